@@ -143,20 +143,6 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
 }
 
-static bool is_of_headline(const char *note)
-{
-	return strncmp(note, SP_NOTE_QUOTA, strlen(SP_NOTE_QUOTA)) == 0;
-}
-
-static void quota(struct sp_out *o, const struct sp_model *m)
-{
-	const char *said;
-
-	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
-		if (is_of_headline(said))
-			sp_paragraph(o, "", 2, said);
-}
-
 /* ---- how sure ------------------------------------------------------------------ */
 
 /* "at most 4.200 us of 127.2 ms": what of an event may be on another CPU than the one that it is shown on. */
@@ -632,8 +618,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 		note(&n, text);
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
-		if (!is_of_headline(said))
-			NOTE(&n, "%s", said);
+		NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
 	if (n.any_attached)
@@ -689,7 +674,6 @@ static void further(struct sp_out *o, const struct sp_show *s)
 void sp_text_begin(struct sp_out *o, const struct sp_show *s)
 {
 	first_line(o, s->m);
-	quota(o, s->m);
 	if (!s->m->readings) {
 		why_nothing(o, s->m);
 		return;

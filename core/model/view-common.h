@@ -21,8 +21,6 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	memcpy(&off, (const char *)e + field, sizeof(off));
 	return sp_model_text(m, off);
 }
-/* A note that begins so is shown with the headline: how many CPUs what was counted was allowed. */
-#define SP_NOTE_QUOTA	"control group "
 
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
 

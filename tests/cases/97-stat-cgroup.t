@@ -1,4 +1,4 @@
-# sspapi stat --cgroup: what runs in a control group, by CPU, and nothing else; and the quota of the group that a program runs in.
+# sspapi stat --cgroup: what runs in a control group, by CPU, and nothing else.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
@@ -14,11 +14,10 @@ top=$(mount_of perf_event)
 [ -n "$top" ] || skip_all "no control groups that can be counted are mounted"
 name=sspapi$$
 mkdir "$top/$name" 2>mkdir.err || skip_all "no control group can be made: $(cat mkdir.err)"
-quota=''
 groups_go() {
 	[ -z "$children" ] || kill $children 2>/dev/null
 	wait
-	for group in "$top/$name/below" "$top/$name" $quota; do
+	for group in "$top/$name/below" "$top/$name"; do
 		rmdir "$group" 2>/dev/null
 	done
 	clean_up
@@ -162,36 +161,5 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && plain "an ordinary
 	else
 		skip "with CAP_PERFMON one may" "$(cat perfmon.err)"
 	fi
-fi
-
-# ---- the quota --------------------------------------------------------------------------------------------------------
-# A fifth of a CPU, on a v1 hierarchy or one of v2 that has the CPUs' controller.
-if [ -n "$(mount_of cpu)" ]; then
-	cpu=$(mount_of cpu) file=cpu.cfs_quota_us
-elif grep -qw cpu "$(mount_of '')/cgroup.subtree_control" 2>/dev/null; then
-	cpu=$(mount_of '') file=cpu.max
-fi
-if [ -n "${cpu-}" ] && { [ -d "$cpu/$name" ] || { mkdir "$cpu/$name" && quota=$cpu/$name; }; } 2>quota.err &&
-	{ if [ "$file" = cpu.max ]; then echo "20000 100000"; else echo 20000; fi >"$cpu/$name/$file"; } 2>>quota.err; then
-	run slow sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$cpu/$name" "$sspapi" stat -e task-clock -o slow.json \
-		perl -e '1 while times < 0.1'
-	# A paragraph of its own behind the first line, wherever that is broken.
-	headline() { tr '\n' ' ' <"$1" | sed 's/  */ /g' | grep -qE "[^- ] control group [^ ]*/$name allows 0.20 CPUs \($file\); it was $2 (every count is|Nothing to show)"; }
-	check "of a program in a group with a quota the headline says so" headline slow.err \
-		"throttled meanwhile in [1-9][0-9]* of [1-9][0-9]* periods, [1-9][0-9]*\.[0-9] ms added up over its CPUs"
-	is "once, and not among the notes" "$(grep -c 'control group' slow.err)" 1
-	is "JSON has it" "$(json slow.json 'scalar grep { /^control group .* allows 0\.20 CPUs/ } @{$d->{notes}}')" 1
-	run calm "$sspapi" stat --cgroup "$name" -e task-clock true
-	check "of a group that is asked for, too" headline calm.err "not throttled meanwhile"
-	sh -c 'echo $$ >"$1/cgroup.procs" && exec sleep 1000' sh "$cpu/$name" &
-	children=$!
-	await grep -q "/$name\$" /proc/$children/cgroup && await grep -q sleep /proc/$children/comm
-	run other "$sspapi" stat -p $children -e task-clock true
-	check "of a process that runs in one, counted from outside" headline other.err "not throttled meanwhile"
-	kill $children
-	wait
-	children=''
-else
-	skip "the quota" "no control group with one can be made: $(cat quota.err 2>/dev/null)"
 fi
 done_testing

@@ -16,7 +16,6 @@
 #include "../report/report.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
-#include "stat-cgroups.h"
 #include "stat-interval.h"
 #include "stat-running.h"
 
@@ -408,7 +407,6 @@ static void forget(struct sp_stat_all *a, struct wish *w)
 	free(a->n ? a->run[0].c.cpu : NULL);
 	free(a->run);
 	free(w->events);
-	free(a->quota);
 	sp_asked_free(&w->asked);
 	sp_group_free(&w->group);
 	sp_stat_interval_free(&w->interval);
@@ -426,20 +424,6 @@ static uint64_t readings_most(void)
 
 	sp_conf_read(&conf, say_nothing, NULL);
 	return (uint64_t)sp_max(conf.readings_max, 0);
-}
-
-/* Of the group that was asked for, or that the program is in: a program that is started is in ours. */
-static void begin_quota(struct sp_stat_all *a, const struct wish *w)
-{
-	char groups[64] = "/proc/self/cgroup";
-
-	a->quota = sp_need(calloc(1, sizeof(*a->quota)));
-	if (w->asked.n)
-		snprintf(groups, sizeof(groups), "/proc/%d/cgroup", w->asked.one[0].pid);
-	if (w->group.fd >= 0)
-		sp_quota_begin_of(a->quota, SP_CGROUP_MOUNTS, w->group.path);
-	else
-		sp_quota_begin(a->quota, SP_CGROUP_MOUNTS, groups);
 }
 
 int sp_cmd_stat(int argc, char **argv)
@@ -463,9 +447,7 @@ int sp_cmd_stat(int argc, char **argv)
 	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
 		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
 	if (e == 0) {
-		begin_quota(&a, &w);
 		e = count_all(&a, &w, argv + optind);
-		sp_quota_end(a.quota);
 		sp_stat_release();
 	}
 	if (e == 0)

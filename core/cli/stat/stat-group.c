@@ -2,6 +2,7 @@
  * below) does.  Nothing is inherited and nobody is missed; which thread it was the kernel does not tell.
  */
 #include <errno.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,30 @@
 #include "../../base/perf.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
-#include "stat-cgroups.h"
 #include "stat-interval.h"
 #include "stat-running.h"
 
 #define TOPMOST 1			/* inode of the group that all others lie in, which no container sees as its own */
 
 /* ---- which ------------------------------------------------------------------------ */
+
+/* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of v2. */
+static bool find_mount(char point[PATH_MAX])
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	bool v1 = false;
+
+	*point = 0;
+	while (mounts && !v1 && (m = getmntent(mounts)) != NULL) {
+		v1 = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
+		if (v1 || (!*point && strcmp(m->mnt_type, "cgroup2") == 0))
+			snprintf(point, PATH_MAX, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *point;
+}
 
 /* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same groups. */
 static int open_group(const struct sp_stat_group *g, const char *name)
@@ -43,18 +61,17 @@ static int not_there(const struct sp_stat_group *g, const char *verb, const char
 
 int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 {
-	struct sp_cgroup_mount *m = sp_need(calloc(1, sizeof(*m)));
-	bool mounted = sp_cgroup_mounted(m, SP_CGROUP_MOUNTS, "perf_event") || sp_cgroup_mounted(m, SP_CGROUP_MOUNTS, NULL);
-	size_t n = strlen(m->point);
+	bool mounted;
+	size_t n;
 	int fd;
 
-	snprintf(g->point, sizeof(g->point), "%s", m->point);
-	free(m);
 	if (g->fd >= 0)
 		return sp_complain(125, verb, "--cgroup takes one control group", name);
 	g->asked = name;
 	if (!*name)
 		return sp_complain(125, verb, "--cgroup takes the name of a control group", NULL);
+	mounted = find_mount(g->point);
+	n = strlen(g->point);
 	if (!mounted)
 		return sp_complain(125, verb, "no control groups that can be counted are mounted: mount -t cgroup2 none /sys/fs/cgroup (root)", name);
 	if (strncmp(name, g->point, n) == 0 && (!name[n] || name[n] == '/'))

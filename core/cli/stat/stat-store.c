@@ -10,7 +10,6 @@
 #include "../../base/pmus.h"
 #include "../../model/view-common.h"
 #include "../tool/cmd.h"
-#include "stat-cgroups.h"
 #include "stat-interval.h"
 
 #define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
@@ -369,15 +368,6 @@ static void note_attached(struct making *m)
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
 	if (a->refused)
 		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
-}
-
-static void note_quota(struct making *m)
-{
-	char text[600];
-
-	for (uint32_t i = 0; m->all->quota && i < m->all->quota->n; i++)
-		if (sp_quota_text(m->all->quota, i, text, sizeof(text)))
-			note_text(m, text);
 }
 
 /* The programs of one run are those of all. */
@@ -780,7 +770,6 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	note_rows(&m);
 	note_interval(&m);
 	note_attached(&m);
-	note_quota(&m);
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;

@@ -17,7 +17,6 @@
  *	stat-told.c	threads that a library in the program tells of
  *	stat-own.c	and their own counters
  *	stat-running.h	programs that run already, and control groups
- *	stat-cgroups.h	control groups, and how many CPUs they allow
  *	stat-store.c	the store of it
  *	../asked/	what PAPI and hwloc are asked
  */
@@ -275,7 +274,6 @@ struct sp_stat_all {
 	uint32_t n;			/* runs: each event in `repeats` of them */
 	uint32_t repeats;
 	struct sp_stat_run *run;
-	struct sp_quota *quota;		/* of the control group that the program is in, or that was asked for */
 };
 
 /* A store of them, into memory that grows. */
