@@ -29,7 +29,7 @@ static const struct cmd {
 	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, 2 error" },
 	{ "recover", "[-o FILE] [--force] [--discard]", "[FILE.live...]",
 	  "makes the dump that a killed process did not write; or only removes what the process left" },
-	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live", "the tables of report, of a process that still runs; q ends" },
+	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live", "the tables of report, of a process that still runs" },
 	{ "doctor", "[--check]", "[PROGRAM]", "what would keep counts away on this machine, or from PROGRAM, and what to do" },
 	{ "env", "", "", "every variable, its value now, default and meaning" },
 };

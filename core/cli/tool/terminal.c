@@ -16,11 +16,18 @@
 
 static pid_t pager;
 
+bool sp_terminal_is_one(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return !(term && strcmp(term, "dumb") == 0) && isatty(fd);
+}
+
 bool sp_terminal_colour(int fd)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && !(term && strcmp(term, "dumb") == 0) && isatty(fd);
+	return !(no && *no) && sp_terminal_is_one(fd);
 }
 
 unsigned sp_terminal_columns(int fd)

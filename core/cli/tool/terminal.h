@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The descriptor is of a terminal that moves its cursor. */
+bool sp_terminal_is_one(int fd);
+
 /* This is a terminal (of a descriptor), and NO_COLOR and TERM=dumb do not forbid it.  To be
  * asked before a pager is there. */
 bool sp_terminal_colour(int fd);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,12 +20,9 @@
 #include "../report/report.h"
 #include "../tool/bytes.h"
 #include "../tool/cmd.h"
-#include "screen.h"
+#include "../tool/terminal.h"
 
-#define WIDE		120u		/* columns that take the component tree with some counts */
-#define WIDEST		160u		/* of any line */
 #define EVENTS		6u		/* of the line of rates */
-#define ASIDE		8u		/* columns that a key moves by */
 
 struct rates {				/* as the last look found it; zero: there was none */
 	uint64_t ns;
@@ -46,7 +44,6 @@ struct top {
 	bool became;			/* its program ended by exec */
 	bool wrong;			/* a metric that was asked for is none */
 	bool removed;			/* its file has no name any more */
-	unsigned from, left;		/* the line and column that the screen begins with */
 };
 
 /* ---- which file ------------------------------------------------------------------- */
@@ -261,76 +258,29 @@ static int look(struct top *t)
 
 /* ---- again and again ------------------------------------------------------------------- */
 
-static void wait_plain(double seconds)
+static void pause_for(double seconds)
 {
 	struct timespec s = { .tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
 
 	nanosleep(&s, NULL);
 }
 
-static unsigned lines_of(const char *text)
+/* On a terminal in the place of the refresh before, as far as there are rows; last: all of it, which stays. */
+static bool show(const struct top *t, bool terminal, bool last)
 {
-	unsigned n = 0;
+	struct winsize w = { 0 };
+	const char *end = t->text;
 
-	for (; *text; text++)
-		n += *text == '\n';
-	return n;
-}
-
-static void scroll(struct top *t, enum sp_key key, unsigned rows)
-{
-	unsigned by = key == SP_KEY_PAGE_UP || key == SP_KEY_PAGE_DOWN ? rows : 1, lines = lines_of(t->text ? t->text : "");
-
-	if (key == SP_KEY_UP || key == SP_KEY_PAGE_UP)
-		t->from -= t->from > by ? by : t->from;
-	else if (key == SP_KEY_DOWN || key == SP_KEY_PAGE_DOWN)
-		t->from += by;
-	else if (key == SP_KEY_LEFT)
-		t->left -= t->left > ASIDE ? ASIDE : t->left;
-	else if (key == SP_KEY_RIGHT && t->left < WIDEST)
-		t->left += ASIDE;
-	lines = lines > rows ? lines - rows : 0;
-	if (t->from > lines)
-		t->from = lines;
-}
-
-/* The tree's labels fill a narrow screen: then the counts by CPU and by thread. */
-static void fit(struct top *t)
-{
-	if (t->report.n_levels || sp_screen_columns() >= WIDE)
-		return;
-	sp_report_level(&t->report, "per-cpu");
-	sp_report_level(&t->report, "per-thread");
-	keep_rates(&t->rates, NULL);	/* not those of a moment */
-	look(t);
-}
-
-static uint64_t milliseconds(void)
-{
-	return sp_ns_of(CLOCK_MONOTONIC) / 1000000;
-}
-
-/* Draws, and minds the keys until it is time to look again. False: q. */
-static bool show_and_wait(struct top *t, bool stale)
-{
-	uint64_t until = milliseconds() + (uint64_t)(t->delay * 1000.0);
-	char status[200], now[16] = "";
-	time_t seconds = time(NULL);
-
-	strftime(now, sizeof(now), "%H:%M:%S", localtime(&seconds));
-	snprintf(status, sizeof(status), " %s  pid %u%s, every %g s   q ends   h j k l scroll", now, t->pid,
-		 stale ? " (its file cannot be read now)" : "", t->delay);
-	for (;;) {
-		unsigned rows = sp_screen_draw(t->text ? t->text : "", t->from, t->left, status);
-		uint64_t at = milliseconds();
-		enum sp_key key = sp_screen_key(at < until ? (unsigned)(until - at) : 0);
-
-		if (key == SP_KEY_QUIT)
-			return false;
-		if (key == SP_KEY_NONE)
-			return true;
-		scroll(t, key, rows);
+	if (terminal)
+		fputs("\033[H\033[J", stdout);
+	if (!terminal || last || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || !w.ws_row)
+		end += strlen(end);
+	for (unsigned row = 1; row < w.ws_row && *end; row++) {
+		end += strcspn(end, "\n");
+		end += *end == '\n';
 	}
+	fwrite(t->text, 1, (size_t)(end - t->text), stdout);
+	return fflush(stdout) == 0;
 }
 
 /* What became of it, and what can be done with that. */
@@ -351,7 +301,7 @@ static void farewell(const struct top *t, bool gone)
 static int run(struct top *t)
 {
 	int r = look(t);
-	bool screen, more = true, gone = r == -ENOENT && (t->over || t->pid);
+	bool terminal = sp_terminal_is_one(STDOUT_FILENO), gone = r == -ENOENT && (t->over || t->pid);
 
 	if (gone) {			/* while we looked for it */
 		farewell(t, true);
@@ -361,31 +311,21 @@ static int run(struct top *t)
 		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
 	if (t->wrong)
 		return 2;
-	screen = !t->over && sp_screen_begin();
-	if (screen)
-		fit(t);
-	for (long n = 1; more; n++) {
+	for (long n = 1;; n++) {
 		bool last = t->over || gone || n == t->times;
 
-		if (!screen && r == 0 && !gone) {
-			printf("%s%s", n > 1 ? "\n" : "", t->text);
-			if (fflush(stdout) != 0)
+		if (r == 0 || (gone && terminal)) {
+			if (n > 1 && !terminal)
+				putchar('\n');
+			if (!show(t, terminal, last))
 				break;
 		}
-		more = !last;
-		if (screen)
-			more = show_and_wait(t, r < 0) && more;
-		else if (more)
-			wait_plain(t->delay);
-		if (more) {
-			r = look(t);
-			gone = r == -ENOENT;
-		}
+		if (last)
+			break;
+		pause_for(t->delay);
+		r = look(t);
+		gone = r == -ENOENT;
 	}
-	if (screen)
-		sp_screen_end();
-	if (screen && (t->over || gone) && t->text)
-		fputs(t->text, stdout);	/* the last that was seen stays */
 	if (t->over || gone)
 		farewell(t, gone);
 	return 0;
