@@ -37,29 +37,6 @@ is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut 
 	map { join ",", $r->{event_set}, $_->{ns}, $e->{cpu}, "perf::PAGE-FAULTS", $_->{value} } grep { $_->{permanent} } @{$e->{list}} } @{$r->{entries}} } @{$d->{relations}}' |
 	sort -t , -k 2,2n)"
 is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" "host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
-"$B/sspapi" report --readings -f text "$tmp/moved.sspapi" >"$tmp/readings.txt"
-check "--readings: value against time by CPU, as text" grep -qE '^ +0\.[0-9]{6} +[0-9]+ +7  perf::PAGE-FAULTS$' "$tmp/readings.txt"
-# field NAME: its place in the header, from the manual
-field() { sed -nE "s/^ *([0-9]+) +[8-] +$1 .*/\1/p" "$root/man/sspapi-store.5" | head -n 1; }
-# process FIELD: the same of the file's one process, which has a header of its own
-process() { echo $(($(od -An -j "$(field members)" -N 8 -tu8 "$tmp/moved.sspapi") + $(field h) + $(field "$1"))); }
-# elsewhere SECONDS FILE: the store as of another host, of another boot, whose clock is ahead by that
-elsewhere() {
-	perl -0777 -e 'my ($by, $host, $name, @at) = @ARGV; $_ = <STDIN>;
-		my $off = unpack("Q", substr($_, $host, 8)); substr($_, $off + 12, length $name) = $name;
-		for my $at (@at) { substr($_, $at, 8) = pack("Q", unpack("Q", substr($_, $at, 8)) + int($by * 1e9)) }
-		my $boot = do { open my $f, "<", "/proc/sys/kernel/random/boot_id"; <$f> =~ s/\n//r }; (my $other = $boot) =~ tr/0-9a-f/1-9a-f0/; s/\Q$boot\E/$other/g;
-		print' "$1" "$(field host)" "$(hostname | tr 'a-zA-Z0-9' 'b-zab-zA1-90')" "$(process start_ns)" "$(process end_ns)" <"$tmp/moved.sspapi" >"$2"
-}
-elsewhere 2.5 "$tmp/ahead.sspapi"
-run ahead "$B/sspapi" report --readings "$tmp/moved.sspapi" "$tmp/ahead.sspapi"
-is "hosts' clocks that are apart are said" "$(sed -E 's/the clock of .* (ahead of|behind) that of [^ ]*/H \1/' "$tmp/ahead.err" | cut -d '(' -f 1)" "sspapi report: H ahead of by 2.500 s "
-elsewhere 0.01 "$tmp/ahead.sspapi"
-run ahead "$B/sspapi" report --readings "$tmp/moved.sspapi" "$tmp/ahead.sspapi"
-is "those that are not are not" "$(cat "$tmp/ahead.err")" ""
-perl -0777 -pe 'BEGIN { $at = shift } substr($_, $at, 8) = pack("Q", unpack("Q", substr($_, $at, 8)) - 5e9)' "$(process end_ns)" <"$tmp/moved.sspapi" >"$tmp/set.sspapi"
-run set "$B/sspapi" report --readings "$tmp/set.sspapi"
-check "a clock that was set meanwhile is said" grep -q "was set back by 5.000 s while process" "$tmp/set.err"
 
 SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX

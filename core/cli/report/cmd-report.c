@@ -78,8 +78,8 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		*view = sp_view_by_name("csv", 3);
 	if (!*view)
 		*view = sp_view_by_name("text", 4);
-	if (r->readings && (r->n_levels || r->metrics.any || (strcmp((*view)->name, "csv") != 0 && strcmp((*view)->name, "text") != 0)))
-		return usage(r, "--readings are CSV, or text with -f text, and have no level and no metrics", NULL);
+	if (r->readings && (r->n_levels || r->metrics.any || strcmp((*view)->name, "csv") != 0))
+		return usage(r, "--readings are CSV, and have no level and no metrics", NULL);
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
 	if (r->sort && !r->n_levels)
@@ -158,7 +158,7 @@ int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd
 
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (r->readings)
-		sp_report_readings(r, &o, r->show.m, strcmp(view->name, "text") == 0);
+		sp_report_readings(r, &o, r->show.m);
 	else if (r->n_levels && strcmp(view->name, "text") == 0)
 		e = sp_report_text(r, &o);
 	else if (r->n_levels && strcmp(view->name, "csv") == 0)

@@ -47,8 +47,8 @@ char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n);
 /* All of it to fd, by level if one is named; 0 or -errno. */
 int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd);
 
-/* The permanent readings, as text or CSV; what is to be said of the hosts' clocks goes to standard error. */
-void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m, bool text);
+/* The permanent readings, as CSV. */
+void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 
 /* "what; there are EV_A, EV_B": the events that m has counted, and other (NULL: none). */
 void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room);
