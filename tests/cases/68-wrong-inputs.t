@@ -169,12 +169,6 @@ table <<'END_OF_TABLE'
 1|1|-|not the name of a live file: the file is left|recover --discard a.sspapi
 
 # ---- files to write --------------------------------------------------------------------------------
-2|1|-|x.pdf: there is no such form; the ending chooses one of .txt, .json, .csv, .xml, .html, .sspapi|report -o x.pdf a.sspapi
-2|1|-|x.pdf: there is no such form|run -o x.pdf touch it-ran
-2|1|-|x.PNG: there is no such form|run --output x.PNG touch it-ran
-125|1|-|x.svg: there is no such form|stat -o x.svg touch it-ran
-2|1|-|x.pdf: merge writes a store|merge -o x.pdf a.sspapi
-2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
 2|1|-|html: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
 2|1|-|html: is made of a store|run -f html touch it-ran
 2|1|-|hwloc: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.xml|run -o x.xml touch it-ran

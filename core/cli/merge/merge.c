@@ -9,7 +9,6 @@
 #include "../files/source.h"
 #include "../tool/bytes.h"
 #include "../tool/names.h"
-#include "../tool/terminal.h"
 #include "merge-common.h"
 #include "merge.h"
 
@@ -217,13 +216,11 @@ static int take_files(struct merge *g, struct sp_merge *job, bool again)
 		e = take_file(g, job, &s, i, again);
 		sp_source_close(&s);
 		if (e < 0 && e != -ESTALE) {
-			sp_progress(job->verb, job->n_files, job->n_files);
 			if (!job->quiet)
 				sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
 			job->read[i].bad = true;
 			job->n_bad++;
 		}
-		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);
 	}
 	sp_source_free(&s);
 	return e == -ESTALE ? e : 0;
@@ -424,11 +421,8 @@ static int write_processes(struct merge *g, const struct sp_merge *job)
 	r->plain.fd = -1;
 	for (unsigned i = 0; i < OPEN_MOST; i++)
 		r->at[i].s.fd = -1;
-	for (uint32_t i = 0; e == 0 && i < g->n; i++) {
+	for (uint32_t i = 0; e == 0 && i < g->n; i++)
 		e = write_process(g, job, r, i);
-		sp_progress(job->verb, (uint64_t)job->n_files * (g->n + i) / g->n, 2 * (uint64_t)job->n_files);
-	}
-	sp_progress(job->verb, job->n_files, job->n_files);
 	for (unsigned i = 0; i < OPEN_MOST; i++)
 		sp_source_free(&r->at[i].s);
 	sp_source_free(&r->plain);
@@ -468,10 +462,8 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	}
 	if (e == 0)
 		e = merge_write_header(g, fd);
-	if (e == -ESTALE) {
+	if (e == -ESTALE)
 		job->changed = job->file[g->file];
-		sp_progress(job->verb, job->n_files, job->n_files);
-	}
 	merge_free(g);
 	free(job->left);
 	free(job->read);

@@ -296,8 +296,6 @@ int sp_cmd_recover(int argc, char **argv)
 			return 2;
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
-	if (sp_foreign_form(2, argv[0], r.out, ""))
-		return 2;
 	if (r.out && r.discard)
 		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it", NULL);
 	if (optind == argc)

@@ -70,8 +70,6 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		default: return 2;
 		}
 	}
-	if (!*view && sp_foreign_form(2, r->verb, *to, ", and -f one whatever the ending"))
-		return 2;
 	if (!*view && *to)
 		*view = sp_any_view_by_extension(*to);
 	if (r->readings && !*view)

@@ -51,7 +51,7 @@ static void leave_out(const char *path)
 struct options {
 	const char *verb;
 	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a warning */
-	bool format, output;		/* -f, -o were given */
+	bool format;			/* -f was given */
 	bool wrong;
 };
 
@@ -72,8 +72,6 @@ static void set(struct options *o, const char *name, const char *value)
 		o->set[row] = true;
 	if (strcmp(name, "SSPAPI_FORMAT") == 0)
 		o->format = true;
-	if (strcmp(name, "SSPAPI_OUTPUT") == 0)
-		o->output = true;
 	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_view_by_extension(value)))
 		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
 	setenv(name, value, 1);
@@ -283,13 +281,11 @@ int sp_cmd_run(int argc, char **argv)
 	struct options o = { .verb = argv[0] };
 	static struct sp_program program;
 	static struct sp_conf conf;
-	bool known, form = getenv("SSPAPI_FORMAT") != NULL;
+	bool known;
 
 	if (!output || !*output || !sp_view_by_extension(output))
 		setenv("SSPAPI_FORMAT", "store", 0);
 	if (!read_options(&o, argc, argv))
-		return 2;
-	if (o.output && !o.format && !form && sp_foreign_form(2, argv[0], getenv("SSPAPI_OUTPUT"), ", and -f one whatever the ending"))
 		return 2;
 	if (made_form())
 		return refuse_made(argv[0], made_form());

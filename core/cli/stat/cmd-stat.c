@@ -152,8 +152,6 @@ static int read_options(struct wish *w, int argc, char **argv)
 	}
 	if (w->formats && !all_are_views(w->formats))
 		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
-	if (!w->formats && sp_foreign_form(WRONG, w->verb, w->out, ", and -f one whatever the ending"))
-		return WRONG;
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
 	if (w->out && !*w->out)

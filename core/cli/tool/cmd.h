@@ -51,11 +51,6 @@ int sp_closed(int status);
 const char *sp_cli_library(const char *name);
 const char *sp_cli_data(const char *name);	/* the same of other files */
 
-/* Does the name of the file to write (NULL: none) end like a form that nobody here makes (.pdf)?  Then a line
- * says which there are, and what else can be done, and status is returned; else 0. */
-int sp_foreign_form(int status, const char *verb, const char *path, const char *else_what);
-bool sp_is_foreign_form(const char *path);
-
 /* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
 

@@ -1,4 +1,4 @@
-/* terminal.c: colour, a pager, progress; nothing of it where no person looks on. */
+/* terminal.c: colour, a pager; nothing of it where no person looks on. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,11 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../base/sys.h"
 #include "terminal.h"
 
 #define COLUMNS_MOST	1000u
-#define FEW	100u		/* files that need no line of progress */
 
 static pid_t pager;
 
@@ -77,19 +75,4 @@ void sp_pager_wait(void)
 	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
 		;
 	pager = 0;
-}
-
-void sp_progress(const char *verb, uint64_t n, uint64_t total)
-{
-	static uint64_t last;
-	uint64_t now = sp_ns_of(CLOCK_MONOTONIC);
-
-	if (!verb || total < FEW || !isatty(STDERR_FILENO))
-		return;
-	if (n == total) {
-		fputs("\r\033[K", stderr);
-	} else if (now - last >= 100000000) {
-		fprintf(stderr, "\rsspapi %s: %llu of %llu files", verb, (unsigned long long)n, (unsigned long long)total);
-		last = now;
-	}
 }

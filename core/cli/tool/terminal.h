@@ -1,9 +1,8 @@
-/* terminal.h: what is different where a person looks on: colour, a pager, progress. */
+/* terminal.h: what is different where a person looks on: colour, a pager. */
 #ifndef SP_TERMINAL_H
 #define SP_TERMINAL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* The descriptor is of a terminal that moves its cursor. */
 bool sp_terminal_is_one(int fd);
@@ -20,9 +19,5 @@ unsigned sp_terminal_columns(int fd);
  * output and waits until the pager is left; it does nothing where there is none. */
 void sp_pager_start(void);
 void sp_pager_wait(void);
-
-/* "sspapi VERB: N of M files" on one line of standard error, ten times a second at most,
- * if that is a terminal and they are many.  n = total: the line goes. */
-void sp_progress(const char *verb, uint64_t n, uint64_t total);
 
 #endif
