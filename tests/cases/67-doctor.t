@@ -19,15 +19,6 @@ check "everything that is in the way has its mend behind it" perl -ne \
 is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out)" 0
 check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
 
-rseq=glibc.pthread.rseq=0
-if locked_page; then
-	finds "without rseq" 0 "a locked page for each thread" env GLIBC_TUNABLES=$rseq "$sspapi" doctor
-else
-	skip "without rseq" "no locked page for a thread"
-fi
-finds "without rseq and locked memory" 0 "each reading of a set that is split by CPU makes system calls" \
-	sh -c 'ulimit -l 0; exec "$@"' - env GLIBC_TUNABLES=$rseq "$sspapi" doctor
-
 # ---- programs --------------------------------------------------------------------------------
 finds "one that links it" 0 "the program links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
 finds "one that loads it" 0 "names libpapi: it may load libpapi with dlopen" "$sspapi" doctor "$apps/nolib"
@@ -64,60 +55,18 @@ finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./
 printf '#!/no/such/interpreter -x\n' >bad
 printf '#!/bin/sh\r\n' >dos
 chmod +x bad dos
-printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nconst char *word = "dlmopen"; int main(void) { return WAY != 0; }\n' >apart.c
-for way in 'word:0' 'dlmopen(LM_ID_NEWLM, word, RTLD_NOW):1'; do
-	${CC:-gcc} -DWAY="${way%:*}" -o apart apart.c -ldl
-	run d "$sspapi" doctor ./apart
-	is "dlmopen: ${way%:*}" "$(grep -c 'uses dlmopen' d.out)" "${way##*:}"
-done
-# (As in libcudart_static.a.)
-printf 'const char *const message = "CUDA driver version is insufficient for CUDA runtime version";\n' >runtime.c
-${CC:-gcc} -DWAY='dlmopen(LM_ID_NEWLM, word, RTLD_NOW)' -o apart apart.c runtime.c -ldl
-run d "$sspapi" doctor ./apart
-is "dlmopen of the static CUDA runtime" "$(grep -c 'uses dlmopen' d.out)" 0
 finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
 	"$sspapi" doctor ./bad
 finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
 
-# ---- another preload library that wraps PAPI ---------------------------------------------------
-if case $SHIM in *:*) false ;; esac; then
-	finds "a wrapper of PAPI before ours" 0 "note $preloads/front.so is preloaded before libsspapi.so and wraps PAPI's functions" \
-		env LD_PRELOAD="$preloads/audit.so $preloads/front.so:$SHIM" "$sspapi" doctor
-	is "and only that" "$(grep -o 'is preloaded before' d.text)" "is preloaded before"
-	check "and what to do" grep -q "do: name libsspapi.so first in LD_PRELOAD, or start the program by sspapi run" d.out
-	for list in "$SHIM:$preloads/front.so" "$preloads/front.so" "$fake/libpapi.so.7.0:$SHIM"; do
-		run d env LD_PRELOAD="$list" "$sspapi" doctor
-		is "none in front: $list" "$(status_of d) $(tr -s ' \n' ' ' <d.out | grep -c 'is preloaded before')" "0 0"
-	done
-fi
-
 # ---- where it runs -----------------------------------------------------------------------------
-# A virtual machine's image may have a container's file; a container has namespaces.
-printf '#include <string.h>\n#include <sys/syscall.h>\n#include <unistd.h>
-int access(const char *path, int how) { return strcmp(path, "/.dockerenv") ? (int)syscall(SYS_faccessat, -100, path, how, 0) : 0; }\n' >docker.c
-${CC:-gcc} -D_GNU_SOURCE -shared -fPIC -o docker.so docker.c
-docker() {
-	env LD_PRELOAD="${SANITIZE:+$SHIM:}$tmp/docker.so" "$@" "$sspapi" doctor 2>&1 | grep -c 'this is Docker'
-}
-case $(readlink /proc/self/ns/pid /proc/self/ns/uts /proc/self/ns/ipc /proc/self/ns/cgroup | tr '\n' ' ') in
-'pid:[4026531836] uts:[4026531838] ipc:[4026531839] cgroup:[4026531835] ') is "/.dockerenv on a machine of its own" "$(docker)" 0 ;;
-*) skip "/.dockerenv on a machine of its own" "a container" ;;
-esac
-if unshare --uts true 2>/dev/null; then
-	is "/.dockerenv in a namespace" "$(docker unshare --uts)" 1
+run d "$apps/denies" perf_event_open "$sspapi" doctor
+if grep -q 'perf_event_open is refused' d.out; then
+	is "a seccomp filter: docker's option in a container only" "$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' d.out)" \
+		"$(grep -c '^  note this is ' d.out) $(grep -c '^  note this is ' d.out | tr 01 10)"
 else
-	skip "/.dockerenv in a namespace" "none can be made"
+	skip "a seccomp filter: docker's option in a container only" "no seccomp"
 fi
-for in in env "unshare --uts env LD_PRELOAD=${SANITIZE:+$SHIM:}$tmp/docker.so"; do
-	# shellcheck disable=SC2086 # words
-	run d $in "$apps/denies" perf_event_open "$sspapi" doctor
-	if grep -q 'perf_event_open is refused' d.out; then
-		is "a seccomp filter, ${in%% *}: docker's option in a container only" "$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' d.out)" \
-			"$(grep -c '^  note this is ' d.out) $(grep -c '^  note this is ' d.out | tr 01 10)"
-	else
-		skip "a seccomp filter, ${in%% *}: docker's option in a container only" "no seccomp, or no namespace can be made"
-	fi
-done
 
 # ---- libpapi ------------------------------------------------------------------------------------
 for version in 5.7 6.0 7.1 7.2; do
@@ -161,10 +110,6 @@ if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
 	# What makes it count as another CPU does is no help where there are no counters.
 	without=$(grep -cE "no hardware counters \((No such file or directory|Operation not supported)\)" d.out)
 	is "LIBPFM_FORCE_PMU where the kernel has counters, or does not say" "$(grep -c LIBPFM_FORCE_PMU d.out)" "$((1 - without))"
-	unset LIBPFM_DISABLED_PMUS
-	case $(uname -m) in x86_64) pmu=skl ;; *) pmu=arm_ac57 ;; esac
-	finds "one that it was told" 0 "note LIBPFM_FORCE_PMU=$pmu: this CPU is taken for that one, and only its events are there" \
-		env LIBPFM_FORCE_PMU=$pmu "$sspapi" doctor
 else
 	skip "a CPU that libpfm4 does not know" "this PAPI knows it nevertheless"
 fi

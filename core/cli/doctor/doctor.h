@@ -41,7 +41,7 @@ const char *sp_doctor_line(const char *path, char *text, size_t room);
 
 /* The parts, a file each. */
 void sp_doctor_kernel(struct sp_doctor *d);	/* perf_event_open, who may use it, the machine around it */
-void sp_doctor_limits(struct sp_doctor *d);	/* rseq, locked memory, /dev/shm */
+void sp_doctor_limits(struct sp_doctor *d);	/* /dev/shm */
 void sp_doctor_program(struct sp_doctor *d);	/* the program's file; finds d->papi */
 void sp_doctor_papi(struct sp_doctor *d);	/* d->papi: version, linking, components */
 void sp_doctor_ours(struct sp_doctor *d);	/* libsspapi, its topology library and hwloc; and of it: */

@@ -27,33 +27,13 @@ static bool has_word(const char *path, const char *const *words)
 	return false;
 }
 
-/* Is a namespace not the host's, which every container has?  (The kernel gives the host's fixed numbers.) */
-static bool is_apart(void)
-{
-	static const char *const host[][2] = {
-		{ "/proc/self/ns/pid", "pid:[4026531836]" }, { "/proc/self/ns/uts", "uts:[4026531838]" },
-		{ "/proc/self/ns/ipc", "ipc:[4026531839]" }, { "/proc/self/ns/cgroup", "cgroup:[4026531835]" },
-	};
-	char link[64];
-
-	for (unsigned i = 0; i < SP_COUNT(host); i++) {
-		ssize_t n = readlink(host[i][0], link, sizeof(link) - 1);
-
-		link[n > 0 ? n : 0] = 0;
-		if (n > 0 && strcmp(link, host[i][1]) != 0)
-			return true;
-	}
-	return false;
-}
-
-/* (The image of a virtual machine may be made of a container's, and have its file.) */
 static const char *container(void)
 {
 	static const char *const words[] = { "docker", "kubepods", "containerd", "libpod", "/lxc", NULL };
 
-	if (access("/.dockerenv", F_OK) == 0 && is_apart())
+	if (access("/.dockerenv", F_OK) == 0)
 		return "Docker";
-	if (access("/run/.containerenv", F_OK) == 0 && is_apart())
+	if (access("/run/.containerenv", F_OK) == 0)
 		return "Podman";
 	if (getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER"))
 		return "Apptainer";
@@ -137,15 +117,10 @@ static void hardware(struct sp_doctor *d)
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	int fd = sp_perf_open(&a, 0, -1, -1, 0);
 	uint64_t n = fd < 0 ? 0 : count_some(fd);
-	char text[32];
 
 	sp_close(fd);
 	if (fd >= 0 && n) {
 		sp_doctor_say(d, SP_GOOD, "the CPU's counters count");
-		if (atoi(sp_doctor_line("/proc/sys/kernel/nmi_watchdog", text, sizeof(text))) == 1) {
-			sp_doctor_say(d, SP_WORTH, "the NMI watchdog holds one counter of each CPU");
-			sp_doctor_mend(d, "if PAPI_start gives PAPI_ECNFLCT for one event too many, as root: sysctl kernel.nmi_watchdog=0");
-		}
 		return;
 	}
 	if (fd >= 0)
@@ -198,8 +173,4 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	}
 	hardware(d);
 	for_stat(d);
-	if (access("/sys/devices/cpu_core", F_OK) == 0 && access("/sys/devices/cpu_atom", F_OK) == 0) {
-		sp_doctor_say(d, SP_WORTH, "this CPU has two kinds of cores; an event of one kind counts nothing on the other");
-		sp_doctor_mend(d, "pin threads to one kind (taskset), or count the event of each kind");
-	}
 }

@@ -5,61 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "../../base/locked.h"
-#include "../../base/rseq.h"
 #include "../../store/live.h"
 #include "doctor.h"
 
 #define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
-
-/* Does the kernel tell by it that the thread has slept? As proof.c finds out, by a section that nobody runs: the kernel
- * looks for the signature in front of where it would go on instead. */
-static bool rseq_tells(void)
-{
-#ifdef RSEQ_SIG
-	typedef uint64_t pointer __attribute__((may_alias));
-	static const uint32_t nowhere[2] = { RSEQ_SIG, 0 };
-	static struct rseq_cs section __attribute__((aligned(32)));
-	pointer *at;
-	bool lost = false;
-
-	if (__rseq_size == 0)
-		return false;
-	at = (pointer *)&sp_rseq_area()->rseq_cs;
-	section.start_ip = (uintptr_t)&nowhere[0];
-	section.post_commit_offset = 1;
-	section.abort_ip = (uintptr_t)&nowhere[1];
-	for (struct timespec nap = { 0, 1000 }; nap.tv_nsec <= 1000000 && !lost; nap.tv_nsec *= 10) {
-		sp_put(at, (uintptr_t)&section);
-		nanosleep(&nap, NULL);
-		lost = sp_get(at) == 0;
-	}
-	sp_put(at, 0);
-	return lost;
-#else
-	return false;
-#endif
-}
-
-static void rseq(struct sp_doctor *d)
-{
-	uint32_t pages = sp_locked_share();
-
-	if (rseq_tells()) {
-		sp_doctor_say(d, SP_GOOD, "restartable sequences (rseq) tell if a thread stayed on its CPU: counts can be proven there");
-	} else if (pages) {
-		sp_doctor_say(d, SP_GOOD, "restartable sequences (rseq) do not tell if a thread stayed on its CPU: a locked page for each thread, %u "
-			      "at most, does", pages);
-	} else {
-		sp_doctor_say(d, SP_WORTH, "restartable sequences (rseq) do not tell if a thread stayed on its CPU, and no memory may be locked in "
-			      "their place: each reading of a set that is split by CPU makes system calls");
-		sp_doctor_mend(d, "a higher ulimit -l and kernel.perf_event_mlock_kb; or, before Linux 6.19, glibc 2.35 or later, "
-			       "without glibc.pthread.rseq=0 in GLIBC_TUNABLES");
-	}
-}
 
 /* What killed processes have left in memory, for ever if nobody takes it. */
 struct left {
@@ -121,6 +72,5 @@ static void shared_memory(struct sp_doctor *d)
 void sp_doctor_limits(struct sp_doctor *d)
 {
 	sp_doctor_head(d, "the system");
-	rseq(d);
 	shared_memory(d);
 }

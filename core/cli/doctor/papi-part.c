@@ -67,18 +67,9 @@ static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
 			sp_doctor_mend(d, "%s", mends[i].mend);
 }
 
-static void say_forced(struct sp_doctor *d)
-{
-	const char *forced = getenv("LIBPFM_FORCE_PMU");
-
-	if (forced)
-		sp_doctor_say(d, SP_WORTH, "LIBPFM_FORCE_PMU=%.64s: this CPU is taken for that one, and only its events are there", forced);
-}
-
 static void perf_event(struct sp_doctor *d, const struct sp_asked_component *c)
 {
 	sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events", c->counters, c->presets, c->natives);
-	say_forced(d);
 	if (c->presets)
 		return;
 	sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");

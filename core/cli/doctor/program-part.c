@@ -74,29 +74,14 @@ static void say_papi(struct sp_doctor *d)
 		sp_doctor_say(d, SP_IN_THE_WAY, "no PAPI in sight: the program neither links nor names libpapi");
 		sp_doctor_mend(d, "sspapi stat counts any program; sspapi run shows what a program counts with PAPI itself");
 	}
-	if (p->apart) {
-		sp_doctor_say(d, SP_WORTH, "the program uses dlmopen: a libpapi in a namespace of its own is not seen");
-		sp_doctor_mend(d, "load libpapi with dlopen");
-	}
-}
-
-static void say_asan(struct sp_doctor *d)
-{
-	if (!*d->program->asan)
-		return;
-	sp_doctor_say(d, SP_WORTH, "the program has AddressSanitizer (%s), which ends it where LD_PRELOAD put another library first; "
-		      "sspapi run and stat set what permits it", d->program->asan);
-	sp_doctor_mend(d, "ASAN_OPTIONS=verify_asan_link_order=0 beside an LD_PRELOAD of your own");
 }
 
 void sp_doctor_program(struct sp_doctor *d)
 {
 	sp_doctor_head(d, d->name);
 	say_kind(d);
-	if (d->program->kind == SP_PROGRAM_DYNAMIC && !d->program->unread) {
+	if (d->program->kind == SP_PROGRAM_DYNAMIC && !d->program->unread)
 		say_papi(d);
-		say_asan(d);
-	} else if (d->program->static_papi) {
+	else if (d->program->static_papi)
 		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into the program statically, too");
-	}
 }

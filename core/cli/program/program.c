@@ -88,9 +88,6 @@ struct object {
 static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
 				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
 
-/* A message of the CUDA runtime, which imports dlmopen for its own use: a program that is linked to it statically has both. */
-#define CUDA_RUNTIME "CUDA driver version is insufficient for CUDA runtime version"
-
 struct closure {
 	struct sp_program *program;
 	struct object at[OBJECTS_MOST];
@@ -100,14 +97,6 @@ struct closure {
 static bool is_papi(const char *soname)
 {
 	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
-}
-
-/* gcc's and clang's. */
-static bool is_asan(const char *path)
-{
-	const char *base = sp_base_name(path);
-
-	return strncmp(base, "libasan.so", 10) == 0 || strncmp(base, "libclang_rt.asan", 16) == 0;
 }
 
 static void add(struct closure *c, const char *path, const char *rpath)
@@ -174,8 +163,6 @@ static void follow(struct closure *c, unsigned i)
 		there = *soname && sp_library_find(soname, &by, path, &how);
 		if (is_papi(soname))
 			found_papi(c, i, there ? path : soname, there ? how : NULL);
-		if (there && is_asan(path))
-			strcpy(c->program->asan, path);
 		if (there)
 			add(c, path, by.rpath);
 	}
@@ -262,14 +249,11 @@ static void look_loader(struct sp_program *p, const struct sp_elf_file *f)
 
 static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 {
-	static const char *const apart[] = { "dlmopen", NULL };
-
 	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
 	if (f->foreign)
 		return;
 	look_loader(p, f);
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
-	p->apart = sp_elf_file_has_name(f, apart) && !sp_elf_file_holds(f, CUDA_RUNTIME);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC)
 		close_over(p);
@@ -364,21 +348,15 @@ const char *sp_program_why(const struct sp_program *p, const char *name, int err
 	return text;
 }
 
-bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how)
-{
-	struct sp_search none = { 0 };
-
-	return sp_library_find(soname, &none, path, how);
-}
-
 void sp_program_libpapi(char path[PATH_MAX])
 {
 	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
 					     "libpapi.so.6.0", "libpapi.so.5" };
+	const struct sp_search none = { 0 };
 	const char *how;
 
 	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
-		if (!sp_program_library(names[i], path, &how))
+		if (!sp_library_find(names[i], &none, path, &how))
 			*path = 0;
 }
 

@@ -32,8 +32,6 @@ struct sp_program {
 	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */
 	bool loads_or_starts;		/* it, or what it links (libpython), imports dlopen, exec or posix_spawn */
 	bool static_papi;		/* defines PAPI_library_init itself */
-	bool apart;			/* imports dlmopen, and not for the CUDA runtime */
-	char asan[PATH_MAX];		/* AddressSanitizer's runtime as a library that it links; "": none, or in the program itself */
 	bool unread;			/* may be run, not read: no more than set_id is known */
 };
 
@@ -43,9 +41,6 @@ int sp_program_look(struct sp_program *p, const char *name);
 /* Such an error in words, with the interpreter if it is that; in text, or static. */
 const char *sp_program_why(const struct sp_program *p, const char *name, int error, char *text, size_t room);
 
-/* Where the loader would find this library on behalf of nobody (LD_LIBRARY_PATH, cache,
- * standard folders); false: nowhere. */
-bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how);
 
 /* The libpapi that the loader would find; path stays as it is where it has one already, and "" where there is none. */
 void sp_program_libpapi(char path[PATH_MAX]);
