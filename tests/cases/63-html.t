@@ -35,7 +35,7 @@ for page in odd many job; do
 	check "$page: a policy that names its script" grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$tmp/$page.html"
 done
 
-# What is more than a page may be: at most 5 MB, what stands out, and the distributions of all.
+# What is more than a page may be: at most 5 MB, what stands out.
 mkdir "$tmp/stores"
 "$B/tests/long/many-stores" "$tmp/stores" 0 500 128 50 1000 | sort >"$tmp/sums"
 "$sspapi" merge -o "$tmp/large.sspapi" "$tmp"/stores/*.sspapi

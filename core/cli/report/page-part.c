@@ -10,21 +10,11 @@
 #include "../tool/cmd.h"
 #include "page-part.h"
 
-#define EVENTS		16u		/* that rows are chosen by, and distributions are of */
+#define EVENTS		16u		/* that rows are chosen by */
 #define CHOSEN		4096u		/* most rows of a level */
-#define BINS		24u
-#define LABEL		80u
 
 enum { THREAD, CALLSITE, PROCESS, MACHINE };
 const char *const sp_page_part_level[SP_PAGE_PART_LEVELS] = { "per-thread", "per-callsite", "per-process", "per-machine" };
-
-/* How an event's totals are spread over the rows of a level that have one. */
-struct distribution {
-	uint32_t rows, bin[BINS];
-	int64_t quartile[5];		/* least, lower quartile, median, upper quartile, most */
-	char least[LABEL], most[LABEL];	/* whose these are */
-	double mean;
-};
 
 struct level {
 	const char *name;
@@ -35,7 +25,6 @@ struct level {
 		int32_t tid;
 	} *row;				/* [n], by the row's number */
 	bool *has;			/* [n]: under the limit */
-	struct distribution of[EVENTS];
 };
 
 struct sp_page_part {
@@ -102,37 +91,6 @@ static void choose_rows(struct level *l, const uint32_t *sorted, const uint32_t 
 		}
 }
 
-static void label_of(char text[LABEL], const struct sp_levels *t, uint32_t row)
-{
-	struct sp_out o;
-
-	sp_memory_init(&o, text, LABEL);
-	sp_level_label(&o, t, &t->row[row], LABEL - 1);
-	sp_memory_text(&o);
-}
-
-static void distribute(struct distribution *d, const struct order *of, const uint32_t *rows, uint32_t n)
-{
-	double most, least, sum = 0.0;
-
-	d->rows = n;
-	if (!n)
-		return;
-	most = value(of, rows[0]);
-	least = value(of, rows[n - 1]);
-	for (uint32_t i = 0; i < n; i++) {
-		double v = value(of, rows[i]), at = most > least ? (v - least) / (most - least) * BINS : 0.0;
-
-		sum += v;
-		d->bin[at > 0.0 ? (at < BINS ? (unsigned)at : BINS - 1) : 0]++;
-	}
-	d->mean = sum / n;
-	for (uint32_t q = 0; q < 5; q++)
-		d->quartile[q] = of->t->row[rows[n - 1 - (uint32_t)((uint64_t)(n - 1) * q / 4)]].total[of->event];
-	label_of(d->most, of->t, rows[0]);
-	label_of(d->least, of->t, rows[n - 1]);
-}
-
 static void open_level(struct sp_page_part *p, unsigned i)
 {
 	struct level *l = &p->level[i];
@@ -155,7 +113,6 @@ static void open_level(struct sp_page_part *p, unsigned i)
 		struct order of = { &t, p->event[e] };
 
 		counts[e] = sort_rows(&of, sorted + (uint64_t)e * t.n);
-		distribute(&l->of[e], &of, sorted + (uint64_t)e * t.n, counts[e]);
 	}
 	choose_rows(l, sorted, counts, p->n_events, i == CALLSITE);
 	free(sorted);
@@ -312,22 +269,7 @@ bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row)
 	return row < l->n && l->has[row];
 }
 
-/* ---- how all are distributed ------------------------------------------------------ */
-
-static void json_distribution(struct sp_out *o, const struct sp_model *m, uint32_t event, const struct distribution *d)
-{
-	static const char *const at[] = { "min", "lower", "median", "upper", "max" };
-
-	sp_json_f(o, "{\"rows\": %u, \"mean\": %f", d->rows, d->mean - d->mean == 0.0 ? d->mean : 0.0);
-	for (unsigned q = 0; q < 5; q++) {
-		sp_out_f(o, ", \"%s\": ", at[q]);
-		sp_json_value(o, sp_event_type(m, event), d->quartile[q]);
-	}
-	sp_json_f(o, ", \"min_of\": %s, \"max_of\": %s, \"bins\": [", d->least, d->most);
-	for (unsigned i = 0; i < BINS; i++)
-		sp_json_f(o, i ? ", %u" : "%u", d->bin[i]);
-	sp_out_text(o, "]}");
-}
+/* ---- how many there are ---------------------------------------------------------- */
 
 void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 {
@@ -344,16 +286,7 @@ void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 		const struct level *l = &p->level[i];
 
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {", l->name, l->n, l->shown);
-		for (uint32_t e = 0; e < p->n_events && i != CALLSITE; e++) {
-			if (!l->of[e].rows)
-				continue;
-			sp_json_comma(o);
-			sp_json_event_key(o, m, p->event[e]);
-			sp_out_text(o, ": ");
-			json_distribution(o, m, p->event[e], &l->of[e]);
-		}
-		sp_out_text(o, "}}");
+		sp_json_f(o, "{\"level\": %s, \"rows\": %u, \"shown\": %u}", l->name, l->n, l->shown);
 	}
 	sp_out_text(o, "]}");
 }

@@ -1,5 +1,5 @@
 /* page-part.h: what a page has of a run that is more than a page holds: of its processes, threads, machines and call
- * sites those that stand out, and how all of them are distributed.
+ * sites those that stand out.
  *
  * Which stand out is found once: in turn for each event, first what weighs, the one with most and the one with least
  * of it that are not chosen yet.  How many of them there is room for is tried (page.c).
@@ -26,7 +26,7 @@ extern const char *const sp_page_part_level[SP_PAGE_PART_LEVELS];
 /* Is row number `row` of a level there?  (As struct sp_report's has_row.) */
 bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row);
 
-/* `, "part": {...}`: how many there are of all, and their distributions. */
+/* `, "part": {...}`: how many there are of all. */
 void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o);
 
 #endif

@@ -57,7 +57,7 @@ function tableSection(id, title, cols, rows, options) {
 	table.follow = () => {
 		const { column, up } = table.sorted, counts = !column || column === share || column.column;
 
-		caption.replaceChildren(...options.spread ? distribution(rows, options, name, part?.distributions) : []);
+		caption.textContent = options.spread ? spreadText(rows, options.spread, part) : '';
 		table.arrange(cols.flatMap(c => c.column && c.column === chosen && !chosen.metric ? [c, share] : [c]));
 		table.sort(counts ? cols.find(c => c.column === chosen) ?? null : column, !counts && up);
 	};
@@ -65,11 +65,17 @@ function tableSection(id, title, cols, rows, options) {
 	return section(id, title, caption, table.element);
 }
 
-function distribution(rows, options, things, known) {
-	const d = chosen.metric ? null : known ? known[chosen.key] ?? null : distributionOf(rows, r => amount(r, chosen), options.spread);
-	const wide = Math.min(document.documentElement.clientWidth - 34, 480);
+/* min, mean and max of the chosen event.  Of a part of the run the rows with least and most are here, and the mean is not known. */
+function spreadText(rows, name, part) {
+	const some = chosen.metric ? [] : rows.filter(row => amount(row, chosen) != null).sort((a, b) => amount(a, chosen) < amount(b, chosen) ? -1 : 1);
+	const text = row => `${chosen.text(amount(row, chosen))} (${plain(name(row))})`;
 
-	return d && d.rows > 1 ? [distributionText(d, chosen), d.rows > MANY && Number(d.max) > Number(d.min) ? distributionBars(d, chosen, things, wide) : ''] : [];
+	if (some.length < 2)
+		return '';
+	const mean = Number(some.reduce((sum, row) => add(sum, amount(row, chosen)), 0)) / some.length, most = some.at(-1);
+	const words = `, mean ${chosen.text(chosen.scale ? mean : Math.round(mean))}`, times = (Number(amount(most, chosen)) / mean).toFixed(2);
+
+	return `${chosen.title}: min ${text(some[0])}${part ? '' : words}, max ${text(most)}${part || !(mean > 0) ? '' : `, max/mean ${times}`}`;
 }
 
 /* ---- threads --------------------------------------------------------------- */
@@ -223,7 +229,7 @@ function partText() {
 
 	return `This run is larger than a page: ${shown.length ? `${shown.join(', ')} are here, those with most or least of an event` : 'not all readings are here'}` +
 		(whole < data.part.machines ? `, and ${grouped(whole)} of ${grouped(data.part.machines)} hosts with their CPUs` : '') +
-		'; sums, means and distributions are of all. ' +
+		'; sums are of all. ' +
 		`sspapi report ${job ? ranked ? '--per-rank' : '--per-process' : '--per-thread'} -f csv has every row.`;
 }
 
