@@ -1,11 +1,10 @@
 /* page.c: writes the html form; see page.h. */
 #include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "../../forms/view-json.h"
+#include "../tool/cmd.h"
 #include "hwloc.h"
 #include "page-part.h"
 #include "page-parts.h"
@@ -33,79 +32,42 @@ static void escaped(struct sp_out *o, const char *bytes, size_t n)
 	}
 }
 
-/* The first `bytes` bytes of fd. */
-static int copy(struct sp_out *o, int fd, off_t bytes)
+/* How many more bytes `escaped` makes of them. */
+static uint64_t more_escaped(const char *bytes, size_t n)
 {
-	char block[65536];
-	ssize_t n = 0;
-
-	for (off_t at = 0; !o->error && at < bytes; at += n) {
-		n = pread(fd, block, (size_t)sp_min((uint64_t)(bytes - at), sizeof(block)), at);
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		escaped(o, block, (size_t)n);
-	}
-	return o->error;
-}
-
-/* How many more bytes `escaped` makes of the first `bytes` bytes of fd. */
-static uint64_t more_escaped(int fd, off_t bytes)
-{
-	char block[65536];
 	uint64_t more = 0;
-	ssize_t n;
 
-	for (off_t at = 0; at < bytes && (n = pread(fd, block, (size_t)sp_min((uint64_t)(bytes - at), sizeof(block)), at)) > 0; at += n)
-		for (ssize_t i = 0; i < n; i++)
-			more += block[i] == '<' ? strlen("\\u003c") - 1 : 0;
+	for (size_t i = 0; i < n; i++)
+		more += bytes[i] == '<' ? strlen("\\u003c") - 1 : 0;
 	return more;
 }
 
-/* A file in memory that takes no more than a page may have. */
-static int open_room(void)
-{
-	int fd = memfd_create("sspapi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd >= 0 && (ftruncate(fd, ROOM) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
-		int e = errno;
-
-		close(fd);
-		errno = e;
-		return -1;
-	}
-	return fd;
-}
-
-/* The JSON of report with the levels that the page has tables of; p: of that part of the run.  How many bytes, or
- * -errno; -EFBIG: more than there is room for. */
-static int json(int fd, const struct sp_show *s, const struct sp_page_part *p)
+/* The JSON of report with the levels that the page has tables of, into ROOM bytes; p: of that part of the run.  How many bytes, or
+ * -errno; -EFBIG: there is no room for more. */
+static int json(char *room, const struct sp_show *s, const struct sp_page_part *p)
 {
 	struct sp_report levels = { .verb = "report", .show = *s, .has_row = p ? sp_page_part_has_row : NULL, .of = p };
-	char buffer[65536];
 	struct sp_out o;
-	int e, closed;
+	int e;
 
 	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++)
 		sp_report_level(&levels, sp_page_part_level[i]);
-	if (lseek(fd, 0, SEEK_SET) != 0)
-		return -errno;
-	sp_out_init(&o, fd, buffer, sizeof(buffer));
+	sp_out_init(&o, -1, room, ROOM);
 	levels.show.brief = true;
 	sp_json_dump(&o, &levels.show);
 	e = sp_report_json(&levels, &o);
 	if (p)
 		sp_page_part_json(p, &o);
 	sp_out_text(&o, "}\n");
-	closed = sp_out_finish(&o);
-	if (e < 0 || (closed < 0 && closed != -EPERM))	/* (a sealed file's word for full) */
-		return e < 0 ? e : closed;
-	return closed < 0 || o.written + more_escaped(fd, (off_t)o.written) > ROOM ? -EFBIG : (int)o.written;
+	if (e < 0)
+		return e;
+	return o.error || o.used + more_escaped(room, o.used) > ROOM ? -EFBIG : (int)o.used;
 }
 
 /* All, or as much as there is room for of what stands out. */
-static int some_json(int fd, struct sp_show *s)
+static int some_json(char *room, struct sp_show *s)
 {
-	int e = json(fd, s, NULL);
+	int e = json(room, s, NULL);
 	struct sp_page_part *p;
 
 	if (e != -EFBIG)
@@ -113,35 +75,32 @@ static int some_json(int fd, struct sp_show *s)
 	p = sp_page_part_open(s);
 	for (uint32_t limit = 512; limit && e == -EFBIG; limit /= 2) {
 		s->part = sp_page_part_limit(p, limit);
-		e = json(fd, s, p);
+		e = json(room, s, p);
 	}
 	sp_page_part_close(p);
 	return e;
 }
 
-/* With those metrics that there are, unless others are wished for.  The JSON goes by way of a file in
- * memory: views know nothing of what is around them. */
+/* With those metrics that there are, unless others are wished for. */
 static void write_page(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_show show = *s;
 	const struct sp_metrics_wish usual = { .any = true };
 	bool wished = show.metrics != NULL;
-	int fd = open_room(), e = fd < 0 ? -errno : 0;
+	char *room = sp_need(malloc(ROOM));
+	int n;
 
 	if (!wished)
 		sp_metrics_show(&usual, NULL, &show);
-	if (e == 0)
-		e = some_json(fd, &show);
+	n = some_json(room, &show);
 	if (!wished)
 		sp_metrics_forget();
 	sp_out_text(o, page_before);
-	if (e > 0)
-		e = copy(o, fd, e);
+	escaped(o, room, n > 0 ? (size_t)n : 0);
 	sp_out_text(o, page_behind);
-	if (fd >= 0)
-		close(fd);
-	if (!o->error)
-		o->error = e;
+	free(room);
+	if (!o->error && n < 0)
+		o->error = n;
 }
 
 const struct sp_view sp_page = { "html", ".html", write_page };
