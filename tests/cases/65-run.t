@@ -21,7 +21,7 @@ is "a script without its interpreter: that is named" "$(status_of bad) $(cat "$t
 	"127 sspapi run: $tmp/bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line"
 perl -0pe 's,/ld-,/no-,g' "$apps/nopapi" >"$tmp/no-loader"
 chmod +x "$tmp/no-loader"
-run bad "$sspapi" run --verbose=0 -- "$tmp/no-loader"
+run bad "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$tmp/no-loader"
 is "a program without its loader" "$(status_of bad) $(grep -c "^sspapi run: $tmp/no-loader: the loader that it names is not there" "$tmp/bad.err")" "127 1"
 run folder "$sspapi" run -- /tmp
 is "nothing that can be run" "$(status_of folder)" 126
@@ -30,34 +30,12 @@ run plain "$sspapi" run -- "$tmp/plain"
 is "not executable" "$(status_of plain)" 126
 
 # ---- the environment -----------------------------------------------------------------
-cat >"$tmp/all" <<END
---output o.csv --format csv --readings permanent --readings-max 7 --attribution exact --topology t.xml --callsites 3
---descriptors 9 --ranks 1-2 --live /tmp --signal USR2 --color-by E --disable --verbose 2
-END
-# shellcheck disable=SC2046 # words
-run all "$sspapi" run $(cat "$tmp/all") -- env
-grep '^SSPAPI_' "$tmp/all.out" | sort >"$tmp/all.got"
-sort >"$tmp/all.wanted" <<'END'
-SSPAPI_OUTPUT=o.csv
-SSPAPI_FORMAT=csv
-SSPAPI_READINGS=permanent
-SSPAPI_READINGS_MAX=7
-SSPAPI_ATTRIBUTION=exact
-SSPAPI_DESCRIPTORS=9
-SSPAPI_RANKS=1-2
-SSPAPI_TOPOLOGY=t.xml
-SSPAPI_CALLSITES=3
-SSPAPI_LIVE=/tmp
-SSPAPI_SIGNAL=USR2
-SSPAPI_COLOR_BY=E
-SSPAPI_DISABLE=1
-SSPAPI_VERBOSE=2
-END
-check "an option for every variable" diff "$tmp/all.got" "$tmp/all.wanted"
+run all "$sspapi" run -o o.csv -e SSPAPI_RANKS=1-2 -f csv -e OTHER=1 -e SSPAPI_LIVE=/tmp -- env
+is "-o, -f and -e set variables" "$(grep -E '^(SSPAPI_|OTHER)' "$tmp/all.out" | sort | paste -sd' ')" "OTHER=1 SSPAPI_FORMAT=csv SSPAPI_LIVE=/tmp SSPAPI_OUTPUT=o.csv SSPAPI_RANKS=1-2"
 run env "$sspapi" env
 run strange env SSPAPI_OUTPUT="$(printf 'x\033[31m')" "$sspapi" env
 is "control characters of a value are escaped" "$(sed -n 1p "$tmp/strange.out")" 'SSPAPI_OUTPUT=x\x1b[31m'
-is "of sspapi env" "$(grep -c '^SSPAPI_' "$tmp/env.out")" "$(wc -l <"$tmp/all.wanted")"
+is "sspapi env: every variable" "$(grep -c '^SSPAPI_' "$tmp/env.out")" "$(grep -c '^	{ "SSPAPI_' "$root/core/base/conf.c")"
 
 # format NAME WANTED ARGUMENT...
 format() {
@@ -76,7 +54,7 @@ format "-o x.dat is a store" SSPAPI_FORMAT=store "$sspapi" run -o x.dat
 format "-o - is for people" "" "$sspapi" run -o -
 format "-e sets any" SSPAPI_FORMAT=text "$sspapi" run -e SSPAPI_FORMAT=text
 
-run theirs "$sspapi" run --verbose 0 sh -c 'echo "$@"' sh -o --help --version
+run theirs "$sspapi" run -e SSPAPI_VERBOSE=0 sh -c 'echo "$@"' sh -o --help --version
 is "what stands behind the program is its own" "$(status_of theirs) $(cat "$tmp/theirs.out" "$tmp/theirs.err")" "0 -o --help --version"
 run about "$sspapi" report "$tmp/none.sspapi" --help
 is "--help behind others" "$(status_of about) $(grep -c '^  sspapi report' "$tmp/about.out")" "0 1"
@@ -153,7 +131,7 @@ chmod +x "$tmp/mpirun"
 told "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
 run several env SSPAPI_FORMAT=text,csv,store SSPAPI_OUTPUT="$tmp/several.txt" "$sspapi" run -- "$scenes/one"
 check "of several forms the store is named" grep -qF "several.sspapi; sspapi report shows them" "$tmp/several.err"
-run quiet "$sspapi" run --verbose 0 -- "$apps/nopapi"
+run quiet "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$apps/nopapi"
 is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
 if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
@@ -193,7 +171,7 @@ printf '#!/usr/bin/env ./sh-of-other\nenv\n' >"$tmp/other-script2"
 chmod +x "$tmp/other-script" "$tmp/other-script2"
 left_out "a script of another C library" ./sh-of-other ./other-script
 left_out "by way of env" ./sh-of-other ./other-script2
-run told "$sspapi" run --verbose 0 -- ./env-of-other
+run told "$sspapi" run -e SSPAPI_VERBOSE=0 -- ./env-of-other
 is "not told, but without it" "$(cat "$tmp/told.err") $(grep '^LD_PRELOAD' "$tmp/told.out")" " ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
 run told "$sspapi" run -- "$sspapi" run -- ./env-of-other
 is "behind another run" "$(grep '^LD_PRELOAD' "$tmp/told.out")" "${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
@@ -243,7 +221,7 @@ unset ASAN_OPTIONS
 echo "$bug" >"$tmp/bug.c"
 permit=verify_asan_link_order=0
 is "the option that permits it is added unless it is the last one" \
-	"$(for options in "x_$permit" "exitcode=9 $permit" "exitcode=9,$permit" "$permit"; do ASAN_OPTIONS=$options "$sspapi" run --verbose=0 -- sh -c 'echo "$ASAN_OPTIONS"'; done)" \
+	"$(for options in "x_$permit" "exitcode=9 $permit" "exitcode=9,$permit" "$permit"; do ASAN_OPTIONS=$options "$sspapi" run -e SSPAPI_VERBOSE=0 -- sh -c 'echo "$ASAN_OPTIONS"'; done)" \
 	"x_$permit:$permit
 exitcode=9 $permit
 exitcode=9,$permit
@@ -258,15 +236,13 @@ for how in "gcc address" "gcc thread" "gcc undefined" "gcc leak" "gcc address -s
 		continue
 	fi
 	run sane-native "$tmp/sane"
-	run sane "$sspapi" run --verbose=0 -o "$tmp/sane.json" -- "$tmp/sane"
+	run sane "$sspapi" run -e SSPAPI_VERBOSE=0 -o "$tmp/sane.json" -- "$tmp/sane"
 	check "$how: as natively" same_as_native sane-native sane
 	check "$how: counted" books sane
-	run sane "$sspapi" run --verbose=0 -o "$tmp/sane.json" -- sh -c '"$0"' "$tmp/sane"
+	run sane "$sspapi" run -e SSPAPI_VERBOSE=0 -o "$tmp/sane.json" -- sh -c '"$0"' "$tmp/sane"
 	check "$how, of a shell: as natively" same_as_native sane-native sane
 	check "$how, of a shell: counted" books sane
 	case $how in *-static* | "clang address") continue ;; *address*) ;; *) continue ;; esac
-	run sane "$sspapi" doctor "$tmp/sane"
-	check "$how: doctor names what an LD_PRELOAD of one's own needs" sh -c "tr -s '\n ' ' ' <'$tmp/sane.out' | grep -q 'AddressSanitizer.* do: ASAN_OPTIONS=verify_asan_link_order=0'"
 	$1 -fsanitize=address ${3-} -o "$tmp/bug" "$tmp/bug.c" -Wl,-rpath,"$(dirname "$($1 -print-file-name=libclang_rt.asan-x86_64.so)")"
 	ASAN_OPTIONS=exitcode=9 run bug "$sspapi" run -- "$tmp/bug"
 	is "$how: a bug is found, and the user's options are kept" "$(status_of bug) $(grep -c 'heap-use-after-free' "$tmp/bug.err")" "9 2"
@@ -293,7 +269,7 @@ i=16
 while [ "$i" -lt 700 ]; do
 	cp "$scenes/one" "$tmp/cut"
 	printf '\377\377\377\377\377\377\377' | dd of="$tmp/cut" bs=1 seek="$i" conv=notrunc 2>/dev/null
-	run cut "$sspapi" run --verbose 2 -- "$tmp/cut"
+	run cut "$sspapi" run -e SSPAPI_VERBOSE=2 -- "$tmp/cut"
 	grep -q 'Sanitizer\|runtime error' "$tmp/cut.err" && broken=$((broken + 1))
 	i=$((i + 24))
 done

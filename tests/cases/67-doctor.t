@@ -53,11 +53,9 @@ printf 'x\0y' >rubbish
 chmod +x rubbish
 finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./rubbish
 printf '#!/no/such/interpreter -x\n' >bad
-printf '#!/bin/sh\r\n' >dos
-chmod +x bad dos
+chmod +x bad
 finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
 	"$sspapi" doctor ./bad
-finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
 
 # ---- where it runs -----------------------------------------------------------------------------
 run d "$apps/denies" perf_event_open "$sspapi" doctor

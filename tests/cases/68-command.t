@@ -12,7 +12,7 @@ check "help report, report -h: the verb" sh -c '"$1" help report | cmp - report 
 check "-V, report -V: the version" sh -c '"$1" -V | cmp - version && "$1" report -V | cmp - version' sh "$sspapi"
 check "each verb knows -h" sh -c 'for verb in $("$1" help | sed -n "s/^  sspapi \([a-z]*\) .*/\1/p" | grep -v "^help$"); do
 	"$1" $verb -h | grep -q "^  sspapi $verb" || { echo "$verb"; exit 1; }; done' sh "$sspapi"
-check "run -h of the program is the program's" sh -c '"$1" run --verbose=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
+check "run -h of the program is the program's" sh -c '"$1" run -e SSPAPI_VERBOSE=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
 
 # sspapi(1), OPTIONS: each verb's as its help has them, in both directions; each level; and examples come first.
 sed -n '/^\.SH OPTIONS/,/^\.SH COUNTING/p' "$root/man/sspapi.1" | sed -e 's/\\f.//g' -e 's/\\-/-/g' |

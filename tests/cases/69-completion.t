@@ -1,4 +1,4 @@
-# Shell completion: verbs, options, values and files, as the command itself knows them.
+# Shell completion: verbs, options, forms and files, as the command itself knows them.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
 cd "$tmp" || exit 1
@@ -11,7 +11,6 @@ cat >complete.bash <<'END'
 shift
 COMP_WORDS=("$@")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-COMP_LINE=${LINE-} COMP_POINT=${#COMP_LINE}
 _sspapi
 printf '%s\n' "${COMPREPLY[@]}" | sort -u
 END
@@ -27,7 +26,6 @@ offers() {
 verbs=$({ echo help; sed -n 's/^	{ "\([a-z]*\)", sp_cmd.*/\1/p' "$root/core/cli/sspapi.c"; } | sort | tr '\n' ' ')
 is "every verb" "$(completes '' | grep -v '^--' | tr '\n' ' ')" "$verbs"
 is "help of each" "$(completes help '' | tr '\n' ' ')" "$verbs"
-offers "help of one" "" help stat ''
 offers "a verb begun" "recover report" re
 offers "a verb that is none" "" xyz
 
@@ -40,44 +38,19 @@ for verb in run stat report merge diff recover top; do
 		check "$verb $option" grep -qx -e "$option" got
 	done
 done
-for name in $("$sspapi" env | sed -n 's/^SSPAPI_\([A-Z_]*\)=.*/\1/p' | tr 'A-Z_' 'a-z-'); do
-	check "run --$name" sh -c 'grep -qx -e "--$1" "$2"' sh "$name" "$(completes run --"$name" >one; echo one)"
-done
 for level in cpu core package socket node machine thread; do
 	offers "report --per-$level" "--per-$level" report "--per-$level"
 done
 
-# Values.
 forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/base/form.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
 offers "-f of report: each form of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
 offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
-offers "an attribution" "auto exact reading residency" run --attribution ''
-offers "of the form with =" "exact" run --attribution = e
-offers "readings" "permanent temporary" run --readings ''
-# Events by PAPI's and perf's names; bash parts a word at each colon, and wants what is behind the last one.
-if "$sspapi" list | grep -q '^  perf::PAGE-FAULTS .* page-faults, faults '; then
-	LINE="sspapi stat -e page-f" offers "an event by perf's name" "page-faults" stat -e page-f
-	LINE="sspapi stat -e perf::PAGE-F" offers "by PAPI's" "PAGE-FAULTS" stat -e perf :: PAGE-F
-	LINE="sspapi stat -e cs,fa" offers "behind a comma" "cs,faults" stat -e cs,fa
-	LINE="sspapi stat -e perf::TASK-CLOCK,perf::PAGE-F" offers "and behind a colon and a comma" "PAGE-FAULTS" stat -e perf :: TASK-CLOCK,perf :: PAGE-F
-	check "none that cannot be counted" sh -c '! grep -q "^not\|:$" "$1"' sh "$(LINE="sspapi stat -e " completes stat -e '' >events; echo events)"
-else
-	skip "events" "the kernel counts no page faults here"
-fi
-LINE="sspapi stat -p "
-check "processes" grep -qx $$ "$(completes stat -p '' >pids; echo pids)"
-check "processes for top" grep -qx $$ "$(completes top '' >pids; echo pids)"
-LINE=''
-offers "metrics by name" "IPC" report -m IP
-check "all of them" sh -c 'test "$(wc -l <"$1")" -gt 15' sh "$(completes report -m '' >all; echo all)"
-offers "a metric that is none is a file" "run.json run.sspapi" report -m run
-offers "variables" "SSPAPI_READINGS= SSPAPI_READINGS_MAX=" run -e SSPAPI_READ
 
 # Files and programs.
 offers "files" "run.json run.sspapi" report run
 offers "folders" "folder" merge -o fold
 check "programs" sh -c 'grep -qx true "$1"' sh "$(completes run tru >programs; echo programs)"
-check "behind --" sh -c 'grep -qx true "$1"' sh "$(completes run -o x -- tru >programs; echo programs)"
+check "behind an option's value and --" sh -c 'grep -qx true "$1"' sh "$(completes run -o x -- tru >programs; echo programs)"
 offers "a program's files" "run.json" run -- cat run.j
 offers "live files" "a.live" recover a
 check "bash -n" bash -n "$root/scripts/completion/sspapi.bash"
@@ -100,11 +73,8 @@ END
 	}
 	is "zsh: every verb" "$(zshell '' | cut -d: -f1 | sort | tr '\n' ' ')" "$(completes '' | grep -v '^--' | tr '\n' ' ')"
 	is "zsh: options as in bash" "$(zshell report - | sort | tr '\n' ' ')" "$(completes report - | tr '\n' ' ')"
-	is "zsh: values" "$(zshell run --attribution '' | tr '\n' ' ')" "auto exact residency reading "
 	is "zsh: help of each" "$(zshell help '' | cut -d: -f1 | sort | tr '\n' ' ')" "$verbs"
-	check "zsh: events by perf's names" sh -c 'grep -qx page-faults "$1" || ! "$2" list | grep -q page-faults' sh "$(zshell stat -e '' >events; echo events)" "$sspapi"
 	is "zsh: files" "$(zshell report run)" files
-	is "zsh: metrics" "$(zshell report -m '' | head -n 2 | tr '\n' ' ')" "default IPC "
 	is "zsh: the program's own completion" "$(zshell run -o x -- cat run)" "normal cat run 2"
 else
 	skip "zsh" "there is no zsh"

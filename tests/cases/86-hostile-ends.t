@@ -143,7 +143,7 @@ is "a line, from the background of a terminal that stops who writes: it runs on"
 # shellcheck disable=SC2086
 if plain "sspapi run"; then
 	for kind in pipe pty background; do
-		full run-$kind $kind x.json "$B/sspapi" run --attribution auto $silent
+		full run-$kind $kind x.json "$B/sspapi" run -e SSPAPI_ATTRIBUTION=auto $silent
 		is "sspapi run, a full $kind: it ends as it would" "$(cat "$tmp/run-$kind.out")" 0
 	done
 fi

@@ -82,8 +82,6 @@ is "one thread after the other takes those of the one before" "$(notes few 'no r
 
 run shown "$sspapi" stat --per-thread true
 check "the table names the rest" grep -q '^the rest .* [0-9]' shown.err
-run doctor "$sspapi" doctor
-check "sspapi doctor says how rows come" sh -c 'tr -s " \n" "  " <doctor.out | grep -q "by thread with --per-thread, which puts $1/libsspapi-threads.so into the program"' sh "$B"
 
 # ---- as if nobody counted ---------------------------------------------------------------------
 run native "$apps/born"

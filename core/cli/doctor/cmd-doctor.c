@@ -24,7 +24,7 @@ static int look(struct sp_program *p, const char *verb, const char *name)
 	char text[PATH_MAX + 300];
 	int r = sp_program_look(p, name);
 
-	return r < 0 ? sp_complain(1, verb, sp_program_why(p, name, r, text, sizeof(text)), name) : 0;
+	return r < 0 ? sp_complain(1, verb, sp_program_why(p, r, text, sizeof(text)), name) : 0;
 }
 
 int sp_cmd_doctor(int argc, char **argv)

@@ -137,23 +137,6 @@ static void hardware(struct sp_doctor *d)
 				  "machine has what its host gives it (KVM: -cpu host,pmu=on)");
 }
 
-/* The first CPU that we may run on will do for the trial. */
-static void for_stat(struct sp_doctor *d)
-{
-	struct sp_stat_counters c = { 0 };
-
-	sp_stat_cpus(&c);
-	if (c.n_cpus && sp_stat_reads_come(c.cpu[0]))
-		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU and by thread");
-	else if (sp_told_library())
-		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU; by thread with --per-thread, which puts %s into the program: "
-			      "this kernel does not write what a thread counted", sp_told_library());
-	else
-		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted, and "
-			      "libsspapi-threads.so, which tells of threads in the program, is not installed");
-	free(c.cpu);
-}
-
 void sp_doctor_kernel(struct sp_doctor *d)
 {
 	struct sp_kernel_event faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
@@ -172,5 +155,4 @@ void sp_doctor_kernel(struct sp_doctor *d)
 		return;
 	}
 	hardware(d);
-	for_stat(d);
 }

@@ -310,41 +310,12 @@ void sp_program_precede_asan(void)
 		setenv("ASAN_OPTIONS", both, 1);
 }
 
-/* Why what the name leads to is no program; NULL: the system has the words. */
-static const char *no_program(const char *name, int error, char *text, size_t room)
+const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room)
 {
-	bool bare = !strchr(name, '/');
-	char here[PATH_MAX];
-	struct stat s;
-	bool there;
-
-	if (!*name)
-		return "the name of a program is empty";
-	there = snprintf(here, sizeof(here), "%s%s", bare ? "./" : "", name) < (int)sizeof(here) && stat(here, &s) == 0;
-	if (bare && error == -ENOENT) {
-		snprintf(text, room, there && S_ISDIR(s.st_mode) ? "not in PATH, and ./%s is a folder" : there ?
-			 "not in PATH; do you mean ./%s?" : "not in PATH", name);
-		return text;
-	}
-	if (bare || !there || error != -EACCES)
-		return NULL;
-	if (S_ISREG(s.st_mode)) {
-		snprintf(text, room, "not executable (chmod +x %s, if it is a program)", name);
-		return text;
-	}
-	return S_ISDIR(s.st_mode) ? "a folder, not a program" : "not a regular file, so no program";
-}
-
-const char *sp_program_why(const struct sp_program *p, const char *name, int error, char *text, size_t room)
-{
-	size_t n = strlen(p->missing);
-	bool dos = n && p->missing[n - 1] == '\r';
-
-	if (!n)
-		return error == -ENOEXEC ? "neither a program nor a script" : no_program(name, error, text, room) ?: strerror(-error);
-	snprintf(text, room, "its first line names an interpreter that cannot be run, '%.*s' (%s): %s", (int)(n - dos), p->missing,
-		 dos ? "with a carriage return behind it, of DOS" : strerror(-error),
-		 dos ? "dos2unix takes those out" : "install it, or mend the line");
+	if (!*p->missing)
+		return error == -ENOEXEC ? "neither a program nor a script" : strerror(-error);
+	snprintf(text, room, "its first line names an interpreter that cannot be run, '%s' (%s): install it, or mend the line", p->missing,
+		 strerror(-error));
 	return text;
 }
 
@@ -368,7 +339,7 @@ int sp_not_started(const char *verb, const char *name, int error)
 	int r = sp_program_look(&p, name);
 
 	if (*p.missing || r == -error)
-		why = sp_program_why(&p, name, r, text, sizeof(text));
+		why = sp_program_why(&p, r, text, sizeof(text));
 	else if (error == ENOENT && r == 0)
 		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
 	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);

@@ -39,8 +39,7 @@ struct sp_program {
 int sp_program_look(struct sp_program *p, const char *name);
 
 /* Such an error in words, with the interpreter if it is that; in text, or static. */
-const char *sp_program_why(const struct sp_program *p, const char *name, int error, char *text, size_t room);
-
+const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room);
 
 /* The libpapi that the loader would find; path stays as it is where it has one already, and "" where there is none. */
 void sp_program_libpapi(char path[PATH_MAX]);

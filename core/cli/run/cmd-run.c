@@ -13,7 +13,6 @@
 #include "../tool/cmd.h"
 
 #define ROWS_MOST 64u
-#define FIRST_ROW 256			/* what getopt_long gives for row 0 of the table of variables */
 
 /* ---- what to preload ------------------------------------------------------- */
 
@@ -91,33 +90,17 @@ static bool set_pair(struct options *o, const char *pair)
 	return true;
 }
 
-/* Of every row; a switch may stand without its 1. */
-static void long_options(struct option *longs, char names[][32])
-{
-	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
-		const struct sp_conf_row *row = &sp_conf_rows[i];
-		bool a_switch = row->kind == SP_CONF_NUMBER && row->least == 0 && row->most == 1;
-
-		longs[i] = (struct option){ sp_option_of(row->name, names[i]), a_switch ? optional_argument : required_argument, NULL, FIRST_ROW + (int)i };
-	}
-}
-
 static bool read_options(struct options *o, int argc, char **argv)
 {
-	static char names[ROWS_MOST][32];
-	static struct option longs[ROWS_MOST + 1];
 	int c;
 
-	long_options(longs, names);
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+o:f:e:", longs, NULL,
-			      "sspapi run --help lists them; those of the program stand behind it")) != -1) {
+	while ((c = sp_option(argc, argv, "+o:f:e:", NULL, NULL,
+			      "options are -o FILE, -f FORMATS, -e NAME=VALUE; those of the program stand behind it")) != -1) {
 		if (c == 'o')
 			set(o, "SSPAPI_OUTPUT", optarg);
 		else if (c == 'f')
 			set(o, "SSPAPI_FORMAT", optarg);
-		else if (c >= FIRST_ROW)
-			set(o, sp_conf_rows[c - FIRST_ROW].name, optarg ? optarg : "1");
 		else if (c != 'e')
 			return false;
 		else if (!set_pair(o, optarg))

@@ -27,18 +27,15 @@ int sp_cmd_doctor(int argc, char **argv);
 struct option;
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are);
 
-/* run's option for a variable of the table: readings-max of SSPAPI_READINGS_MAX. */
-const char *sp_option_of(const char *variable, char name[32]);
-
-/* --per-NAME of each, without an argument and with val 'L', into the first of `longs`;
- * how many, up to SP_LEVEL_OPTIONS. */
+/* --per-NAME of each, without an argument, into the first of `longs`; how many, up to SP_LEVEL_OPTIONS.  sp_option gives 'L' for
+ * each of them; their own values keep getopt_long from taking the first of several that begin so. */
+#define SP_LEVEL_FIRST 256
 #define SP_LEVEL_OPTIONS 20
 unsigned sp_level_options(struct option *longs);
 
 /* What `sspapi VERB --help` or --version prints, and `sspapi --help`; the exit status. */
 int sp_about(const char *verb, bool help);
 void sp_help_all(FILE *to);
-void sp_help_metrics(void);
 
 /* A line: no verb is called so, and which are nearly; 2. */
 int sp_no_verb(const char *name);

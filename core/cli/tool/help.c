@@ -1,14 +1,11 @@
 /* help.c: what --help says; shell completion reads it, too (scripts/completion/). */
-#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
-#include <strings.h>
 
-#include "../../base/conf.h"
+#include "../../base/form.h"
 #include "../../forms/level.h"
 #include "cmd.h"
 #include "near-names.h"
-#include "metrics.h"
 
 static const struct cmd {
 	const char *name;
@@ -34,13 +31,13 @@ static const struct cmd {
 	{ "env", "", "", "every variable, its value now, default and meaning" },
 };
 
-/* Each in a line; those that come from a table (levels, variables) and -h and -V, which all verbs have, stand below them. */
+/* Each in a line; those that come from a table (levels) and -h and -V, which all verbs have, stand below them. */
 static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
 	{ "run", "-o FILE", "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi choose the form" },
 	{ "run", "-f FORMATS", "the dump's forms, comma-separated: " SP_FORM_NAMES(", ") "; default: store" },
-	{ "run", "-e NAME=VALUE", "sets any variable for the program" },
+	{ "run", "-e NAME=VALUE", "sets a variable for the program (sspapi env lists them)" },
 	{ "stat", "-e EVENT,...", "the events (sspapi list); default: cycles, instructions, task clock, page faults, switches, migrations" },
 	{ "stat", "-m METRICS", "metrics to compute; the events that these need are counted" },
 	{ "stat", "-o FILE", "keeps the counts; the extension chooses the form; the table is printed, too" },
@@ -82,26 +79,6 @@ static void verb(FILE *to, const struct cmd *c, const char *shown)
 	fprintf(to, "  sspapi %s%s%s%s%s\n      %s\n", c->name, *shown ? " " : "", shown, *c->operands ? " " : "", c->operands, c->help);
 }
 
-const char *sp_option_of(const char *variable, char name[32])
-{
-	snprintf(name, 32, "%s", variable + strlen("SSPAPI_"));
-	for (char *p = name; *p; p++)
-		*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
-	return name;
-}
-
-/* Of run: an option for each variable. */
-static void variables(void)
-{
-	puts("\nand for each variable (sspapi env, libsspapi(7)):");
-	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
-		const struct sp_conf_row *row = &sp_conf_rows[i];
-		char name[32];
-
-		printf("  --%-16s %s (%s)\n", sp_option_of(row->name, name), row->help, row->values);
-	}
-}
-
 static void levels(const char *verb)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 1];
@@ -115,28 +92,6 @@ static void levels(const char *verb)
 		if (strcmp(verb, "stat") != 0 || level->what != SP_LEVEL_CALLSITE)
 			printf("  --%-16s a row for each %s\n", longs[i].name, level->row);
 	}
-}
-
-static bool last_of(const struct sp_metrics *t, uint32_t i)
-{
-	for (uint32_t k = i + 1; k < t->n; k++)
-		if (strcasecmp(t->at[k].name, t->at[i].name) == 0)
-			return false;
-	return true;
-}
-
-/* The usual ones, by name, with what they are; of several definitions of one name the last. */
-void sp_help_metrics(void)
-{
-	struct sp_metrics *t = sp_metrics_usual();
-
-	if (!t)
-		return;
-	puts("metrics for -m, beside `default` and files of definitions:");
-	for (uint32_t i = 0; i < t->n; i++)
-		if (last_of(t, i))
-			printf("  %-20s %s\n", t->at[i].name, t->at[i].note);
-	sp_metrics_forget();
 }
 
 void sp_help_all(FILE *to)
@@ -161,12 +116,8 @@ static void help(const struct cmd *c)
 	puts("usage:");
 	verb(stdout, c, c->options);
 	own_options(c->name);
-	if (strcmp(c->name, "run") == 0)
-		variables();
 	if (strstr(c->options, "--per-LEVEL"))
 		levels(c->name);
-	if (strstr(c->options, "-m METRICS"))
-		putchar('\n'), sp_help_metrics();
 	puts("\nman sspapi tells the rest");
 }
 

@@ -29,27 +29,6 @@ static const char *written(char *const *argv, const struct option *longs, int c,
 
 #define NAME 40u			/* of an option, with its --; what is longer is no option's */
 
-/* Does it begin several options, and is none itself?  Then text says which. */
-static bool begins_several(char *text, size_t room, const struct option *longs, const char *option)
-{
-	size_t n = strcspn(option, "=");
-	unsigned begins = 0;
-
-	snprintf(text, room, "several options begin so: ");
-	for (const struct option *l = longs; l->name; l++) {
-		if (n < 3 || strncmp(l->name, option + 2, n - 2) != 0)
-			continue;
-		if (!l->name[n - 2])
-			return false;
-		begins++;
-		if (begins <= 4)
-			snprintf(text + strlen(text), room - strlen(text), "%s--%.*s", begins > 1 ? ", " : "", (int)NAME, l->name);
-	}
-	if (begins > 4)
-		snprintf(text + strlen(text), room - strlen(text), " and %u more", begins - 4);
-	return begins > 1;
-}
-
 /* "unrecognized option; do you mean --per-core?" */
 static void unrecognized(char *text, size_t room, const struct option *longs, const char *option)
 {
@@ -74,7 +53,7 @@ static int wrong(char *const *argv, const struct option *longs, int c, const cha
 
 	if (c != ':' && optopt && strchr(argv[optind - 1], '='))
 		snprintf(what, sizeof(what), "this option takes no value");
-	else if (c != ':' && !begins_several(what, sizeof(what), longs, option))
+	else if (c != ':')
 		unrecognized(what, sizeof(what), longs, option);
 	snprintf(text, sizeof(text), "%s (%s)", what, are);
 	sp_complain(2, argv[0], text, option);
@@ -84,7 +63,7 @@ static int wrong(char *const *argv, const struct option *longs, int c, const cha
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are)
 {
 	struct option all[MOST];
-	char text[32], several[200];
+	char text[32];
 	unsigned n = 0;
 	int c;
 
@@ -101,14 +80,7 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	c = getopt_long(argc, argv, text, all, at);
 	if (c == HELP || c == 'h' || c == VERSION || c == 'V')
 		exit(sp_about(argv[0], c == HELP || c == 'h'));
-	if (c == 'm' && strcmp(optarg, "help") == 0) {
-		sp_help_metrics();
-		exit(sp_closed(0));
-	}
-	/* Options that give the same are one to getopt_long, which takes the first. */
-	if (c == 'L' && strncmp(argv[optind - 1], "--", 2) == 0 && begins_several(several, sizeof(several), all, argv[optind - 1])) {
-		optopt = 0;		/* as of a long one */
-		return wrong(argv, all, '?', are);
-	}
+	if (c >= SP_LEVEL_FIRST)
+		return 'L';
 	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
 }
