@@ -107,7 +107,7 @@ host_row() {
 # few_calls NAME ASKS: of steady.c
 few_calls() {
 	more=$2
-	! grep -q 'rseq) do not tell' "$out/$1.doctor" || more=$(($2 + 2))
+	case $machine:$1 in *-new:* | *-rseq-0) more=$(($2 + 2)) ;; esac
 	for call in "start_and_stop $more" "read $2"; do
 		echo "$call $(sed -n "s/^${call% *},_system_calls //p" "$out/$1.native.out" "$out/$1.shim.out" | paste -sd' ')"
 	done | awk '{ print; bad = bad || NF != 4 || $4 - $3 > $2 } END { exit bad }'
@@ -128,11 +128,7 @@ calls() {
 		aarch64*0)	asks=1 ;;
 		*)		asks=0 ;;
 		esac
-		if [ "${GUEST-}" = 1 ]; then
-			env $ROW_ENV "$B/sspapi" doctor >"/mnt/rows/calls-$calls_name-rseq-$rseq.doctor"
-		else
-			check "$calls_name, rseq $rseq: system calls" few_calls "calls-$calls_name-rseq-$rseq" $asks
-		fi
+		[ "${GUEST-}" = 1 ] || check "$calls_name, rseq $rseq: system calls" few_calls "calls-$calls_name-rseq-$rseq" $asks
 	done
 	ROW_ENV='' ROW_PROGRAM=''
 }
