@@ -50,9 +50,6 @@ check "with metrics" grep -qE ' 24( +[0-9]+)?$' top.out
 # The standard place.
 "$sspapi" top -n 3 -d 0.1 "$pid" >thrice 2>&1
 is "refreshed" "$(grep -c ', still running$' thrice)" 3
-is "rates, and whose: since it began, then since the last look" \
-	"$(sed -nE "s/^steered \(pid $pid\), in (its|the last) [0-9.]+ [mu]?s: EV_A [0-9,]+\/s, EV_B 0\/s\$/\1/p" thrice | paste -sd' ')" "its the last the last"
-check "none came meanwhile" grep -q ', in the last .*: EV_A 0/s' thrice
 check "no control characters where no terminal is" not grep -q "$(printf '\033')" thrice
 
 # It ends while somebody looks on.

@@ -42,7 +42,6 @@ struct sp_stat_event {
 	double factor[SP_STAT_TERMS];	/* how often it has each */
 	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
 	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
-	bool unasked;			/* one of the defaults: left out if it cannot be had */
 	bool beside;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
 	uint8_t data_type, scope, place;
 	int place_id;
@@ -90,7 +89,7 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 /* One of the kernel's events, if the text is a name of one: in the plan, or p->wrong says why not (*good false). */
 bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 
-/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: as in the event.  False: p->wrong
+/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: one that cannot be had is left out.  False: p->wrong
  * says why. */
 bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
 

@@ -376,8 +376,6 @@ static void ask(void *question, int to)
 				return;
 			}
 		}
-		for (uint32_t e = events_before; e < plan->n_events; e++)
-			plan->event[e].unasked = q->unasked;
 	}
 	plan->wrong[0] = 0;
 }

@@ -13,7 +13,6 @@
 
 #include "../../base/lineage.h"
 #include "../../base/sys.h"
-#include "../../forms/view-text-words.h"
 #include "../../store/live.h"
 #include "../files/file.h"
 #include "../program/symbols.h"
@@ -21,14 +20,6 @@
 #include "../tool/bytes.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
-
-#define EVENTS		6u		/* of the line of rates */
-
-struct rates {				/* as the last look found it; zero: there was none */
-	uint64_t ns;
-	uint32_t n_events;
-	int64_t *total;
-};
 
 struct top {
 	struct sp_report report;
@@ -38,7 +29,6 @@ struct top {
 	double delay;			/* seconds */
 	long times;			/* -1: until it ends */
 	char *text;			/* what was shown last */
-	struct rates rates;
 	struct names *names;		/* of functions, as far as they were met */
 	bool over, killed;		/* the process has ended; not by itself */
 	bool became;			/* its program ended by exec */
@@ -145,50 +135,6 @@ static int find(struct top *t, const char *which)
 			   "or is another user's", which);
 }
 
-/* ---- how fast it counts ------------------------------------------------------------ */
-
-/* What came of event e meanwhile, for each second, in the event's own type. */
-static int64_t rate(const struct rates *r, const struct sp_model *m, uint32_t e, double seconds)
-{
-	enum sp_data_type type = sp_event_type(m, e);
-	double more = sp_value_double(type, m->total[e]) - (e < r->n_events ? sp_value_double(type, r->total[e]) : 0.0);
-	double each = more > 0.0 && seconds > 0.0 ? more / seconds : 0.0;
-
-	return type == SP_FP64 ? sp_float_bits(each) : each < 9e18 ? (int64_t)(each + 0.5) : INT64_MAX;
-}
-
-/* "solver (pid 4711), in the last 2.00 s: PAGE-FAULTS 1,234/s": since the last look, or since the process began. */
-static void write_rates(const struct rates *r, struct sp_out *o, const struct sp_model *m)
-{
-	uint64_t from = r->ns ? r->ns : m->h.start_ns, ns = m->h.end_ns > from ? m->h.end_ns - from : 0;
-	unsigned n = 0;
-
-	sp_out_f(o, "%s (pid %u), in %s ", sp_base_name(sp_model_text(m, m->h.exe)), m->h.pid, r->ns ? "the last" : "its");
-	sp_out_duration(o, ns);
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		char name[256], value[48];
-
-		if (!sp_event_is_summed(m, e) || n++ >= EVENTS)
-			continue;
-		sp_short_text(value, m, e, rate(r, m, e, (double)ns / 1e9));
-		sp_out_f(o, "%s %s %s/s", n > 1 ? "," : ":", sp_text_event(m, e, name), value);
-	}
-	sp_out_text(o, n > EVENTS ? " \xe2\x80\xa6\n\n" : "\n\n");
-}
-
-/* m is the last look from now on; NULL: there was none. */
-static void keep_rates(struct rates *r, const struct sp_model *m)
-{
-	free(r->total);
-	*r = (struct rates){ 0 };
-	if (!m)
-		return;
-	r->ns = m->h.end_ns;
-	r->n_events = m->n_events;
-	r->total = sp_need(calloc(m->n_events + 1, sizeof(*r->total)));
-	memcpy(r->total, m->total, m->n_events * sizeof(*r->total));
-}
-
 /* ---- one look ------------------------------------------------------------------------ */
 
 /* The whole text in memory: it is shown in one go, and perhaps in part. */
@@ -198,8 +144,6 @@ static int write_text(struct top *t)
 	int r = 0;
 
 	sp_growing_init(&o);
-	if (!t->over)
-		write_rates(&t->rates, &o, t->report.show.m);
 	if (t->report.n_levels)
 		r = sp_report_text(&t->report, &o);
 	else
@@ -249,7 +193,6 @@ static int look(struct top *t)
 	if (!t->wrong)
 		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
-	keep_rates(&t->rates, &f.model);
 	sp_symbols_keep(&f.model, &t->names);
 	sp_metrics_forget();
 	sp_file_close(&f);
@@ -385,6 +328,5 @@ int sp_cmd_top(int argc, char **argv)
 		r = run(&t);
 	free(t.text);
 	sp_symbols_drop(&t.names);
-	keep_rates(&t.rates, NULL);
 	return r;
 }
