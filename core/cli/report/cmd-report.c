@@ -90,36 +90,23 @@ static void whole_names(struct sp_report *r, const struct sp_file *f, char *whol
 {
 	const char **name[3] = { &r->show.events, &r->sort, &r->show.color_by };
 
-	for (unsigned i = 0; i < 3; i++) {
-		char *before = whole[i];	/* which the name may be by now */
-
+	for (unsigned i = 0; i < 3; i++)
 		*name[i] = whole[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
-		free(before);
-	}
 }
 
-/* Only those of --events; by level the others are only not shown: metrics are still computed from them.  Which are meant
- * by the ends of their names, or which are there, only a look at all of them can tell. */
+/* Twice with --events: which are meant by the ends of their names, or which are there, only a look at all of them can tell.  By
+ * level the others are only not shown: metrics are still computed from them. */
 static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad, char *whole[3])
 {
-	const char *only = r->n_levels ? NULL : r->show.events;
 	char name[SP_REPORT_NAME];
 
-	if (sp_files_open(f, r->verb, runs->path, runs->n, only, r->show.all ? SP_FILES_ALL : SP_FILES_BAD, n_bad))
+	if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, r->show.all ? SP_FILES_ALL : SP_FILES_BAD, n_bad))
 		return 1;
-	if (only && sp_report_lacks(only, f, 1, name)) {
-		sp_file_close(f);
-		if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, SP_FILES_AGAIN, n_bad))
-			return 1;
-		whole_names(r, f, whole);
-		if (sp_report_lacks(r->show.events, f, 1, name))
-			return 0;	/* with all that there are, to be named */
-		sp_file_close(f);
-		if (sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, SP_FILES_AGAIN, n_bad))
-			return 1;
-	}
 	whole_names(r, f, whole);
-	return 0;
+	if (r->n_levels || !r->show.events || sp_report_lacks(r->show.events, f, 1, name))
+		return 0;
+	sp_file_close(f);
+	return sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, SP_FILES_AGAIN, n_bad);
 }
 
 static int check_events(const struct sp_report *r, const struct sp_file *f)
