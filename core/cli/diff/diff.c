@@ -656,38 +656,6 @@ static void markdown(struct sp_out *o, const struct sp_diff *d)
 	sp_out_char(o, '\n');
 }
 
-/* In which modes a side counted the event; 0: not known, or not in one. */
-static uint32_t domain_of(const struct sp_diff_side *s, uint32_t event)
-{
-	uint32_t domain = 0;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->run[i].event[event] && s->run[i].levels.m->event_domain)
-			domain |= s->run[i].levels.m->event_domain[s->run[i].event[event] - 1];
-	return domain;
-}
-
-/* Page faults of user mode are not those of user and kernel: what A has in one mode alone, and B in another. */
-static void domains(struct sp_out *o, const struct sp_diff *d)
-{
-	char a[SP_DOMAIN_TEXT], b[SP_DOMAIN_TEXT], own[600];
-
-	for (uint32_t e = 0; e < d->names.n; e++) {
-		const char *name = (const char *)d->names.name[e].key;
-		size_t n = sp_name_bytes(name);
-		uint32_t x = domain_of(&d->side[1], e) ? 0 : domain_of(&d->side[0], e);
-
-		snprintf(own, sizeof(own), "%.*s", (int)n, name);
-		for (uint32_t f = 0; name[n] && x && f < d->names.n; f++) {
-			const char *other = (const char *)d->names.name[f].key;
-			uint32_t y = domain_of(&d->side[0], f) ? 0 : domain_of(&d->side[1], f);
-
-			if (y && sp_name_bytes(other) == n && strncmp(name, other, n) == 0)
-				sp_out_f(o, "%s is not the same: A counts %s, B %s\n", own, sp_domain_words(x, a), sp_domain_words(y, b));
-		}
-	}
-}
-
 /* Has its total grown by more than what is allowed, and not by chance?  From nothing to something is any growth. */
 static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 {
@@ -739,7 +707,6 @@ static void tell_growth(struct sp_out *o, const struct sp_diff *d)
 
 static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
-	domains(o, d);
 	if (d->marks)
 		sp_out_text(o, "~: in part not proven on its CPU\n");
 	if (have_repeats(d) && any)

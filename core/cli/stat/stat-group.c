@@ -14,8 +14,6 @@
 #include "stat-interval.h"
 #include "stat-running.h"
 
-#define TOPMOST 1			/* inode of the group that all others lie in, which no container sees as its own */
-
 /* ---- which ------------------------------------------------------------------------ */
 
 /* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of v2. */
@@ -149,19 +147,6 @@ static void settle(struct sp_stat_run *r, const struct sp_stat_group *g)
 	sp_stat_set_args(p, args, (uint32_t)snprintf(args, sizeof(args), "%s%c%s", g->argv[0], 0, g->argv[1]) + 1);
 }
 
-/* A CPU that came meanwhile has no counters. */
-static bool more_are_online(const struct sp_stat_counters *c)
-{
-	struct sp_stat_counters now = { .n_cpus = c->n_cpus, .cpu = sp_need(calloc(c->n_cpus, sizeof(*c->cpu))) };
-	bool more;
-
-	memcpy(now.cpu, c->cpu, c->n_cpus * sizeof(*c->cpu));
-	sp_stat_online(&now);
-	more = now.n_cpus != c->n_cpus || memcmp(now.cpu, c->cpu, c->n_cpus * sizeof(*c->cpu)) != 0;
-	free(now.cpu);
-	return more;
-}
-
 static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
 {
 	struct sp_stat_child *child = &r->child;
@@ -177,18 +162,15 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 	sp_stat_read(&r->c);
 	if (r->interval)
 		sp_stat_interval_look(r->interval, &r->c, true);
-	r->cpus_changed = more_are_online(&r->c);
 	settle(r, g);
 }
 
 int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
 {
 	struct sp_stat_child *child = &r->child;
-	struct stat s;
 	int e;
 
 	r->c.running = r->c.group = true;
-	r->idle = fstat(g->fd, &s) == 0 && s.st_ino == TOPMOST;
 	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by CPU, whichever of its threads runs there; "
 			 "-p counts a process by thread";
 	sp_stat_online(&r->c);

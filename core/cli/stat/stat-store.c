@@ -222,12 +222,10 @@ static void note_elsewhere(struct making *m)
 		twice += c->running && !c->group && sum > whole + c->slack_ns ? sum - whole : 0;
 		all += whole;
 	}
-	m->whole = !elsewhere && !twice && !m->all->run[0].cpus_changed;
+	m->whole = !elsewhere && !twice;
 	if (twice)
 		note(m, "%.3f of %.3f ms were counted twice, of threads that were born while counters were opened", (double)twice / 1e6,
 		     (double)all / 1e6);
-	if (m->all->run[0].cpus_changed)
-		note(m, "CPUs were switched on or off meanwhile: what ran on others than %s is missing", m->allowed);
 	if (elsewhere)
 		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
@@ -352,8 +350,6 @@ static void note_attached(struct making *m)
 
 	if (r->c.group && !clocks(&r->c))
 		note_text(m, "nothing of the control group ran while it was counted");
-	else if (r->idle)
-		note_text(m, "the CPUs' idle threads are in it: the task clock runs all the time, and context switches are theirs, too");
 	else if (r->c.running && !clocks(&r->c))
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)

@@ -263,8 +263,6 @@ struct sp_stat_run {
 	const char *why_no_rows;	/* NULL: there are */
 	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */
 	struct sp_stat_attached attached;	/* running only */
-	bool cpus_changed;		/* others are online at the end; group only, as below */
-	bool idle;			/* it has the idle threads, too */
 };
 
 struct sp_stat_all {
