@@ -20,7 +20,7 @@ is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out
 check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
 
 # ---- programs --------------------------------------------------------------------------------
-finds "one that links it" 0 "the program links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
+finds "one that links it" 0 "the program links $(realpath "$fake/libpapi.so.7.0")" "$sspapi" doctor "$scenes/one"
 finds "one that loads it" 0 "names libpapi: it may load libpapi with dlopen" "$sspapi" doctor "$apps/nolib"
 finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
 printf 'int count(int); int main(void) { return count(1); }\n' >holder.c

@@ -36,21 +36,16 @@ static void say_kind(struct sp_doctor *d)
 static void say_linked(struct sp_doctor *d)
 {
 	const struct sp_program *p = d->program;
-	const char *by = *p->papi_from ? p->papi_from : "the program";
 
 	if (!realpath(p->papi, d->papi))
 		snprintf(d->papi, sizeof(d->papi), "%s", p->papi);
-
-	if (p->papi_missing) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s needs %s, which the loader does not find: the program will not start", by, p->papi);
-		sp_doctor_mend(d, "put its folder into LD_LIBRARY_PATH, or load the module that it was built with");
-		*d->papi = 0;
+	if (!p->papi_missing) {
+		sp_doctor_say(d, SP_GOOD, "the program links %s", d->papi);
 		return;
 	}
-	if (strcmp(p->papi_how, "LD_PRELOAD") == 0)
-		by = "LD_PRELOAD";
-	sp_doctor_say(d, SP_GOOD, "%s %s %s (found by %s)", by, *p->papi_from || strcmp(by, "the program") != 0 ? "brings" : "links", d->papi,
-		      p->papi_how);
+	sp_doctor_say(d, SP_IN_THE_WAY, "the program needs %s, which the loader does not find: it will not start", p->papi);
+	sp_doctor_mend(d, "put its folder into LD_LIBRARY_PATH, or load the module that it was built with");
+	*d->papi = 0;
 }
 
 static void say_papi(struct sp_doctor *d)

@@ -51,7 +51,7 @@ static int write_whole(struct sp_merge *job, const char *out)
 
 int sp_cmd_merge(int argc, char **argv)
 {
-	struct sp_merge job = { .verb = argv[0], .tell = true };
+	struct sp_merge job = { .verb = argv[0] };
 	struct sp_runs runs;
 	const char *out = NULL;
 	const struct sp_form *form;

@@ -39,10 +39,9 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 }
 
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
-		  enum sp_files_tell tell, unsigned *n_bad)
+		  bool again, unsigned *n_bad)
 {
-	bool again = tell == SP_FILES_AGAIN;
-	struct sp_merge job = { .verb = verb, .file = path, .n_files = n, .events = events, .tell = tell == SP_FILES_ALL, .quiet = again };
+	struct sp_merge job = { .verb = verb, .file = path, .n_files = n, .events = events, .quiet = again };
 	int r;
 
 	if (n == 1 && !events) {

@@ -244,13 +244,10 @@ static int by_place_in_run(const void *a, const void *b)
 	       SP_COMPARE(x->pid, y->pid) ?: by_self(x, y);
 }
 
-static void leave(struct sp_merge *job, const struct merge_process *p, const struct merge_process *for_that)
+static void leave(struct sp_merge *job, const struct merge_process *p)
 {
 	job->left = sp_room(job->left, &job->left_room, job->n_left + 1, sizeof(*job->left));
 	job->left[job->n_left++] = (struct sp_merge_left){ p->file, p->at };
-	if (job->tell)
-		sp_message(job->verb, "%s: its process %u is counted once, as %s has it", job->file[p->file], p->pid,
-			   job->file[for_that->file]);
 }
 
 /* Which are to be left since another file has as much of the same process, or more. */
@@ -263,7 +260,7 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 	qsort(g->process, g->n, sizeof(*g->process), by_self);
 	for (uint32_t i = 1; i < g->n; i++) {
 		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
-			leave(job, &g->process[i], &g->process[first]);
+			leave(job, &g->process[i]);
 		else
 			first = i;
 	}

@@ -17,7 +17,6 @@ struct sp_merge {
 	char *const *file;
 	unsigned n_files;
 	const char *events;		/* E,E: no other; NULL: all */
-	bool tell;			/* which files were left for a process that another holds, too */
 	bool quiet;			/* of bad files: they have been told before */
 
 	unsigned n_bad;			/* files that a message named, and that were left out */

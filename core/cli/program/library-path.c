@@ -116,24 +116,14 @@ static bool in_cache(const char *soname, char path[PATH_MAX])
 	return false;
 }
 
-bool sp_library_find(const char *soname, const struct sp_search *by, char path[PATH_MAX], const char **how)
+bool sp_library_find(const char *soname, const struct sp_search *by, char path[PATH_MAX])
 {
-	if (strchr(soname, '/')) {
-		*how = "its path";
+	if (strchr(soname, '/'))
 		return snprintf(path, PATH_MAX, "%s", soname) < PATH_MAX && is_ours(path);
-	}
-	*how = "RPATH";
 	if (!by->runpath && in_list(by->rpath, ":", soname, by->origin, path))
 		return true;
-	*how = "LD_LIBRARY_PATH";
-	if (in_list(getenv("LD_LIBRARY_PATH"), ":;", soname, NULL, path))
+	if (in_list(getenv("LD_LIBRARY_PATH"), ":;", soname, NULL, path) || in_list(by->runpath, ":", soname, by->origin, path) ||
+	    in_cache(soname, path))
 		return true;
-	*how = "RUNPATH";
-	if (in_list(by->runpath, ":", soname, by->origin, path))
-		return true;
-	*how = CACHE;
-	if (in_cache(soname, path))
-		return true;
-	*how = "the standard folders";
 	return in_list("/lib64:/usr/lib64:/lib:/usr/lib", ":", soname, NULL, path);
 }

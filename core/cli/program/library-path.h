@@ -11,8 +11,8 @@ struct sp_search {
 	const char *origin;		/* the folder of that object; NULL: unknown */
 };
 
-/* The path of a library of our own machine with this name, and what led to it; false:
+/* The path of a library of our own machine with this name; false:
  * nowhere.  A name with a slash is a path. */
-bool sp_library_find(const char *soname, const struct sp_search *by, char path[PATH_MAX], const char **how);
+bool sp_library_find(const char *soname, const struct sp_search *by, char path[PATH_MAX]);
 
 #endif

@@ -112,18 +112,13 @@ static void add(struct closure *c, const char *path, const char *rpath)
 	c->n++;
 }
 
-static void found_papi(struct closure *c, unsigned from, const char *path, const char *how)
+/* The first one; missing: path is the name that is not found. */
+static void found_papi(struct sp_program *p, const char *path, bool missing)
 {
-	struct sp_program *p = c->program;
-
 	if (*p->papi && !p->papi_missing)
 		return;
 	snprintf(p->papi, sizeof(p->papi), "%s", path);
-	p->papi_how = how;
-	p->papi_missing = !how;
-	p->papi_from[0] = 0;
-	if (from)
-		snprintf(p->papi_from, sizeof(p->papi_from), "%s", sp_base_name(c->at[from].path));
+	p->papi_missing = missing;
 }
 
 /* What an object that the program links does for it. */
@@ -156,13 +151,12 @@ static void follow(struct closure *c, unsigned i)
 	by.runpath = *runpath ? runpath : NULL;
 	by.rpath = *rpath ? rpath : c->at[i].rpath;
 	for (unsigned k = 0; k < f.n_needed; k++) {
-		const char *how;
 		bool there;
 
 		sp_elf_file_text(&f, f.needed[k], soname, sizeof(soname));
-		there = *soname && sp_library_find(soname, &by, path, &how);
+		there = *soname && sp_library_find(soname, &by, path);
 		if (is_papi(soname))
-			found_papi(c, i, there ? path : soname, there ? how : NULL);
+			found_papi(c->program, there ? path : soname, !there);
 		if (there)
 			add(c, path, by.rpath);
 	}
@@ -176,13 +170,12 @@ static void add_preloaded(struct closure *c)
 
 	for (char *p = list ? strtok_r(list, ": ", &save) : NULL; p; p = strtok_r(NULL, ": ", &save)) {
 		char path[PATH_MAX];
-		const char *how;
 		unsigned n;
 
-		if (!sp_library_find(p, &none, path, &how))
+		if (!sp_library_find(p, &none, path))
 			continue;
 		if (is_papi(path))
-			found_papi(c, 0, path, "LD_PRELOAD");
+			found_papi(c->program, path, false);
 		n = c->n;
 		add(c, path, NULL);
 		if (c->n > n)
@@ -324,10 +317,9 @@ void sp_program_libpapi(char path[PATH_MAX])
 	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
 					     "libpapi.so.6.0", "libpapi.so.5" };
 	const struct sp_search none = { 0 };
-	const char *how;
 
 	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
-		if (!sp_library_find(names[i], &none, path, &how))
+		if (!sp_library_find(names[i], &none, path))
 			*path = 0;
 }
 

@@ -25,8 +25,6 @@ struct sp_program {
 	bool set_id;			/* set-user-ID, set-group-ID or with capabilities: the loader is careful */
 	bool set_id_other;		/* ... for who asks now; else only for others */
 	char papi[PATH_MAX];		/* the libpapi that it is linked to, as the loader would find it; "" */
-	char papi_from[256];		/* the object that needs it, if that is not the program; "" */
-	const char *papi_how;		/* what led to it: "RUNPATH", "LD_LIBRARY_PATH" ... */
 	bool papi_missing;		/* it is linked to one (papi is its soname) that is not found */
 	char holds_papi[PATH_MAX];	/* an object that it links and that has libpapi.a in it; "" */
 	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */

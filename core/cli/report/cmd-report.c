@@ -100,13 +100,13 @@ static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_ru
 {
 	char name[SP_REPORT_NAME];
 
-	if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, r->show.all ? SP_FILES_ALL : SP_FILES_BAD, n_bad))
+	if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, false, n_bad))
 		return 1;
 	whole_names(r, f, whole);
 	if (r->n_levels || !r->show.events || sp_report_lacks(r->show.events, f, 1, name))
 		return 0;
 	sp_file_close(f);
-	return sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, SP_FILES_AGAIN, n_bad);
+	return sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, true, n_bad);
 }
 
 static int check_events(const struct sp_report *r, const struct sp_file *f)
