@@ -156,6 +156,7 @@ struct sp_header {
 	 * which is the one that this header tells of. */
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;
+	uint64_t pad[2];
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
@@ -428,11 +429,12 @@ static inline struct sp_times *sp_times_of(const struct sp_relation *r, const st
 struct sp_chunk {
 	struct sp_block b;
 	sp_off next;			/* the chunk before it; 0: none */
+	uint64_t pad;
 	uint64_t first;			/* readings in the chunks before it */
 	uint64_t first_ns;		/* of its first reading; 0: none yet */
 	uint32_t number;		/* of the chunk: 0, 1 ... */
-	uint32_t k, room;		/* values of a reading; readings that fit */
-	uint32_t pad;
+	_Alignas(8) uint32_t k;		/* values of a reading */
+	uint32_t room;			/* readings that fit */
 };
 
 struct sp_reading {
@@ -575,7 +577,8 @@ struct sp_sites {
 
 struct sp_site {
 	uint32_t n;			/* frames, innermost first; 0: not in use */
-	char name[64];			/* of a high-level region; or empty */
+	uint32_t pad;
+	char name[60];			/* of a high-level region; or empty */
 	uint32_t call;			/* enum sp_region_call: which one of the region's, where it has a name */
 };
 enum sp_region_call { SP_REGION_CALL_UNKNOWN, SP_REGION_BEGINS, SP_REGION_READ, SP_REGION_ENDS };
