@@ -49,7 +49,7 @@ PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -ffunction-se
 
 # What only we load: installed in a folder of its own.
 OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so $(B)/libsspapi-unwind.so
-.PHONY: all product tests demo check check-unit check-shim check-long compilers bench errors install uninstall deb clean help
+.PHONY: all product tests demo check check-unit check-shim check-long bench errors install uninstall deb clean help
 all: product tests
 product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
 
@@ -61,7 +61,6 @@ help:
 #: make check        the tests, in 3 to 4 minutes on two cores
 #: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers, Debian 13
 #:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
-#: make compilers    of those: gcc and clang, by level of optimisation, without a warning
 #: make check-machines   on machines that QEMU boots: another architecture, counters, more CPUs
 #:                   (scripts/deps --machines; MACHINES_SHORT=1: under 6 minutes)
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
@@ -180,9 +179,6 @@ check-long: fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/lon
 # sanitizer's run time stands before it.
 check-shim: programs
 	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 86-hostile-ends.t 87-signals.t))
-
-compilers:
-	@$(MAKE) check-long TESTS=tests/long/compilers.t
 
 demo: all
 	@B=$(B) scripts/demo

@@ -102,26 +102,6 @@ static void process(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, "],\n");
 }
 
-/* Each event's sums, from run to run. */
-static void runs(struct sp_out *o, struct sp_model *m)
-{
-	struct sp_spread *s = sp_repeats_spread(m);
-	char buf[32];
-
-	if (!s)
-		return;
-	sp_json_f(o, ", \"runs\": %u, \"per_run\": [", sp_n_repeats(m));
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!s[e].n)
-			continue;
-		sp_json_comma(o);
-		sp_json_f(o, "{\"event\": %s, \"runs\": %u, \"mean\": %f, \"stddev\": %f, \"min\": %f, \"max\": %f}",
-			  sp_event_name(m, e, buf), s[e].n, s[e].mean, sp_deviation(&s[e]), s[e].min, s[e].max);
-	}
-	sp_out_char(o, ']');
-	sp_repeats_free(s, m);
-}
-
 /* Of a store of `sspapi stat`: what was counted from outside. */
 static void stat(struct sp_out *o, struct sp_model *m)
 {
@@ -139,7 +119,6 @@ static void stat(struct sp_out *o, struct sp_model *m)
 		sp_out_text(o, ", \"cgroup\": ");
 		sp_out_json(o, sp_image_text_at(m->image, m->h.args, 1) ?: "");
 	}
-	runs(o, m);
 	sp_out_char(o, '}');
 }
 
