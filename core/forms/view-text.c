@@ -388,14 +388,6 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	       (row->flags & SP_RELATION_HASTY ? 2048u : 0);
 }
 
-/* Of user code alone, as PAPI counts by itself, nothing is said. */
-static const char *domain_text(uint32_t domain, char text[96])
-{
-	char words[SP_DOMAIN_TEXT];
-
-	return sp_text_f(text, 96, "counts in domain %s", sp_domain_words(domain, words));
-}
-
 /* The word for what the event's counts are of; NULL: not for one that the topology may lack. */
 static const char *place_word(const struct sp_event *v)
 {
@@ -424,12 +416,11 @@ static void look_for_rare(struct notes *n, const struct sp_model *m, const struc
 
 static void notes_of_sets(struct notes *n, struct sp_model *m)
 {
-	struct { uint64_t n; int32_t event_set, tid; } is[SP_COUNT(of_sets) + 16] = { { 0 } };
+	struct { uint64_t n; int32_t event_set, tid; } is[SP_COUNT(of_sets)] = { { 0 } };
 	struct sp_row row = { 0 };
-	char text[96];
 
 	while (sp_model_next(m, &row)) {
-		uint32_t bits = of_set(m, &row) | (row.domain > 1 ? 1u << (SP_COUNT(of_sets) + (row.domain & 15)) : 0);
+		uint32_t bits = of_set(m, &row);
 
 		look_for_rare(n, m, &row);
 		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
@@ -442,14 +433,12 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 			}
 	}
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
-		const char *what = i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text);
-
 		if (is[i].n == 1 && is[i].tid)
-			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid, what);
+			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid, of_sets[i]);
 		else if (is[i].n == 1)
-			NOTE(n, "event set %d: %s", is[i].event_set, what);
+			NOTE(n, "event set %d: %s", is[i].event_set, of_sets[i]);
 		else if (is[i].n)
-			NOTE(n, "%'lu event sets: %s", is[i].n, what);
+			NOTE(n, "%'lu event sets: %s", is[i].n, of_sets[i]);
 	}
 }
 

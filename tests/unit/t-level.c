@@ -61,7 +61,7 @@ static void names(void **state)
 	for (unsigned i = 0; i < n; i++) {
 		assert_int_equal(strncmp(longs[i].name, "per-", 4), 0);
 		assert_non_null(sp_level_by_name(longs[i].name + 4));
-		assert_true(longs[i].val == 'L' && longs[i].has_arg == no_argument);
+		assert_true(longs[i].val == SP_LEVEL_FIRST + (int)i && longs[i].has_arg == no_argument);
 	}
 	assert_ptr_equal(sp_level_by_name("node"), sp_level_by_name("numa"));
 	assert_ptr_equal(sp_level_by_name("socket"), sp_level_by_name("package"));
