@@ -51,8 +51,12 @@ static int open_with_sites(void **state)
 		struct sp_sites *b = sp_store_sites(&store, 1);
 
 		assert_non_null(b);
-		for (unsigned n = 0; n < SP_SITES_EACH; n++)
-			((struct sp_site *)((char *)(b + 1) + n * sp_site_bytes(1)))->n = 1;
+		for (unsigned n = 0; n < SP_SITES_EACH; n++) {
+			struct sp_site *s = (struct sp_site *)((char *)(b + 1) + n * sp_site_bytes(1));
+
+			s->n = 1;
+			((struct sp_frame *)(s + 1))->address = b->first + n;
+		}
 	}
 	return 0;
 }
