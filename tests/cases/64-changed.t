@@ -18,7 +18,9 @@ cp b.sspapi b2.sspapi
 "$sspapi" merge -o merged-early.sspapi early.sspapi c.sspapi
 "$sspapi" merge -o merged-late.sspapi late.sspapi c.sspapi
 head -c 3000 late.sspapi >cut.sspapi
-check "(both are of one process)" sh -c '"$0" merge -o both.sspapi early.sspapi late.sspapi 2>&1 | grep "^sspapi merge: early.sspapi: its process"' "$sspapi"
+"$sspapi" merge -o both.sspapi early.sspapi late.sspapi
+"$sspapi" report -f json both.sspapi >both.json
+is "(both are of one process)" "$(json both.json 'scalar @{$d->{processes} // [1]}')" 1
 
 # changes HOW BEFORE AFTER VERB...: the verb reads x.sspapi, which is BEFORE and becomes AFTER
 changes() {

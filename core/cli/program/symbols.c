@@ -22,7 +22,7 @@
 
 struct name {
 	uint64_t at;
-	const char *module;		/* the store's */
+	const char *module;		/* a copy; of a key the store's */
 	char build_id[80];
 	bool unnamed;			/* the store has no name for it, or for another of the module that is asked with it */
 	char *symbol, *line;
@@ -35,7 +35,6 @@ struct names {
 	uint32_t n, room;
 	uint64_t until;			/* no more is asked then, in seconds() */
 	bool of_others;			/* modules of other users are asked, too */
-	bool owns_modules;		/* the names of modules are its own, not the store's */
 	const char *left;		/* the first that was not */
 };
 
@@ -84,7 +83,8 @@ static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
 static void add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
 {
 	all->name = sp_room(all->name, &all->room, all->n + 1, sizeof(*all->name));
-	all->name[all->n++] = name_of(f, at);
+	all->name[all->n] = name_of(f, at);
+	all->name[all->n++].module = sp_need(strdup(f->module));
 }
 
 /* What is there already is added once more, and goes when all are sorted. */
@@ -97,6 +97,8 @@ static void sort(struct names *all)
 	for (uint32_t i = 0; i < all->n; i++)
 		if (!n || compare(&all->name[n - 1], &all->name[i]) != 0)
 			all->name[n++] = all->name[i];
+		else
+			free((char *)all->name[i].module);
 	all->n = n;
 }
 
@@ -477,8 +479,7 @@ static void free_names(struct names *all)
 			free((char *)all->name[i].into[k].line);
 		}
 		free(all->name[i].into);
-		if (all->owns_modules)
-			free((char *)all->name[i].module);
+		free((char *)all->name[i].module);
 	}
 	if (all)
 		free(all->name);
@@ -492,37 +493,22 @@ void sp_symbols_forget(struct sp_model *m)
 	m->name_frame = NULL;
 }
 
-void sp_symbols_keep(struct sp_model *m, struct names **kept)
-{
-	struct names *all = m->names;
-
-	for (uint32_t i = 0; all && !all->owns_modules && i < all->n; i++)
-		all->name[i].module = sp_need(strdup(all->name[i].module));
-	if (all)
-		all->owns_modules = true;
-	*kept = all;
-	m->names = NULL;
-	m->name_frame = NULL;
-}
-
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
 {
-	struct names met = { 0 };
+	struct names *met = sp_need(calloc(1, sizeof(*met)));
 	bool all_known = *kept != NULL;
 
-	if (*kept)
-		collect(&met, m);
-	for (uint32_t i = 0; i < met.n && all_known; i++)
-		all_known = find(*kept, &met.name[i]) != NULL;
-	free(met.name);
-	if (all_known) {
-		m->names = *kept;
-		m->name_frame = fill;
-	} else {
+	collect(met, m);
+	for (uint32_t i = 0; i < met->n && all_known; i++)
+		all_known = find(*kept, &met->name[i]) != NULL;
+	free_names(met);
+	if (!all_known) {
 		free_names(*kept);
 		sp_symbols_add(m, verb, false);
+		*kept = m->names;
 	}
-	*kept = NULL;
+	m->names = *kept;
+	m->name_frame = fill;
 }
 
 void sp_symbols_drop(struct names **kept)

@@ -22,7 +22,6 @@ void sp_symbols_forget(struct sp_model *m);
  * frames that it was not asked for.  *kept is NULL before the first time, and after it is dropped. */
 struct names;
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb);
-void sp_symbols_keep(struct sp_model *m, struct names **kept);
 void sp_symbols_drop(struct names **kept);
 
 #endif

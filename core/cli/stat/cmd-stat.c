@@ -9,7 +9,6 @@
 #include "../../base/conf.h"
 #include "../../base/folder.h"
 #include "../../base/output.h"
-#include "../../base/pmus.h"
 #include "../../model/view-common.h"
 #include "../program/program.h"
 #include "../report/page.h"

@@ -193,7 +193,6 @@ static int look(struct top *t)
 	if (!t->wrong)
 		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
-	sp_symbols_keep(&f.model, &t->names);
 	sp_metrics_forget();
 	sp_file_close(&f);
 	return r;
