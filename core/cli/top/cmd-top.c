@@ -1,5 +1,4 @@
 /* cmd-top.c: the tables of a process that still runs, from copies of its live file. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -72,23 +71,8 @@ static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool end
 	       (h.end != SP_END_NONE) == ending;
 }
 
-static bool in_standard_place(struct top *t, uint64_t start_ticks, bool ending)
-{
-	DIR *folder = opendir(SP_LIVE_FOLDER);
-	struct dirent *e;
-	bool found = false;
-
-	while (folder && !found && (e = readdir(folder)) != NULL) {
-		snprintf(t->live, sizeof(t->live), SP_LIVE_FOLDER "/%s", e->d_name);
-		found = sp_live_is(t->live) && is_of(t->live, t->pid, start_ticks, ending);
-	}
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
-/* In a folder of its own (SSPAPI_LIVE): the process has it mapped. */
-static bool in_maps(struct top *t, uint64_t start_ticks, bool ending)
+/* The process has it mapped, wherever it lies (SSPAPI_LIVE). */
+static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 {
 	char maps[64], *line = NULL, *path, *gone;
 	bool found = false;
@@ -126,7 +110,7 @@ static int find(struct top *t, const char *which)
 		return sp_complain(1, t->report.verb, "no such process", which);
 	t->pid = (unsigned)pid;
 	for (unsigned ending = 0; ending < 2; ending++)
-		if (in_standard_place(t, s.start_ticks, ending) || in_maps(t, s.start_ticks, ending))
+		if (find_mapped(t, s.start_ticks, ending))
 			return 0;
 	if (t->removed)
 		return sp_complain(1, t->report.verb, "the live file is gone: the process has written its dump and is about to end, or somebody removed the file",
