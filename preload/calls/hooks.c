@@ -611,6 +611,13 @@ static bool proves(const struct sp_set *s, uint32_t open)
 	return s->writer.opened == open && sp_proof_now() == open;
 }
 
+/* Does PAPI count for it, as far as the calls tell?  What a stopped set hands out is nothing new, and may be from before it was bound
+ * to this relation. */
+static bool counts(const struct sp_set *s)
+{
+	return sp_get(&s->writer.runs) || sp_get(&s->started);
+}
+
 /* Of a set that is split, where the thread may have been elsewhere since the reading before: the parts of the booking.  False:
  * all of it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
@@ -619,7 +626,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
 	struct sp_writer *w = &s->writer;
 
-	if (!p || (!w->runs && !sp_get(&s->started)))
+	if (!p || !counts(s))
 		return false;
 	/* From where it counts is found out by its value. */
 	if (!w->runs || sp_records_has_missed(w)) {
@@ -807,7 +814,7 @@ static void ask(struct sp_set *s, enum sp_op op)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (!p)
+	if (!p || !counts(s))
 		return;
 	if (sp_split_share(p))
 		sp_put(&s->fast_thread, 0);
