@@ -663,8 +663,9 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* After what zeroes.  stayed: no scan is needed where the split is ready for a window of the thread's own. */
-static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op)
+/* After what zeroes.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
+ * was bound after PAPI had started it is ready only since then. */
+static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
 	struct sp_split *p = sp_get(&s->split);
 
@@ -672,7 +673,7 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op)
 		return;
 	if (op == SP_OP_WRITE)
 		sp_split_lost(p);
-	else if (zeroes(op) && stayed && sp_is_ready(s, sp_proof_now()))
+	else if (zeroes(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
 		sp_split_fresh(p);
 	else if (zeroes(op))
 		sp_begin_slow(s);
@@ -722,7 +723,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		end_parts(s);
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
-	begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op);
+	begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }

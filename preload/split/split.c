@@ -143,6 +143,12 @@ static bool may_begin(struct sp_split *p)
 	return true;
 }
 
+/* Another thread's proof may have the same number as the owner's. */
+static bool is_ready(const struct sp_split *p, uint32_t proof)
+{
+	return !sp_is_theirs(p) && sp_split_is_ready(p, proof);
+}
+
 /* No scan now: windows are proven while the thread stays where it is. */
 static void stays_here(struct sp_split *p)
 {
@@ -249,7 +255,7 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 
 	if (!(ends || theirs) || !sp_split_take_here(p))	/* (another thread's reset may scan it right now) */
 		return;
-	if (!p->clock || !p->marked || p->trouble || p->unseen || (!theirs && sp_split_is_ready(p, sp_proof_now()))) {
+	if (!p->clock || !p->marked || p->trouble || p->unseen || is_ready(p, sp_proof_now())) {
 		;
 	} else if (!(ends ? may_end(p) : may_scan(p))) {
 		p->skips = true;
@@ -757,7 +763,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 			sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
 		}
 		p->asked = 0;
-		if (sp_split_is_ready(p, open) && open == sp_proof_now()) {
+		if (is_ready(p, open) && open == sp_proof_now()) {
 			sp_put(&p->lost, false);
 			sp_put(&p->missed, false);
 			sp_split_fresh(p);
@@ -776,9 +782,9 @@ void sp_split_starts(struct sp_split *p)
 		sp_put(&p->shared, false);
 	sp_plan_starts(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now()) && !may_begin(p)) {
+	if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now()) && !may_begin(p)) {
 		stays_unseen(p);
-	} else if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
+	} else if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now())) {
 		p->unseen = false;
 		p->settled = sp_scan(p, NULL);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
