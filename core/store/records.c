@@ -662,7 +662,7 @@ static void give_up(struct sp_writer *w)
 	if (w->relation)
 		find_records(w);
 	if (w->relation && !(mark & SP_IN_PAPI) && (op == SP_OP_RESET || op == SP_OP_ACCUM))
-		add_counted(w, SP_OP_RESET | keeps(w, op), 0, NULL, 0, 0);
+		sp_records_zeroed(w);
 	if (op != SP_OP_READ)
 		miss(w);
 	sp_publish(&w->in_flight, 0);
@@ -988,6 +988,11 @@ SP_COLD void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was)
 	uint32_t is = who | FLIER_BOOKS;
 
 	(void)sp_cas(&w->flier, &is, was);
+}
+
+SP_COLD void sp_records_zeroed(struct sp_writer *w)
+{
+	add_counted(w, SP_OP_RESET | keeps(w, SP_OP_RESET), 0, NULL, 0, 0);
 }
 
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)

@@ -160,6 +160,18 @@ void sp_opens_by_option(int option, const PAPI_option_t *o)
 	sp_opens(set_of_option(option, o));
 }
 
+/* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at 0; with other events it returns other
+ * values than those that the set is bound for. */
+static void opened_while_it_runs(struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)s->k)
+		sp_records_missed(&s->writer, SP_OP_RESET, sp_self.id);
+	else
+		(void)sp_set_unbind(s);
+}
+
 /* NULL: PAPI did not, or no such set is known. */
 static struct sp_set *after_open(const char *what, int rc, int id)
 {
@@ -172,6 +184,8 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	s = sp_set_known(id);
 	if (!s)
 		return NULL;
+	if (sp_booked(s) && sp_get(&s->writer.runs) && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
+		opened_while_it_runs(s, id);
 	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
 	s->opened.had = sp_opened_all(&s->opened);
@@ -502,6 +516,12 @@ static void opened_again(struct sp_opened *o)
 	is = sp_counted(o);
 	p = sp_get(&s->split);
 	same = sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o));
+	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they begin at 0. */
+	if (sp_get(&s->writer.runs)) {
+		sp_records_zeroed(&s->writer);
+		if (p)
+			sp_split_lost(p);
+	}
 	if (same)
 		sp_put(&s->opened_for, sp_get(&o->changes));
 	let_opened(o, was);

@@ -8,6 +8,7 @@ for mode in residency exact auto; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 	done
+	moved $mode "$([ $mode = residency ] && echo sum || echo exact)" "$apps/busy" refused
 	mkdir "$tmp/$mode"
 	run_native native "$apps/surprises" forks
 	SSPAPI_OUTPUT="$tmp/$mode/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" forks
