@@ -115,7 +115,7 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
 	return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_dwarf_cfa() - (uintptr_t)__builtin_frame_address(0)));
 }
 
-/* PAPI has zeroed the set, so that a window begins: on the CPU of its split's last scan, if the thread is known to be
+/* PAPI has zeroed the set, so that a window begins, before the call is booked: a handler that reads the set right behind that is to know.  On the CPU of its split's last scan, if the thread is known to be
  * there still; else a scan is needed now. */
 SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 {
@@ -134,9 +134,9 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
 	sp_put(&s->writer.opened, open);
+	sp_fast_begins(s, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
 		sp_fast_finish(s, SP_OP_RESET, NULL, site);
-	sp_fast_begins(s, open);
 	return true;
 }
 
@@ -151,11 +151,11 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
 	SP_EACH(k, EACH);
 #undef EACH
-	if (!sp_records_accum(&s->writer, s->writer.cpu, before, site))
-		sp_fast_finish(s, SP_OP_ACCUM, before, site);
 	p = sp_get(&s->split);
 	if (p)				/* (it was ready before) */
 		sp_split_fresh(p);
+	if (!sp_records_accum(&s->writer, s->writer.cpu, before, site))
+		sp_fast_finish(s, SP_OP_ACCUM, before, site);
 	return true;
 }
 
@@ -172,8 +172,6 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(sp_get(&s->opened_for) != sp_get(&s->opened.changes)))
 		return false;
 	sp_put(&s->writer.opened, open);
-	if (!sp_records_zero(&s->writer, SP_OP_START, site))
-		return false;
 	if (p) {
 		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
 			sp_begin_slow(s);
@@ -181,7 +179,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 			sp_split_fresh(p);
 		sp_split_begun(p);
 	}
-	return true;
+	return sp_records_zero(&s->writer, SP_OP_START, site);
 }
 
 SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)

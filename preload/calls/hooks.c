@@ -683,7 +683,8 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* After what zeroes.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
+/* After what zeroes, and before it is booked, but for what uses the split until then: a handler that reads the set right behind that is to
+ * know.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
  * was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
@@ -737,13 +738,18 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		book_gauges(s, op, cpu, values);
 	if (split)
 		tell_parts(s, &shares);
+	else
+		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
+	if (split && zeroes(op))
+		sp_split_lost(p);
 	if (!fast || split || !book_shortly(&s->writer, &b))
 		(void)sp_records_finish(&s->writer, &b);
-	if (split)
+	if (split) {
 		end_parts(s);
+		begin_segment(s, false, op, open);
+	}
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
-	begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }

@@ -234,7 +234,8 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	sp_put(&p->gate.fresh, 0);
 	if (fresh || lost)
 		begin(p, NULL, home);
-	if (lost || (fresh && missed))
+	/* (Where values are missing it is not known which of the others were booked as proven: their counts would be proven twice.) */
+	if (lost || (missed && (fresh || home < p->n)))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool known = home < p->n || !(sp_is_theirs(p) || p->sum[e].falls);

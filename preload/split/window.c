@@ -212,13 +212,14 @@ static void book(const struct sp_window *w, const struct sp_window_seen *s, int6
 		total[s->at] += book_rest(w, s->weight, book_grown(w, s->grown, book_proven(w, rest, total), total), total);
 }
 
-/* What both books have in common is proven. */
+/* What both books have in common is proven.  (The store's counts are never below 0: what was reported below would be proven when it is
+ * taken back.) */
 static int64_t tell(struct sp_window_cpu *c, int64_t total)
 {
 	int64_t before = c->told;
 
 	c->total += total;
-	c->told = least(c->proven, c->total);
+	c->told = most(least(c->proven, c->total), 0);
 	return c->told - before;
 }
 
