@@ -91,6 +91,7 @@ all_cases() {
 	random own-ts total $own
 	random own-tse total $own
 	random own-tsmqd total $own
+	random own-tsomq total 95
 	random own-tsodeamq total 0	# attached ones among them, to threads that are counted by others
 	random attach-runs inside 99.9
 	random attach-sleeps all 100

@@ -986,6 +986,18 @@ static void late(void **state)
 	expect(AT(1, 6, 3), AT(1, 6, 0));
 }
 
+/* A zeroing that was not seen leaves a total below 0: that is no share of what was proven, and does not become one when it is made up for. */
+static void below(void **state)
+{
+	sp_window_begin(&one, AT(0, 0), 0, N);
+	sp_window_missed(&one, 20, N);
+	sp_window_missed(&one, 0, 0);
+	moved(5, AT(0, 5), NULL, NULL, 1);
+	expect(AT(5, 0, 0), AT(0, 0, 0));
+	moved(25, AT(0, 25), NULL, NULL, 1);
+	expect(AT(15, 5, 0), AT(0, 5, 0));
+}
+
 /* The rest is shared to the last count, whatever the weights. */
 static void by_weight(void **state)
 {
@@ -1077,13 +1089,14 @@ static void fails(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[9 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
+	struct CMUnitTest tests[10 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
 		cmocka_unit_test_setup(home, begin_one), cmocka_unit_test_setup(late_home, begin_one),
 		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
 		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
+		cmocka_unit_test_setup(below, begin_one),
 		cmocka_unit_test(goes), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
 	};
-	size_t n = 9;
+	size_t n = 10;
 
 	for (size_t i = 0; i < SP_COUNT(kinds); i++)
 		tests[n++] = (struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
