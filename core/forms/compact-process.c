@@ -393,7 +393,7 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
 	struct sp_relation r = {
 		.id = w->h->n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
-		.target = row->target, .target_id = row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
+		.target = row->target, .target_id = row->started_by ? row->started_by : row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
 		.threads = row->threads, .starts = row->starts, .resets = row->resets, .first_ns = row->first_ns,
 		.last_ns = row->last_ns, .refused = row->refused,
 	};

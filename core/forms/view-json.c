@@ -470,12 +470,12 @@ static void target(struct sp_out *o, const struct sp_model *m, const struct sp_r
 
 	if (row->target == SP_TARGET_CPU)
 		sp_json_f(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": %d", row->target_id);
-	else if (row->target == SP_TARGET_TID)
-		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target_id);
+	else if (row->target == SP_TARGET_TID || row->started_by)
+		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target == SP_TARGET_TID ? row->target_id : row->tid);
 	else
 		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
 	watched(o, m, row);
-	sp_json_f(o, "}, \"scope\": %s, \"threads\": %u", word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
+	sp_json_f(o, "}, \"started_by\": % d, \"scope\": %s, \"threads\": %u", row->started_by ? row->started_by : -1, word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
 }
 
 static void domains(struct sp_out *o, uint32_t domain)

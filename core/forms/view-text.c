@@ -357,7 +357,6 @@ static const char *const of_sets[] = {
 	"started, but never read",
 	"read by another thread than the counted one: booked where the counted one last ran",
 	"attached to a CPU: counts all that ran there",
-	"attached to another thread",
 	"counts the whole process",
 	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
 	"read again within a second; PAPI refreshes these counts once a second, so a window may have another's",
@@ -379,13 +378,13 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 {
 	bool back = (row->flags & SP_RELATION_BACKWARDS) && !(row->flags & SP_RELATION_ESTIMATED);
 	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
+	bool foreign = (row->flags & SP_RELATION_FOREIGN) && row->how == SP_BY_READING;
 
 	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back ? 2u : 0) | (row->flags & SP_RELATION_UNSURE ? 4u : 0) |
 	       (running && row->readings ? 8u : 0) | (running && !row->readings ? 16u : 0) |
-	       (!running && row->starts && !row->readings ? 32u : 0) | (row->flags & SP_RELATION_FOREIGN ? 64u : 0) |
-	       (row->target == SP_TARGET_CPU ? 128u : 0) | (row->target == SP_TARGET_TID ? 256u : 0) |
-	       (row->scope == SP_SCOPE_PROCESS ? 512u : 0) | (row->flags & SP_RELATION_CROWDED ? 1024u : 0) |
-	       (row->flags & SP_RELATION_HASTY ? 2048u : 0);
+	       (!running && row->starts && !row->readings ? 32u : 0) | (foreign ? 64u : 0) |
+	       (row->target == SP_TARGET_CPU ? 128u : 0) | (row->scope == SP_SCOPE_PROCESS ? 256u : 0) |
+	       (row->flags & SP_RELATION_CROWDED ? 512u : 0) | (row->flags & SP_RELATION_HASTY ? 1024u : 0);
 }
 
 /* The word for what the event's counts are of; NULL: not for one that the topology may lack. */

@@ -37,6 +37,8 @@ static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
 	/* They stand newest first and are asked for oldest first. */
 	if (*m->beginnings && !i--)
 		return m->beginnings;
+	if (*m->lent && !i--)
+		return m->lent;
 	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
 		n++;
 	if (i >= n)

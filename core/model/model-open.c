@@ -580,6 +580,7 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	}
 	sum(m);
 	sp_beginnings_find(m);
+	sp_lent_find(m);
 	return 0;
 }
 

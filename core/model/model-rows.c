@@ -324,7 +324,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->tid = t->tid;
 	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
 	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
-	row->target_id = r->target_id;
+	row->started_by = r->flags & SP_RELATION_LENT ? r->target_id : 0;
+	row->target_id = !row->started_by ? r->target_id : row->target == SP_TARGET_TID ? t->tid : 0;
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
 	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
 	row->threads = r->threads;

@@ -141,7 +141,7 @@ struct sp_model {
 		double sum;
 	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
 
-	char beginnings[1024];		/* a note, see model-ask.c; "": none */
+	char beginnings[1024], lent[512];	/* notes, see model-ask.c; "": none */
 
 	/* private to model-open.c and model-rows.c */
 	struct sp_place {
@@ -170,10 +170,11 @@ struct sp_row {
 	uint32_t id;			/* its place in the list of relations: 0, 1, ... */
 	uint32_t process;		/* whose it is: m->process[process] */
 	sp_off thread_at;		/* differs from thread to thread */
-	int32_t event_set, tid;
+	int32_t event_set, tid;		/* of the thread that is counted */
 	const char *thread;		/* its name; may be "" */
+	int32_t started_by;		/* the tid of the thread that started the set; 0: that one, or not known */
 	enum sp_target target;
-	int32_t target_id;
+	int32_t target_id;		/* the CPU or the tid */
 	enum sp_scope scope;
 	uint32_t flags, threads;	/* SP_RELATION_RUNNING: of a process that has ended */
 	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0: not known */
@@ -353,7 +354,7 @@ static inline bool sp_is_hole(const struct sp_at_cpu *at, uint32_t i)
 
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
-const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* on beginnings, then oldest first; NULL behind the last */
+const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* the model's own, then oldest first; NULL behind the last */
 const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i);	/* of one of several */
 
 #endif

@@ -205,7 +205,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_o
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= (from->flags & ~SP_RELATION_HOW) | (v.ran ? SP_RELATION_RUNNING : 0);
+	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_LENT)) | (v.ran ? SP_RELATION_RUNNING : 0);
 	add_times(&w, &v);
 	to->threads += from->threads;
 	to->refused += from->refused;
@@ -268,14 +268,17 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 {
 	struct sp_relation_key key = { .k = r->k, .event = (const uint32_t *)(r + 1), .target = (enum sp_target)r->target,
 				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope, .domain = r->domain,
-				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART };
+				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART & ~SP_RELATION_LENT };
 	sp_off old_off, new_off, *at;
-	struct sp_relation *old = sp_store_relation_like(s, zero, &key, &old_off), *sum;
+	struct sp_relation *old, *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
 	struct sp_gauge_kind kind[FOLD_GAUGES];
 
 	if (r->cells != s->cells || !same_gauges(s, r, &key, kind))
 		return false;
+	if (r->flags & SP_RELATION_LENT)	/* by whom it was started is not kept */
+		key.target_id = r->target == SP_TARGET_TID ? t->tid : 0;
+	old = sp_store_relation_like(s, zero, &key, &old_off);
 	if (!old) {
 		old = sp_store_new_relation(s, s->folded, &key, &old_off);
 		if (!old)

@@ -259,6 +259,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
 #define SP_RELATION_UNSURE	128u	/* a call has no record: it was nested, jumped out of, or overtaken by another thread */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
+#define SP_RELATION_LENT	1024u	/* started by another thread than the one counted, whose block it hangs from */
 #define SP_RELATION_HASTY	512u	/* a window was shorter than a second, and PAPI refreshes the counts once a second */
 #define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution of its counts */
 #define SP_RELATION_WHY_SHIFT	20	/* 6 bits: enum sp_why */
@@ -283,7 +284,7 @@ struct sp_relation {
 	uint32_t k;			/* events */
 	uint32_t cells;			/* dense ones for CPUs 0.., then SP_CELLS_EXTRA */
 	uint32_t target;		/* enum sp_target */
-	int32_t target_id;		/* the CPU or the tid */
+	int32_t target_id;		/* the CPU or the tid; with SP_RELATION_LENT the tid of the thread that started it */
 	uint32_t scope;			/* enum sp_scope */
 	uint32_t flags;			/* SP_RELATION_* */
 	uint32_t threads;		/* folded together; 1 otherwise */

@@ -909,8 +909,6 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			come_after(w);
 			end_records(w, who);
 		}
-		if (!own)
-			__atomic_fetch_or(&r->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 		return true;
 	}
 }

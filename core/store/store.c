@@ -262,6 +262,29 @@ struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name,
 	return t;
 }
 
+static const char *watched_name(const struct sp_store *s, int tid)
+{
+	const struct sp_watched *w;
+
+	for (sp_off off = s->header->watched; off; off = w->next) {
+		w = sp_image_block(&s->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		if (!w || w->tid == tid)
+			return w ? w->name : "";
+	}
+	return "";
+}
+
+struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off)
+{
+	uint64_t left = sp_store_most_blocks(s);
+	struct sp_thread *t;
+
+	for (*off = s->header->threads; left-- && (t = sp_store_thread_at(s, *off)) != NULL; *off = t->next)
+		if (t->tid == tid)
+			return t;
+	return sp_store_thread(s, tid, watched_name(s, tid), off);
+}
+
 uint64_t sp_store_most_blocks(const struct sp_store *s)
 {
 	return s->region.mapped / 64;
@@ -464,14 +487,14 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 	return r;
 }
 
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, const struct sp_relation_key *key)
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread, const struct sp_relation_key *key)
 {
 	struct sp_relation *r = sp_store_relation_at(s, relation);
 	struct sp_thread *t = r ? sp_store_thread_at(s, r->thread) : NULL;
 	uint32_t flags;
 	sp_off like;
 
-	if (!t || r->starts || r->k != key->k || r->gauges || key->n_gauges || r->cells != s->cells ||
+	if (!t || r->thread != thread || r->starts || r->k != key->k || r->gauges || key->n_gauges || r->cells != s->cells ||
 	    sp_store_relation_like(s, t, key, &like))
 		return false;
 	identify(r, key);

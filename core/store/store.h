@@ -89,6 +89,10 @@ bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8
 
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);
 
+/* The newest thread with this tid; else a new one, with the name that is known of a thread that a set was attached to.
+ * NULL: no memory. */
+struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off);
+
 struct sp_relation_key {
 	int event_set;
 	uint32_t k;
@@ -104,9 +108,9 @@ struct sp_relation_key {
 	const uint8_t *kinds;
 };
 
-/* A relation that no run was booked in becomes that of another key, with as many events.  False: it cannot, or there is one of
- * that key.  Under the store's lock, by the thread whose relation it is. */
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, const struct sp_relation_key *key);
+/* A relation that no run was booked in becomes that of another key, with as many events.  False: it cannot, or it is another
+ * thread's, or there is one of that key.  Under the store's lock, by the thread that started it. */
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread, const struct sp_relation_key *key);
 
 /* A relation of this thread with the same events, target and scope that no live
  * set is bound to (`bound` says which are), else a new one. */
@@ -159,7 +163,7 @@ struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off);
 struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes);
 
 /* Relations that differ in one of these are told from each other. */
-#define SP_RELATION_APART	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API)
+#define SP_RELATION_APART	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
 
 /* One of t's with this key, bound or not; and a new one. */
 struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,

@@ -848,6 +848,15 @@ static void ask(struct sp_set *s, enum sp_op op)
 	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->opened);
 }
 
+/* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves the counting to the starter.) */
+static void note_reader(const struct sp_set *s)
+{
+	struct sp_relation *r = sp_get(&s->writer.relation);
+
+	if (r && sp_self.id != (s->counted.thread ? s->counted.thread : sp_get(&s->starter)))
+		__atomic_fetch_or(&r->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
+}
+
 static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -861,6 +870,8 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 		sp_put(&s->fast_thread, 0);
 	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own))
 		return NULL;
+	if (op != SP_OP_START)
+		note_reader(s);
 	ask(s, op);
 	if (SP_UNLIKELY(sp_get(&s->writer.slow) & SP_SLOW_AFTER))
 		tell_state(s, id);

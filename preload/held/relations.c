@@ -146,7 +146,7 @@ static bool all(sp_off off, void *arg)
 	return true;
 }
 
-struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_relation_key *key)
+struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key)
 {
 	struct sp_relation_key own = *key;
 	struct sp_relation *r;
@@ -159,7 +159,7 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_rela
 			return p;
 	own.flags |= SP_RELATION_API | SP_RELATION_HELD;
 	sp_lock_take(&sp_store.lock, &held);
-	r = sp_store_relation(&sp_store, sp_self.thread, &own, all, NULL, &off);
+	r = sp_store_relation(&sp_store, thread, &own, all, NULL, &off);
 	sp_lock_give(&sp_store.lock, &held);
 	p = r ? make_part(&own, r, off) : NULL;
 	if (p) {

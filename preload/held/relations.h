@@ -51,7 +51,7 @@ struct sspapi_relation *sp_api_new(void);
 
 /* The part of rel (which is locked, or not shared yet) for what a set now holds, made if
  * there is none; NULL: no memory. */
-struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_relation_key *key);
+struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key);
 
 /* Its part `off` is that of another key by now (sp_store_relation_becomes). */
 void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct sp_relation_key *key);

@@ -560,16 +560,16 @@ static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 	}
 }
 
-static struct sp_relation *own_relation(struct sspapi_relation *rel, const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key, sp_off *off)
 {
-	struct sp_binding *p = sp_api_part(rel, key);
+	struct sp_binding *p = sp_api_part(rel, thread, key);
 
 	*off = p ? p->off : 0;
 	return p ? p->relation : NULL;
 }
 
 /* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be another's. */
-static struct sp_relation *same_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *same_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation_key its = *key;
 	struct sp_held held;
@@ -578,22 +578,37 @@ static struct sp_relation *same_relation(struct sp_set *s, const struct sp_relat
 	*off = sp_get(&s->relation);
 	its.flags |= s->wanted ? SP_RELATION_API : 0;
 	sp_lock_take(&sp_store.lock, &held);
-	may = sp_store_relation_becomes(&sp_store, *off, &its);
+	may = sp_store_relation_becomes(&sp_store, *off, thread, &its);
 	sp_lock_give(&sp_store.lock, &held);
 	if (may && s->wanted)
 		sp_api_part_becomes(s->wanted, *off, key);
 	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
 }
 
-static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation *r;
 	struct sp_held held;
 
 	sp_lock_take(&sp_store.lock, &held);
-	r = sp_store_relation(&sp_store, sp_self.thread, key, sp_set_bound, s, off);
+	r = sp_store_relation(&sp_store, thread, key, sp_set_bound, s, off);
 	sp_lock_give(&sp_store.lock, &held);
 	return r;
+}
+
+/* The block of the thread whose counts the set holds: the caller's, too, where there is no memory or no such thread. */
+static sp_off counted_thread(const struct sp_counted *c)
+{
+	struct sp_thread *t;
+	struct sp_held held;
+	sp_off off;
+
+	if (c->tid <= 0 || c->tid == sp_self.tid)
+		return sp_self.thread;
+	sp_lock_take(&sp_store.lock, &held);
+	t = sp_store_thread_of(&sp_store, c->tid, &off);
+	sp_lock_give(&sp_store.lock, &held);
+	return t ? off : sp_self.thread;
 }
 
 static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
@@ -603,7 +618,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 				       .kinds = h->odd ? h->kinds : NULL };
 	const uint8_t *kinds;
 	struct sp_relation *r = NULL;
-	sp_off off;
+	sp_off off, thread = counted_thread(&s->counted);
 
 	s->book_on = s->counted.cpu >= 0 && has_cpu(h) ? s->counted.cpu : SP_NO_CPU;
 	if (s->counted.attached) {
@@ -613,14 +628,19 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 		key.target = SP_TARGET_CPU;
 		key.target_id = s->book_on;
 	}
+	if (thread != sp_self.thread) {
+		key.flags |= SP_RELATION_LENT;
+		key.target = s->counted.attached ? SP_TARGET_TID : SP_TARGET_THREAD;
+		key.target_id = sp_self.tid;
+	}
 	if (s->multiplexed)
 		key.flags |= SP_RELATION_ESTIMATED;
 	else if (s->book_on >= 0 && !s->counted.inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	if (again)
-		r = same_relation(s, &key, &off);
+		r = same_relation(s, thread, &key, &off);
 	if (!r)
-		r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
+		r = s->wanted ? own_relation(s->wanted, thread, &key, &off) : shared_relation(s, thread, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
