@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "../papi/dlerror.h"
-#include "../process/process.h"
+#include "../process/guests.h"
 #include "../sets/sets.h"
 
 static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
@@ -39,7 +39,11 @@ static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 static bool leaves(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus *to)
 {
 	int saved = errno;
-	bool is = own && sp_self.calls && sp_self.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_self.tid &&
+	bool is;
+
+	if (sp_guest)
+		sp_find_caller();
+	is = own && sp_self.calls && sp_self.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_self.tid &&
 		  sp_sets_running(sp_self.id) && copy(to, mask, size);
 
 	if (is)

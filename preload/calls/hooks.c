@@ -9,6 +9,7 @@
 #include "../../core/base/sys.h"
 #include "../events/events.h"
 #include "../life/end.h"
+#include "../process/guests.h"
 #include "../process/machine.h"
 #include "../sets/watched.h"
 #include "../split/opened.h"
@@ -115,6 +116,7 @@ void sp_after_create(int rc, const int *id)
 	}
 	sp_first_set();
 	(void)sp_opened_watch(&opened_asks);
+	sp_find_caller();
 	if (sp_self_ready())
 		sp_set_new(*id);
 }
@@ -123,8 +125,10 @@ void sp_after_create(int rc, const int *id)
 
 void sp_opens(int id)
 {
-	struct sp_set *s = sp_set_known(id);
+	struct sp_set *s;
 
+	sp_find_caller();
+	s = sp_set_known(id);
 	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
 		sp_first_set();
 	if (s) {
@@ -404,7 +408,7 @@ static int where(struct sp_set *s)
 		return s->book_on;
 	if (s->counted.thread == sp_self.id || s->counted.tid <= 0)
 		return sp_cpu_here();
-	cpu = s->counted.attached ? sp_cpu_of(s->counted.tid, 0) : sp_cpu_of(0, s->counted.tid);
+	cpu = sp_cpu_of(s->counted.tid, 0);
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
 		cpu = s->last_cpu >= 0 || s->counted.attached ? s->last_cpu : sp_get(&s->writer.cpu);
 	s->last_cpu = cpu;
@@ -513,6 +517,10 @@ static void opened_again(struct sp_opened *o)
 
 	if (!sp_get(&s->bound) || !hold_opened(o, &was))
 		return;
+	if (!sp_caller_is_self()) {	/* they count a guest that passed for its host */
+		sp_put(&o->missed, true);
+		sp_add(&o->changes, 1);
+	}
 	is = sp_counted(o);
 	p = sp_get(&s->split);
 	same = sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o));
@@ -549,7 +557,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!sp_get(&sp_process.proof_works))
+	if (!sp_get(&sp_process.proof_works) && !sp_self.is_guest)
 		sp_witness_starts();
 	if (!s || !sp_is_fast(s) || !sp_is_prepared(s)) {
 		prepare_slow(id);
@@ -598,7 +606,10 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	sp_split_zeroed(p, sp_get(&s->writer.opened), &s->opened);
+	if (sp_caller_is_self())
+		sp_split_zeroed(p, sp_get(&s->writer.opened), &s->opened);
+	else
+		sp_split_lost(p);
 	if (sp_split_needs_time(p))
 		sp_put(&s->fast_thread, 0);
 	errno = saved;
@@ -648,8 +659,8 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 
 	if (!p || !counts(s))
 		return false;
-	/* From where it counts is found out by its value. */
-	if (!w->runs || sp_records_has_missed(w)) {
+	/* From where it counts is found out by its value; a guest that was not met before does not stand still while it scans. */
+	if (!w->runs || sp_records_has_missed(w) || !sp_caller_is_self()) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
@@ -964,7 +975,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		sp_after_start_failed(rc);
 		return;
 	}
-	if (called && !sp_get(&sp_process.proof_works))
+	if (called && !sp_get(&sp_process.proof_works) && !sp_self.is_guest)
 		sp_witness_started(&called->opened, sp_cpu_now());
 	if (!s)
 		return;

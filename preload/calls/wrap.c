@@ -11,6 +11,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../papi/real.h"
+#include "../process/guests.h"
 #include "fast.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -84,6 +85,8 @@ static __attribute__((noinline)) void find_way(struct way *w)
 	const struct sp_papi *papi = sp_get(&sp_process.papi);
 
 	w->errno_is = errno;
+	if (SP_UNLIKELY(sp_guest))
+		sp_find_caller();
 	w->asks = !papi;
 	if (papi) {
 		w->real = &papi->real;

@@ -667,7 +667,7 @@ static bool is_misread(const struct sp_set *s)
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = sp_get(&s->bound) && !s->unseen && !is_misread(s) && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool own = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->counted.inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
 
 	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
@@ -751,8 +751,10 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 		.k = (uint32_t)h->k, .terms = h->terms,
 	};
 
+	bool guest = sp_self.is_guest && s->counted.thread == sp_self.id;
+
 	*why = SP_WHY_NONE;
-	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->counted.known && s->counted.tid > 0 &&
+	if (!guest && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->counted.known && s->counted.tid > 0 &&
 	    s->counted.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
 
@@ -763,7 +765,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	sp_split_drop(&s->split);
 	if (s->counted.cpu >= 0 && has_cpu(h))
 		return SP_BY_EXACT;
-	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	*why = guest ? SP_WHY_GUEST : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 

@@ -78,9 +78,9 @@ void sp_proof_say(void)
 
 SP_COLD uint32_t sp_proof_other(void)
 {
-	if (sp_get(&rseq_works))
+	if (sp_get(&rseq_works) && !sp_self.is_guest)
 		return sp_proof_rseq();
-	if (!sp_witness_stayed(sp_cpu_now())) {
+	if (sp_self.is_guest || !sp_witness_stayed(sp_cpu_now())) {
 		sp_order();
 		sp_add(&sp_self.losses, 1);
 	}

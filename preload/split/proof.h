@@ -28,7 +28,7 @@
 bool sp_proof_test(void);
 void sp_proof_say(void);		/* that it proves nothing, if so */
 
-/* The slow path, where rseq does not work, or has not been tried yet in a child of fork. */
+/* The slow path, where rseq does not work, or has not been tried yet in a child of fork; of a guest, for which it proves nothing. */
 uint32_t sp_proof_other(void);
 
 /* A call is booked that may stand on top of another one, in a handler: rseq shows that to both as a loss; a page
@@ -99,7 +99,7 @@ static inline uint32_t sp_proof_rseq(void)
 
 SP_HOT_INLINE uint32_t sp_proof_now(void)
 {
-	return SP_LIKELY(sp_get(&sp_process.proof_works)) ? sp_proof_rseq() : sp_proof_other();
+	return SP_LIKELY(sp_get(&sp_process.proof_works) & !sp_self.is_guest) ? sp_proof_rseq() : sp_proof_other();
 }
 
 #endif

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 #include "../../core/base/rseq.h"
+#include "../process/process.h"
 
-/* Where the thread has no rseq area: one system call, or a call of the vDSO.  Nothing that was
+/* Where the thread has no rseq area (of a guest it is another thread's): one system call, or a call of the vDSO.  Nothing that was
  * looked at before is proven (proof.h), but by a witness on that CPU. */
 int sp_cpu_asked(void);
 
@@ -18,7 +19,7 @@ static inline int sp_cpu_here(void)
 #ifdef SP_HAVE_RSEQ
 	int cpu = (int)sp_get(&sp_rseq_area()->cpu_id);
 
-	if (__builtin_expect(__rseq_size != 0 && cpu >= 0, 1))
+	if (SP_LIKELY(__rseq_size != 0 && cpu >= 0 && !sp_self.is_guest))
 		return cpu;
 #endif
 	return sp_cpu_asked();

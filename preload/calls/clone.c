@@ -1,0 +1,39 @@
+/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI (guests.h). */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdarg.h>
+
+#include "../papi/dlerror.h"
+#include "../process/guests.h"
+
+typedef int clone_fn(int (*)(void *), void *, int, void *, ...);
+
+static clone_fn *next_clone;
+
+/* At the start: a child of fork may find the loader's lock taken. */
+__attribute__((constructor)) static void find(void)
+{
+	next_clone = (clone_fn *)sp_real_dlsym(RTLD_NEXT, "clone");
+}
+
+__attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	bool guest = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
+	int32_t was = 0;
+	void *more[3];
+	va_list list;
+	int r;
+
+	va_start(list, arg);
+	for (unsigned i = 0; i < SP_COUNT(more); i++)	/* those that the flags ask for, perhaps fewer */
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	if (!next_clone)
+		find();
+	if (guest)
+		was = sp_guest_comes();
+	r = next_clone(fn, stack, flags, arg, more[0], more[1], more[2]);
+	if (guest)		/* (where the parent waits, the child has ended or has become another program) */
+		sp_guest_came(was, flags & CLONE_VFORK ? 0 : r);
+	return r;
+}
