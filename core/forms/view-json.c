@@ -470,8 +470,10 @@ static void target(struct sp_out *o, const struct sp_model *m, const struct sp_r
 
 	if (row->target == SP_TARGET_CPU)
 		sp_json_f(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": %d", row->target_id);
-	else if (row->target == SP_TARGET_TID || row->started_by)
-		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target == SP_TARGET_TID ? row->target_id : row->tid);
+	else if (row->target == SP_TARGET_TID)
+		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target_id);
+	else if (row->started_by)
+		sp_json_f(o, ", \"target\": {\"kind\": \"thread\", \"tid\": %d", row->tid);
 	else
 		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
 	watched(o, m, row);

@@ -30,8 +30,8 @@ static void write_note(struct sp_model *m, const struct sp_row *row, uint64_t n)
 	name_and_tid(row->thread, row->tid, counted);
 	if (n > 1)
 		sp_text_f(more, sizeof(more), " (and %'lu more like it)", n - 1);
-	sp_text_f(m->lent, sizeof(m->lent), "thread %s started event set %d%s, which counts thread %s, for which PAPI had opened its "
-		  "counters: let each thread make its own set", starter, row->event_set, more, counted);
+	sp_text_f(m->lent, sizeof(m->lent), "thread %s started event set %d%s, but PAPI counted thread %s, for which it had opened the "
+		  "counters; let each thread make its own set", starter, row->event_set, more, counted);
 }
 
 /* In the compact form the note is there, and the names of threads that were not counted are not. */

@@ -100,8 +100,8 @@ enum sp_why {
 	SP_WHY_COMPONENT,		/* its component is not perf_event */
 	SP_WHY_OUSTED,			/* another set took its counters by CPU, but PAPI refused to start that one */
 	SP_WHY_FILTER,			/* a seccomp filter came, and might end a process that opens counters */
-	SP_WHY_GUEST,			/* the thread shares another one's TLS, whose rseq area is not its own */
 	SP_WHY_SHARED,			/* its component counts for the process, a package, a device or the host */
+	SP_WHY_GUEST,			/* the thread shares another one's TLS, whose rseq area is not its own */
 	SP_WHYS
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };

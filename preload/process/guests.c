@@ -97,8 +97,10 @@ int32_t sp_guest_comes(void)
 
 void sp_guest_came(int32_t was, int tid)
 {
-	if (tid <= 0)
+	if (tid <= 0) {
+		sp_find_caller();	/* (it may have been a guest's until now) */
 		sp_guest = was;
-	else
+	} else {
 		sp_guest = !was || (was > 0 && has_ended(was)) ? tid : SP_GUESTS;
+	}
 }

@@ -85,6 +85,7 @@ reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
 reason INSIDE exact "it is moved inside PAPI_read" "$edges" looks
 reason COPIES exact "PAPI's counter is off for a while" "$edges" disabled
 reason CLOCK exact "CPU-CLOCK moves" "$edges" moved perf::CPU-CLOCK
+reason GUEST reading "a child on its parent's TLS" "$apps/guests" own clone
 reason OPENER exact "another thread opened the counters" "$apps/others" opener
 reason SWITCHED_OFF exact "prctl" "$apps/surprises" disables
 reason OVERFLOW approximate "an overflow set moves" "$edges" sampled

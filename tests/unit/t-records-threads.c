@@ -75,7 +75,6 @@ static void foreign_with_a_lock(void **state)
 	end_threads(t, SP_COUNT(t));
 	locked_call(SP_OP_READ, 0, BOOK_OWNER);
 	assert_int_equal(wrong_sum(), 0);
-	assert_true(sets[0].w.relation->flags & SP_RELATION_FOREIGN);
 	sp_store_close(&store);
 }
 

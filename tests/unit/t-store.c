@@ -425,6 +425,49 @@ static void same_relation(void **state)
 	assert_int_equal(store.header->n_relations, 8);
 }
 
+static bool first_has_ended(int tid)
+{
+	return tid == 1;
+}
+
+static bool is_bound_never(sp_off relation, void *arg)
+{
+	(void)relation, (void)arg;
+	return false;
+}
+
+/* Those that many threads started are told apart while the counted one lives, and are one when it has ended. */
+static void started_by_others(void **state)
+{
+	struct sp_relation_key key = { .event_set = 1, .k = 2, .event = ab, .flags = SP_RELATION_LENT };
+	struct sp_thread *zero;
+	struct sp_relation *r;
+	sp_off one, found, first = 0;
+
+	make_events();
+	taken = 0;
+	assert_non_null(sp_store_thread(&store, 1, "maker", &one));
+	assert_non_null(sp_store_thread(&store, 2, "other", &found));
+	assert_string_equal(sp_store_thread_of(&store, 1, &found)->name, "maker");
+	assert_int_equal(found, one);
+	for (key.target_id = 10; key.target_id < 10 + (int)SP_FOLD_ABOVE + 2; key.target_id++) {
+		sp_off off = relation(one, &key);
+
+		assert_int_not_equal(off, first);
+		first = first ? first : off;
+	}
+	key.target_id = 10;
+	assert_int_equal(relation(one, &key), first);
+	sp_store_fold(&store, first_has_ended, is_bound_never, NULL);
+	zero = sp_store_thread_of(&store, 0, &found);
+	r = sp_store_relation_at(&store, zero->relations);
+	assert_non_null(r);
+	assert_int_equal(r->next, 0);
+	assert_int_equal(r->threads, SP_FOLD_AT_ONCE);
+	assert_int_equal(r->target_id, 0);
+	assert_false(r->flags & SP_RELATION_LENT);
+}
+
 #define MANY 200
 static sp_off many[MANY];		/* relations that are bound */
 static unsigned asked;
@@ -946,7 +989,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(allocation), cmocka_unit_test(outside), cmocka_unit_test(blocks_come_back),
-		cmocka_unit_test(free_sizes), cmocka_unit_test(warm), cmocka_unit_test(ahead), cmocka_unit_test(in_a_file), WITH_STORE(texts),
+		cmocka_unit_test(free_sizes), cmocka_unit_test(warm), cmocka_unit_test(ahead), cmocka_unit_test(in_a_file), WITH_STORE(texts), WITH_STORE(started_by_others),
 		WITH_STORE(notes), WITH_STORE(topology), WITH_STORE(events), WITH_STORE(same_relation),
 		WITH_STORE(many_sets), WITH_STORE(list_in_a_circle), WITH_STORE(proven_apart), WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later), WITH_STORE(folding), WITH_STORE(folding_times), WITH_STORE(folding_unknown),
