@@ -376,6 +376,13 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		row->why = SP_WHY_NONE;
 }
 
+/* A set was bound to it, but its start opened counters of another thread, and bound it anew.  (Of one relation alone sspapi.h
+ * asks, before anything is counted.) */
+static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
+{
+	return row->started_by && !row->starts && !row->cells && m->n_places > 1;
+}
+
 /* Is r included in a relation of the folded threads already? */
 static bool is_folded(const struct sp_model *m, sp_off off)
 {
@@ -403,6 +410,8 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		row->thread_at = p->thread;
 		row->interval_values = m->row_intervals;
 		read_relation(m, row, t, r, p->relation);
+		if (was_never_used(m, row))
+			continue;
 		sp_overflows_read(m, row, r);
 		read_chunks(m, row, r);
 		row->id = row->given++;

@@ -39,6 +39,9 @@ check "and not the other as counted" not grep -q "\"$starter starter" "$tmp/page
 once "$apps/lent" own
 is "own: each thread's set is its own" "$(rows)" "$(out starter) starter thread null null 300"
 is "own: without a note" "$(json "$tmp/shim.json" '@{$d->{notes}}')" ""
+once "$apps/others" reopened
+is "reopened: whom PAPI_start opened the counters for is counted, and nobody else named" "$(json "$tmp/shim.json" '
+	map { my $r = $_; map { defined $r->{started_by} || !$r->{starts} ? "lent" : () } 1 } @{$d->{relations}}') $(json "$tmp/shim.json" '@{$d->{notes}}')" " "
 once "$apps/lent" many
 is "many: one note for all of them" "$(json "$tmp/shim.json" 'map { /\(and 2 more like it\)/ ? "yes" : $_ } @{$d->{notes}}')" yes
 

@@ -3,7 +3,7 @@
 
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
-#include "guests.h"
+#include "../process/guests.h"
 
 #define KEPT 16u		/* the host and its guests; one more guest takes the place of another */
 
