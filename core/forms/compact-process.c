@@ -50,7 +50,7 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 {
 	sp_off *const text[] = { &h->host, &h->exe, &h->job, &h->cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
 
-	*h = *m->process[0].h;
+	sp_header_copy(h, m->process[0].h);
 	memset(h->magic, 0, sizeof(h->magic));
 	h->used = h->output = h->format = h->topology = h->events = h->threads = h->notes = h->call_names = h->sites = h->modules =
 		h->members = h->machines = h->watched = h->kept_events = h->kept_threads = h->kept_notes = h->kept_sites =

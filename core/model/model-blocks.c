@@ -4,7 +4,7 @@
 const struct sp_thread *sp_thread_at(const struct sp_model *m, sp_off off)
 {
 	return sp_image_block(m->image, off, SP_BLOCK_THREAD,
-			      sp_is_merged(m) ? offsetof(struct sp_thread, calls) : sizeof(struct sp_thread));
+			      sp_is_merged(m) ? offsetof(struct sp_thread, calls) : offsetof(struct sp_thread, ran));
 }
 
 const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off)

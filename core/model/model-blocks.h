@@ -40,7 +40,7 @@ static inline bool sp_is_merged(const struct sp_model *m)
 
 static inline struct sp_layout sp_layout_of(const struct sp_model *m, uint32_t k, uint32_t cells)
 {
-	return sp_is_merged(m) ? sp_compact_layout(k, cells) : sp_relation_layout(k, cells);
+	return sp_is_merged(m) ? sp_compact_layout(k, cells) : sp_live_layout(k, cells, sp_records_of(&m->h));
 }
 
 /* Whole ones, or NULL. */

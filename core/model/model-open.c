@@ -24,7 +24,7 @@ static int check_header(struct sp_model *m)
 		return r;
 	if (!sp_image_at(m->image, 0, h->bytes))
 		return -EINVAL;
-	m->h = *h;
+	sp_header_copy(&m->h, h);
 	return 0;
 }
 
@@ -44,9 +44,9 @@ static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
 
 static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, sizeof(*p));
+	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_LEAST);
 
-	return p && p->h.bytes >= sizeof(p->h) && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
+	return p && p->h.bytes >= SP_HEADER_LEAST && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
 	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
 }
 

@@ -474,7 +474,7 @@ void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
 uint64_t sp_row_bytes(const struct sp_model *m)
 {
 	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
-	       record_bytes(m->most_k) + sp_pending_bytes(m->most_k) +
+	       record_bytes(m->most_k) + sp_pending_bytes(m, m->most_k) +
 	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
 	       m->most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
 }
@@ -484,7 +484,7 @@ int sp_row_take(struct sp_model *m)
 	m->chunk = sp_model_take(m, m->most_chunks * sizeof(void *));
 	m->row_of = sp_model_take(m, m->most_cells * sizeof(int32_t));
 	sp_overflows_take(m);
-	m->row_pending = sp_model_take(m, sp_pending_bytes(m->most_k));
+	m->row_pending = sp_model_take(m, sp_pending_bytes(m, m->most_k));
 	m->row_intervals = sp_model_take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) *
 					    sp_interval_record_bytes(m->most_k));
 	m->row_cell_of = sp_model_take(m, (uint64_t)m->most_cells * 8);

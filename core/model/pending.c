@@ -2,18 +2,19 @@
 #include "../store/interval.h"
 #include "pending.h"
 
-static uint64_t drafts_room(const struct sp_layout *l, uint32_t k)
+static uint64_t drafts_room(const struct sp_layout *l, uint32_t k, uint32_t records)
 {
 	/* The writer's drafts, the state, and of each record what it may change at most. */
 	return l->draft_room + sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
-	       SP_RECORDS * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
+	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
 }
 
-uint64_t sp_pending_bytes(uint32_t k)
+uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
 {
-	struct sp_layout l = sp_relation_layout(k, 1);
+	uint32_t records = sp_records_of(&m->h);
+	struct sp_layout l = sp_live_layout(k, 1, records);
 
-	return drafts_room(&l, k) + SP_RECORDS * l.record_bytes + sp_align(k, 8);
+	return drafts_room(&l, k, records) + records * l.record_bytes + sp_align(k, 8);
 }
 
 /* ---- where the words are -------------------------------------------------------- */
@@ -74,11 +75,11 @@ static void copy_drafts(struct sp_pending *p)
 /* Copies of those that are not folded yet, in their order.  The last one is looked for first: where one is seen, those before
  * it are there. */
 static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded, unsigned char *to,
-						   const struct sp_record *list[SP_RECORDS], uint32_t *n)
+						   const struct sp_record *list[SP_RECORDS_MOST], uint32_t *n)
 {
-	uint32_t first = SP_RECORDS;
+	uint32_t first = p->records;
 
-	for (uint32_t i = SP_RECORDS; i-- > 0;) {
+	for (uint32_t i = p->records; i-- > 0;) {
 		const struct sp_record *r = in_block(p, p->layout.records + i * p->layout.record_bytes);
 		uint64_t number = p->place / SP_PLACES + i + 1;
 
@@ -88,7 +89,7 @@ static const struct sp_record *const *list_records(const struct sp_pending *p, u
 		sp_copy_words((int64_t *)to, (const int64_t *)r, p->layout.record_bytes / 8);
 		to += p->layout.record_bytes;
 	}
-	*n = SP_RECORDS - first;
+	*n = p->records - first;
 	return list + first;
 }
 
@@ -120,18 +121,19 @@ static void bound_cells(struct sp_pending *p)
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
 		     uint32_t cells, bool intervals, void *memory)
 {
-	const struct sp_record *list[SP_RECORDS], *const *from;
+	const struct sp_record *list[SP_RECORDS_MOST], *const *from;
 	unsigned char *records;
 	bool odd = false;
 	uint8_t *kinds;
 	uint32_t n;
 
 	*p = (struct sp_pending){ .image = m->image, .relation = r, .off = off, .intervals = intervals,
-				  .layout = sp_relation_layout(k, cells) };
+				  .records = sp_records_of(&m->h) };
+	p->layout = sp_live_layout(k, cells, p->records);
 	p->drafts.at = memory;
-	p->drafts.room = drafts_room(&p->layout, k);
+	p->drafts.room = drafts_room(&p->layout, k, p->records);
 	records = p->drafts.at + p->drafts.room;
-	kinds = records + SP_RECORDS * p->layout.record_bytes;
+	kinds = records + p->records * p->layout.record_bytes;
 	for (uint32_t e = 0; e < k; e++) {
 		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
 		odd |= kinds[e] != SP_COUNTS;

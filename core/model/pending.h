@@ -19,6 +19,7 @@ struct sp_pending {
 	const struct sp_image *image;
 	const struct sp_relation *relation;
 	sp_off off;
+	uint32_t records;
 	struct sp_layout layout;
 	struct sp_drafts drafts;
 	uint32_t first, last;		/* of the cells that drafts are of, when all is folded */
@@ -27,10 +28,10 @@ struct sp_pending {
 };
 
 /* What it needs of the model's memory, for a relation of k events or fewer. */
-uint64_t sp_pending_bytes(uint32_t k);
+uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k);
 
 /* Reads what is pending of the relation at off, of k events and so many cells, whose block has room for all of it; with
- * its intervals if they are asked for (else no state says that they were too many); memory: sp_pending_bytes(k). */
+ * its intervals if they are asked for (else no state says that they were too many); memory: sp_pending_bytes(m, k). */
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
 		     uint32_t cells, bool intervals, void *memory);
 

@@ -25,7 +25,13 @@ int sp_header_check(const struct sp_header *h)
 		return -EPROTO;
 	if (h->version < SP_FORMAT_OLDEST)
 		return -EPROTONOSUPPORT;
-	return h->bytes >= sizeof(*h) ? 0 : -EINVAL;
+	return h->bytes >= SP_HEADER_LEAST ? 0 : -EINVAL;
+}
+
+void sp_header_copy(struct sp_header *to, const struct sp_header *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, sp_min(from->bytes, sizeof(*to)));
 }
 
 uint64_t sp_tree_bytes(const struct sp_tree *t)

@@ -15,6 +15,9 @@ void sp_header_finish(struct sp_header *h);
 int sp_header_check(const struct sp_header *h);
 #define SP_HEADER_FIRST offsetof(struct sp_header, end)
 
+/* Fields that an older version's header lacks are 0. */
+void sp_header_copy(struct sp_header *to, const struct sp_header *from);
+
 /* A machine's components, and hwloc's XML of them; each may be empty. */
 struct sp_tree {
 	const struct sp_component *component;

@@ -333,6 +333,8 @@ static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_th
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 		zero->calls[i] += t->calls[i];
 	zero->threads += t->threads;
+	zero->ran.ns += t->ran.ns;
+	zero->ran.more_ns = t->ran.since ? SP_COUNTED_UNKNOWN : sp_counted_add(zero->ran.more_ns, t->ran.more_ns);
 	sp_publish(at, t->next);
 	sp_region_free(&s->region, off, sizeof(*t));
 }

@@ -22,7 +22,8 @@ typedef uint64_t sp_off;
 
 #define SP_MAGIC		"SSPAPI\r\n"
 #define SP_ENDIAN		0x01020304u
-#define SP_FORMAT_VERSION	4u	/* what this code writes */
+#define SP_FORMAT_VERSION	5u	/* what this code writes */
+#define SP_FORMAT_READER	5u	/* the oldest version that reads its live form; its compact form: SP_FORMAT_OLDEST */
 #define SP_FORMAT_OLDEST	4u	/* the oldest that it reads: none before was given away */
 #define SP_EVENTS_MAX		4096u	/* events of one relation */
 #define SP_CALLS_MAX		128u	/* functions whose calls are counted */
@@ -164,7 +165,14 @@ struct sp_header {
 	sp_off watched;			/* those that sets were attached to, newest first */
 	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
 	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
+	/* Since version 5 (sp_header_copy). */
+	uint64_t cpu_ns;		/* CPU time of the process at its last dump; 0: not known */
+	uint64_t counted_ns;		/* of it while a set counted, at least */
+	uint64_t counted_more_ns;	/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
+	uint64_t prepare_ns;		/* CPU time that sspapi spent preparing sets */
 };
+#define SP_HEADER_LEAST offsetof(struct sp_header, cpu_ns)
+#define SP_COUNTED_UNKNOWN	UINT64_MAX
 
 /* ---- topology --------------------------------------------------------- */
 
@@ -232,6 +240,20 @@ struct sp_event {
 
 /* ---- threads and relations -------------------------------------------- */
 
+static inline uint64_t sp_counted_add(uint64_t more, uint64_t and)
+{
+	return more > SP_COUNTED_UNKNOWN - and ? SP_COUNTED_UNKNOWN : more + and;
+}
+
+/* How much CPU time of a thread sets of its own have counted, each moment once. Its thread's: readers find the sum in the header. */
+struct sp_ran {
+	uint64_t ns;			/* at least */
+	uint64_t more_ns;		/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
+	uint64_t since;			/* in ticks: when the first of the sets that count now was started; 0: none counts */
+	uint64_t known_ns, known;	/* the thread's CPU time at a moment, in ticks, which is never later than `since` */
+	uint32_t losses[2];		/* sp_self.losses at `known` and at `since`: in between nothing was lost if they are the same */
+};
+
 struct sp_thread {
 	struct sp_block b;
 	sp_off next;
@@ -242,6 +264,7 @@ struct sp_thread {
 	sp_off relations;		/* newest first */
 	sp_off kept;			/* as kept_threads, of its relations */
 	uint64_t calls[SP_CALLS_MAX];	/* not in the compact form: the block ends before them */
+	struct sp_ran ran;		/* nor in version 4 */
 };
 
 enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
@@ -326,7 +349,8 @@ enum sp_op {
 #define SP_RECORD_NO_ENTRY	64u	/* or leaves nothing but counts */
 #define SP_RECORD_KEEPS		256u	/* START, RESET, ACCUM: the component does not zero its counts there */
 
-#define SP_RECORDS	120u
+#define SP_RECORDS	37u		/* of a relation: as many as are folded at once, and one after a jump out of a fold */
+#define SP_RECORDS_MOST	120u		/* in version 4 */
 #define SP_PLACES	128u
 
 struct sp_record {
@@ -548,14 +572,19 @@ struct sp_interval {
 #define SP_INTERVAL_BYTES(k)	(sizeof(struct sp_interval) + 16 * (uint64_t)(k))
 #define SP_STATE_BYTES(k)	(sizeof(struct sp_state) + SP_STATE_ARRAYS * 8 * (uint64_t)(k))
 
-static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
+static inline uint32_t sp_records_of(const struct sp_header *h)
+{
+	return h->version < 5 ? SP_RECORDS_MOST : SP_RECORDS;
+}
+
+static inline struct sp_layout sp_live_layout(uint64_t k, uint64_t cells, uint32_t records)
 {
 	struct sp_layout l = { .state = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
 
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
 	l.records = l.state + SP_STATE_BYTES(k);
 	l.record_bytes = sizeof(struct sp_record) + k * 8;
-	l.drafts = l.records + SP_RECORDS * l.record_bytes;
+	l.drafts = l.records + records * l.record_bytes;
 	/* The state; an interval may bring its block's head. */
 	l.draft_room = (1 + 3 * SP_DRAFTS) * sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
 		       SP_DRAFTS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
@@ -563,6 +592,12 @@ static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 	l.times = l.cell + cells * l.cell_bytes;
 	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
 	return l;
+}
+
+/* As this version writes it. */
+static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
+{
+	return sp_live_layout(k, cells, SP_RECORDS);
 }
 
 #define SP_FRAMES_MAX	64u

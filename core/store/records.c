@@ -11,6 +11,7 @@
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 
 #define END	36u			/* so many records are folded */
+_Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be added");
 
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {

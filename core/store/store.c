@@ -17,6 +17,7 @@ static void start(struct sp_store *s)
 	s->image = (struct sp_image){ .region = &s->region };
 	s->cells = 1 + SP_CELLS_EXTRA;
 	sp_header_begin(h);
+	h->oldest_reader = SP_FORMAT_READER;
 	h->rank = -1;
 	h->used = s->region.used;
 	s->header = h;

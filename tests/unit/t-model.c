@@ -310,7 +310,7 @@ static void headers(void **state)
 	bad.version = SP_FORMAT_VERSION + 1;	/* newer, but says that we can read it */
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), 0);
 	bad = h;
-	bad.bytes = sizeof(bad) - 8;	/* shorter than any of its version */
+	bad.bytes = SP_HEADER_LEAST - 8;	/* shorter than any of its version */
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EINVAL);
 	bad.bytes = sizeof(bad) + 8;	/* longer than what is there */
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EINVAL);
@@ -320,6 +320,21 @@ static void headers(void **state)
 	bad.bytes = 128;		/* as headers were then: its version is the reason */
 	assert_int_equal(open_bytes(&bad, 128), -EPROTONOSUPPORT);
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EPROTONOSUPPORT);
+}
+
+/* What follows an older version's header is not part of it. */
+static void short_headers(void **state)
+{
+	struct sp_header h = { .magic = SP_MAGIC, .endian = SP_ENDIAN, .version = 4, .oldest_reader = 4,
+			       .bytes = SP_HEADER_LEAST, .used = sizeof(h), .end_boot_ns = 7, .cpu_ns = 77, .prepare_ns = 77 };
+	struct sp_image image = { .base = (unsigned char *)&h, .bytes = sizeof(h) };
+	struct sp_model m;
+
+	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_equal(m.h.end_boot_ns, 7);
+	assert_int_equal(m.h.cpu_ns, 0);
+	assert_int_equal(m.h.prepare_ns, 0);
+	sp_model_close(&m);
 }
 
 /* ---- damage -------------------------------------------------------------------- */
@@ -562,7 +577,7 @@ static void circles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sums), TEST(above), TEST(kinds), TEST(rows), WITH_STORE(empty), cmocka_unit_test(headers), TEST(truncated),
+		TEST(sums), TEST(above), TEST(kinds), TEST(rows), WITH_STORE(empty), cmocka_unit_test(headers), cmocka_unit_test(short_headers), TEST(truncated),
 		TEST(circles), TEST(damaged),
 	};
 
