@@ -1,6 +1,6 @@
 # Stores of every version that was given away, and of the one at hand, are read for ever: one of a process with counts,
 # gauges, floating-point counts and places (tests/scenes/kinds, SSPAPI_READINGS=permanent), and merged with one of another
-# process (tests/scenes/one -n 2).  tests/stores/make made them, by the code of their version.
+# process (tests/scenes/one -n 2); and of one that was killed, its live file (tests/scenes/life kill).  tests/stores/make made them, by the code of their version.
 . tests/lib/lib.sh
 stores=$root/tests/stores
 [ "$(printf '\1\0' | od -An -td2 | tr -d ' ')" = 1 ] || skip_all "the stores are of a machine of the other byte order"
@@ -35,6 +35,10 @@ while [ $((v += 1)) -le "$version" ]; do
 1,EV_A,12
 1,EV_A,12"
 	is "version $v: a floating-point counter's" "$("$sspapi" report --readings v$v-process.sspapi | grep -c FLOPS)" 3
+	gzip -dc "$stores/v$v-killed.live.gz" >v$v-killed.live
+	run killed "$sspapi" report -f json v$v-killed.live
+	is "version $v: the live file of a killed process, with records that are not folded" \
+		"$(status_of killed) $(json killed.out 'join " ", $d->{process}{end}, $d->{components}[0]{total}{EV_A}')" "0 snapshot 5"
 	is "version $v: merged once more" "$("$sspapi" merge -o again.sspapi v$v-merged.sspapi 2>&1)$?" 0
 	reads again.sspapi merged.want "version $v, merged once more"
 done
