@@ -6,6 +6,7 @@
 #include "../model/core-kinds.h"
 #include "../model/observers.h"
 #include "../model/repeats.h"
+#include "../store/blocks.h"
 #include "outside.h"
 #include "view-json.h"
 #include "view-metrics.h"
@@ -63,6 +64,7 @@ static void strings(struct sp_out *o, const char *key, const struct sp_image *im
 
 static void process_fields(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
+	struct sp_header all;
 	/* A store whose writer has not said how it ended is one that still runs. */
 	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
 	const char *job = sp_model_text(m, h->job);
@@ -73,8 +75,9 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 		  *job ? job : NULL, sp_model_text(m, h->cwd));
 	if (h->cpus_allowed)
 		sp_json_f(o, ", \"cpus_allowed\": %s", sp_model_text(m, h->cpus_allowed));
-	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s}", h->start_ns, h->end_ns,
-		  word(ends, SP_COUNT(ends), h->end));
+	sp_header_copy(&all, h);
+	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s, \"cpu_ns\": % ld, \"counted_cpu_ns\": % ld", h->start_ns,
+		  h->end_ns, word(ends, SP_COUNT(ends), h->end), all.cpu_ns ? (int64_t)all.cpu_ns : -1, sp_counted_ns(&all));
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
@@ -84,7 +87,7 @@ static void process(struct sp_out *o, const struct sp_show *s)
 
 	sp_out_text(o, " \"process\": {");
 	process_fields(o, m, &m->h);
-	sp_out_text(o, ",\n");
+	sp_json_f(o, ", \"threads_counted\": %lu},\n", m->n_threads_counted);
 	if (!sp_is_job(m))
 		return;
 	sp_out_text(o, " \"processes\": [");
@@ -98,6 +101,7 @@ static void process(struct sp_out *o, const struct sp_show *s)
 		if (sp_n_repeats(m))
 			sp_json_f(o, "\"run\": %lu, ", p->h->stat >> SP_STAT_RUN_SHIFT);
 		process_fields(o, m, p->h);
+		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
 }
@@ -796,6 +800,7 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 
 static void calls(struct sp_out *o, const struct sp_model *m)
 {
+	double share = sp_self_share(m);
 	const char *name;
 
 	sp_out_text(o, " \"calls\": {");
@@ -807,8 +812,12 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 	}
 	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
 		  m->h.dropped_readings, m->h.dropped_relations, m->refused, m->damaged);
-	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"share\": %.9f},\n", sp_all_calls(m),
-		  m->h.self_calls, sp_self_ns(m), sp_self_share(m));
+	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"prepare_ns\": %lu, \"share\": ", sp_all_calls(m),
+		  m->h.self_calls, sp_self_ns(m), m->h.prepare_ns);
+	if (share < 0.0)
+		sp_out_text(o, "null},\n");
+	else
+		sp_json_f(o, "%.9f},\n", share);
 }
 
 static void notes(struct sp_out *o, const struct sp_model *m)

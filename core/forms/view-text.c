@@ -99,6 +99,17 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 	spread_of(o, busy);
 }
 
+/* Nothing where it may be 90 % or more. */
+static void how_much(struct sp_out *o, const struct sp_model *m)
+{
+	int64_t counted = sp_counted_ns(&m->h);
+	double share = counted < 0 ? 1.0 : (double)counted / (double)m->h.cpu_ns;
+	char buf[48];
+
+	if ((double)m->h.counted_more_ns / 2 + (double)counted < 0.9 * (double)m->h.cpu_ns && share < 0.895)
+		sp_out_f(o, ", counted %s of the process%s CPU time", sp_share(buf, share, 1.0), sp_is_job(m) ? "es'" : "'s");
+}
+
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
 	char what[700], tail[300], all[200];
@@ -133,6 +144,8 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 		sp_out_char(&line, ',');
 	if (m->readings)
 		on_cpus(&line, m);
+	if (m->readings)
+		how_much(&line, m);
 	how_busy(&line, &busy);
 	how_it_ended(&line, m);
 	sp_memory_text(&line);

@@ -138,24 +138,24 @@ static inline uint64_t sp_elapsed(const struct sp_model *m)
 	return m->h.end_ns > m->h.start_ns ? m->h.end_ns - m->h.start_ns : 0;
 }
 
-/* What sspapi itself cost: ns for each call of PAPI, and the share of the
- * process's time; 0 where it was never timed. */
+/* What sspapi itself cost: ns for each call of PAPI; 0 where it was never timed. */
 static inline double sp_self_ns(const struct sp_model *m)
 {
 	return m->h.self_calls ? (double)m->h.self_ns / (double)m->h.self_calls : 0.0;
 }
 
+/* The share of the processes' CPU time; below 0: not known. */
 static inline double sp_self_share(const struct sp_model *m)
 {
-	uint64_t elapsed = 0;
+	double own = sp_self_ns(m) * (double)sp_all_calls(m) + (double)m->h.prepare_ns;
 
-	for (uint32_t i = 0; i < m->n_processes || i == 0; i++) {
-		const struct sp_header *h = sp_process_header(m, i);
+	return m->h.cpu_ns ? own / ((double)m->h.cpu_ns + own) : -1.0;
+}
 
-		elapsed += h->end_ns > h->start_ns ? h->end_ns - h->start_ns : 0;
-	}
-
-	return elapsed ? sp_self_ns(m) * (double)sp_all_calls(m) / (double)elapsed : 0.0;
+/* The CPU time that was counted, if it is known to 2 % of all; else, or in an older store, -1. */
+static inline int64_t sp_counted_ns(const struct sp_header *h)
+{
+	return h->cpu_ns && h->counted_more_ns <= h->cpu_ns / 50 ? (int64_t)(h->counted_ns + h->counted_more_ns / 2) : -1;
 }
 
 #endif

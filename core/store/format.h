@@ -166,7 +166,7 @@ struct sp_header {
 	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
 	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
 	/* Since version 5 (sp_header_copy). */
-	uint64_t cpu_ns;		/* CPU time of the process at its last dump; 0: not known */
+	uint64_t cpu_ns;		/* CPU time of the process until its last dump, without sspapi's own; 0: not known */
 	uint64_t counted_ns;		/* of it while a set counted, at least */
 	uint64_t counted_more_ns;	/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
 	uint64_t prepare_ns;		/* CPU time that sspapi spent preparing sets */
@@ -251,6 +251,7 @@ struct sp_ran {
 	uint64_t more_ns;		/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
 	uint64_t since;			/* in ticks: when the first of the sets that count now was started; 0: none counts */
 	uint64_t known_ns, known;	/* the thread's CPU time at a moment, in ticks, which is never later than `since` */
+	uint64_t ended_ns;		/* its CPU time when another thread stopped the only one; 0: none did; SP_COUNTED_UNKNOWN: there are several */
 	uint32_t losses[2];		/* sp_self.losses at `known` and at `since`: in between nothing was lost if they are the same */
 };
 

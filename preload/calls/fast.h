@@ -50,8 +50,9 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct
 /* Where callers are kept: the same by a look at them. */
 struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
 
-/* The set, if this call may take the fast path, and the call's site.  Else NULL. */
-SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uint32_t *site)
+/* The set, if this call may take the fast path, and the call's site.  Else NULL.  frame: the wrapper's; at: where it was called
+ * from, NULL in the wrapper itself. */
+SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uintptr_t frame, const struct sp_stack *at, uint32_t *site)
 {
 	const enum sp_seen which = sp_seen_by(op);
 	struct sp_set *s = sp_self.set;
@@ -69,9 +70,9 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 		uint32_t below;		/* else gcc keeps *site in memory */
 
 		*site = SP_SITE_STEADY_BELOW;
-		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, (uintptr_t)__builtin_frame_address(0))))
+		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, frame)))
 			return s;
-		s = sp_fast_below(s, op, &SP_CALLED_FROM, &below);
+		s = sp_fast_below(s, op, at ? at : &SP_CALLED_FROM, &below);
 		*site = below;
 		return s;
 	}
@@ -106,13 +107,13 @@ SP_COLD void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *va
 /* From another site than the two before; the next may be steady. */
 bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at);
 
-SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
+SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at)
 {
 	if (SP_LIKELY(site == SP_SITE_STEADY))
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
 	if (site == SP_SITE_STEADY_BELOW)
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(to));
-	return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_dwarf_cfa() - (uintptr_t)__builtin_frame_address(0)));
+	return sp_fast_read_from(s, values, open, site, to, sp_at);
 }
 
 /* PAPI has zeroed the set, so that a window begins, before the call is booked: a handler that reads the set right behind that is to know.  On the CPU of its split's last scan, if the thread is known to be
@@ -168,6 +169,7 @@ SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	struct sp_split *p = sp_get(&s->split);
+	uint64_t now;
 
 	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(sp_get(&s->opened_for) != sp_get(&s->opened.changes)))
 		return false;
@@ -177,18 +179,27 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 			sp_begin_slow(s);
 		else
 			sp_split_fresh(p);
-		sp_split_begun(p);
 	}
-	return sp_records_zero(&s->writer, SP_OP_START, site);
+	now = sp_ticks();
+	if (p)
+		sp_split_begun(p, now);
+	if (!sp_records_zero(&s->writer, SP_OP_START, site))
+		return false;
+	sp_counting_starts(s, open, now);
+	return true;
 }
 
 SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
 {
+	uint64_t now;
+
 	if (!sp_fast_stayed(s, open))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
 		return false;
-	sp_ran(s);
+	now = sp_ticks();
+	sp_ran(s, now);
+	sp_counting_stops(s, now);
 	/* A handler may have started it again since. */
 	sp_put(&s->started, sp_get(&s->writer.runs));
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))

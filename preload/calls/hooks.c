@@ -78,6 +78,13 @@ static void prepare_process(void)
 		sp_split_begin();
 }
 
+/* The calling thread's CPU time since then was spent preparing. */
+static void add_prepared(uint64_t since)
+{
+	if (since && sp_store.header)
+		sp_add(&sp_store.header->prepare_ns, sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
+}
+
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
  * the machine is known has no cells for its CPUs, and a set that starts before all is
  * warm counts our page faults.  Not for ever, since that thread may be stopped. */
@@ -87,14 +94,16 @@ static void before_counting(void)
 	static uint32_t done;
 	struct timespec nap = { 0, 1000000 };
 	uint32_t generation = sp_process.generation;
-	uint64_t was, mine;
+	uint64_t was, mine, since;
 
 	if (sp_acquire(&done) == generation)
 		return;
 	was = sp_get(&begun);
 	mine = (uint64_t)generation << 32 | (uint32_t)sp_sys(SYS_gettid);
 	if (was >> 32 != generation && sp_cas(&begun, &was, mine)) {
+		since = sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 		prepare_process();
+		add_prepared(since);
 		sp_publish(&done, generation);
 		return;
 	}
@@ -461,9 +470,11 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 static void prepare_slow(int id)
 {
 	struct sp_set *s;
+	uint64_t since;
 
 	sp_warm_stack();
 	sp_self_ready();
+	since = sp_self.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		take_up();
@@ -473,6 +484,7 @@ static void prepare_slow(int id)
 		sp_sites_prepare();
 	if (s)
 		bind_now(s, id, sp_set_prepare);
+	add_prepared(since);
 }
 
 /* PAPI_start has opened other counters than those that the set is bound for: the set is bound to those.  The start is under way
@@ -567,6 +579,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	}
 	if (sp_get(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
 		sp_put(&s->start_site, sp_site_of_start(&s->seen[SP_SEEN_START], at));
+	sp_counting_prepare(s);
 }
 
 static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
@@ -710,7 +723,7 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 	else if (zeroes(op))
 		sp_begin_slow(s);
 	if (op == SP_OP_START)
-		sp_split_begun(p);
+		sp_split_begun(p, sp_ticks());
 }
 
 /* Of a set like any other the short ways are tried first. */
@@ -760,7 +773,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		begin_segment(s, false, op, open);
 	}
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
-		sp_ran(s);
+		sp_ran(s, sp_ticks());
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
@@ -821,8 +834,10 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
 	s->writer.entries = choose(cpu, arg);
 	book_on(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
-	if (op == SP_OP_STOP)
+	if (op == SP_OP_STOP) {
 		sp_put(&s->started, false);
+		sp_counting_stop(s);
+	}
 	return cpu;
 }
 
@@ -987,6 +1002,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 	if (!called)
 		sp_put(&s->started, true);
 	sp_book_call(called, id, SP_OP_START, NULL, open, at);
+	sp_counting_start(s);
 }
 
 SP_COLD void sp_sites_after_stop(void)
@@ -1010,6 +1026,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	sp_book_call(called, id, SP_OP_STOP, values, open, at);
 	if (!s)
 		return;
+	sp_counting_stop(s);
 	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
 		sp_histograms_read(s);
 	sp_put(&s->started, called && sp_get(&s->writer.runs));

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "../sets/counting.h"
 #include "../sets/sets.h"
 #include "../sites/sites.h"
 #include "../split/proof.h"
@@ -143,15 +144,15 @@ static inline uint32_t sp_events_of(int id)
 	return sp_booked(s) ? s->k : 0;
 }
 
-/* Its thread was on one CPU from the start to now. */
-SP_HOT_INLINE void sp_ran(struct sp_set *s)
+/* Its thread was on one CPU from the start to now, which is sp_ticks(). */
+SP_HOT_INLINE void sp_ran(struct sp_set *s, uint64_t now)
 {
 	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
 	struct sp_split *p = sp_get(&s->split);
 	struct sp_times *t = sp_get(&s->times);
 
 	if (p && SP_LIKELY(cpu < sp_get(&s->writer.cells)) && SP_LIKELY(t != NULL))
-		sp_add(&t->at[cpu], sp_split_ran(p));
+		sp_add(&t->at[cpu], sp_split_ran(p, now));
 }
 
 /* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.

@@ -123,8 +123,7 @@ static __attribute__((noinline)) void came(struct way *w, struct sp_set *called)
 	sp_self.nests = w->nests;
 }
 
-/* One call in 1024 is timed, for the dump's `self`: our part of it, so once from
- * the real function's return to ours, plus what stands before it. */
+/* One call in 1024 is timed, for the dump's `self`: our part of it, before PAPI is called and after it. */
 static inline bool timed(void)
 {
 	if (SP_LIKELY(sp_self.ticks != 0))
@@ -133,22 +132,37 @@ static inline bool timed(void)
 	return true;
 }
 
-static SP_COLD uint64_t clock_now(void)
+struct timing {
+	bool is, lost;			/* the call is timed; the thread was preempted: other threads' time is not our cost */
+	uint32_t open;
+	uint64_t since, took, prepared;
+};
+
+static SP_COLD void time_from(struct timing *t)
 {
-	return sp_ns_of(CLOCK_MONOTONIC);
+	t->open = sp_proof_now();
+	t->prepared = sp_store.header ? sp_get(&sp_store.header->prepare_ns) : 0;
+	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* Subtracts what two looks at the clock take by themselves, as two more looks right now have it.  A call in which the
- * thread was preempted is left out: other threads' time is not our cost. */
-static SP_COLD void add_time(uint64_t before, uint64_t after, uint32_t open)
+/* Subtracts what two reads of the clock take by themselves, as two more right now have it.  Preparations are in the header
+ * already. */
+static SP_COLD void time_to(struct timing *t)
 {
-	uint64_t clock = clock_now(), took = after - before;
+	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);
 
-	clock = clock_now() - clock;
-	if (sp_store.header && sp_proof_now() == open) {
-		sp_add(&sp_store.header->self_ns, took > clock ? took - clock : 0);
-		sp_add(&sp_store.header->self_calls, 1);
-	}
+	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
+	t->lost = t->lost || sp_proof_now() != t->open;
+	if (sp_store.header && sp_get(&sp_store.header->prepare_ns) == t->prepared)
+		t->took += took > clock ? took - clock : 0;
+}
+
+static SP_COLD void add_time(const struct timing *t)
+{
+	if (!sp_store.header || t->lost)
+		return;
+	sp_add(&sp_store.header->self_ns, t->took);
+	sp_add(&sp_store.header->self_calls, 1);
 }
 
 /* What the fast path knows of a call that it leaves to the slow one. */
@@ -157,6 +171,7 @@ struct left {
 	uintptr_t frame;
 	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
 	long long *had;			/* what PAPI_accum is to add to */
+	int32_t sp_at;			/* the wrapper's canonical frame address, from its frame */
 	int rc;
 	uint32_t open;
 };
@@ -173,24 +188,36 @@ struct left {
 		struct sp_set *called = left->called; \
 		uint32_t open = left->open; \
 		type rc = left->rc; \
+		struct timing t = { .is = called && timed() }; \
 		if (!called) { \
 			find_way(&way); \
 			if (!way.tell || !way.real->name) \
 				return FORWARD(name, args); \
+			--sp_self.ticks; \
+			t.is = timed(); \
+			if (SP_UNLIKELY(t.is)) \
+				time_from(&t); \
 			before; \
+			if (SP_UNLIKELY(t.is)) \
+				time_to(&t); \
 			goes(&way, &open); \
 			rc = way.real->name args; \
 			came(&way, called); \
-			--sp_self.ticks; \
 		} \
-		const bool is_timed = timed(); \
-		const uint32_t stays = SP_UNLIKELY(is_timed) ? sp_proof_now() : 0; \
-		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
+		if (SP_UNLIKELY(t.is)) \
+			time_from(&t); \
 		count(SP_CALL_##name); \
-		after; \
+		if (!(left->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
+			uint32_t site; \
+			struct sp_set *s = sp_fast_set(called->number, OP_##name, at->to, frame, at, &site); \
+			s == called && BOOK_##name(at->to, left->sp_at); }))) { \
+			after; \
+		} \
 		sp_fast_learn(called, EventSet); \
-		if (SP_UNLIKELY(is_timed)) \
-			add_time(since, clock_now(), stays); \
+		if (SP_UNLIKELY(t.is)) { \
+			time_to(&t); \
+			add_time(&t); \
+		} \
 		errno = way.errno_is; \
 		return rc; \
 	} \
@@ -202,49 +229,57 @@ struct left {
 		return slow_##name(&(struct left){ FROM }, BARE args); \
 	}
 
+/* How the fast path books a call that returned to `to`. */
+#define SP_AT_CFA ((int32_t)((uintptr_t)__builtin_dwarf_cfa() - FRAME))
+#define OP_PAPI_read SP_OP_READ
+#define OP_PAPI_read_ts SP_OP_READ
+#define OP_PAPI_reset SP_OP_RESET
+#define OP_PAPI_accum SP_OP_ACCUM
+#define OP_PAPI_start SP_OP_START
+#define OP_PAPI_stop SP_OP_STOP
+#define BOOK_PAPI_read(to, sp_at) sp_fast_read(s, values, open, site, to, sp_at)
+#define BOOK_PAPI_read_ts(to, sp_at) sp_fast_read(s, values, open, site, to, sp_at)
+#define BOOK_PAPI_reset(to, sp_at) sp_fast_reset(s, open, site)
+#define BOOK_PAPI_accum(to, sp_at) sp_fast_accum(s, values, sp_before, open, site)
+#define BOOK_PAPI_start(to, sp_at) sp_fast_start(s, open, site)
+#define BOOK_PAPI_stop(to, sp_at) sp_fast_stop(s, values, open, site)
+
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
- * called.  behind: right after.  had: what PAPI_accum is to add to.  book: was it booked? */
-#define FAST(name, args, again, op, may, before, behind, had, book) \
+ * called.  behind: right after.  had: what PAPI_accum is to add to. */
+#define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
+	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, OP_##name, CALLER, FRAME, NULL, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(sp_self.area); \
-		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, op))) { \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \
 			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
 			behind; \
 			sp_records_returned(&s->writer); \
-			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER, SP_AT_CFA))) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
 				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct left){ FROM, s, had, rc, open }, BARE again); \
+			return slow_##name(&(struct left){ FROM, s, had, SP_AT_CFA, rc, open }, BARE again); \
 		} \
 	}
-#define FAST_PAPI_read \
-	FAST(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, NONE, NULL, \
-	     sp_fast_read(s, values, open, site, CALLER))
-#define FAST_PAPI_read_ts \
-	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, NONE, NULL, \
-	     sp_fast_read(s, values, open, site, CALLER))
-#define FAST_PAPI_reset \
-	FAST(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, NONE, NULL, sp_fast_reset(s, open, site))
+#define FAST_PAPI_read FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)
+#define FAST_PAPI_read_ts FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
+#define FAST_PAPI_reset FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
 #define FAST_PAPI_accum \
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
-	FAST(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
-	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, \
-	     sp_before, sp_fast_accum(s, values, sp_before, open, site))
+	FAST(PAPI_accum, (EventSet, values), (s->number, values), \
+	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
 #define FAST_PAPI_start \
-	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), \
-	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL, sp_fast_start(s, open, site))
+	FAST(PAPI_start, (EventSet), (s->number), sp_is_prepared(s) && sp_is_ready(s, open), \
+	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
 #define FAST_PAPI_stop \
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, NONE, NULL, \
-	     sp_fast_stop(s, values, open, site))
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), values && sp_is_ready(s, open), NONE, NONE, NULL)
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
 static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)

@@ -23,6 +23,7 @@
 #include "../papi/real.h"
 #include "../process/process.h"
 #include "../process/say.h"
+#include "../sets/counting.h"
 #include "../sets/sets.h"
 #include "../sets/watched.h"
 #include "../sites/sites.h"
@@ -375,6 +376,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
 	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
+	sp_counting_sum();
 	sp_quiet_begin(&quiet);
 	sp_sites_name(sp_get(&finishing) == (uint32_t)sp_sys(SYS_gettid));
 	r = sp_model_open(&m, &sp_store.image);

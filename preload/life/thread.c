@@ -30,6 +30,7 @@ bool sp_self_ready(void)
 	sp_self.block = sp_store_thread(&sp_store, sp_self.tid, name, &sp_self.thread);
 	sp_lock_give(&sp_store.lock, &held);
 	sp_self.generation = sp_process.generation;
+	memset(sp_self.counting, 0, sizeof(sp_self.counting));
 	sp_process_torn();
 	sp_self.calls = sp_self.block ? sp_self.block->calls : NULL;
 	return sp_self.calls != NULL;

@@ -61,6 +61,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
 	bool is_guest;			/* a child that shares another thread's TLS (guests.h): rseq's area is that thread's */
+	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
 };
 
 #ifdef __x86_64__

@@ -59,16 +59,16 @@ static inline uint64_t sp_ticks_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * sp_tick_ns >> 32);
 }
 
-static inline void sp_split_begun(struct sp_split *p)
+static inline void sp_split_begun(struct sp_split *p, uint64_t now)
 {
-	((struct sp_gate *)p)->begun = sp_ticks();
+	((struct sp_gate *)p)->begun = now;
 }
 
 /* The time since it began that is not told yet, all of it on one CPU, where all windows were proven. */
-static inline uint64_t sp_split_ran(struct sp_split *p)
+static inline uint64_t sp_split_ran(struct sp_split *p, uint64_t now)
 {
 	struct sp_gate *g = (struct sp_gate *)p;
-	uint64_t now = sp_ticks(), ran = now - g->begun;
+	uint64_t ran = now - g->begun;
 
 	g->begun = now;
 	return sp_ticks_ns(ran);

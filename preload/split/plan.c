@@ -67,13 +67,13 @@ void sp_split_begin(void)
 {
 	uint64_t ticks = sp_ticks() - first_ticks, ns = sp_clock_ns() - first_ns;
 
+	if (ticks)
+		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	if (sp_conf.attribution == SP_BY_READING)
 		return;
 	sp_clock_budget();
 	sp_one_clock = one_clock();
 	sp_cpus_online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	if (ticks)
-		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);
 	sp_pmus_look(SP_PMUS_FOLDER, open_own);
 	if (!sp_get(&sp_process.proof_works))

@@ -64,8 +64,10 @@ static uint32_t worse_end(uint32_t a, uint32_t b)
 
 static void common_numbers(struct merge *g, const struct sp_header *h)
 {
-	struct sp_header *to = &g->h;
+	struct sp_header *to = &g->h, all;
 
+	sp_header_copy(&all, h);
+	h = &all;
 	if (g->n == 1) {
 		*to = (struct sp_header){
 			.end = h->end, .pid = h->pid, .ppid = h->ppid, .start_ticks = h->start_ticks, .pid_ns = h->pid_ns,
@@ -73,7 +75,8 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 			.attribution = h->attribution, .readings = h->readings, .callsites = h->callsites,
 			.readings_max = h->readings_max, .dropped_readings = h->dropped_readings,
 			.cpu_max_khz = h->cpu_max_khz, .dropped_relations = h->dropped_relations, .self_calls = h->self_calls, .self_ns = h->self_ns,
-			.stat = h->stat,
+			.stat = h->stat, .cpu_ns = h->cpu_ns, .counted_ns = h->counted_ns, .counted_more_ns = h->counted_more_ns,
+			.prepare_ns = h->prepare_ns,
 		};
 		memcpy(to->boot_id, h->boot_id, sizeof(to->boot_id));
 		return;
@@ -94,6 +97,10 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->dropped_relations += h->dropped_relations;
 	to->self_calls += h->self_calls;
 	to->self_ns += h->self_ns;
+	to->cpu_ns = to->cpu_ns && h->cpu_ns ? to->cpu_ns + h->cpu_ns : 0;
+	to->counted_ns += h->counted_ns;
+	to->counted_more_ns = sp_counted_add(to->counted_more_ns, h->counted_more_ns);
+	to->prepare_ns += h->prepare_ns;
 	to->stat = (to->stat & h->stat & ((1u << SP_STAT_RUN_SHIFT) - 1)) |
 		   sp_max(to->stat, h->stat) >> SP_STAT_RUN_SHIFT << SP_STAT_RUN_SHIFT;
 }

@@ -1,0 +1,406 @@
+/* counting.c: how much CPU time event sets counted; see counting.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
+#include "../../core/store/fold.h"
+#include "counting.h"
+
+/* Targets of sets that count another thread, or inherit: by the store's lock. */
+#define TARGETS	64u
+#define WHOLE	0			/* in place of a tid: the process */
+
+static struct {
+	uint32_t generation;		/* of the process that the rest belongs to */
+	uint32_t n;
+	bool any;			/* a set that counts threads was started */
+	bool unknown;			/* one was started whose time is not known */
+	struct target {
+		int tid;
+		uint32_t sets;		/* that count it now */
+		uint64_t ns, since_ns;	/* its CPU time that was counted until `since_ns`, its CPU time when the first of them was started */
+	} target[TARGETS];
+} others;
+
+/* CPU time of a thread of this process, or of the process; 0: it has ended, or is another's. */
+static uint64_t cpu_ns(int tid)
+{
+	/* As glibc's pthread_getcpuclockid: CPUCLOCK_PERTHREAD, CPUCLOCK_SCHED. */
+	long clock = tid == WHOLE ? CLOCK_PROCESS_CPUTIME_ID : (long)(~(unsigned)tid << 3 | 6);
+	struct timespec t;
+
+	if (sp_sys(SYS_clock_gettime, (int)clock, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void begin_process(void)
+{
+	if (others.generation == sp_process.generation)
+		return;
+	others.n = 0;
+	others.any = others.unknown = false;
+	others.generation = sp_process.generation;
+}
+
+/* ---- a thread's own sets -------------------------------------------------------- */
+
+static bool counts_now(const struct sp_set *s)
+{
+	return sp_booked(s) && sp_get(&s->started) && sp_get(&s->starter) == sp_self.id;
+}
+
+/* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would read it: only where it takes
+ * little of the time. */
+static bool may_ask(uint64_t ns)
+{
+	return sp_get(&sp_process.proof_works) || ns >= 1000000;
+}
+
+static void ask_clock(struct sp_ran *r)
+{
+	r->losses[0] = sp_proof_now();
+	r->known_ns = cpu_ns(sp_self.tid);
+	r->known = sp_ticks();
+}
+
+struct range {
+	uint64_t least, most;
+};
+
+/* The CPU time since r->since, if the thread's CPU time is `now` after so many ns. */
+static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
+{
+	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns, least = ran > gap ? ran - gap : 0;
+
+	if (!r->known || now < r->known_ns)
+		return (struct range){ 0, ns };
+	return (struct range){ least, r->losses[0] == r->losses[1] ? least : sp_min(ran, ns) };
+}
+
+/* The CPU time of the thread when another one stopped its only set; 0: none did. */
+static uint64_t ended(const struct sp_ran *r)
+{
+	uint64_t ns = sp_acquire(&r->ended_ns);
+
+	return ns == SP_COUNTED_UNKNOWN ? 0 : ns;
+}
+
+/* seen: its end was, right now. */
+static void end(struct sp_ran *r, bool seen)
+{
+	uint64_t ns = sp_ticks_ns(sp_ticks() - r->since);
+	struct range is = { 0, ns };
+
+	if (ended(r)) {
+		is = since(r, ended(r), ns);
+		seen = true;
+	} else if (sp_proof_now() == r->losses[1]) {
+		is.least = ns;
+	} else if (may_ask(ns)) {
+		struct sp_ran before = *r;
+
+		ask_clock(r);
+		is = since(&before, r->known_ns, ns);
+	}
+	sp_put(&r->ns, r->ns + (seen ? is.least : 0));
+	sp_put(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
+	sp_put(&r->ended_ns, 0);
+	sp_put(&r->since, 0);
+}
+
+/* Takes those out that count no more, and `but`. */
+static void take_out(const struct sp_set *but)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SP_COUNT(sp_self.counting) && sp_self.counting[i]; i++)
+		if (sp_self.counting[i] != but && counts_now(sp_self.counting[i]))
+			sp_self.counting[n++] = sp_self.counting[i];
+	for (; n < SP_COUNT(sp_self.counting); n++)
+		sp_self.counting[n] = NULL;
+}
+
+static void start_own(struct sp_set *s)
+{
+	struct sp_ran *r = &sp_self.block->ran;
+	unsigned n = 0;
+
+	take_out(s);
+	if (!sp_self.counting[0] && r->since)
+		end(r, false);
+	while (n < SP_COUNT(sp_self.counting) && sp_self.counting[n])
+		n++;
+	if (n == SP_COUNT(sp_self.counting)) {
+		sp_put(&r->more_ns, SP_COUNTED_UNKNOWN);
+		return;
+	}
+	sp_self.counting[n] = s;
+	sp_put(&r->ended_ns, n ? SP_COUNTED_UNKNOWN : 0);
+	if (n)
+		return;
+	r->losses[1] = sp_proof_now();
+	sp_put(&r->since, sp_ticks());
+}
+
+static void stop_own(struct sp_set *s)
+{
+	struct sp_ran *r = &sp_self.block->ran;
+	bool was = false;
+
+	for (unsigned i = 0; i < SP_COUNT(sp_self.counting); i++)
+		was = was || sp_self.counting[i] == s;
+	take_out(s);
+	if (was && !sp_self.counting[0] && r->since)
+		end(r, true);
+}
+
+SP_COLD void sp_counting_start_more(struct sp_set *s)
+{
+	int saved = errno;
+
+	start_own(s);
+	errno = saved;
+}
+
+SP_COLD void sp_counting_stop_more(struct sp_set *s)
+{
+	int saved = errno;
+
+	stop_own(s);
+	errno = saved;
+}
+
+/* ---- others' ------------------------------------------------------------------- */
+
+static struct target *target_of(int tid)
+{
+	for (uint32_t i = 0; i < others.n; i++)
+		if (others.target[i].tid == tid)
+			return &others.target[i];
+	if (others.n == TARGETS)
+		return NULL;
+	others.target[others.n] = (struct target){ .tid = tid };
+	return &others.target[others.n++];
+}
+
+static void start_other(int tid)
+{
+	uint64_t now = cpu_ns(tid);
+	struct target *t = now ? target_of(tid) : NULL;
+
+	if (!now)
+		return;			/* another process's: its CPU time is not this one's */
+	if (!t)
+		others.unknown = true;
+	else if (!t->sets++)
+		t->since_ns = now;
+}
+
+static void stop_other(int tid)
+{
+	uint64_t now = cpu_ns(tid);
+
+	for (uint32_t i = 0; i < others.n; i++) {
+		struct target *t = &others.target[i];
+
+		if (t->tid != tid || !t->sets || --t->sets)
+			continue;
+		if (now > t->since_ns)
+			t->ns += now - t->since_ns;
+		else
+			others.unknown = true;	/* it has ended */
+	}
+}
+
+/* ---- a start, a stop ------------------------------------------------------------ */
+
+enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
+
+/* Which thread's time the set counts. */
+static enum kind kind_of(const struct sp_set *s, int *tid)
+{
+	const struct sp_relation *r = s->writer.relation;
+
+	*tid = s->counted.inherits ? WHOLE : s->counted.tid;
+	if (s->counted.inherits)
+		return s->whole == sp_get(&s->opened.changes) + UINT64_C(1) ? OTHER : NOT_KNOWN;
+	if (r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
+		return NOT_KNOWN;
+	if (r->scope != SP_SCOPE_THREAD)
+		return NOTHING;
+	if (s->unseen || s->counted.tid <= 0)
+		return NOT_KNOWN;
+	return s->counted.thread == sp_self.id ? OWN : OTHER;
+}
+
+/* The only thread? Those that it makes from now on inherit its sets. */
+static bool is_alone(void)
+{
+	struct stat s;
+
+	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
+}
+
+/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. */
+static void tell_others(enum kind kind, int tid, void (*change)(int tid))
+{
+	struct sp_held held;
+
+	sp_lock_take(&sp_store.lock, &held);
+	begin_process();
+	others.any = others.any || kind != NOTHING;
+	others.unknown = others.unknown || kind == NOT_KNOWN;
+	if (kind == OTHER)
+		change(tid);
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+void sp_counting_prepare(struct sp_set *s)
+{
+	struct sp_ran *r = sp_self.block ? &sp_self.block->ran : NULL;
+	int tid;
+
+	if (!r || !s || !sp_booked(s))
+		return;
+	take_out(NULL);
+	if (sp_self.counting[0])
+		return;
+	if (s->counted.inherits && s->whole != sp_get(&s->opened.changes) + UINT64_C(1))
+		s->whole = is_alone() ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
+	if (kind_of(s, &tid) != OWN)
+		return;
+	if (!sp_get(&others.any) || others.generation != sp_process.generation)
+		tell_others(OWN, 0, NULL);
+	if ((!r->known || r->losses[0] != sp_proof_now()) && may_ask(sp_ticks_ns(sp_ticks() - r->known)))
+		ask_clock(r);
+}
+
+SP_COLD void sp_counting_start(struct sp_set *s)
+{
+	enum kind kind;
+	int tid;
+
+	if (!sp_booked(s) || !sp_self.block)
+		return;
+	kind = kind_of(s, &tid);
+	if (kind == OWN)
+		start_own(s);
+	else if (kind != NOTHING)
+		tell_others(kind, tid, start_other);
+	sp_put(&s->other, kind == OTHER ? tid + 1 : 0);
+}
+
+/* Another thread's own set was stopped by this one. */
+static bool ends_theirs(const struct sp_set *s)
+{
+	struct sp_thread *t = sp_store_thread_at(&sp_store, s->writer.relation->thread);
+	uint64_t now = t && t->tid ? cpu_ns(t->tid) : 0, none = 0;
+
+	return t && (!sp_get(&t->ran.since) || (now && sp_cas(&t->ran.ended_ns, &none, now)));
+}
+
+SP_COLD void sp_counting_stop(struct sp_set *s)
+{
+	int other = __atomic_exchange_n(&s->other, 0, __ATOMIC_RELAXED), tid;
+
+	if (!sp_booked(s) || !sp_self.block)
+		return;
+	if (other)
+		tell_others(OTHER, other - 1, stop_other);
+	else if (sp_get(&s->starter) == sp_self.id)
+		stop_own(s);
+	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
+		tell_others(NOT_KNOWN, 0, NULL);
+}
+
+/* ---- the sum --------------------------------------------------------------------- */
+
+static void add_thread(const struct sp_thread *t, uint64_t *least, uint64_t *more)
+{
+	struct sp_ran r = t->ran;
+	uint64_t now = !r.since ? 0 : ended(&r) ? ended(&r) : cpu_ns(t->tid);
+	struct range is = { 0, 0 };
+
+	if (r.since && !now)
+		is.most = SP_COUNTED_UNKNOWN;
+	else if (r.since)
+		is = since(&r, now, sp_ticks_ns(sp_ticks() - r.since));
+	*least += r.ns + is.least;
+	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), is.most - is.least);
+}
+
+/* Is it counted by its own sets, too? */
+static bool counts_itself(int tid)
+{
+	uint64_t left = sp_store_most_blocks(&sp_store);
+	const struct sp_thread *t;
+
+	for (sp_off off = sp_store.header->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+		if ((tid == WHOLE || t->tid == tid) && (t->ran.ns || t->ran.more_ns || t->ran.since))
+			return true;
+	return false;
+}
+
+static void add_target(const struct target *t, uint64_t *least, uint64_t *more)
+{
+	uint64_t now = t->sets ? cpu_ns(t->tid) : 0, ns = t->ns;
+
+	if (t->sets && now < t->since_ns)
+		*more = SP_COUNTED_UNKNOWN;
+	else if (t->sets)
+		ns += now - t->since_ns;
+	if (!counts_itself(t->tid))
+		*least += ns;
+	else
+		*more = sp_counted_add(*more, ns);
+}
+
+/* Calls that a thread makes while its sets count. */
+static const enum sp_call readings[] = { SP_CALL_PAPI_read, SP_CALL_PAPI_read_ts, SP_CALL_PAPI_accum, SP_CALL_PAPI_reset,
+					 SP_CALL_papif_read, SP_CALL_papif_accum, SP_CALL_papif_reset };
+
+/* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of readings. */
+static uint64_t own_ns(bool all)
+{
+	const struct sp_header *h = sp_store.header;
+	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0, timed = sp_get(&h->self_calls);
+	const struct sp_thread *t;
+
+	for (sp_off off = h->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
+		for (unsigned i = 0; all && i < SP_CALLS_MAX; i++)
+			calls += sp_get(&t->calls[i]);
+		for (unsigned i = 0; !all && i < SP_COUNT(readings); i++)
+			calls += sp_get(&t->calls[readings[i]]);
+	}
+	return timed ? (uint64_t)((double)sp_get(&h->self_ns) / (double)timed * (double)calls) : 0;
+}
+
+static uint64_t without(uint64_t ns, uint64_t own)
+{
+	return ns > own ? ns - own : 0;
+}
+
+void sp_counting_sum(void)
+{
+	struct sp_header *h = sp_store.header;
+	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
+	bool known = others.generation == sp_process.generation && sp_get(&others.any) && !sp_get(&others.unknown);
+	const struct sp_thread *t;
+
+	take_out(NULL);
+	if (sp_self.block && sp_self.generation == sp_process.generation && !sp_self.counting[0] && sp_self.block->ran.since)
+		end(&sp_self.block->ran, false);
+	for (sp_off off = h->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+		add_thread(t, &least, &more);
+	for (uint32_t i = 0; known && i < others.n; i++)
+		add_target(&others.target[i], &least, &more);
+	cpu = without(cpu, sp_get(&h->prepare_ns) + own_ns(true));
+	least = without(least, own_ns(false));
+	sp_put(&h->cpu_ns, cpu);
+	sp_put(&h->counted_ns, sp_min(least, cpu));
+	sp_put(&h->counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
+}

@@ -1,0 +1,59 @@
+/* counting.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in the dump).
+ *
+ * A thread adds up the time from the start of the first of its own sets that run at once to the stop of the last one (struct
+ * sp_ran in its block of the store). Where it stayed on its CPU (rseq_proof: proof.h), the processor's ticks are its CPU time, and a
+ * start and its stop make no system call. Else the thread's CPU clock is read: before the first start and after the last stop,
+ * never while a set of the thread counts. What is uncertain is kept beside it (more_ns).
+ *
+ * Sets that are attached to threads of this process go by those threads' clocks, inherited ones by the process's.
+ *
+ * All but sp_counting_sum by the thread that starts or stops the set. errno is lost.
+ */
+#ifndef SP_SETS_COUNTING_H
+#define SP_SETS_COUNTING_H
+
+#include "../split/proof.h"
+#include "sets.h"
+
+/* Before PAPI_start. */
+void sp_counting_prepare(struct sp_set *s);
+
+/* After PAPI_start; after PAPI_stop. */
+SP_COLD void sp_counting_start(struct sp_set *s);
+SP_COLD void sp_counting_stop(struct sp_set *s);
+
+/* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from before PAPI_start; nothing was lost
+ * until PAPI_stop returned if it is still sp_self.losses. Both give errno back. */
+SP_COLD void sp_counting_start_more(struct sp_set *s);
+SP_COLD void sp_counting_stop_more(struct sp_set *s);
+
+SP_HOT_INLINE void sp_counting_starts(struct sp_set *s, uint32_t open, uint64_t now)
+{
+	struct sp_ran *r = &sp_self.block->ran;
+
+	if (SP_UNLIKELY(sp_self.counting[0] != NULL)) {
+		sp_counting_start_more(s);
+		return;
+	}
+	sp_self.counting[0] = s;
+	r->losses[1] = open;
+	sp_put(&r->since, now);
+}
+
+SP_HOT_INLINE void sp_counting_stops(struct sp_set *s, uint64_t now)
+{
+	struct sp_ran *r = &sp_self.block->ran;
+
+	if (SP_UNLIKELY(sp_self.counting[0] != s) || SP_UNLIKELY(sp_self.counting[1] != NULL) || SP_UNLIKELY(r->losses[1] != sp_self.losses)) {
+		sp_counting_stop_more(s);
+		return;
+	}
+	sp_self.counting[0] = NULL;
+	sp_put(&r->ns, r->ns + sp_ticks_ns(now - r->since));
+	sp_put(&r->since, 0);
+}
+
+/* Writes the CPU time of the process so far, and what was counted of it, to the store's header. By who makes a dump. */
+void sp_counting_sum(void);
+
+#endif
