@@ -1023,10 +1023,11 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 		sp_run_failed(called);
 		return;
 	}
+	if (s)
+		sp_counting_stop(s);
 	sp_book_call(called, id, SP_OP_STOP, values, open, at);
 	if (!s)
 		return;
-	sp_counting_stop(s);
 	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
 		sp_histograms_read(s);
 	sp_put(&s->started, called && sp_get(&s->writer.runs));

@@ -22,6 +22,12 @@ void sp_counting_prepare(struct sp_set *s);
 SP_COLD void sp_counting_start(struct sp_set *s);
 SP_COLD void sp_counting_stop(struct sp_set *s);
 
+/* The thread's CPU time is known at a start with this proof: sp_counting_prepare has nothing to do. */
+SP_HOT_INLINE bool sp_counting_is_ready(uint32_t open)
+{
+	return SP_LIKELY(sp_self.block->ran.losses[0] == open);
+}
+
 /* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from before PAPI_start; nothing was lost
  * until PAPI_stop returned if it is still sp_self.losses. Both give errno back. */
 SP_COLD void sp_counting_start_more(struct sp_set *s);
