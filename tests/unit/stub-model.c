@@ -422,10 +422,10 @@ static struct sp_model *stub_model(enum stub kind)
 		.n_threads = 4, .n_cpus_counted = 4, .n_callsites = 3,
 	};
 	m.h = (struct sp_header){
-		.used = sizeof(stub_bytes), .end = SP_END_EXIT, .pid = 4242, .ppid = 1, .start_ns = 1700000000000000000,
+		.bytes = sizeof(struct sp_header), .used = sizeof(stub_bytes), .end = SP_END_EXIT, .pid = 4242, .ppid = 1, .start_ns = 1700000000000000000,
 		.end_ns = 1700000012345000000, .host = T_HOST, .exe = T_EXE, .job = T_JOB, .cwd = T_CWD, .args = T_ARGS,
 		.rank = 3, .papi_library = T_LIBRARY, .papi_version = 0x07000000, .callsites = 1,
-		.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568,
+		.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568, .cpu_ns = 10000000, .counted_ns = 10000000, .prepare_ns = 1000000,
 		.dropped_relations = kind == STUB_FULL,
 	};
 	m.process = process;

@@ -6,6 +6,7 @@
 #include <hwloc.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 
 #include "../../core/cli/report/hwloc.h"
 #include "../../core/cli/report/page.h"
@@ -106,7 +107,8 @@ static void assert_json(const json_t *root, const char *const (*want)[2], size_t
 
 static void json_keys(void **state)
 {
-	json_t *root = parse(stub_model(STUB_FULL));
+	json_t *root = parse(stub_model(STUB_FULL)), *self;
+	double own;
 
 	JSON(root,
 	     { "format", "sspapi-dump" }, { "format_version", "1" }, { "sspapi_version", SP_VERSION }, { "callsites", "#3" },
@@ -120,8 +122,42 @@ static void json_keys(void **state)
 	     { "events/5/kind", "gauge" }, { "events/7/name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
 	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" }, { "notes", "#3" },
 	     { "self/ns_per_call", "214" });
-	assert_true(json_number_value(json_object_get(json_object_get(root, "self"), "share")) > 0.0003);
+	/* What 12 calls took, of all; and the preparations. */
+	self = json_object_get(root, "self");
+	own = 214. * json_integer_value(json_object_get(self, "calls")) + 1000000;
+	assert_true(own > 4000000 && fabs(json_number_value(json_object_get(self, "share")) - own / (10000000 + own)) < 1e-6);
 	json_decref(root);
+}
+
+/* As much as is known of it, and is no more than 90 %. */
+static void counted_time(void **state)
+{
+	static const struct { uint64_t cpu, counted, more; const char *json, *headline; } is[] = {
+		{ 1000000, 480000, 0, "480000", "counted 48 % of" },
+		{ 1000000, 470000, 20000, "480000", "counted 48 % of" },
+		{ 1000000, 470000, 20001, "null", NULL },		/* not known to 2 % */
+		{ 1000000, 480000, SP_COUNTED_UNKNOWN, "null", NULL },
+		{ 1000000, 900000, 0, "900000", NULL },
+		{ 1000000, 885000, 20000, "895000", NULL },		/* perhaps 90.5 % */
+		{ 0, 0, 0, "null", NULL },				/* of an older store, or killed */
+	};
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		struct sp_model *m = stub_model(STUB_FULL);
+		json_t *root;
+
+		m->h.cpu_ns = is[i].cpu;
+		m->h.counted_ns = is[i].counted;
+		m->h.counted_more_ns = is[i].more;
+		root = parse(m);
+		assert_string_equal(at_path(root, "process/counted_cpu_ns"), is[i].json);
+		json_decref(root);
+		m->readings = 5;
+		show("text", m);
+		for (char *p; (p = strstr(text, "\n  ")) && p < text + 400;)	/* the headline in one line */
+			memmove(p + 1, p + 3, strlen(p + 3) + 1), *p = ' ';
+		assert_true(is[i].headline ? strstr(text, is[i].headline) != NULL : !strstr(text, "process's"));
+	}
 }
 
 static void json_relations(void **state)
@@ -987,7 +1023,7 @@ int main(void)
 {
 	static char library[4096];
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
+		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(counted_time), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_template_arguments), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
