@@ -72,12 +72,12 @@ void sp_csv_no_count(struct sp_out *o)
 	sp_out_text(o, ",\n");
 }
 
-void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings)
+void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings, const char *joined)
 {
 	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i)) {
 		const struct sp_metric *d = &s->metrics->at[i];
 
-		if (!d->has_value)
+		if (!d->has_value || (joined && d->joined != joined))
 			continue;
 		sp_csv_begin(o, s->m, p, d->name, readings);
 		sp_metric_number(o, d);
@@ -162,7 +162,42 @@ static void lines(struct sp_out *o, const struct sp_show *s, struct sp_row *row,
 			counts(o, s->m, row, e, at, hole && hole[e]);
 	if (s->metrics)
 		sp_metrics_compute_row(s->metrics, row, at->total, hole);
-	sp_csv_metrics(o, s, &p, at->count);
+	sp_csv_metrics(o, s, &p, at->count, NULL);
+}
+
+struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct sp_level_row *row)
+{
+	const struct sp_model *m = levels->m;
+	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
+	bool of_one = !sp_is_job(m) || row->process >= 0;
+
+	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
+				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
+				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
+				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component };
+}
+
+/* Metrics of several relations have lines of their own: one for each thread, process or machine whose sets they are made of. */
+static void joined_metrics(struct sp_out *o, const struct sp_show *s, const char *level)
+{
+	struct sp_levels levels;
+	bool any = false;
+
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i))
+		any = any || s->metrics->at[i].joined == level;
+	if (!any)
+		return;
+	o->error = o->error ?: sp_levels_open(&levels, s->m, sp_level_by_name(level), s->metrics);
+	if (o->error)
+		return;
+	for (uint32_t n = 0; n < levels.n; n++) {
+		const struct sp_level_row *row = sp_levels_row(&levels, n);
+		struct sp_csv_place p = sp_csv_place_of(&levels, row);
+
+		sp_metrics_compute(s->metrics, row->metric);
+		sp_csv_metrics(o, s, &p, row->readings, level);
+	}
+	sp_levels_close(&levels);
 }
 
 void sp_view_csv(struct sp_out *o, const struct sp_show *s)
@@ -180,4 +215,8 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 			      at.hole);
 		gauges(o, s->m, &row);
 	}
+	if (s->metrics && !o->error)
+		o->error = sp_metrics_join(s->metrics);
+	for (unsigned i = 0; s->metrics && i < SP_COUNT(sp_metric_levels); i++)
+		joined_metrics(o, s, sp_metric_levels[i]);
 }

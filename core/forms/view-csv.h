@@ -3,6 +3,7 @@
 #define SP_VIEW_CSV_H
 
 #include "../model/view-common.h"
+#include "level.h"
 #include "view.h"
 
 /* Contract, section 6. */
@@ -23,12 +24,15 @@ struct sp_csv_place {
 	int32_t cpu, component;
 };
 
+/* That of a level's row. */
+struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct sp_level_row *row);
+
 /* All of a line up to its total, and what follows there. */
 void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings);
 void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact);
 void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the event */
 
-/* A line for each of the metrics, as they were computed last. */
-void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings);
+/* A line for each of the metrics, as they were computed last; or of those that are made of several sets of a `joined`. */
+void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings, const char *joined);
 
 #endif

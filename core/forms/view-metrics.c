@@ -44,15 +44,40 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 bool sp_metric_is_placed(const struct sp_metrics *t, const struct sp_metric *d)
 {
 	for (uint32_t i = 0; i < d->n_slots; i++)
-		if (!sp_event_is_placed(t->model, t->slot[d->first_slot + i]))
-			return false;
-	return d->n_slots != 0;
+		if (sp_event_is_placed(t->model, t->slot[d->first_slot + i]))
+			return true;
+	return false;
 }
 
 void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
 {
 	if (d->has_value)
 		sp_out_double(o, d->value, -1);
+}
+
+/* PAPI takes no set of several components. */
+static bool is_of_one_component(const struct sp_metrics *t, const struct sp_metric *d)
+{
+	const uint32_t *slot = t->slot + d->first_slot;
+
+	for (uint32_t i = 1; i < d->n_slots; i++)
+		if (strcmp(SP_EVENT_TEXT(t->model, slot[i], component), SP_EVENT_TEXT(t->model, slot[0], component)) != 0)
+			return false;
+	return true;
+}
+
+/* Why no value can be made of any sets, and what to do. */
+static void why_none(struct sp_out *o, const struct sp_metrics *t, const struct sp_metric *d)
+{
+	if (t->model->h.stat)
+		sp_out_text(o, ": name fewer events, so that the same run counts all of these");
+	else if (is_of_one_component(t, d))
+		sp_out_text(o, ": count these in one set, since counts of different times are not divided");
+	else if (!d->apart)
+		sp_out_text(o, ": start a set for each PAPI component in the same thread");
+	else
+		sp_out_f(o, ", and the sets with them ran together only %u %% of the time: start and stop them together%s", d->covered,
+			 d->paused ? ", once, and use PAPI_read in between" : "");
 }
 
 bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d)
@@ -69,7 +94,9 @@ bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const st
 		sp_out_f(&o, "%s: no event set has all its events (", d->name);
 	for (uint32_t i = 0; i < d->n_terms; i++)
 		sp_out_f(&o, "%s%s", i ? ", " : "", t->term[d->first_term + i].name);
-	sp_out_text(&o, d->sets ? ")" : "): count these in one set, since counts of different times are not divided");
+	sp_out_text(&o, d->sets ? ") or ran together with the rest of them" : ")");
+	if (!d->sets)
+		why_none(&o, t, d);
 	sp_memory_text(&o);
 	return true;
 }

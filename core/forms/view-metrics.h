@@ -8,7 +8,7 @@
 /* A metric's value as people read it, "-" where it has none; its columns are returned. */
 unsigned sp_metric_text(char buf[48], const struct sp_metric *d);
 
-/* Is it made of what is counted on packages, devices or machines as a whole alone? */
+/* Is it made of what is counted on packages, devices or machines as a whole, too? */
 bool sp_metric_is_placed(const struct sp_metrics *t, const struct sp_metric *d);
 
 /* The value as a number for programs; nothing where it has none. */

@@ -229,37 +229,28 @@ static void event_line(struct sp_text_list *l, uint32_t e, const char *where, in
 	sp_list_line(l, cell);
 }
 
-static bool has_any(const struct sp_metric *d, const struct sp_metric_sum *sums)
+static bool has_value(struct sp_metrics *t, const struct sp_metric *d, uint32_t c)
 {
-	for (uint32_t i = 0; sums && i < d->n_slots; i++)
-		if (sums[d->first_slot + i].n)
-			return true;
-	return false;
-}
-
-/* Has what the metric is made of no place below this one? */
-static bool is_last(struct sp_metrics *t, const struct sp_metric *d, uint32_t c)
-{
-	const struct sp_model *m = t->model;
-
-	for (uint32_t below = c + 1; below < m->n_components && sp_parent(m, below) >= (int32_t)c; below++)
-		if (has_any(d, sp_metrics_at(t, below)))
-			return false;
-	return true;
+	sp_metrics_compute(t, sp_metrics_at(t, c));
+	return d->has_value;
 }
 
 /* Of each place that is the last one down the tree, and of all together. */
 static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t i)
 {
+	const struct sp_model *m = t->model;
 	const struct sp_metric *d = &t->at[i];
 	char where[WHERE], value[48];
 	const char *cell[] = { d->name, where, value };
 
-	for (uint32_t c = 0; c < t->model->n_components; c++) {
-		if (!has_any(d, sp_metrics_at(t, c)) || (c && !is_last(t, d, c)))
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		bool below = false;
+
+		for (uint32_t k = c + 1; c && !below && k < m->n_components && sp_parent(m, k) >= (int32_t)c; k++)
+			below = has_value(t, d, k);
+		if (below || (!has_value(t, d, c) && (c || !d->sets)))
 			continue;
-		sp_metrics_compute(t, sp_metrics_at(t, c));
-		component_text(t->model, (int32_t)c, where);
+		component_text(m, (int32_t)c, where);
 		sp_metric_text(value, d);
 		sp_list_line(l, cell);
 	}

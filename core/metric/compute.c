@@ -1,19 +1,12 @@
 /* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a metric's
  * events; see compute.h.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "../base/sys.h"
 #include "../model/view-common.h"
 #include "compute.h"
-
-int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
-{
-	for (i++; (uint32_t)i < t->n; i++)
-		if (t->at[i].shown)
-			return i;
-	return -1;
-}
 
 /* ---- the events that a metric needs ------------------------------------------------ */
 
@@ -74,15 +67,18 @@ void sp_metrics_forget_sums(struct sp_metrics *t)
 {
 	if (t->place)
 		sp_unmap(t->place, t->place_bytes);
+	if (t->joins)
+		sp_unmap(t->joins, t->joins_bytes);
 	sp_observers_close(&t->observers);
 	t->place = NULL;
+	t->joins = NULL;
+	t->relation = NULL;
 	t->looked = false;
 }
 
 void sp_metrics_prepare(struct sp_metrics *t)
 {
 	t->n_slots = 0;
-	t->relation = NULL;
 	sp_metrics_forget_sums(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].n_slots = 0;
@@ -93,73 +89,6 @@ void sp_metrics_prepare(struct sp_metrics *t)
 }
 
 /* ---- sums -------------------------------------------------------------------------- */
-
-/* Does the relation at hand have something for the term? */
-static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_term *term)
-{
-	for (uint32_t i = 0; i < term->n_ids; i++)
-		if (t->row_at[t->id[term->ids + i]])
-			return true;
-	if (term->elapsed || term->observed)
-		return term->observed || t->elapsed_ns > 0.0;
-	return term->definition >= 0 && t->at[term->definition].has_all;
-}
-
-static void find_whole(struct sp_metrics *t, uint32_t sort)
-{
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct sp_metric *d = &t->at[i];
-
-		d->has_all = d->usable && (d->sorts >> sort & 1);
-		for (uint32_t k = 0; d->has_all && k < d->n_terms; k++)
-			d->has_all = term_is_there(t, &t->term[d->first_term + k]);
-	}
-}
-
-/* Of several definitions of a name the one for machines of this sort; -1: none. */
-static int32_t variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
-{
-	int32_t v = (int32_t)shown;
-
-	while (v >= 0 && !(t->at[v].sorts >> sort & 1))
-		v = t->n_sorts > 1 ? t->at[v].other : -1;
-	return v;
-}
-
-static uint32_t sort_of(const struct sp_metrics *t, const struct sp_row *row)
-{
-	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
-}
-
-/* What the relation adds to which slots; the same as the last one's, as a rule. */
-static void take_relation(struct sp_metrics *t, const struct sp_row *row)
-{
-	uint32_t sort = sort_of(t, row);
-
-	if (t->relation && t->relation_k == row->k && t->relation_sort == sort &&
-	    memcmp(t->relation, row->event, row->k * sizeof(*row->event)) == 0)
-		return;
-	t->relation = row->event;
-	t->relation_k = row->k;
-	t->relation_sort = sort;
-	t->n_pairs = 0;
-	for (uint32_t i = row->k; i-- > 0;)
-		t->row_at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
-	find_whole(t, sort);
-	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		int32_t v = variant(t, (uint32_t)i, sort);
-		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
-
-		for (uint32_t k = 0; d && d->has_all && k < d->n_slots; k++) {
-			uint32_t at = t->row_at[t->slot[d->first_slot + k]];
-
-			if (at && t->n_pairs < SP_METRIC_IDS_MOST)
-				t->pair[t->n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
-		}
-	}
-	for (uint32_t i = 0; i < row->k; i++)
-		t->row_at[row->event[i]] = 0;
-}
 
 static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, int64_t value, uint64_t n)
 {
@@ -177,9 +106,9 @@ static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, ui
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
 		    const int64_t *hole, struct sp_metric_sum *to)
 {
-	take_relation(t, row);
+	sp_metrics_take(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		if ((place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place) && !(hole && hole[t->pair[i].i]) &&
+		if ((place == SP_METRIC_ANYWHERE ? !t->pair_joins[i] : sp_row_place(row, t->pair[i].i) == place) && !(hole && hole[t->pair[i].i]) &&
 		    !(left && sp_observers_leave(left, row, i)))
 			add_value(t, to, t->pair[i].of, total[t->pair[i].i], 1);
 	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->n_pairs; i++)
@@ -191,7 +120,7 @@ static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct
 {
 	struct sp_metrics *t = metrics;
 
-	take_relation(t, row);
+	sp_metrics_take(t, row);
 	*list = t->pair;
 	return t->n_pairs;
 }
@@ -200,6 +129,8 @@ int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o, const str
 {
 	struct sp_observing of = { .list = list_pairs, .with = t };
 
+	if (sp_metrics_join(t) < 0)
+		return -ENOMEM;
 	if (how) {
 		of.group = how->group;
 		of.of = how->of;
@@ -236,7 +167,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 {
 	const struct sp_model *m = t->model;
 
-	take_relation(t, row);
+	sp_metrics_take(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		uint32_t slot = t->pair[i].of, e = t->pair[i].i;
 		int32_t place = sp_row_place(row, e);
@@ -276,14 +207,15 @@ static void sum_tree(struct sp_metrics *t)
 static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		int32_t v = variant(t, (uint32_t)i, sort_of(t, row));
+		int32_t v = sp_metrics_variant(t, (uint32_t)i, sp_metrics_sort(t, row));
 		bool any = false;
 
 		for (uint32_t k = 0; v >= 0 && !any && k < t->at[v].n_slots; k++)
 			for (uint32_t e = 0; e < row->k && !any; e++)
 				any = row->event[e] == t->slot[t->at[v].first_slot + k];
-		t->at[i].sets += any && t->at[v].has_all;
-		t->at[i].others += any && !t->at[v].has_all;
+		any = any && v >= 0;
+		t->at[i].sets += any && (t->at[v].has_all || sp_metrics_joins(t, (uint32_t)i));
+		t->at[i].others += any && !t->at[v].has_all && !sp_metrics_joins(t, (uint32_t)i);
 	}
 }
 
@@ -297,7 +229,7 @@ static void sum_model(struct sp_metrics *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].sets = t->at[i].others = 0;
 	while (t->place && sp_model_next(t->model, &row)) {
-		take_relation(t, &row);
+		sp_metrics_take(t, &row);
 		if (row.cells)
 			count_sets(t, &row);
 		for (uint32_t i = 0; sp_row_cell(t->model, &row, i, &at); i++)

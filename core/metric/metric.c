@@ -340,7 +340,7 @@ static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 
 	forget_room(t);
 	t->row_bytes = ne * (sizeof(*t->row_sum) + sizeof(*t->row_at) + sizeof(bool)) + n_machines + t->n * (sizeof(*t->now) + sizeof(bool)) +
-		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->pair) + sizeof(*t->one)) + 9 * 16;
+		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->pair) + sizeof(bool) + sizeof(*t->one)) + 10 * 16;
 	t->row_memory = at = sp_map(t->row_bytes);
 	if (!at)
 		return false;
@@ -352,6 +352,7 @@ static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 	t->needed = part(&at, t->n * sizeof(bool));
 	t->slot = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->slot));
 	t->pair = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->pair));
+	t->pair_joins = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(bool));
 	t->one = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->one));
 	return true;
 }

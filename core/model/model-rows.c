@@ -368,6 +368,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 			break;
 		}
 	}
+	row->runs = row->flags & SP_RELATION_RUNNING;
 	if (!has_ended(m, row))
 		row->flags &= ~SP_RELATION_RUNNING;
 	sort_cells(row);

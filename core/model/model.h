@@ -177,6 +177,7 @@ struct sp_row {
 	int32_t target_id;		/* the CPU or the tid */
 	enum sp_scope scope;
 	uint32_t flags, threads;	/* SP_RELATION_RUNNING: of a process that has ended */
+	bool runs;			/* the set, or it did when its thread or process ended */
 	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0: not known */
 	uint32_t k;
 	const uint32_t *event;		/* [k] ids, each below n_events */

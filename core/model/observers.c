@@ -76,7 +76,7 @@ static uint32_t list(const struct sp_observing *how, const struct sp_row *row, c
 
 static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, const struct sp_observing *how, uint32_t slot)
 {
-	uint64_t observer = sp_stir(sp_stir(sp_stir(sp_stir(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
+	uint64_t observer = sp_observer(row);
 	uint64_t group = how && how->group ? how->group(how->of, row) : 0;
 	const struct sp_sighting *at;
 	uint32_t n = list(how, row, &at);

@@ -22,6 +22,12 @@ static inline uint64_t sp_stir(uint64_t key, uint64_t word)
 	return key ^ key >> 32;
 }
 
+/* Who observes what the row has: a thread, with the target that it attached to. */
+static inline uint64_t sp_observer(const struct sp_row *row)
+{
+	return sp_stir(sp_stir(sp_stir(sp_stir(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
+}
+
 /* One more thing to look at: event i of a row, for a sum that has this number. */
 struct sp_sighting {
 	uint32_t of, i;

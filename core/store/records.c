@@ -384,14 +384,16 @@ static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const i
 
 /* ---- times ---------------------------------------------------------------------------- */
 
-static void put_time(struct sp_writer *w, uint64_t now, bool reading)
+/* runs: the set, up to this call. */
+static void put_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 {
 	struct sp_relation *r = w->relation;
 
 	/* What does not begin at 0 is seen from its first reading on. */
 	if (!r->first_ns && (reading || !(w->component & SP_KEEPS_ON_START)))
 		sp_put(&r->first_ns, now);
-	sp_put(&r->last_ns, now);
+	if (runs || !r->last_ns)
+		sp_put(&r->last_ns, now);
 	if (reading)
 		sp_put(&r->reading_ns, now);
 }
@@ -401,9 +403,9 @@ static uint64_t later(const struct sp_writer *w, uint64_t now)
 	return sp_max(now, sp_max(w->relation->reading_ns, w->relation->last_ns) + 1);
 }
 
-SP_COLD void sp_records_tick(struct sp_writer *w)
+SP_COLD void sp_records_tick(struct sp_writer *w, bool reading)
 {
-	put_time(w, later(w, sp_coarse_ns()), true);
+	put_time(w, later(w, sp_stamp_ns()), reading, true);
 }
 
 /* ---- permanent readings ------------------------------------------------------------------ */
@@ -470,7 +472,7 @@ bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t ste
 	keep_plain(w, r->cell, x, ns);
 	put_values(w, r, x);
 	sp_bump(&r->count);
-	put_time(w, ns, true);
+	put_time(w, ns, true, w->runs);
 	sp_records_end(w);
 	return true;
 }
@@ -489,7 +491,7 @@ bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, con
 	if (!alike)
 		r = sp_records_new(w, what, cell, site);
 	put_values(w, r, x);
-	put_time(w, ns, true);
+	put_time(w, ns, true, w->runs);
 	if (alike) {
 		sp_bump(&r->count);
 	} else {
@@ -581,11 +583,12 @@ static bool zeroes(enum sp_op op)
 
 static void put(struct sp_writer *w, const struct sp_booking *b)
 {
-	bool values = has_values(b->op), missed = sp_records_has_missed(w);
+	bool values = has_values(b->op), missed = sp_records_has_missed(w), runs = w->runs || b->op == SP_OP_START;
+	bool ends = (b->op == SP_OP_START && !w->relation->first_ns) || b->op == SP_OP_STOP;
 	int32_t cell = values ? sp_records_cell(w, b->cpu) : 0;
 	const int64_t *x = (const int64_t *)b->x;
 	uint32_t what = b->op | keeps(w, b->op) | (b->proven && !missed ? SP_RECORD_PROVEN : 0);
-	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise ? sp_stamp_ns() : sp_coarse_ns());
+	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
 
 	if (values && w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
 		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
@@ -607,7 +610,7 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 	}
 	count_call(w, b->op);
 	if (b->op != SP_OP_RESET)
-		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE);
+		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE, runs);
 	sp_put(&w->cpu, !values ? w->cpu : (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 

@@ -271,6 +271,9 @@ SP_HOT_INLINE void sp_records_add(struct sp_writer *w, struct sp_record *r)
 		sp_records_fold(w);
 }
 
+/* The time of a STOP, or of a first START. */
+SP_COLD void sp_records_tick(struct sp_writer *w, bool reading);
+
 /* START, RESET. */
 SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t site)
 {
@@ -282,6 +285,8 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
 			sp_put(&w->runs, true);
+		if (op == SP_OP_START && SP_UNLIKELY(!sp_get(&w->relation->first_ns)))
+			sp_records_tick(w, false);
 		sp_records_add(w, sp_records_new(w, op, 0, site));
 	}
 	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
@@ -292,7 +297,6 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 /* The time of a STOP, if it may have changed: the clock's ways through libc and the vDSO take 27 ns
  * after PAPI's system calls, the counter 6.  A million ticks are less than a millisecond, or
  * not much more. */
-SP_COLD void sp_records_tick(struct sp_writer *w);
 static inline void sp_records_stopped(struct sp_writer *w)
 {
 	sp_put(&w->runs, false);
@@ -303,7 +307,7 @@ static inline void sp_records_stopped(struct sp_writer *w)
 		return;
 	w->stop_ticks = ticks;
 #endif
-	sp_records_tick(w);
+	sp_records_tick(w, true);
 }
 
 /* READ from another site than the one before, or after a zeroing; STOP; proven. */

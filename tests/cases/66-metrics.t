@@ -158,6 +158,54 @@ printf '%s\n' cuda,GH100 'PRESET,FMA,DERIVED_ADD,cuda:::hfma:stat=sum,cuda:::ffm
 is "a GPU's metrics" "$(json gpu.json 'map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}$c->{os_index}: " . join " ", map { $_ // "null" } @{$_->{derived_metrics}}{qw(FMA FFMA OF1)} } grep { $d->{topology}{components}[$_->{component}]{type} =~ /GPU|Machine/ } @{$d->{components}}' | paste -sd,)" \
 	"Machine0: 42 2 2,GPU0: null null null,GPU1: null 2 2"
 
+# ---- sets of several components --------------------------------------------------------------------
+P=rapl:::PACKAGE_ENERGY:PACKAGE
+cat >script <<END
+component rapl
+component appio
+event PAPI_TOT_INS
+event PAPI_TOT_CYC
+event appio:::READ_BYTES component=appio
+event ${P}0 component=rapl units=nJ data_type=uint64
+event ${P}1 component=rapl units=nJ data_type=uint64
+END
+printf '%s\n' 'EVENT,BYTES_PER_INS,DERIVED_POSTFIX,N0|N1|/|,appio:::READ_BYTES,PAPI_TOT_INS' \
+	"EVENT,NJ_PER_INS,DERIVED_POSTFIX,N0|N1|/|,${P}*,PAPI_TOT_INS" >span.csv
+# span NAME METRIC STORE: what the rows of the machine and of the threads have
+span() {
+	"$sspapi" report -f json --per-machine --per-thread -m ./span.csv "$3.sspapi" >span.json 2>span.err
+	is "$1" "$(json span.json "map { \$_->{derived_metrics}{$2} // '-' } map { @{\$_->{rows}} } @{\$d->{levels}}" | paste -sd' ') $(grep -o "PAPI_TOT_INS).*" span.err)" "$4"
+}
+io=appio:::READ_BYTES
+sets io clock=0 set=PAPI_TOT_INS start clock=10 set=$io start show=4000 clock=1000 stop former show=1000 stop
+span "99 % of the time together" BYTES_PER_INS io "4 4 "
+is "CSV: a line of the thread's" "$("$sspapi" report -f csv -m ./span.csv io.sspapi | grep BYTES_PER | cut -d, -f 5-13,14-)" "ops,,,,,,,,,BYTES_PER_INS,2,4,"
+is "text" "$("$sspapi" report -m ./span.csv io.sspapi | awk '/^~? *CPU 0/ { print $NF }')" 4.000
+"$sspapi" report -o page.html -m ./span.csv io.sspapi
+check "the page" grep -q '"derived_metrics": {"BYTES_PER_INS": 4' page.html
+sets half clock=0 set=PAPI_TOT_INS start set=$io start show=2000 clock=1000 stop former show=1000 stop
+is "diff" "$("$sspapi" diff -f csv -m ./span.csv half.sspapi io.sspapi | grep '^total,BYTES_PER' | cut -d, -f 3-4)" 2,4
+"$sspapi" merge -o merged.sspapi half.sspapi io.sspapi
+"$sspapi" report -f json --per-machine -m ./span.csv merged.sspapi >span.json
+is "merged" "$(json span.json '$d->{levels}[0]{rows}[0]{derived_metrics}{BYTES_PER_INS}')" 3
+sets late clock=0 set=PAPI_TOT_INS start clock=11 set=$io start show=4000 clock=1000 stop former show=1000 stop
+span "98 %" BYTES_PER_INS late "- - PAPI_TOT_INS), and the sets with them ran together only 98 % of the time: start and stop them together"
+sets read clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=505 stop clock=1000 read former show=1000 stop
+span "a set that stands is not counted" BYTES_PER_INS read "- - PAPI_TOT_INS), and the sets with them ran together only 50 % of the time: start and stop them together"
+sets twice clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop start stop former show=1000 stop
+span "a pause" BYTES_PER_INS twice "- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
+sets open clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop former show=1000 read
+span "no stop" BYTES_PER_INS open "- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
+sets two clock=0 set=PAPI_TOT_INS start beside set=$io start show=4000 clock=1000 stop back show=1000 stop
+span "of two threads" BYTES_PER_INS two "- - - PAPI_TOT_INS): start a set for each PAPI component in the same thread"
+# Of a machine: what all its threads counted meanwhile.
+SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets rapl clock=0 set=PAPI_TOT_INS start set=${P}0,${P}1 start show=4000,2000 beside set=PAPI_TOT_INS start clock=1000 show=500 stop back stop former show=1000 stop
+span "the machine's energy for each instruction of all threads" NJ_PER_INS rapl "4 6 - "
+is "in text below the tables" "$("$sspapi" report -m ./span.csv rapl.sspapi | grep -c '^NJ_PER_INS  *machine  *4\.000$')" 1
+is "CSV: a line of the machine's" "$("$sspapi" report -f csv -m ./span.csv rapl.sspapi | grep NJ_PER | cut -d, -f 4-13,16)" ",,,,,,,,,,4"
+SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets longer clock=0 set=PAPI_TOT_INS start clock=495 set=${P}0,${P}1 start show=4000,2000 clock=1000 stop former show=1000 stop
+span "and nothing where a thread counted before" NJ_PER_INS longer "- - PAPI_TOT_INS), and the sets with them ran together only 50 % of the time: start and stop them together"
+
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \
 	'EVENT,ZEN,NOT_DERIVED,PAPI_TOT_INS' >cpus.csv

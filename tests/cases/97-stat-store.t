@@ -116,6 +116,9 @@ scripted energy rapl:::DRAM_ENERGY:PACKAGE1,rapl:::PACKAGE_ENERGY:PACKAGE1,perf:
 is "what PAPI counted while it ran is where it was counted" "$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
 	"7 eth0:rx:bytes Machine0 250,rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30,rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000"
 check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge 100
+echo "EVENT,NJ_PER_FAULT,DERIVED_POSTFIX,N0|N1|/|,rapl:::PACKAGE_ENERGY:PACKAGE*,perf::PAGE-FAULTS" >nj.csv
+"$sspapi" report -f json -m ./nj.csv energy.sspapi >nj.json
+is "for each of the program's page faults" "$(json nj.json 'my $c = $d->{components}[0]; $c->{derived_metrics}{NJ_PER_FAULT} * $c->{total}{"perf::PAGE-FAULTS"}')" 3000
 scripted energies rapl:::PACKAGE_ENERGY:PACKAGE1 -r 3
 is "in each run" "$(json energies.json "$total"'{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 9000
 run energies "$sspapi" report --per-package energies.sspapi

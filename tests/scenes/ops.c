@@ -8,12 +8,27 @@
  *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
  *	tell=FIFO hear=FIFO	waits until another process hears, or tells
  *	profil=N	PAPI_profil of its first event, with this threshold
- *	sleep=N		milliseconds	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
+ *	sleep=N		milliseconds	clock=N	the time of day is N ms behind the program's start until it says another	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
  *	whole=N		counts all that runs on CPU N (granularity SYS)
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
+#include <sys/syscall.h>
+
 #include "scene.h"
+
+static struct timespec began;
+static long shown = -1;
+
+/* In place of libc's, for libsspapi.so, too. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int e = (int)syscall(SYS_clock_gettime, clock, t);
+
+	if (shown >= 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
+		*t = (struct timespec){.tv_sec = began.tv_sec + shown / 1000, .tv_nsec = shown % 1000 * 1000000};
+	return e;
+}
 
 static __thread struct counted *c, *former;
 static __thread const char *names;
@@ -133,6 +148,7 @@ static void act(char *step)
 	STEP("defdom", must(step, PAPI_set_domain(n)))
 	STEP("profil", profile(n))
 	STEP("sleep", usleep((unsigned)n * 1000))
+	STEP("clock", shown = n)
 	STEP("inherit", inherit(n))
 	STEP("add", must(step, PAPI_add_named_event(c->id, arg)))
 	STEP("remove", must(step, PAPI_remove_named_event(c->id, arg)))
@@ -160,6 +176,7 @@ static void *act_all(void *words)
 
 int main(int argc, char **argv)
 {
+	clock_gettime(CLOCK_REALTIME, &began);
 	up_threads();
 	pin(0);
 	act_all(argv + (argc > 1));

@@ -191,26 +191,14 @@ static const char *behind_name(const struct sp_levels *levels, const struct sp_l
 	return sp_memory_text(&o);
 }
 
-/* The columns of the tidy dump up to `package`, empty where the level has no such thing. */
-static struct sp_csv_place place_of(const struct sp_levels *levels, const struct sp_level_row *row, char what[200])
-{
-	const struct sp_model *m = levels->m;
-	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
-	bool of_one = !sp_is_job(m) || row->process >= 0;
-
-	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
-				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
-				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
-				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component, .what = behind_name(levels, row, what) };
-}
-
 static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
 {
 	const struct sp_model *m = levels->m;
 	char buf[32], what[200];
-	struct sp_csv_place p = place_of(levels, row, what);
+	struct sp_csv_place p = sp_csv_place_of(levels, row);
 	bool mixed;
 
+	p.what = behind_name(levels, row, what);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
 			continue;
@@ -221,7 +209,7 @@ static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 			sp_csv_counts(o, sp_event_type(m, e), row->total[e], row->exact[e]);
 	}
 	mixed = compute(r, row);
-	sp_csv_metrics(o, &r->show, &p, row->readings);
+	sp_csv_metrics(o, &r->show, &p, row->readings, NULL);
 	return mixed;
 }
 

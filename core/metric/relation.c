@@ -1,0 +1,84 @@
+/* relation.c: see relation.h. */
+#include <string.h>
+
+#include "relation.h"
+
+int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
+{
+	for (i++; (uint32_t)i < t->n; i++)
+		if (t->at[i].shown)
+			return i;
+	return -1;
+}
+
+/* Does the relation at hand have something for the term? */
+static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_term *term)
+{
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		if (t->row_at[t->id[term->ids + i]])
+			return true;
+	if (term->elapsed || term->observed)
+		return term->observed || t->elapsed_ns > 0.0;
+	return term->definition >= 0 && t->at[term->definition].has_all;
+}
+
+void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_metric *d = &t->at[i];
+
+		d->has_all = d->usable && (d->sorts >> sort & 1);
+		for (uint32_t k = 0; d->has_all && k < d->n_terms; k++)
+			d->has_all = term_is_there(t, &t->term[d->first_term + k]);
+	}
+}
+
+/* Of several definitions of a name the one for machines of this sort; -1: none. */
+int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
+{
+	int32_t v = (int32_t)shown;
+
+	while (v >= 0 && !(t->at[v].sorts >> sort & 1))
+		v = t->n_sorts > 1 ? t->at[v].other : -1;
+	return v;
+}
+
+uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
+{
+	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
+}
+
+/* What the relation adds to which slots; the same as the last one's, as a rule. */
+void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
+{
+	const uint8_t *joins = t->joins && row->index && row->index <= t->n_joins ? t->joins + (row->index - 1) * (t->n / 8 + 1) : NULL;
+	uint32_t sort = sp_metrics_sort(t, row);
+
+	if (t->relation && t->relation_k == row->k && t->relation_sort == sort &&
+	    memcmp(t->relation, row->event, row->k * sizeof(*row->event)) == 0 && !joins == !t->relation_joins &&
+	    (!joins || memcmp(joins, t->relation_joins, t->n / 8 + 1) == 0))
+		return;
+	t->relation = row->event;
+	t->relation_k = row->k;
+	t->relation_sort = sort;
+	t->relation_joins = joins;
+	t->n_pairs = 0;
+	for (uint32_t i = row->k; i-- > 0;)
+		t->row_at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
+	sp_metrics_find_whole(t, sort);
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);
+		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
+
+		for (uint32_t k = 0; d && (d->has_all || sp_metrics_joins(t, (uint32_t)i)) && k < d->n_slots; k++) {
+			uint32_t at = t->row_at[t->slot[d->first_slot + k]];
+
+			if (!at || t->n_pairs == SP_METRIC_IDS_MOST)
+				continue;
+			t->pair_joins[t->n_pairs] = !d->has_all;
+			t->pair[t->n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
+		}
+	}
+	for (uint32_t i = 0; i < row->k; i++)
+		t->row_at[row->event[i]] = 0;
+}
