@@ -145,6 +145,25 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	}
 }
 
+/* In no sum: what came before the first reading. */
+static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	static const struct sp_between nowhere;
+	struct sp_csv_place p = place(m, row, &nowhere, SP_NO_CPU, -1);
+	char buf[32];
+
+	p.what = " (before the first reading)";
+	for (uint32_t e = 0; e < row->k; e++) {
+		int64_t before = sp_row_came_before(m, row, e);
+
+		if (!before)
+			continue;
+		sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), 0);
+		sp_out_value(o, sp_event_type(m, row->event[e]), before);
+		sp_out_text(o, ",\n");
+	}
+}
+
 static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e, const struct sp_between *at)
 {
 	if (sp_event_is_gauge(m, row->event[e]))
@@ -214,6 +233,7 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact },
 			      at.hole);
 		gauges(o, s->m, &row);
+		beginnings(o, s->m, &row);
 	}
 	if (s->metrics && !o->error)
 		o->error = sp_metrics_join(s->metrics);

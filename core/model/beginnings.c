@@ -15,13 +15,12 @@ static bool has_beginning(const struct sp_model *m, uint32_t e)
 	return fact && fact->keeps & SP_KEEPS_ON_START;
 }
 
-/* The last value that PAPI returned, less the attributed counts. */
-static int64_t came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
+int64_t sp_row_came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
 {
-	int64_t before = row->last[e];
+	int64_t before = row->last && has_beginning(m, row->event[e]) ? row->last[e] : 0;
 	struct sp_at_cpu at;
 
-	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+	for (uint32_t i = 0; before && sp_row_cell(m, row, i, &at); i++)
 		before -= at.total[e];
 	return before;
 }
@@ -33,8 +32,8 @@ static int64_t most_before(struct sp_model *m, uint32_t e)
 	int64_t most = 0;
 
 	while (sp_model_next(m, &row))
-		for (uint32_t i = 0; row.last && i < row.k; i++) {
-			int64_t before = row.event[i] == e ? came_before(m, &row, i) : 0;
+		for (uint32_t i = 0; i < row.k; i++) {
+			int64_t before = row.event[i] == e ? sp_row_came_before(m, &row, i) : 0;
 
 			most = before > most ? before : most;
 		}
@@ -51,7 +50,7 @@ void sp_beginnings_find(struct sp_model *m)
 		int64_t before = has_beginning(m, e) ? most_before(m, e) : 0;
 
 		if (before)
-			sp_out_f(&o, "%s %ld of %s", o.used ? "," : "PAPI_start does not zero these events. No sum has what came before the "
+			sp_out_f(&o, "%s %ld of %s", o.used ? "," : SP_NOTE_BEGINNINGS "No sum has what came before the "
 				 "first reading of a run:", before, sp_event_name(m, e, name));
 	}
 	if (o.used)

@@ -273,6 +273,9 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row);
  * nothing was booked there.  at's arrays hold until the next call. */
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
 
+/* How much of event i came before the row's first reading, of an event that PAPI_start does not zero; 0: nothing, or not known. */
+int64_t sp_row_came_before(struct sp_model *m, struct sp_row *row, uint32_t i);
+
 /* A permanent reading of the row: what its CPU's entries got. */
 struct sp_kept {
 	uint64_t ns;

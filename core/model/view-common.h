@@ -22,6 +22,9 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	return sp_model_text(m, off);
 }
 
+/* The note on what came before the first readings (beginnings.c). */
+#define SP_NOTE_BEGINNINGS	"PAPI_start does not zero these events. "
+
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
 
 /* The name, or "event 7" where a damaged store has none. */

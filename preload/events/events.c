@@ -62,6 +62,7 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 	struct sp_terms *t = &e->terms;
 	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
 	bool postfix = strstr(info->derived, "FIX") != NULL, sub = strcmp(info->derived, "DERIVED_SUB") == 0;
+	bool first = strcmp(info->derived, "DERIVED_CMPD") == 0;	/* PAPI opens all, and hands out the first */
 	double unit[SP_TERMS_MOST] = { 0 };
 
 	if (e->kind != SP_COUNTER || e->data_type == SP_FP64)
@@ -70,14 +71,14 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 		*t = (struct sp_terms){ .n = 1, .native = { e->code }, .factor = { 1 } };
 		return;
 	}
-	if (!*info->derived || strcmp(info->derived, "NOT_DERIVED") == 0 || strcmp(info->derived, "DERIVED_CMPD") == 0)
+	if (!*info->derived || strcmp(info->derived, "NOT_DERIVED") == 0)
 		n = n ? 1 : 0;
-	else if (strcmp(info->derived, "DERIVED_ADD") != 0 && !sub && !postfix)
+	else if (strcmp(info->derived, "DERIVED_ADD") != 0 && !first && !sub && !postfix)
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		t->native[i] = info->code[i];
 		unit[i] = 1;
-		t->factor[i] = sub && i ? -1 : 1;
+		t->factor[i] = first && i ? 0 : sub && i ? -1 : 1;
 		if (postfix && !sp_formula_value(info->postfix, unit, n, &t->factor[i]))
 			return;
 		unit[i] = 0;

@@ -2,7 +2,8 @@
  * value is a count.
  *
  * Libsde's own record is read, in place.  To wrap papi_sde_register_counter would not do: programs that refer to it weakly
- * would find it where there is no libsde.  No function of libsde is called: its lock may be held by whom a handler
+ * would find it where there is no libsde, and libraries that are opened and asked by dlsym(3), as from Python, would not call
+ * it.  No function of libsde is called: its lock may be held by whom a handler
  * interrupted.
  */
 #ifndef SP_SDE_H

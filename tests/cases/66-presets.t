@@ -23,6 +23,10 @@ run mine "$B/sspapi" report -f json -m "$tmp/mine.csv" "$tmp/counted.sspapi"
 is "a report by the same table" "$(status_of mine)$(cat "$tmp/mine.err")" 0
 check "all eight have PAPI's values, of each CPU and of all" perl tests/lib/derived.pl "$tmp/mine.out" 8
 
+# PAPI opens all parts of DERIVED_CMPD, and hands out the first.
+SSPAPI_OUTPUT="$tmp/first.json" PAPI_CSV_EVENT_FILE="$tmp/table.csv" SSPAPI_ATTRIBUTION=exact run_shim first "$apps/migration" -a 700 -b 500 PAPI_BR_PRC
+is "by the first one it is proven" "$(json "$tmp/first.json" 'map { "@{$_->{total}} @{$_->{exact}}" } @{$d->{relations}[0]{cpus}}' | paste -sd,)" "700 700,500 500"
+
 # What everybody divides stands in the text unasked, where both were counted; small, it still has its column.
 SSPAPI_OUTPUT="$tmp/ipc.sspapi" PAPI_CSV_EVENT_FILE="$root/tests/software-presets.csv" run_shim ipc "$apps/migration" -a 700 -b 500 \
 	PAPI_TOT_INS PAPI_TOT_CYC

@@ -101,6 +101,12 @@ is "io: the note says how much is in no sum" "$(noted 'came before the first rea
 FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.sspapi run_shim io "$scenes/ops" set=READ_BYTES start show=4001000 stop
 "$sspapi" report -f json "$tmp/io.sspapi" >"$tmp/ops.json" 2>/dev/null
 is "one reading only: all came before it, in a store, too" "$(noted 'a run: 4001000 of READ_BYTES. ')" 1
+before() { grep 'before the first reading' | cut -d, -f 14-; }
+is "CSV of a store: a line on standard error" "$("$sspapi" report -f csv "$tmp/io.sspapi" 2>&1 >"$tmp/csv" | grep -c 'a run: 4001000 of READ_BYTES. ')" 1
+FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.csv run_shim io "$scenes/ops" set=READ_BYTES start show=4001000 stop
+is "CSV of a process: one of it" "$(before <"$tmp/io.csv")" "READ_BYTES (before the first reading),0,4001000,"
+"$sspapi" report -o "$tmp/io.html" "$tmp/io.sspapi"
+check "the page" grep -q 'a run: 4001000 of READ_BYTES. ' "$tmp/io.html"
 ops "appio: an average and a level are gauges, beside counts" "0:7,*,*;last 4096 min 4096 max 4096 mean 4096;last 3 min 3 max 4 mean 3.5;" "event READ_CALLS component=appio
 event READ_BLOCK_SIZE component=appio
 event OPEN_FDS component=appio" \

@@ -142,17 +142,16 @@ static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int 
 
 static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 {
-	bool sub = strcmp(e->derived, "DERIVED_SUB") == 0, formula = strstr(e->derived, "FIX") != NULL;
+	bool sub = strcmp(e->derived, "DERIVED_SUB") == 0, first = strcmp(e->derived, "DERIVED_CMPD") == 0, formula = strstr(e->derived, "FIX") != NULL;
 	double unit[SP_STAT_TERMS] = { 0 };
 
-	if (!formula && !sub && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 && strcmp(e->derived, "DERIVED_ADD") != 0 &&
-	    strcmp(e->derived, "DERIVED_CMPD") != 0)
+	if (!formula && !sub && !first && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 && strcmp(e->derived, "DERIVED_ADD") != 0)
 		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->derived);
 	e->formula = formula && !sp_formula_is_linear(e->postfix);
 	if (e->formula)
 		return true;
 	for (uint32_t i = 0; i < e->n; i++) {
-		e->factor[i] = sub && i ? -1 : 1;
+		e->factor[i] = first && i ? 0 : sub && i ? -1 : 1;
 		unit[i] = 1;
 		if (formula && !sp_formula_value(e->postfix, unit, e->n, &e->factor[i]))
 			return wrong(plan, "PAPI's formula for it cannot be read: %s", e->postfix);

@@ -252,6 +252,18 @@ static void say_observers(const struct sp_report *r, const struct sp_view *view)
 		sp_message(r->verb, "%s", text);
 }
 
+/* Where the format has no notes. */
+static void say_beginnings(const struct sp_report *r, const struct sp_view *view)
+{
+	const char *note;
+
+	if (strcmp(view->name, "json") == 0 || strcmp(view->name, "text") == 0 || view == &sp_page)
+		return;
+	for (uint32_t i = 0; (note = sp_model_note(r->show.m, i)); i++)
+		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
+			sp_message(r->verb, "%s", note);
+}
+
 int sp_cmd_report(int argc, char **argv)
 {
 	const struct sp_view *view = NULL;
@@ -280,6 +292,7 @@ int sp_cmd_report(int argc, char **argv)
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
 		say_observers(&report, view);
+		say_beginnings(&report, view);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		if (view == &sp_hwloc && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
