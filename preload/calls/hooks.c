@@ -464,7 +464,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 		sp_sites_modules();
 	split = sp_get(&s->split);
 	if (split)
-		sp_split_starts(split);
+		sp_split_starts(split, &s->opened);
 }
 
 static void prepare_slow(int id)
@@ -560,7 +560,7 @@ static void get_ready(struct sp_set *s, int id)
 	if (sp_get(&s->started) && runs(id))
 		;
 	else if (p && sp_split_holds(p, &s->opened))
-		sp_split_starts(p);
+		sp_split_starts(p, &s->opened);
 	else
 		prepare_slow(id);
 }

@@ -60,20 +60,52 @@ static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 	return cpus * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
 }
 
-/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed time is left for the threads that are still
- * to open theirs: nothing that they count is proven without. */
+/* Of `left`, less what is missing to half of the fixed part, of which so much is used. */
+static inline uint64_t sp_budget_beside(const struct sp_budget *b, uint64_t left, uint64_t used)
+{
+	uint64_t kept = b->fixed / 2 > used ? b->fixed / 2 - used : 0;
+
+	return left > kept ? left - kept : 0;
+}
+
+/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed part is for openings: nothing that a thread
+ * counts is proven without. */
 static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
-	return left >= b->fixed / 2 + sp_budget_scan(b, cpus);
+	return sp_budget_beside(b, left, sp_get(&b->open.ns)) >= sp_budget_scan(b, cpus);
+}
+
+/* May so many perf fds be opened to follow a thread?  Half of the fixed part is for scans. */
+static inline uint64_t sp_budget_beside_scans(const struct sp_budget *b, uint64_t left)
+{
+	uint64_t opened = sp_get(&b->open.ns);
+
+	return sp_budget_beside(b, left, sp_get(&b->spent) - opened);
+}
+
+static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left, uint32_t fds)
+{
+	return sp_budget_beside_scans(b, left) >= sp_budget_open(b, fds);
 }
 
 /* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening and the one that is kept
  * aside. */
-static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t ns, uint32_t each)
+static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
 	uint64_t cost = sp_budget_open(b, each) + 2 * sp_budget_scan(b, 1), own = sp_budget_open(b, SP_OWN_FDS);
 
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
+
+/* The CPUs, of n, that can be watched for one part of what is left.  Not all: then few, and there is time to follow the thread. */
+static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts, uint32_t n, uint32_t each)
+{
+	uint32_t can = sp_budget_pays(b, left / parts, each);
+
+	if (can == 0 || can >= n)
+		return can;
+	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beside_scans(b, left) / parts, each), 1);
+}
+
 
 #endif

@@ -47,12 +47,17 @@ static uint64_t left_to_spend(void)
 {
 	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
-	return left > sp_process.budget.fixed / 2 ? left : sp_budget_left(&sp_process.budget, life());
+	return left > 3 * sp_process.budget.fixed / 4 ? left : sp_budget_left(&sp_process.budget, life());
 }
 
 bool sp_clock_may_spend(uint64_t ns)
 {
 	return ns <= left_to_spend();
+}
+
+bool sp_clock_may_follow(uint32_t fds)
+{
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_follow(&sp_process.budget, left_to_spend(), fds);
 }
 
 bool sp_clock_may_scan(uint32_t cpus)
@@ -133,11 +138,12 @@ static uint32_t threads(void)
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
 {
 	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
-	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun), can = n;
+	uint32_t parts = sp_near_parts(cpus, there, begun), can = n;
+	uint64_t may = sp_counters_left() / parts;
 
 	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		can = sp_budget_cpus(&sp_process.budget, sp_near_share(left_to_spend(), cpus, there, begun), each);
+		can = sp_budget_cpus(&sp_process.budget, left_to_spend(), parts, n, each);
 	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
 	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
 }
@@ -192,31 +198,38 @@ uint32_t sp_residency_first(const struct sp_residency *t)
 	return i;
 }
 
+void sp_residency_forget(struct sp_residency *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].compared = false;
+	t->slack = UINT64_MAX;
+}
+
 /* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
  * by a look between two looks at that one. */
-void sp_residency_compare(struct sp_residency *t)
+static void compare(struct sp_residency *t, int i)
 {
+	struct sp_residency_at *at = &t->at[i], *by = &t->at[sp_residency_first(t)];
 	struct sp_clock_look before, it, after;
-	uint64_t closest = UINT64_MAX;
-	uint32_t by = sp_residency_first(t);
-	int64_t least, most;
+	uint64_t begun = sp_clock_own_ns();
 
-	for (uint32_t i = 0; i < t->n; i++) {
-		if (i == by || t->at[i].fd < 0)
-			continue;
-		t->at[i].low = INT64_MIN / 2;
-		t->at[i].high = INT64_MAX / 2;
-		for (int n = 0; n < LOOKS && sp_residency_look(&t->at[by], &before); n++) {
-			if (!sp_residency_look(&t->at[i], &it) || !sp_residency_look(&t->at[by], &after))
-				break;
-			least = (int64_t)(before.enabled - it.enabled);
-			most = (int64_t)(after.enabled - it.enabled);
-			t->at[i].low = least > t->at[i].low ? least : t->at[i].low;
-			t->at[i].high = most < t->at[i].high ? most : t->at[i].high;
-			closest = sp_min(closest, after.enabled - before.enabled);
-		}
+	if (at->compared)
+		return;
+	at->compared = true;
+	at->low = at == by ? 0 : INT64_MIN / 2;
+	at->high = at == by ? 0 : INT64_MAX / 2;
+	for (int n = 0; at != by && n < LOOKS && sp_residency_look(by, &before); n++) {
+		int64_t least, most;
+
+		if (!sp_residency_look(at, &it) || !sp_residency_look(by, &after))
+			break;
+		least = (int64_t)(before.enabled - it.enabled);
+		most = (int64_t)(after.enabled - it.enabled);
+		at->low = least > at->low ? least : at->low;
+		at->high = most < at->high ? most : at->high;
+		t->slack = sp_min(t->slack, 2 * (after.enabled - before.enabled));
 	}
-	t->slack = closest == UINT64_MAX ? 0 : 2 * closest;
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, sp_clock_own_ns() - begun, 0);
 }
 
 uint32_t sp_clock_switched(struct sp_clock *c)
@@ -237,7 +250,7 @@ struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint6
 	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
 }
 
-bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
 {
 	int64_t least, most;
 
@@ -245,18 +258,24 @@ bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *fr
 		return false;
 	if (from->at == to->at)
 		return from->time == to->time;
+	compare(t, from->at);
+	compare(t, to->at);
 	least = to->time + t->at[to->at].low - from->time - t->at[from->at].high;
 	most = to->time + t->at[to->at].high - from->time - t->at[from->at].low;
 	return least <= 0 && most <= (int64_t)t->slack;
 }
 
-bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
 {
 	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
 
 	if (!(from->known || from->bounded) || !(to->known || to->bounded))
 		return false;
-	return from->at == to->at ? least > most : least + t->at[to->at].low > most + t->at[from->at].high;
+	if (from->at == to->at)
+		return least > most;
+	compare(t, from->at);
+	compare(t, to->at);
+	return least + t->at[to->at].low > most + t->at[from->at].high;
 }
 
 int sp_clock_time(struct sp_clock *c)
@@ -278,8 +297,6 @@ int sp_clock_time(struct sp_clock *c)
 		c->times.n = 0;
 		return r;
 	}
-	if (!c->timed)
-		sp_residency_compare(&c->times);
 	c->timed = true;
 	return 0;
 }
@@ -301,10 +318,8 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 	c->times.at[i] = (struct sp_residency_at){ .fd = fd, .words = 3 };
 	c->cpu[i] = cpu;
 	c->n++;
-	if (c->timed) {
+	if (c->timed)
 		c->times.n = c->n;
-		sp_residency_compare(&c->times);
-	}
 	return i;
 }
 

@@ -17,11 +17,12 @@ struct sp_split;
 /* Events whose running times are one thread's, on a CPU each. */
 struct sp_residency {
 	uint32_t n;
-	uint64_t slack;			/* ns that two looks at two of them may be apart: a visit to any CPU takes longer */
+	uint64_t slack;			/* where some were compared: ns that two looks at two of them may be apart: a visit to any CPU takes longer */
 	struct sp_residency_at {
 		int fd;			/* -1: none, as of a CPU that is offline */
 		uint32_t words;		/* that it has to read: three, or a group's */
-		int64_t low, high;	/* ns that its time lags behind the first one's, at least and at most */
+		bool compared;
+		int64_t low, high;	/* then: ns that its time lags behind the first one's, at least and at most */
 	} *at;				/* [n]; a clock's: [room] */
 };
 
@@ -97,8 +98,8 @@ bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
 /* The first that is there. */
 uint32_t sp_residency_first(const struct sp_residency *t);
 
-/* How far they lag behind that one. */
-void sp_residency_compare(struct sp_residency *t);
+/* How far they lag behind that one will be found out (anew), of each when it is needed. */
+void sp_residency_forget(struct sp_residency *t);
 
 /* The thread, which is the caller, was on CPU `at` alone while all events were looked at: `here` of that CPU, `others` the
  * sum of what the rest ran. */
@@ -109,14 +110,15 @@ struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint6
 uint32_t sp_clock_switched(struct sp_clock *c);
 
 /* Was the thread on their CPUs only from the one to the other?  (The one and only place where looks at two events are compared: they are some hundred ns apart, which no visit to a CPU is shorter than.) */
-bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 /* Was it elsewhere, too, for sure? */
-bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
 bool sp_clock_may_spend(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */
 bool sp_clock_may_scan(uint32_t cpus);	/* otherwise always */
+bool sp_clock_may_follow(uint32_t fds);	/* the same */
 
 #endif

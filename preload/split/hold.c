@@ -313,7 +313,7 @@ static bool may_add(uint32_t fds)
 
 enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit)
 {
-	uint32_t counters, times, all;
+	uint32_t counters;
 	enum sp_why of_times;
 	struct sp_cpus m;
 
@@ -322,13 +322,7 @@ enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_wh
 		return may_add(each) ? SP_BY_EXACT : mine->timed || may_add(1) ? SP_BY_RESIDENCY : SP_BY_READING;
 	if (cpus_of(tid, each, &m, &counters, limit) <= 0)
 		return SP_BY_EXACT;		/* (Opening them tells why not.) */
-	all = sp_cpus_count(&m);
-	if (counters >= all)
-		return SP_BY_EXACT;
-	times = sp_clock_most(&m, 1, sp_get(&n_clocks), &of_times);
-	if (times > counters && times >= all - all / 4)
-		return SP_BY_RESIDENCY;
-	return counters ? SP_BY_EXACT : times ? SP_BY_RESIDENCY : SP_BY_READING;
+	return counters ? SP_BY_EXACT : sp_clock_most(&m, 1, sp_get(&n_clocks), &of_times) ? SP_BY_RESIDENCY : SP_BY_READING;
 }
 
 struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error)

@@ -38,8 +38,8 @@ void sp_hold_drop(struct sp_clock *c);
 /* How many CPUs these will have. */
 uint32_t sp_hold_cpus(int tid, uint32_t each);
 
-/* What auto can pay for a set that takes so many descriptors a CPU: SP_BY_EXACT where all CPUs can be watched, SP_BY_RESIDENCY where a
- * clock can watch most of them, or is all that can be paid; SP_BY_EXACT on the nearest, or SP_BY_READING. *limit: why no more. */
+/* What auto can pay for a set that takes so many descriptors a CPU: SP_BY_EXACT, perhaps on the nearest CPUs alone, or
+ * SP_BY_RESIDENCY, or SP_BY_READING. *limit: why no more. */
 enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit);
 
 /* The split goes by this clock from now on; how many do. */

@@ -74,9 +74,9 @@ uint32_t sp_near_choose(const struct sp_near *near, const struct sp_cpus *may, u
 
 #define ALONE	4u			/* a thread that is alone leaves three quarters */
 
-uint64_t sp_near_share(uint64_t left, uint32_t cpus, uint32_t threads, uint32_t begun)
+uint32_t sp_near_parts(uint32_t cpus, uint32_t threads, uint32_t begun)
 {
 	uint32_t all = threads > 1 ? (uint32_t)sp_max(cpus / 2, threads) : 0;
 
-	return left / (all > begun + ALONE ? all - begun : ALONE);
+	return all > begun + ALONE ? all - begun : ALONE;
 }

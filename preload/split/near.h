@@ -39,9 +39,9 @@ void sp_near_look(struct sp_near *near, const char *folder, uint32_t cpu);
 /* At most `most` of the CPUs of *may to cpu[], the nearest first; how many. */
 uint32_t sp_near_choose(const struct sp_near *near, const struct sp_cpus *may, uint32_t most, int32_t *cpu);
 
-/* Of `left` (descriptors, ns) what a thread may take which starts a set: as much as each other one gets that is to be expected.
- * cpus: that the process may run on; threads: that there are; begun: that have taken theirs.  A process of one thread leaves
+/* Into how many parts what is left (descriptors, ns) is divided when a thread starts a set, which takes one of them: as many as
+ * threads are to be expected.  cpus: that the process may run on; threads: that there are; begun: that have taken theirs.  A process of one thread leaves
  * most of it; of more there will be one for each core of two hardware threads, if there are not more yet. */
-uint64_t sp_near_share(uint64_t left, uint32_t cpus, uint32_t threads, uint32_t begun);
+uint32_t sp_near_parts(uint32_t cpus, uint32_t threads, uint32_t begun);
 
 #endif

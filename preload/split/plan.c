@@ -257,17 +257,15 @@ static bool find_times(struct sp_split *p, enum sp_why *why)
 		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->size[SP_SOFTWARE] };
 		p->tells = p->cpu[i].fd[leads] >= 0;
 	}
-	if (p->tells) {
-		sp_residency_compare(&p->times);
+	sp_residency_forget(&p->times);
+	if (p->tells)
 		return true;
-	}
 	r = sp_clock_time(p->clock);
 	if (r < 0) {
 		*why = why_not(r);
 		return false;
 	}
 	memcpy(p->times.at, p->clock->times.at, p->n * sizeof(*p->times.at));
-	p->times.slack = p->clock->times.slack;
 	return true;
 }
 
@@ -647,34 +645,87 @@ static bool open_more(struct sp_split *p, struct sp_split_cpu *c, const struct s
 	return !p->tells || c->fd[p->leader[SP_SOFTWARE]] >= 0;
 }
 
-/* The counts there start at 0: the thread has not been on this CPU since the set started.  False: nothing stays open. */
-static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+/* Opens shadow counters as CPU i of p, which has none.  False: nothing stays open. */
+static bool open_cpu(struct sp_split *p, uint32_t i, const struct sp_opened *o, int cpu)
 {
-	struct sp_split_cpu *c = &p->cpu[p->n];
+	struct sp_split_cpu *c = &p->cpu[i];
 	struct sp_clock_look look = { .ran = 0 };
-	int at = p->n < p->room ? sp_clock_add(p->clock, cpu) : -EDQUOT;
-	bool has_time = false;
+	int at = p->tells ? 0 : sp_clock_add(p->clock, cpu);
 
 	if (at < 0)
 		return false;
-	c->cpu = cpu;
+	*c = (struct sp_split_cpu){ .cpu = cpu, .mark_value = c->mark_value, .value = c->value, .told_value = c->told_value };
+	memset(c->fd, -1, sizeof(c->fd));
+	memset(c->value, 0, 3 * p->k * sizeof(*c->value));
 	if (open_more(p, c, o)) {
-		p->times.at[p->n] = p->clock->times.at[at];
-		if (p->tells)
-			p->times.at[p->n] = (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = p->times.at->words };
-		has_time = sp_residency_look(&p->times.at[p->n], &look);
+		p->times.at[i] = p->tells ? (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = 3 + p->size[SP_SOFTWARE] } :
+					    p->clock->times.at[at];
+		if (sp_residency_look(&p->times.at[i], &look)) {
+			c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
+			c->told = look.ran;
+			return true;
+		}
 	}
-	if (!has_time) {
-		for (int g = 0; g < SP_GROUPS; g++)
-			close_cpu(p, c, (enum sp_group)g);
+	for (int g = 0; g < SP_GROUPS; g++)
+		close_cpu(p, c, (enum sp_group)g);
+	c->cpu = SP_NO_CPU;
+	p->times.at[i].fd = -1;
+	return false;
+}
+
+/* The counts there start at 0: what the set has counted there before is proven, or elsewhere. */
+static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+{
+	if (p->n == p->room || !open_cpu(p, p->n, o, cpu))
 		return false;
-	}
-	c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
-	c->told = look.ran;
 	for (uint32_t e = 0; e < p->k; e++)
 		sp_window_add(&p->window[e]);
 	p->times.n = ++p->n;
 	return true;
+}
+
+static bool may_replace(const struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->sum[e].falls)
+			return false;
+	return p->tells;
+}
+
+static void replace_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+{
+	uint32_t i = 0;
+
+	for (uint32_t c = 1; c < p->n; c++)
+		i = p->cpu[c].seen < p->cpu[i].seen ? c : i;
+	for (int g = 0; g < SP_GROUPS; g++)
+		close_cpu(p, &p->cpu[i], (enum sp_group)g);
+	for (uint32_t e = 0; e < p->k; e++)
+		p->elsewhere[e] += sp_window_replace(&p->window[e], i);
+	if (p->told_home == (int)i)
+		p->told_home = -1;
+	(void)open_cpu(p, i, o, cpu);
+}
+
+bool sp_plan_follow(struct sp_split *p, const struct sp_opened *o, int cpu)
+{
+	uint64_t begun = sp_clock_own_ns();
+	uint32_t each = p->natives + !p->tells;
+	bool is;
+
+	if (!sp_clock_may_follow(each))
+		return false;
+	is = add_cpu(p, o, cpu);
+	if (!is && may_replace(p)) {
+		replace_cpu(p, o, cpu);
+		is = true;
+	}
+	if (is) {			/* by other events: what the last scan says of all is over */
+		sp_residency_forget(&p->times);
+		p->last.sum = (struct sp_clock_sum){ .known = false };
+	}
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, each);
+	return is;
 }
 
 void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_cpus *more)
@@ -694,7 +745,7 @@ void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_
 	}
 	if (p->n == n)
 		return;
-	sp_residency_compare(&p->times);
+	sp_residency_forget(&p->times);
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, (p->n - n) * each);
 }
 

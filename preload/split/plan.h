@@ -44,6 +44,10 @@ void sp_plan_keeps(struct sp_split *p);
 /* CPUs that the thread could run on when they were opened, as "0-3,8". */
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n);
 
+/* Its thread, the caller, runs on this CPU, which is not watched: watches it from now on, in place of the one that it has left
+ * for longest if there is no room.  Reads nothing.  False: it cannot.  The caller has it (hold.h). */
+bool sp_plan_follow(struct sp_split *p, const struct sp_opened *opened, int cpu);
+
 /* Its thread, the caller, is about to go to these CPUs while it runs: copies there, too, as far as there is room.  The
  * caller has it (hold.h). */
 void sp_plan_add(struct sp_split *p, const struct sp_opened *opened, const struct sp_cpus *more);

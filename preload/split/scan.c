@@ -260,18 +260,42 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 	return true;
 }
 
+/* At the scan that *sum is of the thread was on CPU i alone.  Has it been nowhere else until this look at that CPU?  Where it has
+ * not run nothing was counted. */
+static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum, int i, const struct sp_clock_look *look)
+{
+	uint64_t others = 0;
+
+	if (!p->marked || p->inherits || !sum->known || sum->at != i)
+		return false;
+	for (uint32_t c = 0; c < p->n; c++)
+		others += (int)c == i ? 0 : p->cpu[c].now.low;
+	return sp_clock_sum(look, i, others).time == sum->time;
+}
+
+bool sp_scan_is_short(const struct sp_split *p)
+{
+	int here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	struct sp_clock_look look;
+
+	return here >= 0 && sp_residency_look(&p->times.at[here], &look) && is_unmoved(p, &p->last.sum, here, &look);
+}
+
 static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 {
-	struct sp_clock_look first;
+	struct sp_clock_look first = { .ran = 0 };
 	uint64_t others = 0;
+	bool unmoved;
 
 	p->had = false;
 	if (here >= 0 && !read_here(p, &p->cpu[here], &first, o))
 		return false;
+	unmoved = is_unmoved(p, &p->before.sum, here, &first);
+	p->last.cpus = unmoved ? 1 : p->n;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
-		if (!read_there(p, &p->cpu[i]))
+		if (!unmoved && !read_there(p, &p->cpu[i]))
 			return false;
 		others += p->cpu[i].now.low;
 	}
@@ -324,19 +348,19 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 
 	if (p->marked)
 		mark(p);
-	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched };
+	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched, .cpus = p->n };
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	own_ns = here < 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
 	if (p->last.switched != p->before.switched)
-		sp_residency_compare(&p->times);
+		sp_residency_forget(&p->times);
 	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : (int)sp_residency_first(&p->times)) : read_all(p, here, o)) &&
 	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->n);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->last.cpus);
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

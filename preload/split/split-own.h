@@ -24,6 +24,7 @@ struct sp_split_cpu {
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
 	int64_t *mark_value, *value;	/* [k] of the copies then */
+	uint64_t seen;			/* ticks when the thread was last known to have been there */
 	uint64_t told;			/* the clock's ns, */
 	int64_t *told_value;		/* [k] and the copies, when times were told last */
 };
@@ -37,6 +38,7 @@ struct sp_scan {
 	uint64_t ticks, took;		/* at its end; ticks */
 	uint64_t spent;			/* ns of the caller's own time, where it runs on one of our CPUs */
 	uint32_t proof;			/* sp_proof_now() at its end */
+	uint32_t cpus;			/* that were read */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };
 

@@ -85,7 +85,7 @@ static bool has_copies(const struct sp_split *p, uint32_t e)
 }
 
 /* After a scan: where was the thread since the scan before but on CPUs that are watched? */
-static enum sp_why gap_of(const struct sp_split *p)
+static enum sp_why gap_of(struct sp_split *p)
 {
 	if (p->home < 0 && !sp_is_theirs(p))
 		return SP_WHY_UNWATCHED;
@@ -109,7 +109,7 @@ static bool was_where_none_is(const struct sp_split *p, enum sp_group g)
 }
 
 /* By the clock, to the ns: the thread was on one CPU from the scan before to the last one. */
-static bool was_nowhere_else(const struct sp_split *p)
+static bool was_nowhere_else(struct sp_split *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if ((int)i != p->home && p->cpu[i].now.high != p->cpu[i].mark.high)
@@ -121,7 +121,7 @@ static bool was_nowhere_else(const struct sp_split *p)
  * their time. */
 static bool may_scan(const struct sp_split *p)
 {
-	return sp_clock_may_scan(p->n);
+	return sp_clock_may_scan(p->n) || (sp_clock_may_scan(1) && sp_scan_is_short(p));
 }
 
 /* The scan that ends a segment: its time was kept aside. */
@@ -531,6 +531,8 @@ static bool has_part(const struct sp_split *p, uint32_t i)
 static void times_are_told(struct sp_split *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->cpu[i].told != p->cpu[i].now.high)
+			p->cpu[i].seen = p->last.ticks;
 		p->cpu[i].told = p->cpu[i].now.high;
 		memcpy(p->cpu[i].told_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
@@ -662,6 +664,20 @@ static bool skip(struct sp_split *p, const struct sp_answer *a)
 	return true;
 }
 
+/* The thread is read on a CPU that is not watched, where it is since PAPI was called.  False: it will not be watched, either. */
+static bool follow(struct sp_split *p, const struct sp_answer *a, int cpu)
+{
+	uint32_t proof = p->last.proof;
+	bool settled = p->settled;
+
+	if (!a->counts_on || sp_is_theirs(p) || !p->last.quiet || proof != sp_proof_now() || a->opened->filters != sp_filters() ||
+	    !sp_plan_follow(p, a->opened, cpu) || !scan(p, NULL))
+		return false;
+	p->settled = settled && p->home >= 0 && p->last.quiet && p->last.proof == proof;
+	p->told_home = p->settled ? p->home : p->told_home;
+	return true;
+}
+
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
 	enum sp_why why;
@@ -697,7 +713,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
-	p->wide |= at == p->n ? cpu >= 0 : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives + !p->tells) > p->n;
+	p->wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu) : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives + !p->tells) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		sp_put(&p->gate.ready, 0);
@@ -775,13 +791,16 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	sp_split_give(p);
 }
 
-void sp_split_starts(struct sp_split *p)
+void sp_split_starts(struct sp_split *p, const struct sp_opened *opened)
 {
 	if (!p->clock || !sp_split_take_here(p))
 		return;
 	if (p->tid == sp_self.tid && !__atomic_exchange_n(&p->visited, false, __ATOMIC_RELAXED))
 		sp_put(&p->shared, false);
 	sp_plan_starts(p);
+	if (p->clock && p->own && p->tid == sp_self.tid && !p->trouble && p->marked && sp_scan_index(p, sp_cpu_here()) < 0 &&
+	    opened->filters == sp_filters())
+		(void)sp_plan_follow(p, opened, sp_cpu_here());
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now()) && !may_begin(p)) {
 		stays_unseen(p);

@@ -26,7 +26,7 @@
 void sp_split_unseen(struct sp_split *p);
 
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
-void sp_split_starts(struct sp_split *p);
+void sp_split_starts(struct sp_split *p, const struct sp_opened *opened);
 
 /* PAPI has zeroed or started it, with these counters: a segment begins, with a scan.  `open`: sp_proof_now() from right
  * before PAPI was called. */

@@ -50,6 +50,14 @@ void sp_window_add(struct sp_window *w)
 	w->cpu[w->n++] = (struct sp_window_cpu){ .anchor = 0 };
 }
 
+int64_t sp_window_replace(struct sp_window *w, uint32_t i)
+{
+	int64_t open = w->cpu[i].total - w->cpu[i].told;
+
+	w->cpu[i] = (struct sp_window_cpu){ .anchor = 0 };
+	return open;
+}
+
 /* ---- what is proven ---------------------------------------------------------- */
 
 /* What the copies said. */

@@ -74,12 +74,12 @@ static void shares(void **state)
 {
 	uint64_t left = 4096;
 
-	assert_int_equal(sp_near_share(1000, 128, 1, 0), 250);
+	assert_int_equal(sp_near_parts(128, 1, 0), 4);
 	for (uint32_t begun = 0; begun < 60; begun++) {		/* as many for each, in whatever order they come */
-		assert_in_range(sp_near_share(left, 128, 64, begun), 62, 66);
+		assert_in_range(left / sp_near_parts(128, 64, begun), 62, 66);
 		left -= 64;
 	}
-	assert_int_equal(sp_near_share(1000, 2, 500, 0), 2);
+	assert_int_equal(sp_near_parts(2, 500, 0), 500);
 }
 
 /* ---- what may be spent -------------------------------------------------------------- */
@@ -103,8 +103,9 @@ static struct outcome starts(const struct program *p, struct sp_budget *b)
 	uint32_t fds = p->fds;
 
 	for (uint32_t t = 0; t < p->threads; t++) {
-		uint64_t share = sp_near_share(sp_budget_left(b, 0), p->cpus, p->threads, t), may = sp_near_share(fds, p->cpus, p->threads, t);
-		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, sp_budget_cpus(b, share, p->each)), may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
+		uint32_t parts = sp_near_parts(p->cpus, p->threads, t), may = fds / parts;
+		uint32_t pays = sp_budget_cpus(b, sp_budget_left(b, 0), parts, p->cpus, p->each);
+		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, pays), may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
 		uint32_t opens = n ? n * p->each + SP_OWN_FDS : 0;
 
 		o.least = n < o.least ? n : o.least;
@@ -178,7 +179,7 @@ static void scans_leave_half(void **state)
 		sp_budget_charge(&b, &b.scan, 16 * 2000, 16);
 	assert_in_range(sp_budget_left(&b, 0), b.fixed / 2, b.fixed / 2 + 100000);
 	assert_true(sp_budget_may_scan(&b, sp_budget_left(&b, 100000000), 16));
-	assert_true(sp_budget_cpus(&b, sp_near_share(sp_budget_left(&b, 0), 16, 64, 0), 2) >= 16);
+	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_near_parts(16, 64, 0), 16, 2) >= 16);
 }
 
 /* ---- how much is proven --------------------------------------------------------- */
