@@ -21,13 +21,14 @@ struct sp_price {
 struct sp_budget {
 	uint64_t fixed;			/* may be spent whatever the process has run */
 	uint64_t spent;			/* so far, with what is kept aside */
-	struct sp_price open, scan;	/* of a perf fd; of one CPU's shadow counters */
+	struct sp_price open, scan;	/* of a perf fd; of reading one CPU's shadow counters */
 };
 
 #define SP_OPEN_NS	6000u		/* as long as few were measured: */
 #define SP_SCAN_NS	1500u
 #define SP_FEW		64u		/* the first ones take longer */
 #define SP_OWN_FDS	3u		/* of a thread beside those of each CPU */
+#define SP_OWN_READS	3u		/* of a scan beside one of each CPU */
 
 /* A machine with more CPUs runs more threads, each of which opens counters at its start, when none has run for long. */
 static inline uint64_t sp_budget_fixed(uint32_t cpus)
@@ -57,7 +58,7 @@ static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
-	return cpus * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
+	return (cpus + SP_OWN_READS) * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
 }
 
 /* Of `left`, less what is missing to half of the fixed part, of which so much is used. */
@@ -92,7 +93,8 @@ static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left
  * aside. */
 static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
-	uint64_t cost = sp_budget_open(b, each) + 2 * sp_budget_scan(b, 1), own = sp_budget_open(b, SP_OWN_FDS);
+	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
+	uint64_t cost = sp_budget_open(b, each) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
 
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }

@@ -189,7 +189,8 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
 
 #define LOOKS 3			/* the closest of them counts */
 
-uint32_t sp_residency_first(const struct sp_residency *t)
+/* The first that is there. */
+static uint32_t first_of(const struct sp_residency *t)
 {
 	uint32_t i = 0;
 
@@ -209,7 +210,7 @@ void sp_residency_forget(struct sp_residency *t)
  * by a look between two looks at that one. */
 static void compare(struct sp_residency *t, int i)
 {
-	struct sp_residency_at *at = &t->at[i], *by = &t->at[sp_residency_first(t)];
+	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
 	struct sp_clock_look before, it, after;
 	uint64_t begun = sp_clock_own_ns();
 

@@ -95,9 +95,6 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
 /* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
 bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l);
 
-/* The first that is there. */
-uint32_t sp_residency_first(const struct sp_residency *t);
-
 /* How far they lag behind that one will be found out (anew), of each when it is needed. */
 void sp_residency_forget(struct sp_residency *t);
 

@@ -529,7 +529,7 @@ void sp_plan_keeps(struct sp_split *p)
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
 	/* (The opening has counted on the first one.) */
-	if (p->aside || sp_conf.attribution != SP_BY_AUTO || p->why == SP_WHY_MULTIPLEXED || (p->marked && !sp_clock_may_spend(ns)))
+	if (p->aside || sp_conf.attribution != SP_BY_AUTO || (p->marked && !sp_clock_may_spend(ns)))
 		return;
 	sp_add(&sp_process.budget.spent, ns);
 	p->aside = ns;
@@ -614,6 +614,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_MANY;
 	else if (!sp_conf.descriptors)
 		*why = SP_WHY_OFF;
+	else if (w->multiplexed && sp_conf.attribution == SP_BY_AUTO)	/* it is never proven */
+		*why = SP_WHY_MULTIPLEXED;
 	else if (!is_of_linux(w->opened))
 		*why = SP_WHY_UNSEEN;
 	else if (sp_filters() != w->opened->filters)

@@ -275,10 +275,10 @@ static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum,
 
 bool sp_scan_is_short(const struct sp_split *p)
 {
-	int here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	int i = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : p->last.sum.at;
 	struct sp_clock_look look;
 
-	return here >= 0 && sp_residency_look(&p->times.at[here], &look) && is_unmoved(p, &p->last.sum, here, &look);
+	return i >= 0 && sp_residency_look(&p->times.at[i], &look) && is_unmoved(p, &p->last.sum, i, &look);
 }
 
 static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
@@ -302,24 +302,29 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 	return here < 0 || look_again(p, here, &first, others);
 }
 
-/* Of another thread: did it sleep meanwhile?  Then its times are of one moment. */
-static bool read_theirs(struct sp_split *p, int by)
+/* Of another thread: did it sleep, or run on one CPU alone?  Then its times on the others are of one moment. */
+static bool read_theirs(struct sp_split *p)
 {
+	int by = p->before.sum.known ? p->before.sum.at : p->ran_at;
 	struct sp_clock_look first, again;
-	uint64_t ran = 0;
+	uint64_t others = 0;
+	bool unmoved;
 
 	if (!sp_residency_look(&p->times.at[by], &first))
 		return false;
+	unmoved = is_unmoved(p, &p->before.sum, by, &first);
+	p->last.cpus = unmoved ? 1 : p->n;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (!read_there(p, &p->cpu[i]))
+		if ((!unmoved || (int)i == by) && !read_there(p, &p->cpu[i]))
 			return false;
-		ran += p->cpu[i].now.low;
+		others += (int)i == by ? 0 : p->cpu[i].now.low;
+		p->ran_at = sp_went_on(&p->cpu[i]) ? (int)i : p->ran_at;
 	}
 	if (!sp_residency_look(&p->times.at[by], &again))
 		return false;
 	bound(p, by, &first, &again);
-	if (again.enabled == first.enabled && !p->inherits)
-		p->last.sum = sp_clock_sum(&(struct sp_clock_look){ .enabled = first.enabled }, by, ran);
+	if (again.enabled - again.ran == first.enabled - first.ran && !p->inherits)
+		p->last.sum = sp_clock_sum(&first, by, others);
 	p->last.enabled = first.enabled;
 	return true;
 }
@@ -355,12 +360,13 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 		p->last.switched = sp_clock_switched(p->clock);
 	if (p->last.switched != p->before.switched)
 		sp_residency_forget(&p->times);
-	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : (int)sp_residency_first(&p->times)) : read_all(p, here, o)) &&
+	read = (theirs && here < 0 ? read_theirs(p) : read_all(p, here, o)) &&
 	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->last.cpus);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent,
+			 p->last.cpus + SP_OWN_READS);
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

@@ -27,7 +27,7 @@ int sp_scan_index(const struct sp_split *p, int cpu);		/* of p->cpu; -1: none of
  * copies were then, to p->least and p->most, if p->had says so.  False: p->trouble says why. */
 bool sp_scan(struct sp_split *p, const struct sp_opened *o);
 
-/* The next one will read one CPU only: the caller was nowhere else since the last one. */
+/* The next one will read one CPU only: the thread was nowhere else since the last one. */
 bool sp_scan_is_short(const struct sp_split *p);
 
 /* The last scan was of another thread, which slept, and has slept until now. */

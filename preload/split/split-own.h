@@ -32,7 +32,7 @@ struct sp_split_cpu {
 /* All CPUs at a scan. */
 struct sp_scan {
 	struct sp_clock_sum sum;	/* the times of all CPUs beside the thread's own (clock.h) */
-	uint64_t enabled;		/* of another thread, which slept: by the event of sum.at it had run that long anywhere */
+	uint64_t enabled;		/* of another thread: by the event of sum.at it had run that long anywhere */
 	uint32_t switched;		/* how often the program had switched the thread's events on again */
 	uint64_t moves;			/* of the thread so far, where they are counted */
 	uint64_t ticks, took;		/* at its end; ticks */
@@ -78,6 +78,7 @@ struct sp_split {
 	bool lost;			/* a zeroing, too */
 	int64_t owed[SP_SPLIT_EVENTS];	/* skipped so since the last scan, if the thread was read at home alone */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
+	int ran_at;			/* index of a CPU where another thread ran last */
 	bool had;			/* the last scan looked at PAPI's counters, too: */
 	int64_t papi[SP_SPLIT_EVENTS];	/* what they had right after the copies of the caller's CPU were read, */
 	int64_t least[SP_SPLIT_EVENTS], most[SP_SPLIT_EVENTS];	/* and those copies at that moment: they were read before it and after */

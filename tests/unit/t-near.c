@@ -111,8 +111,8 @@ static struct outcome starts(const struct program *p, struct sp_budget *b)
 		o.least = n < o.least ? n : o.least;
 		fds -= opens;
 		sp_budget_charge(b, &b->open, opens * p->open_ns, opens);
-		sp_budget_charge(b, &b->scan, n * p->scan_ns, n);
-		o.cost += opens * p->open_ns + n * p->scan_ns;
+		sp_budget_charge(b, &b->scan, (n + SP_OWN_READS) * p->scan_ns, n + SP_OWN_READS);
+		o.cost += opens * p->open_ns + (n + SP_OWN_READS) * p->scan_ns;
 		if (n && sp_budget_scan(b, n) <= sp_budget_left(b, 0)) {
 			b->spent += sp_budget_scan(b, n);
 			o.seen++;
@@ -131,10 +131,10 @@ static struct outcome runs(const struct program *p)
 			o.life += p->apart;
 			if (!sp_budget_may_scan(&b, sp_budget_left(&b, o.life), o.least))
 				continue;
-			sp_budget_charge(&b, &b.scan, o.least * p->scan_ns, o.least);
-			o.cost += o.least * p->scan_ns;
+			sp_budget_charge(&b, &b.scan, (o.least + SP_OWN_READS) * p->scan_ns, o.least + SP_OWN_READS);
+			o.cost += (o.least + SP_OWN_READS) * p->scan_ns;
 		}
-	o.cost += (uint64_t)o.seen * o.least * p->scan_ns;
+	o.cost += (uint64_t)o.seen * (o.least + SP_OWN_READS) * p->scan_ns;
 	o.life += o.cost;
 	assert_true(o.cost <= b.fixed + o.life / 100 + sp_budget_scan(&b, o.least));
 	return o;
@@ -176,7 +176,7 @@ static void scans_leave_half(void **state)
 	struct sp_budget b = { .fixed = sp_budget_fixed(16) };
 
 	while (sp_budget_may_scan(&b, sp_budget_left(&b, 0), 16))
-		sp_budget_charge(&b, &b.scan, 16 * 2000, 16);
+		sp_budget_charge(&b, &b.scan, (16 + SP_OWN_READS) * 2000, 16 + SP_OWN_READS);
 	assert_in_range(sp_budget_left(&b, 0), b.fixed / 2, b.fixed / 2 + 100000);
 	assert_true(sp_budget_may_scan(&b, sp_budget_left(&b, 100000000), 16));
 	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_near_parts(16, 64, 0), 16, 2) >= 16);
