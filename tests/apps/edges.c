@@ -20,6 +20,7 @@
  *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
  *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
+ *	edges follows	it is read on one CPU and then on the other
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
  *	edges binds	it binds itself to such a one, and back
  *	edges children	a child that inherits does
@@ -664,6 +665,20 @@ static void wide(void)
 	stops(c->id);
 }
 
+static void follows(void)
+{
+	starts(c->id);
+	work(0, 100);
+	work(1, 300);
+	reads();
+	work(1, 200);
+	work(0, 50);
+	reads();
+	work(0, 70);
+	work(1, 5);
+	stops(c->id);
+}
+
 static void children(void)
 {
 	int set = inherit_set();
@@ -710,7 +725,7 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };

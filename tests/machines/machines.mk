@@ -1,12 +1,12 @@
 # machines.mk: the tests on machines that this one is not (tests/machines); included by the Makefile.
-# MACHINES_SHORT=1: eight CPUs on the older kernel, hardware counters on the newer one, and nothing else.
+# MACHINES_SHORT=1: eight and sixteen CPUs on the older kernel, hardware counters on the newer one, and nothing else.
 
 MACHINES := $(shell . tests/machines/machine.sh && echo "$$machines" | cut -d' ' -f1)
-MACHINES_TESTS := $(addprefix tests/machines/,counters-new.t levels.t)
+MACHINES_TESTS := $(addprefix tests/machines/,counters-new.t levels.t unbound.t)
 MACHINES_USED = $(if $(MACHINES_SHORT),aarch64-new x86-64,$(MACHINES))
 MACHINES_LONG := $(sort $(wildcard tests/machines/*.t))
 MACHINES_TESTED = $(if $(MACHINES_SHORT),$(MACHINES_TESTS),$(MACHINES_LONG))
-WALKS	:= $(addprefix $(T)/machines/,walk walkf prices) $(T)/bench/steady
+WALKS	:= $(addprefix $(T)/machines/,walk walkf prices) $(T)/bench/steady $(T)/apps/unbound
 
 $(T)/machines/walk: tests/machines/unit.h tests/apps/touch.h
 $(T)/machines/walk $(T)/machines/prices: $(T)/machines/%: tests/machines/%.c

@@ -1,0 +1,35 @@
+# auto on a machine of 16 CPUs (imitated: tests/preload/wide.c): nearly all that unbound threads count is proven, also where neither
+# descriptors nor time suffice for all CPUs; and a thread is followed to a CPU that is not watched.
+. tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+MORE=$preloads/wide.so${MORE:+:$MORE}
+WIDE=16
+export WIDE
+
+# unbound NAME LEAST HOW THREADS ROUNDS
+unbound() {
+	name=$1 least=$2
+	shift 2
+	run_native native "$apps/unbound" "$@"
+	run_shim shim "$apps/unbound" "$@"
+	check "$name: the sum is PAPI's, and nothing is proven where it was not done" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	perl tests/lib/unbound.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" "$least" >"$tmp/shares"
+	result $? "$name: at least $least is proven"
+	sed 's/^/# /' "$tmp/shares"
+}
+for threads in 16 64 256; do
+	unbound "calm, $threads threads" .95 calm $threads 10
+	unbound "busy, $threads threads" .95 busy $threads 100
+done
+# A CPU or two for each thread.
+SSPAPI_DESCRIPTORS=200
+export SSPAPI_DESCRIPTORS
+unbound "few descriptors" .8 busy 64 200
+SSPAPI_DESCRIPTORS=3 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/edges" follows
+check "one CPU is watched, where the thread is: each CPU has what was counted there" perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
+is "and what was counted where it had been read is proven" \
+	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}')" "70
+200"
+done_testing
