@@ -18,7 +18,7 @@ unbound() {
 	fi
 }
 ROW_ENV=SSPAPI_ATTRIBUTION=exact
-unbound calm-16 .9 calm 16 5
+unbound calm-16 .8 calm 16 5
 ROW_ENV="$ROW_ENV SSPAPI_DESCRIPTORS=120"	# two CPUs for each thread
 unbound few-16 .5 busy 16 20
 done_rows
