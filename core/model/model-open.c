@@ -318,7 +318,7 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 		for (uint32_t i = 0; i < SP_CALLS_MAX && !sp_is_merged(m); i++)
 			m->calls[i] += sp_get(&t->calls[i]);
 		for (sp_off at = sp_relations_head(m, t); at && *n && sp_spend(left) && (r = sp_relation_at(m, at)); at = r->next) {
-			m->place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process, .folded = UINT64_MAX };
+			m->place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process };
 			if (r->folded && m->n_including < SP_COUNT(m->including))
 				m->including[m->n_including++] = r->folded;
 		}
@@ -512,26 +512,12 @@ static void count_thread(struct sp_model *m, const struct sp_row *row, const str
 		m->n_threads_counted += row->tid ? 1 : row->threads;
 }
 
-/* Then further walks need not look at each cell: of 1000 threads on 256 CPUs, that are more bytes than a cache holds.  (What
- * threads that have ended are added to has no records that tell when it changes.) */
-static void keep_range(struct sp_model *m, const struct sp_row *row)
-{
-	struct sp_place *place = &m->place[row->index - 1];
-
-	if (sp_is_merged(m) || !row->tid)
-		return;
-	place->from = row->from;
-	place->to = row->to;
-	place->folded = row->folded;
-}
-
 static void sum(struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true }, before = { 0 };
 	struct sp_at_cpu at;
 
 	while (sp_model_next(m, &row)) {
-		keep_range(m, &row);
 		if (row.cells) {
 			count_thread(m, &row, &before);
 			before = row;
@@ -610,7 +596,7 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 		return -ENOMEM;
 	memset(m->memory, 0, m->memory_bytes);
 	m->place = sp_model_take(m, sizeof(*m->place));
-	*m->place = (struct sp_place){ .thread = r->thread, .relation = relation, .folded = UINT64_MAX };
+	*m->place = (struct sp_place){ .thread = r->thread, .relation = relation };
 	m->n_places = 1;
 	m->process = sp_model_take(m, sizeof(*m->process));	/* a machine without CPUs: no component is told */
 	m->process->h = &m->h;

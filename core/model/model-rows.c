@@ -86,26 +86,13 @@ static void bound_exact(const struct sp_row *row, struct cell_record *c, const u
 	}
 }
 
-/* Which dense cells may have anything: where nothing was folded since the sums were made those that had something then, and
- * those that something is pending of. */
-static void find_range(const struct sp_place *place, const struct sp_pending *p, uint32_t dense, uint32_t *from, uint32_t *to)
-{
-	bool known = place->folded == p->folded;
-
-	*from = known ? place->from : 0;
-	*to = known ? (uint32_t)sp_min(place->to, dense) : dense;
-	if (!known || p->first > p->last || p->first >= dense)
-		return;
-	*from = (uint32_t)sp_min(*from, p->first);
-	*to = (uint32_t)sp_max(*to, sp_min(p->last + 1ull, dense));
-}
-
-static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p, uint32_t i)
+static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p,
+		     const struct sp_cell *from, uint32_t i)
 {
 	struct cell_record *c = record(row, row->cells);
 	uint32_t k = row->k;
 
-	read_cell(c, sp_pending_cell(p, i), p, i, k, row->latest_ns);
+	read_cell(c, from, p, i, k, row->latest_ns);
 	c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
 	if (r->flags & SP_RELATION_PROVEN)
 		memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
@@ -121,27 +108,23 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 /* One pass over the cells; what was booked nowhere is left out. */
 static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p)
 {
-	uint32_t cells = p->f.cells, dense = cells - SP_CELLS_EXTRA, from, to;
+	uint32_t cells = p->f.cells, dense = cells - SP_CELLS_EXTRA;
 
 	read_state(row, r, p->state);
 	memset(m->row_of, 0xff, cells * sizeof(*m->row_of));
-	row->from = UINT32_MAX;		/* none */
-	row->to = 0;
-	row->folded = p->folded;
-	find_range(&m->place[row->index - 1], p, dense, &from, &to);
-	for (uint32_t i = from; i < to; i++) {
-		if (is_empty(sp_pending_cell(p, i), row->k))
-			continue;
-		add_cell(m, row, r, p, i);
-		row->from = (uint32_t)sp_min(row->from, i);
-		row->to = i + 1;
-	}
-	for (uint32_t i = dense; i < cells; i++) {
-		const struct sp_cell *extra = sp_pending_cell(p, i);
+	for (uint32_t i = 0; i < SP_CELLS_EXTRA; i++)
+		row->extra_cpu[i] = SP_NO_CPU;
+	for (uint32_t i = 0; i < cells; i++) {
+		const struct sp_cell *c = sp_pending_cell(p, i);
 
-		row->extra_cpu[i - dense] = extra->cpu;
-		if (!is_empty(extra, row->k))
-			add_cell(m, row, r, p, i);
+		if (!c) {		/* nor are the others of its block there */
+			i = (uint32_t)sp_min(i + p->layout.each - i % p->layout.each, cells - 1) - 1;
+			continue;
+		}
+		if (i >= dense)
+			row->extra_cpu[i - dense] = c->cpu;
+		if (!is_empty(c, row->k))
+			add_cell(m, row, r, p, c, i);
 	}
 }
 

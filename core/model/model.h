@@ -147,8 +147,6 @@ struct sp_model {
 	struct sp_place {
 		sp_off thread, relation;
 		uint32_t process;
-		uint32_t from, to;	/* of its dense cells those that had anything when the sums were made: then so many */
-		uint64_t folded;	/* records were folded; UINT64_MAX: not known */
 	} *place;			/* oldest first */
 	uint64_t n_places;
 	uint32_t most_k, most_cells;	/* of any relation */
@@ -208,8 +206,6 @@ struct sp_row {
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
 	void *interval_values;
 	uint32_t given;
-	uint32_t from, to;		/* as sp_place's, now; and */
-	uint64_t folded;
 	uint64_t *cell_of;
 	int64_t *values;
 };

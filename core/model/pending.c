@@ -19,38 +19,36 @@ uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
 
 /* ---- where the words are -------------------------------------------------------- */
 
-static sp_off cell_off(const struct sp_pending *p, uint32_t i)
-{
-	return p->off + p->layout.cell + i * p->layout.cell_bytes;
-}
-
 static const void *in_block(const struct sp_pending *p, uint64_t at)
 {
 	return (const char *)p->relation + at;
 }
 
-static const struct sp_cell *cell_at(const struct sp_pending *p, uint32_t i)
+static const struct sp_cell *cell_at(const struct sp_pending *p, uint32_t i, sp_off *at)
 {
-	return in_block(p, p->layout.cell + i * p->layout.cell_bytes);
+	return sp_image_cell(p->image, p->relation, p->off, &p->layout, p->f.cells, i, at);
 }
 
 static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
 {
 	struct sp_pending *p = f->of;
+	sp_off at;
+	const struct sp_cell *is = cell_at(p, (uint32_t)i, &at);
 
-	return sp_draft(&p->drafts, cell_off(p, (uint32_t)i), cell_at(p, (uint32_t)i), p->layout.cell_bytes);
+	return is ? sp_draft(&p->drafts, at, is, p->layout.cell_bytes) : NULL;
 }
 
-const struct sp_cell *sp_pending_drafted(const struct sp_pending *p, uint32_t i)
+const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 {
-	const struct sp_cell *c = sp_draft_find(&p->drafts, cell_off(p, i), p->layout.cell_bytes);
+	sp_off at;
+	const struct sp_cell *is = cell_at(p, i, &at), *drafted = is ? sp_draft_find(&p->drafts, at, p->layout.cell_bytes) : NULL;
 
-	return c ? c : cell_at(p, i);
+	return drafted ? drafted : is;
 }
 
 static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
 {
-	return sp_pending_drafted(f->of, (uint32_t)i);
+	return sp_pending_cell(f->of, (uint32_t)i);
 }
 
 static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
@@ -101,23 +99,6 @@ static void fold(struct sp_pending *p, const struct sp_record *const *list, uint
 		p->f.state->flags |= SP_STATE_CROWDED;
 }
 
-static void bound_cells(struct sp_pending *p)
-{
-	const struct sp_draft *is;
-	uint64_t place = 0;
-
-	p->first = p->f.cells;
-	p->last = 0;
-	while ((is = sp_draft_next(&p->drafts, &place)) != NULL) {
-		uint64_t i = (is->at - cell_off(p, 0)) / p->layout.cell_bytes;
-
-		if (is->at < cell_off(p, 0) || i >= p->f.cells)
-			continue;
-		p->first = (uint32_t)sp_min(p->first, i);
-		p->last = (uint32_t)sp_max(p->last, i);
-	}
-}
-
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
 		     uint32_t cells, bool intervals, void *memory)
 {
@@ -149,7 +130,6 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	p->state = p->f.state;
 	from = list_records(p, p->f.state->folded, records, list, &n);
 	fold(p, from, n);
-	bound_cells(p);
 }
 
 bool sp_pending_is_stale(const struct sp_pending *p)

@@ -22,7 +22,6 @@ struct sp_pending {
 	uint32_t records;
 	struct sp_layout layout;
 	struct sp_drafts drafts;
-	uint32_t first, last;		/* of the cells that drafts are of, when all is folded */
 	bool intervals, crowded;
 	uint64_t place, drafted, folded;	/* when it was read */
 };
@@ -35,15 +34,8 @@ uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k);
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
 		     uint32_t cells, bool intervals, void *memory);
 
-/* A cell as it is with that.  Most have no draft, as a thread comes to few CPUs: with a look through the drafts for each of
- * 264 cells a dump of 1000 threads took twice the instructions. */
-const struct sp_cell *sp_pending_drafted(const struct sp_pending *p, uint32_t i);
-static inline const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
-{
-	if (i >= p->first && i <= p->last)
-		return sp_pending_drafted(p, i);
-	return (const struct sp_cell *)((const char *)p->relation + p->layout.cell + i * p->layout.cell_bytes);
-}
+/* A cell as it is with that; NULL: nothing was booked near it. */
+const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i);
 
 /* The writer has gone on: what was read since sp_pending_read may be of before and after. */
 bool sp_pending_is_stale(const struct sp_pending *p);

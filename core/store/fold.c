@@ -12,7 +12,64 @@
 
 static struct sp_cell *cell_of(const struct sp_writer *w, uint32_t i)
 {
-	return (struct sp_cell *)((char *)w->relation + w->layout.cell + i * w->layout.cell_bytes);
+	sp_off at;
+
+	return sp_records_cell_at(w, (int32_t)i, &at);
+}
+
+static sp_off *blocks_of(const struct sp_relation *r, const struct sp_layout *l)
+{
+	return (sp_off *)((char *)r + l->blocks);
+}
+
+static struct sp_block *cells_at(const struct sp_store *s, sp_off off, const struct sp_layout *l)
+{
+	return (struct sp_block *)sp_image_block(&s->image, off, SP_BLOCK_CELLS, sp_cells_bytes(l));
+}
+
+/* sum, a copy of a relation that stays until sum takes its place, gets blocks of its own, and such as `from` has; false: no
+ * memory. */
+static bool copy_cells(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *from)
+{
+	struct sp_layout l = sp_relation_layout(sum->k, sum->cells);
+	sp_off *to = blocks_of(sum, &l);
+	uint32_t extra = 0, n = (uint32_t)sp_cell_blocks(&l, sum->cells);
+
+	/* Which of the extra cells are whose is each relation's own. */
+	for (uint32_t i = n; i-- > 0 && (i + 1) * l.each > sum->cells - SP_CELLS_EXTRA;)
+		extra |= blocks_of(from, &l)[i] != 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sp_block *was = cells_at(s, to[i], &l);
+		struct sp_block *b;
+
+		to[i] = 0;
+		if (!was && !blocks_of(from, &l)[i] && !(extra && (i + 1) * l.each > sum->cells - SP_CELLS_EXTRA))
+			continue;
+		b = sp_store_make(s, SP_BLOCK_CELLS, sp_cells_bytes(&l), &to[i]);
+		if (!b)
+			return false;
+		if (was)
+			memcpy(b + 1, was + 1, sp_cells_bytes(&l) - sizeof(*b));
+		else
+			sp_cells_begin(b, &l, sum->cells, i * (uint32_t)l.each);
+	}
+	return true;
+}
+
+static void free_cells(struct sp_store *s, const struct sp_relation *r)
+{
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+
+	for (uint32_t i = 0; i < sp_cell_blocks(&l, r->cells); i++)
+		if (cells_at(s, blocks_of(r, &l)[i], &l))
+			sp_region_free(&s->region, blocks_of(r, &l)[i], sp_cells_bytes(&l));
+}
+
+static int cpu_of(const struct sp_writer *w, uint32_t i)
+{
+	const struct sp_cell *c = i < w->cells - SP_CELLS_EXTRA ? NULL : cell_of(w, i);
+
+	return c ? c->cpu : i < w->cells - SP_CELLS_EXTRA ? (int)i : SP_NO_CPU;
 }
 
 /* Beyond the topology's CPUs each has cells of its own. */
@@ -29,7 +86,7 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 	t->windows += f->windows;
 	for (uint32_t i = 0; i < v->cells; i++)
 		if (f->at[i])
-			t->at[sp_records_cell(w, cell_of(v, i)->cpu)] += f->at[i];
+			t->at[sp_records_cell(w, cpu_of(v, i))] += f->at[i];
 	for (uint32_t e = 0; e < to->k; e++)
 		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
 }
@@ -140,7 +197,7 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 
 			if ((uint32_t)f->cell >= from->cells)
 				continue;
-			t = sp_interval_like(b, k, f->from, f->to, sp_records_cell(to, cell_of(from, (uint32_t)f->cell)->cpu));
+			t = sp_interval_like(b, k, f->from, f->to, sp_records_cell(to, cpu_of(from, (uint32_t)f->cell)));
 			if (!t) {		/* it is "other" now */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;
@@ -169,7 +226,7 @@ static void add_cells(struct sp_writer *to, const struct sp_writer *from)
 		const struct sp_cell *f = cell_of(from, i);
 		struct sp_cell *t;
 
-		if (!f->used)
+		if (!f || !f->used)
 			continue;
 		t = cell_of(to, (uint32_t)sp_records_cell(to, f->cpu));
 		t->readings += f->readings;
@@ -289,7 +346,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	if (!sum)
 		return false;
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
-	if ((r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, new_off, r))
+	if (!copy_cells(s, sum, r) || (r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, new_off, r))
 		return false;
 	add_relation(s, sum, new_off, r, off);
 	sum->folded = off;
@@ -311,6 +368,8 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 		sp_region_free(&s->region, old->gauges, gauges_bytes);
 	free_overflows(s, r);
 	free_overflows(s, old);
+	free_cells(s, r);
+	free_cells(s, old);
 	free_intervals(s, r->intervals, r->k);
 	if (old->intervals != sum->intervals)
 		free_intervals(s, old->intervals, r->k);

@@ -40,6 +40,7 @@ enum sp_block_kind {
 	SP_BLOCK_READINGS,
 	SP_BLOCK_GAUGES,
 	SP_BLOCK_OVERFLOWS,
+	SP_BLOCK_CELLS,			/* the head alone, then cells */
 	SP_BLOCK_INTERVALS = 0x5320,
 	SP_BLOCK_SITES,
 	SP_BLOCK_MODULE,
@@ -274,6 +275,7 @@ enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
 enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAGE, SP_SCOPE_HOST, SP_SCOPE_DEVICE };
 
 #define SP_CELLS_EXTRA	8u	/* for CPUs that the topology lacks, behind the dense ones; the last is "no CPU" */
+#define SP_CELLS_BYTES	1024u	/* of a block of cells, where one cell does not take more */
 #define SP_NO_CPU	(-1)
 
 #define SP_RELATION_PROVEN	1u	/* the kernel counted on this CPU only: all of total is exact */
@@ -296,7 +298,8 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
  *	struct sp_state			with its arrays
  *	struct sp_record[SP_RECORDS]	each with its values
  *	struct sp_draft[]		SP_DRAFTS of cells and as many of intervals
- *	struct sp_cell cell[cells]	each with its arrays
+ *	struct sp_cell			the last cell, of no known CPU, with its arrays
+ *	sp_off blocks[]			blocks of the cells before it, in order; 0: none of the block's cells was needed yet
  *	struct sp_times			with its arrays
  * at the places that sp_relation_layout gives.
  */
@@ -429,7 +432,13 @@ struct sp_times {
 
 struct sp_layout {
 	uint64_t state, records, record_bytes, drafts, draft_room, cell, cell_bytes, times, bytes;
+	uint64_t blocks, each;		/* the cells of one block; 0: all cells are at `cell`, as in version 4 and in the compact form */
 };
+
+static inline uint64_t sp_cell_blocks(const struct sp_layout *l, uint64_t cells)
+{
+	return l->each ? (cells - 1 + l->each - 1) / l->each : 0;
+}
 
 /* In the compact form nothing but cells and times follow: cells of counted CPUs only, ascending, whose entry holds if `epoch`
  * is not 0. */
@@ -591,8 +600,18 @@ static inline struct sp_layout sp_live_layout(uint64_t k, uint64_t cells, uint32
 		       SP_DRAFTS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
 	l.cell = l.drafts + l.draft_room;
 	l.times = l.cell + cells * l.cell_bytes;
+	if (records == SP_RECORDS) {
+		l.each = sp_max((SP_CELLS_BYTES - sizeof(struct sp_block)) / l.cell_bytes, 1u);
+		l.blocks = l.cell + l.cell_bytes;
+		l.times = l.blocks + sp_cell_blocks(&l, cells) * sizeof(sp_off);
+	}
 	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
 	return l;
+}
+
+static inline uint64_t sp_cells_bytes(const struct sp_layout *l)
+{
+	return sp_max(SP_CELLS_BYTES, sizeof(struct sp_block) + l->each * l->cell_bytes);
 }
 
 /* As this version writes it. */

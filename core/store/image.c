@@ -27,6 +27,21 @@ const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t ki
 	return sp_image_at(image, off, b->bytes);
 }
 
+const struct sp_cell *sp_image_cell(const struct sp_image *image, const struct sp_relation *r, sp_off off,
+				    const struct sp_layout *l, uint32_t cells, uint32_t i, sp_off *at)
+{
+	const char *base = (const char *)r;
+	uint64_t place = l->cell + (l->each ? 0 : i * l->cell_bytes);
+
+	if (l->each && i + 1 < cells) {
+		off = sp_acquire((const sp_off *)(base + l->blocks) + i / l->each);
+		base = sp_image_block(image, off, SP_BLOCK_CELLS, sp_cells_bytes(l));
+		place = sizeof(struct sp_block) + i % l->each * l->cell_bytes;
+	}
+	*at = off + place;
+	return base ? (const struct sp_cell *)(base + place) : NULL;
+}
+
 const char *sp_image_text(const struct sp_image *image, sp_off off)
 {
 	const struct sp_string *s = sp_image_block(image, off, SP_BLOCK_STRING, sizeof(*s) + 1);

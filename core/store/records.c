@@ -13,9 +13,17 @@ int64_t sp_records_zeros[SP_EVENTS_MAX];
 #define END	36u			/* so many records are folded */
 _Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be added");
 
+struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at)
+{
+	return (struct sp_cell *)sp_image_cell(w->image, w->relation, w->off, &w->layout, w->cells, (uint32_t)i, at);
+}
+
+/* Of one that is there. */
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {
-	return (struct sp_cell *)((char *)w->relation + w->layout.cell + (uint32_t)i * w->layout.cell_bytes);
+	sp_off at;
+
+	return sp_records_cell_at(w, i, &at);
 }
 
 static struct sp_record *record_at(const struct sp_writer *w, uint32_t place)
@@ -47,13 +55,34 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 	__atomic_fetch_and(&w->slow, ~flag, __ATOMIC_RELEASE);
 }
 
+/* The block of cell i is there from now on.  (A handler or another thread may do the same now: then one of the two blocks is not
+ * used.) */
+static bool make_cell(struct sp_writer *w, int32_t i)
+{
+	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
+	struct sp_store *s = sp_store_of(w->image);
+	struct sp_block *b;
+	sp_off off, none = 0;
+
+	if (cell_at(w, i))
+		return true;
+	b = s ? sp_store_make_now(s, SP_BLOCK_CELLS, sp_cells_bytes(&w->layout), &off) : NULL;
+	if (!b) {
+		sp_relation_told(w->relation, SP_BY_AUTO, SP_WHY_MEMORY);
+		return false;
+	}
+	sp_cells_begin(b, &w->layout, w->cells, n * (uint32_t)w->layout.each);
+	(void)sp_cas((sp_off *)((char *)w->relation + w->layout.blocks) + n, &none, off);
+	return true;
+}
+
 int sp_records_cell(struct sp_writer *w, int cpu)
 {
 	int dense = (int)(w->cells - SP_CELLS_EXTRA), last = (int)w->cells - 1;
 
 	if (cpu >= 0 && cpu < dense)
 		return cpu;
-	for (int i = dense; cpu >= 0 && i < last; i++) {
+	for (int i = dense; cpu >= 0 && i < last && make_cell(w, i); i++) {
 		struct sp_cell *c = cell_at(w, i);
 		int32_t is = SP_NO_CPU;
 
@@ -64,6 +93,22 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 		return i;
 	}
 	return last;
+}
+
+/* The same, to be booked in.  *known: false where there is no memory, so that it is the last one. */
+static int32_t booked_cell(struct sp_writer *w, int cpu, bool *known)
+{
+	int32_t cell = sp_records_cell(w, cpu);
+
+	*known = make_cell(w, cell);
+	return *known ? cell : (int32_t)w->cells - 1;
+}
+
+void sp_records_meet(struct sp_writer *w, int cpu)
+{
+	bool known;
+
+	(void)booked_cell(w, cpu, &known);
 }
 
 /* ---- folding ------------------------------------------------------------------ */
@@ -86,17 +131,15 @@ struct folding {
 	struct met met[MET];
 };
 
-static sp_off cell_off(const struct sp_writer *w, int32_t i)
-{
-	return w->off + w->layout.cell + (uint32_t)i * w->layout.cell_bytes;
-}
-
 static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
 
 	if (in->hot != i) {
-		in->cell = sp_draft(&in->drafts, cell_off(in->w, i), cell_at(in->w, i), in->w->layout.cell_bytes);
+		sp_off at;
+		const struct sp_cell *is = sp_records_cell_at(in->w, i, &at);
+
+		in->cell = is ? sp_draft(&in->drafts, at, is, in->w->layout.cell_bytes) : NULL;
 		in->hot = in->cell ? i : -1;
 	}
 	return in->cell;
@@ -105,9 +148,10 @@ static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
 static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
-	const struct sp_cell *c = sp_draft_find(&in->drafts, cell_off(in->w, i), in->w->layout.cell_bytes);
+	sp_off at;
+	const struct sp_cell *is = sp_records_cell_at(in->w, i, &at), *drafted = sp_draft_find(&in->drafts, at, in->w->layout.cell_bytes);
 
-	return c ? c : cell_at(in->w, i);
+	return is && drafted ? drafted : is;
 }
 
 static __attribute__((noinline)) struct sp_interval *meet_interval(struct folding *in, struct met *m)
@@ -444,13 +488,16 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 static void keep_plain(struct sp_writer *w, int32_t cell, const long long *x, uint64_t ns)
 {
 	int64_t *v = sp_log_room(w->log);
-	struct sp_cell *c = cell_at(w, cell);
+	struct sp_cell *c;
 
 	if (!v)
 		return;
 	sp_copy_counts((long long *)v, x, w->k);
-	if (SP_UNLIKELY(!(c->used & SP_CELL_KEPT)))
+	if (SP_UNLIKELY(w->kept != cell + 1)) {
+		c = cell_at(w, cell);
 		sp_put(&c->used, c->used | SP_CELL_KEPT);
+		w->kept = cell + 1;
+	}
 	sp_log_append(w->log, cell, ns);
 }
 
@@ -541,11 +588,12 @@ static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64
 	memcpy(rest, counts, sizeof(rest));
 	for (uint32_t i = 0; i < p->n; i++) {
 		const int64_t *part = p->at + (uint64_t)i * w->k, *proven = p->proven + (uint64_t)i * w->k;
-		int32_t cell = sp_records_cell(w, p->cpu[i]);
-		bool all = is_all_or_none(part, proven, w->k, true);
+		bool known;
+		int32_t cell = booked_cell(w, p->cpu[i], &known);
+		bool all = known && is_all_or_none(part, proven, w->k, true);
 
 		add_part(w, SP_OP_PART | (all ? SP_RECORD_PROVEN : 0), cell, reading, part, from, site);
-		if (!all && !is_all_or_none(part, proven, w->k, false))
+		if (known && !all && !is_all_or_none(part, proven, w->k, false))
 			add_part(w, SP_OP_PROVEN, cell, reading, proven, from, site);
 		for (uint32_t e = 0; e < w->k; e++)
 			rest[e] -= part[e];
@@ -585,9 +633,10 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 {
 	bool values = has_values(b->op), missed = sp_records_has_missed(w), runs = w->runs || b->op == SP_OP_START;
 	bool ends = (b->op == SP_OP_START && !w->relation->first_ns) || b->op == SP_OP_STOP;
-	int32_t cell = values ? sp_records_cell(w, b->cpu) : 0;
+	bool known = true;
+	int32_t cell = values ? booked_cell(w, b->cpu, &known) : 0;
 	const int64_t *x = (const int64_t *)b->x;
-	uint32_t what = b->op | keeps(w, b->op) | (b->proven && !missed ? SP_RECORD_PROVEN : 0);
+	uint32_t what = b->op | keeps(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
 
 	if (values && w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)

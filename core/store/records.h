@@ -40,6 +40,12 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
  * not, the last one for SP_NO_CPU or when those are taken. */
 int sp_records_cell(struct sp_writer *w, int cpu);
 
+/* Cell i, and *at: where it is in the store; NULL: nothing was booked near it yet. */
+struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at);
+
+/* The cell of a CPU has memory from now on, if there is some. */
+void sp_records_meet(struct sp_writer *w, int cpu);
+
 /* Goes on with the intervals of its relation, all of them, in this memory (interval.h); between runs, by who has the writer
  * to himself. */
 void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots);

@@ -68,6 +68,68 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 	return p;
 }
 
+/* With the lock. */
+static void make_ready(struct sp_store *s)
+{
+	sp_off off;
+
+	for (uint32_t i = 0; i < SP_READY; i++)
+		if (!sp_get(&s->ready[i]) && sp_store_make(s, SP_BLOCK_FREE, SP_READY_BYTES, &off))
+			sp_publish(&s->ready[i], off);
+}
+
+static void *take_ready(struct sp_store *s, uint32_t kind, sp_off *off, uint32_t *left)
+{
+	struct sp_block *b = NULL;
+
+	*left = 0;
+	for (uint32_t i = 0; i < SP_READY; i++) {
+		*off = b ? *off : sp_acquire(&s->ready[i]);
+		if (!b && *off && sp_cas(&s->ready[i], off, 0))
+			b = sp_region_at(&s->region, *off, SP_READY_BYTES);
+		else
+			*left += sp_get(&s->ready[i]) != 0;
+	}
+	if (b)
+		sp_publish(&b->kind, kind);
+	return b;
+}
+
+#define TRIES_NOW 100u
+
+void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off)
+{
+	struct sp_held held;
+	uint32_t left = 0;
+	void *b = bytes <= SP_READY_BYTES ? take_ready(s, kind, off, &left) : NULL;
+
+	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2); tries++) {
+		if (!sp_lock_try(&s->lock, &held, 0))
+			continue;
+		b = b ? b : sp_store_make(s, kind, bytes, off);
+		make_ready(s);
+		sp_lock_give(&s->lock, &held);
+		break;
+	}
+	return b;
+}
+
+struct sp_store *sp_store_of(const struct sp_image *image)
+{
+	return image->region ? (struct sp_store *)((char *)image->region - offsetof(struct sp_store, region)) : NULL;
+}
+
+void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first)
+{
+	for (uint32_t i = 0; i < l->each; i++) {
+		struct sp_cell *c = (struct sp_cell *)((char *)(b + 1) + i * l->cell_bytes);
+		bool dense = first + i < cells - SP_CELLS_EXTRA;
+
+		c->used = dense ? SP_CELL_USED : 0;
+		c->cpu = dense ? (int32_t)(first + i) : SP_NO_CPU;
+	}
+}
+
 void sp_store_push(struct sp_store *s, sp_off *head, sp_off *kept, sp_off *next, sp_off off)
 {
 	*next = *head;
@@ -384,6 +446,7 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	sp_off gauges = key->n_gauges ? new_gauges(s, key) : 0;
 	struct sp_relation *r = t && !gauges == !key->n_gauges ? sp_store_make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
 	struct sp_state *state;
+	struct sp_cell *none;
 
 	if (!r) {
 		if (s->header)
@@ -402,12 +465,10 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	state = (struct sp_state *)((unsigned char *)r + l.state);
 	state->cell = -1;
 	state->epoch = 1;
-	for (uint32_t i = 0; i < r->cells; i++) {
-		struct sp_cell *c = (struct sp_cell *)((unsigned char *)r + l.cell + i * l.cell_bytes);
-
-		c->used = i < r->cells - SP_CELLS_EXTRA || i == r->cells - 1 ? SP_CELL_USED : 0;
-		c->cpu = i < r->cells - SP_CELLS_EXTRA ? (int32_t)i : SP_NO_CPU;
-	}
+	none = (struct sp_cell *)((unsigned char *)r + l.cell);
+	none->used = SP_CELL_USED;
+	none->cpu = SP_NO_CPU;
+	make_ready(s);
 	sp_store_push(s, &t->relations, &t->kept, &r->next, *off);
 	t->n_relations++;
 	return r;

@@ -27,6 +27,10 @@ struct sp_sought {
 	uint32_t releases;
 };
 
+/* Blocks that a call between a start and its stop can take. */
+#define SP_READY	16u
+#define SP_READY_BYTES	SP_CELLS_BYTES
+
 struct sp_store {
 	struct sp_region region;
 	struct sp_image image;		/* of the region, for the model */
@@ -39,6 +43,7 @@ struct sp_store {
 	bool in_file;			/* there is a relation in the live file */
 	uint32_t notes_made;
 	uint32_t releases;		/* sp_store_released, so far */
+	sp_off ready[SP_READY];		/* empty blocks for sp_store_make_now; 0: taken */
 	sp_off released[SP_SOUGHT];	/* the last one, by thread */
 	struct sp_sought sought[SP_SOUGHT];
 };
@@ -148,6 +153,16 @@ struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relat
 /* ---- for who makes and drops blocks elsewhere: readings.c, fold.c ------------- */
 
 void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
+
+/* The same without the lock, between a start and its stop: a block that is ready (up to SP_READY_BYTES), else one that is made if
+ * nobody holds the lock.  NULL: neither. */
+void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
+
+/* The store of its own image; NULL: the image is another's. */
+struct sp_store *sp_store_of(const struct sp_image *image);
+
+/* Cells of a new block, the first of which is number `first` of r's. */
+void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first);
 
 /* A block becomes the head of its list.  When it is the first that is not in the file
  * any more, the head before it stays known to who reads the file. */

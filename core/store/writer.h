@@ -52,6 +52,7 @@ struct sp_writer {
 	struct sp_track track;		/* the intervals */
 	uint32_t cells;
 	bool ran;			/* a set before left the relation running */
+	int32_t kept;			/* the cell that is marked SP_CELL_KEPT, plus one; 0: none */
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool only_kept;			/* each of the relation's readings is kept */
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER or SP_SLOW_KEPT */

@@ -644,6 +644,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
+	sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
