@@ -574,7 +574,7 @@ struct sp_intervals {
 struct sp_interval {
 	uint32_t from, to;		/* sites; 0: not known */
 	int32_t cell;			/* of the relation */
-	uint32_t pad;
+	uint32_t number;		/* its place in the block, from 0; 0 in the compact form */
 	uint64_t count;			/* readings at `to` */
 	int64_t at[];			/* total[k], exact[k] */
 };

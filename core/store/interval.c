@@ -1,6 +1,7 @@
 /* interval.c: see interval.h. */
 #include <string.h>
 
+#include "store.h"
 #include "interval.h"
 
 /* The words of a block's head that change when an interval comes. */
@@ -22,7 +23,8 @@ struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uin
 	}
 	if (block->n == block->room)
 		return NULL;
-	at = sp_interval_in(block, k, (uint32_t)block->n++);
+	at = sp_interval_in(block, k, (uint32_t)block->n);
+	at->number = (uint32_t)block->n++;
 	at->from = from;
 	at->to = to;
 	at->cell = cell;
@@ -49,41 +51,53 @@ uint32_t sp_intervals_room(const struct sp_image *image, sp_off off, uint32_t k)
 
 /* ---- by slots ------------------------------------------------------------- */
 
-static struct sp_interval_slot *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell)
+static struct sp_interval *in_slot(const struct sp_track *t, uint32_t slot)
+{
+	return (struct sp_interval *)sp_image_at(t->image, (sp_off)slot * 8, SP_INTERVAL_BYTES(t->k));
+}
+
+static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to, int cell)
+{
+	return at && at->from == from && at->to == to && at->cell == cell;
+}
+
+static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell)
 {
 	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^ ((uint32_t)cell * 0x165667b19e3779f9ull);
 	uint32_t i = (uint32_t)(h >> 32) & (t->slots - 1);
-	struct sp_interval_slot *s = &t->slot[i];
 
-	while (s->block && (s->from != from || s->to != to || s->cell != cell))
-		s = &t->slot[i = (i + 1) & (t->slots - 1)];
-	return s;
+	while (t->slot[i] && !is_between(in_slot(t, t->slot[i]), from, to, cell))
+		i = (i + 1) & (t->slots - 1);
+	return &t->slot[i];
 }
 
-void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off newest, uint32_t k,
-		       struct sp_interval_slot *memory, uint32_t slots)
+static void go_on_in(struct sp_track *t, struct sp_intervals *b, sp_off off)
+{
+	t->fresh = b;
+	t->fresh_off = off;
+	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
+}
+
+void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
 
 	/* (Another thread may look whether it is low.) */
-	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots }, sizeof(*t) / 8);
-	for (sp_off off = newest; off && left--; off = b->next) {
+	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots, .image = image,
+									       .newest = newest }, sizeof(*t) / 8);
+	for (sp_off off = *newest; off && left--; off = b->next) {
 		b = (struct sp_intervals *)sp_intervals_at(image, off, k);
 		if (!b)
 			break;
-		if (!t->fresh) {
-			t->fresh = b;
-			t->fresh_off = off;
-			t->fresh_used = (uint32_t)sp_min(b->n, b->room);
-		}
+		if (!t->fresh)
+			go_on_in(t, b, off);
 		t->room += b->room;
+		t->blocks++;
 		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots; i++, t->used++) {
 			const struct sp_interval *at = sp_interval_in(b, k, i);
-			struct sp_interval_slot *s = slot_of(t, at->from, at->to, at->cell);
 
-			if (!s->block)
-				*s = (struct sp_interval_slot){ at->from, at->to, at->cell, i + 1, b, off };
+			*slot_of(t, at->from, at->to, at->cell) = (uint32_t)((off + sp_interval_at(k, i)) / 8);
 		}
 	}
 	sp_put(&t->low, sp_intervals_wanted(t) != 0);
@@ -94,7 +108,7 @@ uint32_t sp_intervals_wanted(const struct sp_track *t)
 	uint32_t left = t->fresh ? t->fresh->room - t->fresh_used : 0;
 
 	if (!t->room)
-		return SP_INTERVALS_FIRST;
+		return SP_INTERVALS_FIRST(t->k);
 	return left > t->room / 4 || t->room >= SP_INTERVALS_MOST ? 0 : t->room;
 }
 
@@ -105,20 +119,48 @@ static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
 	return !fresh || fresh->room - used <= fresh->room / 4;
 }
 
+/* Room in one of the blocks that are ready. */
+static bool add_block(struct sp_track *t)
+{
+	uint32_t room = (uint32_t)((SP_READY_BYTES - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(t->k)), left;
+	struct sp_store *s = sp_store_of(t->image);
+	struct sp_intervals *b;
+	sp_off off;
+
+	if (!s || room < 4 || t->room + room > SP_INTERVALS_MOST || t->blocks >= SP_INTERVAL_BLOCKS || 8 * (t->used + room) > 7 * t->slots)
+		return false;
+	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, &off, &left);
+	if (!b)
+		return false;
+	b->k = t->k;
+	b->room = room;
+	b->next = *t->newest;
+	sp_publish(t->newest, off);
+	t->room += room;
+	t->blocks++;
+	go_on_in(t, b, off);
+	return true;
+}
+
 /* Its words are written at once: none is read before its block's head says that it is there. */
-static bool new_interval(struct sp_track *t, struct sp_interval_slot *s, uint32_t from, uint32_t to, int cell)
+static bool new_interval(struct sp_track *t, uint32_t *s, uint32_t from, uint32_t to, int cell)
 {
 	struct sp_interval *at;
+	uint64_t place;
 
-	if (!t->fresh || t->fresh_used == t->fresh->room)
+	if ((!t->fresh || t->fresh_used == t->fresh->room) && !add_block(t))
 		return false;
-	at = sp_interval_in(t->fresh, t->k, t->fresh_used++);
+	place = (t->fresh_off + sp_interval_at(t->k, t->fresh_used)) / 8;
+	if (place > UINT32_MAX)
+		return false;
+	at = sp_interval_in(t->fresh, t->k, t->fresh_used);
 	at->from = from;
 	at->to = to;
 	at->cell = cell;
+	at->number = t->fresh_used++;
 	t->used++;
 	sp_put(&t->low, sp_intervals_wanted(t) != 0);
-	*s = (struct sp_interval_slot){ from, to, cell, t->fresh_used, t->fresh, t->fresh_off };
+	*s = (uint32_t)place;
 	return true;
 }
 
@@ -139,21 +181,27 @@ static struct sp_interval *draft(struct sp_drafts *d, const struct sp_intervals 
 struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell,
 				      bool *crowded)
 {
-	struct sp_interval_slot *s;
+	const struct sp_interval *at;
+	const struct sp_intervals *b;
+	sp_off off;
+	uint32_t *s;
 
 	if (!t->slots)
 		return NULL;
 	s = slot_of(t, from, to, cell);
-	if (!s->block && from && is_for_sites(t->fresh, t->fresh_used)) {
+	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !add_block(t)) {
 		*crowded = true;
 		from = 0;
 		s = slot_of(t, from, to, cell);
 	}
-	if (!s->block && !new_interval(t, s, from, to, cell)) {
+	if (!*s && !new_interval(t, s, from, to, cell)) {
 		*crowded = true;
 		return NULL;
 	}
-	return draft(d, s->block, s->off, t->k, s->number - 1);
+	at = in_slot(t, *s);
+	off = (sp_off)*s * 8 - sp_interval_at(t->k, at->number);
+	b = sp_intervals_at(t->image, off, t->k);
+	return b ? draft(d, b, off, t->k, at->number) : NULL;
 }
 
 /* ---- by a look through the list -------------------------------------------------- */
@@ -217,6 +265,7 @@ struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_o
 		at->from = from;
 		at->to = to;
 		at->cell = cell;
+		at->number = used;
 	}
 	return at;
 }

@@ -6,7 +6,7 @@
  * has (more sites, too) is nobody's: readers show it as "other".
  *
  * A site is a number that the caller made up (preload/sites/sites.h), 0: not known.
- * Room is made before a set starts; nothing here allocates.
+ * Room is made before a set starts.  Later ones take a block that is ready (store.h), if there is one.
  */
 #ifndef SP_INTERVAL_H
 #define SP_INTERVAL_H
@@ -14,28 +14,22 @@
 #include "draft.h"
 #include "image.h"
 
-#define SP_INTERVALS_FIRST	32u
+#define SP_INTERVALS_FIRST(k)	(uint32_t)sp_max((2048 - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(k), 8u)
 #define SP_INTERVALS_MOST	1024u	/* of one relation */
 #define SP_INTERVAL_BLOCKS	64u	/* of a relation: they double */
-
-/* An interval's place; private memory of who writes. */
-struct sp_interval_slot {
-	uint32_t from, to;
-	int32_t cell;
-	uint32_t number;		/* in its block, from 1 */
-	struct sp_intervals *block;	/* NULL: a free slot */
-	sp_off off;			/* of its block */
-};
 
 /* Those of one relation, for who writes. */
 struct sp_track {
 	uint32_t k;
 	uint32_t used, room;		/* intervals of the relation */
 	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
-	struct sp_interval_slot *slot;	/* the caller's memory */
+	uint32_t *slot;			/* offset of an interval, divided by 8; 0: free; the caller's memory */
+	const struct sp_image *image;
+	sp_off *newest;			/* the relation's list */
 	struct sp_intervals *fresh;	/* where new ones go, */
 	sp_off fresh_off;
 	uint32_t fresh_used;
+	uint16_t blocks;
 	bool low;			/* sp_intervals_wanted says so */
 };
 
@@ -51,10 +45,9 @@ static inline struct sp_interval *sp_interval_in(const struct sp_intervals *bloc
 	return (struct sp_interval *)((char *)block + sp_interval_at(k, i));
 }
 
-/* The writer goes on with the intervals of the list at `newest`; memory: room for
+/* The writer goes on with the intervals of the list at *newest; memory: room for
  * slots (a power of 2), zeroed.  With the store's lock. */
-void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off newest, uint32_t k,
-		       struct sp_interval_slot *memory, uint32_t slots);
+void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots);
 
 /* How many more there should be room for before a start; 0: there is enough, or all
  * that may be. */

@@ -336,9 +336,9 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 		    SP_SLOW_KEPT : SP_SLOW_OTHER);
 }
 
-void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
+void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
 {
-	sp_intervals_bind(&w->track, w->image, w->relation->intervals, w->k, memory, slots);
+	sp_intervals_bind(&w->track, w->image, &w->relation->intervals, w->k, memory, slots);
 }
 
 /* ---- a record ---------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ void sp_records_meet(struct sp_writer *w, int cpu);
 
 /* Goes on with the intervals of its relation, all of them, in this memory (interval.h); between runs, by who has the writer
  * to himself. */
-void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots);
+void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots);
 
 /* All is in the cells and intervals. By who may book now. */
 void sp_records_fold(struct sp_writer *w);

@@ -78,7 +78,7 @@ static void make_ready(struct sp_store *s)
 			sp_publish(&s->ready[i], off);
 }
 
-static void *take_ready(struct sp_store *s, uint32_t kind, sp_off *off, uint32_t *left)
+void *sp_store_take_ready(struct sp_store *s, uint32_t kind, sp_off *off, uint32_t *left)
 {
 	struct sp_block *b = NULL;
 
@@ -101,7 +101,7 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 {
 	struct sp_held held;
 	uint32_t left = 0;
-	void *b = bytes <= SP_READY_BYTES ? take_ready(s, kind, off, &left) : NULL;
+	void *b = bytes <= SP_READY_BYTES ? sp_store_take_ready(s, kind, off, &left) : NULL;
 
 	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2); tries++) {
 		if (!sp_lock_try(&s->lock, &held, 0))

@@ -128,15 +128,21 @@ static void *map_touched(uint64_t bytes)
 static void make_page(struct sp_set *s, int id)
 {
 	struct chunk *c = (struct chunk *)sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
+	uintptr_t at;
 
 	if (s->page)
 		return;
 	s->page = &c->page[id % SP_SETS_CHUNK];
-	populate(s->page, sizeof(*s->page));
+	at = (uintptr_t)s->page & ~(uintptr_t)(SP_PAGE - 1);
+	populate((void *)at, (uintptr_t)(s->page + 1) - at);
 	memset(s->page, 0, sizeof(*s->page));
 	if (!s->values) {
 		s->values = s->page->values;
 		s->values_room = SP_PAGE_VALUES;
+	}
+	if (!s->opened.at) {
+		s->opened.at = s->page->native;
+		s->opened.room = SP_PAGE_NATIVES;
 	}
 }
 
@@ -455,7 +461,7 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	return true;
 }
 
-static void free_slots(const struct sp_set *s, struct sp_interval_slot *slots, uint32_t n)
+static void free_slots(const struct sp_set *s, uint32_t *slots, uint32_t n)
 {
 	if (!s->page || slots != s->page->slot)
 		sp_unmap(slots, n * sizeof(*slots));
@@ -464,9 +470,8 @@ static void free_slots(const struct sp_set *s, struct sp_interval_slot *slots, u
 /* The set's writer gets room for so many intervals, `more` of them new. */
 static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 {
-	struct sp_interval_slot *memory;
+	uint32_t slots = SP_PAGE_SLOTS, *memory;
 	struct sp_held held;
-	uint32_t slots = SP_PAGE_SLOTS;
 
 	while (slots < 2 * room)
 		slots *= 2;
@@ -502,11 +507,11 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
  * set takes ms anyway: others' first starts are to be short. */
 static uint32_t first_room(const struct sp_writer *w)
 {
-	uint32_t room = w->relation->id ? SP_INTERVALS_FIRST : FIRST_ROOM;
+	uint32_t least = SP_INTERVALS_FIRST(w->k), room = w->relation->id ? least : FIRST_ROOM;
 
-	while (room > SP_INTERVALS_FIRST && sp_intervals_bytes(w->k, room) > FIRST_BYTES)
+	while (room > least && sp_intervals_bytes(w->k, room) > FIRST_BYTES)
 		room /= 2;
-	return room;
+	return (uint32_t)sp_max(room, least);
 }
 
 /* As many as the relation has, from a set before; or the first ones. */
@@ -516,7 +521,7 @@ static void bind_intervals(struct sp_set *s)
 	uint32_t first = first_room(&s->writer);
 
 	if (sp_conf.callsites)
-		make_intervals(s, room ? (uint32_t)sp_max(room, SP_INTERVALS_FIRST) : first, room ? 0 : first);
+		make_intervals(s, room ? room : first, room ? 0 : first);
 }
 
 /* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for by one of its CPUs.) */

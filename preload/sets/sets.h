@@ -74,7 +74,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t values_room;
 	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
-	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
+	uint32_t *slots;		/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_below below;
 	uint32_t n_slots;
@@ -100,12 +100,14 @@ struct __attribute__((aligned(128))) sp_set {
 };
 
 /* A set with more maps memory of its own for it. */
-#define SP_PAGE_VALUES	256u
+#define SP_PAGE_VALUES	16u
 #define SP_PAGE_SLOTS	64u
+#define SP_PAGE_NATIVES	4u
 
-struct sp_set_page {
+struct __attribute__((aligned(128))) sp_set_page {
 	long long values[SP_PAGE_VALUES];
-	struct sp_interval_slot slot[SP_PAGE_SLOTS];
+	uint32_t slot[SP_PAGE_SLOTS];
+	struct sp_native native[SP_PAGE_NATIVES];
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS] SP_HIDDEN;

@@ -44,17 +44,23 @@ uint32_t sp_opened_leaders(const struct sp_opened *o)
 
 /* ---- what libpapi does --------------------------------------------------- */
 
-/* Populated: another set of this thread may count page faults right now. */
+/* Populated: another set of this thread may count page faults right now.  (The first room is the set's page.) */
 static bool make_room(struct sp_opened *o)
 {
 	uint64_t bytes = SP_NATIVES_MOST * sizeof(*o->at);
+	struct sp_native *more;
 
-	if (!o->at) {
-		o->at = sp_map(bytes);
-		if (o->at)
-			(void)sp_sys(SYS_madvise, o->at, sp_align(bytes, 4096), MADV_POPULATE_WRITE);
-	}
-	return o->at != NULL;
+	if (o->n < o->room)
+		return true;
+	more = sp_map(bytes);
+	if (!more)
+		return false;
+	(void)sp_sys(SYS_madvise, more, sp_align(bytes, 4096), MADV_POPULATE_WRITE);
+	if (o->n)
+		memcpy(more, o->at, o->n * sizeof(*more));
+	sp_publish(&o->at, more);
+	o->room = SP_NATIVES_MOST;
+	return true;
 }
 
 static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)

@@ -28,8 +28,8 @@ struct sp_native {
 };
 
 struct sp_opened {
-	struct sp_native *at;		/* [SP_NATIVES_MOST]; NULL: nothing was seen yet */
-	uint32_t n;
+	struct sp_native *at;		/* [room]; NULL: none */
+	uint32_t n, room;
 	uint32_t changes;		/* grows whenever an event comes or goes */
 	uint32_t more;			/* that are open, too, and for which there is no room */
 	uint32_t had;			/* how many of both there were when PAPI had last opened all of them */

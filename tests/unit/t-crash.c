@@ -80,7 +80,7 @@ struct step {
 static struct sp_store store;
 static struct sp_writer writer;
 static struct sp_relation *relation;
-static struct sp_interval_slot slots[64];
+static uint32_t slots[64];
 static bool permanent;		/* every reading is kept */
 static struct sp_log readings;
 static unsigned char copy[1 << 16] __attribute__((aligned(64)));

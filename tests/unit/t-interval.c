@@ -11,7 +11,7 @@
 
 static struct sp_writer w;
 static struct sp_relation *relation;
-static struct sp_interval_slot *slots;
+static uint32_t *slots;
 static sp_off thread, relation_off;
 static uint32_t seed;
 static bool floats;		/* each count of FLOAT is a quarter */
@@ -287,7 +287,7 @@ static void random_calls(void **state)
 	int cpu = 0;
 
 	seed = 5;
-	bind(1, SP_INTERVALS_FIRST);
+	bind(1, SP_INTERVALS_FIRST(K));
 	running = false;
 	from = 0;
 	for (int i = 0; i < 20000; i++) {

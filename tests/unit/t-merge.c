@@ -347,7 +347,7 @@ static void make_reloaded(const char *name)
 	static const uint32_t site[5] = { 1, 2, 2, 3, 1 };
 	struct sp_event_text whole = { .name = "WHOLE" }, parts = { .name = "PARTS", .data_type = SP_FP64 };
 	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 } };
-	struct sp_interval_slot slots[32] = { 0 };
+	uint32_t slots[32] = { 0 };
 	long long values[2] = { 0 };
 	struct sp_store s = { 0 };
 	struct sp_relation *r;
