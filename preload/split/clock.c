@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "opened.h"
+#include "split-own.h"
 #include "witness.h"
 
 /* ---- what it may cost ------------------------------------------------------ */
@@ -326,7 +327,7 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error)
 {
-	uint64_t room = most + SP_CPUS_MORE, size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
+	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)), size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
 
 	c = most ? sp_map(size) : NULL;

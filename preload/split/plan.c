@@ -399,15 +399,17 @@ static uint64_t digest(const struct sp_opened *o)
 
 static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->room, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, times, end;
+	uint64_t n = c->room, k = w->k, natives = w->opened->n, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values,
+		 times, fds, end;
 	struct sp_split *p;
 
 	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
 	windows = cpus + n * sizeof(struct sp_split_cpu);
 	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
 	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 4 * n * 8 + sp_align(n * 4, 8);
-	times = values + 3 * n * k * 8;
-	end = times + n * sizeof(struct sp_residency_at);
+	times = values + (3 * n + 5) * k * 8;
+	fds = times + n * sizeof(struct sp_residency_at);
+	end = fds + n * natives * sizeof(int);
 	p = sp_hold_memory(end);
 	if (!p)
 		return NULL;
@@ -430,9 +432,15 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
 		p->cpu[i].mark_value = p->cpu[i].value + k;
 		p->cpu[i].told_value = p->cpu[i].mark_value + k;
-		for (uint32_t e = 0; e < SP_NATIVES_MOST; e++)
+		p->cpu[i].fd = (int *)((char *)p + fds) + i * natives;
+		for (uint32_t e = 0; e < natives; e++)
 			p->cpu[i].fd[e] = -1;
 	}
+	p->owed = (int64_t *)((char *)p + values) + 3 * n * k;
+	p->papi = p->owed + k;
+	p->least = p->papi + k;
+	p->most = p->least + k;
+	p->elsewhere = p->most + k;
 	p->times.at = (void *)((char *)p + times);
 	p->clock = c;
 	p->may = c->may;

@@ -21,7 +21,7 @@ struct sp_split_cpu {
 	int cpu;
 	bool apart[SP_GROUPS];		/* it has no such events: PAPI's counters do not count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
-	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
+	int *fd;			/* [natives] -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
 	int64_t *mark_value, *value;	/* [k] of the copies then */
 	uint64_t seen;			/* ticks when the thread was last known to have been there */
@@ -76,12 +76,12 @@ struct sp_split {
 	bool unseen;			/* nor was there when the segment began: windows are proven where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
-	int64_t owed[SP_SPLIT_EVENTS];	/* skipped so since the last scan, if the thread was read at home alone */
+	int64_t *owed;			/* [k] skipped so since the last scan, if the thread was read at home alone */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
 	int ran_at;			/* index of a CPU where another thread ran last */
 	bool had;			/* the last scan looked at PAPI's counters, too: */
-	int64_t papi[SP_SPLIT_EVENTS];	/* what they had right after the copies of the caller's CPU were read, */
-	int64_t least[SP_SPLIT_EVENTS], most[SP_SPLIT_EVENTS];	/* and those copies at that moment: they were read before it and after */
+	int64_t *papi;			/* [k] what they had right after the copies of the caller's CPU were read, */
+	int64_t *least, *most;		/* [k] and those copies at that moment: they were read before it and after */
 	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
 	bool unmoved;			/* from the value before to the last scan it was on one CPU, by the clock */
 	int from;			/* home at the scan before */
@@ -103,7 +103,7 @@ struct sp_split {
 	double *weight;			/* [n] */
 	int64_t *low, *high, *grown;	/* [n] */
 	int64_t *total, *share;		/* [n + 1] of one event */
-	int64_t elsewhere[SP_SPLIT_EVENTS];	/* booked on such CPUs so far */
+	int64_t *elsewhere;		/* [k] booked on such CPUs so far */
 	/* Events as sums of natives. */
 	struct {
 		uint32_t n;

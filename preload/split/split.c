@@ -204,7 +204,7 @@ static void begin(struct sp_split *p, const int64_t *had, uint32_t home)
 		copies_of(p, e, p->low);
 		sp_window_begin(&p->window[e], p->low, had ? had[e] : 0, home);
 	}
-	memset(p->owed, 0, sizeof(p->owed));
+	memset(p->owed, 0, p->k * sizeof(*p->owed));
 	p->gap = p->stood = p->distrust = SP_WHY_NONE;
 	p->ran[SP_SOFTWARE] = p->ran[SP_HARDWARE] = true;
 }
