@@ -113,5 +113,5 @@ plain "no more address space (RLIMIT_AS)" && {
 	mv "$tmp/recovered.json" "$tmp/memory.json"
 	check "all is in the live file" books memory
 }
-is "without memory in the end" "$(for n in $(seq $((mmaps - 3)) "$mmaps"); do fails $mmap "$n+" 12; done)" ""
+is "without memory in the end" "$(for n in $(seq $((mmaps - 2)) "$mmaps"); do fails $mmap "$n+" 12; done)" ""
 done_testing
