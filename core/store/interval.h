@@ -14,7 +14,7 @@
 #include "draft.h"
 #include "image.h"
 
-#define SP_INTERVALS_FIRST(k)	(uint32_t)sp_max(sp_min((2048 - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(k), 32u), 8u)
+#define SP_INTERVALS_FIRST(k)	(uint32_t)sp_max(sp_min((1792 - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(k), 32u), 8u)
 #define SP_INTERVALS_MOST	1024u	/* of one relation */
 #define SP_INTERVAL_BLOCKS	64u	/* of a relation: they double */
 

@@ -14,6 +14,9 @@ struct sp_set *sp_sets[SP_SETS_CHUNKS];
 static uint32_t serials;
 bool sp_sets_lost;
 
+/* With what a set has of the store, at most 10 KiB a set (tests/unit/t-store.c). */
+_Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2048, "a set's private memory");
+
 struct chunk {
 	struct sp_set set[SP_SETS_CHUNK];
 	struct sp_set_page page[SP_SETS_CHUNK] __attribute__((aligned(SP_PAGE)));

@@ -331,6 +331,29 @@ static void told_apart(void **state)
 	assert_true(compare(true) > 60);
 }
 
+/* Between a start and its stop a block that is ready gives more room. */
+static void more_room(void **state)
+{
+	struct sp_row row = { 0 };
+	struct sp_model m;
+
+	bind(1, 4);
+	free(slots);
+	slots = calloc(64, sizeof(*slots));
+	sp_records_intervals(&w, slots, 64);
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
+	for (uint32_t site = 2; site <= 12; site++)
+		book_call(&w, SP_OP_READ, 0, (const long long[K]){ site, site, site }, false, site);
+	sp_records_fold(&w);
+	bind_again();			/* they are found again */
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
+	book_call(&w, SP_OP_STOP, 0, (const long long[K]){ 5, 5, 5 }, false, 2);
+	open_first(&m, &row);
+	assert_int_equal(row.intervals, 11);
+	assert_int_equal(row.flags & SP_RELATION_CROWDED, 0);
+	sp_model_close(&m);
+}
+
 /* No room for the third pair: "other", and the relation says so. */
 static void crowded(void **state)
 {

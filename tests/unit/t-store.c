@@ -957,6 +957,141 @@ static void no_memory(void **state)
 	assert_non_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
 }
 
+/* ---- cells ---------------------------------------------------------------- */
+
+#define MANY_CPUS	256u
+#define READ(to, on, a)	book_call(&(to), SP_OP_READ, (on), (const long long[]){ (a), 2 * (a) }, true, 0)
+
+/* What an event set of four events takes of the store, with its thread or not, on so many CPUs. */
+static uint64_t bytes_of_set(uint32_t cpus, bool with_thread)
+{
+	static const uint32_t four[] = { 0, 1, 0, 1 };
+	struct sp_relation_key key = { .k = 4, .event = four };
+	uint64_t before = 0;
+	sp_off thread = 0, off;
+
+	make_events();
+	sp_store_cpus(&store, cpus);
+	for (int i = 0; i < 100; i++) {
+		struct sp_writer w;
+
+		if (i == 20)		/* (the blocks that are ready are there by now) */
+			before = store.header->used;
+		if (with_thread || !i)
+			assert_non_null(sp_store_thread(&store, i + 1, "t", &thread));
+		key.event_set = i;
+		assert_non_null(sp_store_new_relation(&store, thread, &key, &off));
+		sp_records_bind(&w, &store.image, off, key.k, store.cells, NULL);
+		assert_non_null(sp_store_intervals(&store, w.relation, key.k, SP_INTERVALS_FIRST(key.k)));
+		book_call(&w, SP_OP_START, 0, NULL, false, 0);
+		book_call(&w, SP_OP_STOP, (int)cpus - 1, (const long long[]){ 1, 2, 3, 4 }, true, 0);
+	}
+	return (store.header->used - before) / 80;
+}
+
+/* sspapi's part of a set in private memory is 2 KiB (preload/sets/sets.c). */
+static void bytes_of_a_set(void **state)
+{
+	assert_true(bytes_of_set(2, false) <= 10240 - 2048);
+}
+
+static void bytes_of_a_thread(void **state)
+{
+	assert_true(bytes_of_set(MANY_CPUS, true) <= 15000);
+}
+
+static void check_cells(const struct sp_row *row, struct sp_model *m, const int64_t want[][3], uint32_t n)
+{
+	struct sp_row copy = *row;
+	struct sp_at_cpu at;
+
+	assert_int_equal(row->cells, n);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(sp_row_cell(m, &copy, i, &at));
+		assert_int_equal(at.cpu, want[i][0]);
+		assert_int_equal(at.total[0], want[i][1]);
+		assert_int_equal(at.total[1], 2 * want[i][1]);
+		assert_int_equal(at.exact[0], want[i][2]);
+	}
+}
+
+static bool none_ready(void)
+{
+	for (unsigned i = 0; i < SP_READY; i++)
+		if (store.ready[i])
+			return false;
+	return true;
+}
+
+/* While another thread holds the lock the blocks that are ready serve; when these are gone, counts are on no CPU. */
+static void cells_without_the_lock(void **state)
+{
+	static const int64_t want[][3] = { { 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 } };
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_held held;
+	struct sp_writer w;
+	struct sp_model m;
+	struct sp_row row;
+	sp_off thread, off;
+	uint32_t left;
+
+	make_events();
+	sp_store_cpus(&store, MANY_CPUS);
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	bind_new(&store, thread, &key, &w, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	sp_lock_take(&store.lock, &held);
+	READ(w, 0, 5);
+	READ(w, 255, 10);
+	READ(w, 10, 20);
+	READ(w, 20, 30);
+	READ(w, 255, 35);
+	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, &off, &left))
+		;
+	assert_true(none_ready());
+	READ(w, 100, 40);
+	sp_lock_give(&store.lock, &held);
+	open_first(&m, &row);
+	check_cells(&row, &m, want, SP_COUNT(want));
+	assert_int_equal(row.why, SP_WHY_MEMORY);
+	sp_model_close(&m);
+	READ(w, 100, 60);		/* now it can be made, and others are ready again */
+	assert_false(none_ready());
+	open_first(&m, &row);
+	assert_int_equal(row.cells, SP_COUNT(want) + 1);
+	sp_model_close(&m);
+}
+
+/* The same where memory is at its end: all is counted. */
+static void cells_without_memory(void **state)
+{
+	static const int64_t want[][3] = { { 0, 5, 5 }, { SP_NO_CPU, 7, 0 } };
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_writer w;
+	struct sp_model m;
+	struct sp_row row;
+	sp_off thread, off;
+	uint32_t left;
+
+	make_events();
+	sp_store_cpus(&store, MANY_CPUS);
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	bind_new(&store, thread, &key, &w, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	READ(w, 0, 5);
+	fill();
+	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, &off, &left))
+		;
+	READ(w, 255, 10);
+	book_parts(&w, SP_OP_STOP, 0, (const long long[]){ 12, 24 },
+		   &(struct sp_parts){ .n = 1, .cpu = (const int32_t[]){ 99 }, .at = (const int64_t[]){ 2, 4 },
+				       .proven = (const int64_t[]){ 2, 4, 0, 0 } }, 0);
+	open_first(&m, &row);
+	check_cells(&row, &m, want, SP_COUNT(want));
+	assert_int_equal(row.why, SP_WHY_MEMORY);
+	sp_model_close(&m);
+}
+
 /* Just a text in the middle of an event is missing: the event stays. */
 static void little_memory(void **state)
 {
@@ -994,7 +1129,8 @@ int main(void)
 		WITH_STORE(many_sets), WITH_STORE(list_in_a_circle), WITH_STORE(proven_apart), WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later), WITH_STORE(folding), WITH_STORE(folding_times), WITH_STORE(folding_unknown),
 		{ "folding, unknown moves", folding_unknown, open_store, close_store, &alive }, WITH_STORE(told_words), WITH_STORE(no_memory),
-		WITH_STORE(little_memory), cmocka_unit_test(no_store),
+		WITH_STORE(little_memory), cmocka_unit_test(no_store), WITH_STORE(bytes_of_a_set), WITH_STORE(bytes_of_a_thread),
+		WITH_STORE(cells_without_the_lock), WITH_STORE(cells_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
