@@ -552,7 +552,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(by_second_site), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(more_room), TEST(by_second_site), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
 		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 
