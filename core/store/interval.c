@@ -1,8 +1,8 @@
 /* interval.c: see interval.h. */
 #include <string.h>
 
-#include "store.h"
 #include "interval.h"
+#include "store.h"
 
 /* The words of a block's head that change when an interval comes. */
 #define HEAD_AT		offsetof(struct sp_intervals, n)
@@ -10,6 +10,20 @@
 uint64_t sp_intervals_bytes(uint32_t k, uint32_t room)
 {
 	return sp_interval_at(k, room);
+}
+
+struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room)
+{
+	sp_off off;
+	struct sp_intervals *b = sp_store_make(s, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, room), &off);
+
+	if (!b)
+		return NULL;
+	b->k = k;
+	b->room = room;
+	b->next = r->intervals;
+	sp_publish(&r->intervals, off);
+	return b;
 }
 
 struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from, uint32_t to, int32_t cell)

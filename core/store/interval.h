@@ -45,6 +45,10 @@ static inline struct sp_interval *sp_interval_in(const struct sp_intervals *bloc
 	return (struct sp_interval *)((char *)block + sp_interval_at(k, i));
 }
 
+/* Room for more intervals of r, whose writer has k events; NULL: no memory.  With the store's lock. */
+struct sp_store;
+struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
+
 /* The writer goes on with the intervals of the list at *newest; memory: room for
  * slots (a power of 2), zeroed.  With the store's lock. */
 void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "blocks.h"
-#include "interval.h"
 #include "rules.h"
 #include "store.h"
 #include "../base/sys.h"
@@ -607,21 +606,7 @@ void sp_relation_told_like(struct sp_relation *r, const struct sp_relation *othe
 	sp_relation_told(r, (enum sp_attribution)how_of(other->flags), (enum sp_why)why_of(other->flags));
 }
 
-/* ---- intervals and call sites ----------------------------------------- */
-
-struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room)
-{
-	sp_off off;
-	struct sp_intervals *b = sp_store_make(s, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, room), &off);
-
-	if (!b)
-		return NULL;
-	b->k = k;
-	b->room = room;
-	b->next = r->intervals;
-	sp_publish(&r->intervals, off);
-	return b;
-}
+/* ---- call sites ----------------------------------------- */
 
 struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames)
 {

@@ -125,9 +125,6 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 /* `bound` is false from now on of a relation of which it was true.  Without the lock. */
 void sp_store_released(struct sp_store *s, sp_off relation);
 
-/* Room for more intervals of r, whose writer has k events; NULL: no memory. */
-struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
-
 /* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
  * the first reason for that. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why);

@@ -12,8 +12,9 @@
 #include "clock.h"
 #include "counters.h"
 #include "opened.h"
-#include "split-own.h"
 #include "witness.h"
+
+uint32_t sp_cpus_online;
 
 /* ---- what it may cost ------------------------------------------------------ */
 

@@ -14,6 +14,8 @@
 
 struct sp_split;
 
+extern uint32_t sp_cpus_online;	/* when the program started */
+
 /* Events whose running times are one thread's, on a CPU each. */
 struct sp_residency {
 	uint32_t n;

@@ -22,7 +22,6 @@
 #define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
 #define STARVED		16u		/* windows until counters that never run are closed */
 
-uint32_t sp_cpus_online;
 bool sp_one_clock;
 uint64_t sp_tick_ns = 1ull << 32;
 static uint64_t first_ticks, first_ns;

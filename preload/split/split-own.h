@@ -117,7 +117,6 @@ struct sp_split {
 	struct sp_split_cpu *cpu;	/* [n] */
 };
 
-extern uint32_t sp_cpus_online;
 extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */
 
 #endif
