@@ -99,13 +99,15 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 	spread_of(o, busy);
 }
 
-/* Nothing where it may be 90 % or more. */
+/* Nothing where it may be 90 % or more, or was last measured at a snapshot. */
 static void how_much(struct sp_out *o, const struct sp_model *m)
 {
 	int64_t counted = sp_counted_ns(&m->h);
 	double share = counted < 0 ? 1.0 : (double)counted / (double)m->h.cpu_ns;
 	char buf[48];
 
+	if (m->n_killed || m->h.end == SP_END_RECOVERED)
+		return;
 	if ((double)m->h.counted_more_ns / 2 + (double)counted < 0.9 * (double)m->h.cpu_ns && share < 0.895)
 		sp_out_f(o, ", counted %s of the process%s CPU time", sp_share(buf, share, 1.0), sp_is_job(m) ? "es'" : "'s");
 }

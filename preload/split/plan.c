@@ -663,8 +663,9 @@ static bool open_cpu(struct sp_split *p, uint32_t i, const struct sp_opened *o, 
 
 	if (at < 0)
 		return false;
-	*c = (struct sp_split_cpu){ .cpu = cpu, .mark_value = c->mark_value, .value = c->value, .told_value = c->told_value };
-	memset(c->fd, -1, sizeof(c->fd));
+	*c = (struct sp_split_cpu){ .cpu = cpu, .fd = c->fd, .mark_value = c->mark_value, .value = c->value, .told_value = c->told_value };
+	for (uint32_t e = 0; e < p->natives; e++)
+		c->fd[e] = -1;
 	memset(c->value, 0, 3 * p->k * sizeof(*c->value));
 	if (open_more(p, c, o)) {
 		p->times.at[i] = p->tells ? (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = 3 + p->size[SP_SOFTWARE] } :
