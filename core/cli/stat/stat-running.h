@@ -4,7 +4,6 @@
  *	stat-proc.c	what /proc says of them
  *	stat-births.c	who is born of whom meanwhile, and with which counters
  *	stat-attach.c	their counters
- *	stat-on.c	turns them on
  *	stat-family.c	their rows
  *	stat-group.c	a control group
  */
@@ -49,9 +48,8 @@ struct sp_task {
 	bool first;			/* there before any counter was opened */
 	bool ended, settled;
 	bool bore;			/* had a child after its counters were opened */
-	bool cleared;			/* is in the middle of no birth that began before its counters, or before they were turned on */
-	uint64_t user;			/* its ticks then */
-	uint32_t round;			/* of those in which counters are turned on (stat-on.c) */
+	bool cleared;			/* is in the middle of no birth that began before its counters */
+	uint64_t user;			/* its ticks when they were opened */
 	int *fd;			/* [births.n_own] counters that were opened for it, -1: that one was not; NULL: none were */
 	uint64_t *number;		/* of each, the kernel's */
 	int *gate;			/* [n_cpus] */
@@ -80,10 +78,6 @@ int sp_births_gates(struct sp_births *b, struct sp_task *t);	/* before its count
 void sp_births_drain(struct sp_births *b);
 bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own);	/* opened for it, or inherited */
 bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n);	/* any of the first n */
-bool sp_births_clear(struct sp_task *t);	/* finds out whether it is cleared */
-/* Turns on all that the command has opened, and all that inherited it; child.start_ns is when that was first done.  How many may
- * still have been in the middle of a birth after wait_ns. */
-uint32_t sp_births_turn_on(struct sp_stat_run *r, struct sp_births *b, uint64_t wait_ns);
 void sp_births_close(struct sp_births *b);	/* gates and rings */
 void sp_births_end(struct sp_births *b);	/* and all else, but for what was opened for threads */
 
