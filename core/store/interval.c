@@ -133,10 +133,15 @@ static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
 	return !fresh || fresh->room - used <= fresh->room / 4;
 }
 
+static uint32_t ready_room(const struct sp_track *t)
+{
+	return (uint32_t)((SP_READY_BYTES - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(t->k));
+}
+
 /* Room in one of the blocks that are ready. */
 static bool add_block(struct sp_track *t)
 {
-	uint32_t room = (uint32_t)((SP_READY_BYTES - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(t->k)), left;
+	uint32_t room = ready_room(t), left;
 	struct sp_store *s = sp_store_of(t->image);
 	struct sp_intervals *b;
 	sp_off off;
@@ -154,6 +159,12 @@ static bool add_block(struct sp_track *t)
 	t->blocks++;
 	go_on_in(t, b, off);
 	return true;
+}
+
+/* Room for another pair, if the room that this leaves unused in the block before, which is for sites, is the smaller one. */
+static bool make_room_for_pair(struct sp_track *t)
+{
+	return (!t->fresh || t->fresh->room / 4 < ready_room(t)) && add_block(t);
 }
 
 /* Its words are written at once: none is read before its block's head says that it is there. */
@@ -203,7 +214,7 @@ struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, u
 	if (!t->slots)
 		return NULL;
 	s = slot_of(t, from, to, cell);
-	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !add_block(t)) {
+	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
 		*crowded = true;
 		from = 0;
 		s = slot_of(t, from, to, cell);

@@ -36,7 +36,7 @@ if plain "no record of a set"; then
 	LD_LIBRARY_PATH=$fake
 	run_native native "$scenes/one"
 	MORE=$preloads/faults.so
-	run_shim shim env FAULT=large:200000 "$scenes/one"
+	run_shim shim env FAULT=large:131072 "$scenes/one"
 	check "no record of a set: one line says it" said shim "no room for the record of an event set"
 	sed -i '/^sspapi: /d' "$tmp/shim.err"
 	check "no record of a set: the program sees no difference" same_as_native native shim
