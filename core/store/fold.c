@@ -215,7 +215,7 @@ static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
 	while (left-- && (b = sp_intervals_at(&s->image, off, k)) != NULL) {
 		sp_off next = b->next;
 
-		sp_region_free(&s->region, off, sp_intervals_bytes(k, b->room));
+		sp_region_free(&s->region, off, b->b.bytes);
 		off = next;
 	}
 }

@@ -148,7 +148,7 @@ static bool add_block(struct sp_track *t)
 
 	if (!s || room < 4 || t->room + room > SP_INTERVALS_MOST || t->blocks >= SP_INTERVAL_BLOCKS || 8 * (t->used + room) > 7 * t->slots)
 		return false;
-	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, &off, &left);
+	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, SP_READY / 2, &off, &left);	/* (the rest is for cells) */
 	if (!b)
 		return false;
 	b->k = t->k;
@@ -208,6 +208,7 @@ struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, u
 {
 	const struct sp_interval *at;
 	const struct sp_intervals *b;
+	uint32_t number;
 	sp_off off;
 	uint32_t *s;
 
@@ -224,9 +225,12 @@ struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, u
 		return NULL;
 	}
 	at = in_slot(t, *s);
-	off = (sp_off)*s * 8 - sp_interval_at(t->k, at->number);
+	if (!at)
+		return NULL;
+	number = sp_get(&at->number);	/* (anybody may have written to the live file) */
+	off = (sp_off)*s * 8 - sp_interval_at(t->k, number);
 	b = sp_intervals_at(t->image, off, t->k);
-	return b ? draft(d, b, off, t->k, at->number) : NULL;
+	return b && number < b->room ? draft(d, b, off, t->k, number) : NULL;
 }
 
 /* ---- by a look through the list -------------------------------------------------- */

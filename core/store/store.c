@@ -77,14 +77,17 @@ static void make_ready(struct sp_store *s)
 			sp_publish(&s->ready[i], off);
 }
 
-void *sp_store_take_ready(struct sp_store *s, uint32_t kind, sp_off *off, uint32_t *left)
+void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left)
 {
 	struct sp_block *b = NULL;
+	uint32_t there = 0;
 
 	*left = 0;
+	for (uint32_t i = 0; i < SP_READY; i++)
+		there += sp_get(&s->ready[i]) != 0;
 	for (uint32_t i = 0; i < SP_READY; i++) {
 		*off = b ? *off : sp_acquire(&s->ready[i]);
-		if (!b && *off && sp_cas(&s->ready[i], off, 0))
+		if (!b && there > least && *off && sp_cas(&s->ready[i], off, 0))
 			b = sp_region_at(&s->region, *off, SP_READY_BYTES);
 		else
 			*left += sp_get(&s->ready[i]) != 0;
@@ -100,7 +103,7 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 {
 	struct sp_held held;
 	uint32_t left = 0;
-	void *b = bytes <= SP_READY_BYTES ? sp_store_take_ready(s, kind, off, &left) : NULL;
+	void *b = bytes <= SP_READY_BYTES ? sp_store_take_ready(s, kind, 0, off, &left) : NULL;
 
 	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2); tries++) {
 		if (!sp_lock_try(&s->lock, &held, 0))

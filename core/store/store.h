@@ -155,8 +155,8 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
  * nobody holds the lock.  NULL: neither. */
 void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
 
-/* Without making one; *left: how many are left. */
-void *sp_store_take_ready(struct sp_store *s, uint32_t kind, sp_off *off, uint32_t *left);
+/* Without making one, if more than `least` are ready; *left: how many are left. */
+void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left);
 
 /* The store of its own image; NULL: the image is another's. */
 struct sp_store *sp_store_of(const struct sp_image *image);

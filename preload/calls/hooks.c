@@ -46,6 +46,7 @@ void sp_after_unregister(int rc)
 
 void sp_after_shutdown(void)
 {
+	sp_sets_each(sp_counting_lost);
 	sp_sets_forget(0);
 }
 
@@ -474,10 +475,10 @@ static void prepare_slow(int id)
 
 	sp_warm_stack();
 	sp_self_ready();
-	since = sp_self.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		take_up();
+	since = sp_self.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
 	if (s && sp_get(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
 		return;
 	if (sp_conf.callsites)

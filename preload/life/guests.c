@@ -64,6 +64,7 @@ void sp_find_caller(void)
 
 	if (sp_self.calls && sp_self.generation != sp_process.generation) {	/* a child of fork */
 		sp_guest = 0;
+		sp_self.is_guest = false;
 		return;
 	}
 	if (sp_self.tid && sp_self.tid != tid)

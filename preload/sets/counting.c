@@ -106,10 +106,10 @@ static void end(struct sp_ran *r, bool seen)
 		ask_clock(r);
 		is = since(&before, r->known_ns, ns);
 	}
+	sp_put(&r->since, 0);
 	sp_put(&r->ns, r->ns + (seen ? is.least : 0));
 	sp_put(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
 	sp_put(&r->ended_ns, 0);
-	sp_put(&r->since, 0);
 }
 
 /* Takes those out that count no more, and `but`. */
@@ -156,6 +156,8 @@ static void stop_own(struct sp_set *s)
 	take_out(s);
 	if (was && !sp_self.counting[0] && r->since)
 		end(r, true);
+	else if (sp_self.counting[0] && !sp_self.counting[1])
+		sp_put(&r->ended_ns, 0);	/* the time of the last one can be told again */
 }
 
 SP_COLD void sp_counting_start_more(struct sp_set *s)
@@ -223,8 +225,10 @@ enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
 /* Which thread's time the set counts. */
 static enum kind kind_of(const struct sp_set *s, int *tid)
 {
-	const struct sp_relation *r = s->writer.relation;
+	const struct sp_relation *r = sp_get(&s->writer.relation);
 
+	if (!r)				/* another thread has unbound it */
+		return NOTHING;
 	*tid = s->counted.inherits ? WHOLE : s->counted.tid;
 	if (s->counted.inherits)
 		return s->whole == sp_get(&s->opened.changes) + UINT64_C(1) ? OTHER : NOT_KNOWN;
@@ -245,12 +249,19 @@ static bool is_alone(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
 }
 
-/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. */
+/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Where another thread holds the lock, the
+ * time is not known. */
 static void tell_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_held held;
 
-	sp_lock_take(&sp_store.lock, &held);
+	if (kind == NOT_KNOWN && others.generation == sp_process.generation && sp_get(&others.any) && sp_get(&others.unknown))
+		return;
+	if (!sp_lock_try(&sp_store.lock, &held, 0)) {
+		sp_put(&others.any, true);
+		sp_put(&others.unknown, true);
+		return;
+	}
 	begin_process();
 	others.any = others.any || kind != NOTHING;
 	others.unknown = others.unknown || kind == NOT_KNOWN;
@@ -269,6 +280,8 @@ void sp_counting_prepare(struct sp_set *s)
 	take_out(NULL);
 	if (sp_self.counting[0])
 		return;
+	if (r->since)			/* of a set that was never stopped, or by another thread */
+		end(r, false);
 	if (s->counted.inherits && s->whole != sp_get(&s->opened.changes) + UINT64_C(1))
 		s->whole = is_alone() ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
 	if (kind_of(s, &tid) != OWN)
@@ -297,7 +310,8 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 /* Another thread's own set was stopped by this one. */
 static bool ends_theirs(const struct sp_set *s)
 {
-	struct sp_thread *t = sp_store_thread_at(&sp_store, s->writer.relation->thread);
+	const struct sp_relation *r = sp_get(&s->writer.relation);
+	struct sp_thread *t = r ? sp_store_thread_at(&sp_store, r->thread) : NULL;
 	uint64_t now = t && t->tid ? cpu_ns(t->tid) : 0, none = 0;
 
 	return t && (!sp_get(&t->ran.since) || (now && sp_cas(&t->ran.ended_ns, &none, now)));
@@ -307,13 +321,19 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 {
 	int other = __atomic_exchange_n(&s->other, 0, __ATOMIC_RELAXED), tid;
 
-	if (!sp_booked(s) || !sp_self.block)
-		return;
 	if (other)
 		tell_others(OTHER, other - 1, stop_other);
-	else if (sp_get(&s->starter) == sp_self.id)
+	if (other || !sp_booked(s) || !sp_self.block)
+		return;
+	if (sp_get(&s->starter) == sp_self.id)
 		stop_own(s);
 	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
+		tell_others(NOT_KNOWN, 0, NULL);
+}
+
+SP_COLD void sp_counting_lost(struct sp_set *s)
+{
+	if (sp_get(&s->other))
 		tell_others(NOT_KNOWN, 0, NULL);
 }
 

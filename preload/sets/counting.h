@@ -25,7 +25,7 @@ SP_COLD void sp_counting_stop(struct sp_set *s);
 /* The thread's CPU time is known at a start with this proof: sp_counting_prepare has nothing to do. */
 SP_HOT_INLINE bool sp_counting_is_ready(uint32_t open)
 {
-	return SP_LIKELY(sp_self.block->ran.losses[0] == open);
+	return SP_LIKELY(sp_self.block->ran.losses[0] == open) || sp_self.counting[0];
 }
 
 /* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from before PAPI_start; nothing was lost
@@ -49,15 +49,23 @@ SP_HOT_INLINE void sp_counting_starts(struct sp_set *s, uint32_t open, uint64_t 
 SP_HOT_INLINE void sp_counting_stops(struct sp_set *s, uint64_t now)
 {
 	struct sp_ran *r = &sp_self.block->ran;
+	uint64_t since = sp_get(&r->since);
 
+	if (SP_UNLIKELY(since > now))	/* a handler has started it again since */
+		return;
 	if (SP_UNLIKELY(sp_self.counting[0] != s) || SP_UNLIKELY(sp_self.counting[1] != NULL) || SP_UNLIKELY(r->losses[1] != sp_self.losses)) {
 		sp_counting_stop_more(s);
 		return;
 	}
-	sp_self.counting[0] = NULL;
-	sp_put(&r->ns, r->ns + sp_ticks_ns(now - r->since));
+	/* A handler's dump in between adds nothing twice. */
 	sp_put(&r->since, 0);
+	if (SP_LIKELY(since))
+		sp_put(&r->ns, r->ns + sp_ticks_ns(now - since));
+	sp_self.counting[0] = NULL;
 }
+
+/* For sp_sets_each, when PAPI shuts down: the time of a set that still counts another thread is not known. */
+SP_COLD void sp_counting_lost(struct sp_set *s);
 
 /* Writes the CPU time of the process so far, and what was counted of it, to the store's header. By who makes a dump. */
 void sp_counting_sum(void);

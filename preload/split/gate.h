@@ -70,6 +70,8 @@ static inline uint64_t sp_split_ran(struct sp_split *p, uint64_t now)
 	struct sp_gate *g = (struct sp_gate *)p;
 	uint64_t ran = now - g->begun;
 
+	if (SP_UNLIKELY(now < g->begun))	/* a handler has started it again since */
+		return 0;
 	g->begun = now;
 	return sp_ticks_ns(ran);
 }

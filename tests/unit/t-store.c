@@ -1046,7 +1046,7 @@ static void cells_without_the_lock(void **state)
 	READ(w, 10, 20);
 	READ(w, 20, 30);
 	READ(w, 255, 35);
-	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, &off, &left))
+	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, 0, &off, &left))
 		;
 	assert_true(none_ready());
 	READ(w, 100, 40);
@@ -1080,7 +1080,7 @@ static void cells_without_memory(void **state)
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	READ(w, 0, 5);
 	fill();
-	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, &off, &left))
+	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, 0, &off, &left))
 		;
 	READ(w, 255, 10);
 	book_parts(&w, SP_OP_STOP, 0, (const long long[]){ 12, 24 },
