@@ -20,7 +20,7 @@ static inline int32_t sp_kind_of(const struct sp_model *m, int32_t component)
 /* The kinds that counts were booked on below this component, a bit each. */
 static inline uint32_t sp_kinds_below(const struct sp_model *m, uint32_t component)
 {
-	return m->kinds_below[component];
+	return sp_kinds_several(m->kinds) ? m->kinds_below[component] : 0;
 }
 
 /* The bit of counts that are on no known kind, where kinds differ. */
