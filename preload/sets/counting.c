@@ -42,8 +42,9 @@ static void begin_process(void)
 	if (others.generation == sp_process.generation)
 		return;
 	others.n = 0;
-	others.any = others.unknown = false;
-	others.generation = sp_process.generation;
+	sp_put(&others.any, false);
+	sp_put(&others.unknown, false);
+	sp_publish(&others.generation, sp_process.generation);
 }
 
 /* ---- a thread's own sets -------------------------------------------------------- */
@@ -62,9 +63,9 @@ static bool may_ask(uint64_t ns)
 
 static void ask_clock(struct sp_ran *r)
 {
-	r->losses[0] = sp_proof_now();
-	r->known_ns = cpu_ns(sp_self.tid);
-	r->known = sp_ticks();
+	sp_put(&r->losses[0], sp_proof_now());
+	sp_put(&r->known_ns, cpu_ns(sp_self.tid));
+	sp_put(&r->known, sp_ticks());
 }
 
 struct range {
@@ -142,7 +143,7 @@ static void start_own(struct sp_set *s)
 	sp_put(&r->ended_ns, n ? SP_COUNTED_UNKNOWN : 0);
 	if (n)
 		return;
-	r->losses[1] = sp_proof_now();
+	sp_put(&r->losses[1], sp_proof_now());
 	sp_put(&r->since, sp_ticks());
 }
 
@@ -197,7 +198,7 @@ static void start_other(int tid)
 	if (!now)
 		return;			/* another process's: its CPU time is not this one's */
 	if (!t)
-		others.unknown = true;
+		sp_put(&others.unknown, true);
 	else if (!t->sets++)
 		t->since_ns = now;
 }
@@ -214,7 +215,7 @@ static void stop_other(int tid)
 		if (now > t->since_ns)
 			t->ns += now - t->since_ns;
 		else
-			others.unknown = true;	/* it has ended */
+			sp_put(&others.unknown, true);	/* it has ended */
 	}
 }
 
@@ -249,22 +250,26 @@ static bool is_alone(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
 }
 
-/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Where another thread holds the lock, the
- * time is not known. */
+/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a start and its stop nobody waits for
+ * the lock: where another thread holds it, the time is not known. */
 static void tell_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_held held;
 
-	if (kind == NOT_KNOWN && others.generation == sp_process.generation && sp_get(&others.any) && sp_get(&others.unknown))
+	if (kind == NOT_KNOWN && sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any) && sp_get(&others.unknown))
 		return;
-	if (!sp_lock_try(&sp_store.lock, &held, 0)) {
+	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
+		sp_lock_take(&sp_store.lock, &held);
+	} else if (!sp_lock_try(&sp_store.lock, &held, 0)) {
 		sp_put(&others.any, true);
 		sp_put(&others.unknown, true);
 		return;
 	}
 	begin_process();
-	others.any = others.any || kind != NOTHING;
-	others.unknown = others.unknown || kind == NOT_KNOWN;
+	if (kind != NOTHING)
+		sp_put(&others.any, true);
+	if (kind == NOT_KNOWN)
+		sp_put(&others.unknown, true);
 	if (kind == OTHER)
 		change(tid);
 	sp_lock_give(&sp_store.lock, &held);
@@ -273,6 +278,7 @@ static void tell_others(enum kind kind, int tid, void (*change)(int tid))
 void sp_counting_prepare(struct sp_set *s)
 {
 	struct sp_ran *r = sp_self.block ? &sp_self.block->ran : NULL;
+	enum kind kind;
 	int tid;
 
 	if (!r || !s || !sp_booked(s))
@@ -284,10 +290,11 @@ void sp_counting_prepare(struct sp_set *s)
 		end(r, false);
 	if (s->counted.inherits && s->whole != sp_get(&s->opened.changes) + UINT64_C(1))
 		s->whole = is_alone() ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
-	if (kind_of(s, &tid) != OWN)
+	kind = kind_of(s, &tid);
+	if (sp_acquire(&others.generation) != sp_process.generation || (kind == OWN && !sp_get(&others.any)))
+		tell_others(kind == OWN ? OWN : NOTHING, 0, NULL);
+	if (kind != OWN)
 		return;
-	if (!sp_get(&others.any) || others.generation != sp_process.generation)
-		tell_others(OWN, 0, NULL);
 	if ((!r->known || r->losses[0] != sp_proof_now()) && may_ask(sp_ticks_ns(sp_ticks() - r->known)))
 		ask_clock(r);
 }
@@ -341,9 +348,12 @@ SP_COLD void sp_counting_lost(struct sp_set *s)
 
 static void add_thread(const struct sp_thread *t, uint64_t *least, uint64_t *more)
 {
-	struct sp_ran r = t->ran;
-	uint64_t now = !r.since ? 0 : ended(&r) ? ended(&r) : cpu_ns(t->tid);
 	struct range is = { 0, 0 };
+	struct sp_ran r;
+	uint64_t now;
+
+	sp_copy_words((sp_word *)&r, (const sp_word *)&t->ran, sizeof(r) / 8);
+	now = !r.since ? 0 : ended(&r) ? ended(&r) : cpu_ns(t->tid);
 
 	if (r.since && !now)
 		is.most = SP_COUNTED_UNKNOWN;
@@ -360,7 +370,7 @@ static bool counts_itself(int tid)
 	const struct sp_thread *t;
 
 	for (sp_off off = sp_store.header->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
-		if ((tid == WHOLE || t->tid == tid) && (t->ran.ns || t->ran.more_ns || t->ran.since))
+		if ((tid == WHOLE || t->tid == tid) && (sp_get(&t->ran.ns) || sp_get(&t->ran.more_ns) || sp_get(&t->ran.since)))
 			return true;
 	return false;
 }
@@ -408,7 +418,7 @@ void sp_counting_sum(void)
 {
 	struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
-	bool known = others.generation == sp_process.generation && sp_get(&others.any) && !sp_get(&others.unknown);
+	bool known = sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any) && !sp_get(&others.unknown);
 	const struct sp_thread *t;
 
 	take_out(NULL);

@@ -42,7 +42,7 @@ SP_HOT_INLINE void sp_counting_starts(struct sp_set *s, uint32_t open, uint64_t 
 		return;
 	}
 	sp_self.counting[0] = s;
-	r->losses[1] = open;
+	sp_put(&r->losses[1], open);
 	sp_put(&r->since, now);
 }
 
