@@ -22,7 +22,7 @@ run f env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/f.sspapi" "$apps/overflows" two
 for store in ?.sspapi d.live; do
 	for form in text json csv hwloc html store; do
 		run sound "$sspapi" report -f $form "$store"
-		is "(sound) $store as $form" "$(status_of sound) $(cat sound.err)" "0 "
+		is "(sound) $store as $form" "$(status_of sound) $(grep -v 'PAPI_start does not zero' sound.err)" "0 "
 	done
 done
 

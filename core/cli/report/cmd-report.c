@@ -252,14 +252,12 @@ static void say_observers(const struct sp_report *r, const struct sp_view *view)
 		sp_message(r->verb, "%s", text);
 }
 
-/* Where the format has no notes. */
+/* CSV has no notes. */
 static void say_beginnings(const struct sp_report *r, const struct sp_view *view)
 {
 	const char *note;
 
-	if (strcmp(view->name, "json") == 0 || strcmp(view->name, "text") == 0 || view == &sp_page)
-		return;
-	for (uint32_t i = 0; (note = sp_model_note(r->show.m, i)); i++)
+	for (uint32_t i = 0; strcmp(view->name, "csv") == 0 && (note = sp_model_note(r->show.m, i)); i++)
 		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
 			sp_message(r->verb, "%s", note);
 }
