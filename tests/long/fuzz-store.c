@@ -170,7 +170,7 @@ static size_t harm(unsigned char *b, size_t n)
 		break;
 	default:			/* cut */
 		if (!below(4))
-			return below(8) ? below(n) : below(512);
+			return below(8) || n < 512 ? below(n) : below(512);
 	}
 	return n;
 }
