@@ -1,4 +1,4 @@
-/* level.c: sums a model up by CPU, core, cache, memory, package, machine, process, thread, event set or call site. */
+/* level.c: sums a model per CPU, core, cache, memory, package, machine, process, thread, event set or call site. */
 #include <errno.h>
 #include <string.h>
 

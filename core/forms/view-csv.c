@@ -145,7 +145,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	}
 }
 
-/* In no sum: what came before the first reading. */
+/* Writes lines of the counts before a first reading, which no sum contains. */
 static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	static const struct sp_between nowhere;

@@ -24,7 +24,7 @@ struct sp_csv_place {
 	int32_t cpu, component;
 };
 
-/* That of a level's row. */
+/* Returns the place of a level's row. */
 struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct sp_level_row *row);
 
 /* All of a line up to its total, and what follows there. */

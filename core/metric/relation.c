@@ -33,7 +33,7 @@ void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort)
 	}
 }
 
-/* Of several definitions of a name the one for machines of this sort; -1: none. */
+/* Selects the definition of a shown metric for machines of this sort; -1: none. */
 int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
 {
 	int32_t v = (int32_t)shown;
@@ -48,7 +48,7 @@ uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
 	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
 }
 
-/* What the relation adds to which slots; the same as the last one's, as a rule. */
+/* Most relations have the same events as the one before, so that everything found for that one holds. */
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 {
 	const uint8_t *joins = t->joins && row->index && row->index <= t->n_joins ? t->joins + (row->index - 1) * (t->n / 8 + 1) : NULL;

@@ -13,7 +13,7 @@ void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row);
 /* Finds has_all for the events that row_at has a number of. */
 void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort);
 
-/* Of several definitions of a shown name the one for machines of this sort (-1: none), and the row's sort. */
+/* The definition of a shown metric for machines of this sort (-1: none); the sort of the machine that a row is from. */
 int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort);
 uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row);
 

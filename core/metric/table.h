@@ -38,7 +38,7 @@ struct sp_metric {
 	bool has_all;			/* private: does the relation at hand have all of its events? */
 };
 
-/* What a row has of one event that a metric needs, from the sets that have all of them. */
+/* Sum of one event of a row over those sets that have all events of the metric. */
 struct sp_metric_sum {
 	int64_t value;			/* in the event's data_type */
 	uint64_t n;			/* of how many counts; 0: of none */
@@ -83,9 +83,9 @@ struct sp_metrics {
 	struct sp_sighting *pair;	/* what it adds: event i of it to which slot */
 	bool *pair_joins;		/* only together with other relations */
 	uint32_t n_pairs;
-	uint8_t *joins;			/* [relations][n / 8 + 1], together.c: a bit for each metric that it is part of with others; NULL: not looked for */
+	uint8_t *joins;			/* [relations][n / 8 + 1], together.c: a bit for each metric that it is part of with others; NULL: not computed yet */
 	uint64_t n_joins, joins_bytes;
-	struct sp_observers observers;	/* of the model, by pairs, which is by metric: once it was looked for */
+	struct sp_observers observers;	/* of the model, by pair of metric and event; valid if `looked` */
 	bool looked;
 	struct sp_metric_sum *one;	/* [n_slots]: of one relation */
 	struct sp_metric_sum *place;	/* [components][n_slots] of the model; NULL: not summed yet */

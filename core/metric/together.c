@@ -15,7 +15,7 @@
 
 #define COVERED 99u			/* per cent */
 
-/* What a relation has of one event of a metric, of which it has not all. */
+/* One event of a metric in a relation that lacks other events of the metric. */
 struct part {
 	uint64_t group, row;		/* who may be taken together; the relation's index */
 	uint64_t at[2];			/* from when to when */
@@ -66,7 +66,7 @@ static bool is_whole(const struct sp_row *row)
 	return is_of_stat(row) || (row->starts == 1 && row->threads <= 1 && !row->runs && !(row->flags & SP_RELATION_UNSURE));
 }
 
-/* Those of one relation, to `to` (NULL: nowhere); how many. */
+/* Writes the parts of one relation to `to`, unless NULL, and returns their number. */
 static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct part *to)
 {
 	uint32_t n = 0, sort = sp_metrics_sort(t, row);

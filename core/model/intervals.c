@@ -152,7 +152,7 @@ static uint64_t code_of(const struct sp_model *m, uint32_t id)
 	return code;
 }
 
-/* Where the same code was first met: a library may have been loaded twice, and callers may be cut. */
+/* Fills in first_site, the first call site with the same code: a library may be loaded twice, and callers may be cut. */
 static void find_first(struct sp_model *m)
 {
 	uint64_t bytes = m->n_callsites * sizeof(uint64_t), *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;

@@ -44,7 +44,7 @@ const char *sp_why_text(enum sp_why why)
 		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off (PR_TASK_PERF_EVENTS_DISABLE)",
 		[SP_WHY_OUSTED] = "the counters by CPU had gone to another event set, which PAPI refused to start",
 		[SP_WHY_FILTER] = "the program installed a seccomp filter, under which sspapi opens no counters",
-		[SP_WHY_GUEST] = ("the kernel does not tell where a child is that shares the thread-local storage of its parent "
+		[SP_WHY_GUEST] = ("rseq does not report the CPU of a child that shares the thread-local storage of its parent "
 				  "(count in a thread of pthread_create, or in a child of fork)"),
 		[SP_WHY_COMPONENT] = "counters by CPU can stand beside those of PAPI's component perf_event only",
 		[SP_WHY_SHARED] = "what PAPI's component counts is the process's, a package's, a device's or the host's, and no CPU's",

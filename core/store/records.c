@@ -18,7 +18,7 @@ struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off 
 	return (struct sp_cell *)sp_image_cell(w->image, w->relation, w->off, &w->layout, w->cells, (uint32_t)i, at);
 }
 
-/* Of one that is there. */
+/* Cell i, whose block must exist. */
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {
 	sp_off at;
@@ -95,7 +95,7 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 	return last;
 }
 
-/* The same, to be booked in.  *known: false where there is no memory, so that it is the last one. */
+/* The cell to which counts on `cpu` are attributed. Without memory it is the last one, of no known CPU, and *known is false. */
 static int32_t booked_cell(struct sp_writer *w, int cpu, bool *known)
 {
 	int32_t cell = sp_records_cell(w, cpu);

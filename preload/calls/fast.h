@@ -116,8 +116,9 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
 	return sp_fast_read_from(s, values, open, site, to, sp_at);
 }
 
-/* PAPI has zeroed the set, so that a window begins, before the call is booked: a handler that reads the set right behind that is to know.  On the CPU of its split's last scan, if the thread is known to be
- * there still; else a scan is needed now. */
+/* Begins a window after PAPI has zeroed the set, and before the call's record is written: a handler that reads the set right
+ * after the record must find the window begun. It begins on the CPU of the last scan if the thread has stayed there; else it
+ * needs a scan now. */
 SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 {
 	struct sp_split *p = sp_get(&s->split);

@@ -656,8 +656,7 @@ static bool proves(const struct sp_set *s, uint32_t open)
 	return s->writer.opened == open && sp_proof_now() == open;
 }
 
-/* Does PAPI count for it, as far as the calls tell?  What a stopped set hands out is nothing new, and may be from before it was bound
- * to this relation. */
+/* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older than its relation. */
 static bool counts(const struct sp_set *s)
 {
 	return sp_get(&s->writer.runs) || sp_get(&s->started);
@@ -670,13 +669,14 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 {
 	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
 	struct sp_writer *w = &s->writer;
+	bool known;
 
 	if (!p || !counts(s))
 		return false;
-	/* From where it counts is found out by its value; a guest that was not met before does not stand still while it scans. */
-	if (!w->runs || sp_records_has_missed(w) || !sp_caller_is_self()) {
+	known = sp_caller_is_self();	/* a scan by an unknown guest would read its host's counters */
+	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_split_lost(p);
-		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
+		sp_relation_told(w->relation, SP_BY_READING, known ? SP_WHY_HANDLER : SP_WHY_GUEST);
 		return false;
 	}
 	if (!sp_split_window(p, &(struct sp_answer){ .last = w->values, .value = (const int64_t *)b->x,
@@ -708,8 +708,8 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* After what zeroes, and before it is booked, but for what uses the split until then: a handler that reads the set right behind that is to
- * know.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
+/* Begins a segment after a call that zeroes the set, and before its record is written, unless the record uses the split: a handler
+ * that reads the set right after the record must find the segment begun.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
  * was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {

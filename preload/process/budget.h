@@ -61,7 +61,7 @@ static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 	return (cpus + SP_OWN_READS) * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
 }
 
-/* Of `left`, less what is missing to half of the fixed part, of which so much is used. */
+/* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has not taken it. */
 static inline uint64_t sp_budget_beside(const struct sp_budget *b, uint64_t left, uint64_t used)
 {
 	uint64_t kept = b->fixed / 2 > used ? b->fixed / 2 - used : 0;
@@ -99,7 +99,7 @@ static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, ui
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
-/* The CPUs, of n, that can be watched for one part of what is left.  Not all: then few, and there is time to follow the thread. */
+/* How many of n CPUs one of `parts` threads can watch. If not all, it watches few, so that time is left to follow the thread. */
 static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts, uint32_t n, uint32_t each)
 {
 	uint32_t can = sp_budget_pays(b, left / parts, each);
@@ -108,6 +108,5 @@ static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, 
 		return can;
 	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beside_scans(b, left) / parts, each), 1);
 }
-
 
 #endif

@@ -158,7 +158,7 @@ static void stop_own(struct sp_set *s)
 	if (was && !sp_self.counting[0] && r->since)
 		end(r, true);
 	else if (sp_self.counting[0] && !sp_self.counting[1])
-		sp_put(&r->ended_ns, 0);	/* the time of the last one can be told again */
+		sp_put(&r->ended_ns, 0);	/* only one set is left: its end can be measured again */
 }
 
 SP_COLD void sp_counting_start_more(struct sp_set *s)

@@ -19,7 +19,7 @@ extern uint32_t sp_cpus_online;	/* when the program started */
 /* Events whose running times are one thread's, on a CPU each. */
 struct sp_residency {
 	uint32_t n;
-	uint64_t slack;			/* where some were compared: ns that two looks at two of them may be apart: a visit to any CPU takes longer */
+	uint64_t slack;			/* ns by which two reads of two clocks may differ, where they were compared; less than a visit to a CPU takes */
 	struct sp_residency_at {
 		int fd;			/* -1: none, as of a CPU that is offline */
 		uint32_t words;		/* that it has to read: three, or a group's */

@@ -68,12 +68,12 @@ static inline void sp_split_begun(struct sp_split *p, uint64_t now)
 static inline uint64_t sp_split_ran(struct sp_split *p, uint64_t now)
 {
 	struct sp_gate *g = (struct sp_gate *)p;
-	uint64_t ran = now - g->begun;
+	uint64_t begun = g->begun;
 
-	if (SP_UNLIKELY(now < g->begun))	/* a handler has started it again since */
+	if (SP_UNLIKELY(begun > now))	/* a handler has started it again since */
 		return 0;
 	g->begun = now;
-	return sp_ticks_ns(ran);
+	return sp_ticks_ns(now - begun);
 }
 
 #endif

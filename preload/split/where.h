@@ -9,7 +9,7 @@
 #include "../process/process.h"
 
 /* Where the thread has no rseq area (of a guest it is another thread's): one system call, or a call of the vDSO.  Nothing that was
- * looked at before is proven (proof.h), but by a witness on that CPU. */
+ * read before is proven (proof.h), except by a witness on that CPU. */
 int sp_cpu_asked(void);
 
 /* The CPU that the calling thread runs on.  The kernel keeps it up to date in the

@@ -77,7 +77,7 @@ void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before,
 /* CPU n has a copy from now on, which has counted nothing yet; there is room for it in what sp_window_init got. */
 void sp_window_add(struct sp_window *w);
 
-/* CPU i is another one from now on, of whose copy the same is true.  The counts that were booked there and are not proven. */
+/* Reuses CPU i for another CPU, whose shadow counters begin at 0. Returns the unproven counts that were attributed to the old one. */
 int64_t sp_window_replace(struct sp_window *w, uint32_t i);
 
 /* P had `papi` before the copies had `copies` [n], and the thread has been on their CPUs only since the segment began: home's

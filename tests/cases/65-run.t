@@ -18,7 +18,7 @@ printf '#!/no/such/interpreter\n' >"$tmp/bad"
 chmod +x "$tmp/bad"
 run bad "$sspapi" run -- "$tmp/bad"
 is "a script without its interpreter: that is named" "$(status_of bad) $(cat "$tmp/bad.err")" \
-	"127 sspapi run: $tmp/bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line"
+	"127 sspapi run: $tmp/bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or fix the line"
 perl -0pe 's,/ld-,/no-,g' "$apps/nopapi" >"$tmp/no-loader"
 chmod +x "$tmp/no-loader"
 run bad "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$tmp/no-loader"

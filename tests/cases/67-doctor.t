@@ -54,7 +54,7 @@ chmod +x rubbish
 finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./rubbish
 printf '#!/no/such/interpreter -x\n' >bad
 chmod +x bad
-finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
+finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or fix the line" \
 	"$sspapi" doctor ./bad
 
 # ---- where it runs -----------------------------------------------------------------------------

@@ -50,6 +50,12 @@ check "nothing is proven from then on" [ "$(exact)" -le 5 ]	# 0 where the thread
 is "and a note says why" "$(noted 'PAPI_INHERIT was changed while an event set had events')" 1
 ops "PAPI_INHERIT back as it was" "0:9;" "" set=EV_A inherit=1 inherit=0 start show=9 stop
 is "is no change" "$(noted 'PAPI_INHERIT was')" 0
+# A thread that is preempted proves nothing, so not every run does.
+tries=0
+while [ "$(exact)" != "9 " ] && [ $((tries += 1)) -lt 20 ]; do
+	FAKE_PAPI_SCRIPT=$tmp/script run_shim ops "$scenes/ops" set=EV_A inherit=1 inherit=0 start show=9 stop
+done
+is "and all can be proven" "$(exact)" "9 "
 ops "opened anew after PAPI_INHERIT" "-:9,8;" "" set=EV_A inherit=1 add=EV_B start show=9,8 stop
 is "they are read as they are: no note" "$(noted 'PAPI_INHERIT was')" 0
 # PAPI 7.0 swaps values.

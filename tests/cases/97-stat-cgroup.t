@@ -1,4 +1,4 @@
-# sspapi stat --cgroup: what runs in a control group, by CPU, and nothing else.
+# sspapi stat --cgroup: everything in a control group per CPU, and nothing else.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat

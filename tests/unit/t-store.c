@@ -1023,31 +1023,45 @@ static bool none_ready(void)
 	return true;
 }
 
-/* While another thread holds the lock the blocks that are ready serve; when these are gone, counts are on no CPU. */
-static void cells_without_the_lock(void **state)
+/* A set of two events on a machine of 256 CPUs, started. */
+static void start_wide(struct sp_writer *w)
 {
-	static const int64_t want[][3] = { { 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 } };
 	struct sp_relation_key key = { .k = 2, .event = ab };
-	struct sp_held held;
-	struct sp_writer w;
-	struct sp_model m;
-	struct sp_row row;
-	sp_off thread, off;
-	uint32_t left;
+	sp_off thread;
 
 	make_events();
 	sp_store_cpus(&store, MANY_CPUS);
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
-	bind_new(&store, thread, &key, &w, NULL);
-	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	bind_new(&store, thread, &key, w, NULL);
+	book_call(w, SP_OP_START, 0, NULL, false, 0);
+}
+
+static void take_all_ready(void)
+{
+	uint32_t left;
+	sp_off off;
+
+	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, 0, &off, &left))
+		;
+}
+
+/* While another thread holds the lock, ready blocks are used; without any, counts are on no CPU. */
+static void cells_without_the_lock(void **state)
+{
+	static const int64_t want[][3] = { { 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 } };
+	struct sp_held held;
+	struct sp_writer w;
+	struct sp_model m;
+	struct sp_row row;
+
+	start_wide(&w);
 	sp_lock_take(&store.lock, &held);
 	READ(w, 0, 5);
 	READ(w, 255, 10);
 	READ(w, 10, 20);
 	READ(w, 20, 30);
 	READ(w, 255, 35);
-	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, 0, &off, &left))
-		;
+	take_all_ready();
 	assert_true(none_ready());
 	READ(w, 100, 40);
 	sp_lock_give(&store.lock, &held);
@@ -1066,22 +1080,14 @@ static void cells_without_the_lock(void **state)
 static void cells_without_memory(void **state)
 {
 	static const int64_t want[][3] = { { 0, 5, 5 }, { SP_NO_CPU, 7, 0 } };
-	struct sp_relation_key key = { .k = 2, .event = ab };
 	struct sp_writer w;
 	struct sp_model m;
 	struct sp_row row;
-	sp_off thread, off;
-	uint32_t left;
 
-	make_events();
-	sp_store_cpus(&store, MANY_CPUS);
-	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
-	bind_new(&store, thread, &key, &w, NULL);
-	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	start_wide(&w);
 	READ(w, 0, 5);
 	fill();
-	while (sp_store_take_ready(&store, SP_BLOCK_NOTE, 0, &off, &left))
-		;
+	take_all_ready();
 	READ(w, 255, 10);
 	book_parts(&w, SP_OP_STOP, 0, (const long long[]){ 12, 24 },
 		   &(struct sp_parts){ .n = 1, .cpu = (const int32_t[]){ 99 }, .at = (const int64_t[]){ 2, 4 },

@@ -13,7 +13,7 @@
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
-/* What the child writes: this, the components, the XML. */
+/* The head of the child's message. The components and the XML follow. */
 struct head {
 	uint32_t n, n_cpus;
 	uint64_t xml_bytes;

@@ -12,7 +12,7 @@
 
 #define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
 
-/* What killed processes of this user have left in memory, for ever if nobody takes it. */
+/* Reports live files of this user's killed processes, which stay in memory until somebody recovers or discards them. */
 static void left_behind(struct sp_doctor *d)
 {
 	char host[65] = "", path[512];

@@ -307,7 +307,7 @@ const char *sp_program_why(const struct sp_program *p, int error, char *text, si
 {
 	if (!*p->missing)
 		return error == -ENOEXEC ? "neither a program nor a script" : strerror(-error);
-	snprintf(text, room, "its first line names an interpreter that cannot be run, '%s' (%s): install it, or mend the line", p->missing,
+	snprintf(text, room, "its first line names an interpreter that cannot be run, '%s' (%s): install it, or fix the line", p->missing,
 		 strerror(-error));
 	return text;
 }

@@ -94,8 +94,8 @@ static void whole_names(struct sp_report *r, const struct sp_file *f, char *whol
 		*name[i] = whole[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
 }
 
-/* Twice with --events: which are meant by the ends of their names, or which are there, only a look at all of them can tell.  By
- * level the others are only not shown: metrics are still computed from them. */
+/* Opens the files twice with --events: the ends of event names can be resolved only when all names are known. Tables by level keep
+ * the other events, which metrics need, and do not show them. */
 static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad, char *whole[3])
 {
 	char name[SP_REPORT_NAME];
