@@ -21,7 +21,8 @@
 #define RULES		1024u		/* a power of 2 */
 #define OWN_MOST	24u		/* frames of ours and libpapi's that may lie in front */
 #define PAGES_MOST	(SP_FRAME_MOST / 4096)	/* of a stack, that the kernel is asked about at once */
-#define TRIES		64u		/* to walk while another thread does */
+#define TRIES		64u		/* to walk while another thread does, */
+#define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the first one of an object more */
 #define GONE		1u		/* in place of an address: of code that was unloaded */
 #define CLAIMED		2u		/* somebody fills it in */
 
@@ -315,15 +316,23 @@ static int loader;			/* the process that is loading now; 0: none */
 
 static bool enter(struct sp_held *held)
 {
+	uint64_t until = 0;
 	bool in = false;
 
 	sp_signals_block(held);		/* no handler comes on top of a walk */
-	for (unsigned tries = 0; tries < TRIES && !in; tries++) {
+	for (unsigned tries = 0; !in; tries++) {
 		uint32_t none = 0;
+		uint64_t now;
 
 		in = sp_cas(&walking, &none, 1);
-		if (!in)
-			(void)sp_sys(SYS_sched_yield);
+		if (in)
+			break;
+		now = sp_ns_of(CLOCK_MONOTONIC);
+		if (!until)
+			until = now + TRIES_NS;
+		if (tries >= TRIES && now > until)
+			break;
+		(void)sp_sys(SYS_sched_yield);
 	}
 	if (!in)
 		sp_signals_restore(held);

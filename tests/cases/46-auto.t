@@ -17,7 +17,7 @@ unbound() {
 	check "$name: the sum is PAPI's, and nothing is proven where it was not done" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 	perl tests/lib/unbound.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" "$least" >"$tmp/shares"
 	result $? "$name: at least $least is proven"
-	sed 's/^/# /' "$tmp/shares"
+	sed 's/^/# /' "$tmp/shares" >&2
 }
 for threads in 16 64 256; do
 	unbound "calm, $threads threads" .95 calm $threads 10
