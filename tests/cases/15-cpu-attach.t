@@ -15,6 +15,11 @@ whose() {
 		return 1
 	fi
 	run_shim shim "$@"
+	# (On a busy machine another process may have been given the number that the program had asked for.)
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
+		return 1
+	fi
 	check "$label: the program sees no difference" same_as_native native shim
 	# shellcheck disable=SC2086 # words
 	check "$label: booked where it was counted" books shim ${options-}

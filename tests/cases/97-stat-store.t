@@ -8,7 +8,7 @@ run table "$sspapi" stat "$apps/counted" pages 100
 is "the table is on standard error, the program's output on its own" \
 	"$(grep -c '^CPU .*TASK-CLOCK' table.err) $(grep -c '^tid' table.out) $(status_of table)" "1 1 7"
 # (On a busy machine the line is longer, and the command line in it shorter.)
-is "its head" "$(sed -n '1s/^\(counted pages\).*: .*/\1/p; 2s/ (.*//p' table.err)" "counted pages
+is "its head" "$(sed -n '1s/^counted p.*: .*/counted pages/p; 2s/ (.*//p' table.err)" "counted pages
 every count is on the CPU it was counted on"
 is "no word of what there is not" "$(grep -c -E 'event set|reading|rank|domain' table.err)" 0
 run csv "$sspapi" stat -f csv -e perf::PAGE-FAULTS "$apps/counted" pages 100
