@@ -1,6 +1,9 @@
 /*
  * resets: a thread touches a page and reads its set, again and again; another resets that set now
  * and then (not before 20 readings), with no lock between them. usage: resets READINGS
+ *
+ * Prints the sum of what was handed out, and "lost N" where N resets had no effect: the kernel zeroes a software event of a thread that runs on
+ * another CPU with a plain store, and that CPU's increment may bring the old count back.
  */
 #include "handed.h"
 
@@ -10,7 +13,8 @@ static int set = PAPI_NULL;
 static long readings;
 static long long sum;
 static long have_read;
-static int begun, done;
+static int begun, done, finished;
+static int zeroings, resets;
 
 /* A page or two each time: a value that is not above the one before it counts from a zeroing. */
 static void handed_out(long long value)
@@ -18,6 +22,7 @@ static void handed_out(long long value)
 	static long long last;
 
 	sum += value > last ? value - last : value;
+	zeroings += value <= last;
 	last = value;
 }
 
@@ -40,6 +45,12 @@ static void *work(void *arg)
 		__atomic_store_n(&have_read, i, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&finished, __ATOMIC_ACQUIRE))
+		;
+	madvise(at, page, MADV_DONTNEED);
+	*(volatile char *)at = 1;
+	must("PAPI_read", PAPI_read(set, &value));
+	handed_out(value);
 	return arg;
 }
 
@@ -58,9 +69,13 @@ int main(int argc, char **argv)
 		if (__atomic_load_n(&have_read, __ATOMIC_ACQUIRE) < before + 20 || __atomic_load_n(&done, __ATOMIC_ACQUIRE))
 			continue;
 		must("PAPI_reset", PAPI_reset(set));
+		resets++;
 		before = __atomic_load_n(&have_read, __ATOMIC_ACQUIRE);	/* it may have taken long */
 	}
+	__atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
 	pthread_join(t, NULL);
+	if (zeroings < resets)
+		printf("lost %d\n", resets - zeroings);
 	printf("handed cpu=-1 event=" DEFAULT_EVENT " value=%lld by=all\n", sum);
 	return 0;
 }
