@@ -265,7 +265,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	if (!unproven) {
 		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
 			    m->h.stat & SP_STAT_GROUP ? "every count is on the CPU it was counted on (by that CPU's own counter)\n" :
-			    m->h.stat ? "every count is on the CPU it was counted on (the CPUs' clocks add up)\n" :
+			    m->h.stat ? "every count is on the CPU it was counted on (every CPU it ran on was watched)\n" :
 			    "every count is on the CPU it was counted on\n");
 		return;
 	}

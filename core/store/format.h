@@ -108,7 +108,7 @@ enum sp_why {
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_STAT_OUTSIDE	1u		/* counted from outside (sspapi stat), not by the program's calls of PAPI */
-#define SP_STAT_WHOLE	2u		/* nothing is missing: the clock on all CPUs says so, and nothing became another user's */
+#define SP_STAT_WHOLE	2u		/* nothing is missing: all CPUs were watched, or the clock on all says so; and nothing became another user's */
 #define SP_STAT_GROUP	4u		/* all of a control group: each CPU's own counters counted it, and its threads are not known */
 #define SP_STAT_RUN_SHIFT 8		/* above: of `stat -r`, a process's run, from 1 on; of the whole store, how many; 0: one */
 

@@ -371,7 +371,7 @@ static void read_all(struct attach *a)
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	for (uint32_t i = 0; i < a->b.n; i++) {
 		struct sp_task *t = a->b.task[i];
-		uint64_t whole = 0;
+		uint64_t whole[2];
 
 		if (!t->fd)
 			continue;
@@ -379,8 +379,8 @@ static void read_all(struct attach *a)
 		sp_stat_read_all(c, t->fd, false, t->at, c->short_of);
 		for (uint32_t v = 0; v < n; v++)
 			c->value[v] += t->at[v];
-		if (t->fd[n] >= 0 && read(t->fd[n], &whole, sizeof(whole)) == sizeof(whole))
-			c->whole_ns += whole;
+		if (t->fd[n] >= 0 && read(t->fd[n], whole, sizeof(whole)) == sizeof(whole))
+			c->whole_ns += whole[0];
 	}
 }
 

@@ -35,30 +35,48 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	free(set);
 }
 
-void sp_stat_online(struct sp_stat_counters *c)
+/* "online", or "possible": those that may come online, too.  How many, ascending; 0: the system does not tell. */
+static uint32_t list_cpus(const char *which, int cpu[CPUS_MOST])
 {
-	char text[4096];
+	char text[4096], path[64];
 	const char *at = text;
 	uint64_t from, to;
 	uint32_t n = 0;
-	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
 
-	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", which);
+	if (sp_read_file(path, text, sizeof(text)) <= 0)
 		*text = 0;
 	while (at && (at = sp_cpu_range(at, &from, &to)))
 		for (uint64_t k = from; k <= to && n < CPUS_MOST; k++)
 			cpu[n++] = (int)k;
-	if (!n) {
-		free(cpu);
-		return;
-	}
-	free(c->cpu);
-	c->cpu = cpu;
-	c->n_cpus = n;
+	return n;
+}
+
+void sp_stat_online(struct sp_stat_counters *c)
+{
+	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
+	uint32_t n = list_cpus("online", cpu);
+
+	free(n ? c->cpu : cpu);
+	c->cpu = n ? cpu : c->cpu;
+	c->n_cpus = n ? n : c->n_cpus;
+}
+
+/* Then nothing can run elsewhere. */
+static bool watches_all(const struct sp_stat_counters *c)
+{
+	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
+	uint32_t n = list_cpus("possible", cpu), at = 0;
+
+	for (uint32_t k = 0; k < c->n_cpus && at < n; k++)
+		at += c->cpu[k] == cpu[at];
+	free(cpu);
+	return n && at == n;
 }
 
 /* ---- opening ------------------------------------------------------------------ */
 
+/* A software event always runs while its thread does: for how long stands behind its count. */
 static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
 {
 	struct perf_event_attr a = *from;
@@ -69,7 +87,7 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.enable_on_exec = !running;
 	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
 	a.sample_period = a.sample_type = 0;
-	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING | (soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED);
 	a.inherit_stat = stat;
 	return a;
 }
@@ -82,12 +100,24 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
+/* Where threads have rows, a counter of each keeps their counts apart.  At a switch between siblings the kernel
+ * swaps their lists of counters and, with inherit_stat, puts the counts back by their places in the lists: with events
+ * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
+ * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
+ * kernels that do not know that (before 6.13) refuse it. */
+static void keep_apart(struct perf_event_attr *a)
+{
+	a->sample_type = a->inherit_stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+}
+
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
 	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->reads, c->running);
 	long fd;
 
+	if (i == c->timer && cpu == c->cpu[0])
+		keep_apart(&a);
 	if (n && n->as_named)
 		return open_of(c, &a, child, cpu);
 	a.exclude_kernel = a.exclude_hv = c->user_only;
@@ -113,12 +143,13 @@ long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int 
 
 static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
 {
+	uint32_t n = c->n - (c->timer != c->clock);
 	char text[300];
 
 	if (error == -EMFILE || error == -ENFILE)
 		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
 			 "raise it (ulimit -Hn)%s or name fewer events",
-			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + (c->group ? 0 : c->rows ? 2 : 1), c->n_cpus, c->n,
+			 c->n_cpus * (n + (c->rows ? 1 : 0)) + (c->group ? 0 : c->rows ? 2 : 1), c->n_cpus, n,
 			 c->group ? "" : ", bind the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)
 		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
@@ -140,7 +171,7 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 	long fd, why = -ENODEV;
 	bool any = false;
 
-	if (i < c->plan->n_natives && i != c->clock && !sp_stat_in_turn(c->plan, i, c->turn))
+	if (i == c->clock ? c->timer != i : !sp_stat_in_turn(c->plan, i, c->turn))
 		return 0;
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
@@ -160,11 +191,11 @@ void sp_stat_find_clock(struct sp_stat_counters *c)
 {
 	const struct sp_stat_plan *p = c->plan;
 
-	c->clock = 0;
-	while (c->clock < p->n_natives && (p->native[c->clock].attr.type != task_clock.type ||
-					   p->native[c->clock].attr.config != task_clock.config))
-		c->clock++;
-	c->n = p->n_natives + (c->clock == p->n_natives);
+	c->timer = 0;
+	while (c->timer < p->n_natives && (p->native[c->timer].attr.type != PERF_TYPE_SOFTWARE || !sp_stat_in_turn(p, c->timer, c->turn)))
+		c->timer++;
+	c->clock = p->n_natives;
+	c->n = c->clock + 1;
 }
 
 /* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
@@ -179,23 +210,12 @@ long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 	return sp_perf_open(&a, child, cpu, -1, 0);
 }
 
-/* The clock on all CPUs; where threads have rows it keeps counts apart, too.  At a switch between siblings the kernel
- * swaps their lists of counters and, with inherit_stat, puts the counts back by their places in the lists: with events
- * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
- * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
- * kernels that do not know that (before 6.13) refuse it. */
-static long open_whole(pid_t child, bool reads, bool user_only, bool running)
-{
-	struct perf_event_attr a = inherited(&task_clock, false, running);
-
-	a.exclude_kernel = a.exclude_hv = user_only;
-	a.sample_type = reads ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
-	return sp_perf_open(&a, child, -1, -1, 0);
-}
-
 long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
 {
-	return open_whole(child, c->reads, c->user_only, c->running);
+	struct perf_event_attr a = inherited(&task_clock, false, c->running);
+
+	a.exclude_kernel = a.exclude_hv = c->user_only;
+	return sp_perf_open(&a, child, -1, -1, 0);
 }
 
 /* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it is empty a process
@@ -277,8 +297,9 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	c->whole = r == 0 && !c->group ? (int)sp_stat_open_whole(c, child) : -1;	/* (a group's counters are each on a CPU) */
-	if (r == 0 && !c->group && c->whole < 0)
+	if (r == 0 && !c->group && !watches_all(c))	/* (a group's counters are each on a CPU) */
+		c->whole = (int)sp_stat_open_whole(c, child);
+	if (c->whole < -1)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
 	if (r)
 		sp_stat_close(c);
@@ -350,6 +371,8 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 		if (got < (ssize_t)sizeof(is[0]))
 			continue;
 		value[k * c->n + i] = (int64_t)is[0];
+		if (i == c->timer)
+			value[k * c->n + c->clock] = (int64_t)is[1];
 		if (got < (ssize_t)sizeof(is))
 			continue;
 		ran += is[2];
@@ -361,21 +384,23 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value, bool *short_of)
 {
-	read_event(c, fds, c->clock, own, value);		/* first: others are compared with it */
+	read_event(c, fds, c->timer, own, value);		/* first: others are compared with it */
 	for (uint32_t i = 0; i < c->n; i++)
-		if (i != c->clock && !read_event(c, fds, i, own, value))
+		if (i != c->timer && !read_event(c, fds, i, own, value))
 			short_of[i] = true;
 }
 
 void sp_stat_read(struct sp_stat_counters *c)
 {
+	uint64_t is[2];
+
 	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
 		c->had[v] = c->fd[v] >= 0;
-	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
-		c->whole_ns = 0;
+	if (c->whole >= 0 && read(c->whole, is, sizeof(is)) == sizeof(is))
+		c->whole_ns = is[0];
 	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);
 }
 
@@ -415,7 +440,7 @@ bool sp_stat_reads_come(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true, true);
 	bool come = false, any = false;
-	int go[2], fd, whole;
+	int go[2], fd;
 	void *ring;
 	pid_t pid;
 
@@ -423,18 +448,17 @@ bool sp_stat_reads_come(int cpu)
 		return false;
 	a.disabled = 0;
 	a.exclude_kernel = a.exclude_hv = 1;
+	keep_apart(&a);
 	pid = fork_twice(go);
 	close(go[0]);
 	fd = pid < 0 ? -1 : sp_perf_open(&a, pid, cpu, -1, 0);
-	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true, false);
 	ring = sp_ring_map(fd, SP_STAT_RING_PAGES);
-	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;
+	come = ring && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	sp_ring_each(ring, SP_STAT_RING_PAGES, is_read, &any);
 	sp_ring_unmap(ring, SP_STAT_RING_PAGES);
 	sp_close(fd);
-	sp_close(whole);
 	return come && any;
 }

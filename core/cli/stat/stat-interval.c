@@ -120,6 +120,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before, int64_t *now)
 {
 	uint64_t is[3];
+	int64_t ns = 0;
 
 	for (uint32_t n = 0; n < c->n; n++) {
 		int64_t sum = 0;
@@ -127,8 +128,12 @@ static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64
 		for (uint32_t i = 0; i < (c->each ? c->n_each : 1); i++) {
 			int fd = (c->each ? c->each[i] : c->fd)[cpu * c->n + n];
 
-			sum += fd >= 0 && read(fd, is, sizeof(is)) >= (ssize_t)sizeof(is[0]) ? (int64_t)is[0] : 0;
+			if (fd < 0 || read(fd, is, sizeof(is)) < (ssize_t)(2 * sizeof(is[0])))
+				continue;
+			sum += (int64_t)is[0];
+			ns += n == c->timer ? (int64_t)is[1] : 0;
 		}
+		sum = n == c->clock ? ns : sum;
 		now[n] = sum > before[n] ? sum : before[n];
 	}
 }

@@ -157,6 +157,9 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 
 		memcpy(&value, word + 2, 8);
 		row->at[t->cpu * c->n + t->event] += (int64_t)value;
+		memcpy(&value, word + 4, 8);
+		if (t->event == c->timer && t->event != c->clock)
+			row->at[t->cpu * c->n + c->clock] += (int64_t)value;
 		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);

@@ -2,8 +2,9 @@
  *
  * Nothing of ours runs in the program, but for the last resort below.  The command forks; for every CPU k that the child
  * may run on it opens every event with pid = child, cpu = k, inherited and enabled by exec; then the child execs.  So the
- * kernel counts all threads and processes that come of the child, by CPU.  One more inherited clock, on all CPUs, is the
- * proof: time on a CPU that is not watched is in that clock alone.  Rows by thread come from the records that the kernel
+ * kernel counts all threads and processes that come of the child, by CPU.  How long they ran on each CPU a software event tells
+ * beside its count; one more is opened only where none is counted.  Where the machine has CPUs that are not watched, one more
+ * inherited clock, on all CPUs, is the proof: time on a CPU that is not watched is in that clock alone.  Rows by thread come from the records that the kernel
  * writes when a thread ends (inherit_stat, PERF_RECORD_READ), if a trial at the start shows that it does; if not,
  * a small library in the program tells of each thread that begins, and the thread gets counters of its own.
  *
@@ -48,7 +49,7 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 
 /* ---- counting ----------------------------------------------------------------- */
 
-/* Rings are emptied every few ms: those of events hold some 1,300 threads that ended, those that tell who begins and
+/* Rings are emptied every few ms: those of events hold some 1,000 threads that ended, those that tell who begins and
  * ends some 900 threads of one CPU; a thread takes 20 us at least to begin and end. */
 #define SP_STAT_RING_PAGES 8u
 #define SP_STAT_SIDE_PAGES 32u
@@ -58,8 +59,9 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
 	uint32_t turn;			/* of the plan's events */
-	uint32_t n_cpus, n;		/* n: natives, and the clock if it is none of them */
-	uint32_t clock;			/* its number: below n */
+	uint32_t n_cpus, n;		/* n: natives, and the clock: the time that was spent on a CPU */
+	uint32_t clock;			/* its number: n - 1 */
+	uint32_t timer;			/* whose counters tell that time: a software event's, or the clock's own */
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
 	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
 	int **each;			/* [n_each] as fd: of threads that ran already, which have none above */
@@ -68,7 +70,7 @@ struct sp_stat_counters {
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
 	int *carrier;			/* [n_rings][n + 1] what holds them where they are no counters' own; else NULL */
-	int whole;			/* the clock on all CPUs */
+	int whole;			/* the clock on all CPUs; -1: all are watched */
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
 	bool running;			/* the program ran already */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
@@ -98,7 +100,7 @@ uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies);
 /* Opens all for the child.  0; or a status of the command, and a message is out. */
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 
-/* Finds the clock among the natives, or puts it behind them: c->n is known then. */
+/* Puts the clock behind the natives, and finds what tells it: c->n is known then. */
 void sp_stat_find_clock(struct sp_stat_counters *c);
 
 /* Which events each CPU has (c->had), by a trial on a thread.  0; or a status of the command, and a message is out. */
