@@ -67,6 +67,17 @@ if [ -n "$rows" ]; then
 		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "7 1 0"
 	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
 fi
+# Who may, hears of all processes of the machine: those of others, born and ended meanwhile, are none of the program's.
+if [ -n "$rows" ]; then
+	mkfifo others
+	# shellcheck disable=SC2016 # in the other's shell
+	sh -c 'while read -r _; do (exec true); (exec true); done' <others &
+	exec 3>others
+	stat one sh -c 'for i in 1 2 3 4 5; do echo; "$0" forks 2 1 >/dev/null; echo; done >&3; :' "$apps/counted"
+	exec 3>&-
+	wait $!
+	is "nobody else's processes have rows" "$(json "$tmp/one.json" 'scalar(@{$d->{processes}}), scalar grep { $_->{tid} && $_->{threads} == 1 } @{$d->{relations}}' | paste -sd' ')" "16 16"
+fi
 stat one "$apps/counted" texec 500
 check "a thread that becomes a program: the first thread's faults, its own, the program's" \
 	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500

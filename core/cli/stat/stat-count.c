@@ -202,12 +202,25 @@ void sp_stat_find_clock(struct sp_stat_counters *c)
 long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running,
-		.enable_on_exec = !c->running, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running && !c->sides_tell_all,
+		.enable_on_exec = !c->running && !c->sides_tell_all, .inherit = !c->sides_tell_all, .exclude_kernel = 1, .exclude_hv = 1,
+		.task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
 	};
 
-	return sp_perf_open(&a, child, cpu, -1, 0);
+	return sp_perf_open(&a, c->sides_tell_all ? -1 : child, cpu, -1, 0);
+}
+
+/* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below 1.) */
+static bool sees_all(struct sp_stat_counters *c)
+{
+	long fd;
+
+	c->sides_tell_all = true;
+	fd = sp_stat_open_side(c, -1, c->cpu[0]);
+	c->sides_tell_all = false;
+	sp_close((int)fd);
+	return fd >= 0;
 }
 
 long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
@@ -236,6 +249,7 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 {
 	uint32_t of = c->n + 1;
 
+	c->sides_tell_all = c->reads && sees_all(c);
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
 		c->ring[k * of + c->n] = sp_ring_map(c->side[k], c->side_pages);
@@ -284,6 +298,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 	int r;
 
 	c->n_rings = c->n_cpus;
+	c->child = child;
 	c->slack_ns = 1000;	/* a microsecond is nobody's visit */
 	sp_stat_find_clock(c);
 	r = open_counters(c, verb, child);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 
@@ -77,7 +78,6 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 {
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
-	struct sp_process_stat is;
 
 	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
@@ -88,13 +88,19 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 		t->tid = (int)word[1];
 		memcpy(t->name, word + 2, sizeof(t->name) - 1);	/* padded with zeros to 8 bytes, and a time behind */
 		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
-		if (t->exec && !has_ended(w, t->pid))
-			t->args_bytes = sp_proc_args(t->pid, &t->args);
 		return;
 	}
 	t->ppid = (int)word[1];
 	t->tid = (int)word[2];
 	t->ptid = (int)word[3];
+}
+
+static void look_at_task(const struct sp_stat_who *w, struct sp_stat_task *t)
+{
+	struct sp_process_stat is;
+
+	if (t->exec && !has_ended(w, t->pid))
+		t->args_bytes = sp_proc_args(t->pid, &t->args);
 	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
 		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
 }
@@ -163,6 +169,8 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
+		if (!c->sides_tell_all)
+			look_at_task(w, &w->task[w->n_tasks - 1]);
 		if (c->told)
 			note_life(c, w, &w->task[w->n_tasks - 1]);
 	}
@@ -175,24 +183,67 @@ static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32
 	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event], event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
-void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
-{
-	for (uint32_t k = 0; k < c->n_rings; k++)
-		for (uint32_t i = 0; i < c->n; i++)
-			drain_ring(c, w, k, i);
-	/* Then we know of most that have ended. */
-	for (uint32_t k = 0; k < c->n_rings; k++)
-		drain_ring(c, w, k, c->n);
-}
-
-/* ---- at the end ----------------------------------------------------------------- */
-
 static int by_time(const void *a, const void *b)
 {
 	const struct sp_stat_task *x = a, *y = b;
 
 	return SP_COMPARE(x->ns, y->ns) ?: SP_COMPARE(x->number, y->number);
 }
+
+/* Whom a counted process forked is counted.  (A number may be given again, to somebody else's process.) */
+static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	bool born = t->type == PERF_RECORD_FORK;
+	uint32_t is = sp_names_find(&w->pids, &t->pid, sizeof(t->pid)), of = born ? sp_names_find(&w->pids, &t->ppid, sizeof(t->ppid)) : is;
+	bool counted = of != SP_NO_NAME && w->counted[of];
+
+	if (!born || (is == SP_NO_NAME && !counted))
+		return counted;
+	is = sp_names_number(&w->pids, &t->pid, sizeof(t->pid));
+	w->counted = sp_room(w->counted, &w->counted_room, w->pids.n, sizeof(*w->counted));
+	w->counted[is] = counted;
+	return counted;
+}
+
+/* Drop records of processes that are not counted, where sides tell of all.  A record before `until`, when nobody had begun to read the
+ * rings, has the birth of its process among those that were read; one that came later, while they were read one after the other,
+ * may not, and waits for the next time. */
+static void keep_counted(const struct sp_stat_counters *c, struct sp_stat_who *w, uint64_t until)
+{
+	uint32_t i = w->n_kept;
+
+	if (!c->sides_tell_all || i == w->n_tasks)
+		return;
+	if (!w->pids.n) {
+		sp_names_number(&w->pids, &c->child, sizeof(c->child));
+		w->counted = sp_room(w->counted, &w->counted_room, 1, sizeof(*w->counted));
+		*w->counted = true;
+	}
+	qsort(w->task + i, w->n_tasks - i, sizeof(*w->task), by_time);
+	for (; i < w->n_tasks && w->task[i].ns < until; i++) {
+		if (!is_counted(w, &w->task[i]))
+			continue;
+		look_at_task(w, &w->task[i]);
+		w->task[w->n_kept++] = w->task[i];
+	}
+	memmove(w->task + w->n_kept, w->task + i, (w->n_tasks - i) * sizeof(*w->task));
+	w->n_tasks -= i - w->n_kept;
+}
+
+void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	uint64_t from_ns = sp_now_ns();
+
+	for (uint32_t k = 0; k < c->n_rings; k++)
+		for (uint32_t i = 0; i < c->n; i++)
+			drain_ring(c, w, k, i);
+	/* Then we know of most that have ended. */
+	for (uint32_t k = 0; k < c->n_rings; k++)
+		drain_ring(c, w, k, c->n);
+	keep_counted(c, w, from_ns);
+}
+
+/* ---- at the end ----------------------------------------------------------------- */
 
 static int by_pid(const void *a, const void *b)
 {
@@ -382,6 +433,7 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	struct sp_stat_process *p;
 	struct sp_stat_row *row;
 
+	keep_counted(c, w, UINT64_MAX);
 	sp_stat_row(c, w, child, child);
 	sp_stat_gather(c, w);
 	p = sp_stat_process(w, child);
@@ -410,6 +462,8 @@ void sp_stat_who_free(struct sp_stat_who *w)
 		free(w->process[i].args);
 	free(w->row);
 	free(w->process);
+	free(w->counted);
 	sp_names_free(&w->ids);
+	sp_names_free(&w->pids);
 	memset(w, 0, sizeof(*w));
 }

@@ -67,6 +67,8 @@ struct sp_stat_counters {
 	int **each;			/* [n_each] as fd: of threads that ran already, which have none above */
 	uint32_t n_each;
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
+	bool sides_tell_all;		/* of whoever begins and ends on the machine: then no thread that is born gets one */
+	pid_t child;			/* the first process that is counted; 0: it is none of ours */
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
 	int *carrier;			/* [n_rings][n + 1] what holds them where they are no counters' own; else NULL */
@@ -163,6 +165,10 @@ struct sp_stat_who {
 	uint32_t n, room;
 	struct sp_stat_task *task;	/* what the side rings told, for the end */
 	uint32_t n_tasks, task_room;
+	uint32_t n_kept;		/* the first of them, which are known to be of counted processes; sides_tell_all only, as the next two */
+	struct sp_names pids;
+	bool *counted;			/* [pids] */
+	uint32_t counted_room;
 	struct sp_stat_process *process;
 	uint32_t n_processes;
 	uint64_t lost;			/* records that a full ring did not take */
