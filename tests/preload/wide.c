@@ -28,6 +28,7 @@ static long open_event(struct perf_event_attr *attr, long *a)
 	struct perf_event_attr off = *attr;
 
 	off.disabled = 1;
+	off.enable_on_exec = 0;
 	a[0] = (long)&off;
 	a[2] = there - 1;
 	return raw(SYS_perf_event_open, a[0], a[1], a[2], a[3], a[4], 0);

@@ -169,6 +169,16 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
+	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->asked.n && !w->interval.ms && !w->report.n_levels) {
+		c->lasting = sp_stat_turns(c->plan, 2) <= turns;	/* these threads take each counter twice */
+		sp_stat_turns(c->plan, 1);
+	}
+	if (c->lasting) {
+		c->cpu[c->n_cpus++] = SP_NO_CPU;
+		r->why_no_rows = "threads that lived for less than 20 ms have no rows and no CPU: on more than 16 CPUs these would make each birth "
+				 "noticeably slower; --per-thread and --per-cpu ask for them";
+		return;
+	}
 	c->side_pages = SP_STAT_SIDE_PAGES;
 	c->rows = w->rows != 0;
 	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
@@ -220,6 +230,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (wanted && !r->c.rows && !r->why_no_rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
+	if (r->c.lasting)
+		sp_lasting_begin(&r->c, &r->who);
 	sp_stat_beside_start(&r->beside);
 	sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
 	if (r->c.told)
@@ -230,6 +242,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		sp_stat_drain(&r->c, &r->who);
 	if (r->c.board)
 		sp_told_end(&r->c, &r->who);
+	if (r->c.lasting)
+		sp_lasting_end(&r->c, &r->who);
 	sp_stat_read(&r->c);
 	if (r->interval)
 		sp_stat_interval_look(r->interval, &r->c, true);

@@ -25,7 +25,7 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	size_t bytes = CPUS_MOST / 8;
 	cpu_set_t *set = sp_need(calloc(1, bytes));
 
-	if (sched_getaffinity(0, bytes, set) < 0)
+	if (sp_sys(SYS_sched_getaffinity, 0, bytes, set) < 0)
 		for (long k = 0; k < sysconf(_SC_NPROCESSORS_ONLN); k++)
 			CPU_SET_S((size_t)k, bytes, set);
 	c->cpu = sp_need(calloc(CPUS_MOST, sizeof(*c->cpu)));
@@ -135,7 +135,8 @@ long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int 
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
 	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, false, false);
 
-	a.disabled = a.enable_on_exec = a.inherit = 0;
+	a.disabled = a.enable_on_exec = !c->started;
+	a.inherit = 0;
 	if (!n || !n->as_named)
 		a.exclude_kernel = a.exclude_hv = c->user_only;
 	return sp_perf_open(&a, thread, cpu, -1, 0);
@@ -158,8 +159,7 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 	return sp_complain(125, verb, text, what);
 }
 
-/* What one CPU cannot count is that CPU's matter: of two kinds of cores, each has its own events. */
-static bool is_of_cpu(long error)
+bool sp_stat_is_of_cpu(long error)
 {
 	return error == -ENOENT || error == -ENODEV || error == -ENXIO || error == -EINVAL || error == -EOPNOTSUPP;
 }
@@ -173,11 +173,11 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 
 	if (i == c->clock ? c->timer != i : !sp_stat_in_turn(c->plan, i, c->turn))
 		return 0;
-	for (uint32_t k = 0; k < c->n_cpus; k++) {
+	for (uint32_t k = c->lasting ? c->n_cpus - 1 : 0; k < c->n_cpus; k++) {
 		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
 		any = any || fd >= 0;
-		if (fd < 0 && !is_of_cpu(fd))
+		if (fd < 0 && !sp_stat_is_of_cpu(fd))
 			return refuse(c, verb, fd, name);
 		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
@@ -312,7 +312,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	if (r == 0 && !c->group && !watches_all(c))	/* (a group's counters are each on a CPU) */
+	if (r == 0 && !c->group && !c->lasting && !watches_all(c))	/* (a group's counters are each on a CPU) */
 		c->whole = (int)sp_stat_open_whole(c, child);
 	if (c->whole < -1)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");

@@ -1,4 +1,5 @@
-/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c). */
+/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c), and
+ * for those that last (stat-lasting.c). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -39,19 +40,19 @@ void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_s
 
 void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
-	uint32_t values = c->n_cpus * c->n;
+	uint32_t values = (c->n_cpus - c->lasting) * c->n;
 	struct rlimit files = { 0 };
 	bool all = true;
 	long fd = 0;
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	row->fd = sp_need(malloc(values * sizeof(*row->fd) + 1));
-	memset(row->fd, -1, values * sizeof(*row->fd));
+	row->fd = sp_need(malloc(c->n_cpus * c->n * sizeof(*row->fd) + 1));
+	memset(row->fd, -1, c->n_cpus * c->n * sizeof(*row->fd));
 	for (uint32_t v = 0; all && v < values; v++)
-		if (c->fd[v] >= 0) {
+		if (c->fd[c->lasting ? values + v % c->n : v] >= 0) {
 			fd = sp_stat_open_for(c, v % c->n, row->tid, c->cpu[v / c->n]);
 			row->fd[v] = (int)fd;
-			all = fd >= 0 && (rlim_t)fd + FILES_LEFT < files.rlim_cur;
+			all = fd >= 0 ? (rlim_t)fd + FILES_LEFT < files.rlim_cur : c->lasting && sp_stat_is_of_cpu(fd);
 		}
 	if (!all) {
 		w->untold += fd != -ESRCH;	/* one that did not wait, and has ended */

@@ -404,7 +404,7 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 			one = &w->row[i];
 		}
 	}
-	if (w->rest != 1 || c->told || w->lost)
+	if (w->rest != 1 || c->told || c->lasting || w->lost)
 		return;
 	w->rest = 0;
 	one->has_read = true;
@@ -447,6 +447,8 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	p->end_ns = p->end_ns ? p->end_ns : end_ns;
 	if (c->told) {
 		sp_own_settle(c, w);
+	} else if (c->lasting) {
+		sp_lasting_settle(c, w);
 	} else {
 		sp_stat_check_rows(c, w);
 		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
@@ -456,8 +458,10 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 
 void sp_stat_who_free(struct sp_stat_who *w)
 {
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++) {
 		free(w->row[i].at);
+		free(w->row[i].args);
+	}
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		free(w->process[i].args);
 	free(w->row);

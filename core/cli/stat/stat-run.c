@@ -184,7 +184,7 @@ static bool has_ended(struct sp_stat_child *c)
 
 static int how_long(const struct sp_stat_counters *n, const struct sp_stat_interval *i)
 {
-	int ms = n->rows ? DRAIN_MS : -1;
+	int ms = n->rows ? DRAIN_MS : n->lasting ? (int)n->look_ms : -1;
 
 	return i ? sp_stat_interval_wait(i, ms) : ms;
 }
@@ -194,6 +194,7 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
 	c->start_ns = sp_now_ns();
+	n->started = true;
 	if (i)
 		sp_stat_interval_begin(i, n, c->start_ns);
 	(void)!write(c->go, n->told ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
@@ -208,6 +209,8 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 		while (!n->told && poll(&p, 1, how_long(n, i)) == 0) {
 			if (n->rows)
 				sp_stat_drain(n, w);
+			if (n->lasting)
+				sp_lasting_look(n, w);
 			if (i)
 				sp_stat_interval_look(i, n, false);
 		}

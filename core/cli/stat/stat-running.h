@@ -36,9 +36,6 @@ void sp_asked_free(struct sp_stat_asked *a);
  * end the command.  The rings are emptied meanwhile, and rows of -I made. */
 void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r);
 
-/* Its name, as far as it is there. */
-void sp_proc_name(int pid, int tid, char name[16]);
-
 /* ---- births ------------------------------------------------------------------------- */
 
 struct sp_task {

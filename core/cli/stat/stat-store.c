@@ -570,7 +570,7 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
-	bool told = first && m->n_now && m->r->c.told;
+	bool told = first && m->n_now && (m->r->c.told || (m->r->c.lasting && is_used(m, m->rest, m->r->c.n_cpus - 1)));
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];

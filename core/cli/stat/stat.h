@@ -16,7 +16,8 @@
  *	stat-ring.c	what the kernel writes into
  *	stat-rows.c	and what it writes there of threads and processes
  *	stat-told.c	threads that a library in the program tells of
- *	stat-own.c	and their own counters
+ *	stat-own.c	threads' own counters
+ *	stat-lasting.c	for those that last, on many CPUs
  *	stat-running.h	programs that run already, and control groups
  *	stat-store.c	the store of it
  *	../asked/	what PAPI and hwloc are asked
@@ -55,6 +56,8 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 #define SP_STAT_SIDE_PAGES 32u
 #define SP_STAT_SIDE_FEW 4u		/* where threads have no rows */
 #define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
+#define SP_STAT_CPUS_MOST 16u		/* CPUs up to which threads have rows unasked however short they live */
+#define SP_STAT_LASTING_MS 20		/* and what they must live for on more */
 
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
@@ -75,6 +78,9 @@ struct sp_stat_counters {
 	int whole;			/* the clock on all CPUs; -1: all are watched */
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
 	bool running;			/* the program ran already */
+	bool started;			/* the program, by its exec */
+	bool lasting;			/* threads that last have counters by CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
+	uint32_t look_ms;		/* until the next look for such threads */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
 	bool rows;			/* who begins and ends is told, and with one of the next two what each counted */
 	uint32_t side_pages;
@@ -111,13 +117,14 @@ int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread);
 /* One counter each, as sp_stat_open has them: a descriptor, or -errno.  Of an event: as much as this user may see, unless
  * its name says how much: the kernel's part, too, if that is permitted. */
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu);
+bool sp_stat_is_of_cpu(long error);	/* this CPU has no such event: of two kinds of cores, each has its own */
 long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu);
 long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child);
 
 /* Rings that counters opened one by one are to write into, by c->carrier.  False: there are no locked pages left. */
 bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu);
 
-/* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
+/* Opens an event of its own for a thread, on at once or by its exec: a descriptor, or -errno. */
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
 
 /* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, short_of is set.  own: they are
@@ -143,10 +150,12 @@ struct sp_stat_row {			/* a thread */
 	bool before;			/* it had ended before counting began */
 	uint32_t reads;			/* records of it that came */
 	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
-	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns; told only, as fd */
+	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns; told only */
 	uint64_t seen_ns;
-	int *fd;			/* [n_cpus][n] its own counters, while it is counted; NULL */
+	int *fd;			/* [n_cpus][n] its own counters, while it is counted; NULL; told and lasting only */
 	char name[16];
+	char *args;			/* of its process; lasting only */
+	uint32_t args_bytes;
 	int64_t *at;			/* [n_cpus][n] */
 };
 
@@ -198,6 +207,9 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
 /* False: the thread has ended. */
 bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p);
 
+/* Its name, as far as it is there. */
+void sp_proc_name(int pid, int tid, char name[16]);
+
 /* The number behind a line's name ("\nTgid:") in /proc/ID/status; 0: it is not there. */
 uint64_t sp_proc_status(int id, const char *name, int base);
 
@@ -224,6 +236,13 @@ void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
 void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
 void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* Those that last: the first one before its exec; a look for others, and for those that have ended; at the end; and when the rows
+ * are in order. */
+void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_lasting_end(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_lasting_settle(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* ---- the child ---------------------------------------------------------------------- */
 

@@ -1,0 +1,147 @@
+/* stat-lasting.c: on many CPUs, rows for the threads that last.  A counter for each event and CPU would make each birth slower by
+ * a microsecond.  So each event has one inherited counter for all CPUs, and a thread that has lived for a while gets counters of
+ * its own for each CPU, as the first thread has from its start (stat-own.c).  The rest of the total is a row without a CPU. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../base/sys.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define LOOK_MS 20u			/* between two looks at /proc, at least */
+#define SHARE 100u			/* of the time that a look may take */
+
+struct looking {
+	struct sp_stat_counters *c;
+	struct sp_stat_who *w;
+	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc has starts */
+};
+
+static void look_at_thread(const struct looking *l, int pid, int tid)
+{
+	struct sp_stat_row *row = sp_stat_known(l->w, pid, tid);
+	struct sp_process_stat p;
+	uint64_t age;
+
+	if (row && row->fd)
+		row->seen_ns = l->at_ns;
+	if ((row && row->fd) || l->w->untold || !sp_proc_thread(pid, tid, &p))
+		return;
+	age = l->at_ns - p.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	if ((int64_t)age < SP_STAT_LASTING_MS * 1000000)
+		return;
+	row = sp_stat_row(l->c, l->w, pid, tid);
+	sp_own_open(l->c, l->w, row);
+	row->seen_ns = l->at_ns;
+	row->start_ns = sp_now_ns() - age;
+	row->end_ns = 0;
+	sp_proc_name(pid, tid, row->name);
+	free(row->args);
+	row->args_bytes = pid == tid ? sp_proc_args(pid, &row->args) : 0;
+}
+
+/* Its threads, and the processes that they forked. */
+static void look_at_process(const struct looking *l, int pid)
+{
+	char path[80], text[4096];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		char *at = text, *end = text;
+		int tid = atoi(e->d_name);
+
+		if (tid <= 0)
+			continue;
+		look_at_thread(l, pid, tid);
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+		if (sp_read_file(path, text, sizeof(text)) <= 0)
+			continue;
+		for (long child; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
+			look_at_process(l, (int)child);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+{
+	sp_own_ended(c, w, row);
+	row->end_ns = sp_now_ns();
+}
+
+void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	c->look_ms = LOOK_MS;
+	sp_own_open(c, w, sp_stat_row(c, w, c->child, c->child));
+}
+
+void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	struct looking l = { c, w, sp_boot_ns() };
+
+	look_at_process(&l, c->child);
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
+			ended(c, w, &w->row[i]);
+	c->look_ms = (uint32_t)sp_max(LOOK_MS, (sp_boot_ns() - l.at_ns) * SHARE / 1000000);
+}
+
+void sp_lasting_end(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->row[i].fd)
+			ended(c, w, &w->row[i]);
+}
+
+/* Two counters of an event begin and stop an instruction apart: what rows have beyond the total the largest gives back. */
+static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t event)
+{
+	int64_t *rest = &c->value[(c->n_cpus - 1) * c->n + event];
+
+	while (*rest < 0) {
+		uint32_t row = 0, v = event;
+
+		for (uint32_t i = 0; i < w->n; i++)
+			for (uint32_t k = 0; k < c->n_cpus; k++)
+				if (w->row[i].at[k * c->n + event] > w->row[row].at[v]) {
+					row = i;
+					v = k * c->n + event;
+				}
+		if (!w->n || w->row[row].at[v] <= 0)
+			return;
+		const int64_t gives = (int64_t)sp_min((uint64_t)-*rest, (uint64_t)w->row[row].at[v]);
+
+		w->row[row].at[v] -= gives;
+		c->value[v] -= gives;
+		*rest += gives;
+	}
+}
+
+void sp_lasting_settle(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	uint32_t rest = (c->n_cpus - 1) * c->n;
+
+	for (uint32_t v = 0; v < rest; v++) {
+		c->had[v] = c->had[rest + v % c->n];
+		for (uint32_t i = 0; i < w->n; i++)
+			c->value[v] += w->row[i].at[v];
+		c->value[rest + v % c->n] -= c->value[v];
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		give_back(c, w, i);
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i];
+		struct sp_stat_process *p = sp_stat_process(w, row->pid);
+
+		if (row->pid != c->child && row->args_bytes)
+			sp_stat_set_args(p, row->args, row->args_bytes);
+		p->start_ns = !p->start_ns || row->start_ns < p->start_ns ? row->start_ns : p->start_ns;
+		p->end_ns = sp_max(p->end_ns, row->end_ns);
+	}
+}
