@@ -60,26 +60,42 @@ void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_st
 	}
 }
 
-/* Rows may have a little more than the total, of counters of the processor: the two of an event begin and stop an
- * instruction apart.  The largest gives it back, as long as it has any. */
-void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w)
+/* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it has any. */
+static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v, uint32_t end, int64_t over)
 {
-	for (uint32_t v = 0; v < c->n_cpus * c->n; v++) {
-		int64_t over = -c->value[v];
+	while (over > 0) {
+		int64_t *largest = &w->row[0].at[v], gives;
 
 		for (uint32_t i = 0; i < w->n; i++)
-			over += w->row[i].at[v];
-		while (over > 0) {
-			struct sp_stat_row *largest = &w->row[0];
-			int64_t gives;
+			for (uint32_t u = v; u < end; u += c->n)
+				largest = w->row[i].at[u] > *largest ? &w->row[i].at[u] : largest;
+		if (*largest <= 0)		/* the total itself is below 0 */
+			break;
+		gives = (int64_t)sp_min((uint64_t)over, (uint64_t)*largest);
+		*largest -= gives;
+		over -= gives;
+	}
+}
 
-			for (uint32_t i = 1; i < w->n; i++)
-				largest = w->row[i].at[v] > largest->at[v] ? &w->row[i] : largest;
-			if (largest->at[v] <= 0)	/* the total itself is below 0 */
-				break;
-			gives = (int64_t)sp_min((uint64_t)over, (uint64_t)largest->at[v]);
-			largest->at[v] -= gives;
-			over -= gives;
-		}
+/* Rows may have a little more than the total, of counters of the processor: the two of an event begin and stop an
+ * instruction apart.  Where the total is of all CPUs, what rows leave of it stays there. */
+void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	uint32_t all = (c->n_cpus - 1) * c->n, totals = c->lasting ? all : 0;
+
+	for (uint32_t t = totals; t < c->n_cpus * c->n; t++) {
+		uint32_t v = t - totals, end = c->lasting ? all : v + 1;
+		int64_t over = -c->value[t];
+
+		for (uint32_t i = 0; i < w->n; i++)
+			for (uint32_t u = v; u < end; u += c->n)
+				over += w->row[i].at[u];
+		give_back(c, w, v, end, over);
+	}
+	for (uint32_t v = 0; v < totals; v++) {
+		c->had[v] = c->had[all + v % c->n];
+		for (uint32_t i = 0; i < w->n; i++)
+			c->value[v] += w->row[i].at[v];
+		c->value[all + v % c->n] -= c->value[v];
 	}
 }

@@ -427,6 +427,16 @@ static void command_line(struct sp_stat_process *p, char *const *argv)
 	sp_bytes_free(&b);
 }
 
+static void add_lasting(struct sp_stat_who *w, const struct sp_stat_row *row, pid_t child)
+{
+	struct sp_stat_process *p = sp_stat_process(w, row->pid);
+
+	if (row->pid != child && row->args_bytes)
+		sp_stat_set_args(p, row->args, row->args_bytes);
+	p->start_ns = p->start_ns ? sp_min(p->start_ns, row->start_ns) : row->start_ns;
+	p->end_ns = sp_max(p->end_ns, row->end_ns);
+}
+
 void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns)
 {
@@ -445,10 +455,10 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	sp_stat_tell(w, true);
 	row->end_ns = row->end_ns ? row->end_ns : end_ns;	/* (its record may be lost, or none was asked for) */
 	p->end_ns = p->end_ns ? p->end_ns : end_ns;
-	if (c->told) {
+	for (uint32_t i = 0; c->lasting && i < w->n; i++)
+		add_lasting(w, &w->row[i], child);
+	if (c->told || c->lasting) {
 		sp_own_settle(c, w);
-	} else if (c->lasting) {
-		sp_lasting_settle(c, w);
 	} else {
 		sp_stat_check_rows(c, w);
 		row->has_read = false;	/* what was written for its number is another thread's, that became a program */

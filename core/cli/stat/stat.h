@@ -237,12 +237,10 @@ void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_st
 void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
 void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
 
-/* Those that last: the first one before its exec; a look for others, and for those that have ended; at the end; and when the rows
- * are in order. */
+/* Those that last: the first one before its exec; a look for others, and for those that have ended; and at the end. */
 void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_lasting_end(struct sp_stat_counters *c, struct sp_stat_who *w);
-void sp_lasting_settle(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* ---- the child ---------------------------------------------------------------------- */
 
