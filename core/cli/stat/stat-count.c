@@ -321,15 +321,20 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 	return r;
 }
 
+static void list_had(struct sp_stat_counters *c)
+{
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->fd[v] >= 0;
+}
+
 /* What of it each CPU can count is known then, and nothing is open. */
 int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
 {
 	int r = open_counters(c, verb, thread);
 
 	free(c->had);
-	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
-	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
-		c->had[v] = c->fd[v] >= 0;
+	list_had(c);
 	close_all(c);
 	return r;
 }
@@ -411,9 +416,8 @@ void sp_stat_read(struct sp_stat_counters *c)
 
 	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
-	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
-	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
-		c->had[v] = c->fd[v] >= 0;
+	if (!c->had)
+		list_had(c);
 	if (c->whole >= 0 && read(c->whole, is, sizeof(is)) == sizeof(is))
 		c->whole_ns = is[0];
 	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);

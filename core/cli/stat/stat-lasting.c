@@ -24,17 +24,18 @@ static void look_at_thread(const struct looking *l, int pid, int tid)
 {
 	struct sp_stat_row *row = sp_stat_known(l->w, pid, tid);
 	struct sp_process_stat p;
-	uint64_t age;
+	uint64_t age, untold = l->w->untold;
 
 	if (row && row->fd)
 		row->seen_ns = l->at_ns;
-	if ((row && row->fd) || l->w->untold || !sp_proc_thread(pid, tid, &p))
+	if ((row && row->fd) || l->c->full || !sp_proc_thread(pid, tid, &p))
 		return;
 	age = l->at_ns - p.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 	if ((int64_t)age < SP_STAT_LASTING_MS * 1000000)
 		return;
 	row = sp_stat_row(l->c, l->w, pid, tid);
 	sp_own_open(l->c, l->w, row);
+	l->c->full = l->w->untold > untold;
 	row->seen_ns = l->at_ns;
 	row->start_ns = sp_now_ns() - age;
 	row->end_ns = 0;
@@ -75,10 +76,17 @@ static void ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_s
 	row->end_ns = sp_now_ns();
 }
 
+/* Which events each CPU has is known from the first thread's counters. */
 void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
+	struct sp_stat_row *row = sp_stat_row(c, w, c->child, c->child);
+
 	c->look_ms = LOOK_MS;
-	sp_own_open(c, w, sp_stat_row(c, w, c->child, c->child));
+	sp_own_open(c, w, row);
+	c->full = !row->fd;
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->full || row->fd[v] >= 0 || c->fd[v] >= 0;
 }
 
 void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w)

@@ -93,7 +93,6 @@ void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w)
 		give_back(c, w, v, end, over);
 	}
 	for (uint32_t v = 0; v < totals; v++) {
-		c->had[v] = c->had[all + v % c->n];
 		for (uint32_t i = 0; i < w->n; i++)
 			c->value[v] += w->row[i].at[v];
 		c->value[all + v % c->n] -= c->value[v];

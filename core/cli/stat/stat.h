@@ -81,6 +81,7 @@ struct sp_stat_counters {
 	bool started;			/* the program, by its exec */
 	bool lasting;			/* threads that last have counters by CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
 	uint32_t look_ms;		/* until the next look for such threads */
+	bool full;			/* no descriptors are left for more of them */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
 	bool rows;			/* who begins and ends is told, and with one of the next two what each counted */
 	uint32_t side_pages;
