@@ -54,6 +54,17 @@ begin() {
 	pid=$!
 	await grep -q ready said
 }
+# Who was being born when counters were turned on is turned on soon after: before the program goes on here.
+for way in --per-thread --per-thread=no; do
+	begin 0 500
+	rm -f heard
+	UNHEARD=$tmp/heard LD_PRELOAD=$preloads/unheard.so "$sspapi" stat $way -p $pid -e page-faults -o late.json 2>late.err &
+	await test -e heard
+	: >go
+	wait $pid
+	wait $!
+	check "$way: who had not been heard of is counted" json late.json '$d->{events}[0]{total} >= 500 or die $d->{events}[0]{total}'
+done
 begin 5 100
 run one "$sspapi" stat -p $pid -o one.json sh -c ': >go; while kill -0 "$0" 2>/dev/null && [ "$(ps -o stat= -p "$0")" != Z ]; do :; done' $pid
 wait $pid

@@ -11,7 +11,6 @@
 #include "stat-interval.h"
 #include "stat-running.h"
 
-#define DRAIN_MS 5
 #define LOOK_MS 20			/* where no descriptor tells of an end */
 
 #ifndef SYS_pidfd_open
@@ -119,17 +118,19 @@ static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 {
 	uint32_t n = a ? a->n : 0, left = n;
 	struct pollfd *p = sp_need(calloc(n + 1, sizeof(*p)));
-	int ms = r->c.rows ? DRAIN_MS : -1;
+	bool look = false;
 
 	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct pollfd){ .fd = a->one[i].end, .events = POLLIN };
-		ms = a->one[i].end < 0 && ms < 0 ? LOOK_MS : ms;
+		look = look || a->one[i].end < 0;
 	}
 	p[n] = (struct pollfd){ .fd = r->child.signals, .events = POLLIN };
 	while (left || !a) {
+		int ms = sp_stat_wait_ms(&r->c);
+
+		ms = look && ms < 0 ? LOOK_MS : ms;
 		poll(p, n + 1, r->interval ? sp_stat_interval_wait(r->interval, ms) : ms);
-		if (r->c.rows)
-			sp_stat_drain(&r->c, &r->who);
+		sp_stat_tend(&r->c, &r->who);
 		if (r->interval)
 			sp_stat_interval_look(r->interval, &r->c, false);
 		if (sp_stat_interrupted(r->child.signals))

@@ -31,6 +31,7 @@
 
 #define TRIES 20u			/* for each counter */
 #define WAIT_NS 5000000000u		/* for births to be over */
+#define LATE_NS 1000000000u		/* after which a birth is over that had begun when counting did */
 #define PAUSE_NS 100000
 #define AGAIN 5u			/* all of it, where records were lost */
 #define FILES_LEFT 64u
@@ -348,6 +349,7 @@ static void turn_on(struct attach *a)
 
 	for (int i = 0; i < 2; i++)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	a->r->c.late_ns = sp_boot_ns() + LATE_NS;
 	a->r->c.slack_ns = 1000 + a->n_cpus * (sp_boot_ns() - from);
 	sp_births_close(&a->b);
 }

@@ -78,6 +78,7 @@ struct sp_stat_counters {
 	int whole;			/* the clock on all CPUs; -1: all are watched */
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
 	bool running;			/* the program ran already */
+	uint64_t late_ns;		/* until when (CLOCK_BOOTTIME) threads may be born whose birth had begun before counting did */
 	bool started;			/* the program, by its exec */
 	bool lasting;			/* threads that last have counters by CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
 	uint32_t look_ms;		/* until the next look for such threads */
@@ -267,6 +268,10 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 
 /* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
  * back when it has ended. */
+/* How many ms may be waited for, -1: for ever; and what is to do every few ms. */
+int sp_stat_wait_ms(const struct sp_stat_counters *n);
+void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w);
+
 struct sp_stat_interval;
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i);
 void sp_stat_abandon(struct sp_stat_child *c);	/* ends a child that was not started; no-op without one */
