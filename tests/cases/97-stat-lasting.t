@@ -4,6 +4,7 @@
 cd "$tmp" || exit 1
 need_stat
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
+at_most 2
 
 # Of the first process, of the one that waits, and of no thread: where were page faults, and how many?  Is it all?
 cat >who.pl <<'END'

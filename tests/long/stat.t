@@ -4,6 +4,7 @@
 . tests/lib/lib.sh
 find_real_papi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
+at_most 16
 command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null || skip_all "perf stat is not installed, or not permitted"
 run try "$sspapi" stat --per-thread -e perf::PAGE-FAULTS -f json true
 grep -q "no rows of their own\|told of by" "$tmp/try.err" && skip_all "this kernel writes no rows"
