@@ -37,10 +37,15 @@ static unsigned long read_hex(const char *device, const char *file)
 	return read_text(DEVICES, device, file, text, sizeof(text)) ? strtoul(text, NULL, 16) : 0;
 }
 
+/* A display controller, or an accelerator of compute. */
+static bool is_gpu(unsigned pci_class)
+{
+	return pci_class >> 8 == 0x03 || pci_class >> 8 == 0x12;
+}
+
 enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor)
 {
-	/* A display controller, or an accelerator of compute. */
-	if (pci_class >> 8 != 0x03 && pci_class >> 8 != 0x12)
+	if (!is_gpu(pci_class))
 		return SP_VENDOR_NONE;
 	switch (vendor) {
 	case 0x10de:
@@ -72,12 +77,15 @@ static void read_model(struct sp_gpu *g, const char *device)
 
 static bool read_gpu(struct sp_gpu *g, const char *device)
 {
-	unsigned pci_class = (unsigned)read_hex(device, "class") >> 8;
-	unsigned domain, bus, slot, function;
+	unsigned domain, bus, slot, function, pci_class;
 
+	if (strlen(device) >= sizeof(g->address) || sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return false;
+	pci_class = (unsigned)read_hex(device, "class") >> 8;
+	if (!is_gpu(pci_class))		/* a server has hundreds of devices: no second file of each */
+		return false;
 	*g = (struct sp_gpu){ .vendor = sp_topo_gpu_vendor(pci_class, (unsigned)read_hex(device, "vendor")) };
-	if (g->vendor == SP_VENDOR_NONE || strlen(device) >= sizeof(g->address) ||
-	    sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+	if (g->vendor == SP_VENDOR_NONE)
 		return false;
 	strcpy(g->address, device);
 	g->bus = (uint64_t)domain << 24 | bus << 16 | slot << 8 | function;
