@@ -22,6 +22,9 @@
  * call goes and returns to, so that each costs some 5 ns there. */
 #define SP_HOT_INLINE	static inline __attribute__((always_inline))
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
+/* A variable that each process writes at its start: in the page of .data, which the loader writes anyway, since each page more
+ * costs a process that does not use PAPI two page faults. */
+#define SP_AT_START	__attribute__((section(".data.start")))
 #define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the table of addresses */
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))		/* two numbers, as qsort(3) asks */

@@ -49,7 +49,7 @@ static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm
 /* ---- the environment as it was ---------------------------------------- */
 
 static char captured[16384];		/* NAME=value, NUL-separated, an empty one last */
-static size_t captured_used;
+SP_AT_START static size_t captured_used;
 static char refused[64];		/* the first that a privileged process does not use */
 
 bool sp_conf_privileged(void)
@@ -127,8 +127,8 @@ static void keep_quoted(char **environment)
 
 void sp_conf_capture(char **environment)
 {
-	captured_used = 0;
-	captured[0] = 0;
+	if (captured_used)		/* (else the page stays untouched) */
+		captured[captured_used = 0] = 0;
 	for (char **e = environment; e && *e; e++)
 		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' || (*e)[0] == 'L' ||
 		     (*e)[0] == 'J') && wanted(*e))
@@ -140,7 +140,7 @@ const char *sp_conf_env(const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *p = captured; *p; p += strlen(p) + 1)
+	for (const char *p = captured; captured_used && *p; p += strlen(p) + 1)
 		if (strncmp(p, name, n) == 0 && p[n] == '=')
 			return p + n + 1;
 	return NULL;

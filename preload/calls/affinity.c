@@ -14,8 +14,8 @@
 #include "../process/guests.h"
 #include "../sets/sets.h"
 
-static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
-static int (*next_pthread)(pthread_t thread, size_t size, const cpu_set_t *mask);
+SP_AT_START static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
+SP_AT_START static int (*next_pthread)(pthread_t thread, size_t size, const cpu_set_t *mask);
 
 /* At the start: a child of fork may find the loader's lock taken. */
 __attribute__((constructor)) static void find(void)

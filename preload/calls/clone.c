@@ -8,7 +8,7 @@
 
 typedef int clone_fn(int (*)(void *), void *, int, void *, ...);
 
-static clone_fn *next_clone;
+SP_AT_START static clone_fn *next_clone;
 
 /* At the start: a child of fork may find the loader's lock taken. */
 __attribute__((constructor)) static void find(void)

@@ -36,7 +36,7 @@ static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
 static uint32_t turn;			/* the one that has its turn at libc's list; 0: none */
 static uint32_t ending;			/* the thread that runs the exit */
-static uint32_t finishing;		/* the thread in which libc runs destructors: it has just had the loader's lock */
+SP_AT_START static uint32_t finishing;		/* the thread in which libc runs destructors: it has just had the loader's lock */
 static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
 static bool closed;			/* the process ends now: who comes has nothing to wait for */
@@ -468,7 +468,7 @@ static void dump_at(enum sp_end how, bool hold_others)
 {
 	int saved = errno;
 
-	if (!sp_store.header || !sp_process_is_ours())
+	if (!sp_process_is_ours() || !sp_store.header)
 		return;
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
@@ -556,7 +556,7 @@ void sp_end_again(void)
 __attribute__((destructor)) static void at_exit(void)
 {
 	sp_put(&finishing, (uint32_t)sp_sys(SYS_gettid));
-	if (!sp_store.header || !sp_process_is_ours() || !sp_sets_run_beside())
+	if (!sp_process_is_ours() || !sp_store.header || !sp_sets_run_beside())
 		dump_at(SP_END_EXIT, false);
 	else if (!*sp_store.region.path || sp_store.region.torn)
 		(void)sp_end_snapshot(NULL, NULL);
@@ -567,7 +567,7 @@ __attribute__((destructor)) static void at_exit(void)
 /* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
  * for ever, and one that only execs needs none without us. */
 static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort" };
-static void *behind[SP_COUNT(names)];
+SP_AT_START static void *behind[SP_COUNT(names)];
 
 static void *next(const char *name)
 {
@@ -584,7 +584,7 @@ static void *next(const char *name)
 
 static bool may_be_dumped(void)
 {
-	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
+	return sp_process_is_ours() && sp_store.header && sp_get(&expected) && !sp_get(&closed) &&
 	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid);
 }
 

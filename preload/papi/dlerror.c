@@ -6,8 +6,8 @@
 #include "dlerror.h"
 #include "elf.h"
 
-void *sp_next_dlsym;
-static char *(*next_dlerror)(void);
+SP_AT_START void *sp_next_dlsym;
+SP_AT_START static char *(*next_dlerror)(void);
 static int (*next_dlclose)(void *);
 
 static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));

@@ -121,7 +121,7 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
  * dl_iterate_phdr takes a lock that glibc does not free in a child of fork: where another thread had it at that moment the
  * child waits for ever (seen on an emulated aarch64, once in 18,000 forks beside threads that counted).  While a child has
  * one thread nobody changes the loader's list, and it is read without the lock. */
-static bool child;
+SP_AT_START static bool child;
 static uintptr_t closed;
 
 void sp_elf_in_child(void)

@@ -250,7 +250,7 @@ bool sp_real_in_front(uintptr_t caller)
 
 /* ---- those that are known ----------------------------------------------- */
 
-static bool starting;
+SP_AT_START static bool starting;
 
 /* Another preload library between us and libpapi that also stands in front of some functions is called first, as it would
  * be without us. */
@@ -389,14 +389,22 @@ static struct sp_papi *find(uintptr_t caller)
 	return p && !(is & 1) && sp_get(&turn) == is ? p : search(caller);
 }
 
+static int by_soname(const struct sp_object *o, void *arg)
+{
+	(void)arg;
+	return is_papi(o);
+}
+
 /* A libpapi that is there from the start is looked up before a handler, or a thread for which another one waits with the
- * loader's lock, may need it. */
+ * loader's lock, may need it. Without one dlsym is not called: libc would make the text of its error. */
 __attribute__((constructor)) static void at_start(void)
 {
 	struct sp_pending_error pending;
 	struct sp_object o;
 	uintptr_t next;
 
+	if (!sp_elf_each(by_soname, NULL))
+		return;
 	sp_dlerror_keep(&pending);
 	next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
 	sp_dlerror_back(&pending);

@@ -19,11 +19,12 @@ const char sp_no_set[128] __attribute__((aligned(128)));
 struct sp_store sp_store;
 struct sp_conf sp_conf;
 
-static uint64_t start_ns;
-static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
-static char host[65], folder[SP_CONF_PATH], program[256], exe[SP_CONF_PATH];
+SP_AT_START static uint64_t start_ns;
+SP_AT_START static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
+SP_AT_START static char folder[SP_CONF_PATH];
+static char host[65], program[256], exe[SP_CONF_PATH];
 static struct sp_who who;
-int sp_process_pid;
+SP_AT_START int sp_process_pid;
 
 /* ---- at the start ----------------------------------------------------- */
 
@@ -121,7 +122,7 @@ bool sp_thread_ended(int tid)
 
 bool sp_process_is_ours(void)
 {
-	return sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
+	return sp_process_pid && sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
 }
 
 /* (Its pages are as the kernel gave them.) */

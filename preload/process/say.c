@@ -12,8 +12,8 @@ struct what {				/* a descriptor is */
 	uint64_t dev, rdev, ino;
 };
 
-static struct what at_start;
-static bool captured;
+SP_AT_START static struct what at_start;
+SP_AT_START static bool captured;
 long sp_say_most = SP_SAY_WARNING;	/* until SSPAPI_VERBOSE is read */
 
 /* Where a sandbox refuses the one call, by the other. */

@@ -111,7 +111,7 @@ void sp_clock_close(struct sp_clock *c)
 	sp_unmap(c, c->bytes);
 }
 
-static struct sp_cpus at_start;		/* of the process */
+SP_AT_START static struct sp_cpus at_start;		/* of the process */
 
 static long take_mask(int tid, struct sp_cpus *m)
 {

@@ -24,7 +24,7 @@
 
 bool sp_one_clock;
 uint64_t sp_tick_ns = 1ull << 32;
-static uint64_t first_ticks, first_ns;
+SP_AT_START static uint64_t first_ticks, first_ns;
 
 /* ---- once in a process ------------------------------------------------------- */
 
