@@ -65,7 +65,8 @@ help:
 #:                   (scripts/deps --machines; MACHINES_SHORT=1: under 6 minutes)
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
-#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
+#: make bench        instructions, system calls and ns added to each call, beside plain PAPI; fails above tests/bench/budgets
+#:                   (BENCH_JSON=file, BENCH_SHORT=1)
 #: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1;
 #:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's beside them)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
@@ -183,9 +184,9 @@ check-shim: programs
 demo: all
 	@B=$(B) scripts/demo
 
-BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms instructions errors)
+BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split process storms errors)
 bench: all $(BENCHES) $(FAKES)
-	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
+	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD REAL_PAPI_HW2SW PAPI_HOW && B=$(B) scripts/bench
 
 errors: all $(B)/tests/bench/errors $(if $(SYS_SAGE),$(B)/tests/bench/errors-sage)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) SYS_SAGE=$(SYS_SAGE) scripts/errors
@@ -198,7 +199,7 @@ $(B)/tests/bench/errors-sage: tests/bench/errors.c tests/bench/sage.cpp tests/ap
 	$(Q)$(CC) $(PLAIN) -DPAPI_start=sage_start -DPAPI_read=sage_read -DPAPI_stop=sage_stop -c -o $@.o $<
 	$(Q)$(CXX) -std=c++20 -O2 -o $@ tests/bench/sage.cpp $@.o $(SAGE) $(shell xml2-config --cflags) -lsys-sage -lpapi -lxml2 -pthread
 
-$(BENCHES): tests/bench/host.h
+$(BENCHES): tests/bench/measure.h
 $(B)/tests/bench/errors: tests/apps/handed.h tests/apps/touch.h
 $(B)/tests/bench/%: tests/bench/%.c
 	$(call say,APP)

@@ -3,7 +3,7 @@
  *	regions ROUNDS		one line "region NS"
  */
 
-#include "host.h"
+#include "measure.h"
 
 int main(int argc, char **argv)
 {
@@ -13,7 +13,6 @@ int main(int argc, char **argv)
 		return 2;
 	if (PAPI_hl_region_begin("first") != PAPI_OK || PAPI_hl_region_end("first") != PAPI_OK)
 		return 77;
-	printf("region %.3f\n", HOST_MEASURE(n, (PAPI_hl_region_begin("loop"), PAPI_hl_region_end("loop"))));
-	host_print();
+	printf("region %.3f\n", MEASURE(n, (PAPI_hl_region_begin("loop"), PAPI_hl_region_end("loop"))));
 	return 0;
 }

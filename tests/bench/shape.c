@@ -12,7 +12,12 @@
  * Each prints lines "NAME NUMBER".
  */
 
-#include "host.h"
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure.h"
 
 #define MOST 2000
 static const char *const events[] = { "EV_A", "EV_B", "EV_C", "EV_D", "EV_E", "EV_F", "EV_G", "EV_H" };
@@ -49,7 +54,7 @@ static double read_ns(int set, long n)
 {
 	long long v[8];
 
-	return HOST_MEASURE(n, PAPI_read(set, v));
+	return MEASURE(n, PAPI_read(set, v));
 }
 
 static void to_cpu(int cpu)
@@ -116,9 +121,9 @@ static void sets(int n)
 	must(PAPI_destroy_eventset(&set), "destroy");
 	for (int i = 0; i < n; i++) {
 		set = make_set();
-		t = host_clock(CLOCK_MONOTONIC);
+		t = clock_ns(CLOCK_MONOTONIC);
 		must(PAPI_start(set), "start");
-		took += i >= n - last ? host_clock(CLOCK_MONOTONIC) - t : 0;
+		took += i >= n - last ? clock_ns(CLOCK_MONOTONIC) - t : 0;
 		if (i < n - 1)
 			must(PAPI_stop(set, v), "stop");
 	}
@@ -148,9 +153,9 @@ static const char *const first_names[] = { "a_thread's_first_set", "a_set's_firs
 static double firsts[FIRST_CALLS][FIRSTS];
 
 #define TIME(which, call) do { \
-	double t_ = host_clock(CLOCK_MONOTONIC); \
+	double t_ = clock_ns(CLOCK_MONOTONIC); \
 	call; \
-	at[which * FIRSTS] = host_clock(CLOCK_MONOTONIC) - t_; \
+	at[which * FIRSTS] = clock_ns(CLOCK_MONOTONIC) - t_; \
 } while (0)
 
 static void *first_calls(void *arg)
@@ -173,13 +178,6 @@ static void *first_calls(void *arg)
 	return NULL;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Of several threads, one after the other, the median: the process's own first things, and
  * code that nobody has run yet, are not a thread's. */
 static void first(void)
@@ -192,10 +190,8 @@ static void first(void)
 			exit(77);
 		pthread_join(t, NULL);
 	}
-	for (int c = 0; c < FIRST_CALLS; c++) {
-		qsort(firsts[c], FIRSTS, sizeof(double), by_size);
-		printf("%s %.0f\n", first_names[c], firsts[c][FIRSTS / 2]);
-	}
+	for (int c = 0; c < FIRST_CALLS; c++)
+		printf("%s %.0f\n", first_names[c], median(firsts[c], FIRSTS));
 }
 
 /* What the kernel says is resident of the store; that of plain PAPI is 0. */
@@ -243,11 +239,9 @@ int main(int argc, char **argv)
 		n_events = (int)rounds;
 		rounds = 10;
 		crowd(n);
-		printf("main_returns %.0f\n", host_clock(CLOCK_MONOTONIC));
+		printf("main_returns %.0f\n", clock_ns(CLOCK_MONOTONIC));
 	} else {
 		return 2;
 	}
-	if (host_floor < 1e9)
-		host_print();
 	return 0;
 }

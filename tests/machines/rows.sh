@@ -120,10 +120,10 @@ few_calls() {
 calls() {
 	calls_name=$1
 	shift
-	ROW_PROGRAM=$B/tests/bench/steady
+	ROW_PROGRAM=$B/tests/machines/steady
 	for rseq in 1 0; do
 		ROW_ENV="SSPAPI_ATTRIBUTION=exact GLIBC_TUNABLES=glibc.pthread.rseq=$rseq"
-		row "calls-$calls_name-rseq-$rseq" -- 100 "$@"
+		row "calls-$calls_name-rseq-$rseq" -- "$@"
 		case $machine$rseq in
 		aarch64*0)	asks=1 ;;
 		*)		asks=0 ;;
