@@ -92,11 +92,11 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
 }
 
 /* Still this thread's, which stayed where the reading before was; and no handler came, which could have changed the
- * set's events: a signal clears the proof. */
+ * set's events: a signal clears rseq's proof, and what the handler calls a page's. */
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
 	return sp_is_fast(s) && SP_LIKELY(s->writer.opened == open) &&
-	       sp_proof_stayed(sp_self.area, open, s->writer.cpu);
+	       sp_proof_stayed(open, s->writer.cpu);
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
@@ -125,7 +125,7 @@ SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 
 	if (!p)
 		return;
-	if (SP_UNLIKELY(!sp_split_is_ready(p, open) || !sp_proof_holds(sp_self.area, open)))
+	if (SP_UNLIKELY(!sp_split_is_ready(p, open) || !sp_proof_holds(open)))
 		sp_begin_slow(s);
 	else
 		sp_split_fresh(p);
@@ -165,6 +165,8 @@ SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
 	sp_opening = (uintptr_t)&s->opened | SP_OPENS_AGAIN;
 	sp_put(&s->started, true);
+	if (SP_UNLIKELY(sp_self.by_page))
+		sp_witness_starts();
 }
 
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
@@ -175,12 +177,10 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(sp_get(&s->opened_for) != sp_get(&s->opened.changes)))
 		return false;
 	sp_put(&s->writer.opened, open);
-	if (p) {
-		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
-			sp_begin_slow(s);
-		else
-			sp_split_fresh(p);
-	}
+	if (SP_UNLIKELY(!sp_proof_holds(open)) && !sp_witness_started(&s->opened, open))
+		sp_begin_slow(s);
+	else if (p)			/* (it was ready before) */
+		sp_split_fresh(p);
 	now = sp_ticks();
 	if (p)
 		sp_split_begun(p, now);

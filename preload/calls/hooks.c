@@ -570,7 +570,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!sp_get(&sp_process.proof_works) && !sp_self.is_guest)
+	if (sp_self.by_page)
 		sp_witness_starts();
 	if (!s || !sp_is_fast(s) || !sp_is_prepared(s)) {
 		prepare_slow(id);
@@ -895,8 +895,10 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	own = sp_get(&s->starter) == sp_self.id;
 	if (!own)
 		sp_put(&s->fast_thread, 0);
-	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own))
+	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own)) {
+		sp_proof_on_top();
 		return NULL;
+	}
 	if (op != SP_OP_START)
 		note_reader(s);
 	ask(s, op);
@@ -991,8 +993,8 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		sp_after_start_failed(rc);
 		return;
 	}
-	if (called && !sp_get(&sp_process.proof_works) && !sp_self.is_guest)
-		sp_witness_started(&called->opened, sp_cpu_now());
+	if (called && sp_self.by_page)
+		(void)sp_witness_started(&called->opened, open);
 	if (!s)
 		return;
 	if (called && !gone(called) && sp_get(&s->opened_for) != sp_get(&s->opened.changes) && counts_others(s)) {

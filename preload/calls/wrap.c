@@ -251,7 +251,7 @@ struct left {
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
 	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, OP_##name, CALLER, FRAME, NULL, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
-		const uint32_t open = sp_proof_at(sp_self.area); \
+		const uint32_t open = sp_proof_at(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \

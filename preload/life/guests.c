@@ -52,7 +52,7 @@ static void become(int tid)
 		if (to->tid == tid)
 			sp_self = *to;
 		else
-			sp_self = (struct sp_self){ .id = SP_NO_THREAD, .is_guest = true };
+			sp_self = (struct sp_self){ .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN, .is_guest = true };
 	}
 	sp_put(&sp_self.set, SP_NO_SET);
 	sp_signals_restore(&held);

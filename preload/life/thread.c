@@ -6,7 +6,6 @@
 #include "../../core/store/fold.h"
 #include "../process/process.h"
 #include "../sets/sets.h"
-#include "../split/where.h"
 
 static uint32_t threads_seen;
 
@@ -23,7 +22,6 @@ bool sp_self_ready(void)
 	/* Somewhere in its 1024, so that short threads are timed too, some of them. */
 	sp_self.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);
 	sp_self.tid = (int)sp_sys(SYS_gettid);
-	sp_self.area = sp_rseq_area();
 	sp_self.id = sp_add(&threads_seen, 1) + 1;
 	sp_lock_take(&sp_store.lock, &held);
 	sp_store_fold(&sp_store, sp_thread_ended, sp_set_bound, NULL);

@@ -14,7 +14,10 @@
 
 union sp_pages sp_pages __attribute__((aligned(SP_PAGE)));
 
-__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .set = SP_NO_SET, .id = SP_NO_THREAD };
+__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = {
+	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN,
+};
+struct sp_no_mark sp_no_mark = { .cpu = -1 };
 const char sp_no_set[128] __attribute__((aligned(128)));
 struct sp_store sp_store;
 struct sp_conf sp_conf;

@@ -20,7 +20,7 @@ struct sp_process {
 	bool counting;			/* not disabled, and there is a store */
 	bool dumped;			/* the dump is written: what comes now is written at once */
 	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
-	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
+	bool proof_works;		/* rseq proves where a thread stayed, and no page is needed (proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
@@ -41,6 +41,22 @@ struct sp_process {
 extern const char sp_no_set[128] SP_HIDDEN;
 #define SP_NO_SET ((struct sp_set *)sp_no_set)
 
+/* The word that tells whether a thread stayed on its CPU, whichever proof there is (split/proof.h). */
+typedef uint64_t sp_mark_word __attribute__((may_alias));	/* rseq's pointer, a union in older headers; or a page's lock and index */
+struct sp_mark {
+	const sp_mark_word *word;
+	uint64_t is;			/* its value while the thread stays */
+	const int32_t *cpu;		/* and the thread's CPU then; -1: not known */
+};
+
+/* No proof: a word that never is what it should be. */
+extern struct sp_no_mark {
+	sp_mark_word word;
+	int32_t cpu;
+} sp_no_mark SP_HIDDEN;
+#define SP_NO_MARK { .word = &sp_no_mark.word, .is = 1, .cpu = &sp_no_mark.cpu }
+#define SP_NO_AGAIN { &sp_no_mark.word, &sp_no_mark.word }
+
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
@@ -49,9 +65,11 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
-	struct rseq *area;		/* rseq's, of libc: to be used where proof_works (the fast path) */
-	int32_t tid;
+	struct sp_mark mark;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
+	struct { sp_mark_word *to; const sp_mark_word *from; } again;	/* after a loss the mark holds again by this copy */
+	int32_t cpu;			/* of a page's mark */
+	int32_t tid;
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
 	const char *region;		/* and the region that it was given, */
 	uint32_t region_call;		/* by which call (enum sp_region_call) */
@@ -61,6 +79,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
 	bool is_guest;			/* a child that shares another thread's TLS (guests.h): rseq's area is that thread's */
+	bool by_page;			/* the mark is a page's word (split/witness.h) */
 	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
 };
 

@@ -58,7 +58,7 @@ static bool counts_now(const struct sp_set *s)
  * little of the time. */
 static bool may_ask(uint64_t ns)
 {
-	return sp_get(&sp_process.proof_works) || ns >= 1000000;
+	return sp_proof_is_there() || ns >= 1000000;
 }
 
 static void ask_clock(struct sp_ran *r)

@@ -6,7 +6,7 @@
 #include "../../core/events/components.h"
 #include "../events/events.h"
 #include "../held/relations.h"
-#include "../split/where.h"
+#include "../split/proof.h"
 #include "sets.h"
 #include "watched.h"
 
@@ -66,6 +66,7 @@ static void unbind(struct sp_set *s)
 {
 	bool was = sp_get(&s->bound);
 
+	sp_proof_on_top();
 	sp_put(&s->fast_thread, 0);
 	sp_put(&s->bound, false);
 	sp_put(&s->writer.relation, NULL);

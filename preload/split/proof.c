@@ -39,11 +39,27 @@ __asm__(".pushsection .text\n"
 
 #ifdef SECTION
 extern const char sp_proof_start[], sp_proof_abort[];
-const struct rseq_cs sp_proof_section __attribute__((aligned(32), section(".data.rel.ro"))) = {
+static const struct rseq_cs never_run __attribute__((aligned(32), section(".data.rel.ro"))) = {
 	.start_ip = (uintptr_t)sp_proof_start,
 	.post_commit_offset = SECTION,
 	.abort_ip = (uintptr_t)sp_proof_abort,
 };
+
+/* A handler on top of it finds no proof, or this one. */
+static void arm_rseq(void)
+{
+	struct rseq *area = sp_rseq_area();
+	sp_mark_word *word = (sp_mark_word *)&area->rseq_cs;
+
+	sp_put(&sp_self.mark.is, (uint64_t)(uintptr_t)&never_run);
+	sp_put(&sp_self.again.to, word);
+	sp_order();
+	sp_put(&sp_self.again.from, &sp_self.mark.is);
+	sp_put(&sp_self.mark.cpu, (const int32_t *)&area->cpu_id);
+	sp_order();
+	sp_put(&sp_self.mark.word, word);
+	sp_proof_again();
+}
 
 bool sp_proof_test(void)
 {
@@ -51,18 +67,24 @@ bool sp_proof_test(void)
 
 	if (__rseq_size == 0)
 		return false;
-	sp_proof_rseq();
+	arm_rseq();
 	sp_put(&rseq_works, false);
 	/* The shortest may be over before the thread sleeps. */
 	for (struct timespec nap = { 0, 1000 }; nap.tv_nsec <= 1000000 && !sp_get(&rseq_works); nap.tv_nsec *= 10) {
-		before = sp_proof_rseq();
+		before = sp_proof_at();
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
-		sp_put(&rseq_works, sp_proof_rseq() != before);
+		sp_put(&rseq_works, sp_proof_at() != before);
 	}
+	if (!sp_get(&rseq_works))
+		sp_proof_disarm();
 	sp_put(&sp_process.proof_works, sp_get(&rseq_works));
 	return sp_get(&rseq_works);
 }
 #else
+static void arm_rseq(void)
+{
+}
+
 bool sp_proof_test(void)
 {
 	return false;
@@ -76,14 +98,41 @@ void sp_proof_say(void)
 				      "(rseq): no count is called proven");
 }
 
-SP_COLD uint32_t sp_proof_other(void)
+/* Likewise: in between the word is none that `is` may be. */
+static void arm_page(const sp_mark_word *word)
 {
-	if (sp_get(&rseq_works) && !sp_self.is_guest)
-		return sp_proof_rseq();
-	if (sp_self.is_guest || !sp_witness_stayed(sp_cpu_now())) {
-		sp_order();
-		sp_add(&sp_self.losses, 1);
-	}
+	sp_self.by_page = true;
+	sp_put(&sp_self.mark.cpu, &sp_self.cpu);
+	sp_put(&sp_self.mark.word, word);
 	sp_order();
-	return sp_self.losses;
+	sp_put(&sp_self.again.to, &sp_self.mark.is);
+	sp_order();
+	sp_put(&sp_self.again.from, word);
+	sp_proof_again();
+}
+
+SP_COLD void sp_proof_disarm(void)
+{
+	sp_put(&sp_self.again.from, &sp_no_mark.word);
+	sp_order();
+	sp_put(&sp_self.again.to, &sp_no_mark.word);
+	sp_order();
+	sp_put(&sp_self.mark.is, 1);
+	sp_order();
+	sp_put(&sp_self.mark.word, &sp_no_mark.word);
+	sp_put(&sp_self.mark.cpu, &sp_no_mark.cpu);
+	sp_self.by_page = false;
+}
+
+SP_COLD void sp_proof_arm(void)
+{
+	const sp_mark_word *word;
+
+	if (sp_self.is_guest)
+		return;
+	word = sp_get(&rseq_works) ? NULL : sp_witness_word();
+	if (sp_get(&rseq_works))
+		arm_rseq();
+	else if (word)
+		arm_page(word);
 }

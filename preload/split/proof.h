@@ -12,7 +12,8 @@
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
- * it fails a page of the kernel's is asked instead (witness.h).  Other users of rseq (allocators with per-CPU
+ * it fails the word of a page of the kernel's takes the pointer's place (witness.h): a thread's mark is
+ * either, and what it is while the thread stays.  Other users of rseq (allocators with per-CPU
  * caches) replace the pointer; a window in which they did is not proven.  Before Linux 6.6 close() clears it,
  * too: the window that a PAPI_start opens is not proven where PAPI opened its events again in there, as
  * it does when another set was used meanwhile.  Nobody clears it of a
@@ -28,78 +29,72 @@
 bool sp_proof_test(void);
 void sp_proof_say(void);		/* that it proves nothing, if so */
 
-/* The slow path, where rseq does not work, or has not been tried yet in a child of fork; of a guest, for which it proves nothing. */
-uint32_t sp_proof_other(void);
-
-/* A call is booked that may stand on top of another one, in a handler: rseq shows that to both as a loss; a page
- * (witness.h) does not, so that it is counted as one here. */
+/* A call is nested in another one, by a handler, or what it changes the fast path of the one below takes for unchanged: rseq
+ * shows the signal as a loss; a page (witness.h) does not, so that it is counted as one here. */
 static inline void sp_proof_on_top(void)
 {
 	if (!sp_get(&sp_process.proof_works))
 		sp_add(&sp_self.losses, 1);
 }
 
-#ifdef SP_HAVE_RSEQ
-extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));
-#define SP_PROOF_SECTION ((uint64_t)(uintptr_t)&sp_proof_section)
-typedef uint64_t sp_proof_pointer __attribute__((may_alias));	/* the kernel's headers have it as a union, older ones */
-
-SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
+/* After a loss.  No call, so that the fast path keeps its registers.  A handler may come at any point, and prove on top:
+ * - of rseq's mark, to which the pointer is written: it is there before the loss is counted, so that what the handler proves ends with
+ *   a move before our next look;
+ * - of a page's, whose word is read: a handler finds the loss counted or makes one of its own, and the CPU is not known until the
+ *   word is. */
+SP_HOT_INLINE void sp_proof_again(void)
 {
-	if (SP_UNLIKELY(sp_own((sp_proof_pointer *)&area->rseq_cs) != SP_PROOF_SECTION)) {
-		/* The pointer first: what a handler proves here, on top, ends with a move before our next scan. */
-		sp_put((sp_proof_pointer *)&area->rseq_cs, SP_PROOF_SECTION);
-		sp_order();
-		sp_add(&sp_self.losses, 1);
-	}
+	sp_put(&sp_self.cpu, -1);
+	sp_add(&sp_self.losses, 1);
+	sp_order();
+	sp_put(sp_self.again.to, sp_get(sp_self.again.from));
+	sp_order();
+	sp_put(&sp_self.cpu, -1);
+	sp_add(&sp_self.losses, 1);
+}
+
+/* The number of losses so far: while it is the same, the thread has not left its CPU. */
+SP_HOT_INLINE uint32_t sp_proof_at(void)
+{
+	if (SP_UNLIKELY(sp_own(sp_self.mark.word) != sp_self.mark.is))
+		sp_proof_again();
 	sp_order();
 	return sp_self.losses;
 }
 
-/* Where it works: nothing was lost since it looked so; and the CPU is this one. */
-SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
+/* Nothing was lost since it looked so; and the CPU is this one. */
+SP_HOT_INLINE bool sp_proof_holds(uint32_t open)
 {
-	if (SP_UNLIKELY(sp_own((const sp_proof_pointer *)&area->rseq_cs) != SP_PROOF_SECTION))
+	if (SP_UNLIKELY(sp_own(sp_self.mark.word) != sp_self.mark.is))
 		return false;
 	sp_order();
 	return SP_LIKELY(sp_self.losses == open);
 }
 
-SP_HOT_INLINE bool sp_proof_stayed(const struct rseq *area, uint32_t open, int cpu)
+SP_HOT_INLINE bool sp_proof_stayed(uint32_t open, int cpu)
 {
-	if (SP_UNLIKELY((int)sp_own(&area->cpu_id) != cpu))
+	if (SP_UNLIKELY(sp_own(sp_self.mark.cpu) != cpu))
 		return false;
 	sp_order();
-	return sp_proof_holds(area, open);
-}
-#else
-SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
-{
-	(void)area;
-	return ++sp_self.losses;
+	return sp_proof_holds(open);
 }
 
-SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
+/* Does the calling thread have one?  (From its first sp_proof_now on.) */
+SP_HOT_INLINE bool sp_proof_is_there(void)
 {
-	(void)area, (void)open;
-	return false;
+	return sp_self.mark.word != &sp_no_mark.word;
 }
 
-SP_HOT_INLINE bool sp_proof_stayed(const struct rseq *area, uint32_t open, int cpu)
-{
-	(void)cpu;
-	return sp_proof_holds(area, open);
-}
-#endif
+/* Gives the thread its mark, if there is one to be had; takes it away. */
+SP_COLD void sp_proof_arm(void);
+SP_COLD void sp_proof_disarm(void);
 
-static inline uint32_t sp_proof_rseq(void)
+/* On the slow path: where a thread has no mark yet, it gets one. */
+static inline uint32_t sp_proof_now(void)
 {
-	return sp_proof_at(sp_rseq_area());
-}
-
-SP_HOT_INLINE uint32_t sp_proof_now(void)
-{
-	return SP_LIKELY(sp_get(&sp_process.proof_works) & !sp_self.is_guest) ? sp_proof_rseq() : sp_proof_other();
+	if (SP_UNLIKELY(!sp_proof_is_there()))
+		sp_proof_arm();
+	return sp_proof_at();
 }
 
 #endif

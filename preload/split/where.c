@@ -4,18 +4,30 @@
 #include "../../core/store/format.h"
 #include "../process/process.h"
 #include "where.h"
-#include "witness.h"
 
 __attribute__((cold, noinline)) int sp_cpu_asked(void)
 {
 	unsigned is = 0;
-	int cpu;
+	uint32_t losses;
+	int cpu, was;
 
 	if (sp_self.is_guest)		/* (libc would look into the rseq area) */
 		return sp_sys(SYS_getcpu, &is, NULL, NULL) == 0 ? (int)is : SP_NO_CPU;
-	cpu = sched_getcpu();
-	if (!sp_witness_is_on(cpu))
+	if (!sp_self.by_page) {
 		sp_add(&sp_self.losses, 1);
+		return sched_getcpu();
+	}
+	/* Again where a handler on top has counted a loss: since then the CPU may be another. */
+	do {
+		losses = sp_get(&sp_self.losses);
+		sp_order();
+		cpu = sched_getcpu();
+		was = sp_get(&sp_self.cpu);
+		sp_put(&sp_self.cpu, cpu);
+		sp_order();
+		if (was >= 0 && was != cpu)
+			sp_add(&sp_self.losses, 1);
+	} while (sp_get(&sp_self.losses) != losses);
 	return cpu;
 }
 

@@ -8,8 +8,8 @@
 #include "../../core/base/rseq.h"
 #include "../process/process.h"
 
-/* Where the thread has no rseq area (of a guest it is another thread's): one system call, or a call of the vDSO.  Nothing that was
- * read before is proven (proof.h), except by a witness on that CPU. */
+/* Where rseq proves nothing, or the thread has no rseq area (of a guest it is another thread's): one system call, or a call of the
+ * vDSO.  Nothing that was read before is proven (proof.h), except by a page on that CPU. */
 int sp_cpu_asked(void);
 
 /* The CPU that the calling thread runs on.  The kernel keeps it up to date in the
@@ -19,7 +19,7 @@ static inline int sp_cpu_here(void)
 #ifdef SP_HAVE_RSEQ
 	int cpu = (int)sp_get(&sp_rseq_area()->cpu_id);
 
-	if (SP_LIKELY(__rseq_size != 0 && cpu >= 0 && !sp_self.is_guest))
+	if (SP_LIKELY(sp_get(&sp_process.proof_works) && cpu >= 0 && !sp_self.is_guest))
 		return cpu;
 #endif
 	return sp_cpu_asked();

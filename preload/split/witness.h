@@ -8,16 +8,17 @@
  *
  * The word stands still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE).  PAPI's are off then, too,
  * and nothing is counted, until PAPI_start turns them on: right before it ours is turned on.  What was counted before
- * is told by the CPU's number, which must be the same.
+ * belongs to the CPU where the word changed last, which is remembered.
  *
- * Unlike rseq it does not tell of signals.
+ * Unlike rseq it does not tell of signals: a handler's calls of PAPI count a loss where they are nested in another one or change
+ * what a set is bound to (sp_proof_on_top).
  *
  * By the thread itself, but where it says so.
  */
 #ifndef SP_WITNESS_H
 #define SP_WITNESS_H
 
-#include "../../core/base/base.h"
+#include "../process/process.h"
 
 struct sp_opened;
 
@@ -38,16 +39,15 @@ void *sp_witness_map(int fd);
 /* Of a thread that has ended, by any. */
 void sp_witness_unmap(void *page);
 
+/* The word, for the calling thread's mark (proof.h); NULL: it has no page, or does not go by it. */
+const sp_mark_word *sp_witness_word(void);
+
 /* PAPI_start comes; it has come, and has switched on what is opened there.
  * (Where that is of the page's PMU, and on older kernels wherever both are software events, the word changes by 2 for each
- * group, as at a move; of one group that is no move.) */
+ * group, as when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it was, since a move away and
+ * back takes two.)  False: the thread may have moved since `open`. */
 void sp_witness_starts(void);
-void sp_witness_started(const struct sp_opened *o, int cpu);
-
-/* Is the word as at the last scan, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
- * that, is this the number?  No: from now on it is. */
-bool sp_witness_stayed(int cpu);
-bool sp_witness_is_on(int cpu);
+bool sp_witness_started(const struct sp_opened *o, uint32_t open);	/* errno is given back */
 
 void sp_witness_child(void);		/* in a child of fork, which has none of the pages */
 
