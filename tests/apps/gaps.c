@@ -3,12 +3,15 @@
  *
  *	gaps zeroed N	on top of PAPI_reset a handler counts on the first CPU and moves its thread to the second, N times
  *	gaps thrown N	a handler jumps out of PAPI_read of a thread that moves, and the set is thrown away, N times
+ *	gaps grown N	(x86-64) N times, at one of the first instructions of a PAPI_accum, each in turn, a handler stops the set,
+ *			gives it more events, starts it again and reads it
  *
  * zeroed prints both CPUs: all that is handed out was counted on the first.
  */
 #include "handed.h"
 
 #include <setjmp.h>
+#include <ucontext.h>
 
 #define PAGES	100
 #define ROOM	4096l
@@ -94,6 +97,91 @@ static void throw_away(void)
 	drop_set(id);
 }
 
+#ifdef __x86_64__
+#define TRAP 0x100l			/* in the flags: a signal after each instruction */
+#define SYSCALL "\x0f\x05"
+#define STEPS 100		/* more than there are until libpapi is called */
+
+static int grown;
+static long step_now, step_of;
+static long long sums[64];
+
+static void grow(void)
+{
+	static const char *const events[] = { "PAGE-FAULTS", "MINOR-FAULTS", "MAJOR-FAULTS", "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "ALIGNMENT-FAULTS" };
+	static const char *const domains[] = { ":u=1:k=0", ":u=0:k=1", ":u=1:k=1" };
+	long long values[64];
+	char name[64];
+	int n = 0;
+
+	PAPI_stop(grown, values);
+	PAPI_cleanup_eventset(grown);
+	for (int i = 0; i < 18; i++) {
+		snprintf(name, sizeof(name), "perf::%s%s", events[i / 3], domains[i % 3]);
+		n += PAPI_add_named_event(grown, name) == PAPI_OK;
+	}
+	PAPI_start(grown);
+	PAPI_read(grown, values);
+	if (n < 14)
+		exit(77);
+}
+
+static void step(int sig, siginfo_t *info, void *context)
+{
+	greg_t *at = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)sig, (void)info;
+	/* A signal that is blocked when its trap comes ends the process. */
+	while (!memcmp((const void *)at[REG_RIP], SYSCALL, 2) && at[REG_RAX] == SYS_rt_sigprocmask) {
+		if (at[REG_RDX])
+			memset((void *)at[REG_RDX], 0, 8);
+		at[REG_RAX] = 0;
+		at[REG_RIP] += 2;
+	}
+	if (++step_now != step_of)
+		return;
+	at[REG_EFL] &= ~TRAP;
+	grow();
+}
+
+/* From one place: the last one takes the fast path. */
+static int __attribute__((noinline)) accumulate(int steps)
+{
+	int r;
+
+	step_now = 0;
+	if (steps)
+		__asm__ volatile("pushf; orq %0, (%%rsp); popf" : : "i"(TRAP) : "memory", "cc");
+	r = PAPI_accum(grown, sums);
+	__asm__ volatile("pushf; andq %0, (%%rsp); popf" : : "i"(~TRAP) : "memory", "cc");
+	return r;
+}
+
+static void grow_at_each(long n)
+{
+	struct sigaction trap = { .sa_sigaction = step, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGTRAP, &trap, NULL);
+	for (long i = 0; i < n; i++) {
+		long long values[64];
+
+		step_of = 1 + i % STEPS;
+		grown = set_with(DEFAULT_EVENT);
+		PAPI_start(grown);
+		for (int calls = 0; calls < 4; calls++)
+			accumulate(calls == 3);
+		PAPI_stop(grown, values);
+		drop_set(grown);
+	}
+}
+#else
+static void grow_at_each(long n)
+{
+	(void)n;
+	exit(77);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
@@ -107,7 +195,9 @@ int main(int argc, char **argv)
 	papi_up();
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
 		return 1;
-	if (!throws)
+	if (argc > 1 && !strcmp(argv[1], "grown"))
+		grow_at_each(n);
+	else if (!throws)
 		zero_often(n);
 	for (long i = 0; throws && i < n; i++)
 		throw_away();
