@@ -20,7 +20,7 @@ struct sp_process {
 	bool counting;			/* not disabled, and there is a store */
 	bool dumped;			/* the dump is written: what comes now is written at once */
 	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
-	bool proof_works;		/* rseq proves where a thread stayed, and no page is needed (proof.h) */
+	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a

@@ -25,16 +25,6 @@ static inline int sp_cpu_here(void)
 	return sp_cpu_asked();
 }
 
-/* The same where it is known without a question; else SP_NO_CPU or less. */
-static inline int sp_cpu_now(void)
-{
-#ifdef SP_HAVE_RSEQ
-	return (int)sp_get(&sp_rseq_area()->cpu_id);
-#else
-	return -1;
-#endif
-}
-
 /* The CPU on which another thread last ran, of this process (pid 0) or of
  * another; SP_NO_CPU if it has ended.  Reads /proc: about 10 us. */
 int sp_cpu_of(int pid, int tid);

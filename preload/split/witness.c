@@ -27,9 +27,10 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Of the clock's PMU: clock.c. */
 int sp_witness_open(int tid)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,	/* as the clock's: clock.c */
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,
 				     .exclude_kernel = 1, .exclude_hv = 1 };
 
 	return sp_counter_open(&a, tid, -1, -1);
