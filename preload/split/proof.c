@@ -4,7 +4,6 @@
 
 #include "../../core/base/sys.h"
 #include "proof.h"
-#include "witness.h"
 
 static bool rseq_works;
 
@@ -99,7 +98,7 @@ void sp_proof_say(void)
 }
 
 /* Likewise: in between the word is none that `is` may be. */
-static void arm_page(const sp_mark_word *word)
+void sp_proof_by_page(const sp_mark_word *word)
 {
 	sp_self.by_page = true;
 	sp_put(&sp_self.mark.cpu, &sp_self.cpu);
@@ -126,13 +125,6 @@ SP_COLD void sp_proof_disarm(void)
 
 SP_COLD void sp_proof_arm(void)
 {
-	const sp_mark_word *word;
-
-	if (sp_self.is_guest)
-		return;
-	word = sp_get(&rseq_works) ? NULL : sp_witness_word();
-	if (sp_get(&rseq_works))
+	if (sp_get(&rseq_works) && !sp_self.is_guest)
 		arm_rseq();
-	else if (word)
-		arm_page(word);
 }

@@ -85,11 +85,12 @@ SP_HOT_INLINE bool sp_proof_is_there(void)
 	return sp_self.mark.word != &sp_no_mark.word;
 }
 
-/* Gives the thread its mark, if there is one to be had; takes it away. */
+/* Gives the calling thread its mark: rseq's, where that works; this page's. Takes it away. */
 SP_COLD void sp_proof_arm(void);
+SP_COLD void sp_proof_by_page(const sp_mark_word *word);
 SP_COLD void sp_proof_disarm(void);
 
-/* On the slow path: where a thread has no mark yet, it gets one. */
+/* On the slow path: where a thread has no mark yet, it gets rseq's. */
 static inline uint32_t sp_proof_now(void)
 {
 	if (SP_UNLIKELY(!sp_proof_is_there()))

@@ -19,7 +19,7 @@ static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
 static __thread struct {
 	const struct perf_event_mmap_page *page;
 	uint32_t generation;		/* a child of fork has no page there */
-	int fd;				/* -1: the thread does not go by it */
+	int fd;				/* of its event */
 } own __attribute__((tls_model("initial-exec")));
 
 static size_t page_size(void)
@@ -86,12 +86,12 @@ void *sp_witness_map(int fd)
 		sp_add(&held, -1u);
 		return NULL;
 	}
-	sp_put(&own.fd, -1);
+	own.generation = sp_process.generation;
+	sp_put(&own.fd, fd);
 	sp_order();
 	sp_put(&own.page, page);
-	own.generation = sp_process.generation;
-	sp_order();
-	sp_put(&own.fd, fd);
+	if (!sp_self.is_guest)
+		sp_proof_by_page((const sp_mark_word *)&page->lock);
 	return (void *)page;
 }
 
@@ -104,23 +104,10 @@ void sp_witness_unmap(void *page)
 	sp_add(&held, -1u);
 }
 
-/* Does the thread go by it? */
-static bool is_used(void)
-{
-	return is_there() && sp_get(&own.fd) >= 0;
-}
-
-const sp_mark_word *sp_witness_word(void)
-{
-	return is_used() ? (const sp_mark_word *)&own.page->lock : NULL;
-}
-
 void sp_witness_starts(void)
 {
-	if (is_used() && !sp_counter_switch(own.fd, true)) {
-		sp_put(&own.fd, -1);
+	if (sp_self.by_page && !sp_counter_switch(own.fd, true))
 		sp_proof_disarm();
-	}
 }
 
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */

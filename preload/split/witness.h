@@ -39,9 +39,6 @@ void *sp_witness_map(int fd);
 /* Of a thread that has ended, by any. */
 void sp_witness_unmap(void *page);
 
-/* The word, for the calling thread's mark (proof.h); NULL: it has no page, or does not go by it. */
-const sp_mark_word *sp_witness_word(void);
-
 /* PAPI_start comes; it has come, and has switched on what is opened there.
  * (Where that is of the page's PMU, and on older kernels wherever both are software events, the word changes by 2 for each
  * group, as when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it was, since a move away and
