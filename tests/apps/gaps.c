@@ -6,11 +6,17 @@
  *	gaps grown N	(x86-64) N times, at one of the first instructions of a PAPI_accum, each in turn, a handler stops the set,
  *			gives it more events, starts it again and reads it
  *
- * zeroed prints both CPUs: all that is handed out was counted on the first.
+ *	gaps beside N	a set that sspapi opens nothing for (a filter of system calls came), of a thread that counts with another one, is
+ *			read on the second CPU, reset after a move to the first, counts there and is read, N times
+ *
+ * zeroed and beside print both CPUs: all that is handed out was counted on the first.
  */
 #include "handed.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 
 #define PAGES	100
@@ -70,6 +76,45 @@ static void zero_often(long n)
 		armed = 0;
 		PAPI_read(id, &value);
 		pin(0);
+	}
+	PAPI_reset(id);
+	PAPI_stop(id, &value);
+	printf("%d %d\n", nth_cpu(0), nth_cpu(1));
+}
+
+static void allow_all(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog program = { 1, all };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		exit(77);
+}
+
+static void count_beside(long n)
+{
+	int with = set_with(DEFAULT_EVENT), id;
+	long long value;
+
+	PAPI_start(with);
+	PAPI_stop(with, &value);
+	id = set_with(DEFAULT_EVENT);
+	allow_all();
+	pin(1);
+	PAPI_start(id);
+	for (long i = 0; i < n; i++) {
+		if (used + PAGES > ROOM) {
+			madvise(memory, (size_t)ROOM * 4096, MADV_DONTNEED);
+			used = 0;
+		}
+		for (int cpu = 1; cpu >= 0; cpu--) {
+			pin(cpu);
+			PAPI_reset(id);
+			for (int page = 0; page < PAGES && !cpu; page++)
+				memory[used++ * 4096] = 1;
+			for (int reads = 0; reads < 2; reads++)
+				PAPI_read(id, &value);
+		}
 	}
 	PAPI_reset(id);
 	PAPI_stop(id, &value);
@@ -197,6 +242,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (argc > 1 && !strcmp(argv[1], "grown"))
 		grow_at_each(n);
+	else if (argc > 1 && !strcmp(argv[1], "beside"))
+		count_beside(n);
 	else if (!throws)
 		zero_often(n);
 	for (long i = 0; throws && i < n; i++)
