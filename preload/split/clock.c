@@ -84,12 +84,12 @@ static struct perf_event_attr attr_of(uint64_t event)
 	};
 }
 
-static int open_one(int tid, int cpu, bool inherits, uint64_t event)
+static int open_one(int tid, int cpu, bool inherits, uint64_t event, int leader)
 {
 	struct perf_event_attr a = attr_of(event);
 
 	a.inherit = inherits;
-	return sp_counter_open(&a, tid, cpu, -1);
+	return sp_counter_open(&a, tid, cpu, leader);
 }
 
 static int open_off(int tid)
@@ -105,6 +105,7 @@ void sp_clock_close(struct sp_clock *c)
 	sp_witness_unmap(c->page);
 	sp_counter_close(c->page_fd);
 	sp_counter_close(c->moves);
+	sp_counter_close(c->moves_leader);
 	sp_counter_close(c->off);
 	for (uint32_t i = 0; i < c->times.n; i++)
 		sp_counter_close(c->times.at[i].fd);
@@ -288,7 +289,7 @@ int sp_clock_time(struct sp_clock *c)
 	for (uint32_t i = 0; !c->timed && i < c->n && r >= 0; i++) {
 		struct sp_residency_at *t = &c->times.at[i];
 
-		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME);
+		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME, -1);
 		t->words = 3;
 		c->times.n = i + 1;
 		if (r == -ENODEV)		/* it is offline */
@@ -314,7 +315,7 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 		return i;
 	if (c->n == c->room)
 		return -EDQUOT;
-	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME) : -1;
+	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME, -1) : -1;
 	if (c->timed && fd < 0)
 		return fd;
 	sp_cpus_put(&c->may, (uint32_t)cpu, true);
@@ -326,7 +327,20 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 	return i;
 }
 
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error)
+/* Opens the counter of moves in a group with a clock. By itself it is one more event of software's PMU, which PAPI_start and PAPI_stop
+ * take off its CPU and put back: 40 to 130 ns of each pair. -errno: without rights to the kernel's domain there is none. */
+static int open_moves(struct sp_clock *c)
+{
+	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
+	c->moves = c->moves_leader < 0 ? c->moves_leader : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
+	if (c->moves < 0) {
+		sp_counter_close(c->moves_leader);
+		c->moves_leader = -1;
+	}
+	return c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
+}
+
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, enum sp_why limit, int *error)
 {
 	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)), size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
@@ -346,15 +360,15 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	c->generation = sp_process.generation;
 	c->page_fd = -1;
 	c->may = *m;
+	c->limit = limit;
 	c->times.at = (struct sp_residency_at *)(c + 1);
 	c->cpu = (int32_t *)(c->times.at + room);
 	c->room = (uint32_t)room;
 	if (most < sp_cpus_count(m) && near >= 0)
 		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
 	c->n = sp_near_choose(&c->near, m, most, c->cpu);
-	/* (The kernel counts moves in its own domain, which ordinary users may not count.) */
-	c->moves = most < sp_cpus_count(m) ? -EPERM : open_one(tid, -1, inherits, MOVES);
-	*error = c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
+	c->moves = c->moves_leader = -1;
+	*error = limit == SP_WHY_UNWATCHED ? open_moves(c) : 0;
 	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
 	if (*error < 0) {
 		sp_clock_close(c);

@@ -39,6 +39,7 @@ struct sp_clock {
 	bool inherits;
 	bool stale;			/* its thread may run elsewhere, too, by now */
 	int moves;			/* descriptor of what counts moves; < 0: they are not counted */
+	int moves_leader;		/* its group's leader, a clock that is always on */
 	int off;			/* an event that is switched off: the program's prctl switches all on (sp_clock_switched) */
 	uint32_t switched;		/* how often it did */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
@@ -80,8 +81,9 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
  * will come; `begun` have theirs. 0: there is no time for one. *limit: why others are not watched. */
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit);
 
-/* With so many of them, those near to CPU `near`, where the thread is (-1: not known).  NULL: *error is why (-EDQUOT, -EMFILE ...). */
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error);
+/* With so many of them, those near to CPU `near`, where the thread is (-1: not known); moves are counted where nothing limits them.
+ * NULL: *error is why (-EDQUOT, -EMFILE ...). */
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, enum sp_why limit, int *error);
 void sp_clock_close(struct sp_clock *c);
 
 /* With events of its own from now on; 0, or -errno: it has none. */

@@ -335,9 +335,7 @@ struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error
 	*error = (int)cpus_of(tid, each, &m, &most, &limit);
 	most = (uint32_t)sp_max(most, 1);
 	if (*error > 0)
-		c = sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, error);
-	if (c)
-		c->limit = limit;
+		c = sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, limit, error);
 	return c;
 }
 
@@ -415,16 +413,15 @@ struct sp_clock *sp_hold_own(uint32_t each, int *error)
 	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
 	most = (uint32_t)sp_max(most, 1);
-	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
+	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), limit, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
 		most = (uint32_t)sp_max(sp_clock_most(&m, each, sp_get(&n_clocks), &limit), 1);
-		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
+		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), limit, error);
 	}
 	if (!mine)
 		return NULL;
 	mine->own = true;
-	mine->limit = limit;
 	give_page(mine);
 	sp_lock_take(&lock, &held);
 	mine->next = clocks;

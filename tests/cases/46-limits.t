@@ -4,7 +4,7 @@
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
 tab=$(printf '\t')
-[ "$(id -u)" = 0 ] || skip_all "who may not count moves takes a descriptor less"
+[ "$(id -u)" = 0 ] || skip_all "who may not count moves takes two descriptors less"
 two=$(taskset -cp $$ | sed 's/.*: //' | awk -F'[,-]' '{ print $1 "," ($0 ~ /^[0-9]+-/ ? $1 + 1 : $2 == "" ? $1 : $2) }')
 [ "${two#*,}" != "${two%,*}" ] || skip_all "only one CPU to run on"
 
