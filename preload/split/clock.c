@@ -282,6 +282,18 @@ bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, 
 	return least + t->at[to->at].low > most + t->at[from->at].high;
 }
 
+uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t least = from->known ? from->time : from->least, most = to->known ? to->time : to->most, ns = most - least;
+
+	if (from->at != to->at) {
+		compare(t, from->at);
+		compare(t, to->at);
+		ns += t->at[to->at].high - t->at[from->at].low;
+	}
+	return (from->known || from->bounded) && (to->known || to->bounded) && ns > 0 ? (uint64_t)ns : 0;
+}
+
 int sp_clock_time(struct sp_clock *c)
 {
 	int r = 0;

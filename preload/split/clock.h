@@ -116,6 +116,9 @@ bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, co
 /* Was it elsewhere, too, for sure? */
 bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
+/* How many ns, at most?  0: not known. */
+uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
 bool sp_clock_may_spend(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */

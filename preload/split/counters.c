@@ -145,7 +145,7 @@ bool sp_counter_read(int fd, uint64_t *to, unsigned words)
 
 bool sp_counter_switch(int fd, bool on)
 {
-	return ours(fd) && sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) >= 0;
+	return ours(fd) && sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) >= 0;
 }
 
 void sp_counters_child(void)

@@ -35,7 +35,7 @@ void sp_counter_close(int fd);
 /* Reads `words` words (read(2) of a counter); false: it is not ours any more, or gave something else. */
 bool sp_counter_read(int fd, uint64_t *to, unsigned words);
 
-/* ioctl(2) of a counter; false: as above. */
+/* Switches a counter; the others of its group count while their leader does.  False: as above. */
 bool sp_counter_switch(int fd, bool on);
 
 #endif

@@ -313,6 +313,7 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 						     (double)edge_of(&w->opened->at[at]));
 			p->sum[e].clock |= is_clock(&w->opened->at[at]);
 			p->sum[e].falls |= t->factor[i] < 0;
+			p->sum[e].hardware |= !is_software(&w->opened->at[at].attr);
 		}
 	}
 	return n == w->opened->n;
@@ -454,7 +455,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->digest = digest(w->opened);
 	p->foreign = w->opened->opener != sp_self.tid;
 	p->leader[0] = p->leader[1] = -1;
-	p->home = p->told_home = -1;
+	p->home = p->told_home = p->rests = -1;
 	return p;
 }
 
@@ -473,6 +474,16 @@ static uint32_t each_of(const struct sp_split_want *w)
 		if (is_software(&w->opened->at[i].attr))
 			return w->opened->n;
 	return w->opened->n + 1;
+}
+
+/* Hardware counters of an own set may be off where its thread stays (rest.h). (Before Linux 6.2 they tell there how long the others
+ * should have run.) */
+static bool can_rest(const struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->sum[e].hardware && (p->sum[e].falls || p->sum[e].clock))
+			return false;
+	return sp_one_clock && p->own && !p->foreign && p->kind == SP_BY_EXACT && p->counts;
 }
 
 /* With its clock, and counters where they can be had and there is credit for them: by `how`, and else *why says why not. */
@@ -513,6 +524,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attrib
 		return NULL;
 	}
 	make_windows(p);
+	p->can_rest = can_rest(p);
 	if (p->own && sp_hold_splits(c) >= SPLITS_EACH)
 		(void)sp_hold_close_oldest(c, p);
 	sp_hold_add(c, p);
@@ -714,6 +726,8 @@ static void replace_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
 		p->elsewhere[e] += sp_window_replace(&p->window[e], i);
 	if (p->told_home == (int)i)
 		p->told_home = -1;
+	if (p->rests == (int)i)
+		p->rests = -1;
 	(void)open_cpu(p, i, o, cpu);
 }
 
@@ -771,6 +785,7 @@ static void turn(struct sp_split *p, bool on)
 	sp_put(&p->gate.ready, 0);
 	p->marked = false;
 	p->ousted = !on;
+	p->rests = -1;
 }
 
 /* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */

@@ -96,6 +96,9 @@ struct sp_split {
 	uint64_t told_ticks, told_moves;	/* when that was, and its moves until then */
 	bool probed;			/* did hardware counters of ours find a place beside PAPI's? */
 	uint32_t starving;		/* windows one after another in which none of them ran */
+	bool can_rest, restless;	/* those of home may be off (rest.h); not any more */
+	int rests;			/* index of the CPU where they are; -1: nowhere */
+	uint64_t rested;		/* ticks when that changed last */
 	/* Where the last window's parts are told: */
 	int32_t *cpus;			/* [n] */
 	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of ours */
@@ -112,6 +115,7 @@ struct sp_split {
 		uint64_t edge;		/* what a move may put on a neighbour */
 		bool clock;		/* counts by CPU differ from PAPI's at each move */
 		bool falls;		/* a difference of natives */
+		bool hardware;		/* some are counted by hardware counters */
 	} *sum;				/* [k] */
 	struct sp_window *window;	/* [k] */
 	struct sp_split_cpu *cpu;	/* [n] */

@@ -7,6 +7,7 @@
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
+#include "rest.h"
 #include "scan.h"
 #include "split-own.h"
 #include "split.h"
@@ -53,7 +54,8 @@ static bool ran_together(const struct sp_split *p)
 	return ran + may >= all && ran <= all + may;
 }
 
-/* Since the scan before, wherever the thread was.  (A CPU where PAPI's counters count nothing of the group needs no copies.) */
+/* Since the scan before, wherever the thread was.  (A CPU where PAPI's counters count nothing of the group needs no copies, nor does home
+ * while they rest.) */
 static bool has_run(const struct sp_split *p, enum sp_group g)
 {
 	if (p->leader[g] < 0)
@@ -61,7 +63,8 @@ static bool has_run(const struct sp_split *p, enum sp_group g)
 	if (g == SP_HARDWARE && !sp_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && !p->cpu[i].apart[g] && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
+		if (sp_went_on(&p->cpu[i]) && !p->cpu[i].apart[g] && !(g == SP_HARDWARE && p->rests == (int)i) &&
+		    (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
 }
@@ -173,10 +176,14 @@ static bool scan(struct sp_split *p, const struct sp_opened *o)
 	p->skipped = false;
 	if (!sp_scan(p, o))
 		return false;
+	if (p->last.switched != p->before.switched)
+		p->rests = -1;		/* the program's prctl has switched them on, too */
 	if (p->gap == SP_WHY_NONE || p->gap == SP_WHY_RUNNING) {
 		enum sp_why gap = gap_of(p);
 
 		p->gap = gap ? gap : p->gap;
+		if (gap == SP_WHY_UNWATCHED)
+			sp_put(&p->restless, true);
 	}
 	for (int g = 0; g < SP_GROUPS; g++) {
 		if (!p->ran[g] || has_run(p, (enum sp_group)g))
@@ -288,6 +295,7 @@ void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t
 		bool is;
 
 		catch_up(p, last);
+		(void)sp_rest_wake(p);		/* so that home's count from the scan on */
 		is = scan(p, opened);
 		if (is && p->home >= 0 && p->had && p->last.quiet && p->gap == SP_WHY_NONE)
 			anchor_home(p);
@@ -308,8 +316,10 @@ bool sp_split_went(struct sp_split *p, const struct sp_cpus *to)
 
 bool sp_split_share(struct sp_split *p)
 {
-	if (p->own && p->tid != sp_self.tid)
+	if (p->own && p->tid != sp_self.tid) {
+		sp_put(&p->restless, true);
 		sp_put(&p->visited, true);
+	}
 	return p->own && p->tid != sp_self.tid && !__atomic_exchange_n(&p->shared, true, __ATOMIC_RELAXED);
 }
 
@@ -343,6 +353,8 @@ static bool bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t
 		p->low[i] = l->twice ? c->mark_value[e] : c->value[e];
 		p->high[i] = c->value[e];
 		if (l->stayed && (int)i != p->home)
+			continue;
+		if ((int)i == sp_rest_of(p, e))		/* it stands still, where it will count from */
 			continue;
 		if (l->stayed && l->papi) {
 			p->low[i] = p->least[e] + since;
@@ -381,9 +393,22 @@ static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 	return false;
 }
 
+/* Home's counters rest: what the others have not counted of this much is home's; of a thread that was where none are, in proportion to
+ * the times. */
+static void weigh_home(struct sp_split *p, int home, int64_t new, bool away)
+{
+	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? (double)sp_clock_away(&p->times, &p->before.sum, &p->last.sum) : 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		new -= (int)i == home ? 0 : p->grown[i];
+		p->weight[i] = 0;
+	}
+	p->grown[home] = new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
+}
+
 /* What is not proven: as the copies counted, which *grown is; where they did not run, as long as the thread was there.  What they
  * have not counted of a thread that was where it has none is from there: on a CPU that is none of ours, where the reading is. */
-static void weigh(struct sp_split *p, uint32_t e, bool copies, bool by_count)
+static void weigh(struct sp_split *p, uint32_t e, int64_t new, bool copies, bool by_count)
 {
 	bool away = copies && !p->inherits && p->gap == SP_WHY_UNWATCHED;
 	double whole = 0, dark = 0;
@@ -399,6 +424,8 @@ static void weigh(struct sp_split *p, uint32_t e, bool copies, bool by_count)
 	}
 	for (uint32_t i = 0; i < p->n && (away || dark > 0 || whole <= 0); i++)
 		p->weight[i] = away || (dark > 0 && !is_blind(p, e, i)) ? 0 : (double)time_on(p, i);
+	if (copies && dark <= 0 && sp_rest_of(p, e) >= 0)
+		weigh_home(p, sp_rest_of(p, e), new, away);
 }
 
 /* Interrupted perhaps, but not moved. */
@@ -423,10 +450,11 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 		bool sure = bounds(p, e, l, a->value[e]);
 
 		seen.low = p->low;
-		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure ? p->high : NULL;
+		/* (What counters that rest elsewhere than at home would have counted nobody knows.) */
+		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure && !sp_rest_hides(p, e) ? p->high : NULL;
 		seen.now = a->counts_on && sure ? p->high : NULL;
 	}
-	weigh(p, e, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	weigh(p, e, a->value[e] - w->value, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->at[i * p->k + e] = p->total[i];
@@ -713,6 +741,10 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
+	if (answer->counts_on)
+		sp_rest_window(p, l.stayed && !l.before);
+	else
+		sp_rest_begin(p, false);
 	p->wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu) : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives + !p->tells) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
@@ -750,7 +782,7 @@ static void probe(struct sp_split *p)
 static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 {
 	int64_t had[SP_SPLIT_EVENTS];
-	bool told;
+	bool told, is;
 
 	/* (From here on a handler's are later.) */
 	sp_put(&p->lost, false);
@@ -763,13 +795,18 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	p->unseen = false;
 	told = sp_scan_papis(p, opened, had);
 	p->unmoved = p->settled;
-	if (scan(p, NULL))
+	is = scan(p, NULL);
+	if (is && sp_rest_wake(p))
+		is = scan(p, NULL);
+	if (is)
 		begin(p, told ? had : NULL, p->n);
 	times_are_told(p);
 }
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
+	bool probed = false;
+
 	if (!sp_split_take_here(p)) {
 		sp_split_lost(p);
 		return;
@@ -777,6 +814,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	if (p->clock && !p->trouble) {
 		if (p->counts && !p->probed && !sp_is_theirs(p)) {
 			probe(p);
+			probed = p->probed;
 			sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
 		}
 		p->asked = 0;
@@ -784,6 +822,8 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 			sp_put(&p->lost, false);
 			sp_put(&p->missed, false);
 			sp_split_fresh(p);
+			if (probed)
+				sp_rest_begin(p, true);
 		} else if (p->clock) {
 			begin_anew(p, opened);
 		}
@@ -807,6 +847,8 @@ void sp_split_starts(struct sp_split *p, const struct sp_opened *opened)
 	} else if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now())) {
 		p->unseen = false;
 		p->settled = sp_scan(p, NULL);
+		if (p->settled)
+			sp_rest_begin(p, false);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
 		times_are_told(p);
 	}

@@ -20,15 +20,44 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 		cpu[i] = (struct sp_window_cpu){ .anchor = SP_UNKNOWN };
 }
 
-void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
+static int64_t sum_proven(const struct sp_window *w)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		sum += w->cpu[i].proven;
+	return sum;
+}
+
+static void anchor_all(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->cpu[i].anchor = i == home ? SP_UNKNOWN : copies[i];
-		w->cpu[i].base = w->cpu[i].stayed = w->cpu[i].proven;
+		w->cpu[i].base = w->cpu[i].proven;
 	}
-	w->value = w->greatest = 0;
 	w->before = before;
+	w->known = sum_proven(w);
+}
+
+void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
+{
+	anchor_all(w, copies, before, home);
+	for (uint32_t i = 0; i < w->n; i++)
+		w->cpu[i].stayed = w->cpu[i].proven;
+	w->value = w->greatest = 0;
 	w->sound = true;
+}
+
+bool sp_window_may_rest(const struct sp_window *w)
+{
+	int64_t new = w->value - w->before, open = new - (sum_proven(w) - w->known);
+
+	return w->sound && !w->falls && w->value == w->greatest && open <= new / 1000;
+}
+
+void sp_window_rest(struct sp_window *w, const int64_t *copies, uint32_t home)
+{
+	anchor_all(w, copies, w->value, home);
 }
 
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
@@ -54,6 +83,7 @@ int64_t sp_window_replace(struct sp_window *w, uint32_t i)
 {
 	int64_t open = w->cpu[i].total - w->cpu[i].told;
 
+	w->known -= w->cpu[i].proven;
 	w->cpu[i] = (struct sp_window_cpu){ .anchor = 0 };
 	return open;
 }
@@ -110,6 +140,7 @@ void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies)
 
 	if (home == w->n || w->falls || !w->sound)
 		return;
+	papi -= w->before;
 	for (uint32_t i = 0; i < w->n; i++)
 		papi -= i == home ? 0 : copies[i] - w->cpu[i].anchor;
 	w->cpu[home].anchor = copies[home] - papi;
@@ -119,7 +150,7 @@ void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies)
 static void prove_home(struct sp_window *w, const struct sp_window_seen *s, uint32_t home)
 {
 	struct sp_window_cpu *h = &w->cpu[home];
-	int64_t left = s->value;
+	int64_t left = s->value - w->before;
 
 	for (uint32_t i = 0; i < w->n && s->high; i++)
 		if (i != home)

@@ -10,7 +10,9 @@
  *
  * A thread's own set is started without a look at the copies: those of other CPUs stand still, that of the CPU where the
  * thread is (home) has no anchor.  Home's bound is then what all others leave at most of P, if the thread was on no CPU
- * without a copy (`high`: the times of the copies say so), and from then on home has an anchor, too.
+ * without a copy (`high`: the times of the copies say so), and from then on home has an anchor, too.  So home's copy may be off
+ * until then: it need only count once it has an anchor.  At a value where all counts are proven, the CPU where the thread
+ * is can become home anew.
  *
  * Where the thread stayed on one CPU from one value of PAPI's to the next (rseq, or a page of the kernel's, says so) all
  * that is new is that CPU's: proven without copies.
@@ -43,7 +45,8 @@ struct sp_window {
 	bool sound;			/* the copies have counted nothing that P has not */
 	int64_t value;			/* that PAPI handed out last in this segment, as far as was heard of */
 	int64_t greatest;		/* and by which something may be proven */
-	int64_t before;			/* P when the anchors were taken: nobody knows where that was counted */
+	int64_t before;			/* P when the anchors were taken: it tells nothing of what was counted since */
+	int64_t known;			/* and the sum of `proven` then */
 	struct sp_window_cpu *cpu;	/* [n] */
 };
 
@@ -73,6 +76,14 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 /* P was zeroed, and had `before` right before the copies were looked at.  home: the CPU of an own set whose copy was not
  * looked at since; n: there is none. */
 void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home);
+
+/* Are all counts since the anchors were taken proven, up to the last value?  A thousandth may be open, and will not be proven then:
+ * what is counted between a look at a copy and PAPI's. */
+bool sp_window_may_rest(const struct sp_window *w);
+
+/* If so: CPU `home` is home from the last value on, and its copy may be off. The thread stayed there since PAPI was called for
+ * that value; the others' copies had `copies` [n] then. */
+void sp_window_rest(struct sp_window *w, const int64_t *copies, uint32_t home);
 
 /* CPU n has a copy from now on, which has counted nothing yet; there is room for it in what sp_window_init got. */
 void sp_window_add(struct sp_window *w);

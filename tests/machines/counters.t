@@ -93,6 +93,18 @@ if [ "${GUEST-}" != 1 ]; then
 	check "callers: of a known site, few instructions" few_added callers
 fi
 
+# The set takes three of the six counters, the program three; sspapi none where the thread stays.
+ROW_PROGRAM=$B/tests/machines/beside ROW_ENV=SSPAPI_ATTRIBUTION=exact
+row beside -- PAPI_TOT_INS PAPI_BR_MSP PAPI_L1_DCR
+ROW_PROGRAM='' ROW_ENV=''
+if [ "${GUEST-}" = 1 ]; then
+	:
+elif [ "$machine" = aarch64-new ]; then
+	check "beside: six events fit where three did" diff "$out/beside.native.out" "$out/beside.shim.out"
+else
+	skip "beside: six events fit where three did" "Linux before 6.2"
+fi
+
 calls hardware PAPI_TOT_INS PAPI_TOT_CYC
 calls faults perf::PAGE-FAULTS
 

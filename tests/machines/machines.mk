@@ -6,11 +6,11 @@ MACHINES_TESTS := $(addprefix tests/machines/,counters-new.t levels.t unbound.t)
 MACHINES_USED = $(if $(MACHINES_SHORT),aarch64-new x86-64,$(MACHINES))
 MACHINES_LONG := $(sort $(wildcard tests/machines/*.t))
 MACHINES_TESTED = $(if $(MACHINES_SHORT),$(MACHINES_TESTS),$(MACHINES_LONG))
-WALKS	:= $(addprefix $(T)/machines/,walk walkf prices steady) $(T)/apps/unbound
+WALKS	:= $(addprefix $(T)/machines/,walk walkf prices beside steady) $(T)/apps/unbound
 
-$(T)/machines/walk: tests/machines/unit.h tests/apps/touch.h
+$(T)/machines/walk $(T)/machines/beside: tests/machines/unit.h tests/apps/touch.h
 $(T)/machines/steady: tests/bench/measure.h
-$(addprefix $(T)/machines/,walk prices steady): $(T)/machines/%: tests/machines/%.c
+$(addprefix $(T)/machines/,walk prices beside steady): $(T)/machines/%: tests/machines/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi -pthread

@@ -1,0 +1,99 @@
+/* rest.c: switches a CPU's hardware counters off and on; see rest.h. */
+#include "counters.h"
+#include "gate.h"
+#include "rest.h"
+#include "scan.h"
+
+/* ns: a switch takes 1 us, so that a thread that moves all the time has its counters on. */
+#define APART	200000u
+
+int sp_rest_of(const struct sp_split *p, uint32_t e)
+{
+	return p->rests >= 0 && p->leader[SP_HARDWARE] >= 0 && p->sum[e].hardware && p->window[e].cpu[p->rests].anchor == SP_UNKNOWN ? p->rests : -1;
+}
+
+bool sp_rest_hides(const struct sp_split *p, uint32_t e)
+{
+	return p->rests >= 0 && p->sum[e].hardware && sp_rest_of(p, e) < 0;
+}
+
+/* Once the thread was where none of ours count, or another thread reads: home's part would not be known again and again. */
+static bool may(const struct sp_split *p, bool soon)
+{
+	return p->can_rest && !sp_get(&p->restless) && !sp_is_theirs(p) && p->leader[SP_HARDWARE] >= 0 && p->clock->counting == p &&
+	       p->probed && !p->starving && p->home >= 0 && p->cpu[p->home].fd[p->leader[SP_HARDWARE]] >= 0 &&
+	       (soon || p->rests == p->home || sp_ticks_ns(p->last.ticks - p->rested) > APART);
+}
+
+static bool turn(const struct sp_split *p, int i, bool on)
+{
+	return sp_counter_switch(p->cpu[i].fd[p->leader[SP_HARDWARE]], on);
+}
+
+bool sp_rest_wake(struct sp_split *p)
+{
+	struct sp_clock_look now;
+	int i = p->rests;
+
+	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE): its clock stands still then. */
+	if (i < 0 || !(p->last.sum.known || sp_is_theirs(p)))
+		return false;
+	p->rests = -1;
+	p->rested = p->last.ticks;
+	if (p->leader[SP_HARDWARE] < 0 || !turn(p, i, true))
+		return false;
+	/* They have not run for as long as the thread was there since the scan. */
+	if (i == p->home && sp_residency_look(&p->times.at[i], &now))
+		p->cpu[i].now.high = now.ran;
+	return true;
+}
+
+static void rest(struct sp_split *p)
+{
+	int home = p->home;
+
+	if (p->rests == home || (p->rests >= 0 && !sp_rest_wake(p)) || !turn(p, home, false))
+		return;
+	p->rests = home;
+	p->rested = p->last.ticks;
+}
+
+void sp_rest_begin(struct sp_split *p, bool soon)
+{
+	if (p->last.quiet && may(p, soon))
+		rest(p);
+	else if (p->rests >= 0 && p->rests != p->home)
+		(void)sp_rest_wake(p);
+}
+
+/* Are home's counters the ones that rest, and all windows know? */
+static bool is_home(const struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->sum[e].hardware && sp_rest_of(p, e) < 0)
+			return false;
+	return p->rests == p->home;
+}
+
+static bool is_proven(const struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->sum[e].hardware && !sp_window_may_rest(&p->window[e]))
+			return false;
+	return true;
+}
+
+void sp_rest_window(struct sp_split *p, bool stayed)
+{
+	if (stayed && p->last.quiet && may(p, false) && is_proven(p)) {
+		for (uint32_t e = 0; e < p->k; e++) {
+			for (uint32_t i = 0; i < p->n; i++)
+				p->low[i] = p->cpu[i].value[e];
+			if (p->sum[e].hardware)
+				sp_window_rest(&p->window[e], p->low, (uint32_t)p->home);
+		}
+		rest(p);
+	} else if (p->rests >= 0 && !is_home(p)) {
+		(void)sp_rest_wake(p);
+	}
+}
