@@ -860,7 +860,7 @@ void sp_split_starts(struct sp_split *p, const struct sp_opened *opened)
 
 bool sp_split_needs_time(const struct sp_split *p)
 {
-	return p->own && (p->kind == SP_BY_RESIDENCY || p->starving);
+	return p->own && !sp_get(&p->shared) && (p->kind == SP_BY_RESIDENCY || p->starving);
 }
 
 void sp_split_missed(struct sp_split *p)

@@ -73,7 +73,8 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 void sp_split_done(struct sp_split *p);
 
 /* Are its windows split by time (for now)?  Then those that are proven without a scan must be told, too (sp_split_ran):
- * the time of a window on several CPUs begins after them. */
+ * the time of a window on several CPUs begins after them.  Not while another thread reads the set: each of its windows is scanned, and
+ * would prove once more what was proven without. */
 bool sp_split_needs_time(const struct sp_split *p);
 
 /* A value was booked that the windows do not see: a handler's, inside a call of PAPI. */
