@@ -292,7 +292,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 
 	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->holder; at++)
 		sp_put(at, 0);		/* (Another thread may still look there.) */
-	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_KEPT);
+	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_MORE);
 	sp_publish(&w->relation, (struct sp_relation *)base);
 	w->image = image;
 	w->off = off;
@@ -324,7 +324,20 @@ void sp_records_keep(struct sp_writer *w, uint32_t component)
 {
 	w->component = (uint8_t)component;
 	if (component)
-		set_slow(w, SP_SLOW_OTHER);
+		set_slow(w, SP_SLOW_MORE);
+}
+
+bool sp_records_place(struct sp_writer *w, int cpu)
+{
+	bool known;
+	int32_t cell = booked_cell(w, cpu, &known);
+
+	if (!known)
+		return false;
+	w->placed = true;
+	sp_put(&w->cpu, cell);
+	set_slow(w, SP_SLOW_MORE);
+	return true;
 }
 
 void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries, bool only_kept)
@@ -332,8 +345,8 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !(sp_get(&w->slow) & SP_SLOW_OTHER) ?
-		    SP_SLOW_KEPT : SP_SLOW_OTHER);
+	w->entry = w->state->flags & SP_STATE_PERMANENT ? sp_state_row(w->state, w->k, SP_KEPT) : sp_records_zeros;
+	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT ? SP_SLOW_MORE : SP_SLOW_OTHER);
 }
 
 void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
@@ -392,6 +405,17 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
+/* A reading that only says where counting starts stays a record of its own: the rules need its values. */
+static void add_new(struct sp_writer *w, struct sp_record *r)
+{
+	bool baseline = w->baseline;
+
+	go_on_from(w, r);
+	sp_records_add(w, r);
+	if (baseline && !w->baseline)
+		sp_put(&w->last, NULL);
+}
+
 /* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
 static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
 {
@@ -417,8 +441,7 @@ static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const 
 	r = (struct sp_record *)w->to;
 	fill(w, r, what, cell, x, site, count);
 	sp_put(&w->steady, 0);
-	go_on_from(w, r);
-	sp_records_add(w, r);
+	add_new(w, r);
 }
 
 static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site)
@@ -460,97 +483,52 @@ static const struct sp_cell *cell_of(struct sp_fold *f, int32_t i)
 	return cell_at(f->of, i);
 }
 
-/* Kept before it is booked: a reading is there before its counts. */
-static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint64_t ns)
-{
-	struct sp_fold f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .state = w->state, .look = cell_of, .of = w };
-	bool plain = w->only_kept && !w->kinds && (what & SP_RECORD_OP) != SP_OP_ACCUM;
-	int64_t *v = sp_log_room(w->log);
-	struct sp_record *r;
-
-	if (!v)
-		return;
-	if (!plain) {
-		sp_records_fold(w);
-		r = (struct sp_record *)w->to;
-		fill(w, r, what, cell, x, 0, 1);
-		for (uint32_t e = 0; e < w->k; e++)
-			v[e] = sp_rules_entry(&f, r, e);
-	} else {
-		for (uint32_t e = 0; e < w->k; e++)
-			v[e] = x[e];
-	}
-	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
-	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
-}
-
-/* The same of a set that has nothing but what is kept: what a reading leaves is what PAPI handed out.  The cell is a dense one. */
-static void keep_plain(struct sp_writer *w, int32_t cell, const long long *x, uint64_t ns)
+/* What an only permanent reading leaves, in the log: what PAPI handed out, or added to what was left before.  `cell` has its
+ * block. */
+static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op, int32_t cell, const int64_t *x, uint64_t ns)
 {
 	int64_t *v = sp_log_room(w->log);
 	struct sp_cell *c;
 
 	if (!v)
 		return;
-	sp_copy_counts((long long *)v, x, w->k);
+	sp_copy_counts((long long *)v, (const long long *)x, w->k);
+	for (uint32_t e = 0; op == SP_OP_ACCUM && e < w->k; e++)
+		v[e] += w->entry[e];
 	if (SP_UNLIKELY(w->kept != cell + 1)) {
 		c = cell_at(w, cell);
 		sp_put(&c->used, c->used | SP_CELL_KEPT);
 		w->kept = cell + 1;
+		w->kept_cpu = c->cpu;
 	}
-	sp_log_append(w->log, cell, ns);
+	sp_log_append(w->log, w->kept_cpu, ns);
+	w->entry = v;
 }
 
-static void put_values(struct sp_writer *w, struct sp_record *r, const long long *x)
+/* Kept before it is booked: a reading is there before its counts. */
+static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint64_t ns)
 {
-#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
-	SP_EACH(w->k, EACH);
-#undef EACH
-}
+	struct sp_fold f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .state = w->state, .look = cell_of, .of = w };
+	int64_t *v;
+	struct sp_record *r;
 
-bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t steady)
-{
-	struct sp_record *r = sp_own(&w->last);
-	uint64_t ns;
-
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT) || SP_UNLIKELY(sp_own(&w->steady) != steady))
-		return false;
-	ns = sp_log_time(w->log);
-	keep_plain(w, r->cell, x, ns);
-	put_values(w, r, x);
-	sp_bump(&r->count);
-	put_time(w, ns, true, w->runs);
-	sp_records_end(w);
-	return true;
-}
-
-bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
-{
-	const uint32_t what = op | SP_RECORD_PROVEN | SP_RECORD_PERMANENT;
-	struct sp_record *r = sp_own(&w->last);
-	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
-	uint64_t ns;
-
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT))
-		return false;
-	ns = sp_log_time(w->log);
-	keep_plain(w, cell, x, ns);
-	if (!alike)
-		r = sp_records_new(w, what, cell, site);
-	put_values(w, r, x);
-	put_time(w, ns, true, w->runs);
-	if (alike) {
-		sp_bump(&r->count);
-	} else {
-		w->values = r->value;
-		w->runs &= op != SP_OP_STOP;
-		sp_records_add(w, r);
+	if (w->only_kept && !w->kinds) {
+		keep_plain(w, (enum sp_op)(what & SP_RECORD_OP), cell, x, ns);
+		return;
 	}
-	sp_records_end(w);
-	return true;
+	v = sp_log_room(w->log);
+	if (!v)
+		return;
+	sp_records_fold(w);
+	r = (struct sp_record *)w->to;
+	fill(w, r, what, cell, x, 0, 1);
+	for (uint32_t e = 0; e < w->k; e++)
+		v[e] = sp_rules_entry(&f, r, e);
+	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
+	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
 }
 
-/* ---- a call -------------------------------------------------------------------------------- */
+/* ---- short ways with more to do ------------------------------------------------------------ */
 
 static bool has_values(enum sp_op op)
 {
@@ -563,6 +541,114 @@ static uint32_t keeps(const struct sp_writer *w, enum sp_op op)
 
 	return w->component & on ? SP_RECORD_KEEPS : 0;
 }
+
+/* PAPI hands out what it read up to a second ago. */
+static void note_haste(struct sp_writer *w, uint64_t ns)
+{
+	if (w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
+}
+
+/* The values of a call, in its record. */
+static void put_values(struct sp_writer *w, struct sp_record *r, const long long *x)
+{
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+	SP_EACH(w->k, EACH);
+#undef EACH
+}
+
+/* A reading is kept, and its time noted, where the set has that, before its record is written. */
+static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x)
+{
+	uint64_t ns = w->log ? sp_log_time(w->log) : w->precise ? later(w, sp_stamp_ns()) : 0;
+
+	if (!ns)
+		return;
+	note_haste(w, ns);
+	if (w->log)
+		keep_plain(w, op, cell, (const int64_t *)x, ns);
+	put_time(w, ns, true, w->runs);
+}
+
+static uint32_t what_of(const struct sp_writer *w, enum sp_op op)
+{
+	return op | keeps(w, op) | (w->placed ? 0 : SP_RECORD_PROVEN) | (w->log ? SP_RECORD_PERMANENT : 0);
+}
+
+bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady)
+{
+	struct sp_record *r = sp_own(&w->last);
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+		return false;
+	note_reading(w, SP_OP_READ, r->cell, x);
+	put_values(w, r, x);
+	sp_bump(&r->count);
+	sp_records_end(w);
+	return true;
+}
+
+bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = what_of(w, op);
+	struct sp_record *r = sp_own(&w->last);
+	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+		return false;
+	note_reading(w, op, cell, x);
+	if (alike) {
+		put_values(w, r, x);
+		sp_bump(&r->count);
+	} else {
+		r = sp_records_new(w, what, cell, site);
+		put_values(w, r, x);
+		if (op == SP_OP_STOP && !w->log && !w->precise)
+			sp_records_stopped(w);
+		add_new(w, r);
+	}
+	sp_records_end(w);
+	return true;
+}
+
+/* Of a component that keeps its counts PAPI adds all of them again: records of their own. */
+bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = what_of(w, SP_OP_ACCUM);
+	struct sp_record *r = sp_own(&w->last);
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+		return false;
+	note_reading(w, SP_OP_ACCUM, cell, x);
+	if (!(what & SP_RECORD_KEEPS) && sp_records_alike(r, what, cell, site)) {
+		for (uint32_t e = 0; e < w->k; e++)
+			sp_put(&r->value[e], r->value[e] + x[e]);
+		sp_bump(&r->count);
+	} else {
+		r = sp_records_new(w, what, cell, site);
+		put_values(w, r, x);
+		add_new(w, r);
+	}
+	sp_records_end(w);
+	return true;
+}
+
+bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
+{
+	const uint32_t what = op | keeps(w, op);
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+		return false;
+	if (op == SP_OP_START && (w->precise || !w->relation->first_ns))
+		sp_records_tick(w, false);
+	if (op != SP_OP_RESET || !sp_records_alike(sp_own(&w->last), what, 0, site))
+		add_new(w, sp_records_new(w, what, 0, site));
+	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
+	sp_records_end(w);
+	return true;
+}
+
+/* ---- a call -------------------------------------------------------------------------------- */
 
 /* No count is below 0, and proven are just these, or none. */
 static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_t k, bool all)
@@ -639,8 +725,8 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 	uint32_t what = b->op | keeps(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
 
-	if (values && w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
-		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
+	if (values)
+		note_haste(w, ns);
 	if (missed)
 		add_record(w, SP_OP_MISSED, 0, NULL, 0);
 	if (values && w->entries == SP_ENTRIES_NONE)
@@ -660,7 +746,8 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 	count_call(w, b->op);
 	if (b->op != SP_OP_RESET)
 		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE, runs);
-	sp_put(&w->cpu, !values ? w->cpu : (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
+	if (values && !w->placed)
+		sp_put(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 
 /* ---- who books now --------------------------------------------------------------------------- */
@@ -701,7 +788,8 @@ static void find_records(struct sp_writer *w)
 	w->number = base + n;
 	w->from = 0;
 	sp_put(&w->to, (unsigned char *)record_at(w, n));
-	sp_put(&w->cpu, -2);
+	if (!w->placed)
+		sp_put(&w->cpu, -2);
 	sp_records_fold(w);
 }
 

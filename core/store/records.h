@@ -33,6 +33,10 @@ void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off o
 /* PAPI_start or PAPI_reset do not zero the set's counts: SP_KEEPS_*. */
 void sp_records_keep(struct sp_writer *w, uint32_t component);
 
+/* From now on all counts are those of this CPU (SP_NO_CPU: of no known one), and no reading proves any.  After
+ * sp_records_bind.  False: no memory. */
+bool sp_records_place(struct sp_writer *w, int cpu);
+
 /* From now on permanent readings go to this log (or may, with `entries`). */
 void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries, bool only_kept);
 
@@ -169,7 +173,8 @@ void sp_records_runs(struct sp_writer *w, enum sp_op state, uint32_t who);
 /* ---- the short ways ------------------------------------------------------------
  *
  * Inline, without calls and with few jumps: after PAPI's system calls the processor remembers nothing of us.  The caller
- * knows that the CPU is that of the reading before.  False: sp_records_finish has to book. */
+ * knows that the CPU is that of the reading before, or that the set is placed; `cell` is the writer's `cpu`.  False:
+ * sp_records_finish has to book. */
 
 /* A count of the record, or of the application's array; two neighbours, each of which is stored whole. */
 typedef int64_t sp_one __attribute__((may_alias));
@@ -216,9 +221,11 @@ SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 	sp_order();
 }
 
-/* The same of a set each of whose readings is kept (SP_SLOW_KEPT), and false of any other that is slow. */
-bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t steady);
-bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site);
+/* The short ways of a set with SP_SLOW_MORE; false for any other that is slow. */
+bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady);
+bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site);
+bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site);
+bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site);
 
 /* READ, alike the one before, which the caller knows as `steady`.  Handlers may have booked until PAPI returned: whether it
  * still is, and `last`, are looked at only now. */
@@ -228,7 +235,7 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 	const size_t k = w->k;
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
-		return sp_records_again_kept(w, x, steady);
+		return sp_records_again_more(w, x, steady);
 	if (SP_UNLIKELY(sp_own(&w->steady) != steady))
 		return false;
 	r = sp_own(&w->last);
@@ -285,8 +292,8 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 {
 	struct sp_record *r = sp_own(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) & ~SP_SLOW_KEPT))	/* nothing is kept of either */
-		return false;
+	if (SP_UNLIKELY(sp_get(&w->slow)))
+		return sp_records_zero_more(w, op, site);
 	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
@@ -325,7 +332,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
-		return sp_records_value_kept(w, op, cell, x, site);
+		return sp_records_value_more(w, op, cell, x, site);
 	if (!alike) {
 		r = sp_records_new(w, what, cell, site);
 	}
@@ -352,7 +359,7 @@ SP_HOT_INLINE bool sp_records_accum(struct sp_writer *w, int32_t cell, const lon
 	const size_t k = w->k;
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
-		return false;
+		return sp_records_accum_more(w, cell, x, site);
 	if (SP_LIKELY(sp_records_alike(r, what, cell, site))) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(k, EACH);

@@ -15,8 +15,8 @@ struct sp_log;
 #define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other (`holder`) */
 #define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next one */
 #define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call in flight */
-#define SP_SLOW_OTHER	16u	/* the set's entries, or its component, are not as most are */
-#define SP_SLOW_KEPT	32u	/* each reading is kept, and all else is as most are: short ways of their own */
+#define SP_SLOW_OTHER	16u	/* the set's entries or values are not as most are */
+#define SP_SLOW_MORE	32u	/* readings are kept, have times, keep counts or are placed: short ways of their own */
 #define SP_SLOW_BINDS	64u	/* somebody binds the writer (sp_records_take) */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
@@ -38,11 +38,12 @@ struct sp_writer {
 	struct sp_record *last;		/* the newest record, to which a call that is alike is added; NULL: none */
 	uint64_t steady;		/* what the caller knows a reading by that is alike; 0: no reading is */
 	uint32_t opened;		/* whatever the caller knows its window's beginning by */
-	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2 */
+	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2; the cell of a set that is placed */
 	uint32_t k;
 	uint32_t from;			/* the site of the call before; 0: not known */
 	bool runs;			/* the set, as the records have it */
 	bool baseline;			/* where counting starts is not known yet */
+	bool placed;			/* all counts are those of one cell, wherever the thread is, and no reading proves any */
 	uint8_t component;		/* SP_KEEPS_*, SP_REFRESHES */
 	/* And a start and a stop. */
 	struct sp_relation *relation;	/* NULL: nothing to write to */
@@ -53,10 +54,12 @@ struct sp_writer {
 	uint32_t cells;
 	bool ran;			/* a set before left the relation running */
 	int32_t kept;			/* the cell that is marked SP_CELL_KEPT, plus one; 0: none */
+	int32_t kept_cpu;		/* its CPU */
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool only_kept;			/* each of the relation's readings is kept */
-	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER or SP_SLOW_KEPT */
+	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER or SP_SLOW_MORE */
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
+	const int64_t *entry;		/* [k] what the last permanent reading left, if all are permanent */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else `precise` */
 	/* Of the relation's block, which stands at `off`. */
 	sp_off off;

@@ -51,13 +51,14 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		return true;
 	}
 	last = sp_get(&s->writer.last);
-	if (last && sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN | (last->what & SP_RECORD_PERMANENT), s->writer.cpu, site))
+	if (last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), s->writer.cpu, site))
 		stay_steady(s, last, to, sp_at);
 	return true;
 }
 
 void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site)
 {
-	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op, .cpu = values ? s->writer.cpu : SP_NO_CPU, .x = values,
-							     .proven = true, .site = site, .who = sp_self.id });
+	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op, .x = values, .site = site, .who = sp_self.id,
+							     .cpu = !values ? SP_NO_CPU : s->writer.placed ? sp_where(s) : s->writer.cpu,
+							     .proven = !s->writer.placed });
 }

@@ -91,12 +91,12 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
 		sp_fast_open(s, id);
 }
 
-/* Still this thread's, which stayed where the reading before was; and no handler came, which could have changed the
- * set's events: a signal clears rseq's proof, and what the handler calls a page's. */
+/* Still this thread's, which stayed where the reading before was, if that matters; and no handler came, which could have
+ * changed the set's events: a signal clears rseq's proof, and what the handler calls a page's. */
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
-	return sp_is_fast(s) && SP_LIKELY(s->writer.opened == open) &&
-	       sp_proof_stayed(open, s->writer.cpu);
+	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.opened == open) && sp_proof_stayed(open, s->writer.cpu)) ||
+				 (s->writer.placed && sp_proof_holds(open)));
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
@@ -186,7 +186,8 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 		sp_split_begun(p, now);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
-	sp_counting_starts(s, open, now);
+	if (SP_LIKELY(!s->writer.placed))
+		sp_counting_starts(s, open, now);
 	return true;
 }
 
@@ -200,7 +201,8 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 		return false;
 	now = sp_ticks();
 	sp_ran(s, now);
-	sp_counting_stops(s, now);
+	if (SP_LIKELY(!s->writer.placed))
+		sp_counting_stops(s, now);
 	/* A handler may have started it again since. */
 	sp_put(&s->started, sp_get(&s->writer.runs));
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))

@@ -407,8 +407,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 /* ---- counting --------------------------------------------------------- */
 
-/* The CPU whose counts the set holds now (contract section 4). */
-static int where(struct sp_set *s)
+int sp_where(struct sp_set *s)
 {
 	int cpu;
 
@@ -755,7 +754,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
-	b.proven = (fast || timed) && !s->multiplexed && !sp_records_has_missed(&s->writer) && proves(s, open);
+	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed && !sp_records_has_missed(&s->writer) && proves(s, open);
 	if (own)
 		sp_put(&s->writer.opened, open);
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
@@ -817,7 +816,7 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	/* What hands out no values is the records' alone, where nothing may have moved: without rseq the CPU is a system call. */
-	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : where(s);
+	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : sp_where(s);
 
 	book_on(s, op, cpu, values, open, at);
 }
@@ -831,7 +830,7 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
 		missed(s, op, values);
 		return SP_NO_CPU;
 	}
-	cpu = where(s);
+	cpu = sp_where(s);
 	s->writer.entries = choose(cpu, arg);
 	book_on(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;

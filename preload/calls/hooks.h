@@ -61,7 +61,7 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had);
 
 /* Whether a call needs the slow path is asked here, by the fast path and by the slow one. */
 
-/* The calling thread started the set, and it is the one counted. */
+/* The calling thread started the set, and it is the one counted, or the set is placed (writer.h). */
 SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 {
 	return SP_LIKELY(sp_get(&s->fast_thread) == sp_self.id);
@@ -81,6 +81,9 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 
 	return !p || SP_LIKELY(sp_split_is_ready(p, proof));
 }
+
+/* The CPU whose counts the set holds now; SP_NO_CPU. */
+int sp_where(struct sp_set *s);
 
 /* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in turn (records.h); the
  * counters of another thread are read first (sp_split_ask). */

@@ -620,6 +620,17 @@ static sp_off counted_thread(const struct sp_counted *c)
 	return t ? off : sp_self.thread;
 }
 
+/* Where the thread runs tells nothing of the counts of a device, package, host, process, or of a CPU that the set names: a reading need
+ * not look there.  (Sets that inherit, or count a thread that PAPI_attach names, may be the clocks' of others: counting.h.) */
+static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
+{
+	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
+
+	if (s->counted.inherits || s->counted.attached || (!nowhere && target != SP_TARGET_CPU) ||
+	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->book_on))
+		sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
@@ -653,7 +664,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
-	sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
+	place(s, h->scope, (enum sp_target)key.target);
 	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
@@ -677,8 +688,10 @@ static bool is_misread(const struct sp_set *s)
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
-		   !s->counted.inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
+	bool may = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && !s->counted.inherits && !s->multiplexed &&
+		   !s->writer.kinds;
+	bool own = may && (s->writer.placed || (s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+						scope == SP_SCOPE_THREAD));
 
 	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
 				  sp_self.id : 0);

@@ -81,7 +81,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->fd = fd;
 	n->cpu = cpu;
 	n->tid = tid ? tid : sp_self.tid;
-	n->thread = tid ? 0 : sp_self.id;
+	n->thread = tid && tid != sp_self.tid ? 0 : sp_self.id;
 	n->leads = leader < 0;
 	o->opener = sp_self.tid;
 	o->filters = sp_filters();

@@ -23,7 +23,7 @@ struct sp_native {
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
 	int tid;			/* whose counts they are; -1: of all that run on the CPU */
-	uint32_t thread;		/* the thread that opened it for itself (sp_self.id); 0: it is another one's */
+	uint32_t thread;		/* the thread that opened it for itself (sp_self.id), by PAPI_attach, too; 0: it is another one's */
 	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
 };
 
