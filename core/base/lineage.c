@@ -40,6 +40,8 @@ static uint64_t field(const char *stat, unsigned n)
 	return v;
 }
 
+#define PROCESSOR 39u
+
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 {
 	char path[64], stat[1024];
@@ -54,8 +56,42 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 	s->system = field(stat, 15);
 	s->threads = (int)field(stat, 20);
 	s->start_ticks = field(stat, 22);
-	s->processor = (int)field(stat, 39);
+	s->processor = (int)field(stat, PROCESSOR);
 	return true;
+}
+
+/* Fields behind the processor, which a newer kernel may add to; 0: not counted yet. */
+static uint32_t behind;
+
+static uint32_t count_behind(const char *stat)
+{
+	uint32_t n = 0;
+
+	for (const char *p = strchr(text_field(stat, PROCESSOR), ' '); p; p = strchr(p + 1, ' '))
+		n++;
+	sp_put(&behind, n);
+	return n;
+}
+
+int sp_process_cpu(int fd)
+{
+	char stat[1024];
+	long n = sp_sys(SYS_pread64, fd, stat, sizeof(stat) - 1, 0);
+	uint32_t left = sp_get(&behind);
+	const char *p;
+	int cpu = 0;
+
+	if (n <= 0)
+		return -1;
+	stat[n] = 0;
+	left = left ? left : count_behind(stat);
+	for (p = stat + n; left && p > stat; left -= *p == ' ')
+		p--;
+	while (p > stat && p[-1] != ' ')
+		p--;
+	for (; *p >= '0' && *p <= '9'; p++)
+		cpu = cpu * 10 + (*p - '0');
+	return cpu;
 }
 
 #define LIBRARY "libsspapi.so"

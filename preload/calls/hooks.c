@@ -409,7 +409,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 int sp_where(struct sp_set *s)
 {
-	int cpu;
+	int cpu, stat;
 
 	if (s->writer.relation->scope != SP_SCOPE_THREAD && s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
@@ -417,7 +417,9 @@ int sp_where(struct sp_set *s)
 		return s->book_on;
 	if (s->counted.thread == sp_self.id || s->counted.tid <= 0)
 		return sp_cpu_here();
-	cpu = sp_cpu_of(s->counted.tid, 0);
+	stat = sp_get(&s->stat);
+	if (!stat || !sp_cpu_by(stat - 1, &cpu))
+		cpu = sp_cpu_of(s->counted.tid, 0);
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
 		cpu = s->last_cpu >= 0 || s->counted.attached ? s->last_cpu : sp_get(&s->writer.cpu);
 	s->last_cpu = cpu;
@@ -815,8 +817,9 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
-	/* What hands out no values is the records' alone, where nothing may have moved: without rseq the CPU is a system call. */
-	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : sp_where(s);
+	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes system calls.  (A start notes where
+	 * the other thread is: it may have ended by the first reading.) */
+	int cpu = values || (op == SP_OP_START && !sp_is_fast(s)) ? sp_where(s) : SP_NO_CPU;
 
 	book_on(s, op, cpu, values, open, at);
 }

@@ -6,6 +6,7 @@
 #include "../../core/events/components.h"
 #include "../events/events.h"
 #include "../held/relations.h"
+#include "../split/counters.h"
 #include "../split/proof.h"
 #include "sets.h"
 #include "watched.h"
@@ -74,6 +75,8 @@ static void unbind(struct sp_set *s)
 	sp_put(&s->overflows.block, NULL);
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
+	sp_counter_close(s->stat - 1);
+	sp_put(&s->stat, 0);
 }
 
 /* Until the next start by itself nothing of it is booked. */
@@ -631,6 +634,14 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 		sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
+/* Where another thread's counts are: its CPU is asked at each reading. */
+static void watch_cpu(struct sp_set *s)
+{
+	int fd = s->counted.tid > 0 && s->counted.thread != sp_self.id && s->book_on < 0 ? sp_cpu_open(s->counted.tid) : -1;
+
+	sp_put(&s->stat, fd < 0 ? 0 : fd + 1);
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
@@ -675,6 +686,8 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	s->k = key.k;
 	sp_put(&s->relation, off);
 	sp_put(&s->starter, sp_self.id);
+	if (h->scope == SP_SCOPE_THREAD)
+		watch_cpu(s);
 	sp_publish(&s->bound, true);
 	sp_put(&s->changed, false);
 }

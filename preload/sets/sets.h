@@ -78,6 +78,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_below below;
 	uint32_t n_slots;
+	int stat;			/* + 1: descriptor by which the CPU of the thread counted is asked (where.h), another than the starter; 0 */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
