@@ -15,7 +15,9 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 
 	if (op == SP_OP_START || op == SP_OP_RESET)
 		return sp_records_zero(w, op, site);
-	if (!proven || cpu < 0 || cpu != w->cpu)
+	if (w->placed)
+		cpu = w->cpu;
+	else if (!proven || cpu < 0 || cpu != w->cpu)
 		return false;
 	if (op == SP_OP_READ && w->steady == site + 1)
 		return sp_records_again(w, x, site + 1);
@@ -27,7 +29,7 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	if (!sp_records_value(w, op, cpu, x, site))
 		return false;
 	last = sp_get(&w->last);
-	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN | (last->what & SP_RECORD_PERMANENT), cpu, site)) {
+	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), cpu, site)) {
 		sp_put(&w->steady, site + 1);
 		sp_order();
 		if (sp_get(&w->last) != last)	/* a handler came (fast.c) */
@@ -50,7 +52,7 @@ static inline __attribute__((always_inline)) void book_end(struct sp_writer *w, 
 {
 	sp_records_returned(w);
 	if (!book_short(w, op, cpu, x, proven, site))
-		sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven, .site = site,
+		sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven && !w->placed, .site = site,
 							    .who = BOOK_OWNER });
 }
 

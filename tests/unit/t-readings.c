@@ -106,6 +106,39 @@ static void in_order(void **state)
 	sp_model_close(&m);
 }
 
+/* A permanent accumulation leaves the entry before it and what was added, across folds and runs; no fold for each. */
+static void accumulated(void **state)
+{
+	struct sp_model m;
+	struct sp_row row = { 0 };
+	struct sp_kept at = { 0 };
+	uint64_t place = 0;
+	int64_t want[3000], is = 0;
+
+	for (uint64_t i = 0; i < SP_COUNT(want); i++) {
+		int cpu = cpu_of(i / 40);
+		int64_t x = (int64_t)(i * i % 1009);
+		bool reads = i % 97 < 30;
+
+		if (i % 500 == 0)
+			bind(UINT64_MAX);
+		else if (i % 500 == 90)
+			place = w.relation->place;
+		book_call(&w, reads ? SP_OP_READ : SP_OP_ACCUM, cpu, (const long long[]){ x, -x }, true, i % 97 == 50);
+		want[i] = is = reads ? x : is + x;
+		assert_true(i % 500 != 96 || w.relation->place == place);
+	}
+	open_first(&m, &row);
+	for (uint64_t i = 0; i < SP_COUNT(want); i++) {
+		assert_true(sp_row_kept(&m, &row, &at));
+		assert_int_equal(at.value[0], want[i]);
+		assert_int_equal(at.value[1], -want[i]);
+		assert_int_equal(at.cpu, cpu_of(i / 40));
+	}
+	assert_false(sp_row_kept(&m, &row, &at));
+	sp_model_close(&m);
+}
+
 static void limit(void **state)
 {
 	struct sp_model m;
@@ -247,7 +280,7 @@ static void folded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_order), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
+		TEST(in_order), TEST(accumulated), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
 		TEST(compact), TEST(folded),
 	};
 

@@ -138,6 +138,9 @@ static void oracle_book(struct oracle *o, enum sp_op op, int cpu, const long lon
 
 static struct oracle oracles[4];	/* by relation id */
 
+#define NOT_PLACED (-2)
+static int place = NOT_PLACED;		/* the CPU whose counts all sets have, or SP_NO_CPU */
+
 static struct oracle *oracle_of(const struct set *s)
 {
 	assert_true(s->w.relation->id < SP_COUNT(oracles));
@@ -151,6 +154,8 @@ static void bind_oracle(struct set *s)
 	o->k = s->papi.k;
 	o->keeps = s->papi.keeps;
 	o->running = false;
+	if (place != NOT_PLACED)
+		assert_true(sp_records_place(&s->w, place));
 }
 
 static void open_both(int n, int k, uint32_t keeps, int cpus)
@@ -283,14 +288,16 @@ static void random_step(struct set *s)
 	long long x[KMAX] = { 0 };
 	bool proven = rnd(2);
 
-	if (rnd(3) == 0)
+	if (place != NOT_PLACED)
+		cpu = place;
+	else if (rnd(3) == 0)
 		cpu = random_cpu();
 	for (int e = 0; op == SP_OP_WRITE && e < KMAX; e++)
 		x[e] = (long long)rnd(5000);
 	random_work(&s->papi);
 	papi_call(&s->papi, op, x);
 	book(s, op, cpu, x, proven);
-	oracle_book(oracle_of(s), op, cpu, x, proven);
+	oracle_book(oracle_of(s), op, cpu, x, proven && place == NOT_PLACED);
 }
 
 static void rebind(struct set *s)
@@ -331,6 +338,20 @@ static void at_random_kept(void **state)
 	random_sequences(SP_KEEPS_ON_RESET, 90 / SLOW_BUILD);
 	random_sequences(SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, 90 / SLOW_BUILD);
 	random_sequences(SP_KEEPS_ON_START, 90 / SLOW_BUILD);
+}
+
+/* A CPU with a cell of its own, one without, none; of components that keep counts, too. */
+static void placed_at_random(void **state)
+{
+	static const int places[] = { 2, 1003, SP_NO_CPU };
+
+	(void)state;
+	seed = 5;
+	for (unsigned i = 0; i < 12; i++) {
+		place = places[i % SP_COUNT(places)];
+		random_sequences(i / 3, 40 / SLOW_BUILD);
+	}
+	place = NOT_PLACED;
 }
 
 /* ---- windows that were spent on several CPUs ------------------------------- */
@@ -546,6 +567,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_random),
 		cmocka_unit_test(at_random_kept),
+		cmocka_unit_test(placed_at_random),
 		cmocka_unit_test(bound_again_while_running),
 		cmocka_unit_test(entry_after_write),
 		cmocka_unit_test(backwards_is_noted),
