@@ -62,7 +62,7 @@ NORMAL='' options=''
 if whose "bound to a CPU" "$apps/cpuattach"; then
 	is "bound to a CPU: the dump says so" "$(relation '$_->{target}')" \
 		"{\"cpu\":$(sed -n 's/^handed cpu=\([0-9]*\).*/\1/p;q' "$tmp/shim.out"),\"kind\":\"cpu\"}"
-	is "bound to a CPU: all of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 250
+	is "bound to a CPU: all of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 450
 fi
 NORMAL='s/value=[0-9]+/value=N/'
 whose "a whole CPU" "$apps/cpuattach" -s
@@ -80,6 +80,13 @@ if whose "attached to another process" "$apps/monitor"; then
 	is "attached: the dump says so, whom, and that it had ended" "$(relation '$_->{target}')" \
 		"{\"args\":[\"$apps/monitor\"],\"ended\":true,\"kind\":\"tid\",\"name\":\"monitor\",\"tid\":$target}"
 	is "attached: the kernel splits it" "$(relation '$_->{attribution}')" exact
+fi
+
+# Numbers of ours are the program's by then: no file of its is read in place of /proc's.
+whose "attached, and its descriptors are others" "$apps/monitor" closes
+if whose "attached to itself" "$apps/monitor" self; then
+	is "attached to itself: its own set" "$(relation '"$_->{target}{kind} $_->{attribution}"')" "thread exact"
+	is "attached to itself: proven, but where it moved" "$(relation 'grep { $_->{exact}[0] > $_->{total}[0] || $_->{exact}[0] < $_->{total}[0] - 3 } @{$_->{cpus}}')" ""
 fi
 
 # One that outlives us: not ended; a merged store and the text know it, too.

@@ -89,6 +89,25 @@ for version in 5.7 6.0 7.0 7.1 7.2; do
 	is "$version: unknown components of all granularities" "$got" "host:null=5 process:null=5 thread:0=5,1=0 "
 done
 check "the dump says so" grep -q "'widget' is not known to sspapi; its counts are taken for the calling thread" "$tmp/unknown.json"
+# From one place each, on two CPUs in turn: the cell, what is proven at most, and how much; of components that keep counts
+# nothing is counted before the first reading.
+taken=''
+for event in rapl:::PACKAGE_ENERGY:PACKAGE0 cuda:::x:device=0 net:::x sde:::LIB::x io:::READ appio:::READ_CALLS widget:::X; do
+	printf '%s\n' "component ${event%%:*}" "event $event component=${event%%:*}" >"$tmp/script"
+	run_shim taken env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set="$event" start show=5 read show=7 read cpu=1 show=10 read read cpu=0 show=16 read \
+		show=20 stop start show=23 read show=26 read cpu=1 show=29 quit start show=2 quit start show=3 quit cpu=0
+	taken="$taken${event%%:*} $(json "$tmp/taken.json" 'map { ($_->{cpu} // "no") . ":$_->{total}[0]" } grep { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd" ")
+"
+	is "$event: no more is proven than was counted there" "$(json "$tmp/taken.json" 'grep { $_->{exact}[0] > (!defined $_->{cpu} ? 0 : $_->{cpu} ? 5 : 37) } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
+done
+is "placed or split: each count is where it belongs" "$taken" "rapl no:54
+cuda no:54
+net no:54
+sde no:54
+io no:21
+appio 0:43 1:11
+widget 0:43 1:11
+"
 # stealtime's CPUs are those that are online.
 printf 'component stealtime\nevent stealtime:::CPU2 component=stealtime\n' >"$tmp/script"
 echo 0,3-5 >"$tmp/online"

@@ -10,7 +10,7 @@
  *	profil=N	PAPI_profil of its first event, with this threshold
  *	sleep=N		milliseconds	clock=N	the time of day is N ms behind the program's start until it says another	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
  *	whole=N		counts all that runs on CPU N (granularity SYS)
- *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
+ *	start stop quit (stop without values) read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
 #include <sys/syscall.h>
@@ -139,6 +139,7 @@ static void act(char *step)
 	STEP("swmpx", multiplex(PAPI_MULTIPLEX_FORCE_SW))
 	STEP("start", must(step, PAPI_start(c->id)))
 	STEP("stop", must(step, PAPI_stop(c->id, values)))
+	STEP("quit", must(step, PAPI_stop(c->id, NULL)))
 	STEP("read", must(step, PAPI_read(c->id, values)))
 	STEP("accum", must(step, PAPI_accum(c->id, values)))
 	STEP("reset", must(step, PAPI_reset(c->id)))

@@ -15,10 +15,9 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 
 	if (op == SP_OP_START || op == SP_OP_RESET)
 		return sp_records_zero(w, op, site);
-	if (w->placed)
-		cpu = w->cpu;
-	else if (!proven || cpu < 0 || cpu != w->cpu)
+	if (!proven || (!w->placed && (cpu < 0 || cpu != w->cpu)))
 		return false;
+	cpu = w->cpu;
 	if (op == SP_OP_READ && w->steady == site + 1)
 		return sp_records_again(w, x, site + 1);
 	if (op == SP_OP_ACCUM)
