@@ -75,8 +75,7 @@ static void unbind(struct sp_set *s)
 	sp_put(&s->overflows.block, NULL);
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
-	sp_counter_close(s->stat - 1);
-	sp_put(&s->stat, 0);
+	sp_counter_close(__atomic_exchange_n(&s->stat, 0, __ATOMIC_RELAXED) - 1);
 }
 
 /* Until the next start by itself nothing of it is booked. */
