@@ -621,8 +621,9 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
 	if (!(what & SP_RECORD_KEEPS) && sp_records_alike(r, what, cell, site)) {
-		for (uint32_t e = 0; e < w->k; e++)
-			sp_put(&r->value[e], r->value[e] + x[e]);
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
+		SP_EACH(w->k, EACH);
+#undef EACH
 		sp_bump(&r->count);
 	} else {
 		r = sp_records_new(w, what, cell, site);
