@@ -16,7 +16,7 @@ struct sp_log;
 #define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next one */
 #define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call in flight */
 #define SP_SLOW_OTHER	16u	/* the set's entries or values are not as most are */
-#define SP_SLOW_MORE	32u	/* readings are kept, have times, keep counts or are placed: short ways of their own */
+#define SP_SLOW_MORE	32u	/* readings are kept or have times, the component keeps counts, or the set is placed: short ways of their own */
 #define SP_SLOW_BINDS	64u	/* somebody binds the writer (sp_records_take) */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };

@@ -622,8 +622,9 @@ static sp_off counted_thread(const struct sp_counted *c)
 	return t ? off : sp_self.thread;
 }
 
-/* Where the thread runs tells nothing of the counts of a device, package, host, process, or of a CPU that the set names: a reading need
- * not look there.  (Sets that inherit, or count a thread that PAPI_attach names, may be the clocks' of others: counting.h.) */
+/* Places the set if its counts belong to one cell wherever the thread runs: those of a device, package, host or process, or of a
+ * CPU that the set names.  Sets that inherit or are attached stay on the slow path: their start and stop read the target's clock
+ * (counting.h). */
 static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
@@ -633,7 +634,7 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 		sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
-/* Where another thread's counts are: its CPU is asked at each reading. */
+/* Opens /proc's file of the thread that the set counts, if it is another one: each reading looks up that thread's CPU. */
 static void watch_cpu(struct sp_set *s)
 {
 	int fd = s->counted.tid > 0 && s->counted.thread != sp_self.id && s->book_on < 0 ? sp_cpu_open(s->counted.tid) : -1;

@@ -55,7 +55,7 @@ struct __attribute__((aligned(128))) sp_set {
 	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
 	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
-	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted */
+	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted, or the set is placed */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
@@ -78,7 +78,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_below below;
 	uint32_t n_slots;
-	int stat;			/* + 1: descriptor by which the CPU of the thread counted is asked (where.h), another than the starter; 0 */
+	int stat;			/* + 1: descriptor of /proc/TID/stat of the counted thread (where.h), if it is not the starter; 0: none */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t generation;		/* of the process that knows it; another: never seen */

@@ -29,7 +29,7 @@ void sp_counters_child(void);
  * of its own).  The descriptor; -EDQUOT: the budget is spent; -errno as perf_event_open. */
 int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader);
 
-/* The same for a file, read-only. */
+/* Opens a file read-only, within the same budget; -EDQUOT or -errno. */
 int sp_counters_open_file(const char *path);
 
 /* Closes it if it is still ours; -1 is none. */
