@@ -74,7 +74,7 @@ static uint64_t id_of(int fd, bool file)
 	struct stat s;
 
 	if (file)
-		return sp_sys(SYS_fstat, fd, &s) < 0 ? 0 : A_FILE | ((uint64_t)s.st_dev << 40 ^ (uint64_t)s.st_ino);
+		return sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) < 0 ? 0 : A_FILE | ((uint64_t)s.st_dev << 40 ^ (uint64_t)s.st_ino);
 	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) < 0 ? 0 : is;
 }
 
