@@ -1,31 +1,31 @@
 /* fast.c: what the fast path does out of line; see fast.h. */
 #include "fast.h"
 
-struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site)
+struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site)
 {
-	uint32_t is = sp_site_below(&s->seen[sp_seen_by(op)], at);
+	uint32_t is = sp_site_met(at);
 
 	if (op == SP_OP_START)
 		sp_put(&s->start_site, is);	/* (it may be booked on the slow path all the same) */
-	/* (Where no words of the stack say that it is the steady one.) */
-	*site = op == SP_OP_READ && sp_own(&s->writer.steady) == SP_STEADY_BELOW(at->to) && sp_own(&s->writer.from) == is && !s->below.span ?
-			SP_SITE_STEADY_BELOW : is;
-	return is ? s : NULL;
+	*site = is;
+	if (!is && sp_conf.callsites)
+		return NULL;
+	sp_site_know(&s->known[sp_seen_by(op)], at->to, is);
+	return s;
 }
 
 /* The next reading from this place, if it is like this one, changes nothing but the counts.  A handler that reads elsewhere,
  * and another thread's dlclose(), which makes the site forgotten (sites.c), may come in between: what is set here is not to
  * stay then. */
-static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to, int32_t sp_at)
+static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {
-	const struct sp_sites_seen *seen = &s->seen[SP_SEEN_READ];
-	const uint32_t site = of->site;
+	const struct sp_known *known = &s->known[SP_SEEN_READ];
 
-	sp_put(&s->writer.steady, 0);	/* `below` is of no site while it is written */
-	sp_order();
-	sp_put(&s->writer.steady, sp_site_known_by(site, to, sp_at, &s->below));
+	if (sp_get(&known->to) != to || known->site != of->site)
+		return;
+	sp_put(&s->writer.steady, known->word[0].to ? SP_STEADY_BELOW(to) : to);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (sp_get(&s->writer.last) != of || ((sp_get(&seen->last) & SP_SITE_MOST) != site && (sp_get(&seen->before) & SP_SITE_MOST) != site))
+	if (sp_get(&s->writer.last) != of || sp_get(&known->to) != to || known->site != of->site)
 		sp_put(&s->writer.steady, 0);
 }
 
@@ -40,7 +40,7 @@ SP_COLD void sp_fast_open(struct sp_set *s, int id)
 	sp_put(&sp_self.set, s);
 }
 
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at)
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
 	const struct sp_record *last;
 
@@ -52,7 +52,7 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 	}
 	last = sp_get(&s->writer.last);
 	if (last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), s->writer.cpu, site))
-		stay_steady(s, last, to, sp_at);
+		stay_steady(s, last, to);
 	return true;
 }
 

@@ -1,9 +1,9 @@
-/* fast.h: the fast path, for a call from the place that one of the last two came from.
+/* fast.h: the fast path, for a call from a place that was met before.
  *
  * Most of what a wrapper finds out before PAPI is called is the same each time: which libpapi, that the call is not
  * libpapi's own, which record the set's number is, which call site the return address.  A thread remembers the set of its
- * last call, and a set its last two call sites (`seen`, sites.h): a call whose set and site are there need not find out
- * the rest.  `fast_thread` says which thread may; what else may change meanwhile, the records and the proof check.  A reading
+ * last call, and a set the site that each kind of call came from twice in turn (`known`, sites.h); other sites are found by their
+ * steps (steps.h).  `fast_thread` says which thread may; what else may change meanwhile, the records and the proof check.  A reading
  * from the site of the two before (`steady`, writer.h) changes nothing but the counts.
  */
 #ifndef SP_FAST_H
@@ -12,51 +12,56 @@
 #include "../walker/rule.h"
 #include "hooks.h"
 
-/* In place of a site: the reading is the `steady` one; by its callers, too. */
+/* In place of a site: the reading is the `steady` one; by its callers, too: `steady` is another word then, no address. */
 #define SP_SITE_STEADY	UINT32_MAX
 #define SP_SITE_STEADY_BELOW (UINT32_MAX - 1)
+#define SP_STEADY_BELOW(to) (~(uint64_t)(to))
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
 
-/* Is it the steady one, by its callers, of which there are some?  frame: the wrapper's. */
-__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct sp_set *s, uintptr_t to, uintptr_t frame)
+/* Was the call made from the site, by its callers?  sp: the stack pointer after the call; frame: the wrapper's, where the caller's
+ * frame pointer stands. */
+__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struct sp_known *known, uintptr_t sp, uintptr_t frame)
 {
-	const struct sp_below_frame *f = s->below.frame;
-	const uintptr_t room = s->below.limit - frame;	/* of all words, as the last of them is to be in front of the stack's end */
-	uintptr_t base = frame;
+	const struct sp_word *w = known->word;
+	const uintptr_t room = known->limit - sp;	/* of all words, as the last of them is to be in front of the stack's end */
+	uintptr_t base = sp;
 
-	if (SP_UNLIKELY(sp_own(&s->writer.steady) != SP_STEADY_BELOW(to)) || SP_UNLIKELY(room > s->below.span))
+	if (!w->to)
+		return true;
+	if (SP_UNLIKELY(room > known->span))
 		return false;
-	if (SP_LIKELY(!s->below.by_fp)) {
+	if (SP_LIKELY(!known->by_fp)) {
 		do
-			if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(frame + (uintptr_t)f->at)) != f->to))
+			if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(sp + (uintptr_t)(intptr_t)w->at)) != w->to))
 				return false;
-		while ((++f)->to);
+		while ((++w)->to);
 		return true;
 	}
 	do {
-		if (f->base != SP_SAME_BASE) {
-			base = *(const uintptr_t *)(base + (uintptr_t)(intptr_t)f->base);
-			if (base - frame > room)	/* as code that breaks its own rules would have it */
+		if (w->base != SP_SAME_BASE) {
+			base = *(const uintptr_t *)(w->base == SP_FIRST_FP ? frame : base + (uintptr_t)(intptr_t)w->base);
+			if (base - sp > room)	/* as code that breaks its own rules would have it */
 				return false;
 		}
-		if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(base + (uintptr_t)f->at)) != f->to))
+		if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(base + (uintptr_t)(intptr_t)w->at)) != w->to))
 			return false;
-	} while ((++f)->to);
+	} while ((++w)->to);
 	return true;
 }
 
-/* Where callers are kept: the same by a look at them. */
-struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
+/* Another site than the known one. */
+struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
 
-/* The set, if this call may take the fast path, and the call's site.  Else NULL.  frame: the wrapper's; at: where it was called
- * from, NULL in the wrapper itself. */
-SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uintptr_t frame, const struct sp_stack *at, uint32_t *site)
+/* The set, if this call may take the fast path, and the call's site.  Else NULL.  frame: the wrapper's; sp: the stack pointer after the
+ * call; at: where it was called from, NULL in the wrapper itself. */
+SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t frame, const struct sp_stack *at,
+					 uint32_t *site)
 {
-	const enum sp_seen which = sp_seen_by(op);
 	struct sp_set *s = sp_self.set;
-	uint64_t differs;
+	const struct sp_known *known = &s->known[sp_seen_by(op)];
+	uint32_t found;			/* else gcc keeps *site in memory */
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
 	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
@@ -66,21 +71,19 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 		*site = SP_SITE_STEADY;
 		return s;
 	}
-	if (SP_UNLIKELY(sp_get(&sp_process.unwinds))) {
-		uint32_t below;		/* else gcc keeps *site in memory */
-
-		*site = SP_SITE_STEADY_BELOW;
-		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, frame)))
+	if (SP_LIKELY(sp_own(&known->to) == to)) {
+		found = sp_own(&known->site);
+		/* (A handler may make it another one meanwhile.) */
+		if (SP_LIKELY(sp_has_words(known, sp, frame)) && SP_LIKELY(sp_get(&known->site) == found)) {
+			*site = op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == SP_STEADY_BELOW(to)) ? SP_SITE_STEADY_BELOW : found;
+			if (op == SP_OP_START)
+				sp_put(&s->start_site, found);	/* (it may be booked on the slow path all the same) */
 			return s;
-		s = sp_fast_below(s, op, at ? at : &SP_CALLED_FROM, &below);
-		*site = below;
-		return s;
+		}
 	}
-	differs = sp_own(&s->seen[which].last) ^ SP_SITE_OF(to);
-	if (SP_UNLIKELY(differs > SP_SITE_MOST))
-		differs = sp_own(&s->seen[which].before) ^ SP_SITE_OF(to);
-	*site = (uint32_t)differs;
-	return SP_LIKELY(differs <= SP_SITE_MOST) ? s : NULL;
+	s = sp_fast_find(s, op, at ? at : &SP_CALLED_FROM, &found);
+	*site = found;
+	return s;
 }
 
 /* This thread's calls for the set may take the fast path from now on. */
@@ -105,15 +108,15 @@ SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 SP_COLD void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site);
 
 /* From another site than the two before; the next may be steady. */
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at);
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to);
 
-SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at)
+SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
 	if (SP_LIKELY(site == SP_SITE_STEADY))
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
 	if (site == SP_SITE_STEADY_BELOW)
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(to));
-	return sp_fast_read_from(s, values, open, site, to, sp_at);
+	return sp_fast_read_from(s, values, open, site, to);
 }
 
 /* Begins a window after PAPI has zeroed the set, and before the call's record is written: a handler that reads the set right

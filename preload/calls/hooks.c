@@ -580,7 +580,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 		get_ready(s, id);
 	}
 	if (sp_get(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
-		sp_put(&s->start_site, sp_site_of_start(&s->seen[SP_SEEN_START], at));
+		sp_put(&s->start_site, sp_site_of_start(at));
 	sp_counting_prepare(s);
 }
 
@@ -743,7 +743,7 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
-	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? sp_get(&s->start_site) : sp_site_here(&s->seen[sp_seen_by(op)], at);
+	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? sp_get(&s->start_site) : sp_site_here(at);
 	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), split, timed;
 	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
 	struct sp_split *p;
@@ -932,7 +932,7 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 	struct sp_set *s = sp_set_of(id);
 
 	if (sp_get(&sp_process.unwinds) && sp_booked(s))
-		(void)sp_site_here(&s->seen[sp_seen_by(op)], at);
+		(void)sp_site_here(at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame) : sp_begin_call(id, op, frame);
 }
 

@@ -28,6 +28,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
+#define CFA ((uintptr_t)__builtin_dwarf_cfa())
 #define NONE (void)0
 
 /* Where a call was made from: to where it returns, and the wrapper's frame. */
@@ -171,7 +172,6 @@ struct left {
 	uintptr_t frame;
 	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
 	long long *had;			/* what PAPI_accum is to add to */
-	int32_t sp_at;			/* the wrapper's canonical frame address, from its frame */
 	int rc;
 	uint32_t open;
 };
@@ -209,8 +209,8 @@ struct left {
 		count(SP_CALL_##name); \
 		if (!(left->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
 			uint32_t site; \
-			struct sp_set *s = sp_fast_set(called->number, OP_##name, at->to, frame, at, &site); \
-			s == called && BOOK_##name(at->to, left->sp_at); }))) { \
+			struct sp_set *s = sp_fast_set(called->number, OP_##name, at->to, at->sp, frame, at, &site); \
+			s == called && BOOK_##name(at->to); }))) { \
 			after; \
 		} \
 		sp_fast_learn(called, EventSet); \
@@ -230,26 +230,25 @@ struct left {
 	}
 
 /* How the fast path books a call that returned to `to`. */
-#define SP_AT_CFA ((int32_t)((uintptr_t)__builtin_dwarf_cfa() - FRAME))
 #define OP_PAPI_read SP_OP_READ
 #define OP_PAPI_read_ts SP_OP_READ
 #define OP_PAPI_reset SP_OP_RESET
 #define OP_PAPI_accum SP_OP_ACCUM
 #define OP_PAPI_start SP_OP_START
 #define OP_PAPI_stop SP_OP_STOP
-#define BOOK_PAPI_read(to, sp_at) sp_fast_read(s, values, open, site, to, sp_at)
-#define BOOK_PAPI_read_ts(to, sp_at) sp_fast_read(s, values, open, site, to, sp_at)
-#define BOOK_PAPI_reset(to, sp_at) sp_fast_reset(s, open, site)
-#define BOOK_PAPI_accum(to, sp_at) sp_fast_accum(s, values, sp_before, open, site)
-#define BOOK_PAPI_start(to, sp_at) sp_fast_start(s, open, site)
-#define BOOK_PAPI_stop(to, sp_at) sp_fast_stop(s, values, open, site)
+#define BOOK_PAPI_read(to) sp_fast_read(s, values, open, site, to)
+#define BOOK_PAPI_read_ts(to) sp_fast_read(s, values, open, site, to)
+#define BOOK_PAPI_reset(to) sp_fast_reset(s, open, site)
+#define BOOK_PAPI_accum(to) sp_fast_accum(s, values, sp_before, open, site)
+#define BOOK_PAPI_start(to) sp_fast_start(s, open, site)
+#define BOOK_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
  * called.  behind: right after.  had: what PAPI_accum is to add to. */
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, OP_##name, CALLER, FRAME, NULL, &site) : NULL; \
+	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, OP_##name, CALLER, CFA, FRAME, NULL, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
@@ -258,13 +257,13 @@ struct left {
 			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
 			behind; \
 			sp_records_returned(&s->writer); \
-			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER, SP_AT_CFA))) { \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER))) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
 				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct left){ FROM, s, had, SP_AT_CFA, rc, open }, BARE again); \
+			return slow_##name(&(struct left){ FROM, s, had, rc, open }, BARE again); \
 		} \
 	}
 #define FAST_PAPI_read FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)

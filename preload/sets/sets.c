@@ -16,7 +16,7 @@ static uint32_t serials;
 bool sp_sets_lost;
 
 /* With what a set has of the store, at most 10 KiB a set (tests/unit/t-store.c). */
-_Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2048, "a set's private memory");
+_Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304, "a set's private memory");
 
 struct chunk {
 	struct sp_set set[SP_SETS_CHUNK];
@@ -248,10 +248,8 @@ void sp_sets_each(void (*with)(struct sp_set *s))
 
 static void forget_sites(struct sp_set *s)
 {
-	for (int w = 0; w < SP_SEEN; w++) {
-		sp_put(&s->seen[w].last, 0);
-		sp_put(&s->seen[w].before, 0);
-	}
+	for (int w = 0; w < SP_SEEN; w++)
+		sp_put(&s->known[w].to, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	sp_put(&s->writer.steady, 0);
 }

@@ -18,42 +18,42 @@
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-/* A start and a stop come from two places, mostly, and readings from a third. */
-enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN };
-
-/* The two call sites met last, to find them again: a loop that reads at two places has both.  Each is one word, with the
- * site's number in the lower 16 bits: a handler may meet a site, too. */
-struct sp_sites_seen {
-	uint64_t last, before;
-};
-
-/* The callers of a steady reading, where they are kept: the words of the stack that are to be as they were (fast.h), by their
- * distances from the wrapper's frame.  They are on the stack whose end was verified as long as that frame is one of the `span`
- * up to `limit`. */
-#define SP_BELOW	3u
+/* A call site as a set knows it that was called from there twice in turn: by the return address, and where callers are kept by the
+ * words of the stack that hold their return addresses. These are on the stack whose end was verified, as long as the stack pointer
+ * after the call is one of the `span` up to `limit`. */
+#define SP_WORDS	3u
 #define SP_SAME_BASE	INT32_MIN
-#define SP_STEADY_BELOW(to) (~(uint64_t)(to))	/* the writer's `steady` then: no address */
-struct sp_below {
+#define SP_FIRST_FP	(INT32_MIN + 1)
+struct sp_known {
+	uintptr_t to;			/* 0: none */
+	uint32_t site;
+	uint32_t met;			/* the site that was met last and may be the next one here */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
-	struct sp_below_frame {
-		int64_t at;
-		uintptr_t to;		/* 0: no more frames */
-		int32_t base;		/* at is from what stands there (a frame pointer), from here on */
-	} frame[SP_BELOW + 1];
+	bool nowhere;			/* the last word holds no return address */
+	bool writing;			/* its thread is: a handler that comes then writes nothing */
+	struct sp_word {
+		int32_t at;		/* from the stack pointer after the call on, or from the last base */
+		int32_t base;		/* the frame pointer that stands here, from the last base on, is the base of this word and of those
+					 * behind it; SP_FIRST_FP: the caller's */
+		uintptr_t to;		/* 0: there are no more */
+	} word[SP_WORDS + 1];
 };
+
+/* Calls that come from different places, mostly. */
+enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN_ZERO, SP_SEEN };
 
 static inline enum sp_seen sp_seen_by(enum sp_op op)
 {
-	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
+	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP :
+	       op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_SEEN_ZERO : SP_SEEN_READ;
 }
 
 /* Threads write to their sets at every reading: neighbours must not share a cache line
  * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
  * the processor fetches together. */
 struct __attribute__((aligned(128))) sp_set {
-	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
-	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
+	/* A line of cache, with those of the writer's: what a start and its stop use. */
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted, or the set is placed */
 	/* Also read by threads that have nothing to do with the set. */
@@ -76,7 +76,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
 	uint32_t *slots;		/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
-	struct sp_below below;
+	struct sp_known known[SP_SEEN];	/* call sites (sites.h), by what was called */
 	uint32_t n_slots;
 	int stat;			/* + 1: descriptor of /proc/TID/stat of the counted thread (where.h), if it is not the starter; 0: none */
 	/* From here on 0 in a new set. */

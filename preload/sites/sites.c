@@ -12,6 +12,7 @@
 #include "../sets/sets.h"
 #include "modules.h"
 #include "sites.h"
+#include "steps.h"
 #include "unwind.h"
 
 #define TABLE	8192u			/* a power of 2, twice the sites */
@@ -204,126 +205,128 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->plain = is_plain(k);
 }
 
-/* A return address that was met before, where it is all there is to compare; 0: look further.
- * Code that reads at three places in turn comes here each time. */
-static uint32_t find_plain(uintptr_t caller)
+/* Another thread's dlclose() may come in between: what it has removed is not put back. `was`: `epoch` from before the site was
+ * found. */
+static bool is_unloaded(uint32_t was)
 {
-	uint32_t i = (uint32_t)(caller * 0x9e3779b97f4a7c15ull >> 40);
-	uint64_t is;
-
-	for (uint32_t tries = 0; tries < 8 && (is = sp_acquire(&table[i % TABLE])) != 0; i++, tries++)
-		if (is >> 16 == caller)
-			return NUMBER(is);
-	return 0;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return was % 2 || sp_acquire(&epoch) != was;
 }
 
-/* Another thread's dlclose() may come in between: what it has made forgotten is not put back. */
-static void keep(struct sp_sites_seen *seen, uint64_t is)
+/* frames: `depth` from before the path was found. */
+static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
 {
-	uint32_t was = sp_acquire(&epoch);
-
-	sp_put(&seen->before, sp_get(&seen->last));
-	sp_put(&seen->last, is);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (was % 2 || sp_acquire(&epoch) != was)
-		sp_put(&seen->before, 0);
+	if (!sp_steps)
+		return;
+	if (frames > 1)
+		sp_path_teach(&paths[id], at, frames, id);
+	else if (is_key(at->to))
+		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
+	if (is_unloaded(was))
+		sp_steps_remove(0, UINTPTR_MAX);
 }
 
 /* With callers, or a name. */
-static uint32_t find_below(struct sp_sites_seen *seen, struct key *k, uintptr_t caller, bool make)
+static uint32_t find_below(struct key *k, bool make)
 {
 	uint32_t id;
 
 	hash_key(k);
 	id = find(k, make);
-	if (id && k->path.rule[0] != SP_NO_RULE) {
+	if (id && k->path.rule[0] != SP_NO_RULE)
 		for (unsigned i = 0; i < SP_PATH_MOST; i++)
 			sp_put(&paths[id].rule[i], k->path.rule[i]);
-		keep(seen, SP_SITE_BELOW(caller) | id);
-	}
 	return id;
 }
 
-uint32_t sp_site_below(struct sp_sites_seen *seen, const struct sp_stack *at)
+/* By the rules of its frames; 0: it was not met before, or not all of them are known. */
+static uint32_t find_known(const struct sp_stack *at)
 {
-	const uintptr_t caller = at->to;
-	const uint64_t is[] = { sp_get(&seen->last), sp_get(&seen->before) };
-	struct key k;
+	const uint32_t frames = sp_acquire(&depth), was = sp_acquire(&epoch);
+	struct key k = { .n = 0 };
 	uint32_t id;
 
-	for (unsigned i = 0; i < SP_COUNT(is); i++)
-		if (is[i] >> 16 == SP_SITE_BELOW(caller) >> 16 && sp_path_is(&paths[NUMBER(is[i])], at))
-			return NUMBER(is[i]);
-	if (!sp_acquire(&table))
-		return 0;
-	k.name = NULL;
-	k.call = 0;
-	k.plain = false;
-	k.n = sp_unwind_known(k.frame, sp_get(&depth), at, &k.path);
-	id = k.n ? find_below(seen, &k, caller, false) : 0;
+	k.n = sp_unwind_known(k.frame, frames, at, &k.path);
+	id = k.n ? find_below(&k, false) : 0;
+	if (id && k.path.rule[0] != SP_NO_RULE)
+		teach(at, id, frames, was);
 	if (id || !k.n || !is_crowded())
 		return id;
 	k.n = 1;
 	k.path.rule[0] = SP_NO_RULE;
-	return find_below(seen, &k, caller, false);
+	return find_below(&k, false);
 }
 
-uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t sp_at, struct sp_below *below)
+/* `met`: it was met before. */
+static uint32_t find_site(const struct sp_stack *at, bool met, bool learn)
 {
-	if (!sp_get(&sp_process.unwinds))
-		return caller;
-	if (sp_get(&paths[id].rule[0]) == SP_NO_RULE)
-		return 0;
-	if (sp_get(&paths[id].rule[1]) == SP_NO_RULE)
-		return caller;
-	if (!sp_path_words(&paths[id], sp_at, below)) {
-		below->limit = below->span = 0;		/* in no constant place: no stack pointer is there */
-	}
-	return SP_STEADY_BELOW(caller);
-}
-
-static uint32_t find_site(struct sp_sites_seen *seen, const struct sp_stack *at, bool learn)
-{
-	const uintptr_t caller = at->to;
-	uint64_t before = sp_get(&seen->before);
+	const uint32_t frames = sp_acquire(&depth), was = sp_acquire(&epoch);
 	struct key k;
 	bool inside;
 	uint32_t id;
 
-	if (before >> 16 == caller)
-		return NUMBER(before);
-	if (sp_get(&depth) == 1 && is_key(caller) && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
-		keep(seen, SP_SITE_OF(caller) | id);
-		return id;
-	}
-	if (!sp_acquire(&table)) {
-		if (!sp_conf.callsites && caller <= ADDRESS)
-			keep(seen, SP_SITE_OF(caller));
+	if (!sp_acquire(&table))
 		return 0;
-	}
-	inside = sp_self.nests && (sp_internal(sp_papi_used, caller) || caller - sp_papi_used->low < sp_papi_used->span);
-	if (sp_get(&depth) > 1 && !sp_self.nests && (id = sp_site_below(seen, at)) != 0)
+	if (!sp_self.nests && sp_steps && is_key(at->to) && (id = sp_path_site(at, frames)) != 0)
 		return id;
+	id = frames > 1 && !sp_self.nests ? find_known(at) : 0;
+	if (id || met)
+		return id;
+	inside = sp_self.nests && (sp_internal(sp_papi_used, at->to) || at->to - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, at, inside, learn);
 	if (inside)			/* the caller is not the program's */
 		k.path.rule[0] = SP_NO_RULE;
-	if (!k.plain)
-		return find_below(seen, &k, caller, true);
-	hash_key(&k);
-	id = find(&k, true);
-	if (id && !inside)
-		keep(seen, SP_SITE_OF(k.hash) | id);
+	id = find_below(&k, true);
+	if (id && !inside && (k.plain || k.path.rule[0] != SP_NO_RULE))
+		teach(at, id, frames, was);
 	return id;
 }
 
-uint32_t sp_site_find(struct sp_sites_seen *seen, const struct sp_stack *at)
+uint32_t sp_site_here(const struct sp_stack *at)
 {
-	return find_site(seen, at, false);
+	return find_site(at, false, false);
 }
 
-uint32_t sp_site_of_start(struct sp_sites_seen *seen, const struct sp_stack *at)
+uint32_t sp_site_met(const struct sp_stack *at)
 {
-	return find_site(seen, at, true);
+	return find_site(at, true, false);
+}
+
+uint32_t sp_site_of_start(const struct sp_stack *at)
+{
+	return find_site(at, false, true);
+}
+
+/* What the words are, while a handler leaves them as they are. */
+static void know(struct sp_known *known, uintptr_t to, uint32_t id)
+{
+	const uint32_t was = sp_acquire(&epoch);
+
+	sp_put(&known->to, 0);
+	sp_order();
+	known->word[0].to = 0;
+	known->site = id;
+	if (sp_acquire(&depth) > 1 && (!sp_path_words(&paths[id], known) || known->nowhere))
+		return;
+	sp_order();
+	sp_put(&known->to, to);
+	if (is_unloaded(was))
+		sp_put(&known->to, 0);
+}
+
+void sp_site_know(struct sp_known *known, uintptr_t to, uint32_t id)
+{
+	if (sp_get(&known->writing))
+		return;
+	if (sp_get(&known->met) != id) {
+		sp_put(&known->met, id);
+		return;
+	}
+	sp_put(&known->writing, true);
+	sp_order();
+	know(known, to, id);
+	sp_order();
+	sp_put(&known->writing, false);
 }
 
 /* ---- modules ---------------------------------------------------------- */
@@ -408,7 +411,7 @@ static void cut_callers(uint32_t upto)
 		cut(id, frames);
 	if (frames == was)
 		return;
-	sp_put(&depth, frames);
+	sp_publish(&depth, frames);
 	sp_put(&sp_store.header->callsites, frames);
 	sp_put(&sp_process.unwinds, frames > 1);
 }
@@ -587,6 +590,7 @@ static void begin(void)
 	sp_put(&depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
 	sp_put(&sp_process.unwinds, depth > 1);
 	sp_put(&sp_store.header->callsites, depth);
+	(void)sp_steps_prepare();
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
 		sp_wipe_on_fork(p, TABLE * sizeof(*table));
@@ -654,6 +658,7 @@ void sp_sites_forget_all(void)
 {
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
+	sp_steps_child();
 	epoch = (epoch | 1) + 1;
 	sp_sets_forget_sites();
 	sp_modules_forget();

@@ -33,29 +33,20 @@ static inline uint32_t sp_sites_frames(void)
 /* A site in one word: the address, the number below it.  What differs from an address of the same is the number. */
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
-#define SP_SITE_BELOW(address) SP_SITE_OF(~(address))	/* with callers the address is not all: another word for those who ask by it alone */
 
-/* What is not the last one's address, or no address that fits into 48 bits. */
-uint32_t sp_site_find(struct sp_sites_seen *seen, const struct sp_stack *at);
+/* The site of a call: to where it returns, with the registers after it. Met before, it is found by its steps (steps.h), else by the
+ * rules of its frames (unwind.h). */
+uint32_t sp_site_here(const struct sp_stack *at);
 
-/* The site of a call: to where it returns, with the registers after it. */
-static inline uint32_t sp_site_here(struct sp_sites_seen *seen, const struct sp_stack *at)
-{
-	uint64_t differs = sp_get(&seen->last) ^ SP_SITE_OF(at->to);
-
-	return SP_LIKELY(differs <= SP_SITE_MOST) ? (uint32_t)differs : sp_site_find(seen, at);
-}
-
-/* The same, if it was met before, by a look at its callers (unwind.h); 0: it was not. */
-uint32_t sp_site_below(struct sp_sites_seen *seen, const struct sp_stack *at);
-
-/* What a reading of this site is known by from now on (the writer's `steady`): its address; with callers another word, and
- * *below; 0: by nothing, they are too many.  sp_at: from the wrapper's frame on, the stack
- * pointer after the call. */
-uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t sp_at, struct sp_below *below);
+/* The same, without a walk; 0: it was not met before. */
+uint32_t sp_site_met(const struct sp_stack *at);
 
 /* A start's, before it: what its callers' code needs is in memory then. */
-uint32_t sp_site_of_start(struct sp_sites_seen *seen, const struct sp_stack *at);
+uint32_t sp_site_of_start(const struct sp_stack *at);
+
+/* A call that returns to `to` is of this site. The set knows it from now on if the call before was, too, and its words can be told. By
+ * the thread that may take the set's fast path. */
+void sp_site_know(struct sp_known *known, uintptr_t to, uint32_t id);
 
 /* With the first event set: what finds callers. */
 void sp_sites_load(void);

@@ -11,6 +11,7 @@
 #include "../process/own.h"
 #include "../process/process.h"
 #include "../walker/walker.h"
+#include "steps.h"
 #include "unwind.h"
 
 #ifndef MADV_POPULATE_READ		/* Linux 5.14 */
@@ -619,54 +620,98 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
 	return f.n;
 }
 
-bool sp_path_is(const struct sp_path *p, const struct sp_stack *from)
-{
-	struct sp_stack at = *from;
-	unsigned i = sp_get(&p->rule[0]), next;
-
-	if (i == SP_NO_RULE || sp_get(&rules[i].to) != at.to)
-		return false;
-	enter_stack(at.sp);
-	for (unsigned n = 1; n < SP_PATH_MOST && (next = sp_get(&p->rule[n])) != SP_NO_RULE; n++, i = next) {
-		bool leads = follow(&at, &rules[i].is);
-
-		if (next == SP_LEADS_NOWHERE)
-			return !leads || !may_be_code(at.to);
-		if (!leads || at.to != sp_get(&rules[next].to))
-			return false;
-	}
-	return true;
-}
-
-bool sp_path_words(const struct sp_path *p, int32_t sp_at, struct sp_below *below)
+bool sp_path_words(const struct sp_path *p, struct sp_known *known)
 {
 	uint32_t i = 0, rule = sp_get(&p->rule[0]), next;
-	int32_t cfa = sp_at, fp_at = 0, reach = 0;
+	int32_t cfa = 0, fp_at = SP_FIRST_FP, reach = 0;
 
 	/* (Another thread may cut the path: one look at each.) */
 	if (rule == SP_NO_RULE)
 		return false;
-	below->by_fp = false;
-	for (; i < SP_BELOW && (next = sp_get(&p->rule[i + 1])) != SP_NO_RULE; i++, rule = next) {
+	known->by_fp = known->nowhere = false;
+	for (; i < SP_WORDS && !known->nowhere && (next = sp_get(&p->rule[i + 1])) != SP_NO_RULE; i++, rule = next) {
 		const struct sp_rule *r = &rules[rule].is;
 		bool by_fp = r->how & SP_RULE_BY_FP;
 
-		if (next == SP_LEADS_NOWHERE || (r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
+		if ((r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
 			return false;
-		below->frame[i].base = by_fp ? fp_at : SP_SAME_BASE;
-		below->by_fp |= by_fp;
+		known->word[i].base = by_fp ? fp_at : SP_SAME_BASE;
+		known->by_fp |= by_fp;
 		cfa = (by_fp ? 0 : cfa) + r->cfa;
-		below->frame[i].at = cfa + r->ra;
-		below->frame[i].to = rules[next].to;
+		known->word[i].at = cfa + r->ra;
+		known->nowhere = next == SP_LEADS_NOWHERE;
+		known->word[i].to = known->nowhere ? SP_STEP_NOWHERE : rules[next].to;
+		if (cfa + r->ra < 0)
+			return false;
 		fp_at = r->fp ? cfa + r->fp : fp_at;
 		reach = reach > cfa ? reach : cfa;
 		reach = reach > fp_at ? reach : fp_at;
 	}
-	below->frame[i].to = 0;
+	known->word[i].to = 0;
 	/* (All words are below the last frame's end.) */
-	below->limit = sp_self.stack_end - (uintptr_t)reach;
-	below->span = below->limit - sp_self.stack_low + (uintptr_t)sp_at;
+	known->limit = sp_self.stack_end - (uintptr_t)reach;
+	known->span = known->limit - sp_self.stack_low;
 	return (uint32_t)reach <= sp_self.stack_end - sp_self.stack_low;
+}
+
+/* The address in a word of the stack. */
+static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t from_base, const struct sp_stack *from)
+{
+	uintptr_t to;
+
+	if (from_base == SP_FIRST_FP)
+		*base = from->fp;
+	else if (from_base != SP_SAME_BASE && !take(base, *base + (uintptr_t)(intptr_t)from_base, from->sp))
+		return SP_STEP_NOWHERE;
+	if (!take(&to, *base + (uintptr_t)(intptr_t)at, from->sp))
+		return SP_STEP_NOWHERE;
+	return sp_unsigned_address(to);
+}
+
+/* (Linux gives no process more address bits unasked.) */
+static bool is_step(uintptr_t to)
+{
+	return !(to >> 48);
+}
+
+uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
+{
+	const struct sp_step *s = sp_step_find(SP_STEP_KEY(frames, from->to));
+	uintptr_t base = from->sp;
+
+	if (!s || s->base == SP_STEP_SITE)
+		return s ? (uint32_t)s->at : 0;
+	enter_stack(from->sp);
+	do {
+		uintptr_t to = follow_step(&base, s->at, s->base, from);
+
+		s = is_step(to) ? sp_step_find(SP_STEP_KEY(sp_step_number(s), to)) : NULL;
+		if (!s)
+			return 0;
+	} while (s->base != SP_STEP_SITE);
+	return (uint32_t)s->at;
+}
+
+void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site)
+{
+	uintptr_t to = from->to, base = from->sp;
+	struct sp_known known;
+
+	if (!is_step(to) || !sp_path_words(p, &known))
+		return;
+	enter_stack(from->sp);
+	for (const struct sp_word *w = known.word; w->to; w++) {
+		const struct sp_step *s = sp_step_add(SP_STEP_KEY(frames, to), w->at, w->base);
+
+		if (!s)
+			return;
+		to = follow_step(&base, w->at, w->base, from);
+		/* (What is no code now may be some later, if it is more than nothing.) */
+		if (!is_step(to) || (to != w->to && (w->to != SP_STEP_NOWHERE || to)))
+			return;
+		frames = sp_step_number(s);
+	}
+	(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
 }
 
 /* ---- unloading ----------------------------------------------------------------------- */
@@ -690,6 +735,7 @@ void sp_unwind_unloaded(void)
 		if (seen[i] || objects[i].gone)
 			continue;
 		sp_put(&objects[i].gone, true);
+		sp_steps_remove(objects[i].low, objects[i].span);
 		for (uint32_t k = 0; k < RULES; k++)
 			if (rules[k].to - 1 - objects[i].low < objects[i].span)
 				sp_put(&rules[k].to, GONE);

@@ -45,12 +45,14 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 /* The path by known rules alone; else 0. */
 uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from, struct sp_path *path);
 
-/* Is this the path of a call from there? */
-bool sp_path_is(const struct sp_path *p, const struct sp_stack *from);
+/* The words of the stack that make out this path. The stack is that of the last question. False: they are in no constant place. */
+bool sp_path_words(const struct sp_path *p, struct sp_known *known);
 
-/* The words of the stack that make out this path, from the wrapper's frame on, where the caller's frame pointer stands; sp_at:
- * its stack pointer. The stack is that of the last question. False: they are in no constant place. */
-bool sp_path_words(const struct sp_path *p, int32_t sp_at, struct sp_below *below);
+/* The site of a call from there, by steps (steps.h), where paths have so many frames; 0: it is not known. */
+uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames);
+
+/* Adds the steps to a site, whose path this is. */
+void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site);
 
 /* Where the function begins that the call lies in, if the rule is known; else 0. */
 uintptr_t sp_unwind_function(uintptr_t to);

@@ -1,0 +1,56 @@
+/* steps.c: see steps.h. */
+#include <string.h>
+
+#include "../../core/base/sys.h"
+#include "steps.h"
+
+#define CLAIMED	1u			/* in place of a key: somebody writes it */
+#define REMOVED	2u
+
+struct sp_step *sp_steps;
+
+bool sp_steps_prepare(void)
+{
+	void *p = sp_steps ? NULL : sp_map(SP_STEPS * sizeof(*sp_steps));
+
+	if (p) {
+		sp_wipe_on_fork(p, SP_STEPS * sizeof(*sp_steps));
+		memset(p, 0, SP_STEPS * sizeof(*sp_steps));
+		sp_publish(&sp_steps, p);
+	}
+	return sp_steps != NULL;
+}
+
+void sp_steps_child(void)
+{
+	if (sp_steps)
+		memset(sp_steps, 0, SP_STEPS * sizeof(*sp_steps));
+}
+
+const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
+{
+	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
+		struct sp_step *s = sp_step_at(key, tries);
+		uint64_t is = 0;
+
+		if (sp_cas(&s->key, &is, CLAIMED)) {
+			s->at = at;
+			s->base = base;
+			sp_publish(&s->key, key);
+			return s;
+		}
+		if (is == key)
+			return s->at == at && s->base == base ? s : NULL;
+	}
+	return NULL;
+}
+
+void sp_steps_remove(uintptr_t low, uintptr_t span)
+{
+	for (uint32_t i = 0; sp_steps && i < SP_STEPS; i++) {
+		uint64_t is = sp_acquire(&sp_steps[i].key);
+
+		if (is > SP_STEP_KEY(SP_STEP_NOWHERE, 0) && (is >> 16) - 1 - low < span)
+			sp_put(&sp_steps[i].key, REMOVED);
+	}
+}

@@ -1,0 +1,64 @@
+/* steps.h: finds the call site of a stack in a hash of return addresses.
+ *
+ * A step is a return address behind the steps that led to it. It says where the stack holds the next return address, or, as the
+ * last one, which call site this is. So a site is found by one look for each of its frames, however many sites there are.
+ *
+ * One table for the process, without locks: a step is written once, and its place is not used again when it is removed. Thread- and
+ * signal-safe. A step for which there is no place is left out; the site is then found by the rules of its frames (unwind.h).
+ */
+#ifndef SP_STEPS_H
+#define SP_STEPS_H
+
+#include "../sets/sets.h"
+
+struct sp_step {
+	uint64_t key;			/* SP_STEP_KEY; what is below 65536 is none; 0: free */
+	int32_t at, base;		/* struct sp_word's; or the site's number, and SP_STEP_SITE */
+};
+
+#define SP_STEP_SITE	(INT32_MIN + 2)
+#define SP_STEPS	8192u		/* a power of 2 */
+#define SP_STEP_TRIES	16u
+#define SP_STEP_FIRST	(SP_FRAMES_MAX + 1)	/* numbers below are in front of a first step: how many frames are kept */
+#define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))
+#define SP_STEP_NOWHERE	((uintptr_t)1)	/* in place of an address that no verified word of the stack holds */
+
+extern struct sp_step *sp_steps;	/* NULL: there are none */
+
+/* The number of a step, for those behind it. */
+static inline uint32_t sp_step_number(const struct sp_step *s)
+{
+	return (uint32_t)(s - sp_steps) + SP_STEP_FIRST;
+}
+
+static inline struct sp_step *sp_step_at(uint64_t key, uint32_t tries)
+{
+	return &sp_steps[((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 51) + tries) % SP_STEPS];
+}
+
+/* NULL: there is no such step. */
+static inline const struct sp_step *sp_step_find(uint64_t key)
+{
+	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
+		const struct sp_step *s = sp_step_at(key, tries);
+		const uint64_t is = sp_acquire(&s->key);
+
+		if (SP_LIKELY(is == key))
+			return s;
+		if (!is)
+			break;
+	}
+	return NULL;
+}
+
+/* The table, in memory; in a child of fork it is empty. False: there is no memory. */
+bool sp_steps_prepare(void);
+void sp_steps_child(void);
+
+/* Adds a step, if it is not there. NULL: there is no place, or it leads elsewhere. */
+const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base);
+
+/* Removes those whose address was in this code, which was unloaded, and with them all behind them. */
+void sp_steps_remove(uintptr_t low, uintptr_t span);
+
+#endif
