@@ -56,7 +56,7 @@ struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_sta
 
 /* The set, if this call may take the fast path, and the call's site.  Else NULL.  frame: the wrapper's; sp: the stack pointer after the
  * call; at: where it was called from, NULL in the wrapper itself. */
-SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t frame, const struct sp_stack *at,
+SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t frame, const struct sp_stack *at,
 					 uint32_t *site)
 {
 	struct sp_set *s = sp_self.set;
@@ -81,6 +81,8 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 			return s;
 		}
 	}
+	if (SP_UNLIKELY(sp_internal(papi, to)))		/* PAPI_accum's own PAPI_reset */
+		return NULL;
 	s = sp_fast_find(s, op, at ? at : &SP_CALLED_FROM, &found);
 	*site = found;
 	return s;

@@ -257,8 +257,7 @@ static uint32_t find_known(const struct sp_stack *at)
 	return find_below(&k, false);
 }
 
-/* `met`: it was met before. */
-static uint32_t find_site(const struct sp_stack *at, bool met, bool learn)
+static uint32_t find_site(const struct sp_stack *at, bool learn)
 {
 	const uint32_t frames = sp_acquire(&depth), was = sp_acquire(&epoch);
 	struct key k;
@@ -267,10 +266,7 @@ static uint32_t find_site(const struct sp_stack *at, bool met, bool learn)
 
 	if (!sp_acquire(&table))
 		return 0;
-	if (!sp_self.nests && sp_steps && is_key(at->to) && (id = sp_path_site(at, frames)) != 0)
-		return id;
-	id = frames > 1 && !sp_self.nests ? find_known(at) : 0;
-	if (id || met)
+	if (!sp_self.nests && (id = sp_site_met(at)) != 0)
 		return id;
 	inside = sp_self.nests && (sp_internal(sp_papi_used, at->to) || at->to - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, at, inside, learn);
@@ -282,19 +278,22 @@ static uint32_t find_site(const struct sp_stack *at, bool met, bool learn)
 	return id;
 }
 
-uint32_t sp_site_here(const struct sp_stack *at)
-{
-	return find_site(at, false, false);
-}
-
 uint32_t sp_site_met(const struct sp_stack *at)
 {
-	return find_site(at, true, false);
+	const uint32_t frames = sp_acquire(&depth);
+	uint32_t id = SP_LIKELY(sp_steps != NULL) ? sp_path_site(at, frames) : 0;
+
+	return SP_LIKELY(id != 0) || frames < 2 ? id : find_known(at);
+}
+
+uint32_t sp_site_here(const struct sp_stack *at)
+{
+	return find_site(at, false);
 }
 
 uint32_t sp_site_of_start(const struct sp_stack *at)
 {
-	return find_site(at, false, true);
+	return find_site(at, true);
 }
 
 /* What the words are, while a handler leaves them as they are. */
@@ -314,14 +313,10 @@ static void know(struct sp_known *known, uintptr_t to, uint32_t id)
 		sp_put(&known->to, 0);
 }
 
-void sp_site_know(struct sp_known *known, uintptr_t to, uint32_t id)
+void sp_site_know_now(struct sp_known *known, uintptr_t to, uint32_t id)
 {
 	if (sp_get(&known->writing))
 		return;
-	if (sp_get(&known->met) != id) {
-		sp_put(&known->met, id);
-		return;
-	}
 	sp_put(&known->writing, true);
 	sp_order();
 	know(known, to, id);

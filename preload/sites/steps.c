@@ -27,6 +27,20 @@ void sp_steps_child(void)
 		memset(sp_steps, 0, SP_STEPS * sizeof(*sp_steps));
 }
 
+const struct sp_step *sp_step_find_on(uint64_t key)
+{
+	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
+		const struct sp_step *s = sp_step_at(key, tries);
+		const uint64_t is = sp_acquire(&s->key);
+
+		if (is == key)
+			return s;
+		if (!is)
+			break;
+	}
+	return NULL;
+}
+
 const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
 {
 	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
@@ -50,7 +64,7 @@ void sp_steps_remove(uintptr_t low, uintptr_t span)
 	for (uint32_t i = 0; sp_steps && i < SP_STEPS; i++) {
 		uint64_t is = sp_acquire(&sp_steps[i].key);
 
-		if (is > SP_STEP_KEY(SP_STEP_NOWHERE, 0) && (is >> 16) - 1 - low < span)
+		if (is >= SP_STEP_KEY(0, SP_STEP_NOWHERE) && (is >> 16) - 1 - low < span)
 			sp_put(&sp_steps[i].key, REMOVED);
 	}
 }

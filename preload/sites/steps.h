@@ -36,19 +36,15 @@ static inline struct sp_step *sp_step_at(uint64_t key, uint32_t tries)
 	return &sp_steps[((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 51) + tries) % SP_STEPS];
 }
 
+/* Where the first place was another step's. */
+const struct sp_step *sp_step_find_on(uint64_t key);
+
 /* NULL: there is no such step. */
 static inline const struct sp_step *sp_step_find(uint64_t key)
 {
-	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
-		const struct sp_step *s = sp_step_at(key, tries);
-		const uint64_t is = sp_acquire(&s->key);
+	const struct sp_step *s = sp_step_at(key, 0);
 
-		if (SP_LIKELY(is == key))
-			return s;
-		if (!is)
-			break;
-	}
-	return NULL;
+	return SP_LIKELY(sp_acquire(&s->key) == key) ? s : sp_step_find_on(key);
 }
 
 /* The table, in memory; in a child of fork it is empty. False: there is no memory. */

@@ -654,39 +654,50 @@ bool sp_path_words(const struct sp_path *p, struct sp_known *known)
 	return (uint32_t)reach <= sp_self.stack_end - sp_self.stack_low;
 }
 
-/* The address in a word of the stack. */
-static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t from_base, const struct sp_stack *from)
-{
-	uintptr_t to;
-
-	if (from_base == SP_FIRST_FP)
-		*base = from->fp;
-	else if (from_base != SP_SAME_BASE && !take(base, *base + (uintptr_t)(intptr_t)from_base, from->sp))
-		return SP_STEP_NOWHERE;
-	if (!take(&to, *base + (uintptr_t)(intptr_t)at, from->sp))
-		return SP_STEP_NOWHERE;
-	return sp_unsigned_address(to);
-}
-
 /* (Linux gives no process more address bits unasked.) */
-static bool is_step(uintptr_t to)
+static inline bool is_step(uintptr_t to)
 {
 	return !(to >> 48);
 }
 
+/* What stands in a word of the stack. room: so far above sp the words are verified, though there may be more. */
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t word_at(uintptr_t at, uintptr_t sp, uintptr_t room)
+{
+	uintptr_t word;
+
+	if (SP_LIKELY(at - sp < room))
+		return *(const uintptr_t *)at;
+	return take(&word, at, sp) ? word : SP_STEP_NOWHERE;
+}
+
+/* The return address to which a step leads, in the frame of that base. */
+static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp, const struct sp_stack *from, uintptr_t room)
+{
+	if (SP_UNLIKELY(fp != SP_SAME_BASE))
+		*base = fp == SP_FIRST_FP ? from->fp : word_at(*base + (uintptr_t)(intptr_t)fp, from->sp, room);
+	return sp_unsigned_address(word_at(*base + (uintptr_t)(intptr_t)at, from->sp, room));
+}
+
+/* Of a word. */
+static inline uintptr_t stack_room(uintptr_t sp)
+{
+	if (SP_UNLIKELY(sp - sizeof(sp) - sp_self.stack_low >= sp_self.stack_end - sp_self.stack_low))
+		enter_stack(sp);
+	return sp_self.stack_end - sp < sizeof(sp) ? 0 : sp_self.stack_end - sp - (sizeof(sp) - 1);
+}
+
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 {
-	const struct sp_step *s = sp_step_find(SP_STEP_KEY(frames, from->to));
-	uintptr_t base = from->sp;
+	const struct sp_step *s = is_step(from->to) ? sp_step_find(SP_STEP_KEY(frames, from->to)) : NULL;
+	uintptr_t base = from->sp, room;
 
 	if (!s || s->base == SP_STEP_SITE)
 		return s ? (uint32_t)s->at : 0;
-	enter_stack(from->sp);
+	room = stack_room(from->sp);
 	do {
-		uintptr_t to = follow_step(&base, s->at, s->base, from);
+		uintptr_t to = follow_step(&base, s->at, s->base, from, room);
 
-		s = is_step(to) ? sp_step_find(SP_STEP_KEY(sp_step_number(s), to)) : NULL;
-		if (!s)
+		if (SP_UNLIKELY(!is_step(to)) || SP_UNLIKELY(!(s = sp_step_find(SP_STEP_KEY(sp_step_number(s), to)))))
 			return 0;
 	} while (s->base != SP_STEP_SITE);
 	return (uint32_t)s->at;
@@ -694,18 +705,17 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 
 void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site)
 {
-	uintptr_t to = from->to, base = from->sp;
+	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
 	struct sp_known known;
 
 	if (!is_step(to) || !sp_path_words(p, &known))
 		return;
-	enter_stack(from->sp);
 	for (const struct sp_word *w = known.word; w->to; w++) {
 		const struct sp_step *s = sp_step_add(SP_STEP_KEY(frames, to), w->at, w->base);
 
 		if (!s)
 			return;
-		to = follow_step(&base, w->at, w->base, from);
+		to = follow_step(&base, w->at, w->base, from, room);
 		/* (What is no code now may be some later, if it is more than nothing.) */
 		if (!is_step(to) || (to != w->to && (w->to != SP_STEP_NOWHERE || to)))
 			return;
