@@ -20,7 +20,7 @@
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
 
-/* Was the call made from the site, by its callers?  sp: the stack pointer after the call; frame: the wrapper's, where the caller's
+/* Was the call made from the site, by its callers, of which there are some?  sp: the stack pointer after the call; frame: the wrapper's, where the caller's
  * frame pointer stands. */
 __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struct sp_known *known, uintptr_t sp, uintptr_t frame)
 {
@@ -28,8 +28,6 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struc
 	const uintptr_t room = known->limit - sp;	/* of all words, as the last of them is to be in front of the stack's end */
 	uintptr_t base = sp;
 
-	if (!w->to)
-		return true;
 	if (SP_UNLIKELY(room > known->span))
 		return false;
 	if (SP_LIKELY(!known->by_fp)) {
@@ -51,33 +49,50 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struc
 	return true;
 }
 
+/* Another set than the last one, if its calls took the fast path before; else NULL. */
+struct sp_set *sp_fast_other(int id);
+
 /* Another site than the known one. */
 struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
 
-/* The set, if this call may take the fast path, and the call's site.  Else NULL.  frame: the wrapper's; sp: the stack pointer after the
- * call; at: where it was called from, NULL in the wrapper itself. */
-SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t frame, const struct sp_stack *at,
+/* (Of the function that this stands in without variables, for which gcc would keep registers.) */
+#define SP_HAS_WORDS(known, at, frame) \
+	((at) ? sp_has_words(known, (at)->sp, frame) : \
+		sp_has_words(known, (uintptr_t)__builtin_dwarf_cfa(), (uintptr_t)__builtin_frame_address(0)))
+
+/* The set, if this call may take the fast path, and the call's site.  Else NULL.  at: where it was called from, frame: its wrapper's; at
+ * NULL: of the wrapper in which this stands. */
+SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame,
 					 uint32_t *site)
 {
 	struct sp_set *s = sp_self.set;
-	const struct sp_known *known = &s->known[sp_seen_by(op)];
+	const struct sp_known *known;
+	uintptr_t to;
 	uint32_t found;			/* else gcc keeps *site in memory */
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
 	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
+		s = sp_fast_other(id);
+	if (SP_UNLIKELY(!s))
 		return NULL;
+	known = &s->known[sp_seen_by(op)];
+	to = at ? at->to : (uintptr_t)__builtin_return_address(0);
 	/* (By a pointer the same place may call PAPI_accum.) */
 	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == to)) {
 		*site = SP_SITE_STEADY;
 		return s;
 	}
+	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == SP_STEADY_BELOW(to)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
+		*site = SP_SITE_STEADY_BELOW;
+		return s;
+	}
 	if (SP_LIKELY(sp_own(&known->to) == to)) {
 		found = sp_own(&known->site);
 		/* (A handler may make it another one meanwhile.) */
-		if (SP_LIKELY(sp_has_words(known, sp, frame)) && SP_LIKELY(sp_get(&known->site) == found)) {
-			*site = op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == SP_STEADY_BELOW(to)) ? SP_SITE_STEADY_BELOW : found;
+		if (SP_LIKELY(!known->word[0].to || SP_HAS_WORDS(known, at, frame)) && SP_LIKELY(sp_get(&known->site) == found)) {
 			if (op == SP_OP_START)
 				sp_put(&s->start_site, found);	/* (it may be booked on the slow path all the same) */
+			*site = found;
 			return s;
 		}
 	}

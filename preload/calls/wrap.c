@@ -28,7 +28,6 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
-#define CFA ((uintptr_t)__builtin_dwarf_cfa())
 #define NONE (void)0
 
 /* Where a call was made from: to where it returns, and the wrapper's frame. */
@@ -209,7 +208,7 @@ struct left {
 		count(SP_CALL_##name); \
 		if (!(left->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
 			uint32_t site; \
-			struct sp_set *s = sp_fast_set(sp_papi_used, called->number, OP_##name, at->to, at->sp, frame, at, &site); \
+			struct sp_set *s = sp_fast_set(sp_papi_used, called->number, OP_##name, at, frame, &site); \
 			s == called && BOOK_##name(at->to); }))) { \
 			after; \
 		} \
@@ -248,7 +247,7 @@ struct left {
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(papi, EventSet, OP_##name, CALLER, CFA, FRAME, NULL, &site) : NULL; \
+	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \

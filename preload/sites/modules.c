@@ -6,6 +6,7 @@
 #include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "modules.h"
+#include "steps.h"
 
 #define MOST	256u
 #define SPARE	16u			/* ready for who meets them; a path of 64 frames goes through a few */
@@ -248,6 +249,7 @@ bool sp_modules_unloaded(void)
 		if (!modules[i].seen) {
 			sp_put(&modules[i].gone, true);
 			modules[i].block->gone = 1;
+			sp_steps_remove(modules[i].low, modules[i].span);
 			any = true;
 		}
 	return any;
