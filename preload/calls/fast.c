@@ -1,4 +1,5 @@
 /* fast.c: what the fast path does out of line; see fast.h. */
+#include "../sites/unwind.h"
 #include "fast.h"
 
 struct sp_set *sp_fast_other(int id)
@@ -11,17 +12,14 @@ struct sp_set *sp_fast_other(int id)
 	return sp_get(&sp_self.set) == s ? s : NULL;
 }
 
-struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site)
+uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
 {
-	uint32_t is = sp_site_met(at);
+	uint32_t is = sp_path_site(at, sp_get(&sp_sites_depth));
 
-	if (op == SP_OP_START)
-		sp_put(&s->start_site, is);	/* (it may be booked on the slow path all the same) */
-	*site = is;
-	if (!is && sp_conf.callsites)
-		return NULL;
-	sp_site_know(&s->known[sp_seen_by(op)], at->to, is);
-	return s;
+	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_met(at)))
+		return SP_SITE_NEW;
+	sp_site_know(known, at->to, is);
+	return is;
 }
 
 /* The next reading from this place, if it is like this one, changes nothing but the counts.  A handler that reads elsewhere,
@@ -52,7 +50,7 @@ SP_COLD void sp_fast_open(struct sp_set *s, int id)
 
 bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
-	const struct sp_record *last;
+	const struct sp_record *last = sp_get(&s->writer.last);
 
 	if (!sp_fast_stayed(s, open))
 		return false;
@@ -60,8 +58,8 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		sp_fast_finish(s, SP_OP_READ, values, site);
 		return true;
 	}
-	last = sp_get(&s->writer.last);
-	if (last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), s->writer.cpu, site))
+	if (last && last == sp_get(&s->writer.last) &&
+	    sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), s->writer.cpu, site))
 		stay_steady(s, last, to);
 	return true;
 }

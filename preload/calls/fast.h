@@ -15,6 +15,7 @@
 /* In place of a site: the reading is the `steady` one; by its callers, too: `steady` is another word then, no address. */
 #define SP_SITE_STEADY	UINT32_MAX
 #define SP_SITE_STEADY_BELOW (UINT32_MAX - 1)
+#define SP_SITE_NEW	(UINT32_MAX - 2)
 #define SP_STEADY_BELOW(to) (~(uint64_t)(to))
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
@@ -52,8 +53,8 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struc
 /* Another set than the last one, if its calls took the fast path before; else NULL. */
 struct sp_set *sp_fast_other(int id);
 
-/* Another site than the known one. */
-struct sp_set *sp_fast_find(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
+/* Another site than the known one, which it may become; SP_SITE_NEW: it was not met before. */
+uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at);
 
 /* (Of the function that this stands in without variables, for which gcc would keep registers.) */
 #define SP_HAS_WORDS(known, at, frame) \
@@ -66,9 +67,9 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 					 uint32_t *site)
 {
 	struct sp_set *s = sp_self.set;
-	const struct sp_known *known;
+	struct sp_known *known;
 	uintptr_t to;
-	uint32_t found;			/* else gcc keeps *site in memory */
+	uint32_t found;
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
 	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
@@ -96,11 +97,12 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 			return s;
 		}
 	}
-	if (SP_UNLIKELY(sp_internal(papi, to)))		/* PAPI_accum's own PAPI_reset */
+	if (SP_UNLIKELY(to - papi->low < papi->own))		/* PAPI_accum's own PAPI_reset */
 		return NULL;
-	s = sp_fast_find(s, op, at ? at : &SP_CALLED_FROM, &found);
-	*site = found;
-	return s;
+	*site = sp_fast_find(known, at ? at : &SP_CALLED_FROM);
+	if (op == SP_OP_START)
+		sp_put(&s->start_site, *site);
+	return SP_LIKELY(*site != SP_SITE_NEW) ? s : NULL;
 }
 
 /* This thread's calls for the set may take the fast path from now on. */

@@ -44,7 +44,7 @@ struct key {
 
 static uint64_t *table;
 static struct sp_path *paths;		/* by number, as long as a site is found by its callers */
-static uint32_t depth;			/* frames that new sites get */
+uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
@@ -99,7 +99,7 @@ static bool is_key(uintptr_t address)
 
 static bool is_plain(const struct key *k)
 {
-	return k->n == 1 && !k->name && sp_get(&depth) == 1 && is_key(k->frame[0]);
+	return k->n == 1 && !k->name && sp_get(&sp_sites_depth) == 1 && is_key(k->frame[0]);
 }
 
 static void hash_key(struct key *k)
@@ -190,7 +190,7 @@ static uint32_t find(const struct key *k, bool make)
 
 static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool learn)
 {
-	uint32_t most = sp_get(&depth);
+	uint32_t most = sp_get(&sp_sites_depth);
 
 	k->name = inside ? sp_self.region : NULL;
 	k->call = k->name ? sp_self.region_call : 0;
@@ -213,7 +213,7 @@ static bool is_unloaded(uint32_t was)
 	return was % 2 || sp_acquire(&epoch) != was;
 }
 
-/* frames: `depth` from before the path was found. */
+/* frames: `sp_sites_depth` from before the path was found. */
 static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
 {
 	if (!sp_steps)
@@ -242,7 +242,7 @@ static uint32_t find_below(struct key *k, bool make)
 /* By the rules of its frames; 0: it was not met before, or not all of them are known. */
 static uint32_t find_known(const struct sp_stack *at)
 {
-	const uint32_t frames = sp_acquire(&depth), was = sp_acquire(&epoch);
+	const uint32_t frames = sp_acquire(&sp_sites_depth), was = sp_acquire(&epoch);
 	struct key k = { .n = 0 };
 	uint32_t id;
 
@@ -259,7 +259,7 @@ static uint32_t find_known(const struct sp_stack *at)
 
 static uint32_t find_site(const struct sp_stack *at, bool learn)
 {
-	const uint32_t frames = sp_acquire(&depth), was = sp_acquire(&epoch);
+	const uint32_t frames = sp_acquire(&sp_sites_depth), was = sp_acquire(&epoch);
 	struct key k;
 	bool inside;
 	uint32_t id;
@@ -280,8 +280,8 @@ static uint32_t find_site(const struct sp_stack *at, bool learn)
 
 uint32_t sp_site_met(const struct sp_stack *at)
 {
-	const uint32_t frames = sp_acquire(&depth);
-	uint32_t id = SP_LIKELY(sp_steps != NULL) ? sp_path_site(at, frames) : 0;
+	const uint32_t frames = sp_acquire(&sp_sites_depth);
+	uint32_t id = sp_path_site(at, frames);
 
 	return SP_LIKELY(id != 0) || frames < 2 ? id : find_known(at);
 }
@@ -305,7 +305,7 @@ static void know(struct sp_known *known, uintptr_t to, uint32_t id)
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
-	if (sp_acquire(&depth) > 1 && (!sp_path_words(&paths[id], known) || known->nowhere))
+	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(&paths[id], known) || known->nowhere))
 		return;
 	sp_order();
 	sp_put(&known->to, to);
@@ -341,7 +341,7 @@ static int resolve_in(const struct sp_object *o, void *arg)
 				continue;
 			if (!f->module)
 				f->module = sp_module_of(o);
-			if (sp_get(&depth) > 1)
+			if (sp_get(&sp_sites_depth) > 1)
 				sp_unwind_object(o);
 		}
 	}
@@ -398,15 +398,15 @@ static void cut(uint32_t id, uint32_t frames)
 /* Callers are kept while all below them are helpers'. */
 static void cut_callers(uint32_t upto)
 {
-	uint32_t library = wrapper(upto), frames = 1, was = depth;
+	uint32_t library = wrapper(upto), frames = 1, was = sp_sites_depth;
 
-	while (frames < depth && functions_at(frames - 1, upto, library) <= HELPERS)
+	while (frames < sp_sites_depth && functions_at(frames - 1, upto, library) <= HELPERS)
 		frames++;
 	for (uint32_t id = frames < was ? 1 : resolved + 1; id <= upto; id++)
 		cut(id, frames);
 	if (frames == was)
 		return;
-	sp_publish(&depth, frames);
+	sp_publish(&sp_sites_depth, frames);
 	sp_put(&sp_store.header->callsites, frames);
 	sp_put(&sp_process.unwinds, frames > 1);
 }
@@ -432,7 +432,7 @@ static void resolve(void)
 		return;
 	sp_elf_each(resolve_in, &upto);
 	sp_modules_prepare();
-	if (sp_conf.callsites < 0 && depth > 1)
+	if (sp_conf.callsites < 0 && sp_sites_depth > 1)
 		cut_callers(upto);
 	sp_put(&resolved, upto);
 }
@@ -582,9 +582,9 @@ static void begin(void)
 	sp_modules_prepare();
 	if (may_unwind && !paths && (paths = sp_map(bytes)) != NULL)
 		sp_wipe_on_fork(paths, bytes);
-	sp_put(&depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
-	sp_put(&sp_process.unwinds, depth > 1);
-	sp_put(&sp_store.header->callsites, depth);
+	sp_put(&sp_sites_depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
+	sp_put(&sp_process.unwinds, sp_sites_depth > 1);
+	sp_put(&sp_store.header->callsites, sp_sites_depth);
 	(void)sp_steps_prepare();
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
@@ -606,7 +606,7 @@ static bool make_room(void)
 	sp_lock_give(&sp_store.lock, &held);
 	if (!b)
 		return false;
-	if (depth > 1)
+	if (sp_sites_depth > 1)
 		memset(&paths[room + 1], 0xff, SP_SITES_EACH * sizeof(*paths));
 	blocks[room / SP_SITES_EACH] = b;
 	sp_publish(&room, room + SP_SITES_EACH);

@@ -34,6 +34,9 @@ static inline uint32_t sp_sites_frames(void)
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
 
+/* Frames that new sites get. */
+extern uint32_t sp_sites_depth SP_HIDDEN;
+
 /* The site of a call: to where it returns, with the registers after it. Met before, it is found by its steps (steps.h), else by the
  * rules of its frames (unwind.h). */
 uint32_t sp_site_here(const struct sp_stack *at);

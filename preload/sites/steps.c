@@ -27,7 +27,7 @@ void sp_steps_child(void)
 		memset(sp_steps, 0, SP_STEPS * sizeof(*sp_steps));
 }
 
-const struct sp_step *sp_step_find_on(uint64_t key)
+const struct sp_step *sp_step_find(uint64_t key)
 {
 	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
 		const struct sp_step *s = sp_step_at(key, tries);

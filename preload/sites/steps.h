@@ -23,7 +23,7 @@ struct sp_step {
 #define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))
 #define SP_STEP_NOWHERE	((uintptr_t)1)	/* in place of an address that no verified word of the stack holds */
 
-extern struct sp_step *sp_steps;	/* NULL: there are none */
+extern struct sp_step *sp_steps SP_HIDDEN;	/* NULL: there are none */
 
 /* The number of a step, for those behind it. */
 static inline uint32_t sp_step_number(const struct sp_step *s)
@@ -36,16 +36,8 @@ static inline struct sp_step *sp_step_at(uint64_t key, uint32_t tries)
 	return &sp_steps[((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 51) + tries) % SP_STEPS];
 }
 
-/* Where the first place was another step's. */
-const struct sp_step *sp_step_find_on(uint64_t key);
-
 /* NULL: there is no such step. */
-static inline const struct sp_step *sp_step_find(uint64_t key)
-{
-	const struct sp_step *s = sp_step_at(key, 0);
-
-	return SP_LIKELY(sp_acquire(&s->key) == key) ? s : sp_step_find_on(key);
-}
+const struct sp_step *sp_step_find(uint64_t key);
 
 /* The table, in memory; in a child of fork it is empty. False: there is no memory. */
 bool sp_steps_prepare(void);

@@ -688,19 +688,26 @@ static inline uintptr_t stack_room(uintptr_t sp)
 
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 {
-	const struct sp_step *s = is_step(from->to) ? sp_step_find(SP_STEP_KEY(frames, from->to)) : NULL;
-	uintptr_t base = from->sp, room;
+	const uintptr_t sp = from->sp;
+	const struct sp_step *s;
+	uintptr_t base = sp, to = from->to, room = 0;
+	uint64_t key;
 
-	if (!s || s->base == SP_STEP_SITE)
-		return s ? (uint32_t)s->at : 0;
-	room = stack_room(from->sp);
-	do {
-		uintptr_t to = follow_step(&base, s->at, s->base, from, room);
-
-		if (SP_UNLIKELY(!is_step(to)) || SP_UNLIKELY(!(s = sp_step_find(SP_STEP_KEY(sp_step_number(s), to)))))
+	if (SP_UNLIKELY(!sp_steps))
+		return 0;
+	for (;; frames = sp_step_number(s)) {
+		if (SP_UNLIKELY(!is_step(to)))
 			return 0;
-	} while (s->base != SP_STEP_SITE);
-	return (uint32_t)s->at;
+		key = SP_STEP_KEY(frames, to);
+		s = sp_step_at(key, 0);
+		if (SP_UNLIKELY(sp_acquire(&s->key) != key) && !(s = sp_step_find(key)))
+			return 0;
+		if (s->base == SP_STEP_SITE)
+			return (uint32_t)s->at;
+		if (!room)
+			room = stack_room(sp);
+		to = follow_step(&base, s->at, s->base, from, room);
+	}
 }
 
 void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site)
