@@ -83,7 +83,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 		*site = SP_SITE_STEADY;
 		return s;
 	}
-	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == SP_STEADY_BELOW(to)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
+	if (op == SP_OP_READ && SP_LIKELY(sp_get(&s->writer.steady) == SP_STEADY_BELOW(to)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
 		*site = SP_SITE_STEADY_BELOW;
 		return s;
 	}

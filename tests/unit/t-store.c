@@ -992,7 +992,7 @@ static uint64_t bytes_of_set(uint32_t cpus, bool with_thread)
 /* sspapi's part of a set in private memory is 2 KiB (preload/sets/sets.c). */
 static void bytes_of_a_set(void **state)
 {
-	assert_true(bytes_of_set(2, false) <= 10240 - 2048);
+	assert_true(bytes_of_set(2, false) <= 10240 - 2304);
 }
 
 static void bytes_of_a_thread(void **state)
