@@ -18,7 +18,7 @@ uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
 
 	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_met(at)))
 		return SP_SITE_NEW;
-	sp_site_know(known, at->to, is);
+	sp_site_know(known, at, is);
 	return is;
 }
 

@@ -296,30 +296,32 @@ uint32_t sp_site_of_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
-/* What the words are, while a handler leaves them as they are. */
-static void know(struct sp_known *known, uintptr_t to, uint32_t id)
+/* (It may have been removed since it was found.) */
+static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = sp_acquire(&epoch);
 
 	sp_put(&known->to, 0);
+	if (sp_conf.callsites && sp_site_met(at) != id)
+		return;
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
 	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(&paths[id], known) || known->nowhere))
 		return;
 	sp_order();
-	sp_put(&known->to, to);
+	sp_put(&known->to, at->to);
 	if (is_unloaded(was))
 		sp_put(&known->to, 0);
 }
 
-void sp_site_know_now(struct sp_known *known, uintptr_t to, uint32_t id)
+void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
 	if (sp_get(&known->writing))
 		return;
 	sp_put(&known->writing, true);
 	sp_order();
-	know(known, to, id);
+	know(known, at, id);
 	sp_order();
 	sp_put(&known->writing, false);
 }
@@ -555,6 +557,7 @@ void sp_sites_after_unload(void)
 	bool any;
 
 	sp_lock_take(&lock, &held);
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	any = sp_modules_unloaded();
 	if (any)
 		sp_put(&sp_process.sites_due, true);
@@ -562,12 +565,10 @@ void sp_sites_after_unload(void)
 		if (NUMBER(table[i]) && in_gone(NUMBER(table[i])))
 			sp_put(&table[i], RETIRED);
 	if (any) {
-		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 		sp_sets_forget_sites();
-		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
-	}
-	if (any)
 		sp_unwind_unloaded();
+	}
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	sp_lock_give(&lock, &held);
 }
 

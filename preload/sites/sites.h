@@ -47,15 +47,15 @@ uint32_t sp_site_met(const struct sp_stack *at);
 /* A start's, before it: what its callers' code needs is in memory then. */
 uint32_t sp_site_of_start(const struct sp_stack *at);
 
-/* A call that returns to `to` is of this site. The set knows it from now on if the call before was, too, and its words can be told. By
+/* A call from there is of this site. The set knows it from now on if the call before was, too, and its words can be told. By
  * the thread that may take the set's fast path. */
-void sp_site_know_now(struct sp_known *known, uintptr_t to, uint32_t id);
-static inline void sp_site_know(struct sp_known *known, uintptr_t to, uint32_t id)
+void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
+static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
 	if (SP_LIKELY(sp_get(&known->met) != id))
 		sp_put(&known->met, id);
 	else
-		sp_site_know_now(known, to, id);
+		sp_site_know_now(known, at, id);
 }
 
 /* With the first event set: what finds callers. */
