@@ -15,7 +15,7 @@ struct sp_set *sp_sets[SP_SETS_CHUNKS];
 static uint32_t serials;
 bool sp_sets_lost;
 
-/* With what a set has of the store, at most 10 KiB a set (tests/unit/t-store.c). */
+/* With what a set has of the store, at most 10.25 KiB a set (tests/unit/t-store.c). */
 _Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304, "a set's private memory");
 
 struct chunk {
