@@ -456,8 +456,8 @@ static enum sp_op state_of(int id)
 	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
 }
 
-/* Bound to what it holds now, and ready to count. */
-static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id))
+/* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
+static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id), bool started)
 {
 	struct sp_split *split;
 
@@ -466,7 +466,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 		sp_sites_modules();
 	split = sp_get(&s->split);
 	if (split)
-		sp_split_starts(split, &s->opened);
+		sp_split_starts(split, &s->opened, started);
 }
 
 static void prepare_slow(int id)
@@ -485,7 +485,7 @@ static void prepare_slow(int id)
 	if (sp_conf.callsites)
 		sp_sites_prepare();
 	if (s)
-		bind_now(s, id, sp_set_prepare);
+		bind_now(s, id, sp_set_prepare, false);
 	add_prepared(since);
 }
 
@@ -500,7 +500,7 @@ static void bind_again(struct sp_set *s)
 	    sp_records_has_missed(w) || sp_get(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
 		return;		/* sp_after_start finds what is open other than what it is bound for */
 	sp_records_failed(w, sp_self.id);
-	bind_now(s, s->id, sp_set_prepare_again);
+	bind_now(s, s->id, sp_set_prepare_again, false);
 	if (s->bound)
 		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_self.id, true);
 }
@@ -562,7 +562,7 @@ static void get_ready(struct sp_set *s, int id)
 	if (sp_get(&s->started) && runs(id))
 		;
 	else if (p && sp_split_holds(p, &s->opened))
-		sp_split_starts(p, &s->opened);
+		sp_split_starts(p, &s->opened, false);
 	else
 		prepare_slow(id);
 }
@@ -1001,7 +1001,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		return;
 	if (called && !gone(called) && sp_get(&s->opened_for) != sp_get(&s->opened.changes) && counts_others(s)) {
 		sp_call_failed(called);
-		bind_now(s, id, sp_set_prepare_again);
+		bind_now(s, id, sp_set_prepare_again, true);
 		called = begin_again(s);
 	}
 	if (!called)

@@ -831,7 +831,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	sp_split_give(p);
 }
 
-void sp_split_starts(struct sp_split *p, const struct sp_opened *opened)
+void sp_split_starts(struct sp_split *p, const struct sp_opened *opened, bool started)
 {
 	if (!p->clock || !sp_split_take_here(p))
 		return;
@@ -846,7 +846,7 @@ void sp_split_starts(struct sp_split *p, const struct sp_opened *opened)
 		stays_unseen(p);
 	} else if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now())) {
 		p->unseen = false;
-		p->settled = sp_scan(p, NULL);
+		p->settled = sp_scan(p, NULL) && !started;
 		if (p->settled)
 			sp_rest_begin(p, false);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */

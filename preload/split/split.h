@@ -25,8 +25,9 @@
 /* They are not: until it is prepared anew nothing is known but that a thread stayed. */
 void sp_split_unseen(struct sp_split *p);
 
-/* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
-void sp_split_starts(struct sp_split *p, const struct sp_opened *opened);
+/* Before PAPI starts the set: its counters run, no other set's of the thread in their place.  started: PAPI has started it
+ * already, and may have counted on any CPU since. */
+void sp_split_starts(struct sp_split *p, const struct sp_opened *opened, bool started);
 
 /* PAPI has zeroed or started it, with these counters: a segment begins, with a scan.  `open`: sp_proof_now() from right
  * before PAPI was called. */

@@ -194,7 +194,7 @@ static void handler(void)
 	windows(&armed, 0, 5);
 }
 
-static volatile int zeroes, enables;
+static volatile int zeroes, enables, comes_back;
 static int papis;		/* its counter */
 
 static void on_zeroed(int unused)
@@ -222,10 +222,10 @@ int ioctl(int fd, unsigned long request, ...)
 	}
 	if (request == PERF_EVENT_IOC_ENABLE)
 		papis = fd;
-	if (enables && request == PERF_EVENT_IOC_ENABLE) {
-		enables = 0;
+	if (enables && request == PERF_EVENT_IOC_ENABLE && --enables == 0)
 		work(1, 10);
-	}
+	if (comes_back && request == PERF_EVENT_IOC_ENABLE && !enables)
+		pin(0);
 	return (int)ret;
 }
 
@@ -533,6 +533,36 @@ static void late(void)
 	stops(c->id);
 }
 
+static void *reads_once(void *unused)
+{
+	reads();
+	return unused;
+}
+
+/* PAPI_start opens the counters of another target, and the set is bound for that only when PAPI has started it: another thread
+ * uses it, too. */
+static void rebound(void)
+{
+	int other = set_with("perf::CPU-MIGRATIONS");
+	long long value;
+
+	may("PAPI_attach", PAPI_attach(c->id, (unsigned long)gettid()));
+	must("PAPI_attach", PAPI_attach(other, (unsigned long)gettid()));
+	by_another(NULL);
+	starts(c->id);
+	run_thread(NULL, reads_once, NULL);
+	stops(c->id);
+	must("PAPI_detach", PAPI_detach(c->id));
+	must("PAPI_start", PAPI_start(other));
+	must("PAPI_stop", PAPI_stop(other, &value));
+	last = 0;
+	enables = 2;		/* (it tries them first) */
+	comes_back = 1;
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 20);
+	stops(c->id);
+}
+
 static void on_nested(int unused)
 {
 	(void)unused;
@@ -725,7 +755,7 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds}, {"follows", follows},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };

@@ -43,6 +43,7 @@ for mode in exact auto; do
 	edges $mode foreign
 	edges $mode stopped
 	edges $mode running
+	edges $mode rebound
 	edges $mode limit
 	under="taskset -c $first"
 	edges $mode wide booked
