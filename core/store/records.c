@@ -794,6 +794,11 @@ static void find_records(struct sp_writer *w)
 	sp_records_fold(w);
 }
 
+static void add_zeroing(struct sp_writer *w)
+{
+	add_counted(w, SP_OP_RESET | keeps(w, SP_OP_RESET), 0, NULL, 0, 0);
+}
+
 /* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come back.  A reset or accum that
  * PAPI has answered has zeroed the set; a reading has changed nothing. */
 static void give_up(struct sp_writer *w)
@@ -804,7 +809,7 @@ static void give_up(struct sp_writer *w)
 	if (w->relation)
 		find_records(w);
 	if (w->relation && !(mark & SP_IN_PAPI) && (op == SP_OP_RESET || op == SP_OP_ACCUM))
-		sp_records_zeroed(w);
+		add_zeroing(w);
 	if (op != SP_OP_READ)
 		miss(w);
 	sp_publish(&w->in_flight, 0);
@@ -1130,9 +1135,15 @@ SP_COLD void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was)
 	(void)sp_cas(&w->flier, &is, was);
 }
 
-SP_COLD void sp_records_zeroed(struct sp_writer *w)
+SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 {
-	add_counted(w, SP_OP_RESET | keeps(w, SP_OP_RESET), 0, NULL, 0, 0);
+	uintptr_t mark = sp_get(&w->in_flight);
+
+	/* A handler on top of another call: its record may be half written, or its values may be from before this. */
+	if (was & FLIER_BOOKS || (mark && !(mark & SP_IN_PAPI)) || sp_get(&w->slow) & SP_SLOW_MISSED)
+		sp_records_missed(w, SP_OP_RESET, who);
+	else
+		add_zeroing(w);
 }
 
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)

@@ -139,7 +139,7 @@ bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was);
 void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* Between the two: adds a zeroing that is no call of the program's. */
-void sp_records_zeroed(struct sp_writer *w);
+void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* The parts of a window that was spent on several CPUs: what is new of k events since the value before, at[i][e] on cpu[i];
  * the CPU that the call is booked on gets the rest.  Whole numbers, so that the sum is what was handed out. */

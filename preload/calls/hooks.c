@@ -540,7 +540,7 @@ static void opened_again(struct sp_opened *o)
 	same = sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o));
 	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they begin at 0. */
 	if (sp_get(&s->writer.runs)) {
-		sp_records_zeroed(&s->writer);
+		sp_records_zeroed(&s->writer, sp_self.id, was);
 		if (p)
 			sp_split_lost(p);
 	}
