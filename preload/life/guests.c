@@ -34,17 +34,22 @@ static struct sp_self *place_of(int tid, bool guest)
 	return place ? place : guest ? &kept[KEPT - 1] : kept;
 }
 
+static void make_kept(void)
+{
+	if (kept)
+		return;
+	kept = sp_map(KEPT * sizeof(*kept));
+	if (kept)
+		sp_wipe_on_fork(kept, KEPT * sizeof(*kept));
+}
+
 /* The fast path stays closed, whoever calls: it does not ask who. */
 static void become(int tid)
 {
 	struct sp_self *to;
 	struct sp_held held;
 
-	if (!kept) {
-		kept = sp_map(KEPT * sizeof(*kept));
-		if (kept)
-			sp_wipe_on_fork(kept, KEPT * sizeof(*kept));
-	}
+	make_kept();
 	sp_signals_block(&held);
 	if (kept) {
 		*place_of(sp_self.tid, sp_self.is_guest) = sp_self;
@@ -58,11 +63,17 @@ static void become(int tid)
 	sp_signals_restore(&held);
 }
 
+/* Is it the first call of a child of fork?  (A thread that has made a guest, and no call of PAPI, has kept its own number.) */
+static bool was_forked(void)
+{
+	return sp_self.calls ? sp_self.generation != sp_process.generation : kept && !kept->tid;
+}
+
 void sp_find_caller(void)
 {
 	int tid = tid_now();
 
-	if (sp_self.calls && sp_self.generation != sp_process.generation) {	/* a child of fork */
+	if (was_forked()) {
 		sp_guest = 0;
 		sp_self.is_guest = false;
 		return;
@@ -89,8 +100,12 @@ int32_t sp_guest_comes(void)
 {
 	int32_t was = sp_guest;
 
-	if (!sp_self.calls)
+	if (!sp_self.calls) {
 		sp_self.tid = tid_now();
+		make_kept();
+		if (kept)
+			kept->tid = sp_self.tid;
+	}
 	sp_guest = SP_GUESTS;
 	sp_put(&sp_self.set, SP_NO_SET);
 	return was;

@@ -3,11 +3,12 @@
  * second CPU.
  *	own		the child makes a set, touches 200 pages on the first CPU and reads on the second one, touches 3 and stops
  *			on the first one; before and after that the parent counts 50 and 70 in a set of its own
+ *	forks		it does nothing, and the parent, which never calls PAPI, makes another one by fork, which counts 70
  *	reads		it reads the parent's set, from where the parent does, while the parent touches pages here and there
  * HOW: clone, a child of clone(3) that runs beside its parent; waits, one that its parent waits for (CLONE_VFORK); raw, as clone,
  * by a name that nobody stands in front of; vfork.
  * Prints who counted how many: "thread TID", the rows "faults CPU N", "handed N".
- * usage: guests own|reads HOW
+ * usage: guests own|reads|forks HOW
  */
 #include "handed.h"
 
@@ -18,7 +19,7 @@ int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 static struct counted *mine, *childs;
 static long faults[2];			/* of the parent, by CPU */
 static volatile int done, child_tid;
-static int is_own;
+static int is_own, forks;
 
 static __attribute__((noinline)) void read_set(struct counted *c, long long *value)
 {
@@ -48,7 +49,7 @@ static int child(void *arg)
 	child_tid = (int)syscall(SYS_gettid);
 	if (is_own)
 		count_own();
-	for (int i = 0; i < 40 && !is_own; i++) {
+	for (int i = 0; i < 40 && !is_own && !forks; i++) {
 		read_set(mine, &value);
 		sched_yield();
 	}
@@ -114,6 +115,24 @@ static long reads(const char *how)
 	return value;
 }
 
+static int forks_then(const char *how)
+{
+	pid_t pid;
+
+	await_child(make_child(how));
+	pid = fork();
+	if (pid) {
+		await_child(pid);
+		return 0;
+	}
+	papi_up();
+	pin(1);
+	make_set(mine);
+	prefault();
+	printf("thread %d\nhanded %ld\n", (int)getpid(), count_pages(70));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long sum;
@@ -123,6 +142,9 @@ int main(int argc, char **argv)
 	is_own = !strcmp(argv[1], "own");
 	mine = counted_new(0, NULL, 1 << 20);
 	childs = counted_new(0, NULL, 300);
+	forks = !strcmp(argv[1], "forks");
+	if (forks)
+		return forks_then(argv[2]);
 	papi_up();
 	pin(1);
 	make_set(mine);

@@ -57,6 +57,8 @@ for how in clone waits raw vfork; do
 	is "own $how: on its CPU" "$(json "$tmp/shim.json" 'map { "$_->{cpu} $_->{total}[0]" } map { @{$_->{cpus}} }
 		grep { $_->{tid} == '"$(out thread)"' } @{$d->{relations}}')" "$(sed -n 's/^faults \(.* 120\)$/\1/p' "$tmp/shim.out")"
 done
+once "$apps/guests" forks clone
+is "forks: what a child of fork counts is proven, whatever clone made before" "$(exact_of "$(out thread)")" "$(out handed) $(out handed)"
 for how in clone raw; do
 	once "$apps/guests" reads $how
 	is "reads $how: the counts are the parent's, and all of them there" "$(json "$tmp/shim.json" 'my %n; for my $r (@{$d->{relations}}) {
