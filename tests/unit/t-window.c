@@ -1029,6 +1029,35 @@ static void goes(void **state)
 	expect(AT(100, 200, 0), AT(100, 200, 0));
 }
 
+/* Skipped, and proven after all: said once, and not by copies, so that these take none of it with them. */
+static void owed(void **state)
+{
+	sp_window_begin(&one, AT(500, 100), 0, 0);
+	sp_window_skipped(&one, 10, 0);
+	sp_window_owed(&one, 10, 0);
+	sp_window_stayed(&one, 15, 0);
+	moved(16, NULL, NULL, NULL, 0);
+	expect(AT(1, 0, 0), AT(0, 0, 0));
+	sp_window_distrust(&one);
+	moved(20, AT(505, 105), NULL, NULL, 1);
+	expect(AT(0, 4, 0), AT(0, 0, 0));
+}
+
+/* Another CPU's copy takes a place: what was not proven of the one before is not proven by it. */
+static void replaced(void **state)
+{
+	sp_window_begin(&one, AT(500, 100), 0, N);
+	moved(10, AT(504, 103), NULL, NULL, N);
+	expect(AT(4, 3, 3), AT(4, 3, 0));
+	moved(12, NULL, NULL, NULL, 1);
+	expect(AT(0, 2, 0), AT(0, 0, 0));
+	assert_int_equal(sp_window_replace(&one, 1), 2);
+	moved(20, AT(504, 7), NULL, NULL, 1);
+	expect(AT(0, 8, 0), AT(0, 7, 0));
+	moved(21, AT(504, 8), NULL, NULL, N);
+	expect(AT(0, 0, 1), AT(0, 1, 0));
+}
+
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
 static void guard(void **state)
 {
@@ -1212,6 +1241,8 @@ int main(void)
 		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
 		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
 		cmocka_unit_test_setup(below, begin_one), cmocka_unit_test_setup(another_home, begin_one),
+		cmocka_unit_test_setup(owed, begin_one),
+		cmocka_unit_test_setup(replaced, begin_one),
 		cmocka_unit_test(goes), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
 	};
 	size_t n = 11;
