@@ -304,7 +304,7 @@ static const char *usual_format(const struct sp_conf *c)
 	const struct sp_form *by = sp_form_by_extension(c->output);
 
 	if (c->output_set)
-		return !by ? "text" : by->page ? "store" : by->name;
+		return !by ? "text" : !(by->can & SP_CAN_IN_PROCESS) ? "store" : by->name;
 	return sp_conf_rank() < 0 ? "text,store" : "store";
 }
 
@@ -315,7 +315,7 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 		size_t n = strcspn(p, ",");
 		const struct sp_form *form = sp_form_by_name(p, n);
 
-		if (!form || form->page) {
+		if (!form || !(form->can & SP_CAN_IN_PROCESS)) {
 			char bad[sizeof(c->format)];
 
 			memcpy(bad, p, n);
@@ -333,12 +333,12 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 /* A form that only the command makes: it makes it of the store that is written instead. */
 static void check_made_form(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
-	const struct sp_form *by = sp_form_by_extension(c->output), *store = sp_form_by_name("store", 5);
+	const struct sp_form *by = sp_form_by_extension(c->output), *store = &sp_forms[SP_FORM_store];
 	static char given[sizeof(c->output)];	/* (read once, and stacks are small) */
 	char why[700];
 	size_t n;
 
-	if (!c->output_set || *c->format || !by || !by->page)
+	if (!c->output_set || *c->format || !by || by->can & SP_CAN_IN_PROCESS)
 		return;
 	strcpy(given, c->output);
 	n = strlen(given) - strlen(by->extension);

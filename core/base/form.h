@@ -7,39 +7,66 @@
 
 #include "base.h"
 
-/* name, the extension of its files; `with` is handed on.  PAGE: a form that the library does not write. */
-#define SP_FORMS(FIRST, NEXT, PAGE, with) \
-	FIRST(text, ".txt", with) \
-	NEXT(json, ".json", with) \
-	NEXT(csv, ".csv", with) \
-	PAGE(hwloc, ".xml", with) \
-	PAGE(html, ".html", with) \
-	NEXT(store, ".sspapi", with)
+/* What a form can show. A command refuses an option that its form cannot follow. */
+enum sp_form_can {
+	SP_CAN_IN_PROCESS = 1,		/* the library writes it; the others only the command */
+	SP_CAN_LEVELS = 2,		/* a table for a level: --per-LEVEL, --sort */
+	SP_CAN_SEVERAL_LEVELS = 4,
+	SP_CAN_METRICS = 8,		/* -m */
+	SP_CAN_READINGS = 16,		/* --readings */
+	SP_CAN_SYMBOLS = 32,		/* the functions of call sites: --no-symbols, --all-symbols */
+	SP_CAN_ALL = 64,		/* is made for a terminal, with a pager, and leaves out rows: --all */
+	SP_CAN_OBJECTS = 128,		/* has sums on the objects of one machine, in colours: --color-by */
+	SP_CAN_NOTES = 256,		/* has the run's notes itself */
+	SP_CAN_OBSERVERS = 512,		/* says of each row who counted it, at every level */
+	SP_CAN_READ = 1024,		/* is a store, which the command reads and for which the library needs no model */
+};
 
-#define SP_NO_FORM(name, extension, with)
-#define SP_FORM_FIRST(name, extension, between) #name
-#define SP_FORM_NEXT(name, extension, between) between #name
+/* name, the extension of its files, what it can; `with` is handed on.  PAGE: a form that the library does not write. */
+#define SP_FORMS(FIRST, NEXT, PAGE, with) \
+	FIRST(text, ".txt", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_ALL | SP_CAN_NOTES, with) \
+	NEXT(json, ".json", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
+	NEXT(csv, ".csv", SP_CAN_LEVELS | SP_CAN_METRICS | SP_CAN_READINGS, with) \
+	PAGE(hwloc, ".xml", SP_CAN_OBJECTS, with) \
+	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
+	NEXT(store, ".sspapi", SP_CAN_NOTES | SP_CAN_READ, with)
+
+#define SP_NO_FORM(name, extension, can, with)
+#define SP_FORM_FIRST(name, extension, can, between) #name
+#define SP_FORM_NEXT(name, extension, can, between) between #name
 
 /* Their names as one text, between them `between`, a literal: those that the library writes, and all. */
 #define SP_FORM_NAMES(between) SP_FORMS(SP_FORM_FIRST, SP_FORM_NEXT, SP_NO_FORM, between)
 #define SP_ALL_FORM_NAMES(between) SP_FORMS(SP_FORM_FIRST, SP_FORM_NEXT, SP_FORM_NEXT, between)
 
+#define SP_FORM_ID(name, extension, can, with) SP_FORM_##name,
+enum sp_form_id { SP_FORMS(SP_FORM_ID, SP_FORM_ID, SP_FORM_ID, ) };
+
 struct sp_form {
 	const char *name;		/* as in SSPAPI_FORMAT, and -f */
 	const char *extension;		/* as in SSPAPI_OUTPUT, with its dot */
-	bool page;			/* by the command alone */
+	enum sp_form_id id;
+	unsigned can;			/* enum sp_form_can */
 };
+#define SP_FORM_ROW(name, extension, can) #name, extension, SP_FORM_##name, can
+extern const struct sp_form sp_forms[];
+extern const unsigned sp_n_forms;
 
 /* A form, and who writes it. */
 struct sp_out;
 struct sp_show;
 struct sp_view {
 	const char *name, *extension;	/* as struct sp_form has them */
+	enum sp_form_id id;
+	unsigned can;
 	void (*write)(struct sp_out *o, const struct sp_show *s);
 };
 
 /* NULL: it is none. */
 const struct sp_form *sp_form_by_name(const char *name, size_t length);
 const struct sp_form *sp_form_by_extension(const char *path);
+
+/* The first form of a list (FORM,FORM; "": none) whose abilities are `can`, as far as `mask` asks for them; NULL: none. */
+const struct sp_form *sp_form_among(const char *formats, unsigned mask, unsigned can);
 
 #endif

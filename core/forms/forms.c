@@ -1,19 +1,22 @@
 /* forms.c: who writes each form. */
 #include "view.h"
 
-#include <string.h>
-
-#define ROW(name, extension, with) { #name, extension, sp_view_##name },
+#define ROW(name, extension, can, with) { SP_FORM_ROW(name, extension, (can) | SP_CAN_IN_PROCESS), sp_view_##name },
 
 const struct sp_view sp_views[] = { SP_FORMS(ROW, ROW, SP_NO_FORM, ) };
 const unsigned sp_n_views = SP_COUNT(sp_views);
 
-static const struct sp_view *view_of(const struct sp_form *form)
+const struct sp_view *sp_view_of(enum sp_form_id id)
 {
-	for (unsigned i = 0; form && i < sp_n_views; i++)
-		if (!strcmp(sp_views[i].name, form->name))
+	for (unsigned i = 0; i < sp_n_views; i++)
+		if (sp_views[i].id == id)
 			return &sp_views[i];
 	return NULL;
+}
+
+static const struct sp_view *view_of(const struct sp_form *form)
+{
+	return form ? sp_view_of(form->id) : NULL;
 }
 
 const struct sp_view *sp_view_by_name(const char *name, size_t length)

@@ -48,10 +48,11 @@ extern const struct sp_view sp_views[];
 extern const unsigned sp_n_views;
 
 /* NULL: none, or one that only the command writes (core/cli/report/page.h). */
+const struct sp_view *sp_view_of(enum sp_form_id id);
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);
 
-#define SP_VIEW_WRITER(name, extension, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
+#define SP_VIEW_WRITER(name, extension, can, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
 SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
 #undef SP_VIEW_WRITER
 

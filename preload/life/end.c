@@ -169,7 +169,7 @@ static int write_error(const struct sp_view *v, const struct sp_show *s)
 /* Without memory for a model, that is the store as it is. */
 static bool can_write(const struct sp_view *v, const struct sp_model *m)
 {
-	return m->memory || strcmp(v->name, "store") == 0;
+	return m->memory || v->can & SP_CAN_READ;
 }
 
 /* `told`: a form before this one could not be written, for the same reason, as a rule. */
@@ -198,11 +198,9 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
 static void name_store(struct sp_show *s, const char *name, const char *forms, bool several)
 {
 	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
-	const char *store = strstr(forms, "store");
-
 	s->all = sp_conf.verbose >= 2;
 	s->file = SP_VIEW_NO_STORE;
-	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0) {
+	if (several && sp_form_among(forms, SP_CAN_READ, SP_CAN_READ) && sp_output_name_for(path, sizeof(path), name, sp_view_of(SP_FORM_store)) == 0) {
 		struct sp_out o;
 
 		sp_memory_init(&o, word, sizeof(word));
@@ -229,7 +227,7 @@ static int write_all(struct sp_show *s)
 	cut = false;
 	name_store(s, name, p, several);
 	if (!*p)
-		r = write_one(name, v ? v : sp_view_by_name("text", 4), s, false, false);
+		r = write_one(name, v ? v : sp_view_of(SP_FORM_text), s, false, false);
 	while (*p && (several || r == 0)) {
 		size_t n = strcspn(p, ",");
 

@@ -53,7 +53,7 @@ __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, con
 			return PAPI_ESYS;
 		path = strcat(strcat(whole, "/"), path);
 	}
-	r = sp_end_snapshot(path, view ? view : sp_view_by_name("text", 4));
+	r = sp_end_snapshot(path, view ? view : sp_view_of(SP_FORM_text));
 	if (r == 0)
 		return PAPI_OK;
 	errno = -r;

@@ -67,6 +67,46 @@ is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/c
 is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \
 	"Nothing to show: the store is damaged; what was in the damaged blocks is missing. "
 
+# Each form × each option of report: refused with the forms that follow it, or the output is another.
+printf '%s\n' 'PRESET,AB,DERIVED_INFIX,N0/N1,EV_A,EV_B' >"$tmp/ab.csv"
+SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
+SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
+another_process "$tmp/b.sspapi"
+# follows FORM WITHOUT OPTION...: 0 if this form's output is another than WITHOUT (-: no option), 2 if the option is refused; else what is wrong
+follows() {
+	form=$1 without=$2
+	shift 2
+	run with "$sspapi" report -f $form $without "$@" "$tmp/a.sspapi" "$tmp/b.sspapi"
+	run without "$sspapi" report -f $form $without "$tmp/a.sspapi" "$tmp/b.sspapi"
+	case "$(status_of with) $(status_of without)" in
+	'2 '*) [ ! -s "$tmp/with.out" ] && grep -qx "sspapi report: .*: the $form format does not support it; use -f .*" "$tmp/with.err" && echo 2 && return ;;
+	'0 0') ! cmp -s "$tmp/with.out" "$tmp/without.out" && echo 0 && return ;;
+	esac
+	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" && echo the same || echo another): $(cat "$tmp/with.err")"
+}
+forms=$("$sspapi" report --help | sed -n 's/^  -f FORM  *the form: \(.*\);.*/\1/p' | tr -d ,)
+is "each form of report is tried" "$forms" "text json csv hwloc html store"
+while read -r want without option; do
+	[ "$without" != - ] || without=
+	is "report $(echo "$option" | sed "s,$tmp/,,"): supported by $want, refused for others" \
+		"$(for form in $forms; do echo $form $(follows $form "$(echo $without | tr _ ' ')" $option); done)" \
+		"$(for form in $forms; do case ,$want, in *,$form,*) echo $form 0 ;; *) echo $form 2 ;; esac; done)"
+	[ ! -s "$tmp/with.err" ] || is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
+done <<END
+text,json,csv - --per-core
+text,json --per-cpu --per-core
+text,json,csv --per-cpu --sort EV_A
+text,json,csv,html - -m $tmp/ab.csv
+text,json,csv,hwloc,html,store - --events EV_B
+csv - --readings
+hwloc - --color-by EV_B
+text - --all
+text,json,html - --no-symbols
+END
+for form in $forms; do
+	is "$form: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
+done
+
 # Names that a form must not trip over.
 cat >"$tmp/script" <<'EOF'
 event EV,"<&'_é component=perf_event descr=a"b<c>&amp;

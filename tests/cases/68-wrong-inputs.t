@@ -219,8 +219,8 @@ table <<'END_OF_TABLE'
 2|1|-|-d takes seconds|top -d 0 1
 2|1|-|name one process, or one live file|top
 2|1|-|have no level|report --readings --per-cpu a.sspapi
-2|1|-|--readings are CSV|report --readings -f text a.sspapi
-2|1|-|CSV takes one level|report -f csv --per-cpu --per-core a.sspapi
+2|1|-|--readings: the text format does not support it; use -f csv|report --readings -f text a.sspapi
+2|1|-|the csv format does not support it; use -f text or json|report -f csv --per-cpu --per-core a.sspapi
 2|1|-|this option takes no value|report --all=3 a.sspapi
 2|1|-|one word, or none|list a b
 1|0|+|-|list no-such-event-anywhere

@@ -927,7 +927,7 @@ static void hwloc_hostile(void **state)
 		}
 		sp_out_init(&o, -1, text, sizeof(text) - 1);
 		how.m = m;
-		sp_hwloc.write(&o, &how);
+		sp_view_hwloc(&o, &how);
 		e = sp_out_finish(&o);
 		text[o.used] = 0;
 		assert_null(strchr(text, '\x1b'));

@@ -152,7 +152,7 @@ static const char *not_a_store(const char *path)
 		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder, not a store: name a file in it" : "not a store of sspapi, or damaged";
 	if (strcmp(form, "empty") == 0)
 		return "empty: no counts are in it";
-	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)
+	if (sp_output_name_for(store, sizeof(store), path, sp_view_of(SP_FORM_store)) == 0 && access(store, R_OK) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
 	else if (strcmp(form, "a program") == 0 || strcmp(form, "a script") == 0)
 		snprintf(text, sizeof(text), "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", form);

@@ -66,7 +66,7 @@ int sp_cmd_merge(int argc, char **argv)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
 	/* What "run" and "recover" would take as a wish for another form. */
 	form = sp_form_by_extension(out);
-	if (form && strcmp(form->name, "store") != 0)
+	if (form && !(form->can & SP_CAN_READ))
 		return sp_complain(2, argv[0], "merge writes a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);

@@ -137,7 +137,7 @@ static int write_forms(const struct recovery *r, struct sp_file *f, const char *
 		return 0;
 	if (!*forms) {
 		++*n;
-		return write_new(r, name, v ? v : sp_view_by_name("text", 4), &f->model);
+		return write_new(r, name, v ? v : sp_view_of(SP_FORM_text), &f->model);
 	}
 	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
 		v = sp_view_by_name(p, strcspn(p, ","));

@@ -41,6 +41,42 @@ static void long_options(struct option *longs)
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
+/* Refuses an option that this form would ignore. */
+static int check_form(const struct sp_report *r, const struct sp_view *view)
+{
+	const struct {
+		bool given;
+		unsigned needs;		/* enum sp_form_can */
+		const char *option;
+	} wish[] = {
+		{ r->n_levels > 1, SP_CAN_SEVERAL_LEVELS, "more than one --per-LEVEL" },
+		{ r->n_levels, SP_CAN_LEVELS, "--per-LEVEL" },
+		{ r->sort, SP_CAN_LEVELS, "--sort" },
+		{ r->metrics.any, SP_CAN_METRICS, "-m" },
+		{ r->readings, SP_CAN_READINGS, "--readings" },
+		{ r->show.color_by, SP_CAN_OBJECTS, "--color-by" },
+		{ r->show.all, SP_CAN_ALL, "--all" },
+		{ r->no_symbols, SP_CAN_SYMBOLS, "--no-symbols" },
+		{ r->all_symbols, SP_CAN_SYMBOLS, "--all-symbols" },
+	};
+	char line[256];
+
+	for (unsigned i = 0; i < SP_COUNT(wish); i++) {
+		struct sp_out o;
+
+		if (!wish[i].given || (view->can & wish[i].needs) == wish[i].needs)
+			continue;
+		sp_memory_init(&o, line, sizeof(line));
+		sp_out_f(&o, "the %s format does not support it; use -f ", view->name);
+		for (unsigned k = 0, n = 0; k < sp_n_forms; k++)
+			if (sp_forms[k].can & wish[i].needs)
+				sp_out_f(&o, "%s%s", n++ ? " or " : "", sp_forms[k].name);
+		sp_memory_text(&o);
+		return usage(r, line, wish[i].option);
+	}
+	return 0;
+}
+
 static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 8];
@@ -73,16 +109,14 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	if (!*view && *to)
 		*view = sp_any_view_by_extension(*to);
 	if (r->readings && !*view)
-		*view = sp_view_by_name("csv", 3);
+		*view = sp_view_of(SP_FORM_csv);
 	if (!*view)
-		*view = sp_view_by_name("text", 4);
-	if (r->readings && (r->n_levels || r->metrics.any || strcmp((*view)->name, "csv") != 0))
-		return usage(r, "--readings are CSV, and have no level and no metrics", NULL);
-	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
-		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
-	if (r->sort && !r->n_levels)
-		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
-	return 0;
+		*view = sp_view_of(SP_FORM_text);
+	if (r->readings && (r->n_levels || r->metrics.any))
+		return usage(r, "--readings have no level and no metrics", NULL);
+	if (check_form(r, *view))
+		return 2;
+	return r->sort && !r->n_levels ? usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL) : 0;
 }
 
 /* Of --events, --sort, --color-by: a name, or the end of just one. */
@@ -135,6 +169,11 @@ static int write_json(const struct sp_report *r, struct sp_out *o)
 	return e;
 }
 
+/* Who writes a form's tables by level: those that can have some. */
+static int (*const write_levels[])(const struct sp_report *r, struct sp_out *o) = {
+	[SP_FORM_text] = sp_report_text, [SP_FORM_csv] = sp_report_csv, [SP_FORM_json] = write_json,
+};
+
 int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
 {
 	static char buffer[65536];
@@ -144,26 +183,22 @@ int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (r->readings)
 		sp_report_readings(r, &o, r->show.m);
-	else if (r->n_levels && strcmp(view->name, "text") == 0)
-		e = sp_report_text(r, &o);
-	else if (r->n_levels && strcmp(view->name, "csv") == 0)
-		e = sp_report_csv(r, &o);
-	else if (r->n_levels && strcmp(view->name, "json") == 0)
-		e = write_json(r, &o);
+	else if (r->n_levels && view->can & SP_CAN_LEVELS)
+		e = write_levels[view->id](r, &o);
 	else
 		view->write(&o, &r->show);
 	closed = sp_out_finish(&o);
 	return e < 0 ? e : closed;
 }
 
-/* Are the functions of call sites shown?  In CSV they have none. */
+/* Are the functions of call sites shown?  The text form has no call sites beside the levels that are asked for. */
 static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 {
-	bool text = strcmp(view->name, "text") == 0, any = !r->n_levels;
+	bool any = !r->n_levels || !(view->can & SP_CAN_ALL);
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		any |= sp_level_is_code(r->level[i]);
-	return !r->no_symbols && ((text && any) || view == &sp_page || strcmp(view->name, "json") == 0);
+	return !r->no_symbols && any && view->can & SP_CAN_SYMBOLS;
 }
 
 static int show(const struct sp_report *r, const struct sp_view *view, int machine)
@@ -187,7 +222,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 
 	if (e)
 		return e;
-	if (strcmp(view->name, "text") == 0)
+	if (view->can & SP_CAN_ALL)
 		sp_pager_start();
 	e = show(r, view, machine);
 	sp_pager_wait();
@@ -204,7 +239,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 }
 
 /* hwloc knows one machine: each has a file in the folder, by its host's name. */
-static int write_machines(const struct sp_report *r, const char *to, char *const *file, unsigned n)
+static int write_machines(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n)
 {
 	const struct sp_model *m = r->show.m;
 	char path[PATH_MAX + 300], host[256];
@@ -225,14 +260,14 @@ static int write_machines(const struct sp_report *r, const char *to, char *const
 			snprintf(path, sizeof(path), "%s/%s.%u.xml", to, host, same + 1);
 		else
 			snprintf(path, sizeof(path), "%s/%s.xml", to, host);
-		e = write_to(r, &sp_hwloc, path, file, n, (int)i);
+		e = write_to(r, view, path, file, n, (int)i);
 	}
 	return e;
 }
 
 static int show_metrics(struct sp_report *r, const struct sp_view *view)
 {
-	bool text = strcmp(view->name, "text") == 0;
+	bool text = view->can & SP_CAN_ALL;
 	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show) : sp_metrics_show(&r->metrics, r->verb, &r->show);
 
 	if (!text || r->n_levels)
@@ -243,21 +278,21 @@ static int show_metrics(struct sp_report *r, const struct sp_view *view)
 /* Where neither the form itself says it, nor each observer has lines of its own. */
 static void say_observers(const struct sp_report *r, const struct sp_view *view)
 {
-	bool sums = view == &sp_hwloc;
+	bool sums = view->can & SP_CAN_OBJECTS;
 	char text[512];
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		sums = sums || r->level[i]->what != SP_LEVEL_THREAD;
-	for (uint32_t e = 0; sums && strcmp(view->name, "json") != 0 && view != &sp_page && sp_text_observers(r->show.m, &e, text);)
+	for (uint32_t e = 0; sums && !(view->can & SP_CAN_OBSERVERS) && sp_text_observers(r->show.m, &e, text);)
 		sp_message(r->verb, "%s", text);
 }
 
-/* CSV has no notes. */
+/* Where the form has no notes. */
 static void say_beginnings(const struct sp_report *r, const struct sp_view *view)
 {
 	const char *note;
 
-	for (uint32_t i = 0; strcmp(view->name, "csv") == 0 && (note = sp_model_note(r->show.m, i)); i++)
+	for (uint32_t i = 0; !(view->can & SP_CAN_NOTES) && (note = sp_model_note(r->show.m, i)); i++)
 		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
 			sp_message(r->verb, "%s", note);
 }
@@ -293,10 +328,10 @@ int sp_cmd_report(int argc, char **argv)
 		say_beginnings(&report, view);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		if (view == &sp_hwloc && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
+		if (view->can & SP_CAN_OBJECTS && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
 			sp_message(report.verb, "SSPAPI_COLOR_BY: '%s': no such event was counted; using the first", sp_hwloc_color_by());
-		if (view == &sp_hwloc && f.model.n_machines > 1)
-			r = write_machines(&report, to, runs.path, runs.n);
+		if (view->can & SP_CAN_OBJECTS && f.model.n_machines > 1)
+			r = write_machines(&report, view, to, runs.path, runs.n);
 		else
 			r = write_to(&report, view, to, runs.path, runs.n, -1);
 	}

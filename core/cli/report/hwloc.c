@@ -396,12 +396,10 @@ int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine)
 	return paint_apart(&p, machine, o);
 }
 
-static void write_first(struct sp_out *o, const struct sp_show *s)
+void sp_view_hwloc(struct sp_out *o, const struct sp_show *s)
 {
 	int e = s->m->n_machines > 1 ? -EXDEV : sp_hwloc_write(o, s, 0);
 
 	if (!o->error)
 		o->error = e;
 }
-
-const struct sp_view sp_hwloc = { "hwloc", ".xml", write_first };

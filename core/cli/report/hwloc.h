@@ -9,8 +9,7 @@
 
 #include "../../forms/view.h"
 
-extern const struct sp_view sp_hwloc;
-
+void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);	/* of the first machine */
 int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine);	/* 0 or -errno */
 
 /* False: no counted event has this name, but others were counted. */

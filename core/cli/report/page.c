@@ -82,7 +82,7 @@ static int some_json(char *room, struct sp_show *s)
 }
 
 /* With those metrics that there are, unless others are wished for. */
-static void write_page(struct sp_out *o, const struct sp_show *s)
+void sp_view_html(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_show show = *s;
 	const struct sp_metrics_wish usual = { .any = true };
@@ -103,16 +103,16 @@ static void write_page(struct sp_out *o, const struct sp_show *s)
 		o->error = n;
 }
 
-const struct sp_view sp_page = { "html", ".html", write_page };
+#define ROW(name, extension, can, with) { SP_FORM_ROW(name, extension, can), sp_view_##name },
 
-static const struct sp_view *const of_command[] = { &sp_page, &sp_hwloc };
+static const struct sp_view of_command[] = { SP_FORMS(SP_NO_FORM, SP_NO_FORM, ROW, ) };
 
 static const struct sp_view *view_of(const struct sp_form *form)
 {
 	for (unsigned i = 0; form && i < SP_COUNT(of_command); i++)
-		if (strcmp(of_command[i]->name, form->name) == 0)
-			return of_command[i];
-	return form ? sp_view_by_name(form->name, strlen(form->name)) : NULL;
+		if (of_command[i].id == form->id)
+			return &of_command[i];
+	return form ? sp_view_of(form->id) : NULL;
 }
 
 const struct sp_view *sp_any_view_by_name(const char *name, size_t length)

@@ -8,7 +8,7 @@
 
 #include "../../forms/view.h"
 
-extern const struct sp_view sp_page;
+void sp_view_html(struct sp_out *o, const struct sp_show *s);
 
 /* As sp_view_by_name and sp_view_by_extension, with the forms that the command alone writes. */
 const struct sp_view *sp_any_view_by_name(const char *name, size_t length);

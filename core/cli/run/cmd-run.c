@@ -115,14 +115,9 @@ static const struct sp_form *made_form(void)
 	const char *output = getenv("SSPAPI_OUTPUT"), *p = getenv("SSPAPI_FORMAT");
 	const struct sp_form *form = output ? sp_form_by_extension(output) : NULL;
 
-	if (form && form->page)
+	if (form && !(form->can & SP_CAN_IN_PROCESS))
 		return form;
-	for (; p && *p; p += strcspn(p, ","), p += *p == ',') {
-		form = sp_form_by_name(p, strcspn(p, ","));
-		if (form && form->page)
-			return form;
-	}
-	return NULL;
+	return p ? sp_form_among(p, SP_CAN_IN_PROCESS, 0) : NULL;
 }
 
 static int refuse_made(const char *verb, const struct sp_form *form)
@@ -187,7 +182,8 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 /* The dump's name, or its template where processes that the program starts have the dumps. */
 static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
 {
-	const char *forms = strstr(conf->format, "store") ? "store" : conf->format;	/* what report shows, if it is there */
+	const struct sp_form *store = sp_form_among(conf->format, SP_CAN_READ, SP_CAN_READ);	/* report shows it, if it is there */
+	const char *forms = store ? store->name : conf->format;
 	const struct sp_view *form = sp_view_by_name(forms, strcspn(forms, ","));
 	char host[65] = "", folder[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
 	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
@@ -230,7 +226,7 @@ static bool is_found(const struct sp_conf *conf, const char *path)
 {
 	const struct sp_form *by = sp_form_by_extension(path);
 
-	return strstr(conf->format, "store") || (!*conf->format && !strchr(path, '/') && by && strcmp(by->name, "store") == 0);
+	return sp_form_among(*conf->format || !by || strchr(path, '/') ? conf->format : by->name, SP_CAN_READ, SP_CAN_READ);
 }
 
 static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
