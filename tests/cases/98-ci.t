@@ -5,6 +5,7 @@ mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
 cp .ci/run "$tmp/tree/.ci"
 : >"$tmp/tree/Makefile"
 printf '#!/bin/sh\necho deps\n' >"$tmp/tree/scripts/deps"
+printf '#!/bin/sh\necho lines\n' >"$tmp/tree/scripts/ledger"
 # A make whose `check` fails in the tests of $FAILS, and alone in those of $TWICE.
 cat >"$tmp/bin/make" <<'END'
 #!/bin/sh
@@ -35,7 +36,7 @@ while case $1 in --*) ;; *) false ;; esac; do shift; done
 AS_USER=1 exec "$@"
 END
 mkdir "$tmp/tree/build"
-chmod +x "$tmp"/bin/* "$tmp/tree/scripts/deps"
+chmod +x "$tmp"/bin/* "$tmp"/tree/scripts/*
 export SAID="$tmp/said"
 
 # ci NAME=VALUE...

@@ -44,6 +44,14 @@ printf '/* b.h: two. */\n#include "../../core/cli/list/a.h"\n' >"$tmp/top/preloa
 SSPAPI_TREE=$tmp/top scripts/check-layers >"$tmp/said"
 check "check-layers: but not what is preloaded" grep -q '^core/cli/list/a.c:2: .*the command includes core and topo only$' "$tmp/said"
 check "check-layers: nor is it known there" grep -q '^preload/papi/b.h:2: .*only the command includes its own headers$' "$tmp/said"
+if git ls-files --error-unmatch scripts/ledger >/dev/null 2>&1; then
+	check "scripts/ledger: each file is in one row" sh -c 'scripts/ledger >"$1"' sh "$tmp/ledger"
+	mkdir -p "$tmp/git/core/new" && : >"$tmp/git/core/new/a.c" && git -C "$tmp/git" init -q && git -C "$tmp/git" add .
+	run ledger sh -c 'ledger=$PWD/scripts/ledger && cd "$1" && "$ledger"' sh "$tmp/git"
+	is "scripts/ledger: a file without a row" "$(status_of ledger) $(tail -n 1 "$tmp/ledger.out")" "1 scripts/ledger: core/new/a.c: in no row of the table"
+else
+	skip "scripts/ledger" "git does not know this folder"
+fi
 check "scripts/check-man" scripts/check-man
 if command -v groff >/dev/null; then
 	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)
