@@ -7,7 +7,7 @@
  * is a quarter; with -p, by plain PAPI calls, whose readings are all temporary or, with SSPAPI_READINGS=permanent, all
  * permanent. Of such a run, entries are compared where the recorded sequence is just that.
  *
- * What is not compared, as tests/vectors/README.md says: where sys-sage fails to look a name
+ * What is not compared, by the rules of tests/relation.md: where sys-sage fails to look a name
  * up (that is not done at a reading here), and what follows an ACCUM that it lost.  Of
  * sequences with two sets, the totals.
  */
@@ -272,7 +272,7 @@ static bool same_cpus(struct player *p, int step, const json_t *want)
 	return true;
 }
 
-/* The totals, by the rule of tests/vectors/README.md, over all relations of the sequence; and their sum, so that the
+/* The totals, by the rule of tests/relation.md, over all relations of the sequence; and their sum, so that the
  * other CPUs, which are not asked, have none. */
 static bool same_totals(struct player *p, int step)
 {

@@ -1,7 +1,7 @@
 /* components.h: what each PAPI component's counts are counts of.
  *
- * PAPI's own metadata rarely says (papi-facts section 6.2, whose table this is):
- * devices claim thread granularity, process-wide counters too.
+ * PAPI's own metadata rarely says: devices (nvml, cuda) and process-wide counters (io, sde) claim thread granularity.
+ * So a table goes by the component's name.
  */
 #ifndef SP_COMPONENTS_H
 #define SP_COMPONENTS_H

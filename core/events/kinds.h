@@ -1,7 +1,7 @@
 /* kinds.h: is an event's value a count, which adds up, or a gauge, which does not?
  *
- * PAPI's metadata says so for few events (papi-facts section 6.1: 0 is the default
- * and means "not set"), so that units, names and formulas decide, too.
+ * PAPI's metadata rarely says: no component sets value_type, and its 0, "running sum", means "not set". So units, names
+ * and formulas decide, too.
  */
 #ifndef SP_KINDS_H
 #define SP_KINDS_H

@@ -6,7 +6,7 @@
 #include "level.h"
 #include "view.h"
 
-/* Contract, section 6. */
+/* As sspapi-dump(5) describes the columns. */
 #define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
 			"readings,total,exact\n"
 

@@ -1,6 +1,6 @@
-/* view-json.c: the dump for programs, one JSON object (contract, section 5).
+/* view-json.c: the dump for programs, one JSON object (sspapi-dump(5) has its keys).
  *
- * The order of keys is the contract's; lists have one item a line, so that
+ * Keys keep their order from version to version; lists have one item a line, so that
  * diff(1) and grep(1) are of use.
  */
 #include "../model/core-kinds.h"

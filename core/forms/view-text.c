@@ -1,4 +1,4 @@
-/* view-text.c: the dump for people (contract, section 7): what ran, how sure its counts are, the
+/* view-text.c: the dump for people (sspapi-dump(5)): what ran, how sure its counts are, the
  * tables, what is wrong or unusual, where to look further.
  */
 #include "../base/cpu-list.h"

@@ -7,7 +7,7 @@
 
 #include "store.h"
 
-#define SP_FOLD_ABOVE	4096u	/* relations of ended threads kept apart (contract section 4) */
+#define SP_FOLD_ABOVE	4096u	/* relations of ended threads kept apart: live threads bound the memory, not the run time */
 #define SP_FOLD_AT_ONCE	16u	/* by one call: whoever makes a thread waits for it */
 
 /* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads

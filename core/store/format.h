@@ -66,7 +66,7 @@ struct sp_strings {
 	sp_off at[];
 };
 
-enum sp_end {				/* contract section 5, process.end */
+enum sp_end {				/* how the process ended: process.end of the JSON dump */
 	SP_END_NONE, SP_END_EXIT, SP_END__EXIT, SP_END_EXEC, SP_END_RECOVERED, SP_END_SNAPSHOT
 };
 
@@ -271,7 +271,7 @@ struct sp_thread {
 
 enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
 
-/* What the counts of a relation are counts of (papi-facts.md section 6.2). */
+/* What the counts of a relation are counts of; core/events/components.c has it by PAPI component. */
 enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAGE, SP_SCOPE_HOST, SP_SCOPE_DEVICE };
 
 #define SP_CELLS_EXTRA	8u	/* for CPUs that the topology lacks, behind the dense ones; the last is "no CPU" */
@@ -376,7 +376,7 @@ struct sp_state {
 	int64_t at[];			/* [k] each, in the order of enum sp_state_array */
 };
 
-#define SP_STATE_DELETE		1u	/* the next READ or STOP deletes the temporary entries (rule 1, A5) */
+#define SP_STATE_DELETE		1u	/* the next READ or STOP deletes the temporary entries: there was a zeroing */
 #define SP_STATE_BASELINE	2u	/* the next value is where counting starts, not a count */
 #define SP_STATE_RUNNING	4u
 #define SP_STATE_PERMANENT	8u	/* the last reading was kept */
@@ -478,7 +478,7 @@ struct sp_reading {
 	uint64_t ns;			/* since the epoch; grows in a relation */
 	int32_t cpu;			/* SP_NO_CPU: not known */
 	uint32_t number;		/* its place in the chunk plus one; written last */
-	int64_t value[];		/* [k] what sys-sage enters for the CPU (rules 1 to 4) */
+	int64_t value[];		/* [k] what sys-sage enters for the CPU (rules.h) */
 };
 
 static inline uint64_t sp_reading_bytes(uint64_t k)

@@ -1,10 +1,10 @@
 /* rules.h: what a record does to a relation: (state, record) -> (state, cells, intervals).
  *
  * The model.  An event set hands out running counts: x now, more later, zeroed by START, RESET and ACCUM.  A reading of
- * x in a cell (a CPU) adds x - last to it, where last is what was handed out before it since the last zeroing (shared rule:
- * "total" of contract section 4).  Beside these totals the relation keeps sys-sage's temporary entries (rules 1 to 4, A1 to
- * A6): a READ leaves in its cell what the other cells' entries do not explain, ACCUM adds to its cell's entry, and the first
- * READ or STOP after a zeroing deletes all of them.
+ * x in a cell (a CPU) adds x - last to it, where last is what was handed out before it since the last zeroing so
+ * that the cells add up to exactly what PAPI handed out).  Beside these totals the relation keeps sys-sage's temporary
+ * entries (tests/relation.md has their rules): a READ leaves in its cell what the other cells' entries do not explain, ACCUM
+ * adds to its cell's entry, and the first READ or STOP after a zeroing deletes all of them.
  *
  * After SP_OP_MISSED the next value tells what became of the set: if it is below the value before, PAPI has zeroed the
  * set, and all of it is new; else the difference is.  So nothing is counted twice, and no total goes below 0.

@@ -21,7 +21,7 @@ struct sp_log;
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
-#define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (papi-facts 6.2) */
+#define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (io counts since the process began) */
 #define SP_KEEPS_ON_RESET 2u
 #define SP_REFRESHES	4u	/* PAPI reads this component's counts once a second, and hands out what it read last */
 

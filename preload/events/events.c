@@ -42,7 +42,7 @@ const char *sp_component_name(const struct sp_real *papi, int component)
 	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
 }
 
-/* Where default_granularity is, by version (papi-facts 8.). */
+/* default_granularity, whose offset in PAPI_component_info_t changed with PAPI 7.0 and 7.2, as the struct grew. */
 enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 {
 	const void *c = papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
@@ -86,7 +86,7 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 	t->n = n;
 }
 
-/* Where a component's list of PMUs is, by version, and how long it may be (papi-facts 8.). */
+/* A component's list of PMUs, whose offset and length (*most) changed with PAPI 7.0 and 7.2. */
 static const char *const *pmu_names(const void *component, uint32_t version, uint32_t *most)
 {
 	*most = version < 0x0700 ? 40 : 80;

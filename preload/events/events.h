@@ -2,7 +2,7 @@
  *
  * A code is asked for once, when it is first met in a set (names of native events
  * are gone after PAPI_shutdown), with calls that change nothing the application
- * could see (papi-facts section 10, rule 2).
+ * could see: PAPI_event_name_to_code, which hands out codes in the order of look-ups, is not among them.
  */
 #ifndef SP_EVENTS_H
 #define SP_EVENTS_H

@@ -27,7 +27,8 @@ struct sp_real {
 #include "papi.def"
 #define FROW(name, NAME, params, args, before, after) void (*papif_##name) params;	/* in whichever spelling there is */
 #include "fortran.def"
-	/* Asked by sspapi itself, never wrapped.  papi-facts section 10, rule 2. */
+	/* Asked by sspapi itself, never wrapped: functions that change nothing the application could see.  A reading may raise
+	 * SIGFPE (rates at 0 cycles), and PAPI_event_name_to_code shifts the code that the application gets next. */
 	int (*PAPI_is_initialized)(void);
 	int (*PAPI_num_events)(int);
 	int (*PAPI_list_events)(int, int *, int *);

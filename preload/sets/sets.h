@@ -1,7 +1,7 @@
 /* sets.h: the application's event sets, as sspapi knows them.
  *
  * PAPI's id is the index; ids are reused at once, and sets vanish without being
- * destroyed (papi-facts section 1, item 14), so a set is looked at afresh whenever
+ * destroyed (by PAPI_unregister_thread, PAPI_shutdown), so a set is looked at afresh whenever
  * it is created, and bound to a relation at the start of each run that changed
  * anything.  Private memory; mapped in chunks that stay.
  */

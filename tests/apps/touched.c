@@ -1,6 +1,6 @@
 /*
  * touched: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was touched last
- * under its owner: the thread that made it, the thread it was attached to, the CPU (papi-facts section 5.1).
+ * under its owner: the thread that made it, the thread it was attached to, the CPU.
  * Steps are words; a set is a letter; "T:" has another thread do the step.
  *	make=A add=A	a new set with a component; its event, page faults (B: migrations, which come to 0)
  *	attach=A detach=A cpu=A cpu1=A inherit=A single=A user=A all=A	PAPI_set_opt

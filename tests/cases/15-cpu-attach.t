@@ -1,5 +1,5 @@
 # Whose counts are these? Sets that are bound to a CPU, that another thread starts or reads,
-# whose thread has ended, that count several threads (papi-facts: the opener is counted).
+# whose thread has ended, that count several threads (PAPI counts the thread that opened the counters).
 . tests/lib/lib.sh
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW

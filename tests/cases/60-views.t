@@ -1,4 +1,4 @@
-# The forms of a dump: as the contract has them, and all with the same counts.
+# The forms of a dump: as sspapi-dump(5) has them, and all with the same counts.
 . tests/lib/lib.sh
 all=text,json,csv,store
 look="perl $root/tests/lib/check-dump.pl"
@@ -10,7 +10,7 @@ views() {
 	rm -f "$tmp"/v.*
 	SSPAPI_OUTPUT=$tmp/v.json run_shim v env SSPAPI_FORMAT=$all "$@"
 	check "$label: the dump has what was handed out" books v ${options-}
-	check "$label: JSON has the contract's keys and types" $look json "$tmp/v.json"
+	check "$label: JSON has the keys and types of sspapi-dump(5)" $look json "$tmp/v.json"
 	check "$label: CSV has its columns, and the same sums" $look csv "$tmp/v.csv" "$tmp/v.json"
 	check "$label: text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
 	"$sspapi" report -f hwloc "$tmp/v.sspapi" >"$tmp/v.xml"

@@ -95,7 +95,7 @@ if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
 		check "lstopo reads what hwloc could not see" sh -c "lstopo-no-graphics -i nosys.xml | grep -q 'P#$second'"
 	fi
 	for name in nosys nocpu nonode nocpuinfo neither noproc; do
-		check "$name: JSON as the contract has it" perl "$root/tests/lib/check-dump.pl" json $name.json
+		check "$name: JSON as sspapi-dump(5) has it" perl "$root/tests/lib/check-dump.pl" json $name.json
 	done
 elif [ -z "${SANITIZE-}" ]; then
 	skip "containers" "unshare cannot mount here"

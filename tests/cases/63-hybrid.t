@@ -17,7 +17,7 @@ P=adl_glc::INST_RETIRED:ANY E=adl_grt::INST_RETIRED:ANY
 count v set=PAPI_TOT_INS,PAPI_TOT_CYC,$P,$E cpu=0 start show=9000,3000,9000,0 read cpu=1 show=10000,4000,9100,900 stop
 is "the program ran" "$(status_of v)" 0
 for form in json text; do
-	check "$form: as the contract has it" perl "$root/tests/lib/check-dump.pl" $form "v.$(echo $form | sed s/text/txt/)" v.json
+	check "$form: as sspapi-dump(5) has it" perl "$root/tests/lib/check-dump.pl" $form "v.$(echo $form | sed s/text/txt/)" v.json
 done
 
 SSPAPI_TOPOLOGY='synthetic:core:2 pu:8' count plain set=PAPI_TOT_INS,PAPI_TOT_CYC cpu=0 start show=5,5 stop

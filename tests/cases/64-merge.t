@@ -85,7 +85,7 @@ for form in text json csv store; do
 	cp form.out all.$form
 done
 check "its store form is itself" cmp all.sspapi all.store
-check "JSON has the contract's keys and types" perl "$root/tests/lib/check-dump.pl" json all.json
+check "JSON has the keys and types of sspapi-dump(5)" perl "$root/tests/lib/check-dump.pl" json all.json
 is "JSON: the processes" "$(json all.json 'map { $_->{rank} } @{$d->{processes}}' | tr '\n' ' ')" "0 1 2 3 4 "
 is "JSON: what they have in common" "$(json all.json '$d->{process}{rank} // "null", $d->{process}{pid}, $d->{process}{end}' | tr '\n' ' ')" "null 0 exit "
 is "JSON: a tree above the machines" "$(json all.json 'map { "$_->{type}:" . ($_->{parent} // "") } grep { $_->{type} =~ /Job|Machine/ } @{$d->{topology}{components}}' | tr '\n' ' ')" "Job: Machine:0 Machine:0 Machine:0 "

@@ -6,7 +6,7 @@
 export SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1'
 SSPAPI_OUTPUT=$tmp/kinds.json SSPAPI_FORMAT=text,json,csv run_shim kinds "$scenes/kinds"
 is "the program ran" "$(status_of kinds)" 0
-check "the JSON has the contract's keys" perl tests/lib/check-dump.pl json "$tmp/kinds.json"
+check "the JSON has the keys of sspapi-dump(5)" perl tests/lib/check-dump.pl json "$tmp/kinds.json"
 check "the CSV has the JSON's totals" perl tests/lib/check-dump.pl csv "$tmp/kinds.csv" "$tmp/kinds.json"
 check "the text has them, too" perl tests/lib/check-dump.pl text "$tmp/kinds.txt" "$tmp/kinds.json"
 

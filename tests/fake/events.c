@@ -22,7 +22,7 @@ static const struct { const char *name; int code; } presets[] = {
 
 /* ---- components -------------------------------------------------------- */
 
-/* papi-facts 6.2.  What is not set is as perf_event. */
+/* As PAPI's components behave: claimed granularity, and what start and reset do not zero.  What is not set is as perf_event. */
 static const struct fake_component likes[] = {
 	{ .name = "perf_event", .granularity = PAPI_GRN_THR },
 	{ .name = "perf_event_uncore", .short_name = "peu", .granularity = PAPI_GRN_SYS, .no_attach = true },
@@ -46,7 +46,7 @@ static const struct fake_component likes[] = {
 #undef DEVICE
 };
 
-/* Where PAPI_component_info_t has what, by version (papi-facts 8). */
+/* Offsets in PAPI_component_info_t, by version: the struct grew in 7.0 and 7.2. */
 #if FAKE_PAPI_VERSION >= 0x0702
 enum { SIZE = 3296, DISABLED = 1536, CMPIDX = 2572, DEFAULT_GRN = 2600, PMU_NAMES = 2616 };
 #elif FAKE_PAPI_VERSION >= 0x0700

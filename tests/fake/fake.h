@@ -28,9 +28,8 @@ FAKE_API int fake_version(void);
 
 /* ---- counts ------------------------------------------------------------
  *
- * A set counts what happens in the thread that opened it (papi-facts.md 5.1:
- * the last to add an event, or to start it after another set was touched) or
- * that it is attached to; a set attached to a CPU also wants that thread to be
+ * A set counts what happens in the thread that opened it (the last to add
+ * an event, or to start it after another set was touched) or that it is attached to; a set attached to a CPU also wants that thread to be
  * on that CPU, one of granularity SYS counts any thread.  Signal-safe, no lock.
  */
 
@@ -78,7 +77,7 @@ struct fake_component {		/* all 0: as perf_event */
 FAKE_API int fake_component(const struct fake_component *c);
 
 struct fake_event {		/* all 0: a native INT64 running sum of perf_event */
-	const char *component;		/* made by name if new, as papi-facts.md 6.2 has it */
+	const char *component;		/* made by name if new, as events.c has it */
 	const char *units, *descr;
 	const char *derived, *postfix;	/* "DERIVED_PS" raises SIGFPE where PAPI does */
 	const char *natives;		/* names, separated by commas */

@@ -59,7 +59,7 @@ struct fk_master {
 	unsigned long id;			/* what the application's id function said */
 	int used;
 	int target;				/* made by PAPI_attach: no thread takes it for its own */
-	struct fk_set *last;			/* papi-facts 5.1: the last touched set */
+	struct fk_set *last;			/* the last touched set: PAPI_start opens another one again */
 	struct fk_set *running[FK_COMPONENTS];
 };
 

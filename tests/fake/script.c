@@ -6,7 +6,7 @@
 
 /* ---- counts ------------------------------------------------------------ */
 
-/* Does what happens in thread `tid` show in this set? (papi-facts 5.1, item 13) */
+/* Does what happens in thread `tid` show in this set? A set that is attached to a CPU counts its thread while on that CPU. */
 static int counts(const struct fk_set *s, int tid)
 {
 	int who = __atomic_load_n(&s->counts_for, __ATOMIC_ACQUIRE), cidx;

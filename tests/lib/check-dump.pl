@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# check-dump.pl json DUMP.json		has the contract's keys, with values of their types
-# check-dump.pl csv DUMP.csv DUMP.json	has the contract's columns; the same totals as the JSON
+# check-dump.pl json DUMP.json		has the keys of sspapi-dump(5), with values of their types
+# check-dump.pl csv DUMP.csv DUMP.json	has its columns; the same totals as the JSON
 # check-dump.pl text DUMP.txt DUMP.json	80 columns and 100 lines at most; every total is there, in short
 # check-dump.pl info HWLOC-INFO DUMP.json PU...	what hwloc-info says of these PUs (os indexes) is the JSON's
 use FindBin '$Bin';
@@ -16,7 +16,7 @@ my $dump = dump_of($mode eq 'json' ? $file : $json);
 
 # A name for a type; ? may be null; [x] a list of x; {...} an object.
 my $totals = ['number?'];	# null for a gauge, and only for that
-my %contract = (
+my %keys = (
 	format => 'string', format_version => 'integer', sspapi_version => 'string',
 	process => { pid => 'integer', ppid => 'integer', exe => 'string', args => ['string'], host => 'string',
 		rank => 'integer?', job => 'string?', start_ns => 'integer', end_ns => 'integer', end => 'string' },
@@ -76,7 +76,7 @@ my %words = (
 );
 
 sub check_json {
-	conforms($dump, \%contract, 'dump');
+	conforms($dump, \%keys, 'dump');
 	wrong("format") unless $dump->{format} eq 'sspapi-dump' && $dump->{format_version} == 1;
 	for (sort keys %words) {
 		my ($object, $key) = split /\./;

@@ -9,7 +9,7 @@
  * something else.
  *
  * The threads step one after the other: whom a set counts is whoever opened its counters, by a rule of PAPI's that
- * needs the order (papi-facts section 5.1); the same seed is the same run.
+ * needs the order (touched.c has it); the same seed is the same run.
  */
 #include "../apps/handed.h"
 

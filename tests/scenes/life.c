@@ -49,7 +49,7 @@ static void fork_plain(void)
 	reap();
 }
 
-/* papi-facts 5.4: the child's reading is the parent's count; here it only ends. */
+/* The child inherits the parent's counters, and its reading is the parent's count; here it only ends. */
 static void fork_running(void)
 {
 	if (!fork())

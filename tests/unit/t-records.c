@@ -84,7 +84,7 @@ static void oracle_values(struct oracle *o, struct spot *s, const long long *x, 
 	o->baseline = false;
 }
 
-/* Rules A1 to A6, one event set, temporary readings only. */
+/* The rules of tests/relation.md, one event set, temporary readings only. */
 static void oracle_entries(struct oracle *o, struct spot *s, enum sp_op op, const long long *x)
 {
 	for (int i = 0; op != SP_OP_ACCUM && o->del && i < o->n; i++)

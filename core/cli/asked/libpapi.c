@@ -49,7 +49,7 @@ int sp_asked_init(struct sp_asked_papi *p, const char *path)
 	return r;
 }
 
-/* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
+/* Offsets in PAPI_component_info_t, whose size changed with 7.0 (1,048 to 2,272 bytes) and with 7.2 (to 3,296). */
 static const struct layout {
 	int below;			/* versions below this one */
 	unsigned disabled, counters;	/* presets stand 8 bytes behind counters, natives 12 */

@@ -35,7 +35,7 @@ static const char no_counters[] =
 	"PAPI's libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
 	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
 
-/* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
+/* Does libpapi call its own functions where they can be seen?  One that was linked with -Bsymbolic-functions does not. */
 static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	(void)at;
