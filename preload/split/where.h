@@ -1,4 +1,4 @@
-/* where.h: the CPU that a reading belongs to (contract section 4). */
+/* where.h: the CPU that a reading belongs to: where the counted thread runs, or last ran. */
 #ifndef SP_WHERE_H
 #define SP_WHERE_H
 

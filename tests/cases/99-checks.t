@@ -52,6 +52,12 @@ if git ls-files --error-unmatch scripts/ledger >/dev/null 2>&1; then
 else
 	skip "scripts/ledger" "git does not know this folder"
 fi
+check "scripts/check-references" scripts/check-references
+mkdir -p "$tmp/cites/core/new"
+printf '/* As the %s says (core/new/a.%s, b.%s). */\n' 'contra''ct' md md >"$tmp/cites/core/new/a.c"
+touch "$tmp/cites/core/new/a".md
+SSPAPI_TREE=$tmp/cites scripts/check-references >"$tmp/said"
+is "scripts/check-references: what is not in this repository" "$? $(cut -c1-18 "$tmp/said" | paste -sd'|' -)" "1 core/new/a.c:1:/* |core/new/a.c:1: b."
 check "scripts/check-man" scripts/check-man
 if command -v groff >/dev/null; then
 	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)
