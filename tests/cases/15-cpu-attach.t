@@ -1,4 +1,4 @@
-# Whose counts are these? Sets that are bound to a CPU, that another thread starts or reads,
+# Counts belong to the CPU or thread that is counted, whoever reads them: sets that are bound to a CPU, that another thread starts or reads,
 # whose thread has ended, that count several threads (PAPI counts the thread that opened the counters).
 . tests/lib/lib.sh
 need_real_papi

@@ -58,6 +58,14 @@ printf '/* As the %s says (core/new/a.%s, b.%s). */\n' 'contra''ct' md md >"$tmp
 touch "$tmp/cites/core/new/a".md
 SSPAPI_TREE=$tmp/cites scripts/check-references >"$tmp/said"
 is "scripts/check-references: what is not in this repository" "$? $(cut -c1-18 "$tmp/said" | paste -sd'|' -)" "1 core/new/a.c:1:/* |core/new/a.c:1: b."
+check "scripts/tests-index: each file says what it is, a helper with its arguments" scripts/tests-index
+mkdir -p "$tmp/index/tests/cases" "$tmp/index/tests/lib"
+printf '. tests/lib/lib.sh\n' >"$tmp/index/tests/cases/10-bare.t"
+printf '# Counts of one thread are its own.\n' >"$tmp/index/tests/cases/10-fine.t"
+printf '# Adds up the counts of a dump.\n' >"$tmp/index/tests/lib/nameless.pl"
+SSPAPI_TREE=$tmp/index scripts/tests-index >"$tmp/lines" 2>"$tmp/said"
+is "tests-index: what is wrong with which" "$? $(cut -d: -f1 "$tmp/said" | tr '\n' ' ')$(grep -c '^tests/cases/10-fine.t: Counts of one thread are its own$' "$tmp/lines")" \
+	"1 tests/cases/10-bare.t tests/lib/nameless.pl 1"
 check "scripts/check-man" scripts/check-man
 if command -v groff >/dev/null; then
 	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)

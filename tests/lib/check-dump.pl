@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# check-dump.pl WHAT FILE...: is a dump what sspapi-dump(5) and the JSON of the same process say? What it is asked:
 # check-dump.pl json DUMP.json		has the keys of sspapi-dump(5), with values of their types
 # check-dump.pl csv DUMP.csv DUMP.json	has its columns; the same totals as the JSON
 # check-dump.pl text DUMP.txt DUMP.json	80 columns and 100 lines at most; every total is there, in short

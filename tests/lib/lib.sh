@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034 # the variables are for who sources it
-# lib.sh: what the cases share. A case is sourced-from-the-root sh that prints TAP:
+# lib.sh: what the cases share: programs run natively and under sspapi, comparisons of the two, TAP, and what is cleaned up. A case is sourced-from-the-root sh that prints TAP:
 #
 #	. tests/lib/lib.sh
 #	run_native a  $scenes/one

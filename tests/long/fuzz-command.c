@@ -1,4 +1,4 @@
-/* fuzz-command.c: see fuzz-command.h. */
+/* fuzz-command.c: the command's verbs on damaged stores, one after the other in one process (fuzz-command.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
