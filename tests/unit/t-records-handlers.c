@@ -4,6 +4,7 @@
 #include "record-sets.h"
 #include "stepping.h"
 
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 
@@ -104,7 +105,8 @@ static struct {
 	int n;				/* instructions so far */
 	bool child, jump;
 	bool answered;			/* PAPI has answered the call before the handler came, or will be asked later */
-	unsigned which;			/* of the handlers: not each plays at each instruction */
+	unsigned which;			/* of the handlers: not each plays at each instruction, */
+	unsigned each;			/* but at one of so many */
 	const char *play;
 	int cpu;
 	sigjmp_buf out;
@@ -312,7 +314,7 @@ static void stepped(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)info;
 	step.n++;
-	if (((unsigned)step.n + step.which) % (SLOW_BUILD > 1 ? 211 : 11))
+	if (((unsigned)step.n + step.which * 3 + windows) % step.each)
 		return;
 	pid = fork();
 	if (pid) {
@@ -389,6 +391,8 @@ static void step_all(const char *const *all, unsigned n, bool jump)
 	struct sigaction a = { .sa_sigaction = stepped, .sa_flags = SA_SIGINFO }, old;
 
 	memset(&step, 0, sizeof(step));
+	/* Over all handlers and windows each instruction has its turn. */
+	step.each = SLOW_BUILD > 1 ? 211 : getenv("UNITS_WHOLE") ? 11 : 31;
 	sigaction(SIGTRAP, &a, &old);
 	for (step.which = 0; step.which < n; step.which += SLOW_BUILD > 1 ? 5 : 1)
 		for (windows = OPEN; windows <= SPLIT; windows++)
