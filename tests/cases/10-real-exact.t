@@ -44,7 +44,11 @@ both "plugin local" "$apps/plugin-host" local
 both "plugin global" "$apps/plugin-host" global
 # Four sets of one thread: on a slow machine of eight CPUs the last ones are beyond what auto spends at a thread's start.
 export SSPAPI_ATTRIBUTION=exact
-both "rates" --more-events "$apps/rates"
+# (Ubuntu's is linked so, and then calls inside libpapi do not pass by sspapi.)
+inside() {
+	! "$sspapi" doctor "$apps/rates" 2>/dev/null | grep -q 'linked with -Bsymbolic' || { skip "$1" "libpapi is linked with -Bsymbolic"; return 1; }
+}
+inside rates && both "rates" --more-events "$apps/rates"
 unset SSPAPI_ATTRIBUTION
 both overflow "$apps/overflow" -t 100
 both "software-defined events: the process's" --no-cpu "$apps/sde"
@@ -75,7 +79,7 @@ between() {
 	read -r a b rest <"$tmp/booked"
 	[ "$a" -ge 1500 ] && [ "$a" -le 1508 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
 }
-regions "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b, and those of the prints" between
+regions "regions: the dump" && inside "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b, and those of the prints" between
 
 # What PAPI does with hardware counters only.
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW

@@ -17,7 +17,7 @@ for page in man/*.[1-8]; do
 done
 is "nobody may write it" "$(find "$tmp/stage" -type f -perm /022)" ""
 is "sspapi.pc says where" "$(PKG_CONFIG_PATH=$tmp/stage/usr/x/lib/pkgconfig pkg-config --variable=libdir sspapi)" /usr/x/lib
-is "no path of the build in it" "$(grep -rlF "$root" "$tmp/stage" --include=*.pc --include=*.h --include=*.7)" ""
+is "no path of the build in it" "$(grep -rlF "$B" "$tmp/stage" --include=*.pc --include=*.h --include=*.7)" ""
 if [ -z "${SANITIZE-}" ]; then
 	SHIM=$tmp/stage/usr/x/lib/libsspapi.so
 	run_shim shim "$scenes/one"
