@@ -256,7 +256,7 @@ $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 
 # CASES="tests/cases/4*.t" for some of them (check-long: of tests/long); PROVE_FLAGS=-v to see each test.
 # (The longest first, so that none of them is left alone in the end.)
-LONGEST	:= $(wildcard $(addprefix tests/cases/,93-api-random.t 63-html.t 86-hostile-ends.t))
+LONGEST	:= $(wildcard $(addprefix tests/cases/,63-html.t 86-hostile-ends.t))
 CASES	?= $(LONGEST) $(filter-out $(LONGEST),$(sort $(wildcard tests/cases/*.t)))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
