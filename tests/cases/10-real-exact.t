@@ -44,10 +44,6 @@ both "plugin local" "$apps/plugin-host" local
 both "plugin global" "$apps/plugin-host" global
 # Four sets of one thread: on a slow machine of eight CPUs the last ones are beyond what auto spends at a thread's start.
 export SSPAPI_ATTRIBUTION=exact
-# (Ubuntu's is linked so, and then calls inside libpapi do not pass by sspapi.)
-inside() {
-	! "$sspapi" doctor "$apps/rates" 2>/dev/null | grep -q 'linked with -Bsymbolic' || { skip "$1" "libpapi is linked with -Bsymbolic"; return 1; }
-}
 inside rates && both "rates" --more-events "$apps/rates"
 unset SSPAPI_ATTRIBUTION
 both overflow "$apps/overflow" -t 100

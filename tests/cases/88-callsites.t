@@ -118,7 +118,7 @@ is "Fortran: the program's calls, not libpapi's, and their callers" \
 PAPI_EVENTS=perf::PAGE-FAULTS run_shim regions env SSPAPI_FORMAT=json,text PAPI_OUTPUT_DIRECTORY="$tmp" "$apps/regions"
 if [ "$(status_of regions)" = 77 ]; then
 	skip "high-level regions have names" "$(tail -n 1 "$tmp/regions.err")"
-else
+elif inside "high-level regions have names"; then
 	is "high-level regions have names" \
 		"$(json "$tmp/regions.json" 'my %n; $n{$_->{name} // ""}++ for @{$d->{callsites}}; join " ", sort grep { length } keys %n')" "a b other"
 	is "text: a row for each region, by its name, whatever was read in it; and what lies between them" \

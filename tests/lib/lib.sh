@@ -47,6 +47,11 @@ unknown_cpu() {
 }
 [ -z "${TEST_UNKNOWN_CPU-}" ] || unknown_cpu
 
+# Does sspapi see what libpapi calls of itself, in rates and in the high level? (Ubuntu's is linked with -Bsymbolic-functions.)
+inside() {
+	! "$sspapi" doctor "$apps/basics" 2>/dev/null | grep -q 'linked with -Bsymbolic' || { skip "$1" "libpapi is linked with -Bsymbolic"; return 1; }
+}
+
 SHIM=$B/libsspapi.so
 SANITIZE_SLOWS=${SANITIZE:+4}
 : "${SANITIZE_SLOWS:=1}"
