@@ -4,9 +4,9 @@
 
 static uint64_t drafts_room(const struct sp_layout *l, uint32_t k, uint32_t records)
 {
-	/* The writer's drafts, the state, and of each record what it may change at most: two cells. */
+	/* The writer's drafts, the state, and of each record what it may change at most. */
 	return l->draft_room + sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
-	       records * 2 * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
+	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
 }
 
 uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)

@@ -351,7 +351,6 @@ enum sp_op {
 #define SP_RECORD_PROVEN	16u	/* the counts are proven to be the cell's */
 #define SP_RECORD_PERMANENT	32u	/* the reading is kept (sp_chunk), */
 #define SP_RECORD_NO_ENTRY	64u	/* or leaves nothing but counts */
-#define SP_RECORD_PARTED	128u	/* SP_OP_PART comes next */
 #define SP_RECORD_KEEPS		256u	/* START, RESET, ACCUM: the component does not zero its counts there */
 
 #define SP_RECORDS	37u		/* of a relation: as many as are folded at once, and one after a jump out of a fold */

@@ -698,7 +698,7 @@ static void add_split(struct sp_writer *w, const struct sp_booking *b, uint32_t 
 
 	for (uint32_t e = 0; e < w->k; e++)
 		counts[e] = x[e] - w->values[e];
-	add_record(w, what | SP_RECORD_PARTED, cell, x, b->site);
+	add_record(w, what, cell, x, b->site);
 	add_parts(w, b->parts, counts, cell, from, b->site);
 }
 

@@ -106,64 +106,10 @@ static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 	return !baseline;
 }
 
-/* No more is proven than there is. */
-static void bound_exact(struct sp_fold *f, const struct places *at, uint32_t e)
-{
-	int64_t total = sp_cell_row(at->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(at->cell, f->k, SP_EXACT)[e];
-	int64_t most = total < 0 ? 0 : total, more = *exact > most ? *exact - most : *exact < 0 ? *exact : 0;
-
-	*exact -= more;
-	if (at->interval)
-		at->interval->at[f->k + e] -= more;
-}
-
-/* The cell that has most of event e; -1: none has any. */
-static int32_t fullest(struct sp_fold *f, uint32_t e)
-{
-	int64_t most = 0;
-	int32_t is = -1;
-
-	for (uint32_t i = 0; i < f->cells; i++) {
-		const struct sp_cell *c = f->look(f, (int32_t)i);
-		int64_t has = c ? sp_cell_row(c, f->k, SP_TOTAL)[e] : 0;
-
-		if (has > most) {
-			most = has;
-			is = (int32_t)i;
-		}
-	}
-	return is;
-}
-
-/* A value fell by more than its cell had: one other cell, so that drafts have room, gives what is lacking as far as it can. */
-static SP_COLD void even_out(struct sp_fold *f, const struct sp_record *r, const struct places *to)
-{
-	struct places from = { .cell = NULL };
-	int32_t other = -1;
-
-	for (uint32_t e = 0; e < f->k; e++) {
-		int64_t lacks = -sp_cell_row(to->cell, f->k, SP_TOTAL)[e], has;
-
-		if (sp_values_of(f, e) != SP_COUNTS)
-			continue;
-		if (lacks > 0 && other < 0 && (other = fullest(f, e)) >= 0)
-			from = places_in(f, r, (uint32_t)other);
-		has = lacks > 0 && from.cell ? sp_cell_row(from.cell, f->k, SP_TOTAL)[e] : 0;
-		if (has > 0) {
-			lacks = lacks < has ? lacks : has;
-			add(f, NULL, &from, e, -lacks, false);
-			add(f, NULL, to, e, lacks, false);
-			bound_exact(f, &from, e);
-		}
-		bound_exact(f, to, e);
-	}
-}
-
 BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, const struct places *to)
 {
 	const uint32_t how = SP_STATE_RUNNING | SP_STATE_MISSED | SP_STATE_BASELINE;
 	int64_t *last = last_of(f);
-	bool falls = false;
 
 	if (SP_UNLIKELY((f->state->flags & how) != SP_STATE_RUNNING) && !has_counted(f, r))
 		return;
@@ -173,13 +119,9 @@ BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp
 		if (sp_values_by(kinds, e) == SP_SHOWS || is_nan(kinds, e, x))
 			continue;
 		last[e] = x;
+		if (SP_UNLIKELY(d < 0) && sp_values_by(kinds, e) == SP_COUNTS)
+			f->state->flags |= SP_STATE_BACKWARDS;
 		add(f, kinds, to, e, d, r->what & SP_RECORD_PROVEN);
-		falls |= d < 0 && sp_values_by(kinds, e) == SP_COUNTS;
-	}
-	if (SP_UNLIKELY(falls)) {
-		f->state->flags |= SP_STATE_BACKWARDS;
-		if (!(r->what & SP_RECORD_PARTED))
-			even_out(f, r, to);
 	}
 }
 
