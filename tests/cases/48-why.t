@@ -46,6 +46,10 @@ reason() {
 	fi
 	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")
 	echo "$name" >>"$tmp/provoked"
+	if [ "$name" = EDGE ] && [ "$(whys 1)" = "$how: $(sed -n 's/^SP_WHY_INSIDE //p' "$tmp/texts")" ]; then
+		skip "$label" "the thread was preempted in that call"
+		return
+	fi
 	is "$label: JSON" "$(whys 1)" "$how: $words"
 	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
 	is "$label: in the text how much, and then why" \

@@ -36,7 +36,7 @@ SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 random "all permanent" api-random-s
 SSPAPI_ATTRIBUTION=residency SSPAPI_CALLSITES=4 random residency api-random 4 $operations
 SSPAPI_ATTRIBUTION=exact SSPAPI_LIVE=0 random exact api-random 5 $operations 4
 
-# All of it was done, in one run or another: which thread is attached to when is chance.
+# All of it was done, in one run or another: which thread is attached to when is chance, and of few operations one kind may have none.
 is "each kind of call was made" \
-	"$(awk -F: '{ n[$1] += $2 } END { for (w in n) { kinds++; none += !n[w] } print none + 0, kinds }' "$tmp/did")" "0 13"
+	"$(awk -F: -v few=$((operations < 2000)) '{ n[$1] += $2 } END { for (w in n) { kinds++; none += !n[w] } print (none > few), kinds }' "$tmp/did")" "0 13"
 done_testing

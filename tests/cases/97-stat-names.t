@@ -107,9 +107,9 @@ check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } a
 # ---- the table ---------------------------------------------------------------------------------
 # (Where all ran on one CPU the line is longer, and the command line in it shorter.)
 run busy "$sspapi" stat "$apps/counted" threads 2 50
-check "the headline says how many CPUs were busy" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted thread.*, [0-9]+\.[0-9][0-9] CPUs? busy'"
+check "the headline says how many CPUs were busy" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run busy "$sspapi" stat -e page-faults "$apps/counted" threads 2 50
-check "also where no clock was asked for" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted thread.*, [0-9]+\.[0-9][0-9] CPUs? busy'"
+check "also where no clock was asked for" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run level "$sspapi" stat --per-core -o level.sspapi sh -c 'kill -9 $$'
 is "by level: the headline, the table, the notes, the last line" \
 	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^look further: sspapi report --per-thread .*level.sspapi$' level.err)" 4
