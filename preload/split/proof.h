@@ -85,6 +85,12 @@ SP_HOT_INLINE bool sp_proof_is_there(void)
 	return sp_self.mark.word != &sp_no_mark.word;
 }
 
+/* No other call of PAPI was made on top, by a handler; without a mark each call is a loss. */
+SP_HOT_INLINE bool sp_proof_alone(uint32_t open)
+{
+	return sp_proof_is_there() ? sp_proof_holds(open) : sp_self.losses == open;
+}
+
 /* Gives the calling thread its mark: rseq's, where that works; this page's. Takes it away. */
 SP_COLD void sp_proof_arm(void);
 SP_COLD void sp_proof_by_page(const sp_mark_word *word);

@@ -295,7 +295,9 @@ void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t
 		bool is;
 
 		catch_up(p, last);
-		(void)sp_rest_wake(p);		/* so that home's count from the scan on */
+		/* So that home's count from the next scan on. (Since the last one the program may have switched the thread's events off.) */
+		if (p->rests >= 0 && scan(p, opened))
+			(void)sp_rest_wake(p);
 		is = scan(p, opened);
 		if (is && p->home >= 0 && p->had && p->last.quiet && p->gap == SP_WHY_NONE)
 			anchor_home(p);

@@ -24,7 +24,7 @@ static void look_at_thread(const struct looking *l, int pid, int tid)
 {
 	struct sp_stat_row *row = sp_stat_known(l->w, pid, tid);
 	struct sp_process_stat p;
-	uint64_t age, untold = l->w->untold;
+	uint64_t age;
 
 	if (row && row->fd)
 		row->seen_ns = l->at_ns;
@@ -34,8 +34,7 @@ static void look_at_thread(const struct looking *l, int pid, int tid)
 	if ((int64_t)age < SP_STAT_LASTING_MS * 1000000)
 		return;
 	row = sp_stat_row(l->c, l->w, pid, tid);
-	sp_own_open(l->c, l->w, row);
-	l->c->full = l->w->untold > untold;
+	l->c->full = !sp_own_open(l->c, l->w, row);
 	row->seen_ns = l->at_ns;
 	row->start_ns = sp_now_ns() - age;
 	row->end_ns = 0;
@@ -70,6 +69,19 @@ static void look_at_process(const struct looking *l, int pid)
 		closedir(d);
 }
 
+/* And no other has its number now. */
+static bool is_still_there(const struct sp_stat_row *row)
+{
+	const uint64_t tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct sp_process_stat p;
+	uint64_t start;
+
+	if (!row->start_ns || !sp_proc_thread(row->pid, row->tid, &p))
+		return false;
+	start = sp_now_ns() - (sp_boot_ns() - p.start_ticks * tick);
+	return start - row->start_ns + 2 * tick < 4 * tick;
+}
+
 static void ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
 	sp_own_ended(c, w, row);
@@ -82,7 +94,7 @@ void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
 	struct sp_stat_row *row = sp_stat_row(c, w, c->child, c->child);
 
 	c->look_ms = LOOK_MS;
-	sp_own_open(c, w, row);
+	(void)sp_own_open(c, w, row);
 	c->full = !row->fd;
 	c->had = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->had)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
@@ -94,6 +106,9 @@ void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w)
 	struct looking l = { c, w, sp_boot_ns() };
 
 	look_at_process(&l, c->child);
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
+			look_at_process(&l, w->row[i].pid);	/* its parent has ended, or has more children than were read */
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
 			ended(c, w, &w->row[i]);

@@ -1,5 +1,6 @@
 /* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c), and
  * for those that last (stat-lasting.c). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -38,7 +39,7 @@ void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_s
 	free(value);
 }
 
-void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+bool sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
 	uint32_t values = (c->n_cpus - c->lasting) * c->n;
 	struct rlimit files = { 0 };
@@ -58,6 +59,7 @@ void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_st
 		w->untold += fd != -ESRCH;	/* one that did not wait, and has ended */
 		close_counters(c, row);
 	}
+	return all || (fd < 0 && fd != -EMFILE && fd != -ENFILE);
 }
 
 /* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it has any. */

@@ -76,7 +76,7 @@ static void told(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int
 	struct sp_stat_row *row = sp_stat_known(w, pid, tid);
 
 	if (row && row->lives && !row->fd)
-		sp_own_open(c, w, row);
+		(void)sp_own_open(c, w, row);
 }
 
 /* The kernel wrote that a thread began before it could tell. */

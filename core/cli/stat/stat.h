@@ -235,7 +235,8 @@ void sp_told_stop(struct sp_stat_counters *c, struct sp_stat_who *w);	/* at once
 void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* Their own counters: a thread that tells of itself, and one that has ended, or is not counted any longer. */
-void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+/* False: there are no more descriptors. */
+bool sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
 void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
 void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
 
