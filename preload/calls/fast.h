@@ -157,6 +157,7 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
+	sp_witness_begins();
 	sp_put(&s->writer.opened, open);
 	sp_fast_begins(s, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))

@@ -84,7 +84,10 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 	forget(sp_get(&s->alive), code, false);
 	for (int i = 0; i < n; i++)
 		fine = fine && add(sp_get(&s->alive), code, &prof[i], flags);
-	s->has_histograms |= n > 0;
+	if (n > 0) {
+		s->has_histograms = true;
+		sp_put(&s->fast_thread, 0);	/* the fast path does not look at them */
+	}
 	if (n <= 0)
 		return;
 	sp_put(&sp_process.histograms, true);

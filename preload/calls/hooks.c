@@ -821,6 +821,7 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 	 * the other thread is: it may have ended by the first reading.) */
 	int cpu = values || (op == SP_OP_START && !sp_is_fast(s)) ? sp_where(s) : SP_NO_CPU;
 
+	sp_witness_begins();
 	book_on(s, op, cpu, values, open, at);
 }
 

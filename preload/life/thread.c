@@ -6,6 +6,7 @@
 #include "../../core/store/fold.h"
 #include "../process/process.h"
 #include "../sets/sets.h"
+#include "../split/proof.h"
 
 static uint32_t threads_seen;
 
@@ -18,6 +19,8 @@ bool sp_self_ready(void)
 		return true;
 	if (!sp_process.counting)
 		return false;
+	if (sp_self.by_page)
+		sp_proof_disarm();	/* a child of fork has none of the pages */
 	prctl(PR_GET_NAME, name);
 	/* Somewhere in its 1024, so that short threads are timed too, some of them. */
 	sp_self.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);

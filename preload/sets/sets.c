@@ -700,7 +700,7 @@ static bool is_misread(const struct sp_set *s)
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool may = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && !s->counted.inherits && !s->multiplexed &&
-		   !s->writer.kinds;
+		   !s->writer.kinds && !s->has_histograms;
 	bool own = may && (s->writer.placed || (s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 						scope == SP_SCOPE_THREAD));
 

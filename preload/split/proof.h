@@ -99,6 +99,8 @@ SP_COLD void sp_proof_disarm(void);
 /* On the slow path: where a thread has no mark yet, it gets rseq's. */
 static inline uint32_t sp_proof_now(void)
 {
+	if (SP_UNLIKELY(sp_self.by_page && sp_self.generation != sp_process.generation))
+		sp_proof_disarm();	/* a child of fork has none of the pages */
 	if (SP_UNLIKELY(!sp_proof_is_there()))
 		sp_proof_arm();
 	return sp_proof_at();

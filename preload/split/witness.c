@@ -108,6 +108,7 @@ void sp_witness_starts(void)
 {
 	if (sp_self.by_page && !sp_counter_switch(own.fd, true))
 		sp_proof_disarm();
+	sp_witness_begins();
 }
 
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */

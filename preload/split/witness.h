@@ -19,6 +19,7 @@
 #define SP_WITNESS_H
 
 #include "../process/process.h"
+#include "where.h"
 
 struct sp_opened;
 
@@ -44,6 +45,14 @@ void sp_witness_unmap(void *page);
  * group, as when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it was, since a move away and
  * back takes two.)  False: the thread may have moved since `open`. */
 void sp_witness_starts(void);
+
+/* A window begins: the CPU is noted, if it is not known since the last loss. (While the program has the thread's events switched off the
+ * word stands still, and only the CPU's number tells of a move.) */
+SP_HOT_INLINE void sp_witness_begins(void)
+{
+	if (SP_UNLIKELY(sp_self.by_page) && sp_get(&sp_self.cpu) < 0)
+		(void)sp_cpu_asked();
+}
 bool sp_witness_started(const struct sp_opened *o, uint32_t open);	/* errno is given back */
 
 void sp_witness_child(void);		/* in a child of fork, which has none of the pages */

@@ -5,6 +5,7 @@
  *	forked used	and the parent has made the same calls before
  *	forked goes-on	it goes on with the libpapi that its parent has used, without initialising it again
  *	forked raw	the same, made by the system call
+ *	forked thread	it goes on, and another thread of it calls PAPI first
  */
 #include "handed.h"
 
@@ -35,10 +36,16 @@ static pid_t new_child(const char *how)
 	return fork();
 }
 
+static void *makes(void *arg)
+{
+	(void)set_with(DEFAULT_EVENT);
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "fresh";
-	int goes_on = !strcmp(how, "goes-on") || !strcmp(how, "raw");
+	int goes_on = !strcmp(how, "goes-on") || !strcmp(how, "raw") || !strcmp(how, "thread");
 	long long n[3] = {0};
 	char line[80];
 	pid_t child;
@@ -53,6 +60,8 @@ int main(int argc, char **argv)
 	if (child == 0) {
 		if (!goes_on)
 			papi_up();
+		if (!strcmp(how, "thread"))
+			run_thread(NULL, makes, NULL);
 		for (int i = 0; i < 3; i++) {
 			if (i == 0 || goes_on)
 				set = set_with(DEFAULT_EVENT);

@@ -34,6 +34,13 @@ for how in fresh used goes-on raw; do
 	check "a child of fork, $how: its own sets count no more than they do natively" no_more "$(forked run_shim $how)" "$(forked run_native $how)"
 done
 
+# Without rseq the parent's thread has a page of the kernel's to look at, which no child has.
+GLIBC_TUNABLES=glibc.pthread.rseq=0
+export GLIBC_TUNABLES
+run_shim shim "$apps/forked" thread
+is "a child of fork whose other thread calls PAPI first: it runs to its end" "$(status_of shim) $(wc -w <"$tmp/shim.out")" "0 3"
+unset GLIBC_TUNABLES
+
 # It looked at the array before PAPI did.
 run_native native "$apps/fresh"
 run_shim shim "$apps/fresh"
