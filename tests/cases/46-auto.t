@@ -30,8 +30,8 @@ SSPAPI_DESCRIPTORS=200
 export SSPAPI_DESCRIPTORS
 unbound "few descriptors" .6 busy 64 200
 SSPAPI_DESCRIPTORS=3 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/edges" follows
-check "one CPU is watched, where the thread is: each CPU has what was counted there" perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
-# (Who is preempted in the first reading does not follow: 120 on CPU 0.)
-check "and what was counted where it had been read is proven" json "$tmp/shim.json" \
-	'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[0] + $n[1] >= 120 or die "@n"'
+# (Who may not count moves has a descriptor more, and another CPU; who is preempted in the first reading does not follow: 120 on CPU 0.)
+followed=$(json "$tmp/shim.json" 'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
+check "one CPU is watched, where the thread is: each CPU has what was counted there, and nothing is proven elsewhere" \
+	perl tests/lib/check-moves.pl "$followed" "$tmp/shim.out" "$tmp/shim.json"
 done_testing

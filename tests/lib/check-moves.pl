@@ -10,6 +10,7 @@ use lib $Bin;
 use Dump;
 
 my ($mode, $out, @json) = @ARGV;
+die "check-moves.pl: no such mode: $mode\n" unless $mode =~ /^(sum|booked|exact|split)$/;
 my @dumps = map { dump_of($_) } @json;
 my (%did, %total, %exact, $sum, $unsure);
 ($sum, $unsure) = (0, 0);
