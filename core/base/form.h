@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-/* What a form can show. A command refuses an option that its form cannot follow. */
+/* Abilities of a form (text, JSON ...). A command refuses an option that its form does not support. */
 enum sp_form_can {
 	SP_CAN_IN_PROCESS = 1,		/* the library writes it; the others only the command */
 	SP_CAN_LEVELS = 2,		/* a table for a level: --per-LEVEL, --sort */

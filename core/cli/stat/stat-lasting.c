@@ -11,8 +11,8 @@
 #include "../tool/cmd.h"
 #include "stat.h"
 
-#define LOOK_MS 20u			/* between two looks at /proc, at least */
-#define SHARE 100u			/* of the time that a look may take */
+#define LOOK_MS 20u			/* between two reads of /proc, at least */
+#define SHARE 100u			/* a read of /proc may take at most 1 / SHARE of the time */
 
 struct looking {
 	struct sp_stat_counters *c;

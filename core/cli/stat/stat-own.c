@@ -1,4 +1,4 @@
-/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c), and
+/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library reports (stat-told.c), and
  * for those that last (stat-lasting.c). */
 #include <errno.h>
 #include <stdlib.h>

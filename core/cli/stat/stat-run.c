@@ -188,8 +188,8 @@ int sp_stat_wait_ms(const struct sp_stat_counters *n)
 	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS : n->lasting ? (int)n->look_ms : -1;
 }
 
-/* A thread that is born looks at its parent's counters, whether they are on, and is listed among those that inherited them only
- * later: turning all on misses it in between (seen: 756 of a thread's 761 faults).  So that is done again. */
+/* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread among those that inherited them
+ * only later: enabling all misses it in between (seen: 756 of a thread's 761 faults).  So they are enabled again. */
 void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
 {
 	if (sp_boot_ns() < n->late_ns)

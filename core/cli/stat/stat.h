@@ -2,7 +2,7 @@
  *
  * Nothing of ours runs in the program, but for the last resort below.  The command forks; for every CPU k that the child
  * may run on it opens every event with pid = child, cpu = k, inherited and enabled by exec; then the child execs.  So the
- * kernel counts all threads and processes that come of the child, by CPU.  How long they ran on each CPU a software event tells
+ * kernel counts all threads and processes that come of the child, per CPU.  How long they ran on each CPU a software event counts
  * beside its count; one more is opened only where none is counted.  Where the machine has CPUs that are not watched, one more
  * inherited clock, on all CPUs, is the proof: time on a CPU that is not watched is in that clock alone.  Rows by thread come from the records that the kernel
  * writes when a thread ends (inherit_stat, PERF_RECORD_READ), if a trial at the start shows that it does; if not,
@@ -71,7 +71,7 @@ struct sp_stat_counters {
 	uint32_t n_each;
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
 	bool sides_tell_all;		/* of whoever begins and ends on the machine: then no thread that is born gets one */
-	pid_t child;			/* the first process that is counted; 0: it is none of ours */
+	pid_t child;			/* the first process that is counted; 0: the command did not start it */
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
 	int *carrier;			/* [n_rings][n + 1] what holds them where they are no counters' own; else NULL */
@@ -80,8 +80,8 @@ struct sp_stat_counters {
 	bool running;			/* the program ran already */
 	uint64_t late_ns;		/* until when (CLOCK_BOOTTIME) threads may be born whose birth had begun before counting did */
 	bool started;			/* the program, by its exec */
-	bool lasting;			/* threads that last have counters by CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
-	uint32_t look_ms;		/* until the next look for such threads */
+	bool lasting;			/* threads that last have counters per CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
+	uint32_t look_ms;		/* until such threads are searched for again */
 	bool full;			/* no descriptors are left for more of them */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
 	bool rows;			/* who begins and ends is told, and with one of the next two what each counted */
