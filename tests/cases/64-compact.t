@@ -98,8 +98,8 @@ for mode in unjoined dumped; do
 	is "threads that count on ($mode): nothing is damaged" "$(cat "$tmp/$mode.said")" ""
 done
 SSPAPI_OUTPUT=$tmp/d/signals.sspapi run_shim signals env SSPAPI_SIGNAL=USR2 sh -c \
-	'"$0" mixed 1000 & p=$!; until grep -q "^SigCgt:.*[89a-f]..$" /proc/$p/status; do :; done; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; wait $p' \
-	"$scenes/signals" "$tmp/d/signals.sspapi"
+	'"$0" mixed "$2" & p=$!; until grep -q "^SigCgt:.*[89a-f]..$" /proc/$p/status; do :; done; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; : >"$2"; wait $p' \
+	"$scenes/signals" "$tmp/d/signals.sspapi" "$tmp/enough"
 "$sspapi" report -f json "$tmp/d/signals.sspapi" >"$tmp/signals.json"
 check "with snapshots in between: all is there once" perl tests/lib/check-handed.pl "$tmp/signals.json" "$tmp/signals.out"
 plain "no more address space (RLIMIT_AS)" && {

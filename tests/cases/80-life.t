@@ -4,13 +4,16 @@
 find_real_papi
 unset PAPI_CSV_EVENT_FILE
 cd "$tmp" || exit 1
-: >"$tmp/start"
 
 pids() {
 	sed -n 's/^handed pid=\([0-9]*\) .*/\1/p' "$tmp/shim.out" | sort -u
 }
 
-# The live files of the run's processes; there may be older ones of the same numbers.
+# The live files of the run's processes. Numbers come again: those of before the run (begins) are others'.
+begins() {
+	touch -d '1 second ago' "$tmp/start"
+}
+
 lives() {
 	for pid in $(pids); do
 		find /dev/shm -maxdepth 1 -name "sspapi.$(id -u).*.$pid.*" -newer "$tmp/start"
@@ -23,6 +26,7 @@ life() {
 	shift 2
 	label=$(basename "$1")${2:+ $2}
 	rm -rf "$tmp/d"
+	begins
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$@"
 	check "$label: the program ends as it does without" ends
 	todo=${lost-}
@@ -119,6 +123,7 @@ fi
 for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	mode=${end%:*}
 	rm -rf "$tmp/d" "$tmp/shim.json"
+	begins
 	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" $mode
 	is "$mode: ends as without" "$(status_of shim)" "${end#*:}"
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
@@ -181,7 +186,8 @@ SSPAPI_OUTPUT=$tmp/d/small.json run_shim limited prlimit --fsize=1000 "$scenes/l
 [ -n "${SANITIZE-}" ] || check "the dump's own file: the limit is named" sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
 rm -f "$file"
 
-# What a case's processes leave goes with the case, and nobody else's.
+# What a case's processes leave goes with the case, and nobody else's. (A process of another case, killed
+# before, may have had the same number.)
 file=$(echo "$tmp"/live/*.live)
 others=/dev/shm/sspapi.0.others-$$.1.1.live
 cp "$file" "$others"
@@ -190,12 +196,12 @@ cat >"$tmp/case" <<'END'
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim a "$scenes/life" kill
 cd "$tmp" && run_shim b env SSPAPI_OUTPUT=/proc/x/y.json "$scenes/life" return
 for pid in $(sed -n 's/^handed pid=\([0-9]*\) .*/\1/p' a.out b.out | sort -u); do
-	echo /dev/shm/sspapi.*."$pid".*.live
+	grep -lF -- "$tmp" /dev/shm/sspapi.*."$pid".*.live
 done
 END
 (cd "$root" && sh "$tmp/case") >"$tmp/left"
 is "two live files are left by a case" "$(grep -c '[0-9]\.live$' "$tmp/left")" 2
-is "until it ends" "$(cat "$tmp/left" | xargs ls 2>/dev/null)" ""
+is "until it ends" "$(xargs ls -l <"$tmp/left" 2>/dev/null)" ""
 check "and no other's goes" rm "$others"
 # Where to: as the process, which makes folders; where that cannot be, what to do is said.
 # recovers STATUS OUTPUT LINE ARGUMENT...: of a process killed, with this output

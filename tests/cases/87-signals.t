@@ -9,11 +9,14 @@ exact_is_part() {
 	is_equal "$(json "$tmp/$1.json" 'grep { $_->{total}[0] < 0 } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 }
 
+# How the program ended, and what it said but for its own line.
+ended() {
+	echo "$(status_of shim) $(grep -v '^handlers' "$tmp/shim.err")"
+}
+
 for mode in read accum restart reset mixed jump threads; do
 	run_shim shim "$scenes/signals" $mode 500
-	# ThreadSanitizer by itself, without sspapi, leaves the alarm blocked in one run of ten.
-	case ${SANITIZE-} in *thread*) [ "$(cat "$tmp/shim.err")" != "handlers 1 jumps 0" ] || run_shim shim "$scenes/signals" $mode 500 ;; esac
-	is "$mode: the program ends well" "$(status_of shim) $(grep -cv '^handlers' "$tmp/shim.err")" "0 0"
+	is "$mode: the program ends well" "$(ended)" "0 "
 	check "$mode: all that happened is booked once, or is unsure ($(cat "$tmp/shim.err"))" books shim
 	check "$mode: nothing is below 0, and what is exact is part of it" exact_is_part shim
 done
@@ -53,18 +56,19 @@ END
 chmod +x "$tmp/bin/catches"
 PATH=$tmp/bin:$PATH
 
-# The dump itself is written on top of all that.
+# The dump itself is written on top of all that. (The program runs until it is told: on a busy machine a second is over
+# before the first snapshot is there.)
 mkdir "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_SIGNAL=USR2 sh -c \
-	'"$0" mixed 1000 & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; wait $p' \
-	"$scenes/signals" "$tmp/d/x.json"
-is "with snapshots in between: the program ends well" "$(status_of shim) $(grep -cv '^handlers' "$tmp/shim.err")" "0 0"
+	'"$0" mixed "$2" & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; : >"$2"; wait $p' \
+	"$scenes/signals" "$tmp/d/x.json" "$tmp/enough"
+is "with snapshots in between: the program ends well" "$(ended)" "0 "
 is "with snapshots in between: the last dump replaces them" "$(ls -A "$tmp/d")" x.json
 check "with snapshots in between: all that happened is booked once, or is unsure" \
 	perl tests/lib/check-handed.pl "$tmp/d/x.json" "$tmp/shim.out"
 
 SSPAPI_OUTPUT=$tmp/d/s.sspapi run_shim shim env SSPAPI_FORMAT=store SSPAPI_SIGNAL=USR2 sh -c \
-	'"$0" mixed 100000 & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; cp "$1" "$2"; kill -9 $p' \
+	'"$0" mixed /never & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; cp "$1" "$2"; kill -9 $p' \
 	"$scenes/signals" \
 	"$tmp/d/s.sspapi" "$tmp/snapshot.sspapi"
 run report "$B/sspapi" report "$tmp/snapshot.sspapi"

@@ -3,7 +3,7 @@
  * middle of whatever main does. Main lets EV_A happen, counts how much, and
  * reads. In the end all that happened must have been handed out once: that is
  * the line that it prints, with how much of it only calls inside main's own may
- * have been handed. usage: signals MODE [milliseconds]
+ * have been handed. usage: signals MODE [milliseconds | /FILE: until that is there]
  *	read accum restart reset	what the handler does (restart: stop and start;
  *					reset: read, then reset)
  *	mixed				these in turns
@@ -29,7 +29,7 @@ struct user {
 };
 
 static __thread struct user *me;
-static const char *mode;
+static const char *mode, *file;
 static long milliseconds = 400;
 
 static int is(const char *name)
@@ -135,9 +135,15 @@ static void heed_alarms(void)
 	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
 }
 
+/* On a busy machine the time may be over before a handler has come. */
+static int goes_on(const struct user *u, double until)
+{
+	return (file ? access(file, F_OK) != 0 : now_s() < until) || u->handlers < 100 || (is("jump") && !u->jumps);
+}
+
 static void work(struct user *u, double until)
 {
-	while (now_s() < until || u->handlers < 100 || (is("jump") && !u->jumps)) {	/* (on a busy machine) */
+	while (goes_on(u, until)) {
 		heed_alarms();
 		for (int i = 0; i < 20; i++) {
 			fake_count_set(u->set, "EV_A", 3);
@@ -213,7 +219,9 @@ int main(int argc, char **argv)
 	int n;
 
 	mode = argc > 1 ? argv[1] : "read";
-	if (argc > 2)
+	if (argc > 2 && argv[2][0] == '/')
+		file = argv[2];
+	else if (argc > 2)
 		milliseconds = atol(argv[2]);
 	nth_cpu(0);
 	up_threads();
