@@ -291,6 +291,7 @@ static void children(void)
 		}
 	}
 	reap(pid);
+	prefault_stack();	/* it was shared with the child: whose frames reach its next page first decides about a fault */
 }
 
 /* ---- the ends ------------------------------------------------------------------------ */
