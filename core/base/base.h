@@ -44,8 +44,8 @@
 /* What only this thread and its handlers write, in one step where the processor has one.  Another thread may look. */
 #ifdef __SANITIZE_THREAD__
 #define sp_own(p)	sp_get(p)
-#define sp_bump(p)	sp_put((p), sp_get(p) + 1)
-#define sp_clear(p, b)	sp_put((p), sp_get(p) & ~(b))
+#define sp_bump(p)	sp_add((p), 1)
+#define sp_clear(p, b)	__atomic_fetch_and((p), ~(b), __ATOMIC_RELAXED)
 #else
 #define sp_own(p)	(*(p))
 #define sp_bump(p)	(++*(p))

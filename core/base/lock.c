@@ -82,7 +82,11 @@ void sp_quiet_end(const struct sp_quiet *q)
 
 /* A handler's frames are at least so far below what it interrupted: the kernel puts
  * the registers between.  Calls of one function differ by less, mostly. */
+#ifdef __SANITIZE_THREAD__	/* libtsan calls handlers itself, later: nothing of the kernel's is between */
+#define SIGNAL_FRAME 64u
+#else
 #define SIGNAL_FRAME 512u
+#endif
 
 bool sp_interrupted(uintptr_t below, uintptr_t frame)
 {
