@@ -24,8 +24,8 @@ static void put_notes(struct sp_compact *c, const struct sp_model *m, struct sp_
 {
 	const char *text;
 
-	for (; (text = sp_model_note_of(m, 0, h->n_notes)) != NULL; h->n_notes++)
-		h->notes = sp_compact_note(c, h->notes, text, "");
+	for (; (text = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)
+		h->lists.notes = sp_compact_note(c, h->lists.notes, text, "");
 }
 
 static void put_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
@@ -48,19 +48,19 @@ static void put_watched(struct sp_compact *c, const struct sp_model *m, struct s
 
 void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
-	sp_off *const text[] = { &h->host, &h->exe, &h->job, &h->cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
+	sp_off *const text[] = { &h->process.host, &h->process.exe, &h->process.job, &h->process.cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
 
 	sp_header_copy(h, m->process[0].h);
 	memset(h->magic, 0, sizeof(h->magic));
-	h->used = h->output = h->format = h->topology = h->events = h->threads = h->notes = h->call_names = h->sites = h->modules =
-		h->members = h->machines = h->watched = h->kept_events = h->kept_threads = h->kept_notes = h->kept_sites =
-		h->kept_modules = 0;
-	h->n_events = h->n_relations = h->n_notes = h->n_sites = h->n_modules = h->n_members = h->n_machines = 0;
-	h->n_threads = m->n_threads;
+	h->used = h->output = h->format = h->topology = h->lists.events = h->lists.threads = h->lists.notes = h->call_names = h->code.sites = h->code.modules =
+		h->compact.members = h->compact.machines = h->watched = h->kept.events = h->kept.threads = h->kept.notes = h->code.kept_sites =
+		h->code.kept_modules = 0;
+	h->lists.n_events = h->lists.n_relations = h->lists.n_notes = h->code.n_sites = h->code.n_modules = h->compact.n_members = h->compact.n_machines = 0;
+	h->lists.n_threads = m->n_threads;
 	sp_header_begin(h);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
 		*text[i] = sp_compact_text(c, sp_image_text(m->image, *text[i]));
-	h->args = sp_compact_texts(c, m->image, h->args);
+	h->process.args = sp_compact_texts(c, m->image, h->process.args);
 	put_watched(c, m, h);
 	put_notes(c, m, h);
 }
@@ -317,7 +317,7 @@ static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k,
 			struct sp_hit is = { .address = f.offset, .of = n, .count = count };
 
 			if (w->map->module)
-				is.module = w->map->module(w->map->arg, w->c, &f, &w->h->modules);
+				is.module = w->map->module(w->map->arg, w->c, &f, &w->h->code.modules);
 			else
 				is.module = sp_row_hit_module(w->m, hit, &is.address);
 			if (put)
@@ -392,7 +392,7 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 {
 	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
 	struct sp_relation r = {
-		.id = w->h->n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
+		.id = w->h->lists.n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
 		.target = row->target, .target_id = row->started_by ? row->started_by : row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
 		.threads = row->threads, .starts = row->starts, .resets = row->resets, .first_ns = row->first_ns,
 		.last_ns = row->last_ns, .refused = row->refused,

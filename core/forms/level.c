@@ -30,7 +30,7 @@ bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b)
 {
 	const struct sp_header *x = sp_process_header(m, a), *y = sp_process_header(m, b);
 
-	return a == b || (x->rank >= 0 && x->rank == y->rank && m->process[a].machine == m->process[b].machine);
+	return a == b || (x->process.rank >= 0 && x->process.rank == y->process.rank && m->process[a].machine == m->process[b].machine);
 }
 
 static bool each_its_rank(const struct sp_model *m)
@@ -440,7 +440,7 @@ void sp_levels_sort(struct sp_levels *t, long event)
 /* A control group is in the place of a process, with one thread: all of it. */
 static void group_words(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
-	const char *name = sp_image_text_at(m->image, h->args, 1);
+	const char *name = sp_image_text_at(m->image, h->process.args, 1);
 
 	sp_out_f(o, "cgroup %s", name ? name : "");
 }
@@ -448,24 +448,24 @@ static void group_words(struct sp_out *o, const struct sp_model *m, const struct
 static void process_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
 {
 	const struct sp_header *h = sp_process_header(t->m, (uint32_t)row->process);
-	const char *exe = sp_model_text(t->m, h->exe);
+	const char *exe = sp_model_text(t->m, h->process.exe);
 
-	if (h->rank >= 0)
-		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->rank);
+	if (h->process.rank >= 0)
+		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->process.rank);
 	if (sp_n_repeats(t->m))
 		sp_out_f(o, "run %lu: ", h->stat >> SP_STAT_RUN_SHIFT);
 	if (h->stat & SP_STAT_GROUP)
 		group_words(o, t->m, h);
-	else if (h->rank < 0 || !t->ranks)
-		sp_out_f(o, "pid %u%s%s", h->pid, *exe ? " " : "", sp_base_name(exe));
+	else if (h->process.rank < 0 || !t->ranks)
+		sp_out_f(o, "pid %u%s%s", h->process.pid, *exe ? " " : "", sp_base_name(exe));
 }
 
 static void thread_words(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
 {
 	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
 
-	if (sp_is_job(m) && h->rank >= 0)
-		sp_out_f(o, "rank %ld: ", h->rank);
+	if (sp_is_job(m) && h->process.rank >= 0)
+		sp_out_f(o, "rank %ld: ", h->process.rank);
 	if (h->stat & SP_STAT_GROUP) {
 		sp_out_text(o, "all of ");
 		group_words(o, m, h);

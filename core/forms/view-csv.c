@@ -91,7 +91,7 @@ static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
-	return (struct sp_csv_place){ .host = sp_model_text(m, h->host), .rank = h->rank, .pid = h->pid, .tid = row->tid,
+	return (struct sp_csv_place){ .host = sp_model_text(m, h->process.host), .rank = h->process.rank, .pid = h->process.pid, .tid = row->tid,
 				      .thread = row->thread, .relation = row->id, .event_set = row->event_set, .from = ends->from,
 				      .to = ends->to, .cpu = cpu, .component = component };
 }
@@ -190,8 +190,8 @@ struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct
 	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
 	bool of_one = !sp_is_job(m) || row->process >= 0;
 
-	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
-				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
+	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.process.host),
+				      .rank = of_one ? h->process.rank : -1, .pid = of_one ? (int64_t)h->process.pid : -1, .tid = row->tid,
 				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
 				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component };
 }

@@ -67,17 +67,17 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 	struct sp_header all;
 	/* A store whose writer has not said how it ended is one that still runs. */
 	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
-	const char *job = sp_model_text(m, h->job);
+	const char *job = sp_model_text(m, h->process.job);
 
-	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->pid, h->ppid, sp_model_text(m, h->exe));
-	strings(o, ", \"args\": ", m->image, h->args);
-	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->host), h->rank,
-		  *job ? job : NULL, sp_model_text(m, h->cwd));
+	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->process.pid, h->process.ppid, sp_model_text(m, h->process.exe));
+	strings(o, ", \"args\": ", m->image, h->process.args);
+	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->process.host), h->process.rank,
+		  *job ? job : NULL, sp_model_text(m, h->process.cwd));
 	if (h->cpus_allowed)
 		sp_json_f(o, ", \"cpus_allowed\": %s", sp_model_text(m, h->cpus_allowed));
 	sp_header_copy(&all, h);
-	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s, \"cpu_ns\": % ld, \"counted_cpu_ns\": % ld", h->start_ns,
-		  h->end_ns, word(ends, SP_COUNT(ends), h->end), all.cpu_ns ? (int64_t)all.cpu_ns : -1, sp_counted_ns(&all));
+	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s, \"cpu_ns\": % ld, \"counted_cpu_ns\": % ld", h->process.start_ns,
+		  h->process.end_ns, word(ends, SP_COUNT(ends), h->end), all.time.cpu_ns ? (int64_t)all.time.cpu_ns : -1, sp_counted_ns(&all));
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
@@ -121,7 +121,7 @@ static void stat(struct sp_out *o, struct sp_model *m)
 	sp_out_text(o, m->h.stat & SP_STAT_WHOLE ? "], \"whole\": true" : "], \"whole\": false");
 	if (m->h.stat & SP_STAT_GROUP) {
 		sp_out_text(o, ", \"cgroup\": ");
-		sp_out_json(o, sp_image_text_at(m->image, m->h.args, 1) ?: "");
+		sp_out_json(o, sp_image_text_at(m->image, m->h.process.args, 1) ?: "");
 	}
 	sp_out_char(o, '}');
 }
@@ -813,7 +813,7 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
 		  m->h.dropped_readings, m->h.dropped_relations, m->refused, m->damaged);
 	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"prepare_ns\": %lu, \"share\": ", sp_all_calls(m),
-		  m->h.self_calls, sp_self_ns(m), m->h.prepare_ns);
+		  m->h.self_calls, sp_self_ns(m), m->h.time.prepare_ns);
 	if (share < 0.0)
 		sp_out_text(o, "null},\n");
 	else

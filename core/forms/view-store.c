@@ -37,7 +37,7 @@ static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 		return 0;
 	h = *is;
 	h.end = m->h.end;
-	h.end_ns = m->h.end_ns;
+	h.process.end_ns = m->h.process.end_ns;
 	sp_out_bytes(o, (const char *)&h, sizeof(h));
 	return sizeof(h);
 }
@@ -90,10 +90,10 @@ static void put_modules(struct sp_compact *c, const struct sp_model *m, struct s
 		if (!m->module[i] || !m->module[i]->span)
 			continue;
 		to = *m->module[i];
-		to.next = h->modules;
+		to.next = h->code.modules;
 		to.path = sp_compact_text(c, sp_image_text(m->image, to.path));
-		h->modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
-		h->n_modules++;
+		h->code.modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
+		h->code.n_modules++;
 	}
 }
 
@@ -118,18 +118,18 @@ static void put_site_block(struct sp_compact *c, const struct sp_model *m, const
 {
 	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];	/* one dump at a time: the door is won once (preload/life/end.c) */
 	struct sp_site site[SP_SITES_EACH];
-	struct sp_sites to = { .next = h->sites, .first = b->first };
+	struct sp_sites to = { .next = h->code.sites, .first = b->first };
 
 	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
 		site[i] = site_in(b, i);
 		to.frames = (uint32_t)sp_max(to.frames, site[i].n);
-		h->n_sites += site[i].n != 0;
+		h->code.n_sites += site[i].n != 0;
 		for (uint32_t f = 0; f < site[i].n; f++)
 			symbol[i][f] = sp_compact_text(c, sp_image_text(m->image, sp_get(&frames_in(b, i)[f].symbol)));
 	}
 	if (!to.frames)
 		return;
-	h->sites = sp_compact_begin(c, SP_BLOCK_SITES, sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
+	h->code.sites = sp_compact_begin(c, SP_BLOCK_SITES, sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
 	sp_compact_put(c, &to.next, sizeof(to) - offsetof(struct sp_sites, next));
 	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
 		sp_compact_put(c, &site[i], sizeof(site[i]));
@@ -151,8 +151,8 @@ static void put_machine(struct sp_compact *c, const struct sp_model *m, struct s
 
 	if (p && !sp_tree_read(&t, p))
 		p = NULL;
-	h->n_machines = 1;
-	h->machines = sp_compact_machine(c, h->host, &t, p ? sp_image_text(m->image, p->source) : NULL);
+	h->compact.n_machines = 1;
+	h->compact.machines = sp_compact_machine(c, h->process.host, &t, p ? sp_image_text(m->image, p->source) : NULL);
 }
 
 /* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
@@ -168,16 +168,16 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 	put_calls(&c, m, &h, call, &map.n_calls);
 	for (uint32_t i = 0; i < m->n_events; i++)
 		if (m->event[i])
-			h.events = sp_compact_event(&c, m->image, m->event[i], sp_image_text(m->image, m->event[i]->name), h.events);
-	h.n_events = m->n_events;
+			h.lists.events = sp_compact_event(&c, m->image, m->event[i], sp_image_text(m->image, m->event[i]->name), h.lists.events);
+	h.lists.n_events = m->n_events;
 	put_modules(&c, m, &h);
 	for (uint32_t i = 0; i < SP_COUNT(m->sites); i++)
 		if (m->sites[i])
 			put_site_block(&c, m, m->sites[i], &h);
 	own = h;
 	put_machine(&c, m, &h);
-	h.members = sp_compact_here(&c);
-	h.n_members = 1;
+	h.compact.members = sp_compact_here(&c);
+	h.compact.n_members = 1;
 	sp_compact_process(&c, m, &map, &own, false);
 	h.used = sp_compact_here(&c);
 	sp_header_finish(&h);

@@ -72,7 +72,7 @@ static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 {
 	if (m->n_machines < 2 || row->machine < 0 || (row->component >= 0 && sp_component_is(&m->component[row->component], "Machine")))
 		return false;
-	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->rank < 0;
+	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->process.rank < 0;
 }
 
 static void level_words(struct sp_table *t, const struct sp_level_row *row)
@@ -169,7 +169,7 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *nam
 bool sp_text_have_ranks(const struct sp_model *m)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->process[i].h->rank < 0)
+		if (m->process[i].h->process.rank < 0)
 			return false;
 	return true;
 }

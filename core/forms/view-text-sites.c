@@ -122,7 +122,7 @@ static const char *wrapper_of(const struct sp_model *m)
 			return NULL;
 		module = its;
 	}
-	return module && *module && strcmp(module, sp_model_text(m, m->h.exe)) != 0 ? module : NULL;
+	return module && *module && strcmp(module, sp_model_text(m, m->h.process.exe)) != 0 ? module : NULL;
 }
 
 /* Which frame of a path is the program's own: where all calls stand in a library that wraps PAPI the first outside, else where

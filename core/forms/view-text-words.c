@@ -16,11 +16,11 @@ void sp_heading_end(struct sp_out *o, bool bold)
 
 void sp_text_command(struct sp_out *o, const struct sp_model *m)
 {
-	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
+	const char *exe = sp_model_text(m, m->h.process.exe), *arg = sp_image_text_at(m->image, m->h.process.args, 0);
 
 	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++)
+	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.process.args, i)); i++)
 		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
 }
 

@@ -47,7 +47,7 @@ static void on_cpus(struct sp_out *o, const struct sp_model *m)
 
 static void on_host(struct sp_out *o, const struct sp_model *m)
 {
-	const char *host = sp_model_text(m, m->h.host);
+	const char *host = sp_model_text(m, m->h.process.host);
 	char text[300];
 
 	sp_out_text(o, " on ");
@@ -103,12 +103,12 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 static void how_much(struct sp_out *o, const struct sp_model *m)
 {
 	int64_t counted = sp_counted_ns(&m->h);
-	double share = counted < 0 ? 1.0 : (double)counted / (double)m->h.cpu_ns;
+	double share = counted < 0 ? 1.0 : (double)counted / (double)m->h.time.cpu_ns;
 	char buf[48];
 
 	if (m->n_killed || m->h.end == SP_END_RECOVERED)
 		return;
-	if ((double)m->h.counted_more_ns / 2 + (double)counted < 0.9 * (double)m->h.cpu_ns && share < 0.895)
+	if ((double)m->h.time.counted_more_ns / 2 + (double)counted < 0.9 * (double)m->h.time.cpu_ns && share < 0.895)
 		sp_out_f(o, ", counted %s of the process%s CPU time", sp_share(buf, share, 1.0), sp_is_job(m) ? "es'" : "'s");
 }
 
@@ -137,8 +137,8 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	how_long(&line, m, &elapsed);
 	if (!sp_is_job(m)) {
 		on_host(&line, m);
-		if (m->h.rank >= 0)
-			sp_out_f(&line, ", rank %ld", m->h.rank);
+		if (m->h.process.rank >= 0)
+			sp_out_f(&line, ", rank %ld", m->h.process.rank);
 	}
 	if (m->readings && threads)
 		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
@@ -305,7 +305,7 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	char text[256];
 	const char *why;
 
-	if (sp_is_torn(m) && m->h.n_relations && !m->n_relations) {
+	if (sp_is_torn(m) && m->h.lists.n_relations && !m->n_relations) {
 		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.", sp_torn_text(m->h.torn));
 		why = text;
 	} else if (m->damaged)

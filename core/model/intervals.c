@@ -177,11 +177,11 @@ void sp_intervals_index(struct sp_model *m)
 	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
 	sp_off off;
 
-	for (off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
+	for (off = sp_list_head(m, m->h.code.sites, m->h.code.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
 		m->sites[b->first / SP_SITES_EACH] = b;
 	m->damaged += off && left;
 	left = SP_MODULES_MOST;
-	for (off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
+	for (off = sp_list_head(m, m->h.code.modules, m->h.code.kept_modules, SP_BLOCK_MODULE);
 	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
 		if (o->number && o->number <= SP_MODULES_MOST)
 			m->module[o->number - 1] = o;

@@ -9,7 +9,7 @@
 
 static sp_off notes_head(const struct sp_model *m)
 {
-	return sp_list_head(m, m->h.notes, m->h.kept_notes, SP_BLOCK_NOTE);
+	return sp_list_head(m, m->h.lists.notes, m->h.kept.notes, SP_BLOCK_NOTE);
 }
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
@@ -55,7 +55,7 @@ const char *sp_model_note(const struct sp_model *m, uint32_t i)
 
 const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i)
 {
-	return note_of(m, sp_is_merged(m) ? m->process[process].h->notes : notes_head(m), i);
+	return note_of(m, sp_is_merged(m) ? m->process[process].h->lists.notes : notes_head(m), i);
 }
 
 const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row)

@@ -37,14 +37,14 @@ sp_off sp_list_head(const struct sp_model *m, sp_off newest, sp_off kept, uint32
 
 sp_off sp_events_head(const struct sp_model *m)
 {
-	return sp_list_head(m, m->h.events, m->h.kept_events, SP_BLOCK_EVENT);
+	return sp_list_head(m, m->h.lists.events, m->h.kept.events, SP_BLOCK_EVENT);
 }
 
 sp_off sp_threads_head(const struct sp_model *m, uint32_t process)
 {
 	const struct sp_header *h = m->process[process].h;
 
-	return sp_is_merged(m) ? h->threads : sp_list_head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD);
+	return sp_is_merged(m) ? h->lists.threads : sp_list_head(m, m->h.lists.threads, m->h.kept.threads, SP_BLOCK_THREAD);
 }
 
 sp_off sp_relations_head(const struct sp_model *m, const struct sp_thread *t)

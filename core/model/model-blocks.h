@@ -35,7 +35,7 @@ static inline bool sp_spend(uint64_t *left)
 /* All of its relations are in the compact form: the cells hold everything. */
 static inline bool sp_is_merged(const struct sp_model *m)
 {
-	return m->h.members != 0;
+	return m->h.compact.members != 0;
 }
 
 static inline struct sp_layout sp_layout_of(const struct sp_model *m, uint32_t k, uint32_t cells)

@@ -85,7 +85,7 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_machine *on;
 
-	for (sp_off off = m->h.machines; off && sp_spend(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
+	for (sp_off off = m->h.compact.machines; off && sp_spend(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
 		m->n_machines++;
 		if (n->components > COMPONENTS_MOST)
 			break;
@@ -94,7 +94,7 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	}
 	n->components++;
 	if (!m->n_machines) {
-		m->h.machines = 0;	/* a damaged store: all that was left of the list of them is its head */
+		m->h.compact.machines = 0;	/* a damaged store: all that was left of the list of them is its head */
 		m->n_machines = 1;
 		count_topology(m, n, m->h.topology);
 	}
@@ -126,10 +126,10 @@ static void count_members(struct sp_model *m)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
 
-	for (sp_off off = m->h.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
+	for (sp_off off = m->h.compact.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
-		m->n_threads += (uint32_t)sp_min(p->h.n_threads, UINT32_MAX - m->n_threads);
-		count_threads(m, p->h.threads, &left);
+		m->n_threads += (uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->n_threads);
+		count_threads(m, p->h.lists.threads, &left);
 	}
 }
 
@@ -139,14 +139,14 @@ static void count(struct sp_model *m, struct amounts *n)
 	const struct sp_event *v;
 
 	for (sp_off off = sp_events_head(m); off && sp_spend(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
-		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
+		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.lists.n_events ? v->id + 1 : 0);
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
 		count_members(m);
 	} else {
 		m->n_processes = 1;
 		left = sp_most_blocks(m);
-		count_threads(m, sp_list_head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD), &left);
+		count_threads(m, sp_list_head(m, m->h.lists.threads, m->h.kept.threads, SP_BLOCK_THREAD), &left);
 	}
 	count_machines(m, n);
 }
@@ -281,8 +281,8 @@ static void index_topology(struct sp_model *m)
 	struct sp_tree t;
 	uint32_t n = 0;
 
-	if (!m->h.machines) {
-		m->machine[0].host = sp_model_text(m, m->h.host);
+	if (!m->h.compact.machines) {
+		m->machine[0].host = sp_model_text(m, m->h.process.host);
 		p = topology_at(m, m->h.topology, &t);
 		take_source(m, p, true);
 		add_tree(m, &m->machine[0], &t);
@@ -293,7 +293,7 @@ static void index_topology(struct sp_model *m)
 			(struct sp_component){ .parent = -1, .os_index = -1, .cpu_kind = -1, .type = "Job" };
 		m->n_components = 1;
 	}
-	for (sp_off off = m->h.machines; n < m->n_machines && (on = machine_at(m, off)); off = on->next, n++) {
+	for (sp_off off = m->h.compact.machines; n < m->n_machines && (on = machine_at(m, off)); off = on->next, n++) {
 		uint32_t root = m->n_components;
 
 		p = topology_at(m, on->topology, &t);
@@ -334,7 +334,7 @@ static void index_members(struct sp_model *m)
 		m->process[0] = (struct sp_model_process){ .h = &m->h };
 		return;
 	}
-	for (sp_off off = m->h.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
+	for (sp_off off = m->h.compact.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
 		m->process[n].h = &p->h;
 		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
 		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
@@ -580,7 +580,7 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 	error = check_header(m);
 	if (error < 0)
 		return error;
-	m->n_events = m->h.n_events;
+	m->n_events = m->h.lists.n_events;
 	m->h.callsites = 0;		/* its intervals are not asked for */
 	r = sp_relation_at(m, relation);
 	if (!r)

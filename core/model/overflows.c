@@ -81,7 +81,7 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 
 	if (!sp_is_merged(m))
 		return sp_module_found(m, h->module, h->address);
-	for (sp_off off = m->process[row->process].h->modules;
+	for (sp_off off = m->process[row->process].h->code.modules;
 	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL; off = o->next)
 		if (o->number == h->module)
 			return o;

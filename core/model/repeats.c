@@ -76,8 +76,8 @@ static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 
 		if (h->stat >> SP_STAT_RUN_SHIFT != run)
 			continue;
-		from = sp_min(from, h->start_ns);
-		to = sp_max(to, h->end_ns);
+		from = sp_min(from, h->process.start_ns);
+		to = sp_max(to, h->process.end_ns);
 	}
 	return to > from ? to - from : 0;
 }

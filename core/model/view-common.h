@@ -138,7 +138,7 @@ static inline uint64_t sp_all_calls(const struct sp_model *m)
 
 static inline uint64_t sp_elapsed(const struct sp_model *m)
 {
-	return m->h.end_ns > m->h.start_ns ? m->h.end_ns - m->h.start_ns : 0;
+	return m->h.process.end_ns > m->h.process.start_ns ? m->h.process.end_ns - m->h.process.start_ns : 0;
 }
 
 /* What sspapi itself cost: ns for each call of PAPI; 0 where it was never timed. */
@@ -150,15 +150,15 @@ static inline double sp_self_ns(const struct sp_model *m)
 /* The share of the processes' CPU time; below 0: not known. */
 static inline double sp_self_share(const struct sp_model *m)
 {
-	double own = sp_self_ns(m) * (double)sp_all_calls(m) + (double)m->h.prepare_ns;
+	double own = sp_self_ns(m) * (double)sp_all_calls(m) + (double)m->h.time.prepare_ns;
 
-	return m->h.cpu_ns ? own / ((double)m->h.cpu_ns + own) : -1.0;
+	return m->h.time.cpu_ns ? own / ((double)m->h.time.cpu_ns + own) : -1.0;
 }
 
 /* The CPU time that was counted, if it is known to 2 % of all; else, or in an older store, -1. */
 static inline int64_t sp_counted_ns(const struct sp_header *h)
 {
-	return h->cpu_ns && h->counted_more_ns <= h->cpu_ns / 50 ? (int64_t)(h->counted_ns + h->counted_more_ns / 2) : -1;
+	return h->time.cpu_ns && h->time.counted_more_ns <= h->time.cpu_ns / 50 ? (int64_t)(h->time.counted_ns + h->time.counted_more_ns / 2) : -1;
 }
 
 #endif

@@ -84,7 +84,7 @@ static uint64_t torn_members(const struct sp_model *m)
 {
 	uint64_t torn = 0;
 
-	for (uint32_t i = 0; m->h.members && i < m->n_processes; i++) {
+	for (uint32_t i = 0; m->h.compact.members && i < m->n_processes; i++) {
 		const struct sp_header *h = m->process[i].h;
 
 		torn += h->torn && (h->end == SP_END_NONE || h->end == SP_END_RECOVERED);

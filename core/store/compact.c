@@ -178,8 +178,8 @@ sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tre
 void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thread *at, int tid, const char *name, uint64_t threads)
 {
 	if (at->relations) {
-		at->next = h->threads;
-		h->threads = sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
+		at->next = h->lists.threads;
+		h->lists.threads = sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
 	}
 	memset(at, 0, offsetof(struct sp_thread, calls));
 	at->tid = tid;

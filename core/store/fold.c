@@ -380,7 +380,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 
 static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, sp_off off)
 {
-	sp_off *at = &s->header->threads;
+	sp_off *at = &s->header->lists.threads;
 
 	for (uint64_t left = sp_store_most_blocks(s); *at != off; left--) {
 		struct sp_thread *next = left ? sp_store_thread_at(s, *at) : NULL;
@@ -431,7 +431,7 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_
 	if (s->apart <= SP_FOLD_ABOVE || sp_acquire(&s->dumping))
 		return;
 	zero = folded_thread(s);
-	for (sp_off off = zero ? s->header->threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
+	for (sp_off off = zero ? s->header->lists.threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
 		t = left-- ? sp_store_thread_at(s, off) : NULL;
 		if (!t)
 			return;

@@ -115,6 +115,45 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_TORN_FULL	1u		/* it took no more */
 #define SP_TORN_SHIFT	8
 
+/* Whether the process still lives is told by all of host, boot_id, pid_ns, pid and start_ticks.  Written once, but for end_ns. */
+struct sp_header_process {
+	uint32_t pid, ppid;
+	uint64_t start_ticks;		/* /proc/PID/stat field 22 */
+	uint64_t pid_ns;		/* inode of /proc/self/ns/pid */
+	char boot_id[40];
+	uint64_t start_ns, end_ns;	/* since the epoch */
+	sp_off host, exe, args, job, cwd;	/* args: SP_BLOCK_STRINGS */
+	int64_t rank;			/* -1: none */
+};
+
+/* Heads of lists, newest first.  Each grows by one store, after its block is whole. */
+struct sp_header_lists {
+	sp_off events, threads, notes;
+	uint32_t n_events, n_threads, n_relations, n_notes;
+};
+
+/* Where code is: heads of lists as above. */
+struct sp_header_code {
+	sp_off sites, modules;
+	sp_off kept_sites, kept_modules;	/* as `kept` */
+	uint32_t n_sites, n_modules;
+};
+
+/* Of the compact form: its processes and their machines.  0: the live form, of one process, which is the one that the header
+ * tells of. */
+struct sp_header_compact {
+	sp_off members, machines;	/* in order */
+	uint32_t n_members, n_machines;
+};
+
+/* CPU time.  Since version 5 (sp_header_copy). */
+struct sp_header_time {
+	uint64_t cpu_ns;		/* of the process until its last dump, without sspapi's own; 0: not known */
+	uint64_t counted_ns;		/* of it while a set counted, at least */
+	uint64_t counted_more_ns;	/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
+	uint64_t prepare_ns;		/* that sspapi spent preparing sets */
+};
+
 struct sp_header {
 	char magic[8];
 	uint32_t endian;
@@ -123,15 +162,7 @@ struct sp_header {
 	uint32_t end;			/* enum sp_end */
 	uint64_t used;			/* bytes of the store in use */
 
-	/* The process.  Whether it still lives is told by all of host, boot_id,
-	 * pid_ns, pid and start_ticks. */
-	uint32_t pid, ppid;
-	uint64_t start_ticks;		/* /proc/PID/stat field 22 */
-	uint64_t pid_ns;		/* inode of /proc/self/ns/pid */
-	char boot_id[40];
-	uint64_t start_ns, end_ns;	/* since the epoch */
-	sp_off host, exe, args, job, cwd;	/* args: SP_BLOCK_STRINGS */
-	int64_t rank;			/* -1: none */
+	struct sp_header_process process;
 
 	sp_off papi_library;
 	uint32_t papi_version;		/* 0x07000000: 7.0.0.0 */
@@ -139,8 +170,7 @@ struct sp_header {
 	uint64_t readings_max;
 
 	sp_off topology;		/* struct sp_topology */
-	sp_off events, threads, notes;	/* heads of lists, newest first */
-	uint32_t n_events, n_threads, n_relations, n_notes;
+	struct sp_header_lists lists;
 	sp_off call_names;		/* SP_BLOCK_STRINGS; index = index in calls */
 
 	uint64_t dropped_readings;	/* that could not be booked at all */
@@ -149,30 +179,22 @@ struct sp_header {
 	uint64_t self_ns;		/* and what it cost in those */
 	sp_off output, format;		/* where its dump goes, and in which forms, for recover */
 	uint64_t torn;			/* not all of the store is in this file: SP_TORN_..., errno above; 0: it is */
-	/* With torn: the newest of each list that is in the file, if a later one is not. */
-	sp_off kept_events, kept_threads, kept_notes;
+	struct {
+		sp_off events, threads, notes;
+	} kept;				/* with torn: the newest of each list that is in the file, if a later one is not */
 	uint64_t cpu_max_khz;		/* the CPUs' highest clock, for metrics with `#`; 0: not known */
-	sp_off sites, modules;		/* heads of lists, newest first */
-	sp_off kept_sites, kept_modules;
-	uint32_t n_sites, n_modules;
-	/* Of the compact form: its processes and their machines.  0: the live form, of one process,
-	 * which is the one that this header tells of. */
-	sp_off members, machines;	/* in order */
-	uint32_t n_members, n_machines;
+	struct sp_header_code code;
+	struct sp_header_compact compact;
 	uint64_t pad[2];
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
 	sp_off watched;			/* those that sets were attached to, newest first */
 	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
-	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
-	/* Since version 5 (sp_header_copy). */
-	uint64_t cpu_ns;		/* CPU time of the process until its last dump, without sspapi's own; 0: not known */
-	uint64_t counted_ns;		/* of it while a set counted, at least */
-	uint64_t counted_more_ns;	/* and at most so much more; SP_COUNTED_UNKNOWN: that is not known */
-	uint64_t prepare_ns;		/* CPU time that sspapi spent preparing sets */
+	uint64_t start_boot_ns, end_boot_ns;	/* process.start_ns and .end_ns by CLOCK_BOOTTIME, which nobody sets */
+	struct sp_header_time time;
 };
-#define SP_HEADER_LEAST offsetof(struct sp_header, cpu_ns)
+#define SP_HEADER_LEAST offsetof(struct sp_header, time)
 #define SP_COUNTED_UNKNOWN	UINT64_MAX
 
 /* ---- topology --------------------------------------------------------- */
@@ -264,7 +286,7 @@ struct sp_thread {
 	char name[16];
 	uint64_t threads;		/* 1; in tid 0: how many are folded into it */
 	sp_off relations;		/* newest first */
-	sp_off kept;			/* as kept_threads, of its relations */
+	sp_off kept;			/* as the header's, of its relations */
 	uint64_t calls[SP_CALLS_MAX];	/* not in the compact form: the block ends before them */
 	struct sp_ran ran;		/* nor in version 4 */
 };
@@ -325,7 +347,7 @@ struct sp_relation {
 	uint64_t place;			/* of the first record, numbered place / SP_PLACES + 1; the rest: struct sp_writer */
 	uint64_t reading_ns;		/* of the last reading that made entries, whose time they have; coarse */
 	sp_off readings;		/* permanent ones: the newest chunk */
-	sp_off kept;			/* as kept_threads, of its chunks */
+	sp_off kept;			/* as the header's, of its chunks */
 	uint64_t refused;		/* permanent readings that were not kept */
 	sp_off intervals;		/* blocks of them, newest first */
 };
@@ -682,6 +704,7 @@ struct sp_note {
 	char text[];
 };
 
+_Static_assert(sizeof(struct sp_header) == 504, "a header has no holes");
 _Static_assert(sizeof(struct sp_component) == 112, "a component has no holes");
 _Static_assert(sizeof(struct sp_record) == 32, "a record has no holes");
 _Static_assert(sizeof(struct sp_cell) == 32, "a cell has no holes");

@@ -102,9 +102,9 @@ bool sp_live_may_run(const struct sp_header *h, bool this_host)
 		return true;
 	if (sp_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
 		boot[strcspn(boot, "\n")] = 0;
-	if (strncmp(boot, h->boot_id, sizeof(boot)) != 0)
+	if (strncmp(boot, h->process.boot_id, sizeof(boot)) != 0)
 		return false;
-	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 && ns.st_ino != h->pid_ns)
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 && ns.st_ino != h->process.pid_ns)
 		return true;
-	return sp_process_stat((int)h->pid, 0, &p) && p.start_ticks == h->start_ticks && !sp_process_is_over(&p);
+	return sp_process_stat((int)h->process.pid, 0, &p) && p.start_ticks == h->process.start_ticks && !sp_process_is_over(&p);
 }

@@ -17,7 +17,7 @@ static void start(struct sp_store *s)
 	s->cells = 1 + SP_CELLS_EXTRA;
 	sp_header_begin(h);
 	h->oldest_reader = SP_FORMAT_READER;
-	h->rank = -1;
+	h->process.rank = -1;
 	h->used = s->region.used;
 	s->header = h;
 }
@@ -181,7 +181,7 @@ void sp_store_note(struct sp_store *s, const char *text)
 
 	if (!s->header || s->notes_made >= SP_NOTES_MAX)
 		return;
-	for (off = s->header->notes; off && left--; off = note->next) {
+	for (off = s->header->lists.notes; off && left--; off = note->next) {
 		note = (struct sp_note *)sp_image_block(&s->image, off, SP_BLOCK_NOTE, sizeof(*note));
 		if (!note)
 			break;
@@ -192,8 +192,8 @@ void sp_store_note(struct sp_store *s, const char *text)
 	if (!note)
 		return;
 	memcpy(note->text, text, n);
-	sp_store_push(s, &s->header->notes, &s->header->kept_notes, &note->next, off);
-	s->header->n_notes = ++s->notes_made;
+	sp_store_push(s, &s->header->lists.notes, &s->header->kept.notes, &note->next, off);
+	s->header->lists.n_notes = ++s->notes_made;
 }
 
 void sp_store_cpus(struct sp_store *s, uint32_t n_cpus)
@@ -226,7 +226,7 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
 	v = sp_store_make(s, SP_BLOCK_EVENT, sizeof(*v), &off);
 	if (!v)
 		return -ENOMEM;
-	v->id = s->header->n_events;
+	v->id = s->header->lists.n_events;
 	v->code = e->code;
 	v->data_type = e->data_type;
 	v->kind = e->kind;
@@ -240,8 +240,8 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
 	v->units = sp_store_text(s, e->units);
 	v->description = sp_store_text(s, e->description);
 	v->natives = sp_store_texts(s, e->n_natives, e->natives);
-	sp_store_push(s, &s->header->events, &s->header->kept_events, &v->next, off);
-	s->header->n_events++;
+	sp_store_push(s, &s->header->lists.events, &s->header->kept.events, &v->next, off);
+	s->header->lists.n_events++;
 	return v->id;
 }
 
@@ -250,7 +250,7 @@ static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_event *v;
 
-	for (sp_off off = s->header->events; off && left--; off = v->next) {
+	for (sp_off off = s->header->lists.events; off && left--; off = v->next) {
 		v = (struct sp_event *)sp_image_block(&s->image, off, SP_BLOCK_EVENT, sizeof(*v));
 		if (!v || v->id == id)
 			return v;
@@ -268,10 +268,10 @@ long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
 	if (!v)
 		return -ENOMEM;
 	memcpy((char *)v + sizeof(v->b), (const char *)from + sizeof(v->b), sizeof(*v) - sizeof(v->b));
-	v->id = s->header->n_events;
+	v->id = s->header->lists.n_events;
 	v->name = sp_store_text(s, name);
-	sp_store_push(s, &s->header->events, &s->header->kept_events, &v->next, off);
-	s->header->n_events++;
+	sp_store_push(s, &s->header->lists.events, &s->header->kept.events, &v->next, off);
+	s->header->lists.n_events++;
 	return v->id;
 }
 
@@ -322,8 +322,8 @@ struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name,
 	t->tid = tid;
 	t->threads = tid != 0;
 	strncpy(t->name, name ? name : "", sizeof(t->name) - 1);
-	sp_store_push(s, &s->header->threads, &s->header->kept_threads, &t->next, *off);
-	s->header->n_threads++;
+	sp_store_push(s, &s->header->lists.threads, &s->header->kept.threads, &t->next, *off);
+	s->header->lists.n_threads++;
 	return t;
 }
 
@@ -344,7 +344,7 @@ struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off)
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_thread *t;
 
-	for (*off = s->header->threads; left-- && (t = sp_store_thread_at(s, *off)) != NULL; *off = t->next)
+	for (*off = s->header->lists.threads; left-- && (t = sp_store_thread_at(s, *off)) != NULL; *off = t->next)
 		if (t->tid == tid)
 			return t;
 	return sp_store_thread(s, tid, watched_name(s, tid), off);
@@ -457,7 +457,7 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	}
 	r->thread = thread;
 	r->gauges = gauges;
-	r->id = s->header->n_relations++;
+	r->id = s->header->lists.n_relations++;
 	s->apart += t->tid != 0;
 	r->k = key->k;
 	r->cells = s->cells;
@@ -619,9 +619,9 @@ struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames)
 	if (!b)
 		return NULL;
 	b->frames = frames;
-	b->first = s->header->n_sites + 1;
-	sp_store_push(s, &s->header->sites, &s->header->kept_sites, &b->next, off);
-	s->header->n_sites += SP_SITES_EACH;
+	b->first = s->header->code.n_sites + 1;
+	sp_store_push(s, &s->header->code.sites, &s->header->code.kept_sites, &b->next, off);
+	s->header->code.n_sites += SP_SITES_EACH;
 	return b;
 }
 
@@ -633,10 +633,10 @@ struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_s
 
 	if (!m)
 		return NULL;
-	m->number = ++s->header->n_modules;
+	m->number = ++s->header->code.n_modules;
 	m->path = text;
 	*path = t;
-	sp_store_push(s, &s->header->modules, &s->header->kept_modules, &m->next, off);
+	sp_store_push(s, &s->header->code.modules, &s->header->code.kept_modules, &m->next, off);
 	return m;
 }
 

@@ -83,7 +83,7 @@ static void prepare_process(void)
 static void add_prepared(uint64_t since)
 {
 	if (since && sp_store.header)
-		sp_add(&sp_store.header->prepare_ns, sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
+		sp_add(&sp_store.header->time.prepare_ns, sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
 }
 
 /* Once in a process, before anything counts.  Other threads wait: a relation made before

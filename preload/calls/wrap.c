@@ -141,7 +141,7 @@ struct timing {
 static SP_COLD void time_from(struct timing *t)
 {
 	t->open = sp_proof_now();
-	t->prepared = sp_store.header ? sp_get(&sp_store.header->prepare_ns) : 0;
+	t->prepared = sp_store.header ? sp_get(&sp_store.header->time.prepare_ns) : 0;
 	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
 
@@ -153,7 +153,7 @@ static SP_COLD void time_to(struct timing *t)
 
 	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
 	t->lost = t->lost || sp_proof_now() != t->open;
-	if (sp_store.header && sp_get(&sp_store.header->prepare_ns) == t->prepared)
+	if (sp_store.header && sp_get(&sp_store.header->time.prepare_ns) == t->prepared)
 		t->took += took > clock ? took - clock : 0;
 }
 

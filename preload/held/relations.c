@@ -94,7 +94,7 @@ struct sspapi_relation *sp_api_new(void)
 static void find_codes(struct sp_binding *p)
 {
 	const struct sp_event *v;
-	sp_off off = sp_store.header->events;
+	sp_off off = sp_store.header->lists.events;
 
 	for (uint64_t left = sp_store.region.used / 64; left-- && off; off = v->next) {
 		v = sp_image_block(&sp_store.image, off, SP_BLOCK_EVENT, sizeof(*v));
@@ -224,7 +224,7 @@ static void hold_all(void)
 	const struct sp_thread *t;
 	const struct sp_relation *r;
 
-	for (sp_off at = sp_store.header->threads; at && left--; at = t->next) {
+	for (sp_off at = sp_store.header->lists.threads; at && left--; at = t->next) {
 		t = sp_image_block(&sp_store.image, at, SP_BLOCK_THREAD, sizeof(*t));
 		if (!t)
 			return;

@@ -135,8 +135,8 @@ static void failed(const char *path, int error)
 /* What could not be said meanwhile is a note of this dump, too. */
 static void look_at_notes(struct sp_model *m)
 {
-	m->h.notes = sp_store.header->notes;
-	m->h.kept_notes = sp_store.header->kept_notes;
+	m->h.lists.notes = sp_store.header->lists.notes;
+	m->h.kept.notes = sp_store.header->kept.notes;
 }
 
 /* What standard error did not take, and no live file has: to the default's name. */
@@ -371,7 +371,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	sp_watched_look();
 	sp_process_torn();
 	output.own_start_ns = sp_process_start_ns();
-	sp_put(&sp_store.header->end_ns, sp_now_ns());
+	sp_put(&sp_store.header->process.end_ns, sp_now_ns());
 	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
 	sp_counting_sum();
@@ -445,7 +445,7 @@ static void dump_once(enum sp_end how)
 	do {
 		sp_put(&since, false);
 		booking = begin_end(how);
-		sp_put(&sp_store.header->end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
+		sp_put(&sp_store.header->process.end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
 		sp_publish(&sp_store.header->end, how);
 		sp_put(&written, dump_as_user(how) == 0);
 	} while (booking && sp_sets_booking_beside() < booking);

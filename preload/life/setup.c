@@ -40,7 +40,7 @@ static void store_args(struct sp_header *h)
 
 	for (long i = 0; i < got && n < SP_COUNT(args); i += (long)strlen(line + i) + 1)
 		args[n++] = line + i;
-	h->args = sp_store_texts(&sp_store, n, args);
+	h->process.args = sp_store_texts(&sp_store, n, args);
 }
 
 /* Where no name was given, its extension goes by the form (preload/life/end.c). */
@@ -59,11 +59,11 @@ static void store_names(struct sp_header *h)
 	const struct sp_who *who = sp_process_who();
 	char output[SP_CONF_PATH];
 
-	h->host = sp_store_text(&sp_store, who->host);
-	h->exe = sp_store_text(&sp_store, sp_process_exe());
-	h->cwd = sp_store_text(&sp_store, who->folder);
-	h->job = sp_store_text(&sp_store, who->job);
-	h->rank = who->rank;
+	h->process.host = sp_store_text(&sp_store, who->host);
+	h->process.exe = sp_store_text(&sp_store, sp_process_exe());
+	h->process.cwd = sp_store_text(&sp_store, who->folder);
+	h->process.job = sp_store_text(&sp_store, who->job);
+	h->process.rank = who->rank;
 	if (strcmp(sp_conf.output, "-") != 0 && sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
 		h->output = sp_store_text(&sp_store, default_name(output));
 	h->format = sp_store_text(&sp_store, sp_conf.format);
@@ -75,16 +75,16 @@ static void store_identity(struct sp_header *h)
 	struct stat ns;
 
 	sp_process_stat(0, 0, &s);
-	h->pid = (uint32_t)sp_sys(SYS_getpid);
-	h->ppid = (uint32_t)s.ppid;
-	h->start_ticks = s.start_ticks;
-	h->start_ns = sp_process_start_ns();
-	h->run = sp_run_find(h->start_ns).id;
-	h->start_boot_ns = sp_boot_ns() - (sp_now_ns() - h->start_ns);
+	h->process.pid = (uint32_t)sp_sys(SYS_getpid);
+	h->process.ppid = (uint32_t)s.ppid;
+	h->process.start_ticks = s.start_ticks;
+	h->process.start_ns = sp_process_start_ns();
+	h->run = sp_run_find(h->process.start_ns).id;
+	h->start_boot_ns = sp_boot_ns() - (sp_now_ns() - h->process.start_ns);
 	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
-		h->pid_ns = ns.st_ino;
-	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof(h->boot_id)) > 0)
-		h->boot_id[strcspn(h->boot_id, "\n")] = 0;
+		h->process.pid_ns = ns.st_ino;
+	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->process.boot_id, sizeof(h->process.boot_id)) > 0)
+		h->process.boot_id[strcspn(h->process.boot_id, "\n")] = 0;
 }
 
 /* What the process may use: its thread has not been bound by a runtime yet, as a rule. */

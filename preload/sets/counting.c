@@ -369,7 +369,7 @@ static bool counts_itself(int tid)
 	uint64_t left = sp_store_most_blocks(&sp_store);
 	const struct sp_thread *t;
 
-	for (sp_off off = sp_store.header->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+	for (sp_off off = sp_store.header->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		if ((tid == WHOLE || t->tid == tid) && (sp_get(&t->ran.ns) || sp_get(&t->ran.more_ns) || sp_get(&t->ran.since)))
 			return true;
 	return false;
@@ -400,7 +400,7 @@ static uint64_t own_ns(bool all)
 	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0, timed = sp_get(&h->self_calls);
 	const struct sp_thread *t;
 
-	for (sp_off off = h->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
+	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
 		for (unsigned i = 0; all && i < SP_CALLS_MAX; i++)
 			calls += sp_get(&t->calls[i]);
 		for (unsigned i = 0; !all && i < SP_COUNT(readings); i++)
@@ -424,13 +424,13 @@ void sp_counting_sum(void)
 	take_out(NULL);
 	if (sp_self.block && sp_self.generation == sp_process.generation && !sp_self.counting[0] && sp_self.block->ran.since)
 		end(&sp_self.block->ran, false);
-	for (sp_off off = h->threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		add_thread(t, &least, &more);
 	for (uint32_t i = 0; known && i < others.n; i++)
 		add_target(&others.target[i], &least, &more);
-	cpu = without(cpu, sp_get(&h->prepare_ns) + own_ns(true));
+	cpu = without(cpu, sp_get(&h->time.prepare_ns) + own_ns(true));
 	least = without(least, own_ns(false));
-	sp_put(&h->cpu_ns, cpu);
-	sp_put(&h->counted_ns, sp_min(least, cpu));
-	sp_put(&h->counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
+	sp_put(&h->time.cpu_ns, cpu);
+	sp_put(&h->time.counted_ns, sp_min(least, cpu));
+	sp_put(&h->time.counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
 }

@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	m.event = events;
 	m.event_counted = counted;
 	m.total = total;
-	m.h.end_ns = 1000;
+	m.h.process.end_ns = 1000;
 	for (size_t i = 0; i < n_files; i++)
 		try(file[i], size[i], &m, counts);
 	for (unsigned long i = 0; n_files && i < times; i++) {

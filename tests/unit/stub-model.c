@@ -312,7 +312,7 @@ uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *add
 
 const char *sp_model_note(const struct sp_model *m, uint32_t i)
 {
-	return i < m->h.n_notes ? stub_notes[i] : NULL;
+	return i < m->h.lists.n_notes ? stub_notes[i] : NULL;
 }
 
 /* ---- the model --------------------------------------------------------- */
@@ -422,10 +422,10 @@ static struct sp_model *stub_model(enum stub kind)
 		.n_threads = 4, .n_cpus_counted = 4, .n_callsites = 3,
 	};
 	m.h = (struct sp_header){
-		.bytes = sizeof(struct sp_header), .used = sizeof(stub_bytes), .end = SP_END_EXIT, .pid = 4242, .ppid = 1, .start_ns = 1700000000000000000,
-		.end_ns = 1700000012345000000, .host = T_HOST, .exe = T_EXE, .job = T_JOB, .cwd = T_CWD, .args = T_ARGS,
-		.rank = 3, .papi_library = T_LIBRARY, .papi_version = 0x07000000, .callsites = 1,
-		.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568, .cpu_ns = 10000000, .counted_ns = 10000000, .prepare_ns = 1000000,
+		.bytes = sizeof(struct sp_header), .used = sizeof(stub_bytes), .end = SP_END_EXIT, .process.pid = 4242, .process.ppid = 1, .process.start_ns = 1700000000000000000,
+		.process.end_ns = 1700000012345000000, .process.host = T_HOST, .process.exe = T_EXE, .process.job = T_JOB, .process.cwd = T_CWD, .process.args = T_ARGS,
+		.process.rank = 3, .papi_library = T_LIBRARY, .papi_version = 0x07000000, .callsites = 1,
+		.lists.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568, .time.cpu_ns = 10000000, .time.counted_ns = 10000000, .time.prepare_ns = 1000000,
 		.dropped_relations = kind == STUB_FULL,
 	};
 	m.process = process;

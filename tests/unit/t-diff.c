@@ -13,7 +13,7 @@ static unsigned repeats;		/* of each side; 0: one run */
 static char lines[1 << 16];
 static bool any;
 
-static struct sp_header ranks[2] = { { .rank = 3 }, { .rank = 5 } };
+static struct sp_header ranks[2] = { { .process.rank = 3 }, { .process.rank = 5 } };
 static struct sp_model_process process[2] = { { .h = &ranks[0] }, { .h = &ranks[1], .machine = 1 } };
 
 static struct sp_model *model(void)
@@ -148,7 +148,7 @@ static void in_a_job(void **state)
 /* What a rank starts (a script, its program) has the rank, too. */
 static void two_of_a_rank(struct sp_model *m)
 {
-	static struct sp_header second = { .rank = 3 };
+	static struct sp_header second = { .process.rank = 3 };
 	static struct sp_model_process of_rank[2] = { { .h = &ranks[0] }, { .h = &second } };
 
 	m->process = of_rank;

@@ -133,12 +133,12 @@ static void make(const char *name, const struct made *p)
 
 	assert_int_equal(sp_store_open(&s), 0);
 	make_topology(&s, p->no_cpu);
-	s.header->host = sp_store_text(&s, p->host);
-	s.header->exe = sp_store_text(&s, p->exe);
-	s.header->rank = p->rank;
-	s.header->pid = (uint32_t)p->rank + 100;
-	s.header->start_ns = p->start_ns;
-	s.header->end_ns = p->start_ns + 5;
+	s.header->process.host = sp_store_text(&s, p->host);
+	s.header->process.exe = sp_store_text(&s, p->exe);
+	s.header->process.rank = p->rank;
+	s.header->process.pid = (uint32_t)p->rank + 100;
+	s.header->process.start_ns = p->start_ns;
+	s.header->process.end_ns = p->start_ns + 5;
 	s.header->end = p->rank ? SP_END_EXIT : SP_END_RECOVERED;
 	if (p->other_first)
 		sp_store_event(&s, &other);
@@ -256,21 +256,21 @@ static void in_common(void **state)
 	assert_int_equal(merge("all", "0123", NULL), 0);
 	load(&f, "all");
 	h = &f.model.h;
-	assert_string_equal(sp_model_text(&f.model, h->exe), "app");
-	assert_string_equal(sp_model_text(&f.model, h->host), "");
-	assert_true(h->rank == -1 && h->pid == 0);
-	assert_true(h->start_ns == 1000 && h->end_ns == 4005);
+	assert_string_equal(sp_model_text(&f.model, h->process.exe), "app");
+	assert_string_equal(sp_model_text(&f.model, h->process.host), "");
+	assert_true(h->process.rank == -1 && h->process.pid == 0);
+	assert_true(h->process.start_ns == 1000 && h->process.end_ns == 4005);
 	assert_int_equal(h->end, SP_END_RECOVERED);	/* the worst of them */
 	assert_int_equal(f.model.n_machines, 2);
 	assert_int_equal(f.model.n_processes, 4);
 	for (uint32_t i = 0; i < 4; i++) {
-		assert_int_equal(f.model.process[i].h->rank, i);
+		assert_int_equal(f.model.process[i].h->process.rank, i);
 		assert_string_equal(f.model.machine[f.model.process[i].machine].host, i == 2 ? "two" : "one");
 	}
 	sp_file_close(&f);
 	assert_int_equal(merge("some", "13", NULL), 0);
 	load(&f, "some");
-	assert_string_equal(sp_model_text(&f.model, f.model.h.host), "one");
+	assert_string_equal(sp_model_text(&f.model, f.model.h.process.host), "one");
 	sp_file_close(&f);
 }
 
@@ -316,7 +316,7 @@ static void notes(void **state)
 
 	assert_int_equal(merge("all", "0123", NULL), 0);
 	load(&f, "all");
-	assert_int_equal(f.model.h.n_notes, 3);
+	assert_int_equal(f.model.h.lists.n_notes, 3);
 	assert_true(has_note(&f.model, "said by all (in 4 of 4 processes)"));
 	assert_true(has_note(&f.model, "said by 0 (in 1 of 4 processes)"));
 	assert_null(sp_model_note(&f.model, 3));
@@ -421,7 +421,7 @@ static void make_timed(const char *name, int64_t rank)
 
 	assert_int_equal(sp_store_open(&s), 0);
 	make_topology(&s, 2);
-	s.header->rank = rank;
+	s.header->process.rank = rank;
 	sp_store_event(&s, &other);
 	sp_store_event(&s, &twin);
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
@@ -446,7 +446,7 @@ static void make_timed(const char *name, int64_t rank)
 /* With one event or both. */
 static void check_timed(struct sp_model *m, struct sp_row *row)
 {
-	bool exact = m->process[row->process].h->rank == 9;
+	bool exact = m->process[row->process].h->process.rank == 9;
 	static const int32_t cpu[3] = { 0, 1, 700 };
 	struct sp_at_cpu at;
 
@@ -477,7 +477,7 @@ static unsigned check_times(const char *name)
 
 	load(&f, name);
 	for (; sp_model_next(&f.model, &row); n++) {
-		if (f.model.process[row.process].h->rank >= 8) {
+		if (f.model.process[row.process].h->process.rank >= 8) {
 			check_timed(&f.model, &row);
 			continue;
 		}

@@ -40,8 +40,8 @@ static struct sp_model model(void)
 		events[e] = &event[e];
 		counted[e] = true;
 	}
-	m.h.start_ns = 1000;
-	m.h.end_ns = 2000001000;	/* 2 s */
+	m.h.process.start_ns = 1000;
+	m.h.process.end_ns = 2000001000;	/* 2 s */
 	m.h.cpu_max_khz = 3000000;
 	return m;
 }

@@ -123,11 +123,11 @@ static int make_store(void **state)
 	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
 	h = store.header;
 	h->call_names = sp_store_texts(&store, 2, calls);
-	h->exe = sp_store_text(&store, "/bin/app");
-	h->host = sp_store_text(&store, "host");
-	h->args = sp_store_texts(&store, 2, calls);
+	h->process.exe = sp_store_text(&store, "/bin/app");
+	h->process.host = sp_store_text(&store, "host");
+	h->process.args = sp_store_texts(&store, 2, calls);
 	h->papi_library = sp_store_text(&store, "libpapi.so.7.0");
-	h->pid = 42;
+	h->process.pid = 42;
 	make_events();
 	make_relations();
 	sp_store_note(&store, "first note");
@@ -326,14 +326,14 @@ static void headers(void **state)
 static void short_headers(void **state)
 {
 	struct sp_header h = { .magic = SP_MAGIC, .endian = SP_ENDIAN, .version = 4, .oldest_reader = 4,
-			       .bytes = SP_HEADER_LEAST, .used = sizeof(h), .end_boot_ns = 7, .cpu_ns = 77, .prepare_ns = 77 };
+			       .bytes = SP_HEADER_LEAST, .used = sizeof(h), .end_boot_ns = 7, .time.cpu_ns = 77, .time.prepare_ns = 77 };
 	struct sp_image image = { .base = (unsigned char *)&h, .bytes = sizeof(h) };
 	struct sp_model m;
 
 	assert_int_equal(sp_model_open(&m, &image), 0);
 	assert_int_equal(m.h.end_boot_ns, 7);
-	assert_int_equal(m.h.cpu_ns, 0);
-	assert_int_equal(m.h.prepare_ns, 0);
+	assert_int_equal(m.h.time.cpu_ns, 0);
+	assert_int_equal(m.h.time.prepare_ns, 0);
 	sp_model_close(&m);
 }
 
@@ -556,13 +556,13 @@ static void circles(void **state)
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	copy_store();
-	e = (struct sp_event *)(bad + h->events);
-	t = (struct sp_thread *)(bad + h->threads);
-	n = (struct sp_note *)(bad + h->notes);
-	e->next = h->events;
-	t->next = h->threads;
-	n->next = h->notes;
-	h->n_notes = UINT32_MAX;
+	e = (struct sp_event *)(bad + h->lists.events);
+	t = (struct sp_thread *)(bad + h->lists.threads);
+	n = (struct sp_note *)(bad + h->lists.notes);
+	e->next = h->lists.events;
+	t->next = h->lists.threads;
+	n->next = h->lists.notes;
+	h->lists.n_notes = UINT32_MAX;
 	((struct sp_relation *)(bad + t->relations))->next = t->relations;
 	assert_true(look(size, null));
 	h->used = 1ull << 44;		/* how much there is says the file, not its header */

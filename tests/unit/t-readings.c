@@ -227,7 +227,7 @@ static void compact(void **state)
 	image.bytes = o.used;
 
 	assert_int_equal(sp_model_open(&m, &image), 0);
-	assert_int_not_equal(m.h.members, 0);
+	assert_int_not_equal(m.h.compact.members, 0);
 	assert_true(sp_model_next(&m, &row));
 	check_row(&m, &row, 0, n, 0);
 	assert_true(row.chunks > 3);

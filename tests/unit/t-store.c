@@ -299,20 +299,20 @@ static void notes(void **state)
 	sp_store_note(&store, "first and more");
 	sp_store_note(&store, "first");
 	sp_store_note(&store, "firs");
-	assert_int_equal(store.header->n_notes, 3);
+	assert_int_equal(store.header->lists.n_notes, 3);
 	assert_string_equal(note(0), "first");
 	assert_string_equal(note(2), "firs");
 	memset(text, 'n', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	sp_store_note(&store, text);
 	sp_store_note(&store, text);
-	assert_int_equal(store.header->n_notes, 4);
+	assert_int_equal(store.header->lists.n_notes, 4);
 	assert_int_equal(strlen(note(3)), 1000);
 	for (int i = 0; i < 200; i++) {
 		snprintf(text, sizeof(text), "note %d", i);
 		sp_store_note(&store, text);
 	}
-	assert_int_equal(store.header->n_notes, SP_NOTES_MAX);
+	assert_int_equal(store.header->lists.n_notes, SP_NOTES_MAX);
 	assert_string_equal(note(SP_NOTES_MAX - 1), "note 59");
 	assert_null(note(SP_NOTES_MAX));
 }
@@ -422,7 +422,7 @@ static void same_relation(void **state)
 	assert_int_equal(relation(one, &key), first);
 	taken = first;
 	assert_int_not_equal(relation(one, &key), first);
-	assert_int_equal(store.header->n_relations, 8);
+	assert_int_equal(store.header->lists.n_relations, 8);
 }
 
 static bool first_has_ended(int tid)
@@ -948,8 +948,8 @@ static void no_memory(void **state)
 	assert_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
 	sp_store_note(&store, "a note");
 	assert_int_equal(store.header->dropped_relations, 2);
-	assert_int_equal(store.header->n_events, 2);
-	assert_int_equal(store.header->n_threads, 1);
+	assert_int_equal(store.header->lists.n_events, 2);
+	assert_int_equal(store.header->lists.n_threads, 1);
 	open_model(&m);
 	assert_int_equal(m.h.dropped_relations, 2);
 	sp_model_close(&m);

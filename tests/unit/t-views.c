@@ -146,9 +146,9 @@ static void counted_time(void **state)
 		struct sp_model *m = stub_model(STUB_FULL);
 		json_t *root;
 
-		m->h.cpu_ns = is[i].cpu;
-		m->h.counted_ns = is[i].counted;
-		m->h.counted_more_ns = is[i].more;
+		m->h.time.cpu_ns = is[i].cpu;
+		m->h.time.counted_ns = is[i].counted;
+		m->h.time.counted_more_ns = is[i].more;
 		root = parse(m);
 		assert_string_equal(at_path(root, "process/counted_cpu_ns"), is[i].json);
 		json_decref(root);
@@ -255,8 +255,8 @@ static void json_odd(void **state)
 		m->sum[3] = m->total[3] = odd[i];
 		m->h.end = 77;
 		m->h.attribution = m->h.readings = 99;
-		m->h.rank = -1;
-		m->h.job = m->h.host = m->h.args = 0;
+		m->h.process.rank = -1;
+		m->h.process.job = m->h.process.host = m->h.process.args = 0;
 		root = parse(m);
 		JSON(root, { "process/job", "null" }, { "process/rank", "null" }, { "process/end", "snapshot" });
 		json_decref(root);
@@ -690,11 +690,11 @@ static void text_says_why(void **state)
 	m = stub_model(STUB_NO_START);
 	show("text", m);
 	assert_non_null(strstr(text, "What it was refused"));
-	m->h.n_notes = 0;	/* none says why */
+	m->h.lists.n_notes = 0;	/* none says why */
 	show("text", m);
 	assert_non_null(strstr(text, "never called PAPI_start.\n"));
 	assert_null(strstr(text, "notes"));
-	m->h.n_notes = 2;
+	m->h.lists.n_notes = 2;
 	show("text", m);
 	assert_non_null(strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
 	assert_non_null(strstr(text, "sspapi doctor"));
@@ -702,9 +702,9 @@ static void text_says_why(void **state)
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
-	m->h.n_notes = 0;
+	m->h.lists.n_notes = 0;
 	assert_non_null(strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
-	m->h.n_notes = 2;
+	m->h.lists.n_notes = 2;
 	m->damaged = 1;
 	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was in the damaged blocks is\n  missing.\n"));
 	m = stub_model(STUB_NO_READING);

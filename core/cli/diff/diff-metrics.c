@@ -17,8 +17,8 @@ static double elapsed(const struct sp_model *m, uint32_t repeat)
 
 		if (h->stat >> SP_STAT_RUN_SHIFT != repeat)
 			continue;
-		first = sp_min(first, h->start_ns);
-		last = sp_max(last, h->end_ns);
+		first = sp_min(first, h->process.start_ns);
+		last = sp_max(last, h->process.end_ns);
 	}
 	return repeat ? last > first ? (double)(last - first) : 0.0 : (double)sp_elapsed(m);
 }

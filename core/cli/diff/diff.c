@@ -25,11 +25,11 @@
 /* A rank may have several processes, and be on several machines: which of them it is. */
 static uint32_t of_its_rank(const struct sp_diff_run *s, int32_t process)
 {
-	int64_t rank = sp_process_header(s->levels.m, (uint32_t)process)->rank;
+	int64_t rank = sp_process_header(s->levels.m, (uint32_t)process)->process.rank;
 	uint32_t nth = 0;
 
 	for (int32_t i = s->first; i < process; i++)
-		nth += sp_process_header(s->levels.m, (uint32_t)i)->rank == rank;
+		nth += sp_process_header(s->levels.m, (uint32_t)i)->process.rank == rank;
 	return nth;
 }
 
@@ -38,8 +38,8 @@ static void process_position(struct sp_out *o, const struct sp_diff_run *s, int3
 	const struct sp_header *h = sp_process_header(s->levels.m, (uint32_t)process);
 	uint32_t nth = of_its_rank(s, process);
 
-	if (sp_is_job(s->levels.m) && h->rank >= 0)
-		sp_out_f(o, nth ? "rank %ld process %u" : "rank %ld", h->rank, nth);
+	if (sp_is_job(s->levels.m) && h->process.rank >= 0)
+		sp_out_f(o, nth ? "rank %ld process %u" : "rank %ld", h->process.rank, nth);
 	else
 		sp_out_f(o, "process %u", nth);
 }

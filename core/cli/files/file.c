@@ -104,7 +104,7 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 		return (int)got;
 	f->image = (struct sp_image){ .base = f->bytes, .bytes = (uint64_t)got };
 	h = (const struct sp_header *)f->bytes;
-	*cut = (uint64_t)got >= offsetof(struct sp_header, kept_events) && h->used > (uint64_t)got && !h->torn;
+	*cut = (uint64_t)got >= offsetof(struct sp_header, kept.events) && h->used > (uint64_t)got && !h->torn;
 	return 0;
 }
 
@@ -187,13 +187,13 @@ static void until_last_reading(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 
-	m->h.end_ns = sp_max(m->h.end_ns, m->h.start_ns);	/* times of readings are some ms coarse */
+	m->h.process.end_ns = sp_max(m->h.process.end_ns, m->h.process.start_ns);	/* times of readings are some ms coarse */
 	while (sp_model_next(m, &row)) {
 		struct sp_kept at = { 0 };
 
-		m->h.end_ns = sp_max(m->h.end_ns, sp_max(row.last_ns, row.latest_ns));
+		m->h.process.end_ns = sp_max(m->h.process.end_ns, sp_max(row.last_ns, row.latest_ns));
 		while (sp_row_kept(m, &row, &at))
-			m->h.end_ns = sp_max(m->h.end_ns, at.ns);
+			m->h.process.end_ns = sp_max(m->h.process.end_ns, at.ns);
 	}
 }
 
@@ -202,7 +202,7 @@ bool sp_may_run(const struct sp_header *h, const struct sp_image *image)
 	char host[65] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return sp_live_may_run(h, strcmp(sp_image_text(image, h->host), host) == 0);
+	return sp_live_may_run(h, strcmp(sp_image_text(image, h->process.host), host) == 0);
 }
 
 void sp_unfinished(struct sp_model *m)

@@ -5,15 +5,15 @@
 
 static struct sp_digest self_of(const struct sp_model *m, const struct sp_header *h)
 {
-	const char *host = sp_image_text(m->image, h->host);
+	const char *host = sp_image_text(m->image, h->process.host);
 	/* Counted from outside, and each time that `stat -r` did: other counts. */
-	uint64_t number[] = { h->pid, h->pid_ns, h->start_ns, h->stat & ~(uint64_t)SP_STAT_WHOLE };
+	uint64_t number[] = { h->process.pid, h->process.pid_ns, h->process.start_ns, h->stat & ~(uint64_t)SP_STAT_WHOLE };
 	struct sp_digest d = { 0 };
 
-	if (!h->pid || !h->start_ns)
+	if (!h->process.pid || !h->process.start_ns)
 		return d;
 	sp_digest_add(&d, number, sizeof(number));
-	sp_digest_add(&d, h->boot_id, strnlen(h->boot_id, sizeof(h->boot_id)));
+	sp_digest_add(&d, h->process.boot_id, strnlen(h->process.boot_id, sizeof(h->process.boot_id)));
 	sp_digest_add(&d, host, strlen(host));
 	return d;
 }
@@ -23,7 +23,7 @@ struct sp_once sp_once_of(const struct sp_model *m)
 	static const uint8_t rank[] = { [SP_END_NONE] = 0, [SP_END_SNAPSHOT] = 1, [SP_END_RECOVERED] = 2, [SP_END_EXEC] = 3,
 					[SP_END__EXIT] = 3, [SP_END_EXIT] = 3 };
 	const struct sp_header *h = m->process[0].h;
-	struct sp_once o = { .self = self_of(m, h), .much = { m->readings + m->starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->end_ns } };
+	struct sp_once o = { .self = self_of(m, h), .much = { m->readings + m->starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->process.end_ns } };
 
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 		o.much[0] += m->calls[i];

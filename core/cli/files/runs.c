@@ -80,10 +80,10 @@ static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *f
 	struct sp_header h;
 
 	for (unsigned i = 0; i < r->n; i++) {
-		if (!header_of(r->path[i], &h) || h.rank < 0)
+		if (!header_of(r->path[i], &h) || h.process.rank < 0)
 			continue;
-		last = sp_max(last, h.start_ns);
-		end[i] = h.end_ns;
+		last = sp_max(last, h.process.start_ns);
+		end[i] = h.process.end_ns;
 	}
 	for (unsigned i = 0; i < r->n; i++)
 		before += end[i] && end[i] < last;
@@ -151,7 +151,7 @@ static void take_newer_folder(struct sp_runs *r, int64_t than)
 
 static bool same_run(const struct sp_header *a, const struct sp_header *b)
 {
-	return a->run && a->run == b->run && a->pid_ns == b->pid_ns && strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
+	return a->run && a->run == b->run && a->process.pid_ns == b->process.pid_ns && strncmp(a->process.boot_id, b->process.boot_id, sizeof(a->process.boot_id)) == 0;
 }
 
 /* ---- ranks that a launcher started, each by itself ------------------------- */
@@ -184,14 +184,14 @@ static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t r
 /* The batch system's number of the job; "": none. */
 static void job_of(char job[64], const char *path, const struct sp_header *h)
 {
-	int fd = h->job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = h->process.job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct sp_string head;
 
 	memset(job, 0, 64);
 	if (fd < 0)
 		return;
-	if (sp_file_read(fd, &head, sizeof(head), h->job) != (int64_t)sizeof(head) || head.length >= 64 ||
-	    sp_file_read(fd, job, head.length, h->job + offsetof(struct sp_string, text)) != (int64_t)head.length)
+	if (sp_file_read(fd, &head, sizeof(head), h->process.job) != (int64_t)sizeof(head) || head.length >= 64 ||
+	    sp_file_read(fd, job, head.length, h->process.job + offsetof(struct sp_string, text)) != (int64_t)head.length)
 		memset(job, 0, 64);
 	close(fd);
 }
@@ -200,7 +200,7 @@ static void job_of(char job[64], const char *path, const struct sp_header *h)
 #define BETWEEN_NS 2000000000ull
 static bool is_near(const struct sp_header *a, const struct sp_header *b)
 {
-	return a->start_ns <= b->end_ns + BETWEEN_NS && b->start_ns <= a->end_ns + BETWEEN_NS;
+	return a->process.start_ns <= b->process.end_ns + BETWEEN_NS && b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
 }
 
 /* Of the same job, at the same time, another rank, and by one template of a name. */
@@ -208,7 +208,7 @@ static bool is_other_rank(const char *newest, const struct sp_header *of, const 
 {
 	char a[64], b[64];
 
-	if (of->rank < 0 || h->rank < 0 || h->rank == of->rank || !is_near(of, h) || !is_same_name(newest, of->rank, path, h->rank))
+	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank || !is_near(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
 		return false;
 	job_of(a, newest, of);
 	job_of(b, path, h);

@@ -47,8 +47,8 @@ static int check(const struct sp_source *s)
 	/* Cut off, if the writer did not run out of disk itself. */
 	if (s->h.used > s->bytes && !s->h.torn)
 		return -EINVAL;
-	if (s->h.members && (s->h.machines < s->h.bytes ||
-			     s->h.machines > s->h.members || s->h.machines > FRONT_MOST || s->h.members > s->bytes))
+	if (s->h.compact.members && (s->h.compact.machines < s->h.bytes ||
+			     s->h.compact.machines > s->h.compact.members || s->h.compact.machines > FRONT_MOST || s->h.compact.members > s->bytes))
 		return -EINVAL;
 	return 0;
 }
@@ -86,13 +86,13 @@ int sp_source_open(struct sp_source *s, const char *path)
 	else if (e == 0)
 		e = s->bytes ? check(s) : -ENODATA;
 	if (e == 0)
-		e = read_front(s, s->h.members ? s->h.machines : s->bytes);
+		e = read_front(s, s->h.compact.members ? s->h.compact.machines : s->bytes);
 	if (e < 0) {
 		sp_source_close(s);
 		return e;
 	}
 	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
-		const struct sp_image image = { .base = s->front, .bytes = s->h.members ? s->h.machines : s->bytes };
+		const struct sp_image image = { .base = s->front, .bytes = s->h.compact.members ? s->h.compact.machines : s->bytes };
 
 		if (sp_may_run(&s->h, &image)) {
 			sp_source_close(s);
@@ -129,7 +129,7 @@ void sp_source_free(struct sp_source *s)
 
 void sp_source_seek(struct sp_source *s, sp_off at)
 {
-	s->next = at ? at : s->h.members;
+	s->next = at ? at : s->h.compact.members;
 	s->plain_given = false;
 }
 
@@ -145,7 +145,7 @@ static int read_member(struct sp_source *s)
 	if (n < 0)
 		return (int)n;
 	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
-	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.n_machines)
+	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.compact.n_machines)
 		return -EINVAL;
 	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
 	if (e == 0 && memcmp(s->part, &p, sizeof(p)) != 0)
@@ -153,10 +153,10 @@ static int read_member(struct sp_source *s)
 	if (e < 0)
 		return e;
 	sp_digest_add(&s->digest, s->part, p.extent);
-	h->members = s->next;
-	h->machines = h->topology = 0;
+	h->compact.members = s->next;
+	h->compact.machines = h->topology = 0;
 	((struct sp_member *)s->part)->next = 0;
-	s->image = (struct sp_image){ .base = s->front, .bytes = s->h.machines, .part = s->part,
+	s->image = (struct sp_image){ .base = s->front, .bytes = s->h.compact.machines, .part = s->part,
 				      .part_at = s->next, .part_bytes = p.extent };
 	s->at = s->next;
 	s->machine = p.machine;
@@ -169,10 +169,10 @@ int sp_source_next(struct sp_source *s)
 	int e;
 
 	forget(s);
-	if (s->h.members ? !s->next : s->plain_given)
+	if (s->h.compact.members ? !s->next : s->plain_given)
 		return 0;
 	s->digest = s->front_digest;
-	if (s->h.members) {
+	if (s->h.compact.members) {
 		e = read_member(s);
 		if (e < 0)
 			return e;

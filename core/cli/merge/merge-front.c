@@ -24,9 +24,9 @@ static void common_text(struct merge *g, unsigned which, const char *text, size_
 static sp_off *field(const struct sp_header *h, unsigned which)
 {
 	static const size_t at[COMMONS] = {
-		[COMMON_HOST] = offsetof(struct sp_header, host), [COMMON_EXE] = offsetof(struct sp_header, exe),
-		[COMMON_ARGS] = offsetof(struct sp_header, args), [COMMON_JOB] = offsetof(struct sp_header, job),
-		[COMMON_CWD] = offsetof(struct sp_header, cwd), [COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
+		[COMMON_HOST] = offsetof(struct sp_header, process.host), [COMMON_EXE] = offsetof(struct sp_header, process.exe),
+		[COMMON_ARGS] = offsetof(struct sp_header, process.args), [COMMON_JOB] = offsetof(struct sp_header, process.job),
+		[COMMON_CWD] = offsetof(struct sp_header, process.cwd), [COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
 		[COMMON_ALLOWED] = offsetof(struct sp_header, cpus_allowed), [COMMON_PMUS] = offsetof(struct sp_header, pmus),
 	};
 
@@ -43,7 +43,7 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 			common_text(g, i, text, strlen(text));
 	}
 	g->key.used = 0;
-	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->args, i)) != NULL; i++)
+	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->process.args, i)) != NULL; i++)
 		sp_bytes_add(&g->key, text, strlen(text) + 1);
 	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
 }
@@ -70,23 +70,23 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	h = &all;
 	if (g->n == 1) {
 		*to = (struct sp_header){
-			.end = h->end, .pid = h->pid, .ppid = h->ppid, .start_ticks = h->start_ticks, .pid_ns = h->pid_ns,
-			.start_ns = h->start_ns, .end_ns = h->end_ns, .rank = h->rank, .papi_version = h->papi_version,
+			.end = h->end, .process.pid = h->process.pid, .process.ppid = h->process.ppid, .process.start_ticks = h->process.start_ticks, .process.pid_ns = h->process.pid_ns,
+			.process.start_ns = h->process.start_ns, .process.end_ns = h->process.end_ns, .process.rank = h->process.rank, .papi_version = h->papi_version,
 			.attribution = h->attribution, .readings = h->readings, .callsites = h->callsites,
 			.readings_max = h->readings_max, .dropped_readings = h->dropped_readings,
 			.cpu_max_khz = h->cpu_max_khz, .dropped_relations = h->dropped_relations, .self_calls = h->self_calls, .self_ns = h->self_ns,
-			.stat = h->stat, .cpu_ns = h->cpu_ns, .counted_ns = h->counted_ns, .counted_more_ns = h->counted_more_ns,
-			.prepare_ns = h->prepare_ns,
+			.stat = h->stat, .time.cpu_ns = h->time.cpu_ns, .time.counted_ns = h->time.counted_ns, .time.counted_more_ns = h->time.counted_more_ns,
+			.time.prepare_ns = h->time.prepare_ns,
 		};
-		memcpy(to->boot_id, h->boot_id, sizeof(to->boot_id));
+		memcpy(to->process.boot_id, h->process.boot_id, sizeof(to->process.boot_id));
 		return;
 	}
-	to->pid = to->pid == h->pid ? h->pid : 0;
-	to->ppid = to->ppid == h->ppid ? h->ppid : 0;
-	to->rank = to->rank == h->rank ? h->rank : -1;
+	to->process.pid = to->process.pid == h->process.pid ? h->process.pid : 0;
+	to->process.ppid = to->process.ppid == h->process.ppid ? h->process.ppid : 0;
+	to->process.rank = to->process.rank == h->process.rank ? h->process.rank : -1;
 	to->end = worse_end(to->end, h->end);
-	to->start_ns = sp_min(to->start_ns, h->start_ns);
-	to->end_ns = sp_max(to->end_ns, h->end_ns);
+	to->process.start_ns = sp_min(to->process.start_ns, h->process.start_ns);
+	to->process.end_ns = sp_max(to->process.end_ns, h->process.end_ns);
 	to->papi_version = (uint32_t)sp_max(to->papi_version, h->papi_version);
 	to->attribution = (uint32_t)sp_min(to->attribution, h->attribution);
 	to->readings = (uint32_t)sp_max(to->readings, h->readings);
@@ -97,10 +97,10 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->dropped_relations += h->dropped_relations;
 	to->self_calls += h->self_calls;
 	to->self_ns += h->self_ns;
-	to->cpu_ns = to->cpu_ns && h->cpu_ns ? to->cpu_ns + h->cpu_ns : 0;
-	to->counted_ns += h->counted_ns;
-	to->counted_more_ns = sp_counted_add(to->counted_more_ns, h->counted_more_ns);
-	to->prepare_ns += h->prepare_ns;
+	to->time.cpu_ns = to->time.cpu_ns && h->time.cpu_ns ? to->time.cpu_ns + h->time.cpu_ns : 0;
+	to->time.counted_ns += h->time.counted_ns;
+	to->time.counted_more_ns = sp_counted_add(to->time.counted_more_ns, h->time.counted_more_ns);
+	to->time.prepare_ns += h->time.prepare_ns;
 	to->stat = (to->stat & h->stat & ((1u << SP_STAT_RUN_SHIFT) - 1)) |
 		   sp_max(to->stat, h->stat) >> SP_STAT_RUN_SHIFT << SP_STAT_RUN_SHIFT;
 }
@@ -153,10 +153,10 @@ static void front_events(struct merge *g)
 		struct sp_event is = *(const struct sp_event *)(e->blob + e->bytes - sizeof(is));
 
 		is.id = i;
-		g->h.events = sp_compact_event(&g->c, &image, &is, name, g->h.events);
+		g->h.lists.events = sp_compact_event(&g->c, &image, &is, name, g->h.lists.events);
 		free(name);
 	}
-	g->h.n_events = g->n_events;
+	g->h.lists.n_events = g->n_events;
 }
 
 static void front_calls(struct merge *g)
@@ -183,9 +183,9 @@ static void front_notes(struct merge *g)
 		if (g->n > 1)
 			snprintf(more, sizeof(more), " (in %llu of %u processes)",
 				 (unsigned long long)g->note_count[order[i]], g->n);
-		g->h.notes = sp_compact_note(&g->c, g->h.notes, (const char *)note->key, more);
+		g->h.lists.notes = sp_compact_note(&g->c, g->h.lists.notes, (const char *)note->key, more);
 	}
-	g->h.n_notes = g->notes.n;
+	g->h.lists.n_notes = g->notes.n;
 	free(order);
 	free(rank);
 }
@@ -206,7 +206,7 @@ int merge_write_front(struct merge *g)
 	front_events(g);
 	merge_write_sites(g);
 	front_notes(g);
-	h->machines = sp_compact_here(&g->c);
+	h->compact.machines = sp_compact_here(&g->c);
 	return g->out.error;
 }
 
@@ -221,12 +221,12 @@ int merge_write_header(struct merge *g, int fd)
 	sp_header_begin(h);
 	sp_header_finish(h);
 	h->used = g->out.written;
-	h->members = g->members;
-	h->n_members = g->n;
-	h->n_machines = g->n_machines;
+	h->compact.members = g->members;
+	h->compact.n_members = g->n;
+	h->compact.n_machines = g->n_machines;
 	if (g->n > 1) {
-		h->start_ticks = h->pid_ns = 0;
-		memset(h->boot_id, 0, sizeof(h->boot_id));
+		h->process.start_ticks = h->process.pid_ns = 0;
+		memset(h->process.boot_id, 0, sizeof(h->process.boot_id));
 	}
 	return pwrite(fd, h, sizeof(*h), 0) == (ssize_t)sizeof(*h) ? 0 : -errno;
 }

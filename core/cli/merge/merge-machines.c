@@ -85,7 +85,7 @@ static uint32_t first_of(const struct merge *g, uint32_t n)
 static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32_t topology)
 {
 	const struct sp_header *h = m->process[0].h;
-	const char *host = sp_model_text(m, h->host);
+	const char *host = sp_model_text(m, h->process.host);
 	uint32_t n, known = g->machines.n, boot;
 
 	g->key.used = 0;
@@ -93,15 +93,15 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	if (topology != SP_NO_TOPOLOGY)
 		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
 	if (topology == SP_NO_TOPOLOGY || g->topology[topology].flat)	/* it may be any machine of as many CPUs */
-		sp_bytes_add(&g->key, h->boot_id, sizeof(h->boot_id));
+		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	n = sp_names_number(&g->machines, g->key.at, g->key.used);
 	g->machine = sp_room(g->machine, &g->machine_room, n + 1, sizeof(*g->machine));
 	if (g->machines.n > known)
 		g->machine[n] = (struct merge_machine){ .same = n, .topology = topology };
-	if (!*h->boot_id)
+	if (!*h->process.boot_id)
 		return n;
 	g->key.used = 0;
-	sp_bytes_add(&g->key, h->boot_id, sizeof(h->boot_id));
+	sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	if (topology != SP_NO_TOPOLOGY && !g->topology[topology].seen)	/* one that was described to a process */
 		sp_bytes_add(&g->key, &topology, sizeof(topology));
 	known = g->boots.n;
@@ -159,7 +159,7 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 	struct sp_tree t;
 	uint32_t n;
 
-	if (s->h.members)
+	if (s->h.compact.members)
 		return member_machine(g, s);
 	if (!p || !sp_tree_read(&t, p))
 		return machine_number(g, m, SP_NO_TOPOLOGY);
@@ -212,14 +212,14 @@ static struct sp_topology *read_topology(const struct sp_source *s, sp_off off, 
 /* Machine by machine; g NULL: only looks whether all is there. */
 static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 {
-	sp_off next = s->h.machines;
+	sp_off next = s->h.compact.machines;
 	struct sp_tree t;
 	uint32_t n = 0;
 
 	for (; next; n++) {
 		struct sp_machine *on = (struct sp_machine *)read_block(s, next, SP_BLOCK_MACHINE, sizeof(*on));
 		struct sp_topology *p = on && on->topology ? read_topology(s, on->topology, &t) : NULL;
-		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.n_machines;
+		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.compact.n_machines;
 
 		if (sound && g) {
 			char *source = p ? read_text(s, p->source) : NULL;
@@ -238,7 +238,7 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 		if (!sound)
 			return -EINVAL;
 	}
-	return n == s->h.n_machines ? 0 : -EINVAL;
+	return n == s->h.compact.n_machines ? 0 : -EINVAL;
 }
 
 int merge_check_machines(const struct sp_source *s)
@@ -256,7 +256,7 @@ void merge_forget_map(struct merge *g)
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	merge_forget_map(g);
-	g->machine_map = sp_room(g->machine_map, &g->machine_map_room, s->h.n_machines, sizeof(*g->machine_map));
+	g->machine_map = sp_room(g->machine_map, &g->machine_map_room, s->h.compact.n_machines, sizeof(*g->machine_map));
 	return walk(g, s, file);
 }
 

@@ -123,11 +123,11 @@ static void write_modules(struct merge *g, const struct sp_names *modules, const
 {
 	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
 		const char *path = (const char *)modules->name[order[i]].key, *id = path + strlen(path) + 1;
-		struct sp_module m = { .next = g->h.modules, .number = i + 1, .path = sp_compact_text(&g->c, path) };
+		struct sp_module m = { .next = g->h.code.modules, .number = i + 1, .path = sp_compact_text(&g->c, path) };
 
 		set_build_id(&m, id);
-		g->h.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
-		g->h.n_modules++;
+		g->h.code.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
+		g->h.code.n_modules++;
 	}
 }
 
@@ -169,16 +169,16 @@ void merge_write_sites(struct merge *g)
 		char *to = (char *)(s + 1);
 
 		memset(s, 0, bytes);
-		s->next = g->h.sites;
+		s->next = g->h.code.sites;
 		s->first = i + 1;
 		s->frames = most;
-		g->h.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
+		g->h.code.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
 		for (; i < n && i < s->first + SP_SITES_EACH - 1; i++, to += sp_site_bytes(most))
 			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most, &modules, rank);
-		sp_compact_again(&g->c, g->h.sites + sizeof(s->b), &s->next, bytes - sizeof(s->b));
+		sp_compact_again(&g->c, g->h.code.sites + sizeof(s->b), &s->next, bytes - sizeof(s->b));
 	}
 	free(s);
-	g->h.n_sites = most ? n : 0;
+	g->h.code.n_sites = most ? n : 0;
 	sp_names_free(&modules);
 	free(order);
 	free(rank);

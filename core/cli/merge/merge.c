@@ -128,7 +128,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	number_all(g, job, &s->model);
 	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
-	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
+	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->process.rank, .start_ns = h->process.start_ns, .pid = h->process.pid, .file = file,
 				     .machine = machine, .at = s->at, .digest = s->digest, .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
 }
@@ -141,7 +141,7 @@ static int check_file(struct sp_source *s, struct sp_digest *all)
 	*all = (struct sp_digest){ 0 };
 	while ((e = sp_source_next(s)) == 1) {
 		sp_digest_add(all, &s->digest, sizeof(s->digest));
-		if (!s->h.members)
+		if (!s->h.compact.members)
 			return 0;
 	}
 	if (e == 0)
@@ -197,7 +197,7 @@ static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s,
 	if (e < 0)
 		return e;
 	job->read[file].digest = all;
-	if (s->h.members)
+	if (s->h.compact.members)
 		return take_members(g, job, s, file);
 	take_unless_left(g, job, s, file);
 	return 0;

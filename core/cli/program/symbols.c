@@ -367,8 +367,8 @@ static int ask(struct names *all, const struct module *is, const uint32_t *which
 /* Without build ids: was the file there, as it is, before the process? */
 static bool is_older(const struct stat *s, const struct sp_model *m)
 {
-	return (uint64_t)s->st_mtim.tv_sec < m->h.start_ns / 1000000000u &&
-	       (uint64_t)s->st_ctim.tv_sec < m->h.start_ns / 1000000000u;
+	return (uint64_t)s->st_mtim.tv_sec < m->h.process.start_ns / 1000000000u &&
+	       (uint64_t)s->st_ctim.tv_sec < m->h.process.start_ns / 1000000000u;
 }
 
 /* To standard error; verb NULL: nobody is to hear. */

@@ -72,7 +72,7 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 /* As the process itself would have named it, but over nothing at all. */
 static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
+	struct sp_who who = { .host = sp_model_text(m, m->h.process.host), .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 	int e = -EEXIST;
 
@@ -108,11 +108,11 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 /* Is the dump there that the process began to write, whole as it is once it has its name?  Then path is where. */
 static bool is_there(const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
+	struct sp_who who = { .host = sp_model_text(m, m->h.process.host), .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 
 	for (unsigned i = 0; i < 1000 && !strchr(who.host, '/') && sp_output_candidate(name, sizeof(name), path, &who, i) == 0; i++) {
-		if (sp_output_is_by(name, &who, m->h.pid_ns, m->h.end_ns)) {
+		if (sp_output_is_by(name, &who, m->h.process.pid_ns, m->h.process.end_ns)) {
 			strcpy(path, name);
 			say(path);
 			return true;
@@ -204,7 +204,7 @@ static int recover(const struct recovery *r, const char *live)
 	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
 	torn = sp_is_torn(&f.model);
-	nothing = torn && f.model.h.n_relations && !f.model.n_relations;
+	nothing = torn && f.model.h.lists.n_relations && !f.model.n_relations;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
 		e = write_forms(r, &f, to, name, ended, &n);

@@ -9,7 +9,7 @@ static void csv_reading(struct sp_out *o, const struct sp_model *m, const struct
 	const struct sp_header *h = sp_process_header(m, row->process);
 	char buf[32];
 
-	sp_csv_f(o, "%s,% ld,%u,%d,%s,%d,%lu,% d,%s,", sp_model_text(m, h->host), h->rank, h->pid, row->tid, row->thread, row->event_set,
+	sp_csv_f(o, "%s,% ld,%u,%d,%s,%d,%lu,% d,%s,", sp_model_text(m, h->process.host), h->process.rank, h->process.pid, row->tid, row->thread, row->event_set,
 		 at->ns, at->cpu, sp_event_name(m, row->event[e], buf));
 	sp_out_value(o, sp_event_type(m, row->event[e]), at->value[e]);
 	sp_out_char(o, '\n');

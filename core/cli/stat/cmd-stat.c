@@ -307,7 +307,7 @@ static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const str
 		strcpy(folder, ".");
 	if (strcmp(folder, "/") == 0)
 		folder[0] = 0;
-	*who = (struct sp_who){ .host = sp_model_text(m, m->h.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
+	*who = (struct sp_who){ .host = sp_model_text(m, m->h.process.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
 				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
 }
 

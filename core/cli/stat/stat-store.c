@@ -579,24 +579,24 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 			continue;
 		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
 		relation(m, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
-		h->n_threads++;
+		h->lists.n_threads++;
 	}
 	if (rest || told) {
 		sp_compact_thread(&m->c, h, &m->thread, 0, told ? "the rest" : "", rest);
 		relation(m, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
-		h->n_threads++;
+		h->lists.n_threads++;
 	}
-	h->n_relations = h->n_threads;
+	h->lists.n_relations = h->lists.n_threads;
 	if (first && m->n_beside) {
-		if (!h->n_threads)		/* nothing was counted of the program itself */
+		if (!h->lists.n_threads)		/* nothing was counted of the program itself */
 			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
-		h->n_threads = sp_max(h->n_threads, 1);
-		h->n_relations += beside(m);
+		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
+		h->lists.n_relations += beside(m);
 	}
 	if (first && m->n_now && m->r->interval && m->r->interval->n) {
 		sp_compact_thread(&m->c, h, &m->thread, 0, "all threads", 1);
-		h->n_threads++;
-		h->n_relations += readings(m);
+		h->lists.n_threads++;
+		h->lists.n_relations += readings(m);
 	}
 	sp_compact_thread(&m->c, h, &m->thread, 0, "", 0);
 }
@@ -609,19 +609,19 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	char cwd[PATH_MAX];
 
 	h->end = p->end_ns ? SP_END_EXIT : SP_END_SNAPSHOT;
-	h->pid = (uint32_t)p->pid;
-	h->ppid = (uint32_t)p->ppid;
-	h->start_ns = p->start_ns ? p->start_ns : r->child.start_ns;
-	h->end_ns = p->end_ns ? p->end_ns : r->child.end_ns;
-	h->rank = sp_conf_rank();
+	h->process.pid = (uint32_t)p->pid;
+	h->process.ppid = (uint32_t)p->ppid;
+	h->process.start_ns = p->start_ns ? p->start_ns : r->child.start_ns;
+	h->process.end_ns = p->end_ns ? p->end_ns : r->child.end_ns;
+	h->process.rank = sp_conf_rank();
 	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
 	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
-	h->host = sp_compact_text(&m->c, m->host);
-	h->exe = p->args ? sp_compact_text(&m->c, p->args) : 0;
-	h->args = p->args_bytes ? sp_compact_words(&m->c, p->args, p->args_bytes) : 0;
-	h->job = job ? sp_compact_text(&m->c, job) : 0;
-	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_compact_text(&m->c, cwd) : 0;
+	h->process.host = sp_compact_text(&m->c, m->host);
+	h->process.exe = p->args ? sp_compact_text(&m->c, p->args) : 0;
+	h->process.args = p->args_bytes ? sp_compact_words(&m->c, p->args, p->args_bytes) : 0;
+	h->process.job = job ? sp_compact_text(&m->c, job) : 0;
+	h->process.cwd = getcwd(cwd, sizeof(cwd)) ? sp_compact_text(&m->c, cwd) : 0;
 	h->papi_library = sp_compact_text(&m->c, m->all->plan->papi);
 	h->cpus_allowed = sp_compact_text(&m->c, m->allowed);
 }
@@ -727,11 +727,11 @@ static void front(struct making *m, struct sp_header *h)
 	header(m, h, first_process(m));
 	sp_header_begin(h);
 	sp_header_finish(h);
-	h->start_ns = a->run[0].child.start_ns;
-	h->end_ns = a->run[a->n - 1].child.end_ns;
+	h->process.start_ns = a->run[0].child.start_ns;
+	h->process.end_ns = a->run[a->n - 1].child.end_ns;
 	h->call_names = sp_compact_words(&m->c, "", 0);
-	h->events = events(m);
-	h->n_events = m->k;
+	h->lists.events = events(m);
+	h->lists.n_events = m->k;
 }
 
 void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
@@ -753,12 +753,12 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	note_escaped(&m);
 	note_missing(&m);
 	front(&m, &h);
-	h.machines = sp_compact_machine(&m.c, h.host, &t->tree, t->tree.n ? t->source : NULL);
-	h.n_machines = 1;
-	h.members = o->used;
+	h.compact.machines = sp_compact_machine(&m.c, h.process.host, &t->tree, t->tree.n ? t->source : NULL);
+	h.compact.n_machines = 1;
+	h.compact.members = o->used;
 	for (uint32_t i = 0; i < a->n; i++) {
 		begin_run(&m, &a->run[i]);
-		last = members(&m, last, &h.n_members);
+		last = members(&m, last, &h.compact.n_members);
 	}
 	note_end(&m);
 	note_events(&m);
@@ -766,8 +766,8 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	note_rows(&m);
 	note_interval(&m);
 	note_attached(&m);
-	h.notes = m.notes;
-	h.n_notes = m.n_notes;
+	h.lists.notes = m.notes;
+	h.lists.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
 	h.used = o->used;
 	sp_out_again(o, 0, &h, sizeof(h));

@@ -67,7 +67,7 @@ static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool end
 
 	if (fd >= 0)
 		close(fd);
-	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.pid == pid && h.start_ticks == start_ticks &&
+	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.process.pid == pid && h.process.start_ticks == start_ticks &&
 	       (h.end != SP_END_NONE) == ending;
 }
 
@@ -164,13 +164,13 @@ static int look(struct top *t)
 	t->over = !sp_may_run(&f.model.h, &f.image) && !is_ending(&f);
 	t->became = f.model.h.end == SP_END_EXEC;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
-	t->pid = f.model.h.pid;
+	t->pid = f.model.h.process.pid;
 	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
 		sp_file_close(&f);
 		return -ENOENT;
 	}
 	if (!t->over && f.model.h.end == SP_END_NONE)
-		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
+		f.model.h.process.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_show){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
