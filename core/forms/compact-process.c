@@ -56,7 +56,7 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 		h->compact.members = h->compact.machines = h->watched = h->kept.events = h->kept.threads = h->kept.notes = h->code.kept_sites =
 		h->code.kept_modules = 0;
 	h->lists.n_events = h->lists.n_relations = h->lists.n_notes = h->code.n_sites = h->code.n_modules = h->compact.n_members = h->compact.n_machines = 0;
-	h->lists.n_threads = m->n_threads;
+	h->lists.n_threads = m->tally.threads;
 	sp_header_begin(h);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
 		*text[i] = sp_compact_text(c, sp_image_text(m->image, *text[i]));
@@ -446,7 +446,7 @@ void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct s
 		uint64_t calls = 0;
 
 		for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-			calls += map->call[i] == n ? m->calls[i] : 0;
+			calls += map->call[i] == n ? m->tally.calls[i] : 0;
 		sp_compact_put(c, &calls, sizeof(calls));
 	}
 	sp_compact_end(c);

@@ -195,7 +195,7 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 	w->counted = row->counted;
 	w->hole = row->hole;
 	w->metric = row->metric;
-	w->relation = r->index - 1;
+	w->relation = r->walk.index - 1;
 	*row = *w;
 	return row;
 }
@@ -483,7 +483,7 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 /* "set 0: TOT_INS, TOT_CYC" */
 static void set_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
 {
-	struct sp_row r = { .only_cells = true, .index = row->relation };
+	struct sp_row r = { .only_cells = true, .walk.index = row->relation };
 	char text[256];
 
 	if (row->event_set >= 0)

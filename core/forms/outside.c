@@ -177,8 +177,8 @@ bool sp_outside_below(struct sp_outside *o, const struct sp_model *m, struct sp_
 		if (!is_below(m, o->cpu[i].machine, component))
 			continue;
 		if (!any) {
-			memcpy(o->sum + to, m->sum + at, m->n_events * sizeof(*o->sum));
-			memcpy(o->present + to, m->present + at, m->n_events * sizeof(*o->present));
+			memcpy(o->sum + to, m->sums.below + at, m->n_events * sizeof(*o->sum));
+			memcpy(o->present + to, m->sums.present + at, m->n_events * sizeof(*o->present));
 		}
 		if (!any && sums)
 			memcpy(o->metric + (uint64_t)o->n * t->n_slots, sums, t->n_slots * sizeof(*sums));

@@ -87,7 +87,7 @@ static void process(struct sp_out *o, const struct sp_show *s)
 
 	sp_out_text(o, " \"process\": {");
 	process_fields(o, m, &m->h);
-	sp_json_f(o, ", \"threads_counted\": %lu},\n", m->n_threads_counted);
+	sp_json_f(o, ", \"threads_counted\": %lu},\n", m->tally.threads_counted);
 	if (!sp_is_job(m))
 		return;
 	sp_out_text(o, " \"processes\": [");
@@ -187,9 +187,9 @@ static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
 	if (!sp_event_is_summed(m, e))
 		return;
 	sp_out_text(o, ", \"total\": ");
-	sp_json_value(o, sp_event_type(m, e), m->total[e]);
+	sp_json_value(o, sp_event_type(m, e), m->sums.total[e]);
 	sp_out_text(o, ", \"exact\": ");
-	sp_json_value(o, sp_event_type(m, e), m->total_exact[e]);
+	sp_json_value(o, sp_event_type(m, e), m->sums.total_exact[e]);
 	if (sp_event_observers(m, e))
 		sp_json_f(o, ", \"observers\": %u", sp_event_observers(m, e));
 }
@@ -712,12 +712,12 @@ static void sums_of(struct sp_out *o, const struct sp_show *s, struct sp_outside
 	uint64_t at = (uint64_t)c * m->n_events, row = (uint64_t)outside->n * m->n_events;
 	bool more = sp_outside_below(outside, m, s->metrics, c);
 
-	if (!m->counted[c] && !more)
+	if (!m->sums.counted[c] && !more)
 		return;
 	sp_json_line(o, "  ");
 	sp_json_f(o, "{\"component\": %u", c);
-	sums_at(o, m, (int32_t)c, ", \"total\": {", more ? outside->sum + row : m->sum + at,
-		more ? outside->present + row : m->present + at, repeated);
+	sums_at(o, m, (int32_t)c, ", \"total\": {", more ? outside->sum + row : m->sums.below + at,
+		more ? outside->present + row : m->sums.present + at, repeated);
 	gauges_at(o, m, c, repeated);
 	metrics_at(o, s, more ? metric_row(outside, s->metrics, outside->n) : s->metrics ? sp_metrics_at(s->metrics, c) : NULL);
 	if (s->metrics && sp_kinds_several(sp_kinds_below(m, c) | (more ? sp_kind_unknown(m) : 0)))
@@ -805,13 +805,13 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 
 	sp_out_text(o, " \"calls\": {");
 	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
-		if (!m->calls[i])
+		if (!m->tally.calls[i])
 			continue;
 		sp_json_comma(o);
-		sp_json_f(o, "%s: %lu", name, m->calls[i]);
+		sp_json_f(o, "%s: %lu", name, m->tally.calls[i]);
 	}
 	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
-		  m->h.dropped_readings, m->h.dropped_relations, m->refused, m->damaged);
+		  m->h.dropped_readings, m->h.dropped_relations, m->tally.refused, m->tally.damaged);
 	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"prepare_ns\": %lu, \"share\": ", sp_all_calls(m),
 		  m->h.self_calls, sp_self_ns(m), m->h.time.prepare_ns);
 	if (share < 0.0)

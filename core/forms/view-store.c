@@ -70,7 +70,7 @@ static void put_calls(struct sp_compact *c, const struct sp_model *m, struct sp_
 
 	*n = 0;
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
-		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
+		name = m->tally.calls[i] ? sp_model_call_name(m, i) : NULL;
 		number[i] = name && *name ? (*n)++ : SP_LEFT_OUT;
 		if (number[i] != SP_LEFT_OUT)
 			text[number[i]] = sp_compact_text(c, name);
@@ -87,9 +87,9 @@ static void put_modules(struct sp_compact *c, const struct sp_model *m, struct s
 	for (uint32_t i = 0; i < SP_MODULES_MOST; i++) {
 		struct sp_module to;
 
-		if (!m->module[i] || !m->module[i]->span)
+		if (!m->intervals.module[i] || !m->intervals.module[i]->span)
 			continue;
-		to = *m->module[i];
+		to = *m->intervals.module[i];
 		to.next = h->code.modules;
 		to.path = sp_compact_text(c, sp_image_text(m->image, to.path));
 		h->code.modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
@@ -171,9 +171,9 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 			h.lists.events = sp_compact_event(&c, m->image, m->event[i], sp_image_text(m->image, m->event[i]->name), h.lists.events);
 	h.lists.n_events = m->n_events;
 	put_modules(&c, m, &h);
-	for (uint32_t i = 0; i < SP_COUNT(m->sites); i++)
-		if (m->sites[i])
-			put_site_block(&c, m, m->sites[i], &h);
+	for (uint32_t i = 0; i < SP_COUNT(m->intervals.sites); i++)
+		if (m->intervals.sites[i])
+			put_site_block(&c, m, m->intervals.sites[i], &h);
 	own = h;
 	put_machine(&c, m, &h);
 	h.compact.members = sp_compact_here(&c);
@@ -186,7 +186,7 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 
 void sp_view_store(struct sp_out *o, const struct sp_show *s)
 {
-	if (!s->m->memory || sp_is_merged(s->m) || s->m->damaged || sp_is_torn(s->m) || !o->own)
+	if (!s->m->memory || sp_is_merged(s->m) || s->m->tally.damaged || sp_is_torn(s->m) || !o->own)
 		write_image(o, s->m);
 	else
 		write_compact(o, s->m);

@@ -22,7 +22,7 @@ struct whereabouts {
 
 static void find(struct whereabouts *w, struct sp_model *m, uint64_t first)
 {
-	struct sp_row row = { .only_cells = true, .index = first };
+	struct sp_row row = { .only_cells = true, .walk.index = first };
 	const unsigned bits = 8 * sizeof(unsigned long);
 	sp_off thread = 0;
 	struct sp_at_cpu at;

@@ -49,7 +49,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 	for (uint32_t c = m->n_components; c-- > 0;) {
 		int32_t up = sp_parent(m, c);
 
-		if (!m->counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(sp_is_pu(m, (int32_t)c) || r->below[c]))
+		if (!m->sums.counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(sp_is_pu(m, (int32_t)c) || r->below[c]))
 			continue;
 		r->shown[c] = r->below[c] != 1 || !repeats(r, c);
 		r->n += r->shown[c];
@@ -113,7 +113,7 @@ static void place_row(struct sp_table *t, uint64_t at)
 		sp_table_metrics(t, sp_metrics_at(t->s->metrics, (uint32_t)at));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (sp_is_present(m, (uint32_t)at, e))
-			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
+			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->sums.below_exact[at * m->n_events + e]);
 }
 
 /* Outside of the topology only where anything is. */
@@ -266,12 +266,12 @@ static void event_lines(struct sp_text_list *l, void *from)
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
-			event_line(l, e, "all CPUs", m->total[e]);
+			event_line(l, e, "all CPUs", m->sums.total[e]);
 		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
 			if (sp_sum_is_known(m, c, e) && is_deepest(m, c, e))
 				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
-		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
-			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
+		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->sums.unplaced[e])
+			event_line(l, e, component_text(m, -1, where), m->sums.unplaced[e]);
 	}
 	for (int32_t i = l->s->metrics ? sp_metrics_next(l->s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(l->s->metrics, i))
 		if (sp_metric_is_placed(l->s->metrics, &l->s->metrics->at[i]))

@@ -20,9 +20,9 @@ static void choose_columns(struct sp_table *t)
 	t->first = t->heavy = m->n_events;
 	for (uint32_t e = m->n_events; e-- > 0;) {
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
-		if (t->columns[e] && sp_show_event(t->s, e) && (m->total[e] || t->first == m->n_events || !m->total[t->first]))
+		if (t->columns[e] && sp_show_event(t->s, e) && (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
 			t->first = e;
-		if (t->columns[e] && m->total[e] && sp_event_is_time(m, e))
+		if (t->columns[e] && m->sums.total[e] && sp_event_is_time(m, e))
 			t->heavy = e;
 	}
 	if (t->heavy == m->n_events)
@@ -307,7 +307,7 @@ static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned col
 	char text[256];
 	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 8);
 
-	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->total[id])) : width;
+	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->sums.total[id])) : width;
 }
 
 void sp_table_first(struct sp_table *t)
@@ -477,7 +477,7 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 		gap = i == t->share && !share ? SHARE + 2 : 0;
 		if (i != t->share || !share)
 			continue;
-		sp_share(buf, sp_value_double(type, t->sums.total[id]), t->sums.has[id] ? sp_value_double(type, t->m->total[id]) : 0.0);
+		sp_share(buf, sp_value_double(type, t->sums.total[id]), t->sums.has[id] ? sp_value_double(type, t->m->sums.total[id]) : 0.0);
 		sp_right(o, buf, SHARE + 2);
 	}
 	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
@@ -553,7 +553,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 		return;
 	if (!t->in_place)
 		sp_sort(t->order, t->n, stands_before, t);
-	t->marks = is_unproven(t, t->m->total, t->m->total_exact);
+	t->marks = is_unproven(t, t->m->sums.total, t->m->sums.total_exact);
 	measure(t, shown, spread);
 	sp_out_text(o, t->first_line ? "" : "\n");
 	t->first_line = false;

@@ -22,7 +22,7 @@ static uint64_t cpus_in_list(const char *list)
 static int32_t only_cpu(const struct sp_model *m)
 {
 	for (uint32_t c = 0; c < m->n_components; c++)
-		if (m->counted[c] && sp_component_is(&m->component[c], "PU"))
+		if (m->sums.counted[c] && sp_component_is(&m->component[c], "PU"))
 			return m->component[c].os_index;
 	return m->outside[0];
 }
@@ -31,7 +31,7 @@ static int32_t only_cpu(const struct sp_model *m)
 static void on_cpus(struct sp_out *o, const struct sp_model *m)
 {
 	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
-	uint64_t n = m->n_cpus_counted + m->n_outside, of = cpus_in_list(list);
+	uint64_t n = m->tally.cpus_counted + m->n_outside, of = cpus_in_list(list);
 
 	if (!n)
 		return;
@@ -115,7 +115,7 @@ static void how_much(struct sp_out *o, const struct sp_model *m)
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
 	char what[700], tail[300], all[200];
-	uint64_t threads = m->n_threads_counted;
+	uint64_t threads = m->tally.threads_counted;
 	struct sp_spread elapsed = { 0 }, busy = { 0 };
 	struct sp_out line, whole;
 
@@ -140,13 +140,13 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 		if (m->h.process.rank >= 0)
 			sp_out_f(&line, ", rank %ld", m->h.process.rank);
 	}
-	if (m->readings && threads)
+	if (m->tally.readings && threads)
 		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
-	else if (m->n_cpus_counted + m->n_outside)
+	else if (m->tally.cpus_counted + m->n_outside)
 		sp_out_char(&line, ',');
-	if (m->readings)
+	if (m->tally.readings)
 		on_cpus(&line, m);
-	if (m->readings)
+	if (m->tally.readings)
 		how_much(&line, m);
 	how_busy(&line, &busy);
 	how_it_ended(&line, m);
@@ -164,12 +164,12 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 {
 	enum sp_data_type type = sp_event_type(m, e);
-	double part = sp_value_double(type, m->total[e]) - sp_value_double(type, m->total_exact[e]);
+	double part = sp_value_double(type, m->sums.total[e]) - sp_value_double(type, m->sums.total_exact[e]);
 	char buf[48];
 
 	sp_short_text(buf, m, e, sp_nearest(type, part));
 	sp_out_f(o, "at most %s", buf);
-	sp_short_text(buf, m, e, m->total[e]);
+	sp_short_text(buf, m, e, m->sums.total[e]);
 	sp_out_f(o, " of %s", buf);
 }
 
@@ -180,7 +180,7 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	char text[256], buf[48];
 
 	for (uint32_t e = 0; e < m->n_events && told < (n == 4 ? 4 : 3); e++) {
-		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]) : -1.0;
 
 		if (share < 0.0 || share >= 1.0)
 			continue;
@@ -237,7 +237,7 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 static bool any_elsewhere(const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (m->event_counted[e] && (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->total[e])))
+		if (m->event_counted[e] && (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->sums.total[e])))
 			return true;
 	return false;
 }
@@ -250,7 +250,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	struct sp_out line;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]) : -1.0;
 
 		any = any || sp_event_has_column(m, e);
 		counted += share >= 0.0;
@@ -285,7 +285,7 @@ static uint64_t calls_of(const struct sp_model *m, const char *prefix)
 
 	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++)
 		if (!strncmp(name, prefix, strlen(prefix)))
-			n += m->calls[i];
+			n += m->tally.calls[i];
 	return n;
 }
 
@@ -305,14 +305,14 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	char text[256];
 	const char *why;
 
-	if (sp_is_torn(m) && m->h.lists.n_relations && !m->n_relations) {
+	if (sp_is_torn(m) && m->h.lists.n_relations && !m->tally.relations) {
 		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.", sp_torn_text(m->h.torn));
 		why = text;
-	} else if (m->damaged)
+	} else if (m->tally.damaged)
 		why = "the store is damaged; what was in the damaged blocks is missing.";
 	else if (m->h.stat)
 		why = "no event was counted; the notes say why.";
-	else if (m->starts)
+	else if (m->tally.starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
 		      "gives no counts before.";
 	else if (m->h.dropped_readings)
@@ -619,7 +619,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 
 	for (unsigned i = 0; sp_missing_text(m, &i, text);)
 		note(&n, text);
-	amount(&n, m->kept, "permanent reading", " kept");
+	amount(&n, m->tally.kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
@@ -655,14 +655,14 @@ static const char *shows_more(const struct sp_show *s)
 	if (s->m->h.stat & SP_STAT_GROUP)
 		return "--per-core";
 	/* (What stat keeps is to be found again, whatever is in it.) */
-	if (sp_is_job(s->m) || s->m->n_threads_counted > 1 || s->m->h.stat)
+	if (sp_is_job(s->m) || s->m->tally.threads_counted > 1 || s->m->h.stat)
 		return "--per-thread";
 	return s->cut && *s->cut ? "--all" : NULL;
 }
 
 static void further(struct sp_out *o, const struct sp_show *s)
 {
-	const char *more = s->file && s->m->readings ? shows_more(s) : NULL;
+	const char *more = s->file && s->m->tally.readings ? shows_more(s) : NULL;
 
 	if (!more)
 		return;
@@ -677,7 +677,7 @@ static void further(struct sp_out *o, const struct sp_show *s)
 void sp_text_begin(struct sp_out *o, const struct sp_show *s)
 {
 	first_line(o, s->m);
-	if (!s->m->readings) {
+	if (!s->m->tally.readings) {
 		why_nothing(o, s->m);
 		return;
 	}
@@ -699,7 +699,7 @@ void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 
 	show.cut = &cut;
 	sp_text_begin(o, s);
-	if (s->m->readings) {
+	if (s->m->tally.readings) {
 		if (sp_is_job(s->m))
 			sp_text_heaviest(o, s, "process");
 		sp_text_cpus(o, s);

@@ -189,7 +189,7 @@ static void sum_tree(struct sp_metrics *t)
 	const struct sp_model *m = t->model;
 
 	for (uint32_t c = m->n_components; c-- > 1;)
-		if (m->counted[c] && m->component[c].parent >= 0 && !(m->component[c].flags & SP_COMPONENT_MEMORY))
+		if (m->sums.counted[c] && m->component[c].parent >= 0 && !(m->component[c].flags & SP_COMPONENT_MEMORY))
 			sp_metrics_sum(t, place_at(t, (uint32_t)m->component[c].parent), place_at(t, c));
 	for (uint32_t c = 1; c < m->n_components; c++) {
 		if (!(m->component[c].flags & SP_COMPONENT_MEMORY) || m->component[c].parent < 0)

@@ -51,7 +51,7 @@ uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
 /* Most relations have the same events as the one before, so that everything found for that one holds. */
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 {
-	const uint8_t *joins = t->joins && row->index && row->index <= t->n_joins ? t->joins + (row->index - 1) * (t->n / 8 + 1) : NULL;
+	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins ? t->joins + (row->walk.index - 1) * (t->n / 8 + 1) : NULL;
 	uint32_t sort = sp_metrics_sort(t, row);
 
 	if (t->relation && t->relation_k == row->k && t->relation_sort == sort &&

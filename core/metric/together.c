@@ -81,7 +81,7 @@ static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct 
 				if (row->event[e] != t->slot[d->first_slot + k])
 					continue;
 				if (to)
-					to[n] = (struct part){ .group = group_of(t->model, row, width(t, d)), .row = row->index,
+					to[n] = (struct part){ .group = group_of(t->model, row, width(t, d)), .row = row->walk.index,
 							       .at = { row->first_ns, sp_max(row->first_ns, row->last_ns) }, .metric = (uint32_t)i,
 							       .variant = (uint32_t)v, .sort = sort, .event = row->event[e], .whole = is_whole(row),
 							       .wide = t->model->event[row->event[e]]->scope != SP_SCOPE_THREAD,
@@ -213,7 +213,7 @@ static int join(struct joining *j)
 	uint64_t most = 0, bytes;
 
 	for (; sp_model_next(t->model, &row); most += parts_of(t, &row, NULL))
-		t->n_joins = row.index;
+		t->n_joins = row.walk.index;
 	t->joins_bytes = (t->n_joins + 1) * (t->n / 8 + 1);
 	t->joins = most < UINT32_MAX / 2 ? sp_map(t->joins_bytes) : NULL;
 	if (!t->joins || !most)
@@ -225,7 +225,7 @@ static int join(struct joining *j)
 	j->order = (uint32_t *)(j->part + most);
 	j->end = j->order + most;
 	row = (struct sp_row){ .only_cells = true };
-	while (sp_model_next(t->model, &row) && row.index <= t->n_joins && j->n + parts_of(t, &row, NULL) <= most)
+	while (sp_model_next(t->model, &row) && row.walk.index <= t->n_joins && j->n + parts_of(t, &row, NULL) <= most)
 		j->n += parts_of(t, &row, j->part + j->n);
 	join_all(j);
 	sp_unmap(j->part, bytes);

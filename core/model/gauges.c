@@ -135,22 +135,22 @@ static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings
 /* Of which CPU is the cell? The others' numbers are in the relation's cells. */
 static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32_t cell)
 {
-	uint32_t dense = row->relation_cells - SP_CELLS_EXTRA;
+	uint32_t dense = row->walk.relation_cells - SP_CELLS_EXTRA;
 
-	if (!row->relation_cells)
+	if (!row->walk.relation_cells)
 		return g->cpu;
-	if (row->gauge_cells == 1 || cell == row->relation_cells - 1)
+	if (row->gauges.cells == 1 || cell == row->walk.relation_cells - 1)
 		return SP_NO_CPU;
-	return cell < dense ? (int32_t)cell : row->extra_cpu[cell - dense];
+	return cell < dense ? (int32_t)cell : row->walk.extra_cpu[cell - dense];
 }
 
 bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at, struct sp_shown *out)
 {
-	uint64_t n = row->gauge ? (uint64_t)row->n_gauges * row->gauge_cells : 0;
+	uint64_t n = row->gauges.at ? (uint64_t)row->gauges.n * row->gauges.cells : 0;
 
 	while (*at < n) {
-		uint32_t e = row->gauge_index[*at % row->n_gauges], cell = (uint32_t)(*at / row->n_gauges);
-		const struct sp_gauge *g = &row->gauge[(*at)++];
+		uint32_t e = row->gauges.index[*at % row->gauges.n], cell = (uint32_t)(*at / row->gauges.n);
+		const struct sp_gauge *g = &row->gauges.at[(*at)++];
 		uint64_t readings = sp_get(&g->readings);
 		const int64_t value[3] = { sp_get(&g->last), sp_get(&g->min), sp_get(&g->max) };
 
@@ -174,9 +174,9 @@ static struct sp_gauge_sum *sum_at(const struct sp_model *m, int32_t component, 
 {
 	uint64_t row = component < 0 ? m->n_components : (uint64_t)component;
 
-	if (!m->gauge_sum || m->gauge_of[event] >= m->n_gauges)
+	if (!m->gauges.sum || m->gauges.of[event] >= m->gauges.n)
 		return NULL;
-	return &m->gauge_sum[row * m->n_gauges + m->gauge_of[event]];
+	return &m->gauges.sum[row * m->gauges.n + m->gauges.of[event]];
 }
 
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
@@ -201,7 +201,7 @@ void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
 		s->sum += g.mean * (double)g.readings;
 		s->readings += g.readings;
 		if (g.component >= 0)
-			m->counted[g.component] = true;
+			m->sums.counted[g.component] = true;
 	}
 }
 

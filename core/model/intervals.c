@@ -18,15 +18,15 @@ static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
 
 static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint32_t *n)
 {
-	const struct sp_sites *b = id && id <= SP_SITES_MOST ? m->sites[(id - 1) / SP_SITES_EACH] : NULL;
+	const struct sp_sites *b = id && id <= SP_SITES_MOST ? m->intervals.sites[(id - 1) / SP_SITES_EACH] : NULL;
 	const struct sp_site *s;
 
 	if (!b)
 		return NULL;
 	s = (const struct sp_site *)((const char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
 	*n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
-	if (m->frames_most)
-		*n = (uint32_t)sp_min(*n, m->frames_most);
+	if (m->intervals.frames_most)
+		*n = (uint32_t)sp_min(*n, m->intervals.frames_most);
 	return *n ? s : NULL;
 }
 
@@ -49,10 +49,10 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number, uint64_t address)
 {
 	if (number)
-		return number <= SP_MODULES_MOST ? m->module[number - 1] : NULL;
+		return number <= SP_MODULES_MOST ? m->intervals.module[number - 1] : NULL;
 	for (uint32_t n = 0; n < SP_MODULES_MOST; n++)
-		if (m->module[n] && !m->module[n]->gone && address - m->module[n]->low < m->module[n]->span)
-			return m->module[n];
+		if (m->intervals.module[n] && !m->intervals.module[n]->gone && address - m->intervals.module[n]->low < m->intervals.module[n]->span)
+			return m->intervals.module[n];
 	return NULL;
 }
 
@@ -121,7 +121,7 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 
 static uint32_t first_of(const struct sp_model *m, uint32_t id)
 {
-	return m->first_site && id < m->n_callsites ? m->first_site[id] : id;
+	return m->intervals.first_site && id < m->n_callsites ? m->intervals.first_site[id] : id;
 }
 
 static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
@@ -157,15 +157,15 @@ static void find_first(struct sp_model *m)
 {
 	uint64_t bytes = m->n_callsites * sizeof(uint64_t), *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
 
-	if (code && !m->first_site)
-		m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site));
-	for (uint32_t id = 0; code && m->first_site && id < m->n_callsites; id++) {
+	if (code && !m->intervals.first_site)
+		m->intervals.first_site = sp_map(m->n_callsites * sizeof(*m->intervals.first_site));
+	for (uint32_t id = 0; code && m->intervals.first_site && id < m->n_callsites; id++) {
 		uint32_t first = 0;
 
 		code[id] = code_of(m, id);
 		while (first < id && (code[first] != code[id] || !same_site(m, first, id)))
 			first++;
-		m->first_site[id] = first;
+		m->intervals.first_site[id] = first;
 	}
 	sp_unmap(code, bytes);
 }
@@ -178,16 +178,16 @@ void sp_intervals_index(struct sp_model *m)
 	sp_off off;
 
 	for (off = sp_list_head(m, m->h.code.sites, m->h.code.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
-		m->sites[b->first / SP_SITES_EACH] = b;
-	m->damaged += off && left;
+		m->intervals.sites[b->first / SP_SITES_EACH] = b;
+	m->tally.damaged += off && left;
 	left = SP_MODULES_MOST;
 	for (off = sp_list_head(m, m->h.code.modules, m->h.code.kept_modules, SP_BLOCK_MODULE);
 	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
 		if (o->number && o->number <= SP_MODULES_MOST)
-			m->module[o->number - 1] = o;
-	m->damaged += off && left;
+			m->intervals.module[o->number - 1] = o;
+	m->tally.damaged += off && left;
 	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
-		if (!m->sites[(id - 1) / SP_SITES_EACH])
+		if (!m->intervals.sites[(id - 1) / SP_SITES_EACH])
 			id -= SP_SITES_EACH - 1;
 		else if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
 			m->n_callsites = id + 1;
@@ -210,9 +210,9 @@ void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
 
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		more |= m->process[i].h->callsites > frames;
-	if (!more || m->frames_most == frames)
+	if (!more || m->intervals.frames_most == frames)
 		return;
-	m->frames_most = frames;
+	m->intervals.frames_most = frames;
 	find_first(m);
 }
 
@@ -234,7 +234,7 @@ uint64_t sp_interval_record_bytes(uint32_t k)
 
 static struct interval_record *record(const struct sp_row *row, uint32_t i)
 {
-	return (struct interval_record *)((char *)row->interval_values + i * sp_interval_record_bytes(row->k));
+	return (struct interval_record *)((char *)row->walk.interval_values + i * sp_interval_record_bytes(row->k));
 }
 
 static struct interval_record *find(struct sp_row *row, uint32_t from, uint32_t to, uint32_t cell)
@@ -253,7 +253,7 @@ static bool is_float(const struct sp_model *m, const struct sp_row *row, uint32_
 {
 	const struct sp_event *v = m->event[row->event[e]];
 
-	return row->floating && v && v->data_type == SP_FP64 && v->kind == SP_COUNTER;
+	return row->gauges.floating && v && v->data_type == SP_FP64 && v->kind == SP_COUNTER;
 }
 
 static int64_t within(int64_t exact, int64_t total)
@@ -325,7 +325,7 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 {
 	uint32_t k = row->k;
 
-	for (uint32_t i = 0, n = sp_intervals_used(drafts, b, off); i < n && row->intervals < m->most_intervals; i++) {
+	for (uint32_t i = 0, n = sp_intervals_used(drafts, b, off); i < n && row->intervals < m->intervals.most; i++) {
 		const struct sp_interval *at = sp_interval_drafted(drafts, b, off, k, i);
 		struct interval_record *is = record(row, row->intervals);
 

@@ -58,7 +58,7 @@ static bool is_pu(const struct sp_component *c)
 /* One that is not there ends its list, and is counted. */
 static bool whole(struct sp_model *m, const void *block)
 {
-	m->damaged += !block;
+	m->tally.damaged += !block;
 	return block;
 }
 
@@ -72,7 +72,7 @@ static void count_topology(struct sp_model *m, struct amounts *n, sp_off off)
 	struct sp_tree t;
 	int32_t top = -1;
 
-	m->damaged += !topology_at(m, off, &t) && off;
+	m->tally.damaged += !topology_at(m, off, &t) && off;
 	for (uint32_t i = 0; i < t.n; i++)
 		if (is_pu(&t.component[i]))
 			top = top > t.component[i].os_index ? top : t.component[i].os_index;
@@ -107,18 +107,18 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 
 	for (sp_off off = newest; off && sp_spend(left) && whole(m, t = sp_thread_at(m, off)); off = t->next) {
 		if (!sp_is_merged(m))
-			m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
+			m->tally.threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->tally.threads);
 		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
-			m->n_places++;
-			m->any_of_cpus = m->any_of_cpus || r->scope == SP_SCOPE_CPU;
-			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
-			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
+			m->walk.n_places++;
+			m->tally.any_of_cpus = m->tally.any_of_cpus || r->scope == SP_SCOPE_CPU;
+			m->walk.most_k = (uint32_t)sp_max(m->walk.most_k, r->k);
+			m->walk.most_cells = (uint32_t)sp_max(m->walk.most_cells, r->cells);
 			sp_row_count_chunks(m, r);
 			sp_overflows_count(m, r);
-			m->most_intervals = (uint32_t)sp_max(m->most_intervals, sp_intervals_room(m->image, r->intervals, r->k));
+			m->intervals.most = (uint32_t)sp_max(m->intervals.most, sp_intervals_room(m->image, r->intervals, r->k));
 		}
 	}
-	m->most_chunks = (uint32_t)sp_min(m->most_chunks, sp_most_blocks(m));
+	m->walk.most_chunks = (uint32_t)sp_min(m->walk.most_chunks, sp_most_blocks(m));
 }
 
 static void count_members(struct sp_model *m)
@@ -128,7 +128,7 @@ static void count_members(struct sp_model *m)
 
 	for (sp_off off = m->h.compact.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
-		m->n_threads += (uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->n_threads);
+		m->tally.threads += (uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->tally.threads);
 		count_threads(m, p->h.lists.threads, &left);
 	}
 }
@@ -167,34 +167,34 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 
 	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1 + ng * sizeof(struct sp_gauge_sum) / 8) > SUMS_MOST)
 		return -EINVAL;
-	m->n_gauges = (uint32_t)ng;
-	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
+	m->gauges.n = (uint32_t)ng;
+	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->walk.most_k * 4 +
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 2 * nc + 4 * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
-			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
+			  m->walk.n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  sp_row_bytes(m) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
 	m->component = sp_model_take(m, nc * sizeof(struct sp_component));
 	m->event = sp_model_take(m, ne * sizeof(void *));
-	m->sum = sp_model_take(m, nc * ne * 8);
-	m->exact = sp_model_take(m, nc * ne * 8);
-	m->present = sp_model_take(m, nc * ne);
-	m->counted = sp_model_take(m, nc);
+	m->sums.below = sp_model_take(m, nc * ne * 8);
+	m->sums.below_exact = sp_model_take(m, nc * ne * 8);
+	m->sums.present = sp_model_take(m, nc * ne);
+	m->sums.counted = sp_model_take(m, nc);
 	m->kinds_below = sp_model_take(m, nc);
-	m->total = sp_model_take(m, ne * 8);
-	m->total_exact = sp_model_take(m, ne * 8);
-	m->unplaced = sp_model_take(m, ne * 8);
+	m->sums.total = sp_model_take(m, ne * 8);
+	m->sums.total_exact = sp_model_take(m, ne * 8);
+	m->sums.unplaced = sp_model_take(m, ne * 8);
 	m->event_counted = sp_model_take(m, ne);
 	m->event_placed = sp_model_take(m, ne);
 	m->event_domain = sp_model_take(m, ne);
-	m->gauge_of = sp_model_take(m, ne * sizeof(*m->gauge_of));
-	m->gauge_sum = sp_model_take(m, (nc + 1) * ng * sizeof(*m->gauge_sum));
-	m->row_place = sp_model_take(m, (uint64_t)m->most_k * sizeof(*m->row_place));
+	m->gauges.of = sp_model_take(m, ne * sizeof(*m->gauges.of));
+	m->gauges.sum = sp_model_take(m, (nc + 1) * ng * sizeof(*m->gauges.sum));
+	m->walk.row_place = sp_model_take(m, (uint64_t)m->walk.most_k * sizeof(*m->walk.row_place));
 	m->process = sp_model_take(m, m->n_processes * sizeof(*m->process));
 	m->machine = sp_model_take(m, m->n_machines * sizeof(*m->machine));
-	m->place = sp_model_take(m, m->n_places * sizeof(struct sp_place));
+	m->walk.place = sp_model_take(m, m->walk.n_places * sizeof(struct sp_place));
 	return sp_row_take(m);
 }
 
@@ -230,7 +230,7 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 		c[i].type[sizeof(c[i].type) - 1] = 0;
 		c[i].name[sizeof(c[i].name) - 1] = 0;
 		if (c[i].parent >= (int32_t)i || (i && c[i].parent < 0)) {
-			m->damaged++;
+			m->tally.damaged++;
 			c[i].parent = i ? 0 : -1;
 		}
 		c[i].parent += below ? (int32_t)from : 0;
@@ -316,11 +316,11 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 		const struct sp_relation *r;
 
 		for (uint32_t i = 0; i < SP_CALLS_MAX && !sp_is_merged(m); i++)
-			m->calls[i] += sp_get(&t->calls[i]);
+			m->tally.calls[i] += sp_get(&t->calls[i]);
 		for (sp_off at = sp_relations_head(m, t); at && *n && sp_spend(left) && (r = sp_relation_at(m, at)); at = r->next) {
-			m->place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process };
-			if (r->folded && m->n_including < SP_COUNT(m->including))
-				m->including[m->n_including++] = r->folded;
+			m->walk.place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process };
+			if (r->folded && m->walk.n_including < SP_COUNT(m->walk.including))
+				m->walk.including[m->walk.n_including++] = r->folded;
 		}
 	}
 }
@@ -338,7 +338,7 @@ static void index_members(struct sp_model *m)
 		m->process[n].h = &p->h;
 		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
 		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
-			m->calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];
+			m->tally.calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];
 	}
 	m->n_processes = n;
 }
@@ -355,18 +355,18 @@ static void index_events(struct sp_model *m)
 
 static void index_lists(struct sp_model *m)
 {
-	uint64_t left, n = m->n_places;
+	uint64_t left, n = m->walk.n_places;
 
 	index_events(m);
 	for (uint32_t e = 0, gauges = 0; e < m->n_events; e++)
-		m->gauge_of[e] = m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
+		m->gauges.of[e] = m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
 	index_members(m);
 	left = sp_most_blocks(m);
 	for (uint32_t p = m->n_processes; p-- > 0;)
 		index_threads(m, p, &n, &left);
 	/* A list that changed meanwhile: the front of the array is not filled. */
-	m->place += n;
-	m->n_places -= n;
+	m->walk.place += n;
+	m->walk.n_places -= n;
 }
 
 /* ---- sums ------------------------------------------------------------- */
@@ -405,10 +405,10 @@ static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int
 	for (; more && c >= 0; c = m->component[c].parent) {
 		uint64_t at = (uint64_t)c * m->n_events + e;
 
-		m->sum[at] = sp_plus(type, m->sum[at], total);
-		m->exact[at] = sp_plus(type, m->exact[at], exact);
-		note_hole(&m->present[at], hole);
-		m->counted[c] = true;
+		m->sums.below[at] = sp_plus(type, m->sums.below[at], total);
+		m->sums.below_exact[at] = sp_plus(type, m->sums.below_exact[at], exact);
+		note_hole(&m->sums.present[at], hole);
+		m->sums.counted[c] = true;
 		more = m->component[c].flags & SP_COMPONENT_MEMORY;
 	}
 }
@@ -436,17 +436,17 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 		if (!v || v->kind != SP_COUNTER || sp_row_left(m, row, i))
 			continue;
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
-		m->total[e] = sp_plus(type, m->total[e], at->total[i]);
-		m->total_exact[e] = sp_plus(type, m->total_exact[e], at->exact[i]);
+		m->sums.total[e] = sp_plus(type, m->sums.total[e], at->total[i]);
+		m->sums.total_exact[e] = sp_plus(type, m->sums.total_exact[e], at->exact[i]);
 		if (c < 0)
-			m->unplaced[e] = sp_plus(type, m->unplaced[e], at->total[i]);
+			m->sums.unplaced[e] = sp_plus(type, m->sums.unplaced[e], at->total[i]);
 		else
 			add_at(m, c, e, at->total[i], at->exact[i], sp_is_hole(at, i));
 	}
 	if (kind >= 0)
 		m->kinds_below[at->component] = (uint8_t)(1u << kind);
 	if (at->component >= 0)
-		m->counted[at->component] = true;
+		m->sums.counted[at->component] = true;
 	else if (at->cpu >= 0)
 		add_outside(m, at->cpu);
 	else
@@ -465,9 +465,9 @@ static void add_beside(struct sp_model *m, uint64_t to, uint64_t from)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (m->event_placed[e])
 			continue;
-		m->sum[to + e] = sp_plus(sp_event_type(m, e), m->sum[to + e], m->sum[from + e]);
-		m->exact[to + e] = sp_plus(sp_event_type(m, e), m->exact[to + e], m->exact[from + e]);
-		add_bits(m->present + to + e, m->present + from + e, 1);
+		m->sums.below[to + e] = sp_plus(sp_event_type(m, e), m->sums.below[to + e], m->sums.below[from + e]);
+		m->sums.below_exact[to + e] = sp_plus(sp_event_type(m, e), m->sums.below_exact[to + e], m->sums.below_exact[from + e]);
+		add_bits(m->sums.present + to + e, m->sums.present + from + e, 1);
 	}
 }
 
@@ -478,21 +478,21 @@ static void sum_tree(struct sp_model *m)
 	for (uint32_t i = m->n_components; i-- > 1;) {
 		uint32_t up = (uint32_t)m->component[i].parent;
 
-		if ((m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[i])
+		if ((m->component[i].flags & SP_COMPONENT_MEMORY) || !m->sums.counted[i])
 			continue;
-		m->counted[up] = true;
+		m->sums.counted[up] = true;
 		m->kinds_below[up] |= m->kinds_below[i];
-		add_up(m, m->sum + up * ne, m->sum + i * ne);
-		add_up(m, m->exact + up * ne, m->exact + i * ne);
-		add_bits(m->present + up * ne, m->present + i * ne, ne);
+		add_up(m, m->sums.below + up * ne, m->sums.below + i * ne);
+		add_up(m, m->sums.below_exact + up * ne, m->sums.below_exact + i * ne);
+		add_bits(m->sums.present + up * ne, m->sums.present + i * ne, ne);
 	}
 	/* Memory stands beside the tree: it sums what hangs from where it hangs. */
 	for (uint32_t i = 1; i < m->n_components; i++) {
 		uint32_t up = (uint32_t)m->component[i].parent;
 
-		if (!(m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[up])
+		if (!(m->component[i].flags & SP_COMPONENT_MEMORY) || !m->sums.counted[up])
 			continue;
-		m->counted[i] = true;
+		m->sums.counted[i] = true;
 		m->kinds_below[i] = m->kinds_below[up];
 		add_beside(m, i * ne, up * ne);
 	}
@@ -509,7 +509,7 @@ static void count_thread(struct sp_model *m, const struct sp_row *row, const str
 	bool same = before->cells && row->thread_at == before->thread_at && row->process == before->process && row->tid;
 
 	if (!same && !(m->process[row->process].h->stat & SP_STAT_GROUP))
-		m->n_threads_counted += row->tid ? 1 : row->threads;
+		m->tally.threads_counted += row->tid ? 1 : row->threads;
 }
 
 static void sum(struct sp_model *m)
@@ -522,11 +522,11 @@ static void sum(struct sp_model *m)
 			count_thread(m, &row, &before);
 			before = row;
 		}
-		m->n_relations++;
-		m->readings += row.readings;
-		m->kept += row.kept;
-		m->refused += row.refused;
-		m->starts += row.starts;
+		m->tally.relations++;
+		m->tally.readings += row.readings;
+		m->tally.kept += row.kept;
+		m->tally.refused += row.refused;
+		m->tally.starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
 			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= domain_of(m, row.event[i], row.domain);
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
@@ -535,9 +535,9 @@ static void sum(struct sp_model *m)
 	}
 	sum_tree(m);
 	for (uint32_t c = 0; c < m->n_components; c++)
-		end_holes(m, m->present + (uint64_t)c * m->n_events);
+		end_holes(m, m->sums.present + (uint64_t)c * m->n_events);
 	for (uint32_t i = 0; i < m->n_components; i++)
-		m->n_cpus_counted += m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
+		m->tally.cpus_counted += m->sums.counted[i] && strcmp(m->component[i].type, "PU") == 0;
 }
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image)
@@ -585,19 +585,19 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 	r = sp_relation_at(m, relation);
 	if (!r)
 		return -EINVAL;
-	m->most_k = r->k;
-	m->most_cells = r->cells;
+	m->walk.most_k = r->k;
+	m->walk.most_cells = r->cells;
 	if (kept)
 		sp_row_count_chunks(m, r);
-	m->memory_bytes = sizeof(*m->place) + sizeof(*m->process) + sizeof(*m->machine) + sp_row_bytes(m) + 4096 +
+	m->memory_bytes = sizeof(*m->walk.place) + sizeof(*m->process) + sizeof(*m->machine) + sp_row_bytes(m) + 4096 +
 			  m->n_events * sizeof(void *);
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
 	memset(m->memory, 0, m->memory_bytes);
-	m->place = sp_model_take(m, sizeof(*m->place));
-	*m->place = (struct sp_place){ .thread = r->thread, .relation = relation };
-	m->n_places = 1;
+	m->walk.place = sp_model_take(m, sizeof(*m->walk.place));
+	*m->walk.place = (struct sp_place){ .thread = r->thread, .relation = relation };
+	m->walk.n_places = 1;
 	m->process = sp_model_take(m, sizeof(*m->process));	/* a machine without CPUs: no component is told */
 	m->process->h = &m->h;
 	m->machine = sp_model_take(m, sizeof(*m->machine));
@@ -610,8 +610,8 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 void sp_model_close(struct sp_model *m)
 {
 	sp_observers_close(&m->observers);
-	sp_unmap(m->first_site, m->n_callsites * sizeof(*m->first_site));
-	m->first_site = NULL;
+	sp_unmap(m->intervals.first_site, m->n_callsites * sizeof(*m->intervals.first_site));
+	m->intervals.first_site = NULL;
 	sp_unmap(m->memory, m->memory_bytes);
 	m->memory = NULL;
 }

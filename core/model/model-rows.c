@@ -27,7 +27,7 @@ static uint64_t record_bytes(uint32_t k)
 
 static struct cell_record *record(const struct sp_row *row, uint64_t i)
 {
-	return (struct cell_record *)((char *)row->values + i * record_bytes(row->k));
+	return (struct cell_record *)((char *)row->walk.values + i * record_bytes(row->k));
 }
 
 static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_pending *p, uint32_t i, uint32_t k,
@@ -100,8 +100,8 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 	if ((int)i == p->state->cell)
 		row->latest_cpu = (int32_t)c->cpu;
 	row->readings += (uint64_t)c->readings;
-	m->row_of[i] = (int32_t)row->cells;
-	row->cell_of[row->cells] = row->cells;
+	m->intervals.row_of[i] = (int32_t)row->cells;
+	row->walk.cell_of[row->cells] = row->cells;
 	row->cells++;
 }
 
@@ -111,9 +111,9 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 	uint32_t cells = p->f.cells, dense = cells - SP_CELLS_EXTRA;
 
 	read_state(row, r, p->state);
-	memset(m->row_of, 0xff, cells * sizeof(*m->row_of));
+	memset(m->intervals.row_of, 0xff, cells * sizeof(*m->intervals.row_of));
 	for (uint32_t i = 0; i < SP_CELLS_EXTRA; i++)
-		row->extra_cpu[i] = SP_NO_CPU;
+		row->walk.extra_cpu[i] = SP_NO_CPU;
 	for (uint32_t i = 0; i < cells; i++) {
 		const struct sp_cell *c = sp_pending_cell(p, i);
 
@@ -122,7 +122,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 			continue;
 		}
 		if (i >= dense)
-			row->extra_cpu[i - dense] = c->cpu;
+			row->walk.extra_cpu[i - dense] = c->cpu;
 		if (!is_empty(c, row->k))
 			add_cell(m, row, r, p, c, i);
 	}
@@ -141,7 +141,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
 
-		m->row_of[i] = from->used ? (int32_t)row->cells : -1;
+		m->intervals.row_of[i] = from->used ? (int32_t)row->cells : -1;
 		if (!from->used)
 			continue;
 		c->cpu = from->cpu;
@@ -154,7 +154,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 		c->there = row->ns ? (int64_t)row->ns[i] : -1;
 		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
 		row->readings += from->readings;
-		row->cell_of[row->cells] = row->cells;
+		row->walk.cell_of[row->cells] = row->cells;
 		row->cells++;
 	}
 }
@@ -163,12 +163,12 @@ static void sort_cells(struct sp_row *row)
 {
 	/* Dense CPUs come in order; the few others are put into theirs. */
 	for (uint32_t i = 1; i < row->cells; i++) {
-		uint64_t c = row->cell_of[i];
+		uint64_t c = row->walk.cell_of[i];
 		uint32_t j = i;
 
-		for (; j && (uint64_t)record(row, row->cell_of[j - 1])->cpu > (uint64_t)record(row, c)->cpu; j--)
-			row->cell_of[j] = row->cell_of[j - 1];
-		row->cell_of[j] = c;
+		for (; j && (uint64_t)record(row, row->walk.cell_of[j - 1])->cpu > (uint64_t)record(row, c)->cpu; j--)
+			row->walk.cell_of[j] = row->walk.cell_of[j - 1];
+		row->walk.cell_of[j] = c;
 	}
 }
 
@@ -191,35 +191,35 @@ static void read_chunks(const struct sp_model *m, struct sp_row *row, const stru
 	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
 	uint32_t n = 0;
 
-	row->chunks = row->last_chunk = 0;
+	row->walk.chunks = row->walk.last_chunk = 0;
 	row->kept = 0;
 	row->refused = r->refused;
-	if (!m->most_chunks)
+	if (!m->walk.most_chunks)
 		return;
-	while (c && c->k == row->k && c->number >= m->most_chunks)
+	while (c && c->k == row->k && c->number >= m->walk.most_chunks)
 		c = chunk_before(m, c, row->k);
 	if (!c || c->k != row->k)
 		return;
-	row->last_chunk = sp_readings_complete(c);
-	row->kept = row->last_chunk;
+	row->walk.last_chunk = sp_readings_complete(c);
+	row->kept = row->walk.last_chunk;
 	for (const struct sp_chunk *p = c; p; p = chunk_before(m, p, row->k), n++)
-		m->chunk[p->number] = p;
-	row->chunks = n;
+		m->walk.chunk[p->number] = p;
+	row->walk.chunks = n;
 	if (n != c->number + 1)		/* the oldest cannot be read */
-		memmove(m->chunk, m->chunk + c->number + 1 - n, n * sizeof(*m->chunk));
+		memmove(m->walk.chunk, m->walk.chunk + c->number + 1 - n, n * sizeof(*m->walk.chunk));
 	for (uint32_t i = 0; i + 1 < n; i++)
-		row->kept += sp_readings_complete(m->chunk[i]);
+		row->kept += sp_readings_complete(m->walk.chunk[i]);
 }
 
 bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
 {
 	const struct sp_reading *r;
 
-	for (; at->chunk < row->chunks; at->chunk++, at->i = 0) {
-		const struct sp_chunk *c = m->chunk[at->chunk];
+	for (; at->chunk < row->walk.chunks; at->chunk++, at->i = 0) {
+		const struct sp_chunk *c = m->walk.chunk[at->chunk];
 
 		if (!at->i)
-			at->n = at->chunk + 1 == row->chunks ? row->last_chunk : sp_readings_complete(c);
+			at->n = at->chunk + 1 == row->walk.chunks ? row->walk.last_chunk : sp_readings_complete(c);
 		if (at->i >= at->n)
 			continue;
 		r = sp_reading_at(c, at->i++);
@@ -245,17 +245,17 @@ static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off blo
 	const struct sp_gauges *g = sp_image_block(m->image, block, SP_BLOCK_GAUGES, sizeof(*g));
 	uint32_t n = g ? sp_get(&g->n) : 0, c = g ? sp_get(&g->cells) : 0;
 
-	row->gauge = NULL;
-	row->n_gauges = 0;
+	row->gauges.at = NULL;
+	row->gauges.n = 0;
 	if (!n || n > row->k || !c || (!sp_is_merged(m) && c != 1 && c != cells))
 		return;
 	if (!sp_image_at(m->image, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
 		return;
-	row->gauge_index = (const uint32_t *)(g + 1);
-	row->gauge = sp_gauges_at(g, n);
-	row->n_gauges = n;
-	row->gauge_cells = c;
-	row->relation_cells = sp_is_merged(m) ? 0 : cells;
+	row->gauges.index = (const uint32_t *)(g + 1);
+	row->gauges.at = sp_gauges_at(g, n);
+	row->gauges.n = n;
+	row->gauges.cells = c;
+	row->walk.relation_cells = sp_is_merged(m) ? 0 : cells;
 }
 
 static const int64_t *total_of(const struct sp_row *row, uint32_t i, uint64_t *readings)
@@ -301,7 +301,7 @@ static bool is_proven(struct sp_model *m, struct sp_row *row)
 static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r,
 			  sp_off off)
 {
-	struct sp_row_cells cells = { r->cells, m->row_of, total_of };
+	struct sp_row_cells cells = { r->cells, m->intervals.row_of, total_of };
 
 	row->event_set = r->event_set;
 	row->tid = t->tid;
@@ -322,13 +322,13 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	read_times(m, row, r);
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
-	row->floating = false;
+	row->gauges.floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
-		row->floating = row->floating || sp_event_values(m->event[row->event[e]]) != SP_COUNTS;
-	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
-		m->row_place[e] = sp_find_place(m, row, e);
-		if (m->row_place[e] >= 0)
-			row->place = m->row_place;
+		row->gauges.floating = row->gauges.floating || sp_event_values(m->event[row->event[e]]) != SP_COUNTS;
+	for (uint32_t e = 0; e < row->k && m->walk.row_place; e++) {
+		m->walk.row_place[e] = sp_find_place(m, row, e);
+		if (m->walk.row_place[e] >= 0)
+			row->place = m->walk.row_place;
 	}
 	row->intervals = 0;
 	if (sp_is_merged(m)) {
@@ -340,7 +340,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	for (int tries = 0; !sp_is_merged(m); tries++) {
 		struct sp_pending p;
 
-		sp_pending_read(&p, m, r, off, row->k, cells.n, !row->only_cells, m->row_pending);
+		sp_pending_read(&p, m, r, off, row->k, cells.n, !row->only_cells, m->walk.pending);
 		read_cells(m, row, r, &p);
 		if (!row->only_cells)
 			sp_intervals_read(m, row, r, &p.drafts, &cells);
@@ -364,41 +364,41 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
  * asks, before anything is counted.) */
 static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
 {
-	return row->started_by && !row->starts && !row->cells && m->n_places > 1;
+	return row->started_by && !row->starts && !row->cells && m->walk.n_places > 1;
 }
 
 /* Is r included in a relation of the folded threads already? */
 static bool is_folded(const struct sp_model *m, sp_off off)
 {
-	for (uint32_t i = 0; i < m->n_including; i++)
-		if (m->including[i] == off)
+	for (uint32_t i = 0; i < m->walk.n_including; i++)
+		if (m->walk.including[i] == off)
 			return true;
 	return false;
 }
 
 bool sp_model_next(struct sp_model *m, struct sp_row *row)
 {
-	while (row->index < m->n_places) {
-		const struct sp_place *p = &m->place[row->index++];
+	while (row->walk.index < m->walk.n_places) {
+		const struct sp_place *p = &m->walk.place[row->walk.index++];
 		const struct sp_thread *t = sp_thread_at(m, p->thread);
 		const struct sp_relation *r = sp_relation_at(m, p->relation);
 
 		/* Blocks that were whole a moment ago, unless somebody writes there. */
-		if (!t || !r || r->k > m->most_k || r->cells > m->most_cells || is_folded(m, p->relation))
+		if (!t || !r || r->k > m->walk.most_k || r->cells > m->walk.most_cells || is_folded(m, p->relation))
 			continue;
 		if (m->only_run && m->process[p->process].h->stat >> SP_STAT_RUN_SHIFT != m->only_run)
 			continue;
-		row->cell_of = m->row_cell_of;
-		row->values = m->row_values;
+		row->walk.cell_of = m->walk.cell_of;
+		row->walk.values = m->walk.values;
 		row->process = p->process;
 		row->thread_at = p->thread;
-		row->interval_values = m->row_intervals;
+		row->walk.interval_values = m->intervals.row;
 		read_relation(m, row, t, r, p->relation);
 		if (was_never_used(m, row))
 			continue;
 		sp_overflows_read(m, row, r);
 		read_chunks(m, row, r);
-		row->id = row->given++;
+		row->id = row->walk.given++;
 		return true;
 	}
 	return false;
@@ -427,7 +427,7 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 {
 	if (i >= row->cells)
 		return false;
-	read_record(m, row, (uint32_t)row->cell_of[i], at);
+	read_record(m, row, (uint32_t)row->walk.cell_of[i], at);
 	return true;
 }
 
@@ -450,29 +450,29 @@ void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
 	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
 
 	if (c && c->k == r->k && c->number < UINT32_MAX)
-		m->most_chunks = (uint32_t)sp_max(m->most_chunks, c->number + 1);
+		m->walk.most_chunks = (uint32_t)sp_max(m->walk.most_chunks, c->number + 1);
 	else if (r->readings)
-		m->damaged++;
+		m->tally.damaged++;
 }
 
 uint64_t sp_row_bytes(const struct sp_model *m)
 {
-	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
-	       record_bytes(m->most_k) + sp_pending_bytes(m, m->most_k) +
-	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
-	       m->most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
+	return m->walk.most_chunks * sizeof(void *) + (uint64_t)m->walk.most_cells * (8 + record_bytes(m->walk.most_k)) +
+	       record_bytes(m->walk.most_k) + sp_pending_bytes(m, m->walk.most_k) +
+	       ((uint64_t)m->intervals.most + m->walk.most_cells + 1) * sp_interval_record_bytes(m->walk.most_k) +
+	       m->walk.most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
 }
 
 int sp_row_take(struct sp_model *m)
 {
-	m->chunk = sp_model_take(m, m->most_chunks * sizeof(void *));
-	m->row_of = sp_model_take(m, m->most_cells * sizeof(int32_t));
+	m->walk.chunk = sp_model_take(m, m->walk.most_chunks * sizeof(void *));
+	m->intervals.row_of = sp_model_take(m, m->walk.most_cells * sizeof(int32_t));
 	sp_overflows_take(m);
-	m->row_pending = sp_model_take(m, sp_pending_bytes(m, m->most_k));
-	m->row_intervals = sp_model_take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) *
-					    sp_interval_record_bytes(m->most_k));
-	m->row_cell_of = sp_model_take(m, (uint64_t)m->most_cells * 8);
+	m->walk.pending = sp_model_take(m, sp_pending_bytes(m, m->walk.most_k));
+	m->intervals.row = sp_model_take(m, ((uint64_t)m->intervals.most + m->walk.most_cells + 1) *
+					    sp_interval_record_bytes(m->walk.most_k));
+	m->walk.cell_of = sp_model_take(m, (uint64_t)m->walk.most_cells * 8);
 	/* one more than there are cells: an empty one is decoded, then left out */
-	m->row_values = sp_model_take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
-	return m->row_values ? 0 : -ENOMEM;
+	m->walk.values = sp_model_take(m, (uint64_t)(m->walk.most_cells + 1) * record_bytes(m->walk.most_k));
+	return m->walk.values ? 0 : -ENOMEM;
 }

@@ -44,6 +44,79 @@ struct sp_observers {
 	uint64_t bytes;
 };
 
+/* Sums of all relations, counters only; what several observed is there once.  below[c * n_events + e]: below (and at)
+ * component c.  A NUMANode sums what its parent does. */
+struct sp_model_sums {
+	int64_t *below, *below_exact;
+	bool *counted;			/* [component]: some reading was booked below */
+	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
+	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
+					 * a placed event: it was counted here or below, be it 0 */
+	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
+};
+
+/* How many of everything there are. */
+struct sp_model_tally {
+	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
+	uint32_t relations, threads, cpus_counted;
+	uint64_t threads_counted;	/* that something was booked for; each of those that have ended and are one now */
+	uint64_t readings, starts;
+	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
+	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
+	uint64_t damaged;		/* blocks that made no sense */
+};
+
+/* Private to intervals.c. */
+struct sp_model_intervals {
+	uint32_t frames_most;		/* of a site that are looked at; 0: all */
+	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
+	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
+	const struct sp_module *module[SP_MODULES_MOST];
+	uint32_t most;			/* of any relation */
+	void *row;
+	int32_t *row_of;
+};
+
+/* Private to overflows.c: of the row that sp_model_next gave last, what does not change any more. */
+struct sp_model_overflows {
+	struct sp_overflow_seen {
+		uint32_t event;
+		int32_t cpu;
+		uint64_t count, hits;
+	} *row;
+	struct sp_hit *hit;
+	uint32_t most;			/* of any relation */
+};
+
+/* Private to gauges.c. */
+struct sp_model_gauges {
+	uint32_t n;			/* events that are gauges */
+	uint32_t *of;			/* [event]: its number among them; UINT32_MAX: it is none */
+	struct sp_gauge_sum {
+		uint64_t readings, ns;
+		int64_t value[3];	/* last, min, max */
+		double sum;
+	} *sum;				/* [component][gauge]; behind the last, of no component */
+};
+
+/* Private to model-open.c and model-rows.c: the relations, and the row that sp_model_next gave last. */
+struct sp_model_walk {
+	struct sp_place {
+		sp_off thread, relation;
+		uint32_t process;
+	} *place;			/* oldest first */
+	uint64_t n_places;
+	uint32_t most_k, most_cells;	/* of any relation */
+	uint32_t n_including;		/* relations that others include: folding goes one at a time */
+	sp_off including[4];
+	const struct sp_chunk **chunk;	/* of the row, oldest first */
+	uint32_t most_chunks;		/* of any relation */
+	uint64_t *cell_of;		/* of the row, as all below */
+	int64_t *values;
+	int32_t *row_place;
+	void *pending;
+};
+
 struct sp_model {
 	const struct sp_image *image;
 	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
@@ -75,18 +148,11 @@ struct sp_model {
 
 	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged one */
 	const struct sp_event **event;
-
-	/* Sums of all relations, counters only; what several observed is there once.  sum[c * n_events + e]: below (and
-	 * at) component c.  A NUMANode sums what its parent does. */
-	int64_t *sum, *exact;
-	bool *counted;			/* [component]: some reading was booked below */
-	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
-	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
-					 * a placed event: it was counted here or below, be it 0 */
-	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
 	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known, or a clock */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
+
+	struct sp_model_sums sums;
 
 	uint32_t kinds;			/* of cores (hwloc's cpu_kind) that there are CPUs of, a bit each */
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
@@ -97,13 +163,7 @@ struct sp_model {
 	int32_t outside[SP_OUTSIDE_MOST];
 	bool unknown_cpu;		/* something was booked on no known one */
 
-	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
-	uint32_t n_relations, n_threads, n_cpus_counted;
-	uint64_t n_threads_counted;	/* that something was booked for; each of those that have ended and are one now */
-	uint64_t readings, starts;
-	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
-	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
-	uint64_t damaged;		/* blocks that made no sense */
+	struct sp_model_tally tally;
 
 	uint32_t n_callsites;		/* ids 0 .. n_callsites - 1; 0 is "other"; 0: none are kept */
 
@@ -112,54 +172,37 @@ struct sp_model {
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
 
-	struct sp_observers observers;	/* of all that is there */
-
-	/* private to intervals.c */
-	uint32_t frames_most;		/* of a site that are looked at; 0: all */
-	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
-	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
-	const struct sp_module *module[SP_MODULES_MOST];
-	uint32_t most_intervals;
-	void *row_intervals;
-	int32_t *row_of;
-
-	/* private to overflows.c: of the row that sp_model_next gave last, what does not change any more */
-	struct sp_overflow_seen {
-		uint32_t event;
-		int32_t cpu;
-		uint64_t count, hits;
-	} *row_overflow;
-	struct sp_hit *row_hit;
-	uint32_t most_overflows;	/* of any relation */
-
-	/* private to gauges.c */
-	uint32_t n_gauges;		/* events that are gauges */
-	uint32_t *gauge_of;		/* [event]: its number among them; UINT32_MAX: it is none */
-	struct sp_gauge_sum {
-		uint64_t readings, ns;
-		int64_t value[3];	/* last, min, max */
-		double sum;
-	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
-
 	char beginnings[1024], lent[512];	/* notes, see model-ask.c; "": none */
 
-	/* private to model-open.c and model-rows.c */
-	struct sp_place {
-		sp_off thread, relation;
-		uint32_t process;
-	} *place;			/* oldest first */
-	uint64_t n_places;
-	uint32_t most_k, most_cells;	/* of any relation */
-	uint32_t n_including;		/* relations that others include: folding goes one at a time */
-	sp_off including[4];
-	const struct sp_chunk **chunk;	/* of the row that sp_model_next gave last, oldest first */
-	uint32_t most_chunks;		/* of any relation */
-	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
-	int64_t *row_values;
-	int32_t *row_place;
-	void *row_pending;
-	void *memory;
+	struct sp_observers observers;	/* of all that is there */
+	struct sp_model_intervals intervals;
+	struct sp_model_overflows overflows;
+	struct sp_model_gauges gauges;
+	struct sp_model_walk walk;
+
+	void *memory;			/* of all arrays; private to model-open.c */
 	uint64_t memory_bytes, memory_used;
+};
+
+/* Private to gauges.c: a row's gauges and floating-point counters. */
+struct sp_row_gauges {
+	bool floating;			/* has floating-point counters, or gauges */
+	const struct sp_gauge *at;
+	const uint32_t *index;
+	uint32_t n, cells;
+};
+
+/* Private to model-rows.c, intervals.c and overflows.c. */
+struct sp_row_walk {
+	uint32_t relation_cells;	/* 0: of a merged store */
+	int32_t extra_cpu[SP_CELLS_EXTRA];
+	uint32_t overflows, hits;
+	uint64_t index;
+	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
+	void *interval_values;
+	uint32_t given;
+	uint64_t *cell_of;
+	int64_t *values;
 };
 
 /* A relation as views see it. */
@@ -192,22 +235,9 @@ struct sp_row {
 	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
-	/* private to gauges.c and model-rows.c */
-	bool floating;			/* has floating-point counters, or gauges */
-	const struct sp_gauge *gauge;
-	const uint32_t *gauge_index;
-	uint32_t n_gauges, gauge_cells, relation_cells;	/* relation_cells 0: of a merged store */
-	int32_t extra_cpu[SP_CELLS_EXTRA];
-
 	uint32_t intervals;		/* to ask sp_row_interval for */
-	uint32_t overflows, hits;	/* private to overflows.c */
-
-	uint64_t index;			/* private to model-rows.c, as all below */
-	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
-	void *interval_values;
-	uint32_t given;
-	uint64_t *cell_of;
-	int64_t *values;
+	struct sp_row_gauges gauges;
+	struct sp_row_walk walk;
 };
 
 const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION has it */

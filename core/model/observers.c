@@ -52,7 +52,7 @@ static bool any_shared(const struct sp_model *m)
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (may_be_shared(m->event[e]))
 			return true;
-	return m->any_of_cpus;
+	return m->tally.any_of_cpus;
 }
 
 /* The event where it is counted; of a process's own, that of this process. */
@@ -81,7 +81,7 @@ static void take_row(struct work *w, const struct sp_model *m, const struct sp_r
 	const struct sp_sighting *at;
 	uint32_t n = list(how, row, &at);
 
-	w->o->at[row->index - 1] = slot + 1;
+	w->o->at[row->walk.index - 1] = slot + 1;
 	for (uint32_t i = 0; row->cells && i < n; i++) {	/* (who never read has seen nothing) */
 		struct sp_sighting one = at ? at[i] : (struct sp_sighting){ row->event[i], i };
 
@@ -193,7 +193,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 	if (!any_shared(m))
 		return 0;
 	for (; sp_model_next(m, &row); most += list(how, &row, &at))
-		n_rows = row.index;
+		n_rows = row.walk.index;
 	row = (struct sp_row){ .only_cells = true };
 	o->bytes = most * 9 + n_rows * 4 + m->n_events * 4 + 64;
 	bytes = (most + 1) * (sizeof(*w.sight) + 4 * sizeof(uint32_t));
@@ -210,7 +210,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 	w.order = (uint32_t *)(w.sight + most + 1);
 	w.head = w.order + most + 1;
 	w.chosen = w.head + most + 1;
-	while (sp_model_next(m, &row) && row.index <= n_rows && slot + (n = list(how, &row, &at)) <= most) {
+	while (sp_model_next(m, &row) && row.walk.index <= n_rows && slot + (n = list(how, &row, &at)) <= most) {
 		take_row(&w, m, &row, how, slot);
 		slot += n;
 	}

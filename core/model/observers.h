@@ -50,13 +50,13 @@ void sp_observers_close(struct sp_observers *o);
 /* Is what stands at i of the row's list (event i) left out: did another see it over the same time, and longer? */
 static inline bool sp_observers_leave(const struct sp_observers *o, const struct sp_row *row, uint32_t i)
 {
-	return o->at && o->at[row->index - 1] && o->left[o->at[row->index - 1] - 1 + i];
+	return o->at && o->at[row->walk.index - 1] && o->left[o->at[row->walk.index - 1] - 1 + i];
 }
 
 /* For how long did who counts observe it?  Of several relations of one observer one has it; 0: another has. */
 static inline uint64_t sp_observers_ns(const struct sp_observers *o, const struct sp_row *row, uint32_t i)
 {
-	return o->at && o->at[row->index - 1] ? o->ns[o->at[row->index - 1] - 1 + i] : 0;
+	return o->at && o->at[row->walk.index - 1] ? o->ns[o->at[row->walk.index - 1] - 1 + i] : 0;
 }
 
 /* The same over all rows of the model. */

@@ -13,18 +13,18 @@ void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
 {
 	const struct sp_overflows *o = block_of(m, r);
 
-	m->most_overflows = (uint32_t)sp_max(m->most_overflows, o ? o->n : 0);
+	m->overflows.most = (uint32_t)sp_max(m->overflows.most, o ? o->n : 0);
 }
 
 uint64_t sp_overflows_row_bytes(const struct sp_model *m)
 {
-	return m->most_overflows * sizeof(*m->row_overflow) + SP_HITS * sizeof(*m->row_hit) + 32;
+	return m->overflows.most * sizeof(*m->overflows.row) + SP_HITS * sizeof(*m->overflows.hit) + 32;
 }
 
 void sp_overflows_take(struct sp_model *m)
 {
-	m->row_overflow = sp_model_take(m, m->most_overflows * sizeof(*m->row_overflow));
-	m->row_hit = sp_model_take(m, SP_HITS * sizeof(*m->row_hit));
+	m->overflows.row = sp_model_take(m, m->overflows.most * sizeof(*m->overflows.row));
+	m->overflows.hit = sp_model_take(m, SP_HITS * sizeof(*m->overflows.hit));
 }
 
 /* Copied, hits first: of a process that lives no more calls are at addresses than there were. */
@@ -33,25 +33,25 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	struct sp_overflows *o = (struct sp_overflows *)block_of(m, r);
 	uint32_t n = o ? sp_get(&o->n) : 0, hits = o ? sp_get(&o->hits) : 0;
 
-	row->overflows = row->hits = 0;
-	if (n > m->most_overflows || hits > SP_HITS || !m->row_overflow || !m->row_hit)
+	row->walk.overflows = row->walk.hits = 0;
+	if (n > m->overflows.most || hits > SP_HITS || !m->overflows.row || !m->overflows.hit)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		m->row_overflow[i].hits = 0;
+		m->overflows.row[i].hits = 0;
 	for (uint32_t i = 0; i < hits; i++) {
 		const struct sp_hit *h = &sp_hits_in(o, n)[i];
-		struct sp_hit *to = &m->row_hit[row->hits];
+		struct sp_hit *to = &m->overflows.hit[row->walk.hits];
 
 		*to = (struct sp_hit){ .of = sp_acquire(&h->of), .address = sp_get(&h->address),
 				       .module = sp_get(&h->module), .before = sp_get(&h->before), .count = sp_get(&h->count) };
 		if (to->of - 1 >= n || !sp_hit_weight(to))
 			continue;
-		m->row_overflow[to->of - 1].hits += sp_hit_weight(to);
-		row->hits++;
+		m->overflows.row[to->of - 1].hits += sp_hit_weight(to);
+		row->walk.hits++;
 	}
-	for (; row->overflows < n; row->overflows++) {
-		const struct sp_overflow *from = &sp_overflow_in(o)[row->overflows];
-		struct sp_overflow_seen *to = &m->row_overflow[row->overflows];
+	for (; row->walk.overflows < n; row->walk.overflows++) {
+		const struct sp_overflow *from = &sp_overflow_in(o)[row->walk.overflows];
+		struct sp_overflow_seen *to = &m->overflows.row[row->walk.overflows];
 
 		to->count = sp_acquire(&from->count);
 		to->event = (uint32_t)sp_min(sp_get(&from->event), row->k);
@@ -63,11 +63,11 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 {
 	const struct sp_overflow_seen *is;
 
-	while (*i < row->overflows && !m->row_overflow[*i].count)
+	while (*i < row->walk.overflows && !m->overflows.row[*i].count)
 		++*i;
-	if (*i == row->overflows)
+	if (*i == row->walk.overflows)
 		return false;
-	is = &m->row_overflow[(*i)++];
+	is = &m->overflows.row[(*i)++];
 	*at = (struct sp_overflowed){ .event = is->event, .cpu = is->cpu, .count = is->count, .number = *i,
 				      .other = is->count > is->hits ? is->count - is->hits : 0 };
 	return true;
@@ -90,7 +90,7 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 
 uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address)
 {
-	const struct sp_hit *h = &m->row_hit[hit];
+	const struct sp_hit *h = &m->overflows.hit[hit];
 	const struct sp_module *o = sp_module_found(m, h->module, h->address);
 
 	*address = h->address;
@@ -100,9 +100,9 @@ uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *add
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count)
 {
-	const struct sp_hit *h = m->row_hit, *last = *hit < row->hits ? &h[*hit] : NULL, *best = NULL;
+	const struct sp_hit *h = m->overflows.hit, *last = *hit < row->walk.hits ? &h[*hit] : NULL, *best = NULL;
 
-	for (uint32_t i = 0; i < row->hits && m->row_overflow[at->number - 1].hits; i++) {
+	for (uint32_t i = 0; i < row->walk.hits && m->overflows.row[at->number - 1].hits; i++) {
 		uint64_t w = sp_hit_weight(&h[i]);
 
 		if (h[i].of != at->number || (last && (w > sp_hit_weight(last) || (w == sp_hit_weight(last) && &h[i] <= last))))

@@ -51,7 +51,7 @@ static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
 /* Can any CPU of the component count the event? */
 static inline bool sp_is_present(const struct sp_model *m, uint32_t component, uint32_t id)
 {
-	return m->present[(uint64_t)component * m->n_events + id];
+	return m->sums.present[(uint64_t)component * m->n_events + id];
 }
 
 /* Does the event's sum say something of the component?  What is counted on a package
@@ -63,7 +63,7 @@ static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component,
 
 static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint32_t id)
 {
-	return m->sum[(uint64_t)component * m->n_events + id];
+	return m->sums.below[(uint64_t)component * m->n_events + id];
 }
 
 /* Sums of floating-point events are kept as their bits. */
@@ -132,7 +132,7 @@ static inline uint64_t sp_all_calls(const struct sp_model *m)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-		n += m->calls[i];
+		n += m->tally.calls[i];
 	return n;
 }
 

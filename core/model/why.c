@@ -102,8 +102,8 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 		{ m->h.dropped_relations, "event set", " missing: there was no memory for them" },
 		{ sp_is_torn(m), NULL, ": what came later is missing here" },
 		{ torn_members(m), "process", " killed whose live file could not grow: what came later is missing here" },
-		{ m->damaged, "block", " of the store damaged: what was in them is missing here" },
-		{ m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
+		{ m->tally.damaged, "block", " of the store damaged: what was in them is missing here" },
+		{ m->tally.refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
 		  "threads that have ended and were added together" },
 	};
 

@@ -272,7 +272,7 @@ static long long total(const sspapi_component *c, int event, bool exact)
 		if (!m.event[e] || (int)m.event[e]->code != event)
 			continue;
 		known = true;
-		found = sp_plus(sp_event_type(&m, e), found, sum_of(&m, r, i, e, exact ? m.exact : m.sum));
+		found = sp_plus(sp_event_type(&m, e), found, sum_of(&m, r, i, e, exact ? m.sums.below_exact : m.sums.below));
 	}
 	sp_end_looked(&m);
 	if (!known)

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	}
 	m.event = events;
 	m.event_counted = counted;
-	m.total = total;
+	m.sums.total = total;
 	m.h.process.end_ns = 1000;
 	for (size_t i = 0; i < n_files; i++)
 		try(file[i], size[i], &m, counts);

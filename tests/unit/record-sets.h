@@ -223,7 +223,7 @@ static inline int wrong_sum(void)
 	if (sp_model_open(&m, &store.image) < 0)
 		return -1;
 	for (int e = 0; e < sets[0].papi.k && !wrong; e++)
-		if (m.total[e] != sets[0].papi.handed[e])
+		if (m.sums.total[e] != sets[0].papi.handed[e])
 			wrong = e + 1;
 	sp_model_close(&m);
 	return wrong;

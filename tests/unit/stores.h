@@ -54,7 +54,7 @@ static inline struct sp_relation *bind_new(struct sp_store *s, sp_off thread, co
 static inline void open_model(struct sp_model *m)
 {
 	assert_int_equal(sp_model_open(m, &store.image), 0);
-	assert_int_equal(m->damaged, 0);
+	assert_int_equal(m->tally.damaged, 0);
 }
 
 static inline void open_first(struct sp_model *m, struct sp_row *row)

@@ -137,7 +137,7 @@ static const struct stub_relation stub_full[] = {
 	    .cells = 2 },
 	  { 0, 6, 7 },
 	  { { 2, 2, true, { 6172839450, -1, -5 }, { 6172839450, 0, 0 } }, { 99, 1, false, { 5, 0, 1 }, { 0, 0, 0 } } } },
-	{ { .id = 2, .intervals = 4, .overflows = 2, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
+	{ { .id = 2, .intervals = 4, .walk.overflows = 2, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
 	    .cells = 2 },
 	  { 1, 0 },
 	  { { 1, 4000, false, { 40, 30 }, { 0, 0 } }, { 3, 1000, false, { 4, 3 }, { 0, 0 } } } },
@@ -153,14 +153,14 @@ static uint32_t stub_relations;
 
 bool sp_model_next(struct sp_model *m, struct sp_row *row)
 {
-	uint64_t next = row->index;
+	uint64_t next = row->walk.index;
 
 	if (next >= stub_relations)
 		return false;
 	*row = stub_relation[next].row;
 	row->event = stub_relation[next].event;
 	row->thread_at = 100 + (uint64_t)row->tid;
-	row->index = next + 1;
+	row->walk.index = next + 1;
 	return true;
 }
 
@@ -185,7 +185,7 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 
 	if (i >= row->cells)
 		return false;
-	c = &stub_relation[row->index - 1].cell[i];
+	c = &stub_relation[row->walk.index - 1].cell[i];
 	*at = (struct sp_at_cpu){ .cpu = c->cpu, .component = -1, .readings = c->readings, .total = c->total,
 				  .exact = c->exact, .has_entry = c->entry, .entry = c->total, .entry_ns = 1700000000123456789 };
 	for (uint32_t n = 0; n < m->n_components; n++) {
@@ -258,7 +258,7 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
  * tell at none. */
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
 {
-	if (*i >= row->overflows)
+	if (*i >= row->walk.overflows)
 		return false;
 	++*i;
 	*at = (struct sp_overflowed){ .event = *i == 1 ? 0 : row->k, .cpu = *i == 1 ? 0 : SP_NO_CPU,
@@ -346,19 +346,19 @@ static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int
 	m->event_counted[id] = true;
 	if (stub_event[id].kind == SP_GAUGE || !m->event[id])
 		return;
-	stub_add(id, &m->total[id], total);
-	stub_add(id, &m->total_exact[id], exact);
+	stub_add(id, &m->sums.total[id], total);
+	stub_add(id, &m->sums.total_exact[id], exact);
 	if (c < 0)
-		stub_add(id, &m->unplaced[id], total);
+		stub_add(id, &m->sums.unplaced[id], total);
 	for (; c >= 0; c = m->component[c].parent) {
 		m->kinds_below[c] |= 1u << m->component[at->component].cpu_kind;
-		m->counted[c] = true;
-		stub_add(id, &m->sum[(uint32_t)c * m->n_events + id], total);
-		stub_add(id, &m->exact[(uint32_t)c * m->n_events + id], exact);
+		m->sums.counted[c] = true;
+		stub_add(id, &m->sums.below[(uint32_t)c * m->n_events + id], total);
+		stub_add(id, &m->sums.below_exact[(uint32_t)c * m->n_events + id], exact);
 		if (c == 1 || c == 12) {
-			m->counted[c + 1] = true;
-			stub_add(id, &m->sum[((uint32_t)c + 1) * m->n_events + id], total);
-			stub_add(id, &m->exact[((uint32_t)c + 1) * m->n_events + id], exact);
+			m->sums.counted[c + 1] = true;
+			stub_add(id, &m->sums.below[((uint32_t)c + 1) * m->n_events + id], total);
+			stub_add(id, &m->sums.below_exact[((uint32_t)c + 1) * m->n_events + id], exact);
 		}
 	}
 }
@@ -416,10 +416,10 @@ static struct sp_model *stub_model(enum stub kind)
 	m = (struct sp_model){
 		.image = &stub_image, .n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
 		.component = stub_component, .topology_source = kind == STUB_BARE ? "flat" : "system",
-		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sum = stub_sum, .present = stub_present,
-		.exact = stub_exact, .counted = stub_counted, .total = stub_total, .total_exact = stub_total_exact,
-		.unplaced = stub_unplaced, .event_counted = stub_event_counted, .n_relations = stub_relations,
-		.n_threads = 4, .n_cpus_counted = 4, .n_callsites = 3,
+		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sums.below = stub_sum, .sums.present = stub_present,
+		.sums.below_exact = stub_exact, .sums.counted = stub_counted, .sums.total = stub_total, .sums.total_exact = stub_total_exact,
+		.sums.unplaced = stub_unplaced, .event_counted = stub_event_counted, .tally.relations = stub_relations,
+		.tally.threads = 4, .tally.cpus_counted = 4, .n_callsites = 3,
 	};
 	m.h = (struct sp_header){
 		.bytes = sizeof(struct sp_header), .used = sizeof(stub_bytes), .end = SP_END_EXIT, .process.pid = 4242, .process.ppid = 1, .process.start_ns = 1700000000000000000,
@@ -439,15 +439,15 @@ static struct sp_model *stub_model(enum stub kind)
 	m.kinds_below = stub_kinds_below;
 	m.kinds = 3;
 	if (kind != STUB_NO_START) {
-		m.calls[1] = 5005;
-		m.calls[2] = 17035;
+		m.tally.calls[1] = 5005;
+		m.tally.calls[2] = 17035;
 	}
-	m.calls[4] = 9;
+	m.tally.calls[4] = 9;
 	while (sp_model_next(&m, &row)) {
-		m.starts += row.starts;
-		m.readings += row.readings;
-		if (row.cells && (!m.n_threads_counted || row.thread_at != before || !row.tid)) {
-			m.n_threads_counted += row.tid ? 1 : row.threads;
+		m.tally.starts += row.starts;
+		m.tally.readings += row.readings;
+		if (row.cells && (!m.tally.threads_counted || row.thread_at != before || !row.tid)) {
+			m.tally.threads_counted += row.tid ? 1 : row.threads;
 			before = row.thread_at;
 		}
 		for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++) {

@@ -177,9 +177,9 @@ static void look(const unsigned char *bytes, struct view *v)
 
 	memset(v, 0, sizeof(*v));
 	assert_int_equal(sp_model_open(&m, &image), 0);
-	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.tally.damaged, 0);
 	read_row(&m, v);
-	memcpy(v->total, m.total, sizeof(v->total));
+	memcpy(v->total, m.sums.total, sizeof(v->total));
 	sp_model_close(&m);
 }
 

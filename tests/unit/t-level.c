@@ -198,8 +198,8 @@ static void nothing_lost(void **state)
 				}
 				if (e == DAMAGED)
 					continue;
-				assert_int_equal(total, m->total[e]);
-				assert_int_equal(exact, m->total_exact[e]);
+				assert_int_equal(total, m->sums.total[e]);
+				assert_int_equal(exact, m->sums.total_exact[e]);
 			}
 			sp_levels_close(&t);
 		}

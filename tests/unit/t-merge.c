@@ -202,7 +202,7 @@ static int merge(const char *to, const char *which, const char *events)
 static void load(struct sp_file *f, const char *name)
 {
 	assert_int_equal(sp_file_load(f, path_of(name)), 0);
-	assert_int_equal(f->model.damaged, 0);
+	assert_int_equal(f->model.tally.damaged, 0);
 }
 
 /* ---- merging ---------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static void twins(void **state)
 		/* What is behind it differs from process to process: the least is shown. */
 		assert_string_equal(sp_image_text_at(f.model.image, f.model.event[e]->natives, 0),
 				    n < 2 ? "native::a" : "native::c");
-		assert_int_equal(f.model.total[e], want[n++]);
+		assert_int_equal(f.model.sums.total[e], want[n++]);
 	}
 	assert_int_equal(n, 3);
 	sp_file_close(&f);
@@ -329,11 +329,11 @@ static void some_events(void **state)
 
 	assert_int_equal(merge("some", "0123", "TWI,TWINS,OTHER"), 0);
 	load(&f, "some");
-	assert_int_equal(f.model.n_relations, 0);
+	assert_int_equal(f.model.tally.relations, 0);
 	sp_file_close(&f);
 	assert_int_equal(merge("some", "0123", "OTHER,TWIN"), 0);
 	load(&f, "some");
-	assert_int_equal(f.model.n_relations, 4);
+	assert_int_equal(f.model.tally.relations, 4);
 	sp_file_close(&f);
 }
 

@@ -33,7 +33,7 @@ static int64_t totals[EVENTS];
 
 static struct sp_model model(void)
 {
-	struct sp_model m = { .n_events = EVENTS, .event = events, .event_counted = counted, .total = totals };
+	struct sp_model m = { .n_events = EVENTS, .event = events, .event_counted = counted, .sums.total = totals };
 
 	for (uint32_t e = 0; e < EVENTS; e++) {
 		event[e] = (struct sp_event){ .id = e, .name = e + 1, .kind = e == 5 ? SP_GAUGE : SP_COUNTER };

@@ -139,7 +139,7 @@ static int make_store(void **state)
 
 static int64_t sum_of(const struct sp_model *m, int component, int event)
 {
-	return m->sum[(uint32_t)component * m->n_events + (uint32_t)event];
+	return m->sums.below[(uint32_t)component * m->n_events + (uint32_t)event];
 }
 
 static void check_sums(const struct sp_model *m)
@@ -149,19 +149,19 @@ static void check_sums(const struct sp_model *m)
 		[PACK1] = 11, [L3] = 11, [NUMA1] = 11, [CACHE] = 11, [PU2] = 4, [PU5] = 7,
 	};
 
-	assert_int_equal(m->total[EV_A], 30 + 4 + 1000);
-	assert_int_equal(m->total[EV_B], 125 + 1 + 5);
-	assert_int_equal(m->unplaced[EV_A], 1 + 2 + 7);
+	assert_int_equal(m->sums.total[EV_A], 30 + 4 + 1000);
+	assert_int_equal(m->sums.total[EV_B], 125 + 1 + 5);
+	assert_int_equal(m->sums.unplaced[EV_A], 1 + 2 + 7);
 	for (int c = 0; c < ALL; c++)
 		assert_int_equal(sum_of(m, c, EV_A), of_a[c]);
 	assert_int_equal(sum_of(m, MACHINE, EV_GAUGE), 0);
 	assert_int_equal(sum_of(m, MACHINE, EV_FP), 2000);		/* a double, by its bits */
-	assert_int_equal(m->total[EV_GAUGE], 0);
+	assert_int_equal(m->sums.total[EV_GAUGE], 0);
 	assert_int_equal(sum_of(m, PU2, 4), 1000);
-	assert_int_equal(m->exact[PU2 * m->n_events + 4], 1000);
-	assert_int_equal(m->total_exact[EV_A], 0);
-	assert_int_equal(m->n_cpus_counted, 4);
-	assert_true(m->counted[CACHE] && m->counted[PU5] && m->event_counted[EV_FP]);
+	assert_int_equal(m->sums.below_exact[PU2 * m->n_events + 4], 1000);
+	assert_int_equal(m->sums.total_exact[EV_A], 0);
+	assert_int_equal(m->tally.cpus_counted, 4);
+	assert_true(m->sums.counted[CACHE] && m->sums.counted[PU5] && m->event_counted[EV_FP]);
 }
 
 static void sums(void **state)
@@ -170,9 +170,9 @@ static void sums(void **state)
 
 	open_model(&m);
 	assert_int_equal(m.n_events, 6);
-	assert_int_equal(m.n_threads, 2);
-	assert_int_equal(m.n_relations, 3);
-	assert_int_equal(m.calls[0], 7);
+	assert_int_equal(m.tally.threads, 2);
+	assert_int_equal(m.tally.relations, 3);
+	assert_int_equal(m.tally.calls[0], 7);
 	check_sums(&m);
 	assert_string_equal(m.topology_source, "system");
 	assert_int_equal(m.machine[0].xml_bytes, sizeof(xml) - 1);
@@ -201,7 +201,7 @@ static void kinds(void **state)
 	}
 	assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
 	open_model(&m);
-	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.tally.damaged, 0);
 	assert_memory_equal(m.machine[0].xml, xml, sizeof(xml) - 1);
 	assert_int_equal(m.kinds, 3);
 	assert_string_equal(sp_model_text(&m, m.event[EV_A]->pmu), "cpu_atom");
@@ -274,7 +274,7 @@ static void empty(void **state)
 	open_model(&m);
 	assert_false(sp_model_next(&m, &row));
 	assert_null(sp_model_note(&m, 0));
-	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.tally.damaged, 0);
 	sp_model_close(&m);
 }
 

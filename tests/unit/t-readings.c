@@ -147,8 +147,8 @@ static void limit(void **state)
 	for (uint64_t i = 0; i < 1500; i++)
 		reading(cpu_of(i), (long long)i);
 	check_list(&m, 0, 1000, 500);
-	assert_int_equal(m.total[0], 1499);	/* the totals have them all */
-	assert_int_equal(m.refused, 500);
+	assert_int_equal(m.sums.total[0], 1499);	/* the totals have them all */
+	assert_int_equal(m.tally.refused, 500);
 	sp_model_close(&m);
 }
 
@@ -187,7 +187,7 @@ static void no_memory(void **state)
 	assert_int_equal(sp_log.kept + w.relation->refused, 100000);
 	assert_true(w.relation->refused > 90000);
 	check_list(&m, 0, sp_log.kept, w.relation->refused);
-	assert_int_equal(m.total[0], 99999);
+	assert_int_equal(m.sums.total[0], 99999);
 	sp_model_close(&m);
 }
 
@@ -230,9 +230,9 @@ static void compact(void **state)
 	assert_int_not_equal(m.h.compact.members, 0);
 	assert_true(sp_model_next(&m, &row));
 	check_row(&m, &row, 0, n, 0);
-	assert_true(row.chunks > 3);
-	for (uint32_t i = 0; i < row.chunks; i++) {
-		const struct sp_chunk *c = m.chunk[i], *older = i ? m.chunk[i - 1] : NULL;
+	assert_true(row.walk.chunks > 3);
+	for (uint32_t i = 0; i < row.walk.chunks; i++) {
+		const struct sp_chunk *c = m.walk.chunk[i], *older = i ? m.walk.chunk[i - 1] : NULL;
 
 		assert_int_equal(c->number, i);
 		assert_int_equal(c->first, before);
@@ -269,9 +269,9 @@ static void folded(void **state)
 	}
 	assert_true(store.header->used < used + 1000000);
 	open_model(&m);
-	assert_int_equal(m.total[0], 300 * n);
-	assert_int_equal(m.kept + m.refused, 300 * n);
-	assert_true(m.refused >= 300 * 1400);
+	assert_int_equal(m.sums.total[0], 300 * n);
+	assert_int_equal(m.tally.kept + m.tally.refused, 300 * n);
+	assert_true(m.tally.refused >= 300 * 1400);
 	sp_model_close(&m);
 }
 

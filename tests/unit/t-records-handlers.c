@@ -201,8 +201,8 @@ static int wrong(bool may)
 		return 1;
 	unsure = row.flags & SP_RELATION_UNSURE;
 	for (int e = 0; e < K; e++)
-		if (m.total[e] > handed[ALL][e] || (m.total[e] < handed[ORDINARY][e] && !may) ||
-		    (!unsure && m.total[e] != handed[ALL][e]))
+		if (m.sums.total[e] > handed[ALL][e] || (m.sums.total[e] < handed[ORDINARY][e] && !may) ||
+		    (!unsure && m.sums.total[e] != handed[ALL][e]))
 			is = 2;
 	if (nested && !unsure)
 		is = 3;

@@ -224,8 +224,8 @@ static void check_sum(const struct sp_model *m)
 
 		for (int i = 0; i < n_sets; i++)
 			handed += sets[i].papi.handed[e];
-		assert_int_equal(m->total[e], handed);
-		assert_int_equal(m->sum[e] + m->unplaced[e], handed);
+		assert_int_equal(m->sums.total[e], handed);
+		assert_int_equal(m->sums.below[e] + m->sums.unplaced[e], handed);
 	}
 }
 
@@ -235,7 +235,7 @@ static void check(void)
 	struct sp_row row = { 0 };
 
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.tally.damaged, 0);
 	while (sp_model_next(&m, &row))
 		check_row(&m, &row, &oracles[row.id]);
 	check_sum(&m);

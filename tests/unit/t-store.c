@@ -704,13 +704,13 @@ static void check_folded(long threads)
 	struct sp_model m;
 
 	open_model(&m);
-	assert_int_equal(m.n_threads, threads);
-	assert_int_equal(m.total[0], 13 * threads);
-	assert_int_equal(m.total[1], 130 * threads);
-	assert_int_equal(m.total_exact[0], 2 * threads);
-	assert_int_equal(m.sum[0], 6 * threads);
-	assert_int_equal(m.readings, 4 * (uint64_t)threads);
-	assert_int_equal(m.starts, (uint64_t)threads);
+	assert_int_equal(m.tally.threads, threads);
+	assert_int_equal(m.sums.total[0], 13 * threads);
+	assert_int_equal(m.sums.total[1], 130 * threads);
+	assert_int_equal(m.sums.total_exact[0], 2 * threads);
+	assert_int_equal(m.sums.below[0], 6 * threads);
+	assert_int_equal(m.tally.readings, 4 * (uint64_t)threads);
+	assert_int_equal(m.tally.starts, (uint64_t)threads);
 	check_overflows(&m, (uint64_t)threads);
 	sp_model_close(&m);
 }

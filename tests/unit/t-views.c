@@ -152,7 +152,7 @@ static void counted_time(void **state)
 		root = parse(m);
 		assert_string_equal(at_path(root, "process/counted_cpu_ns"), is[i].json);
 		json_decref(root);
-		m->readings = 5;
+		m->tally.readings = 5;
 		show("text", m);
 		for (char *p; (p = strstr(text, "\n  ")) && p < text + 400;)	/* the headline in one line */
 			memmove(p + 1, p + 3, strlen(p + 3) + 1), *p = ' ';
@@ -252,7 +252,7 @@ static void json_odd(void **state)
 	for (size_t i = 0; i < SP_COUNT(odd); i++) {
 		m = stub_model(STUB_FULL);
 		stub_relation[0].cell[0].total[3] = odd[i];
-		m->sum[3] = m->total[3] = odd[i];
+		m->sums.below[3] = m->sums.total[3] = odd[i];
 		m->h.end = 77;
 		m->h.attribution = m->h.readings = 99;
 		m->h.process.rank = -1;
@@ -423,7 +423,7 @@ static void text_tree(void **state)
 	/* A column a name, whole; below each other what does not fit. */
 	assert_non_null(strstr(header, "TOT_INS   share    TOT_CYC   precise=2    PACKAGE0"));
 	find("\nevent ", "BIG                       all CPUs    18.45 E");
-	m->total_exact[0] = m->total[0];
+	m->sums.total_exact[0] = m->sums.total[0];
 	stub_event[2].name = T_CYC;
 	show("text", m);
 	stub_event[2].name = T_LONG;
@@ -450,9 +450,9 @@ static void text_rows(void **state)
 	m->n_components = 40;
 	m->kinds = 0;
 	assert_int_equal(m->n_events, 8);
-	m->sum = m->exact = sum;
-	m->counted = counted;
-	m->total[0] = m->total_exact[0] = sum[0];
+	m->sums.below = m->sums.below_exact = sum;
+	m->sums.counted = counted;
+	m->sums.total[0] = m->sums.total_exact[0] = sum[0];
 	memset(m->event_counted + 1, false, 7 * sizeof(*m->event_counted));
 	show("text", m);
 	find("\nCPU ", "CPU 7 ");
@@ -698,18 +698,18 @@ static void text_says_why(void **state)
 	show("text", m);
 	assert_non_null(strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
 	assert_non_null(strstr(text, "sspapi doctor"));
-	m->calls[4] = 0;
+	m->tally.calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
-	m->calls[1] = 2;
+	m->tally.calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
 	m->h.lists.n_notes = 0;
 	assert_non_null(strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
 	m->h.lists.n_notes = 2;
-	m->damaged = 1;
+	m->tally.damaged = 1;
 	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was in the damaged blocks is\n  missing.\n"));
 	m = stub_model(STUB_NO_READING);
 	assert_non_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));
-	m->damaged = 1;
+	m->tally.damaged = 1;
 	assert_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));
 }
 
@@ -796,7 +796,7 @@ static void hwloc_infos(void **state)
 		hwloc_obj_t o = object_of(t, &m->component[c]);
 
 		assert_non_null(o);
-		snprintf(value, sizeof(value), "%" PRId64, m->sum[c * m->n_events]);
+		snprintf(value, sizeof(value), "%" PRId64, m->sums.below[c * m->n_events]);
 		assert_int_equal(infos(o, "PAPI_TOT_INS"), 1);
 		assert_string_equal(hwloc_obj_get_info_by_name(o, "PAPI_TOT_INS"), value);
 		assert_int_equal(infos(o, "lstopoStyle"), 1);
@@ -828,7 +828,7 @@ static void hwloc_colors(void **state)
 
 	m->machine[0].xml = xml = machine_xml(&bytes);
 	m->machine[0].xml_bytes = (uint64_t)bytes;
-	m->counted[18] = m->counted[1] = false;
+	m->sums.counted[18] = m->sums.counted[1] = false;
 	show("hwloc", m);
 	t = load();
 	assert_string_equal(style_of(t, 0), "Background=#b21414;Text=#ffffff");
@@ -841,7 +841,7 @@ static void hwloc_colors(void **state)
 			    "18446744073709551615");
 	hwloc_topology_destroy(t);
 	how.color_by = "BIG";
-	m->counted[18] = true;
+	m->sums.counted[18] = true;
 	show("hwloc", m);
 	how.color_by = NULL;
 	t = load();

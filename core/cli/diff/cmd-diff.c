@@ -39,7 +39,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 	unsigned n_bad = 0;
 	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad) ? 2 : 0;
 
-	if (e == 0 && (n_bad || f->model.damaged)) {
+	if (e == 0 && (n_bad || f->model.tally.damaged)) {
 		sp_file_close(f);
 		e = error(c, "damaged: what is missing would look like a difference", *path);
 	}

@@ -236,7 +236,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 		free(f->bytes);
 		return r;
 	}
-	f->model.damaged += cut;
+	f->model.tally.damaged += cut;
 	sp_unfinished(&f->model);
 	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
 	return 0;

@@ -23,10 +23,10 @@ struct sp_once sp_once_of(const struct sp_model *m)
 	static const uint8_t rank[] = { [SP_END_NONE] = 0, [SP_END_SNAPSHOT] = 1, [SP_END_RECOVERED] = 2, [SP_END_EXEC] = 3,
 					[SP_END__EXIT] = 3, [SP_END_EXIT] = 3 };
 	const struct sp_header *h = m->process[0].h;
-	struct sp_once o = { .self = self_of(m, h), .much = { m->readings + m->starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->process.end_ns } };
+	struct sp_once o = { .self = self_of(m, h), .much = { m->tally.readings + m->tally.starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->process.end_ns } };
 
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-		o.much[0] += m->calls[i];
+		o.much[0] += m->tally.calls[i];
 	return o;
 }
 

@@ -187,7 +187,7 @@ int sp_source_next(struct sp_source *s)
 		return e;
 	s->opened = true;
 	sp_unfinished(&s->model);
-	if (s->model.damaged || s->model.n_processes != 1)
+	if (s->model.tally.damaged || s->model.n_processes != 1)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->model.n_events; i++)
 		if (!s->model.event[i])

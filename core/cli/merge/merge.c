@@ -102,7 +102,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
 	merge_number_sites(g, m);
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
-		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
+		name = m->tally.calls[i] ? sp_model_call_name(m, i) : NULL;
 		g->call_map[i] = name && *name ? merge_number(g, &g->calls, name, strlen(name)) : SP_LEFT_OUT;
 	}
 }

@@ -204,20 +204,20 @@ static int recover(const struct recovery *r, const char *live)
 	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
 	torn = sp_is_torn(&f.model);
-	nothing = torn && f.model.h.lists.n_relations && !f.model.n_relations;
+	nothing = torn && f.model.h.lists.n_relations && !f.model.tally.relations;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
 		e = write_forms(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
-	if (n && (torn || (e == 0 && f.model.damaged))) {
+	if (n && (torn || (e == 0 && f.model.tally.damaged))) {
 		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
 			 torn ? nothing ? "nothing that was counted is in it" : "what came later is not in it" :
-				"what could be read is in the dump", f.model.damaged || nothing ? "; it is kept" : "");
+				"what could be read is in the dump", f.model.tally.damaged || nothing ? "; it is kept" : "");
 		sp_complain(0, r->verb, text, live);
 	}
 	if (e < 0)
 		return not_written(r, live, *name ? name : to, e);
-	if (n && (f.model.damaged || nothing))
+	if (n && (f.model.tally.damaged || nothing))
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);

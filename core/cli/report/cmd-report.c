@@ -235,7 +235,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 		return sp_complain(1, r->verb, e == -EBADMSG ? "hwloc cannot read the topology in the store" :
 				   e == -ELIBACC ? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)" : strerror(-e),
 				   to ? to : "standard output");
-	return r->show.m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
+	return r->show.m->tally.damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
 }
 
 /* hwloc knows one machine: each has a file in the folder, by its host's name. */

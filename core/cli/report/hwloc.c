@@ -75,7 +75,7 @@ static bool is_coloured(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
 
-	return p->any && p->m->counted[component] && (sp_component_is(c, "PU") || is_cache(c));
+	return p->any && p->m->sums.counted[component] && (sp_component_is(c, "PU") || is_cache(c));
 }
 
 /* Boxes around them are neutral on all of the machine: lstopo's own colours would look like counts. */
@@ -203,8 +203,8 @@ static void run_infos(const struct painter *p, struct sp_topo_object *o)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (sp_gauge_at(m, -1, e, &g))
 			gauge(o, m, e, &g, ELSEWHERE);
-		if (sp_event_is_summed(m, e) && m->unplaced[e])
-			count(o, m, e, ELSEWHERE, m->unplaced[e]);
+		if (sp_event_is_summed(m, e) && m->sums.unplaced[e])
+			count(o, m, e, ELSEWHERE, m->sums.unplaced[e]);
 	}
 }
 
@@ -215,7 +215,7 @@ static void label(const struct painter *p, uint32_t component, struct sp_topo_ob
 	char number[48], part[48], text[120], color[48];
 
 	sp_short_text(number, p->m, p->color, sp_sum(p->m, component, p->color));
-	snprintf(text, sizeof(text), "%s (%s)", number, sp_share(part, amount(p, component), sp_value_double(type, p->m->total[p->color])));
+	snprintf(text, sizeof(text), "%s (%s)", number, sp_share(part, amount(p, component), sp_value_double(type, p->m->sums.total[p->color])));
 	o->label(o, text, style(color, share(p, component)));
 }
 

@@ -126,7 +126,7 @@ static void choose_events(struct sp_page_part *p)
 
 	for (unsigned time = 2; time-- > 0;)
 		for (uint32_t e = 0; e < m->n_events && p->n_events < EVENTS; e++)
-			if (sp_show_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->total[e]) == time)
+			if (sp_show_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->sums.total[e]) == time)
 				p->event[p->n_events++] = e;
 }
 
@@ -278,7 +278,7 @@ void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 
 	for (uint32_t c = 0; c < m->n_components; c++) {
 		cpus += sp_component_is(&m->component[c], "PU");
-		counted += sp_component_is(&m->component[c], "PU") && m->counted[c];
+		counted += sp_component_is(&m->component[c], "PU") && m->sums.counted[c];
 	}
 	sp_json_f(o, ",\n \"part\": {\"processes\": %u, \"machines\": %u, \"cpus\": %u, \"cpus_counted\": %u, \"levels\": [", m->n_processes,
 		  m->n_machines, cpus, counted);
