@@ -27,7 +27,7 @@
 
 static struct sp_lock setup;
 static uint32_t generations;		/* not wiped: a child's differs from its parent's */
-static bool wipes;			/* the kernel zeroes sp_pages in a child */
+static bool wipes;			/* the kernel zeroes sp_process in a child */
 
 /* ---- what the store's header says ------------------------------------- */
 
@@ -194,7 +194,7 @@ static void set_up(void)
 	if (!sp_process_pid) {
 		sp_conf_read(&sp_conf, complain, NULL);
 		sp_say_most = sp_conf.verbose;
-		wipes = sp_sys(SYS_madvise, &sp_pages, sizeof(sp_pages), MADV_WIPEONFORK) == 0;
+		wipes = sp_sys(SYS_madvise, &sp_process, sizeof(sp_process), MADV_WIPEONFORK) == 0;
 	}
 	sp_process_pid = pid;
 	if (!sp_conf.disable && open_store()) {
@@ -260,7 +260,7 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 	int saved = errno;
 
 	if (SP_UNLIKELY(!wipes) && sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
-		memset(&sp_pages, 0, sizeof(sp_pages));
+		memset(&sp_process, 0, sizeof(sp_process));
 	if (!sp_acquire(&sp_process.generation)) {
 		if (sp_process_pid && sp_process_pid != (int)sp_sys(SYS_getpid))
 			setup.taken = 0;

@@ -12,7 +12,7 @@
 #include "process.h"
 #include "say.h"
 
-union sp_pages sp_pages __attribute__((aligned(SP_PAGE)));
+struct sp_process sp_process;
 
 __thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = {
 	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN,
@@ -25,8 +25,11 @@ struct sp_conf sp_conf;
 SP_AT_START static uint64_t start_ns;
 SP_AT_START static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
 SP_AT_START static char folder[SP_CONF_PATH];
-static char host[65], program[256], exe[SP_CONF_PATH];
-static struct sp_who who;
+/* As `who` has them, but for the folder, which is known at the start. */
+static struct {
+	char host[65], program[256], exe[SP_CONF_PATH];
+	struct sp_who who;
+} names;
 SP_AT_START int sp_process_pid;
 
 /* ---- at the start ----------------------------------------------------- */
@@ -78,8 +81,8 @@ __attribute__((section(".init_array"), used)) static void (*start)(int, char **,
 
 const struct sp_who *sp_process_who(void)
 {
-	who.pid = (int)sp_sys(SYS_getpid);
-	return &who;
+	names.who.pid = (int)sp_sys(SYS_getpid);
+	return &names.who;
 }
 
 uint64_t sp_process_start_ns(void)
@@ -90,23 +93,23 @@ uint64_t sp_process_start_ns(void)
 void sp_process_name(void)
 {
 	struct utsname u;
-	long n = sp_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof(exe) - 1);
+	long n = sp_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", names.exe, sizeof(names.exe) - 1);
 	const char *base;
 
-	exe[n > 0 ? n : 0] = 0;
+	names.exe[n > 0 ? n : 0] = 0;
 	if (n <= 0)			/* a container without /proc */
-		strncpy(exe, program_invocation_name, sizeof(exe) - 1);
-	base = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : program_invocation_short_name;
-	strncpy(program, *base ? base : "unknown", sizeof(program) - 1);
+		strncpy(names.exe, program_invocation_name, sizeof(names.exe) - 1);
+	base = strrchr(names.exe, '/') ? strrchr(names.exe, '/') + 1 : program_invocation_short_name;
+	strncpy(names.program, *base ? base : "unknown", sizeof(names.program) - 1);
 	if (uname(&u) == 0)
-		memcpy(host, u.nodename, sizeof(u.nodename));
-	who = (struct sp_who){ .host = host, .program = program, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
-			       .rank = sp_conf_rank() };
+		memcpy(names.host, u.nodename, sizeof(u.nodename));
+	names.who = (struct sp_who){ .host = names.host, .program = names.program, .job = sp_conf_job(), .step = sp_conf_step(),
+				     .folder = folder, .rank = sp_conf_rank() };
 }
 
 const char *sp_process_exe(void)
 {
-	return exe;
+	return names.exe;
 }
 
 void sp_process_begin(int pid)

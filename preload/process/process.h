@@ -1,6 +1,6 @@
 /* process.h: what there is once in a process, and once in a thread.
  *
- * sp_process stands in pages that the kernel gives zeroed to a child of fork
+ * sp_process has pages of its own, which the kernel gives zeroed to a child of fork
  * (MADV_WIPEONFORK): whatever makes the child, its first PAPI call finds no
  * process here and makes a new one, with an empty store, while the parent's stays
  * untouched.  All wrappers look here first, so this test costs nothing more.
@@ -14,7 +14,14 @@
 #include "budget.h"
 #include "say.h"
 
-struct sp_process {
+#ifdef __x86_64__
+#define SP_PAGE 4096
+#else
+#define SP_PAGE 65536			/* the largest that Linux uses elsewhere */
+#endif
+
+/* All of it is wiped in a child, and nothing else: what outlives fork (the settings, the names, the real PAPI) stands elsewhere. */
+extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 	struct sp_papi *papi;		/* the libpapi observed; NULL: ask sp_enter */
 	uint32_t generation;		/* 0: nothing is set up */
 	bool counting;			/* not disabled, and there is a store */
@@ -27,7 +34,7 @@ struct sp_process {
 					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
 	struct sp_budget budget __attribute__((aligned(128)));	/* of shadow counters (split/clock.c) */
-};
+} sp_process SP_HIDDEN;
 
 /* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is
  * aligned to more than that of libc, 16 on aarch64. */
@@ -83,17 +90,6 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
 };
 
-#ifdef __x86_64__
-#define SP_PAGE 4096
-#else
-#define SP_PAGE 65536			/* the largest that Linux uses elsewhere */
-#endif
-extern union sp_pages {			/* nothing else may be wiped with it */
-	struct sp_process process;
-	char bytes[SP_PAGE];
-} sp_pages SP_HIDDEN;
-#define sp_process sp_pages.process
-
 extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
 
 /* The tid of a child that may share this TLS (guests.h): every call finds out who makes it.  0: none; SP_GUESTS: several,
@@ -103,7 +99,7 @@ extern __thread int32_t sp_guest __attribute__((tls_model("initial-exec")));
 #define SP_NO_THREAD UINT32_MAX
 
 extern struct sp_store sp_store;
-extern struct sp_conf sp_conf;
+extern struct sp_conf sp_conf;		/* read once, with the first call of PAPI; children of fork have the same */
 
 /* For a call that sp_process.papi does not settle: sets the process up, finds
  * libpapi (setup.c).  Saves errno.  *observed as sp_real_for. */
