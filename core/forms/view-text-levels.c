@@ -127,7 +127,7 @@ int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *l
 	for (uint32_t i = 0; i < levels->n; i++)
 		sp_table_add(&t, i);
 	sp_table_blocks(o, &t);
-	if (t.first_line || !t.n)
+	if (t.first_line || !t.rows.n)
 		sp_out_f(o, "%snothing to show per %s\n", below ? "\n" : "", levels->level->name);
 	sp_table_close(&t);
 	return 0;
@@ -151,15 +151,15 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *nam
 	t.without_placed = code;
 	if (sp_table_open(&t, s, levels.n)) {
 		for (uint32_t i = 0; i < levels.n; i++) {
-			uint32_t before = t.n;
+			uint32_t before = t.rows.n;
 			const struct sp_level_row *row = sp_levels_row(&levels, i);
 
 			sp_table_add(&t, i);
 			any = any || row->to;
-			if (t.n > before && !code && row->tid)
+			if (t.rows.n > before && !code && row->tid)
 				sp_table_spread(&t);
 		}
-		if (any && (code || t.n > 1))
+		if (any && (code || t.rows.n > 1))
 			sp_table_blocks(o, &t);
 		sp_table_close(&t);
 	}

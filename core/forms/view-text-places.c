@@ -119,14 +119,14 @@ static void place_row(struct sp_table *t, uint64_t at)
 /* Outside of the topology only where anything is. */
 static void add_place(struct sp_table *t, uint64_t at)
 {
-	uint32_t before = t->n;
+	uint32_t before = t->rows.n;
 	bool any = at < UNKNOWN;
 
 	sp_table_add(t, at);
 	/* What was counted nowhere else is shown, though it is 0. */
 	for (uint32_t e = 0; e < t->m->n_events; e++)
 		any = any || t->sums.total[e] || (!before && t->sums.has[e]);
-	t->n = any ? t->n : before;
+	t->rows.n = any ? t->rows.n : before;
 }
 
 static void add_outside(struct sp_table *t)
@@ -142,7 +142,7 @@ static void show(struct sp_out *o, struct sp_table *t, const char *title, const 
 	t->title = title;
 	t->things = things;
 	sp_table_blocks(o, t);
-	t->n = 0;
+	t->rows.n = 0;
 }
 
 /* All of the tree where it is small; else what is right below the root, and CPUs by weight. */

@@ -57,28 +57,28 @@ bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 	t->s = s;
 	t->m = s->m;
 	t->line = (unsigned)sp_max(t->line ? t->line : SP_TEXT_WIDTH, s->columns);
-	t->n = t->rows_spread = 0;
-	t->spread_line = -1;
+	t->rows.n = t->spread.rows = 0;
+	t->spread.line = -1;
 	sp_table_first(t);
-	t->room = room;
-	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
+	t->rows.room = room;
+	t->bytes = (uint64_t)room * (sizeof(*t->rows.at) + sizeof(*t->rows.weight) + sizeof(*t->rows.order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
-	t->at = (uint64_t *)p;
-	t->weight = (struct sp_text_weight *)(t->at + room);
-	t->sum_spread = (double *)(t->weight + room);
+	t->rows.at = (uint64_t *)p;
+	t->rows.weight = (struct sp_text_weight *)(t->rows.at + room);
+	t->spread.sum = (double *)(t->rows.weight + room);
 	for (unsigned i = 0; i < 2; i++)
-		t->metric_spread[i] = t->sum_spread + ne + i * nm;
-	p = (char *)(t->sum_spread + ne + 2 * nm);
+		t->spread.metric[i] = t->spread.sum + ne + i * nm;
+	p = (char *)(t->spread.sum + ne + 2 * nm);
 	t->own = t->sums = sums_at(t, &p);
 	t->rest = sums_at(t, &p);
 	for (unsigned i = 0; i < 3; i++)
-		t->spread[i] = sums_at(t, &p);
-	t->order = (uint32_t *)p;
-	t->n_spread = t->order + room;
-	t->columns = (bool *)(t->n_spread + ne);
-	t->any_spread = t->columns + ne;
+		t->spread.row[i] = sums_at(t, &p);
+	t->rows.order = (uint32_t *)p;
+	t->spread.n = t->rows.order + room;
+	t->columns = (bool *)(t->spread.n + ne);
+	t->spread.any = t->columns + ne;
 	choose_columns(t);
 	return true;
 }
@@ -101,7 +101,7 @@ static void clear(struct sp_table *t)
 static void take(struct sp_table *t, uint32_t i)
 {
 	clear(t);
-	t->row(t, t->at[t->order[i]]);
+	t->row(t, t->rows.at[t->rows.order[i]]);
 }
 
 static void take_sums(struct sp_table *t, uint32_t i)
@@ -123,23 +123,23 @@ static double weight_by(const struct sp_table *t, uint32_t e)
 
 void sp_table_add(struct sp_table *t, uint64_t at)
 {
-	if (t->n == t->room)
+	if (t->rows.n == t->rows.room)
 		return;
-	t->at[t->n] = at;
-	t->order[t->n] = t->n;
+	t->rows.at[t->rows.n] = at;
+	t->rows.order[t->rows.n] = t->rows.n;
 	if (t->name_spread)
-		take(t, t->n);
+		take(t, t->rows.n);
 	else
-		take_sums(t, t->n);
+		take_sums(t, t->rows.n);
 	if (!is_any(t->sums.has, t->m->n_events))
 		return;
-	t->weight[t->n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
+	t->rows.weight[t->rows.n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
 }
 
 /* Those of one weight as they were added. */
 static bool stands_before(const void *table, uint32_t a, uint32_t b)
 {
-	const struct sp_text_weight *x = &((const struct sp_table *)table)->weight[a], *y = &((const struct sp_table *)table)->weight[b];
+	const struct sp_text_weight *x = &((const struct sp_table *)table)->rows.weight[a], *y = &((const struct sp_table *)table)->rows.weight[b];
 
 	if (x->by_time > y->by_time || x->by_time < y->by_time)
 		return x->by_time > y->by_time;
@@ -155,18 +155,18 @@ static void spread_metrics(struct sp_table *t)
 
 	if (!of || sp_kinds_several(t->sums.kinds))
 		return;
-	sp_metrics_sum(of, t->spread[1].metric, t->sums.metric);
+	sp_metrics_sum(of, t->spread.row[1].metric, t->sums.metric);
 	sp_metrics_compute(of, t->sums.metric);
 	for (int32_t i = sp_metrics_next(of, -1); i >= 0; i = sp_metrics_next(of, i)) {
-		double *least = &t->metric_spread[0][i], *most = &t->metric_spread[1][i], v = of->at[i].value;
+		double *least = &t->spread.metric[0][i], *most = &t->spread.metric[1][i], v = of->at[i].value;
 
 		if (!of->at[i].has_value)
 			continue;
-		if (!t->any_spread[i] || v < *least)
+		if (!t->spread.any[i] || v < *least)
 			*least = v;
-		if (!t->any_spread[i] || v > *most)
+		if (!t->spread.any[i] || v > *most)
 			*most = v;
-		t->any_spread[i] = true;
+		t->spread.any[i] = true;
 	}
 }
 
@@ -179,28 +179,28 @@ void sp_table_spread(struct sp_table *t)
 		if (!t->sums.has[e])
 			continue;
 		for (unsigned most = 0; most < 2; most++) {
-			double by = sp_value_double(type, v) - sp_value_double(type, t->spread[2 * most].total[e]);
+			double by = sp_value_double(type, v) - sp_value_double(type, t->spread.row[2 * most].total[e]);
 
-			if (t->n_spread[e] && !(most ? by > 0.0 : by < 0.0))
+			if (t->spread.n[e] && !(most ? by > 0.0 : by < 0.0))
 				continue;
-			t->spread[2 * most].total[e] = v;
+			t->spread.row[2 * most].total[e] = v;
 			if (e == t->first)
-				sp_text_f(t->who[most], sizeof(t->who[most]), "%s", t->label);
+				sp_text_f(t->spread.who[most], sizeof(t->spread.who[most]), "%s", t->label);
 		}
-		t->sum_spread[e] += sp_value_double(type, v);
-		t->n_spread[e]++;
+		t->spread.sum[e] += sp_value_double(type, v);
+		t->spread.n[e]++;
 	}
 	spread_metrics(t);
-	t->rows_spread++;
+	t->spread.rows++;
 }
 
 static void end_spread(struct sp_table *t)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++) {
-		t->spread[1].total[e] = sp_nearest(sp_event_type(t->m, e), t->n_spread[e] ? t->sum_spread[e] / t->n_spread[e] : 0.0);
+		t->spread.row[1].total[e] = sp_nearest(sp_event_type(t->m, e), t->spread.n[e] ? t->spread.sum[e] / t->spread.n[e] : 0.0);
 		for (unsigned i = 0; i < 3; i++) {
-			t->spread[i].exact[e] = t->spread[i].total[e];
-			t->spread[i].has[e] = t->n_spread[e];
+			t->spread.row[i].exact[e] = t->spread.row[i].total[e];
+			t->spread.row[i].has[e] = t->spread.n[e];
 		}
 	}
 }
@@ -209,15 +209,15 @@ static void end_spread(struct sp_table *t)
 static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
-	uint32_t e = t->first, n = e < t->m->n_events ? t->n_spread[e] : 0;
-	bool name = t->name_spread && i != 1 && n && t->spread[0].total[e] != t->spread[2].total[e];
-	bool ratio = i == 2 && n && t->sum_spread[e] > 0.0;
+	uint32_t e = t->first, n = e < t->m->n_events ? t->spread.n[e] : 0;
+	bool name = t->name_spread && i != 1 && n && t->spread.row[0].total[e] != t->spread.row[2].total[e];
+	bool ratio = i == 2 && n && t->spread.sum[e] > 0.0;
 	struct sp_out o;
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
-	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->who[i / 2] : "", name && ratio ? "; " : "");
+	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->spread.who[i / 2] : "", name && ratio ? "; " : "");
 	if (ratio)
-		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
+		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread.row[2].total[e]) * n / t->spread.sum[e]);
 	sp_out_text(&o, name || ratio ? ")" : "");
 	sp_memory_text(&o);
 }
@@ -226,14 +226,14 @@ static void spread_label(struct sp_table *t, unsigned i)
 static void compute_metrics(const struct sp_table *t)
 {
 	struct sp_metrics *of = t->s->metrics;
-	bool extreme = t->spread_line == 0 || t->spread_line == 2;
+	bool extreme = t->spread.line == 0 || t->spread.line == 2;
 
 	if (!of)
 		return;
 	sp_metrics_compute(of, t->sums.metric);
 	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0; i = sp_metrics_next(of, i)) {
-		of->at[i].has_value = t->any_spread[i];
-		of->at[i].value = t->metric_spread[t->spread_line / 2][i];
+		of->at[i].has_value = t->spread.any[i];
+		of->at[i].value = t->spread.metric[t->spread.line / 2][i];
 	}
 }
 
@@ -510,8 +510,8 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 			take(t, i);
 		else if (i < shown + spread)
 			spread_label(t, i - shown);
-		else if (shown < t->n)
-			rest_label(t, t->n - shown);
+		else if (shown < t->rows.n)
+			rest_label(t, t->rows.n - shown);
 		longest = (unsigned)sp_max(longest, sp_columns(t->label));
 		for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 			if (t->tail_title[k])
@@ -528,7 +528,7 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 {
 	memset(t->rest.total, 0, sums_bytes(t));
 	t->rest.kinds = 0;
-	for (uint32_t i = from; i < t->n; i++) {
+	for (uint32_t i = from; i < t->rows.n; i++) {
 		take_sums(t, i);
 		t->rest.kinds |= t->sums.kinds;
 		t->sums = t->rest;
@@ -538,7 +538,7 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 		sp_table_metrics(t, t->own.metric);
 		t->sums = t->own;
 	}
-	rest_label(t, t->n - from);
+	rest_label(t, t->rows.n - from);
 	t->sums = t->rest;
 	line(o, t, true);
 	t->sums = t->own;
@@ -546,13 +546,13 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 
 static void show(struct sp_out *o, struct sp_table *t)
 {
-	uint32_t shown = t->all ? t->n : (uint32_t)sp_min(t->n, SP_TEXT_ROWS);
-	unsigned spread = t->rows_spread < SPREAD_LEAST ? 0 : 3;
+	uint32_t shown = t->all ? t->rows.n : (uint32_t)sp_min(t->rows.n, SP_TEXT_ROWS);
+	unsigned spread = t->spread.rows < SPREAD_LEAST ? 0 : 3;
 
-	if (!t->n)
+	if (!t->rows.n)
 		return;
 	if (!t->in_place)
-		sp_sort(t->order, t->n, stands_before, t);
+		sp_sort(t->rows.order, t->rows.n, stands_before, t);
 	t->marks = is_unproven(t, t->m->sums.total, t->m->sums.total_exact);
 	measure(t, shown, spread);
 	sp_out_text(o, t->first_line ? "" : "\n");
@@ -562,17 +562,17 @@ static void show(struct sp_out *o, struct sp_table *t)
 	for (unsigned i = 0; i < spread; i++) {
 		clear(t);
 		spread_label(t, i);
-		t->sums = t->spread[i];
-		t->spread_line = (int)i;
+		t->sums = t->spread.row[i];
+		t->spread.line = (int)i;
 		line(o, t, false);
-		t->spread_line = -1;
+		t->spread.line = -1;
 		t->sums = t->own;
 	}
 	for (uint32_t i = 0; i < shown; i++) {
 		take(t, i);
 		line(o, t, true);
 	}
-	if (shown < t->n) {
+	if (shown < t->rows.n) {
 		rest(o, t, shown);
 		sp_text_cut(t->s);
 	}
@@ -593,9 +593,9 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 			t->next = ne;
 	}
 	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
-	if (left && t->n)
+	if (left && t->rows.n)
 		sp_text_cut(t->s);
-	if (left && t->n && t->further) {
+	if (left && t->rows.n && t->further) {
 		char option[32];
 
 		sp_out_f(o, "+ %'u more column%s", left, SP_MANY(left));

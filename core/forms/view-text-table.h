@@ -31,6 +31,25 @@ struct sp_text_sums {
 	struct sp_metric_sum *metric;	/* what the metrics are computed from */
 };
 
+/* The least, mean and most of the rows that sp_table_spread was told. */
+struct sp_table_spread {
+	struct sp_text_sums row[3];	/* least, mean, most */
+	uint32_t *n, rows;
+	char who[2][32];		/* by the first event */
+	double *sum, *metric[2];	/* [metrics] least and most of the rows that have a value */
+	bool *any;			/* [metrics] has any of them one? */
+	int line;			/* of `row`: being written; -1: none is */
+};
+
+/* The rows, and by what they are put in order. */
+struct sp_table_rows {
+	uint64_t *at;
+	struct sp_text_weight {
+		double by_time, by_first;
+	} *weight;
+	uint32_t *order, n, room;
+};
+
 struct sp_table {
 	const struct sp_show *s;
 	const char *title, *things;	/* "CPU", "CPUs": of what is left out */
@@ -59,17 +78,9 @@ struct sp_table {
 	uint32_t first;			/* the event that rows have shares of: the first that counted anything */
 	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these were counted; else the first */
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
-	struct sp_text_sums own, rest, spread[3];	/* spread: least, mean, most of the rows that sp_table_spread was told */
-	uint32_t *n_spread, rows_spread;
-	char who[2][32];		/* by the first event */
-	double *sum_spread, *metric_spread[2];	/* [metrics] least and most of the rows that have a value */
-	bool *any_spread;		/* [metrics] has any of them one? */
-	int spread_line;		/* of `spread`: being written; -1: none is */
-	uint64_t *at;			/* of the rows */
-	struct sp_text_weight {
-		double by_time, by_first;
-	} *weight;
-	uint32_t *order, n, room;
+	struct sp_text_sums own, rest;
+	struct sp_table_spread spread;
+	struct sp_table_rows rows;
 	void *memory;
 	uint64_t bytes;
 };

@@ -51,16 +51,16 @@ static void find_slots(struct sp_metrics *t, uint32_t number)
 			for (uint32_t j = 0; j < term->n_ids && t->n_slots < SP_METRIC_IDS_MOST; j++) {
 				uint32_t e = t->id[term->ids + j];
 
-				if (!t->row_present[e])
+				if (!t->row.present[e])
 					t->slot[t->n_slots++] = e;
-				t->row_present[e] = true;
+				t->row.present[e] = true;
 			}
 		}
 		t->needed[i] = false;
 	}
 	d->n_slots = t->n_slots - d->first_slot;
 	for (uint32_t i = 0; i < d->n_slots; i++)
-		t->row_present[t->slot[d->first_slot + i]] = false;
+		t->row.present[t->slot[d->first_slot + i]] = false;
 }
 
 void sp_metrics_forget_sums(struct sp_metrics *t)
@@ -72,7 +72,7 @@ void sp_metrics_forget_sums(struct sp_metrics *t)
 	sp_observers_close(&t->observers);
 	t->place = NULL;
 	t->joins = NULL;
-	t->relation = NULL;
+	t->relation.event = NULL;
 	t->looked = false;
 }
 
@@ -107,13 +107,13 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 		    const int64_t *hole, struct sp_metric_sum *to)
 {
 	sp_metrics_take(t, row);
-	for (uint32_t i = 0; i < t->n_pairs; i++)
-		if ((place == SP_METRIC_ANYWHERE ? !t->pair_joins[i] : sp_row_place(row, t->pair[i].i) == place) && !(hole && hole[t->pair[i].i]) &&
+	for (uint32_t i = 0; i < t->relation.n_pairs; i++)
+		if ((place == SP_METRIC_ANYWHERE ? !t->relation.pair_joins[i] : sp_row_place(row, t->relation.pair[i].i) == place) && !(hole && hole[t->relation.pair[i].i]) &&
 		    !(left && sp_observers_leave(left, row, i)))
-			add_value(t, to, t->pair[i].of, total[t->pair[i].i], 1);
-	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->n_pairs; i++)
-		if (sp_row_place(row, t->pair[i].i) == place)
-			to[t->pair[i].of].ns += sp_observers_ns(left, row, i);
+			add_value(t, to, t->relation.pair[i].of, total[t->relation.pair[i].i], 1);
+	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs; i++)
+		if (sp_row_place(row, t->relation.pair[i].i) == place)
+			to[t->relation.pair[i].of].ns += sp_observers_ns(left, row, i);
 }
 
 static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct sp_sighting **list)
@@ -121,8 +121,8 @@ static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct
 	struct sp_metrics *t = metrics;
 
 	sp_metrics_take(t, row);
-	*list = t->pair;
-	return t->n_pairs;
+	*list = t->relation.pair;
+	return t->relation.n_pairs;
 }
 
 int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o, const struct sp_observing *how)
@@ -168,8 +168,8 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 	const struct sp_model *m = t->model;
 
 	sp_metrics_take(t, row);
-	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		uint32_t slot = t->pair[i].of, e = t->pair[i].i;
+	for (uint32_t i = 0; i < t->relation.n_pairs; i++) {
+		uint32_t slot = t->relation.pair[i].of, e = t->relation.pair[i].i;
 		int32_t place = sp_row_place(row, e);
 		bool more = !sp_observers_leave(&t->observers, row, i);
 
@@ -256,9 +256,9 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 	for (uint32_t i = 0; i < term->n_ids; i++) {
 		uint32_t e = t->id[term->ids + i];
 
-		if (!t->row_present[e])
+		if (!t->row.present[e])
 			continue;
-		*v += sp_value_double(sp_event_type(t->model, e), t->row_sum[e]);
+		*v += sp_value_double(sp_event_type(t->model, e), t->row.sum[e]);
 		any = true;
 	}
 	if (any)
@@ -332,14 +332,14 @@ static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v, co
 	for (uint32_t i = 0; i < of->n_slots; i++) {
 		const struct sp_metric_sum *s = &sums[of->first_slot + i];
 
-		t->row_sum[t->slot[of->first_slot + i]] = s->value;
-		t->row_present[t->slot[of->first_slot + i]] = s->n != 0;
+		t->row.sum[t->slot[of->first_slot + i]] = s->value;
+		t->row.present[t->slot[of->first_slot + i]] = s->n != 0;
 		if ((double)s->ns > t->observed_ns)
 			t->observed_ns = (double)s->ns;
 	}
 	evaluate(t, v);
 	for (uint32_t i = 0; i < of->n_slots; i++)
-		t->row_present[t->slot[of->first_slot + i]] = false;
+		t->row.present[t->slot[of->first_slot + i]] = false;
 	d->has_value = t->now[v].has_value;
 	d->value = t->now[v].value;
 }

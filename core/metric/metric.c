@@ -327,9 +327,9 @@ static void *part(char **at, uint64_t bytes)
 
 static void forget_room(struct sp_metrics *t)
 {
-	if (t->row_memory)
-		sp_unmap(t->row_memory, t->row_bytes);
-	t->row_memory = NULL;
+	if (t->row.memory)
+		sp_unmap(t->row.memory, t->row.bytes);
+	t->row.memory = NULL;
 	sp_metrics_forget_sums(t);
 }
 
@@ -339,20 +339,20 @@ static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 	char *at;
 
 	forget_room(t);
-	t->row_bytes = ne * (sizeof(*t->row_sum) + sizeof(*t->row_at) + sizeof(bool)) + n_machines + t->n * (sizeof(*t->now) + sizeof(bool)) +
-		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->pair) + sizeof(bool) + sizeof(*t->one)) + 10 * 16;
-	t->row_memory = at = sp_map(t->row_bytes);
+	t->row.bytes = ne * (sizeof(*t->row.sum) + sizeof(*t->row.at) + sizeof(bool)) + n_machines + t->n * (sizeof(*t->now) + sizeof(bool)) +
+		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->relation.pair) + sizeof(bool) + sizeof(*t->one)) + 10 * 16;
+	t->row.memory = at = sp_map(t->row.bytes);
 	if (!at)
 		return false;
-	t->row_sum = part(&at, ne * sizeof(*t->row_sum));
-	t->row_at = part(&at, ne * sizeof(*t->row_at));
-	t->row_present = part(&at, ne * sizeof(bool));
+	t->row.sum = part(&at, ne * sizeof(*t->row.sum));
+	t->row.at = part(&at, ne * sizeof(*t->row.at));
+	t->row.present = part(&at, ne * sizeof(bool));
 	t->sort_of = part(&at, n_machines);
 	t->now = part(&at, t->n * sizeof(*t->now));
 	t->needed = part(&at, t->n * sizeof(bool));
 	t->slot = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->slot));
-	t->pair = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->pair));
-	t->pair_joins = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(bool));
+	t->relation.pair = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->relation.pair));
+	t->relation.pair_joins = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(bool));
 	t->one = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->one));
 	return true;
 }

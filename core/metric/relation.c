@@ -15,7 +15,7 @@ int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
 static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
 	for (uint32_t i = 0; i < term->n_ids; i++)
-		if (t->row_at[t->id[term->ids + i]])
+		if (t->row.at[t->id[term->ids + i]])
 			return true;
 	if (term->elapsed || term->observed)
 		return term->observed || t->elapsed_ns > 0.0;
@@ -54,31 +54,31 @@ void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins ? t->joins + (row->walk.index - 1) * (t->n / 8 + 1) : NULL;
 	uint32_t sort = sp_metrics_sort(t, row);
 
-	if (t->relation && t->relation_k == row->k && t->relation_sort == sort &&
-	    memcmp(t->relation, row->event, row->k * sizeof(*row->event)) == 0 && !joins == !t->relation_joins &&
-	    (!joins || memcmp(joins, t->relation_joins, t->n / 8 + 1) == 0))
+	if (t->relation.event && t->relation.k == row->k && t->relation.sort == sort &&
+	    memcmp(t->relation.event, row->event, row->k * sizeof(*row->event)) == 0 && !joins == !t->relation.joins &&
+	    (!joins || memcmp(joins, t->relation.joins, t->n / 8 + 1) == 0))
 		return;
-	t->relation = row->event;
-	t->relation_k = row->k;
-	t->relation_sort = sort;
-	t->relation_joins = joins;
-	t->n_pairs = 0;
+	t->relation.event = row->event;
+	t->relation.k = row->k;
+	t->relation.sort = sort;
+	t->relation.joins = joins;
+	t->relation.n_pairs = 0;
 	for (uint32_t i = row->k; i-- > 0;)
-		t->row_at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
+		t->row.at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
 	sp_metrics_find_whole(t, sort);
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);
 		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
 
 		for (uint32_t k = 0; d && (d->has_all || sp_metrics_joins(t, (uint32_t)i)) && k < d->n_slots; k++) {
-			uint32_t at = t->row_at[t->slot[d->first_slot + k]];
+			uint32_t at = t->row.at[t->slot[d->first_slot + k]];
 
-			if (!at || t->n_pairs == SP_METRIC_IDS_MOST)
+			if (!at || t->relation.n_pairs == SP_METRIC_IDS_MOST)
 				continue;
-			t->pair_joins[t->n_pairs] = !d->has_all;
-			t->pair[t->n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
+			t->relation.pair_joins[t->relation.n_pairs] = !d->has_all;
+			t->relation.pair[t->relation.n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
 		}
 	}
 	for (uint32_t i = 0; i < row->k; i++)
-		t->row_at[row->event[i]] = 0;
+		t->row.at[row->event[i]] = 0;
 }

@@ -20,7 +20,7 @@ uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row);
 /* Is the relation at hand part of shown metric i together with others? */
 static inline bool sp_metrics_joins(const struct sp_metrics *t, uint32_t i)
 {
-	return t->relation_joins && t->relation_joins[i / 8] >> i % 8 & 1;
+	return t->relation.joins && t->relation.joins[i / 8] >> i % 8 & 1;
 }
 
 #endif

@@ -52,6 +52,25 @@ struct sp_metric_cpu {
 	uint32_t sorts;			/* of machines that have this PMU, a bit each */
 };
 
+/* Private to compute.c: the row that metrics are computed of. */
+struct sp_metrics_row {
+	int64_t *sum;			/* [event]; and is there any? */
+	bool *present;
+	uint32_t *at;			/* [event]: its number in the relation at hand, from 1 */
+	void *memory;
+	uint64_t bytes;
+};
+
+/* Private to compute.c: the relation at hand, on machines of this sort. */
+struct sp_metrics_relation {
+	const uint32_t *event;		/* its events, k of them; NULL: there is none */
+	uint32_t k, sort;
+	const uint8_t *joins;		/* its line of `joins`; NULL: of none */
+	struct sp_sighting *pair;	/* what it adds: event i of it to which slot */
+	bool *pair_joins;		/* only together with other relations */
+	uint32_t n_pairs;
+};
+
 struct sp_metrics {
 	uint32_t n, n_cpus, n_terms, n_steps, n_ids, n_tables;
 	struct sp_metric *at;		/* in the order of the file */
@@ -74,15 +93,9 @@ struct sp_metrics {
 		bool has_value;
 		double value;
 	} *now;				/* [n]: of what is computed at the moment */
-	int64_t *row_sum;		/* [event] of a row; and is there any? */
-	uint32_t *row_at;		/* [event]: its number in the relation at hand, from 1 */
-	bool *row_present, *needed;	/* needed: [n] */
-	const uint32_t *relation;	/* the events of the relation at hand, k of them, on machines of this sort; NULL: none */
-	uint32_t relation_k, relation_sort;
-	const uint8_t *relation_joins;	/* its line of `joins`; NULL: of none */
-	struct sp_sighting *pair;	/* what it adds: event i of it to which slot */
-	bool *pair_joins;		/* only together with other relations */
-	uint32_t n_pairs;
+	bool *needed;			/* [n] */
+	struct sp_metrics_row row;
+	struct sp_metrics_relation relation;
 	uint8_t *joins;			/* [relations][n / 8 + 1], together.c: a bit for each metric that it is part of with others; NULL: not computed yet */
 	uint64_t n_joins, joins_bytes;
 	struct sp_observers observers;	/* of the model, by pair of metric and event; valid if `looked` */
@@ -90,8 +103,6 @@ struct sp_metrics {
 	struct sp_metric_sum *one;	/* [n_slots]: of one relation */
 	struct sp_metric_sum *place;	/* [components][n_slots] of the model; NULL: not summed yet */
 	uint64_t place_bytes;
-	void *row_memory;
-	uint64_t row_bytes;
 
 	char *text;			/* private to read.c, as all below */
 	uint64_t memory_bytes;

@@ -125,7 +125,7 @@ static bool by_time(const void *of, uint32_t x, uint32_t y)
 static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, uint32_t n_events)
 {
 	uint64_t any_ns = 0, all_ns = 0, before = 0;
-	uint32_t *running = j->t->row_at, n_any = 0, n_running = 0;	/* [event] */
+	uint32_t *running = j->t->row.at, n_any = 0, n_running = 0;	/* [event] */
 
 	for (uint32_t i = 0; i < 2 * n; i++)
 		j->end[i] = 2 * order[i / 2] + i % 2;
@@ -171,13 +171,13 @@ static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 	bool paused = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		n_events += !t->row_at[j->part[order[i]].event]++;
+		n_events += !t->row.at[j->part[order[i]].event]++;
 		paused = paused || !j->part[order[i]].whole;
 		stretch(j, &j->part[order[i]], order, n);
 	}
 	sp_metrics_find_whole(t, first->sort);
 	for (uint32_t i = 0; i < n; i++)
-		t->row_at[j->part[order[i]].event] = 0;
+		t->row.at[j->part[order[i]].event] = 0;
 	if (!t->at[first->variant].has_all)
 		return;
 	per_cent = covered(j, order, n, n_events);
@@ -246,9 +246,9 @@ int sp_metrics_join(struct sp_metrics *t)
 		t->at[i].joined = NULL;
 	}
 	t->model->only_run = 0;
-	t->relation = NULL;
+	t->relation.event = NULL;
 	e = join(&j);
 	t->model->only_run = run;
-	t->relation = NULL;
+	t->relation.event = NULL;
 	return e;
 }

@@ -967,7 +967,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 	sp_self_ready();		/* a thread's first call, perhaps */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
 	if (!*values && (called || sp_booked(s)))
-		*values = s->values;
+		*values = s->room.values;
 	return called;
 }
 

@@ -277,7 +277,7 @@ struct left {
 	FAST(PAPI_start, (EventSet), (s->number), sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed), \
 	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
 #define FAST_PAPI_stop \
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open), values = values ? values : s->values, NONE, NULL)
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open), values = values ? values : s->room.values, NONE, NULL)
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
 static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)

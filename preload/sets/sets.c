@@ -142,9 +142,9 @@ static void make_page(struct sp_set *s, int id)
 	at = (uintptr_t)s->page & ~(uintptr_t)(SP_PAGE - 1);
 	populate((void *)at, (uintptr_t)(s->page + 1) - at);
 	memset(s->page, 0, sizeof(*s->page));
-	if (!s->values) {
-		s->values = s->page->values;
-		s->values_room = SP_PAGE_VALUES;
+	if (!s->room.values) {
+		s->room.values = s->page->values;
+		s->room.n_values = SP_PAGE_VALUES;
 	}
 	if (!s->opened.at) {
 		s->opened.at = s->page->native;
@@ -433,11 +433,11 @@ static bool make_values(struct sp_set *s, uint32_t k)
 {
 	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
 
-	if (k <= s->values_room)
+	if (k <= s->room.n_values)
 		return true;
-	s->values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing to it) */
-	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
-	return s->values != NULL;
+	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing to it) */
+	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
+	return s->room.values != NULL;
 }
 
 /* What is private of the writer of gauges, and the kinds of a set that has other values than counts, touched now.  false:
@@ -480,9 +480,9 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	while (slots < 2 * room)
 		slots *= 2;
 	/* Slots that are there already were the writer's in an earlier run, and nobody else uses them. */
-	if (s->slots && s->n_slots >= slots && !s->writer.track.slots) {
-		memory = s->slots;
-		slots = s->n_slots;
+	if (s->room.slots && s->room.n_slots >= slots && !s->writer.track.slots) {
+		memory = s->room.slots;
+		slots = s->room.n_slots;
 		memset(memory, 0, slots * sizeof(*memory));
 	} else if (slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots) {
 		memory = s->page->slot;
@@ -496,10 +496,10 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
 	sp_records_intervals(&s->writer, memory, slots);
-	if (s->slots != memory)
-		free_slots(s, s->slots, s->n_slots);
-	s->slots = memory;
-	s->n_slots = slots;
+	if (s->room.slots != memory)
+		free_slots(s, s->room.slots, s->room.n_slots);
+	s->room.slots = memory;
+	s->room.n_slots = slots;
 	sp_lock_give(&sp_store.lock, &held);
 }
 

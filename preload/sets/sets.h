@@ -70,14 +70,15 @@ struct __attribute__((aligned(128))) sp_set {
 	sp_off relation;
 	struct sp_opened opened;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
-	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
-	uint32_t values_room;
+	struct {
+		long long *values;	/* for k, for PAPI_stop(set, NULL) */
+		uint32_t *slots;	/* for the writer's intervals */
+		uint32_t n_values, n_slots;
+	} room;				/* stays with the id */
 	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
-	uint32_t *slots;		/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_known known[SP_SEEN];	/* call sites (sites.h), by what was called */
-	uint32_t n_slots;
 	int stat;			/* + 1: descriptor of /proc/TID/stat of the counted thread (where.h), if it is not the starter; 0: none */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */

@@ -44,6 +44,21 @@ printf '/* b.h: two. */\n#include "../../core/cli/list/a.h"\n' >"$tmp/top/preloa
 SSPAPI_TREE=$tmp/top scripts/check-layers >"$tmp/said"
 check "check-layers: but not what is preloaded" grep -q '^core/cli/list/a.c:2: .*the command includes core and topo only$' "$tmp/said"
 check "check-layers: nor is it known there" grep -q '^preload/papi/b.h:2: .*only the command includes its own headers$' "$tmp/said"
+if ctags --version 2>/dev/null | grep -q '^Universal Ctags'; then
+	# 39 fields and one that is a struct; then two of an unnamed one.
+	mkdir -p "$tmp/fields/core/a"
+	{ echo '/* a.h: one. */'; echo 'struct sp_wide {'; seq -f '	int a%g;' 39; echo '	struct { int b, c; } d;'; } >"$tmp/fields/core/a/a.h"
+	echo '};' | cat "$tmp/fields/core/a/a.h" - >"$tmp/a.h"
+	{ cat "$tmp/fields/core/a/a.h"; echo '	union { int e; char f; };'; echo '};'; } >"$tmp/b.h"
+	cp "$tmp/a.h" "$tmp/fields/core/a/a.h"
+	printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/fields/core/a/a.c"
+	check "check-layers: a struct of 40 fields" env SSPAPI_TREE="$tmp/fields" scripts/check-layers
+	cp "$tmp/b.h" "$tmp/fields/core/a/a.h"
+	SSPAPI_TREE=$tmp/fields scripts/check-layers >"$tmp/said"
+	is "check-layers: and one of 42" "$(cat "$tmp/said")" "core/a/a.h:3: struct sp_wide has 42 fields, more than 40"
+else
+	skip "check-layers: fields" "there is no universal-ctags"
+fi
 if git ls-files --error-unmatch scripts/ledger >/dev/null 2>&1; then
 	check "scripts/ledger: each file is in one row" sh -c 'scripts/ledger >"$1"' sh "$tmp/ledger"
 	mkdir -p "$tmp/git/core/new" && : >"$tmp/git/core/new/a.c" && git -C "$tmp/git" init -q && git -C "$tmp/git" add .

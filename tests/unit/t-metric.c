@@ -96,7 +96,7 @@ static void compute(struct sp_metrics *t, const int64_t *sum, const bool *presen
 			total[row.k] = sum[e];
 			ids[row.k++] = e;
 		}
-	t->relation = NULL;		/* which would be taken for the last one, of the same address */
+	t->relation.event = NULL;		/* which would be taken for the last one, of the same address */
 	sp_metrics_compute_row(t, &row, total, NULL);
 }
 

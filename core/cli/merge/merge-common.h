@@ -14,6 +14,37 @@
 /* What processes have in common: their header's texts, or nothing. */
 enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMON_ALLOWED, COMMON_PMUS, COMMONS };
 
+/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers have each a host's name, and a container may be made
+ * anew under another boot.  So they are joined as processes say so, and have the least name; what is described to a
+ * process (SSPAPI_TOPOLOGY) is a machine of its own.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
+ * a virtual machine is given and taken), the least stands for all. */
+struct merge_machines {
+	struct sp_names names, topologies, boots;
+	uint32_t *order, *rank, n;
+	uint32_t *boot_machine, boot_room;
+	struct merge_machine {
+		uint32_t same;		/* as this one; itself: as no other before */
+		uint32_t topology;	/* SP_NO_TOPOLOGY */
+		uint32_t words;
+		uint64_t *disallowed;	/* by every process so far */
+	} *at;
+	struct merge_topology {
+		struct sp_digest texts;	/* of all its bytes */
+		uint64_t xml_bytes;
+		uint32_t n;		/* components */
+		bool flat, seen;	/* seen: on the machine, if only its CPUs; else it was described */
+		uint32_t file;		/* that has it, */
+		sp_off at;		/* where */
+		sp_off written;		/* where it stands in the result; 0: not yet */
+	} *topology;
+	uint32_t room, topology_room;
+	struct merge_map {		/* [machine of the merged file at hand] */
+		uint32_t topology, words;
+		uint64_t *disallowed;
+	} *map;
+	uint32_t map_room, n_map;
+};
+
 struct merge {
 	struct sp_names events, calls;	/* as they were met; what they are is the key */
 	uint32_t *event_order, *event_rank, *call_order, *call_rank;
@@ -29,34 +60,7 @@ struct merge {
 	uint32_t file;			/* the file at hand */
 	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
-	/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers have each a host's name, and a container may be made
-	 * anew under another boot.  So they are joined as processes say so, and have the least name; what is described to a
-	 * process (SSPAPI_TOPOLOGY) is a machine of its own.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
-	 * a virtual machine is given and taken), the least stands for all. */
-	struct sp_names machines, topologies, boots;
-	uint32_t *machine_order, *machine_rank, n_machines;
-	uint32_t *boot_machine, boot_room;
-	struct merge_machine {
-		uint32_t same;		/* as this one; itself: as no other before */
-		uint32_t topology;	/* SP_NO_TOPOLOGY */
-		uint32_t words;
-		uint64_t *disallowed;	/* by every process so far */
-	} *machine;
-	struct merge_topology {
-		struct sp_digest texts;	/* of all its bytes */
-		uint64_t xml_bytes;
-		uint32_t n;		/* components */
-		bool flat, seen;	/* seen: on the machine, if only its CPUs; else it was described */
-		uint32_t file;		/* that has it, */
-		sp_off at;		/* where */
-		sp_off written;		/* where it stands in the result; 0: not yet */
-	} *topology;
-	uint32_t machine_room, topology_room;
-	struct merge_map {		/* [machine of the merged file at hand] */
-		uint32_t topology, words;
-		uint64_t *disallowed;
-	} *machine_map;
-	uint32_t machine_map_room, n_map;
+	struct merge_machines machines;
 
 	struct merge_process {
 		uint32_t machine, pid, file, list;

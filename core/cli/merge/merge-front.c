@@ -223,7 +223,7 @@ int merge_write_header(struct merge *g, int fd)
 	h->used = g->out.written;
 	h->compact.members = g->members;
 	h->compact.n_members = g->n;
-	h->compact.n_machines = g->n_machines;
+	h->compact.n_machines = g->machines.n;
 	if (g->n > 1) {
 		h->process.start_ticks = h->process.pid_ns = 0;
 		memset(h->process.boot_id, 0, sizeof(h->process.boot_id));
@@ -233,17 +233,17 @@ int merge_write_header(struct merge *g, int fd)
 
 void merge_free(struct merge *g)
 {
-	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites, &g->lists, &g->boots, &g->own_modules };
+	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines.names, &g->machines.topologies, &g->notes, &g->sites, &g->lists, &g->machines.boots, &g->own_modules };
 	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
-				 g->call_rank, g->machine, g->machine_order, g->machine_rank, g->machine_map, g->topology, g->process,
-				 g->note_count, g->map, g->boot_machine };
+				 g->call_rank, g->machines.at, g->machines.order, g->machines.rank, g->machines.map, g->machines.topology, g->process,
+				 g->note_count, g->map, g->machines.boot_machine };
 
 	merge_forget_map(g);
 
 	for (uint32_t i = 0; i < g->events.n && i < g->event_room; i++)
 		free(g->event[i].blob);
-	for (uint32_t i = 0; i < g->machines.n && i < g->machine_room; i++)
-		free(g->machine[i].disallowed);
+	for (uint32_t i = 0; i < g->machines.n && i < g->machines.room; i++)
+		free(g->machines.at[i].disallowed);
 	for (unsigned i = 0; i < COMMONS; i++)
 		free(g->common[i].text);
 	for (unsigned i = 0; i < SP_COUNT(names); i++)

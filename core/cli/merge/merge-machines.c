@@ -58,11 +58,11 @@ static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const 
 				sp_off at)
 {
 	struct sp_digest like = shape(p, source), d = texts(p);
-	uint32_t n = sp_names_number(&g->topologies, &like, sizeof(like));
+	uint32_t n = sp_names_number(&g->machines.topologies, &like, sizeof(like));
 	struct merge_topology *t;
 
-	g->topology = sp_room(g->topology, &g->topology_room, n + 1, sizeof(*g->topology));
-	t = &g->topology[n];
+	g->machines.topology = sp_room(g->machines.topology, &g->machines.topology_room, n + 1, sizeof(*g->machines.topology));
+	t = &g->machines.topology[n];
 	t->flat = strcmp(source, "flat") == 0;
 	t->seen = t->flat || strcmp(source, "system") == 0;
 	if (t->at && !!t->xml_bytes != !!p->xml_bytes ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
@@ -76,8 +76,8 @@ static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const 
 
 static uint32_t first_of(const struct merge *g, uint32_t n)
 {
-	while (g->machine[n].same != n)
-		n = g->machine[n].same;
+	while (g->machines.at[n].same != n)
+		n = g->machines.at[n].same;
 	return n;
 }
 
@@ -91,25 +91,25 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	g->key.used = 0;
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
 	if (topology != SP_NO_TOPOLOGY)
-		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
-	if (topology == SP_NO_TOPOLOGY || g->topology[topology].flat)	/* it may be any machine of as many CPUs */
+		sp_bytes_add(&g->key, g->machines.topologies.name[topology].key, sizeof(struct sp_digest));
+	if (topology == SP_NO_TOPOLOGY || g->machines.topology[topology].flat)	/* it may be any machine of as many CPUs */
 		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
-	n = sp_names_number(&g->machines, g->key.at, g->key.used);
-	g->machine = sp_room(g->machine, &g->machine_room, n + 1, sizeof(*g->machine));
+	n = sp_names_number(&g->machines.names, g->key.at, g->key.used);
+	g->machines.at = sp_room(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
 	if (g->machines.n > known)
-		g->machine[n] = (struct merge_machine){ .same = n, .topology = topology };
+		g->machines.at[n] = (struct merge_machine){ .same = n, .topology = topology };
 	if (!*h->process.boot_id)
 		return n;
 	g->key.used = 0;
 	sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
-	if (topology != SP_NO_TOPOLOGY && !g->topology[topology].seen)	/* one that was described to a process */
+	if (topology != SP_NO_TOPOLOGY && !g->machines.topology[topology].seen)	/* one that was described to a process */
 		sp_bytes_add(&g->key, &topology, sizeof(topology));
-	known = g->boots.n;
-	boot = sp_names_number(&g->boots, g->key.at, g->key.used);
-	g->boot_machine = sp_room(g->boot_machine, &g->boot_room, boot + 1, sizeof(*g->boot_machine));
-	if (g->boots.n > known)
-		g->boot_machine[boot] = n;
-	g->machine[first_of(g, n)].same = first_of(g, g->boot_machine[boot]);
+	known = g->machines.boots.n;
+	boot = sp_names_number(&g->machines.boots, g->key.at, g->key.used);
+	g->machines.boot_machine = sp_room(g->machines.boot_machine, &g->machines.boot_room, boot + 1, sizeof(*g->machines.boot_machine));
+	if (g->machines.boots.n > known)
+		g->machines.boot_machine[boot] = n;
+	g->machines.at[first_of(g, n)].same = first_of(g, g->machines.boot_machine[boot]);
 	return n;
 }
 
@@ -144,11 +144,11 @@ static bool no_by_bit(const void *arg, uint32_t i)
 
 static uint32_t member_machine(struct merge *g, const struct sp_source *s)
 {
-	const struct merge_map *on = s->machine < g->n_map ? &g->machine_map[s->machine] : NULL;
+	const struct merge_map *on = s->machine < g->machines.n_map ? &g->machines.map[s->machine] : NULL;
 	uint32_t n = machine_number(g, &s->model, on ? on->topology : SP_NO_TOPOLOGY);
 
 	if (on && on->topology != SP_NO_TOPOLOGY)
-		disallow(&g->machine[n], g->topology[on->topology].n, no_by_bit, on);
+		disallow(&g->machines.at[n], g->machines.topology[on->topology].n, no_by_bit, on);
 	return n;
 }
 
@@ -164,7 +164,7 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 	if (!p || !sp_tree_read(&t, p))
 		return machine_number(g, m, SP_NO_TOPOLOGY);
 	n = machine_number(g, m, topology_number(g, &t, sp_model_text(m, p->source), file, m->h.topology));
-	disallow(&g->machine[n], t.n, no_by_flag, &t);
+	disallow(&g->machines.at[n], t.n, no_by_flag, &t);
 	return n;
 }
 
@@ -223,13 +223,13 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 
 		if (sound && g) {
 			char *source = p ? read_text(s, p->source) : NULL;
-			struct merge_map *map = &g->machine_map[n];
+			struct merge_map *map = &g->machines.map[n];
 
 			map->topology = p ? topology_number(g, &t, source, file, on->topology) : SP_NO_TOPOLOGY;
 			map->words = (uint32_t)((on->b.bytes - sizeof(*on)) / 8);
 			map->disallowed = sp_need(calloc(map->words + 1, 8));
 			memcpy(map->disallowed, on->disallowed, map->words * 8ull);
-			g->n_map = n + 1;
+			g->machines.n_map = n + 1;
 			free(source);
 		}
 		next = sound ? on->next : 0;
@@ -248,15 +248,15 @@ int merge_check_machines(const struct sp_source *s)
 
 void merge_forget_map(struct merge *g)
 {
-	for (uint32_t i = 0; i < g->n_map; i++)
-		free(g->machine_map[i].disallowed);
-	g->n_map = 0;
+	for (uint32_t i = 0; i < g->machines.n_map; i++)
+		free(g->machines.map[i].disallowed);
+	g->machines.n_map = 0;
 }
 
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	merge_forget_map(g);
-	g->machine_map = sp_room(g->machine_map, &g->machine_map_room, s->h.compact.n_machines, sizeof(*g->machine_map));
+	g->machines.map = sp_room(g->machines.map, &g->machines.map_room, s->h.compact.n_machines, sizeof(*g->machines.map));
 	return walk(g, s, file);
 }
 
@@ -274,15 +274,15 @@ static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
 {
 	if (a == b || a == SP_NO_TOPOLOGY || b == SP_NO_TOPOLOGY)
 		return a != b && b == SP_NO_TOPOLOGY;
-	if (g->topology[a].n != g->topology[b].n)
-		return g->topology[a].n > g->topology[b].n;
-	return memcmp(g->topologies.name[a].key, g->topologies.name[b].key, sizeof(struct sp_digest)) < 0;
+	if (g->machines.topology[a].n != g->machines.topology[b].n)
+		return g->machines.topology[a].n > g->machines.topology[b].n;
+	return memcmp(g->machines.topologies.name[a].key, g->machines.topologies.name[b].key, sizeof(struct sp_digest)) < 0;
 }
 
 /* Of two trees nothing is known to be no process's in both. */
 static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t topology)
 {
-	m->words = topology == SP_NO_TOPOLOGY ? 0 : (g->topology[topology].n + 63) / 64;
+	m->words = topology == SP_NO_TOPOLOGY ? 0 : (g->machines.topology[topology].n + 63) / 64;
 	free(m->disallowed);
 	m->disallowed = sp_need(calloc(m->words + 1, 8));
 }
@@ -293,32 +293,32 @@ void merge_sort_machines(struct merge *g)
 	uint32_t *place = sp_need(malloc((g->machines.n + 1) * sizeof(*place))), *best = sp_need(malloc((g->machines.n + 1) * sizeof(*best))), n = 0;
 	bool *several = sp_need(calloc(g->machines.n + 1, sizeof(*several)));
 
-	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
+	sp_names_sort(&g->machines.names, &g->machines.order, &g->machines.rank);
 	memset(place, 0xff, (g->machines.n + 1) * sizeof(*place));
 	for (uint32_t i = 0; i < g->machines.n; i++) {
-		uint32_t number = g->machine_order[i], first = first_of(g, number), own = g->machine[number].topology;
+		uint32_t number = g->machines.order[i], first = first_of(g, number), own = g->machines.at[number].topology;
 
 		if (place[first] == UINT32_MAX) {
 			place[first] = n;
 			best[n] = own;
-			g->machine_order[n++] = number;
+			g->machines.order[n++] = number;
 		} else {
-			struct merge_machine *m = &g->machine[g->machine_order[place[first]]];
+			struct merge_machine *m = &g->machines.at[g->machines.order[place[first]]];
 
 			if (own == m->topology)
-				disallow_both(m, &g->machine[number]);
+				disallow_both(m, &g->machines.at[number]);
 			several[place[first]] = several[place[first]] || own != m->topology;
 			if (shows_more(g, own, best[place[first]]))
 				best[place[first]] = own;
 		}
-		g->machine_rank[number] = place[first];
+		g->machines.rank[number] = place[first];
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		g->machine[g->machine_order[i]].topology = best[i];
+		g->machines.at[g->machines.order[i]].topology = best[i];
 		if (several[i])
-			allow_all(&g->machine[g->machine_order[i]], g, best[i]);
+			allow_all(&g->machines.at[g->machines.order[i]], g, best[i]);
 	}
-	g->n_machines = n;
+	g->machines.n = n;
 	free(several);
 	free(place);
 	free(best);
@@ -331,13 +331,13 @@ static bool is_same(const struct merge *g, uint32_t number, const struct sp_tree
 {
 	struct sp_digest like = shape(p, source), d = texts(p);
 
-	return memcmp(g->topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&g->topology[number].texts, &d) == 0;
+	return memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&g->machines.topology[number].texts, &d) == 0;
 }
 
 /* Topology number `number` as its file has it: 0 or -ESTALE. */
 static int write_topology(struct merge *g, uint32_t number, char *const *file)
 {
-	struct merge_topology *t = &g->topology[number];
+	struct merge_topology *t = &g->machines.topology[number];
 	struct sp_source s = { .fd = -1 };
 	struct sp_tree tree;
 	struct sp_topology *p = sp_source_open(&s, file[t->file]) == 0 ? read_topology(&s, t->at, &tree) : NULL;
@@ -355,10 +355,10 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 
 int merge_write_machines(struct merge *g, char *const *file)
 {
-	for (uint32_t i = 0; i < g->n_machines; i++) {
-		const struct merge_machine *from = &g->machine[g->machine_order[i]];
+	for (uint32_t i = 0; i < g->machines.n; i++) {
+		const struct merge_machine *from = &g->machines.at[g->machines.order[i]];
 		uint32_t words = from->disallowed ? from->words : 0;
-		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->topology[from->topology];
+		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->machines.topology[from->topology];
 		struct sp_machine on = { .next = 0 };
 		sp_off at = sp_compact_begin(&g->c, SP_BLOCK_MACHINE, sizeof(on) + words * 8ull);
 		int e = 0;
@@ -366,13 +366,13 @@ int merge_write_machines(struct merge *g, char *const *file)
 		sp_compact_zeros(&g->c, sizeof(on) - sizeof(on.b));
 		sp_compact_put(&g->c, from->disallowed, words * 8ull);
 		sp_compact_end(&g->c);
-		on.host = sp_compact_text(&g->c, (const char *)g->machines.name[g->machine_order[i]].key);
+		on.host = sp_compact_text(&g->c, (const char *)g->machines.names.name[g->machines.order[i]].key);
 		if (t && !t->written)
 			e = write_topology(g, from->topology, file);
 		if (e < 0)
 			return e;
 		on.topology = t ? t->written : 0;
-		on.next = i + 1 < g->n_machines ? sp_compact_here(&g->c) : 0;
+		on.next = i + 1 < g->machines.n ? sp_compact_here(&g->c) : 0;
 		sp_compact_again(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
 	}
 	return g->out.error;

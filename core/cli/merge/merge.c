@@ -315,7 +315,7 @@ static void sort(struct merge *g)
 	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
 	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
-		g->process[i].machine = g->machine_rank[g->process[i].machine];
+		g->process[i].machine = g->machines.rank[g->process[i].machine];
 	qsort(g->process, g->n, sizeof(*g->process), by_place_in_run);
 	sort_events(g);
 }
