@@ -20,13 +20,14 @@ enum sp_form_can {
 	SP_CAN_NOTES = 256,		/* has the run's notes itself */
 	SP_CAN_OBSERVERS = 512,		/* says of each row who counted it, at every level */
 	SP_CAN_READ = 1024,		/* is a store, which the command reads and for which the library needs no model */
+	SP_CAN_INTERVALS = 2048,	/* has a row for each interval, which `sspapi stat -I` writes in place of the dump */
 };
 
 /* name, the extension of its files, what it can; `with` is handed on.  PAGE: a form that the library does not write. */
 #define SP_FORMS(FIRST, NEXT, PAGE, with) \
 	FIRST(text, ".txt", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_ALL | SP_CAN_NOTES, with) \
 	NEXT(json, ".json", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
-	NEXT(csv, ".csv", SP_CAN_LEVELS | SP_CAN_METRICS | SP_CAN_READINGS, with) \
+	NEXT(csv, ".csv", SP_CAN_LEVELS | SP_CAN_METRICS | SP_CAN_READINGS | SP_CAN_INTERVALS, with) \
 	PAGE(hwloc, ".xml", SP_CAN_OBJECTS, with) \
 	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
 	NEXT(store, ".sspapi", SP_CAN_NOTES | SP_CAN_READ, with)

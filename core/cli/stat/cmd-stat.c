@@ -343,7 +343,7 @@ static int write_forms(const struct wish *w, struct sp_stat_all *r, struct sp_mo
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
 		view = sp_any_view_by_name(p, strcspn(p, ","));
 		e = write_form(w, r, m, view, strchr(formats, ',') != NULL, path);
-		if (e == 0 && strcmp(view->name, "store") == 0)
+		if (e == 0 && view->can & SP_CAN_READ)
 			strcpy(store, path);
 	}
 	return e;
@@ -447,7 +447,8 @@ int sp_cmd_stat(int argc, char **argv)
 		return e;
 	sp_conf_capture(environ);
 	w.interval.most = readings_most();
-	w.interval.csv = w.interval.ms && w.formats && strcmp(w.formats, "csv") == 0 && !w.out;
+	w.interval.csv = w.interval.ms && w.formats && !w.out && !strchr(w.formats, ',') &&
+			 sp_form_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
 	w.interval.quiet = w.quiet;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	if (w.asked.n)
