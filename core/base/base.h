@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SP_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define SP_UNLIKELY(x)	__builtin_expect(!!(x), 0)

@@ -1,13 +1,10 @@
 /* conf.c: the table of variables, and reading them; see conf.h. */
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "conf.h"
 #include "cpu-list.h"
 #include "form.h"
-#include "out.h"
 #include "sys.h"
 
 #define PREFIX	"SSPAPI_"

@@ -1,9 +1,5 @@
 /* elf-file.c: reads an ELF file's dynamic section, symbols and build id; see elf-file.h. */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "elf-file.h"
 #include "sys.h"

@@ -1,5 +1,4 @@
 /* filters.c: see filters.h. */
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "filters.h"

@@ -1,6 +1,5 @@
 /* folder.c: opens a path's folder, part by part; see folder.h. */
 #include <linux/magic.h>
-#include <string.h>
 #include <sys/vfs.h>
 
 #include "conf.h"

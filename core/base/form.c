@@ -1,6 +1,4 @@
 /* form.c: a form by its name, and by the extension of a file's name; see form.h. */
-#include <string.h>
-
 #include "form.h"
 
 #define OURS(name, extension, can, with) { SP_FORM_ROW(name, extension, (can) | SP_CAN_IN_PROCESS) },

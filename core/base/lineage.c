@@ -1,6 +1,5 @@
 /* lineage.c: /proc, upwards; see lineage.h. */
 #include <limits.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "lineage.h"

@@ -1,6 +1,5 @@
 /* lock.c: a spin lock with signals blocked; see lock.h for when. */
 #include <signal.h>
-#include <time.h>
 
 #include "lock.h"
 #include "sys.h"

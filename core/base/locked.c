@@ -1,8 +1,6 @@
 /* locked.c: how many pages of locked memory are ours to take; see locked.h. */
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base.h"
 #include "conf.h"
 #include "locked.h"
 #include "sys.h"

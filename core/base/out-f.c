@@ -1,6 +1,4 @@
 /* out-f.c: texts by a format; see out.h. */
-#include <string.h>
-
 #include "out.h"
 
 struct form {

@@ -1,13 +1,10 @@
 /* output.c: names of dumps and how they are taken; see output.h. */
 #include <linux/fs.h>
-#include <string.h>
-#include <time.h>
 
 #include "lineage.h"
 #include "output.h"
 #include "folder.h"
 #include "out.h"
-#include "sys.h"
 
 #define MOST_SUFFIXES 10000
 

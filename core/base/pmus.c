@@ -1,6 +1,5 @@
 /* pmus.c: reads each PMU's list of CPUs; see pmus.h. */
 #include <dirent.h>
-#include <string.h>
 
 #include "cpu-list.h"
 #include "pmus.h"

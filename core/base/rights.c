@@ -1,6 +1,5 @@
 /* rights.c: takes the user's rights for a while, and gives them back; see rights.h. */
 #include <linux/capability.h>
-#include <string.h>
 
 #include "conf.h"
 #include "rights.h"

@@ -1,6 +1,4 @@
 /* sys.c: the few things asked of the kernel that take more than one line. */
-#include <sys/mman.h>
-
 #include "sys.h"
 
 int sp_write_all(int fd, const void *bytes, size_t n)

@@ -1,8 +1,4 @@
 /* sspapi.c: the command: a table of verbs, and running one. */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "tool/cmd.h"
 
 /* What they are is in help.c, which what they call may ask. */

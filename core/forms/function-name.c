@@ -1,6 +1,4 @@
 /* function-name.c: cuts a C++ function's name down; see function-name.h. */
-#include <string.h>
-
 #include "function-name.h"
 
 /* Behind a substitution: St, Sa, S_, S0_, T_, T1_. */

@@ -1,11 +1,7 @@
 /* level.c: sums a model per CPU, core, cache, memory, package, machine, process, thread, event set or call site. */
-#include <errno.h>
-#include <string.h>
-
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
-#include "../model/observers.h"
 #include "../model/repeats.h"
 #include "level.h"
 #include "view-text-words.h"

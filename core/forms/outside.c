@@ -1,6 +1,4 @@
 /* outside.c: adds up the counts of CPUs that the topology lacks; see outside.h. */
-#include <string.h>
-
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/view-common.h"

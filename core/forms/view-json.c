@@ -4,7 +4,6 @@
  * diff(1) and grep(1) are of use.
  */
 #include "../model/core-kinds.h"
-#include "../model/observers.h"
 #include "../model/repeats.h"
 #include "../store/blocks.h"
 #include "outside.h"

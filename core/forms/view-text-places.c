@@ -1,7 +1,6 @@
 /* view-text-places.c: writes the tables of places, and the lists; see view-text-places.h. */
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
-#include "../model/observers.h"
 #include "../model/repeats.h"
 #include "view-text-places.h"
 #include "view-text-table.h"

@@ -14,8 +14,6 @@
  * under the name of the one that they are in: that one has a name in every form.  (But not under
  * one of the C++ library's: what a std::thread runs would all be _M_run, in std_thread.h.)
  */
-#include <string.h>
-
 #include "../base/sys.h"
 #include "function-name.h"
 #include "view-text-words.h"

@@ -3,7 +3,6 @@
  */
 #include "../base/cpu-list.h"
 #include "../model/repeats.h"
-#include "view-metrics.h"
 #include "view-text-levels.h"
 #include "view-text-places.h"
 #include "view-text-table.h"

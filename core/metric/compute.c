@@ -1,9 +1,6 @@
 /* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a metric's
  * events; see compute.h.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "../base/sys.h"
 #include "../model/view-common.h"
 #include "compute.h"

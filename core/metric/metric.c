@@ -1,5 +1,4 @@
 /* metric.c: metrics of one store: which of them can be computed, and which are shown; see metric.h. */
-#include <string.h>
 #include <strings.h>
 
 #include "../base/sys.h"

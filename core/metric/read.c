@@ -1,5 +1,4 @@
 /* read.c: a file of definitions, line by line; see metric.h. */
-#include <string.h>
 #include <strings.h>
 
 #include "../base/out.h"

@@ -1,6 +1,4 @@
 /* relation.c: see relation.h. */
-#include <string.h>
-
 #include "relation.h"
 
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)

@@ -5,12 +5,8 @@
  * event must have been counted during 99 % of the time that any of them was.  Only sets that ran without a pause are
  * known to have counted all the time from their first call to their last.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "../base/sort.h"
 #include "../base/sys.h"
-#include "../model/view-common.h"
 #include "together.h"
 
 #define COVERED 99u			/* per cent */

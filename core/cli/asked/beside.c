@@ -3,10 +3,8 @@
  * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's' to start and 'e'
  * to stop, and answers with all that it knows; it ends when the command closes the socket, or is gone.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 

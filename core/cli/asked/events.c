@@ -5,9 +5,7 @@
  * in front of libpapi's syscall(): the attributes of the last perf_event_open that succeeds are the event's.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "../../base/conf.h"
 #include "../../base/sys.h"
 #include "../../events/formula.h"
 #include "../../events/kinds.h"

@@ -5,7 +5,6 @@
  * alone: by way of the folder /usr/$LIB, and up from there to the root, no other finds the file.
  */
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
 /* kernel-events.c: the table, and finding names in it. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "../../base/perf.h"

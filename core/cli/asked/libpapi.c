@@ -1,10 +1,7 @@
 /* libpapi.c: libpapi as the command loads it, starts it, and looks into what it calls; see libpapi.h. */
 #include <dlfcn.h>
-#include <link.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/elf-slots.h"
 #include "libpapi.h"

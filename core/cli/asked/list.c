@@ -1,7 +1,6 @@
 /* list.c: PAPI's presets, and the native events of its components, for `sspapi list`. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apart.h"
 #include "libpapi.h"

@@ -1,10 +1,8 @@
 /* machine.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "../../../topo/topo.h"

@@ -1,8 +1,6 @@
 /* cmd-diff.c: what two runs counted differently, or two programs each run several times, at any level. */
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../files/once.h"
 #include "../files/runs.h"

@@ -1,5 +1,4 @@
 /* diff-metrics.c: see diff-metrics.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../model/core-kinds.h"

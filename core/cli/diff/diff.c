@@ -1,13 +1,9 @@
 /* diff.c: matches the rows of two sides, compares and shows them; see diff.h. */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../forms/view-csv.h"
-#include "../../forms/view-metrics.h"
 #include "../../forms/view-text-table.h"
-#include "../../model/observers.h"
 #include "../tool/cmd.h"
 #include "chance.h"
 #include "diff.h"

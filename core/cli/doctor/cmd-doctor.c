@@ -1,8 +1,6 @@
 /* cmd-doctor.c: what would stop counts from appearing here, for this program, and how
  * to mend it. */
 #include <getopt.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"

@@ -1,9 +1,5 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 
 #include "../../base/sys.h"
 #include "../asked/apart.h"

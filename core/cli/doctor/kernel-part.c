@@ -1,11 +1,7 @@
 /* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "../../base/perf.h"
 #include "../asked/kernel-events.h"

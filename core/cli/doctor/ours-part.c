@@ -1,8 +1,5 @@
 /* ours-part.c: sspapi's own libraries, and hwloc. */
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../../topo/topo.h"
 #include "../tool/cmd.h"

@@ -1,10 +1,6 @@
 /* output-part.c: where the dump is to go: can it be written there? */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../base/folder.h"
 #include "../../base/output.h"

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "../../base/base.h"
 #include "../asked/kernel-events.h"
 #include "../asked/libpapi.h"
 #include "doctor.h"

@@ -1,7 +1,6 @@
 /* program-part.c: the program: can anything be preloaded into it, and has it PAPI? */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "doctor.h"
 

@@ -1,7 +1,4 @@
 /* cmd-env.c: every variable, its value now, its default and what it means. */
-#include <getopt.h>
-#include <stdlib.h>
-
 #include "../../base/conf.h"
 #include "../tool/cmd.h"
 

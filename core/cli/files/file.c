@@ -1,11 +1,5 @@
 /* file.c: reads a store's file into memory for a command. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../base/output.h"
 #include "../../forms/view.h"

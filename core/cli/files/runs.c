@@ -1,11 +1,5 @@
 /* runs.c: which files are meant; see runs.h. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../forms/view.h"
 #include "../../store/blocks.h"

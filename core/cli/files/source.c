@@ -1,11 +1,4 @@
 /* source.c: reads a file's processes one at a time. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "../../store/blocks.h"
 #include "../../store/live.h"
 #include "source.h"

@@ -1,8 +1,5 @@
 /* cmd-list.c: what can be counted here, and how it is called. */
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../asked/kernel-events.h"
 #include "../asked/list.h"

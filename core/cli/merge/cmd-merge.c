@@ -1,10 +1,4 @@
 /* cmd-merge.c: many stores (ranks, hosts) into one. */
-#include <errno.h>
-#include <getopt.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "../../base/folder.h"
 #include "../../base/form.h"
 #include "../../store/format.h"

@@ -1,9 +1,5 @@
 /* files.c: several files read as one run: merged, in memory. */
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../tool/cmd.h"
 #include "files.h"

@@ -1,11 +1,7 @@
 /* merge-front.c: the header of a merged store, with what its processes have in common,
  * their notes, and the lists of events and calls. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../../model/view-common.h"
 #include "merge-common.h"
 
 /* ---- what is common ------------------------------------------------------- */

@@ -1,8 +1,4 @@
 /* merge-machines.c: whose host and topology a process had, and the machines of the result. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "merge-common.h"
 
 /* ---- a topology in a file --------------------------------------------------- */

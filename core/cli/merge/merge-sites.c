@@ -1,8 +1,5 @@
 /* merge-sites.c: call sites: the same code in the same module is the same site, whatever
  * process it was met in. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "merge-common.h"
 
 /* ---- what a process has ----------------------------------------------------- */

@@ -1,14 +1,6 @@
 /* merge.c: what is in the files, and the merged store of it. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../forms/view.h"
 #include "../../model/view-common.h"
-#include "../files/file.h"
-#include "../files/source.h"
-#include "../tool/bytes.h"
-#include "../tool/names.h"
 #include "merge-common.h"
 #include "merge.h"
 

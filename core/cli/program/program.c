@@ -1,14 +1,6 @@
 /* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "../../base/elf-file.h"
 #include "../../model/view-common.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"

@@ -8,14 +8,8 @@
  * that exists is replaced; what the process wrote itself, before it was killed, is not made again.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../base/conf.h"
 #include "../../base/folder.h"
 #include "../../base/output.h"
 #include "../../store/live.h"

@@ -1,12 +1,5 @@
 /* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"

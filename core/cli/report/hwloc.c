@@ -1,11 +1,5 @@
 /* hwloc.c: writes the hwloc format; see hwloc.h. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "../../../topo/topo.h"
 #include "../../base/sys.h"

@@ -1,12 +1,8 @@
 /* page-part.c: chooses what a page has of a large run; see page-part.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../base/sort.h"
 #include "../../forms/level.h"
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"
-#include "../../model/view-common.h"
 #include "../tool/cmd.h"
 #include "page-part.h"
 

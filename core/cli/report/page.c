@@ -1,8 +1,4 @@
 /* page.c: writes the html form; see page.h. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../forms/view-json.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"

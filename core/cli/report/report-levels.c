@@ -1,13 +1,8 @@
 /* report-levels.c: a model's levels as text, CSV and JSON. */
-#include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../forms/view-csv.h"
 #include "../../forms/view-json.h"
-#include "../../forms/view-metrics.h"
 #include "../../forms/view-text-levels.h"
 #include "../../model/core-kinds.h"
 #include "../files/file.h"

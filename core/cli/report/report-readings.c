@@ -1,5 +1,4 @@
 /* report-readings.c: the permanent readings as rows of CSV, each with its time. */
-#include "../../forms/view-text-words.h"
 #include "../../model/view-common.h"
 #include "../tool/cmd.h"
 #include "report.h"

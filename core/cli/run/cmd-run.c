@@ -1,11 +1,4 @@
 /* cmd-run.c: sets the environment and becomes the program; no process in between. */
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "../../base/output.h"
 #include "../../forms/view.h"
 #include "../asked/asked.h"

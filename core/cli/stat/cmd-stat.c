@@ -1,15 +1,8 @@
 /* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../base/conf.h"
 #include "../../base/folder.h"
 #include "../../base/output.h"
-#include "../../model/view-common.h"
 #include "../program/program.h"
 #include "../report/page.h"
 #include "../report/report.h"

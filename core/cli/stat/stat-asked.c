@@ -1,10 +1,5 @@
 /* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../base/sys.h"
 #include "../tool/cmd.h"

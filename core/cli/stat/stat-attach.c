@@ -14,14 +14,9 @@
  * a birth since: the next one cannot have begun before the one before was over.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "../../base/perf.h"
 #include "../program/program.h"

@@ -14,8 +14,6 @@
  * was numbered; else it is opened again (stat-attach.c).  A thread that has been on a CPU and wrote nothing has inherited
  * nothing.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "../../base/perf.h"

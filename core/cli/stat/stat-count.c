@@ -1,9 +1,5 @@
 /* stat-count.c: the counters: one inherited event of the child for each CPU. */
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

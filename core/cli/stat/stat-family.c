@@ -1,8 +1,6 @@
 /* stat-family.c: rows of threads that ran before they were counted.  Such a thread's counters have what it counted and
  * what all counted that were born of it since: its row is that less the rows of these, where each of these has one.  The
  * others are counted together. */
-#include <string.h>
-
 #include "stat-running.h"
 
 /* Whose counters it inherited; NULL: nobody knows. */

@@ -1,11 +1,7 @@
 /* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a thread of the group (or of one
  * below) does.  Nothing is inherited and nobody is missed; which thread it was the kernel does not tell.
  */
-#include <errno.h>
 #include <mntent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "../../base/perf.h"

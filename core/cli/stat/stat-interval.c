@@ -1,11 +1,5 @@
 /* stat-interval.c: see stat-interval.h. */
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../base/sys.h"
 #include "../tool/cmd.h"

@@ -2,10 +2,6 @@
  * a microsecond.  So each event has one inherited counter for all CPUs, and a thread that has lived for a while gets counters of
  * its own for each CPU, as the first thread has from its start (stat-own.c).  The rest of the total is a row without a CPU. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../base/sys.h"
 #include "../tool/cmd.h"

@@ -1,10 +1,6 @@
 /* stat-names.c: which events: those that were asked for, what metrics need, or the usual ones. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "../../base/out.h"
 #include "../asked/kernel-events.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"

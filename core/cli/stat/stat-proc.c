@@ -1,8 +1,4 @@
 /* stat-proc.c: what /proc says of threads and processes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"

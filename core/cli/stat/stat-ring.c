@@ -1,6 +1,4 @@
 /* stat-ring.c: a ring that the kernel writes records into. */
-#include <string.h>
-
 #include "../../base/sys.h"
 #include "stat.h"
 

@@ -8,11 +8,6 @@
  * is the total less the others, which is exact.  Tasks that still run have nothing written either: with them it is one
  * row of them all.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"

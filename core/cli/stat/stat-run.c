@@ -1,9 +1,6 @@
 /* stat-run.c: the program that is counted: how it starts, which signals it gets, how it ends. */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>

@@ -1,14 +1,7 @@
 /* stat-store.c: what was counted as a store: a merged one (format.h), with a member for each process. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "../../base/conf.h"
 #include "../../base/cpu-list.h"
 #include "../../base/pmus.h"
-#include "../../model/view-common.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 

@@ -3,12 +3,7 @@
  * stay what the inherited counters say: what the loader, static programs and threads that nobody tells of counted is the
  * total less the rows.
  */
-#include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../base/sys.h"
 #include "../program/program.h"

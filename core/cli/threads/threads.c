@@ -8,7 +8,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <threads.h>
 
 #include "../../base/sys.h"

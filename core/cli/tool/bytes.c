@@ -1,7 +1,4 @@
 /* bytes.c: see bytes.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "bytes.h"
 #include "cmd.h"
 

@@ -1,4 +1,4 @@
-/* cmd.h: what each verb of the sspapi command is made of.
+/* cmd.h: what each verb of the sspapi command is made of, with the headers of libc that they use.
  *
  * Exit status: 0 success, 1 something was wrong with the data or a file could not
  * be read, 2 wrong usage.  Messages go to standard error: "sspapi VERB: which: what".
@@ -6,7 +6,14 @@
 #ifndef SP_CMD_H
 #define SP_CMD_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../../base/base.h"
 

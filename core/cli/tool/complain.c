@@ -1,9 +1,4 @@
 /* complain.c: what a command says when it cannot go on. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "../../base/lock.h"
 #include "../../base/out.h"
 #include "cmd.h"

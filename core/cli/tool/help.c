@@ -1,6 +1,5 @@
 /* help.c: what --help says; shell completion reads it, too (scripts/completion/). */
 #include <getopt.h>
-#include <string.h>
 
 #include "../../base/form.h"
 #include "../../forms/level.h"

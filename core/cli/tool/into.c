@@ -1,11 +1,4 @@
 /* into.c: puts a file in the place of standard output, and takes it back; see into.h. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "../../base/folder.h"
 #include "../../base/output.h"
 #include "cmd.h"

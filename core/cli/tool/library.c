@@ -1,9 +1,4 @@
 /* library.c: where what was built with this command lies. */
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cmd.h"
 
 /* Seen from the command: beside it in a build, else as installed; or where it was to be. */

@@ -1,10 +1,5 @@
 /* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see metrics.h. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "../../forms/view-metrics.h"
 #include "bytes.h"

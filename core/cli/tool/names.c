@@ -1,7 +1,4 @@
 /* names.c: keys and their numbers; digests. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd.h"
 #include "names.h"
 

@@ -1,7 +1,6 @@
 /* near-names.c: see near-names.h. */
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "../../base/conf.h"

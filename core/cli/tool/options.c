@@ -1,8 +1,6 @@
 /* options.c: a verb's options: getopt_long(3), with -h, --help, -V and --version of every verb,
  * and one line of our own for what is no option. */
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd.h"
 #include "near-names.h"

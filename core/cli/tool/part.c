@@ -1,10 +1,7 @@
 /* part.c: makes the temporary file, and removes or renames it; see part.h. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../../base/folder.h"

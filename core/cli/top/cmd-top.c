@@ -1,14 +1,6 @@
 /* cmd-top.c: the tables of a process that still runs, from copies of its live file. */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../../base/lineage.h"
 #include "../../base/sys.h"
