@@ -1,8 +1,10 @@
 /* out.c: text into a descriptor or into memory, without stdio or malloc. */
 #include "out.h"
 
+#include <float.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -247,130 +249,32 @@ void sp_out_hex(struct sp_out *o, uint64_t v)
 
 /* ---- floating point ---------------------------------------------------- */
 
-/* Integers of up to 1280 bits: 2^1075 (the smallest double) times 10^17.  Words from n on are 0: the doubles of a page of
- * hundreds of ranks took most of its time while all 40 were gone through. */
-struct big {
-	unsigned n;
-	uint32_t w[40];
-};
-
-static void big_set(struct big *b, uint64_t v)
-{
-	memset(b, 0, sizeof(*b));
-	b->w[0] = (uint32_t)v;
-	b->w[1] = (uint32_t)(v >> 32);
-	b->n = b->w[1] ? 2 : 1;
-}
-
-static void big_multiply(struct big *b, uint32_t by)
-{
-	uint64_t carry = 0;
-
-	for (unsigned i = 0; i < b->n; i++) {
-		carry += (uint64_t)b->w[i] * by;
-		b->w[i] = (uint32_t)carry;
-		carry >>= 32;
-	}
-	if (carry && b->n < SP_COUNT(b->w))
-		b->w[b->n++] = (uint32_t)carry;
-}
-
-static void big_shift(struct big *b, unsigned bits)
-{
-	for (; bits >= 16; bits -= 16)
-		big_multiply(b, 1u << 16);
-	big_multiply(b, 1u << bits);
-}
-
-/* The sign of (a + c) * 10^tens - b, for tens 0 or 1; c may be NULL. */
-static int big_compare(const struct big *a, int tens, const struct big *c, const struct big *b)
-{
-	struct big sum = *a;
-	uint64_t carry = 0;
-	unsigned n = (unsigned)sp_min(sp_max(a->n, c ? c->n : 0) + 1, SP_COUNT(sum.w));
-
-	for (unsigned i = 0; c && i < n; i++) {
-		carry += (uint64_t)sum.w[i] + c->w[i];
-		sum.w[i] = (uint32_t)carry;
-		carry >>= 32;
-	}
-	sum.n = n;
-	if (tens)
-		big_multiply(&sum, 10);
-	n = (unsigned)sp_max(sum.n, b->n);
-	while (n--) {
-		if (sum.w[n] != b->w[n])
-			return sum.w[n] < b->w[n] ? -1 : 1;
-	}
-	return 0;
-}
-
-/* From one that is not less. */
-static void big_subtract(struct big *a, const struct big *b)
-{
-	int64_t borrow = 0;
-
-	for (unsigned i = 0; i < a->n; i++) {
-		borrow += (int64_t)a->w[i] - b->w[i];
-		a->w[i] = (uint32_t)borrow;
-		borrow >>= 32;
-	}
-}
-
-/* The fewest digits that read back as this double (Steele and White; v > 0
- * and finite): v = 0.DIGITS * 10^*exponent; their number is returned.
- * r / s is what is still to be written, m / s half of the gap to the next
- * double (below a power of two, where it is half as wide). */
+/* The fewest digits that read back as this double (v > 0 and finite): v = 0.DIGITS * 10^*exponent; their number is returned.
+ * strfromd(3) and strtod(3) take neither memory nor locks; both have the locale's decimal point, which is passed over. */
 static unsigned shortest_digits(double v, char digits[20], int *exponent)
 {
-	struct big r, s, m;
-	uint64_t bits, fraction;
-	int e, k, even;	/* an even one is also what a tie is rounded to */
+	char text[64], format[] = "%.00e";
 	unsigned n = 0;
+	char *p = text;
+	bool below;
 
-	memcpy(&bits, &v, sizeof(bits));
-	e = (int)(bits >> 52 & 0x7ff);
-	fraction = bits & ((1ull << 52) - 1);
-	if (e)
-		fraction |= 1ull << 52;
-	e = (e ? e : 1) - 1075;
-	even = !(fraction & 1);
-	big_set(&r, fraction);
-	big_set(&s, 1);
-	big_set(&m, fraction == 1ull << 52 ? 1 : 2);
-	big_shift(&r, 2 + (unsigned)(e > 0 ? e : 0));
-	big_shift(&m, (unsigned)(e > 0 ? e : 0));
-	big_shift(&s, 2 + (unsigned)(e < 0 ? -e : 0));
-	k = (e + 63 - __builtin_clzll(fraction)) * 1233 / 4096;
-	for (int i = 0; i < k; i++)
-		big_multiply(&s, 10);
-	for (int i = k; i < 0; i++) {
-		big_multiply(&r, 10);
-		big_multiply(&m, 10);
-	}
-	for (; big_compare(&r, 0, &m, &s) + even > 0; k++)
-		big_multiply(&s, 10);
-	for (; big_compare(&r, 1, &m, &s) + even <= 0; k--) {
-		big_multiply(&r, 10);
-		big_multiply(&m, 10);
-	}
-	for (;;) {
-		char d = '0';
-		bool low, high;
-
-		big_multiply(&r, 10);
-		big_multiply(&m, 10);
-		for (; big_compare(&r, 0, NULL, &s) >= 0; d++)
-			big_subtract(&r, &s);
-		low = big_compare(&r, 0, NULL, &m) < even;
-		high = big_compare(&r, 0, &m, &s) + even > 0;
-		if (high && (!low || big_compare(&r, 0, &r, &s) >= 0))
-			d++;
-		digits[n++] = d;
-		if (low || high || n == 17)
+	/* What 15 digits say of a normal double has zeros behind the digits that it needs. */
+	for (unsigned behind = v < DBL_MIN ? 0 : DBL_DIG - 1; behind < DBL_DECIMAL_DIG; behind++) {
+		format[2] = (char)('0' + behind / 10);
+		format[3] = (char)('0' + behind % 10);
+		strfromd(text, sizeof(text), format, v);
+		if (strtod(text, NULL) >= v && strtod(text, NULL) <= v)
 			break;
 	}
-	*exponent = k;
+	for (; *p != 'e'; p++)
+		if (*p >= '0' && *p <= '9')
+			digits[n++] = *p;
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	below = *++p == '-';
+	for (*exponent = 0; *++p;)
+		*exponent = 10 * *exponent + *p - '0';
+	*exponent = (below ? -*exponent : *exponent) + 1;
 	return n;
 }
 
