@@ -43,28 +43,15 @@ static uint64_t file_offset(const struct sp_elf_file *f, const ElfW(Ehdr) *e, ui
 	return 0;
 }
 
-static void read_entry(struct sp_elf_file *f, const ElfW(Dyn) *d, uint64_t *strings)
-{
-	switch (d->d_tag) {
-	case DT_NEEDED:
-		if (f->n_needed < SP_ELF_NEEDED)
-			f->needed[f->n_needed++] = d->d_un.d_val;
-		break;
-	case DT_RPATH: f->rpath = d->d_un.d_val; break;
-	case DT_RUNPATH: f->runpath = d->d_un.d_val; break;
-	case DT_SONAME: f->soname = d->d_un.d_val; break;
-	case DT_STRTAB: *strings = d->d_un.d_ptr; break;
-	case DT_STRSZ: f->strings_size = d->d_un.d_val; break;
-	}
-}
-
 static void read_dynamic(struct sp_elf_file *f, const ElfW(Ehdr) *e, const ElfW(Phdr) *at)
 {
 	uint64_t entries = sp_min(at->p_filesz / sizeof(ElfW(Dyn)), DYNAMIC_MOST), strings = 0;
 	ElfW(Dyn) d;
 
-	for (uint64_t i = 0; i < entries && read_at(f, &d, sizeof(d), at->p_offset + i * sizeof(d)) && d.d_tag != DT_NULL; i++)
-		read_entry(f, &d, &strings);
+	for (uint64_t i = 0; i < entries && read_at(f, &d, sizeof(d), at->p_offset + i * sizeof(d)) && d.d_tag != DT_NULL; i++) {
+		strings = d.d_tag == DT_STRTAB ? d.d_un.d_ptr : strings;
+		f->strings_size = d.d_tag == DT_STRSZ ? d.d_un.d_val : f->strings_size;
+	}
 	f->strings_at = file_offset(f, e, strings);
 }
 
@@ -164,16 +151,6 @@ void sp_elf_file_close(struct sp_elf_file *f)
 }
 
 /* ---- bytes ---------------------------------------------------------------------- */
-
-const char *sp_elf_file_text(const struct sp_elf_file *f, uint64_t offset, char *text, size_t room)
-{
-	long n = 0;
-
-	if (f->strings_at && offset && offset < f->strings_size)
-		n = sp_sys(SYS_pread64, f->fd, text, room - 1, f->strings_at + offset);
-	text[n > 0 ? n : 0] = 0;
-	return text;
-}
 
 /* Where n bytes stand first between these places in the file; UINT64_MAX: nowhere. */
 static uint64_t find(const struct sp_elf_file *f, uint64_t at, uint64_t end, const char *bytes, size_t n)

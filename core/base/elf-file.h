@@ -3,14 +3,12 @@
  * For the command, and for the end of a process: by read and in bounded memory, without malloc, loader
  * or lock.  Nothing in the file is trusted.
  */
-#ifndef SP_ELF_FILE_H
-#define SP_ELF_FILE_H
+#pragma once
 
 #include <link.h>
 
 #include "base.h"
 
-#define SP_ELF_NEEDED 256u		/* most libraries that are looked at of one object */
 #define SP_ELF_NAME 512u		/* bytes of a function's name; longer ones are left out */
 #define SP_ELF_ID 36u			/* bytes of a build id; longer ones are none */
 
@@ -19,9 +17,6 @@ struct sp_elf_file {
 	bool foreign;			/* another word size or machine */
 	bool interpreter;		/* has PT_INTERP, */
 	char loader[256];		/* which is this; "" if it cannot be told */
-	uint32_t n_needed;
-	uint64_t needed[SP_ELF_NEEDED];	/* offsets in its strings, as all below */
-	uint64_t rpath, runpath, soname;	/* 0: none */
 	uint64_t strings_at, strings_size;	/* in the file; 0: no dynamic section */
 	uint64_t size;			/* of the file */
 	unsigned char build_id[SP_ELF_ID];
@@ -33,9 +28,6 @@ struct sp_elf_file {
 /* 0; -ENOEXEC: no ELF file; -errno.  To be closed unless it failed. */
 int sp_elf_file_open(struct sp_elf_file *f, const char *path);
 void sp_elf_file_close(struct sp_elf_file *f);
-
-/* A string of its dynamic section; "" where there is none, cut to room. */
-const char *sp_elf_file_text(const struct sp_elf_file *f, uint64_t offset, char *text, size_t room);
 
 /* Does one of these (ended by NULL) stand in its dynamic strings, as an import or export? */
 bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *names);
@@ -61,5 +53,3 @@ void sp_elf_file_names(const struct sp_elf_file *f, struct sp_elf_want *want, ui
 
 /* The build id in a note segment, of *n bytes; NULL: none. */
 const unsigned char *sp_elf_note_id(const unsigned char *note, uint64_t bytes, uint32_t *n);
-
-#endif

@@ -1,13 +1,13 @@
 /* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
 #include <sys/xattr.h>
 
+#include "../../base/elf-file.h"
 #include "../../model/view-common.h"
+#include "../asked/apart.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
-#include "library-path.h"
 #include "program.h"
 
-#define OBJECTS_MOST 512u
 #define SCRIPTS_MOST 4u			/* a script's interpreter may be a script */
 
 /* ---- which file ---------------------------------------------------------- */
@@ -70,38 +70,13 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 
 /* ---- what the loader will do with it -------------------------------------- */
 
-struct object {
-	char *path;
-	char *rpath;			/* of those through which it is needed; NULL: none */
-	bool preloaded;
-};
-
 /* (ld.so and libc, which define them, load and start nothing by themselves.) */
 static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
 				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
 
-struct closure {
-	struct sp_program *program;
-	struct object at[OBJECTS_MOST];
-	unsigned n;
-};
-
 static bool is_papi(const char *soname)
 {
 	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
-}
-
-static void add(struct closure *c, const char *path, const char *rpath)
-{
-	struct object *o = &c->at[c->n];
-
-	for (unsigned i = 0; i < c->n; i++)
-		if (strcmp(c->at[i].path, path) == 0)
-			return;
-	if (c->n == OBJECTS_MOST || !(o->path = strdup(path)))
-		return;
-	o->rpath = rpath ? strdup(rpath) : NULL;
-	c->n++;
 }
 
 /* The first one; missing: path is the name that is not found. */
@@ -114,84 +89,82 @@ static void found_papi(struct sp_program *p, const char *path, bool missing)
 }
 
 /* What an object that the program links does for it. */
-static void look_linked(struct sp_program *p, const struct sp_elf_file *f, const struct object *o)
+static void look_linked(struct sp_program *p, const char *path)
 {
 	static const char *const init[] = { "PAPI_library_init", NULL };
-
-	p->loads_or_starts |= sp_elf_file_has_name(f, starts) && !sp_elf_file_defines(f, "dlopen") && !sp_elf_file_defines(f, "execve");
-	if (!*p->holds_papi && !o->preloaded && !is_papi(o->path) && sp_elf_file_has_name(f, init) && sp_elf_file_defines(f, init[0]))
-		snprintf(p->holds_papi, sizeof(p->holds_papi), "%s", o->path);
-}
-
-/* What object number i needs, and the closure grows by it. */
-static void follow(struct closure *c, unsigned i)
-{
-	char rpath[PATH_MAX], runpath[PATH_MAX], origin[PATH_MAX], soname[PATH_MAX], path[PATH_MAX], *slash;
-	struct sp_search by = { .origin = origin };
 	struct sp_elf_file f;
 
-	if (sp_elf_file_open(&f, c->at[i].path) < 0)
+	if (sp_elf_file_open(&f, path) < 0)
 		return;
-	if (i)
-		look_linked(c->program, &f, &c->at[i]);
-	if (!realpath(c->at[i].path, origin))
-		strcpy(origin, c->at[i].path);
-	slash = strrchr(origin, '/');
-	*(slash ? slash : origin) = 0;
-	sp_elf_file_text(&f, f.rpath, rpath, sizeof(rpath));
-	sp_elf_file_text(&f, f.runpath, runpath, sizeof(runpath));
-	by.runpath = *runpath ? runpath : NULL;
-	by.rpath = *rpath ? rpath : c->at[i].rpath;
-	for (unsigned k = 0; k < f.n_needed; k++) {
-		bool there;
-
-		sp_elf_file_text(&f, f.needed[k], soname, sizeof(soname));
-		there = *soname && sp_library_find(soname, &by, path);
-		if (is_papi(soname))
-			found_papi(c->program, there ? path : soname, !there);
-		if (there)
-			add(c, path, by.rpath);
-	}
+	p->loads_or_starts |= sp_elf_file_has_name(&f, starts) && !sp_elf_file_defines(&f, "dlopen") && !sp_elf_file_defines(&f, "execve");
+	if (!*p->holds_papi && !is_papi(path) && sp_elf_file_has_name(&f, init) && sp_elf_file_defines(&f, init[0]))
+		snprintf(p->holds_papi, sizeof(p->holds_papi), "%s", path);
 	sp_elf_file_close(&f);
 }
 
-static void add_preloaded(struct closure *c)
+/* Our loader, and what it is asked for. */
+struct question {
+	char loader[256];
+	const char *path, *preload;
+};
+
+static bool find_own_loader(char loader[256])
 {
-	char *list = getenv("LD_PRELOAD") ? strdup(getenv("LD_PRELOAD")) : NULL, *save;
-	struct sp_search none = { 0 };
+	struct sp_elf_file own;
 
-	for (char *p = list ? strtok_r(list, ": ", &save) : NULL; p; p = strtok_r(NULL, ": ", &save)) {
-		char path[PATH_MAX];
-		unsigned n;
-
-		if (!sp_library_find(p, &none, path))
-			continue;
-		if (is_papi(path))
-			found_papi(c->program, path, false);
-		n = c->n;
-		add(c, path, NULL);
-		if (c->n > n)
-			c->at[n].preloaded = true;
-	}
-	free(list);
+	if (sp_elf_file_open(&own, "/proc/self/exe") < 0)
+		return false;
+	strcpy(loader, own.loader);
+	sp_elf_file_close(&own);
+	return *loader;
 }
 
-static void close_over(struct sp_program *p)
+/* It loads a program and what that links, lists them, and runs nothing of them. */
+static void ask_loader(void *question, int to)
 {
-	struct closure *c = calloc(1, sizeof(*c));
+	const struct question *q = question;
 
-	if (!c)
-		return;
-	c->program = p;
-	add(c, p->path, NULL);
-	add_preloaded(c);
-	for (unsigned i = 0; i < c->n; i++)
-		follow(c, i);
-	for (unsigned i = 0; i < c->n; i++) {
-		free(c->at[i].path);
-		free(c->at[i].rpath);
-	}
-	free(c);
+	dup2(to, STDOUT_FILENO);
+	setenv("LD_PRELOAD", q->preload, 1);
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);	/* as ldd(1): --list ends where one is missing */
+	execl(q->loader, q->loader, q->path, NULL);
+}
+
+/* "NAME => PATH (ADDRESS)", "NAME => not found", "PATH (ADDRESS)" */
+static bool take_object(char *line, const char **name, const char **path)
+{
+	char *arrow = strstr(line, " => "), *address = strstr(line, " (0x");
+
+	line += strspn(line, "\t");
+	if (arrow || address)
+		*(arrow ? arrow : address) = 0;
+	if (address)
+		*address = 0;
+	*name = line;
+	*path = arrow ? arrow + strlen(" => ") : line;
+	return **path == '/';
+}
+
+static void take_linked(void *program, char *line)
+{
+	struct sp_program *p = program;
+	const char *name, *path;
+	bool there = take_object(line, &name, &path);
+
+	if (is_papi(name))
+		found_papi(p, there ? path : name, !there);
+	if (there)
+		look_linked(p, path);
+}
+
+static void look_preloaded(struct sp_program *p)
+{
+	char *list = sp_need(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")), *save;
+
+	for (char *path = strtok_r(list, ": ", &save); path; path = strtok_r(NULL, ": ", &save))
+		if (is_papi(path) && access(path, R_OK) == 0)
+			found_papi(p, path, false);
+	free(list);
 }
 
 /* ---- looking ----------------------------------------------------------------- */
@@ -220,28 +193,23 @@ static bool same_loader(const char *a, const char *b)
 	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
 }
 
-/* Ours is that of this command. */
-static void look_loader(struct sp_program *p, const struct sp_elf_file *f)
-{
-	struct sp_elf_file own;
-
-	if (!*f->loader || sp_elf_file_open(&own, "/proc/self/exe") < 0)
-		return;
-	if (*own.loader && !same_loader(own.loader, f->loader))
-		strcpy(p->loader, f->loader);
-	sp_elf_file_close(&own);
-}
-
 static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 {
+	struct question q = { .path = p->path, .preload = "" };
+	bool known = find_own_loader(q.loader);
+
 	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
 	if (f->foreign)
 		return;
-	look_loader(p, f);
+	if (known && *f->loader && !same_loader(q.loader, f->loader))
+		strcpy(p->loader, f->loader);
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
-	if (p->kind == SP_PROGRAM_DYNAMIC)
-		close_over(p);
+	if (p->kind == SP_PROGRAM_DYNAMIC) {
+		look_preloaded(p);
+		if (known)
+			sp_apart(ask_loader, &q, take_linked, p);
+	}
 	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");
 }
 
@@ -304,15 +272,23 @@ const char *sp_program_why(const struct sp_program *p, int error, char *text, si
 	return text;
 }
 
+static void take_papi(void *to, char *line)
+{
+	const char *name, *path;
+
+	if (take_object(line, &name, &path) && is_papi(name) && !*(char *)to)
+		snprintf(to, PATH_MAX, "%s", path);
+}
+
+/* As if this command had it preloaded. */
 void sp_program_libpapi(char path[PATH_MAX])
 {
-	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
-					     "libpapi.so.6.0", "libpapi.so.5" };
-	const struct sp_search none = { 0 };
+	char own[PATH_MAX];
+	struct question q = { .path = realpath("/proc/self/exe", own), .preload = "libpapi.so libpapi.so.7.3 libpapi.so.7.2 libpapi.so.7.1 libpapi.so.7.0 "
+			      "libpapi.so.6.0 libpapi.so.5" };
 
-	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
-		if (!sp_library_find(names[i], &none, path))
-			*path = 0;
+	if (!*path && q.path && find_own_loader(q.loader))
+		sp_apart(ask_loader, &q, take_papi, path);
 }
 
 int sp_not_started(const char *verb, const char *name, int error)

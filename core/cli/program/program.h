@@ -1,10 +1,9 @@
 /* program.h: what can be told of a program from its file, before it starts.
  *
- * Nothing is run: ELF headers are read as the loader would (DT_NEEDED, RPATH, RUNPATH,
- * LD_LIBRARY_PATH, LD_PRELOAD, ld.so.cache).  The file may be anything; no number in it is trusted.
+ * Nothing of it is run: ELF headers are read, and the loader lists what the program links, as for ldd(1).  The file may be anything;
+ * no number in it is trusted.
  */
-#ifndef SP_PROGRAM_H
-#define SP_PROGRAM_H
+#pragma once
 
 #include <limits.h>
 
@@ -47,5 +46,3 @@ void sp_program_precede_asan(void);
 
 /* Says why execvp did not start it, whose error may be of what the program needs to be started by; 126 or 127. */
 int sp_not_started(const char *verb, const char *name, int error);
-
-#endif
