@@ -8,8 +8,7 @@
  * sp_put (relaxed), publishes with sp_publish (release), and whoever else
  * reads does so with sp_get / sp_acquire.
  */
-#ifndef SP_BASE_H
-#define SP_BASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ static inline uintptr_t sp_thread_pointer(void)
 	return (uintptr_t)__builtin_thread_pointer();
 #endif
 }
-
-#endif

@@ -6,8 +6,7 @@
  * and read when the process first calls PAPI (sp_conf_read).  Nothing here
  * changes the environment.
  */
-#ifndef SP_CONF_H
-#define SP_CONF_H
+#pragma once
 
 #include "base.h"
 
@@ -72,5 +71,3 @@ long sp_conf_rank(void);
 long sp_conf_ranks_beside(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */
 const char *sp_conf_job(void);
 const char *sp_conf_step(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* cpu-list.h: sets of CPUs as the kernel writes them: 0-3,8,10-11. */
-#ifndef SP_CPU_LIST_H
-#define SP_CPU_LIST_H
+#pragma once
 
 #include "out.h"
 
@@ -12,5 +11,3 @@ bool sp_cpu_in_list(const char *list, uint64_t cpu);
 
 /* The CPUs with a bit in the first `bytes` of the set. */
 void sp_out_cpu_list(struct sp_out *o, const unsigned long *set, uint64_t bytes);
-
-#endif

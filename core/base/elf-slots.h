@@ -1,6 +1,5 @@
 /* elf-slots.h: the words of a loaded object in which the loader puts other objects' functions. */
-#ifndef SP_ELF_SLOTS_H
-#define SP_ELF_SLOTS_H
+#pragma once
 
 #include <link.h>
 
@@ -15,5 +14,3 @@ static inline uintptr_t sp_elf_pointer(uintptr_t base, uintptr_t a)
 {
 	return a < base ? a + base : a;
 }
-
-#endif

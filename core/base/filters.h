@@ -1,11 +1,8 @@
 /* filters.h: filters of system calls (seccomp), under which a call that was fine before may end the process. */
-#ifndef SP_FILTERS_H
-#define SP_FILTERS_H
+#pragma once
 
 #include "base.h"
 
 /* How many the calling thread has: one that came since PAPI opened its events may end who opens more.  (At least 1 where the
  * kernel says only that there are some.)  Any thread, any handler. */
 uint32_t sp_filters(void);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Async-signal-safe, no malloc.  Errors: -errno; -ELOOP is another user's link, too.
  */
-#ifndef SP_FOLDER_H
-#define SP_FOLDER_H
+#pragma once
 
 #include "sys.h"
 
@@ -34,5 +33,3 @@ const char *sp_folder_why(int error);
 /* What is no regular file (a FIFO, a device), or a link to any: to write into, never to replace.  A descriptor, or -errno;
  * -EPERM: a FIFO of somebody who is neither the user nor root nor the owner of its folder. */
 int sp_folder_open_special(const char *path, int flags);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Who writes each is in core/forms/forms.c; hwloc and html are written by the command alone, core/cli/report/hwloc.c and page.c.
  */
-#ifndef SP_FORM_H
-#define SP_FORM_H
+#pragma once
 
 #include "base.h"
 
@@ -69,5 +68,3 @@ const struct sp_form *sp_form_by_extension(const char *path);
 
 /* The first form of a list (FORM,FORM; "": none) whose abilities are `can`, as far as `mask` asks for them; NULL: none. */
 const struct sp_form *sp_form_among(const char *formats, unsigned mask, unsigned can);
-
-#endif

@@ -3,8 +3,7 @@
  * A run is the tree of processes below the topmost living ancestor that has
  * libsspapi loaded; files older than it are from an earlier run.
  */
-#ifndef SP_LINEAGE_H
-#define SP_LINEAGE_H
+#pragma once
 
 #include "base.h"
 
@@ -38,5 +37,3 @@ static inline bool sp_process_is_over(const struct sp_process_stat *s)
 {
 	return (s->state == 'Z' || s->state == 'X') && s->threads <= 1;
 }
-
-#endif

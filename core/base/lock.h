@@ -5,8 +5,7 @@
  * that its own thread holds; what is done under it is short and calls nothing
  * that may wait.  A child of fork starts with fresh locks.
  */
-#ifndef SP_LOCK_H
-#define SP_LOCK_H
+#pragma once
 
 #include "base.h"
 
@@ -44,5 +43,3 @@ struct sp_quiet {
 
 void sp_quiet_begin(struct sp_quiet *q);
 void sp_quiet_end(const struct sp_quiet *q);
-
-#endif

@@ -4,8 +4,7 @@
  * sp_out_finish reports it, so that a view need not look after each line.
  * Async-signal-safe; a struct sp_out belongs to one thread.
  */
-#ifndef SP_OUT_H
-#define SP_OUT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -78,5 +77,3 @@ const char *sp_memory_text(struct sp_out *o);
 /* Into memory, for columns: the text of v and its length (buf of 32 bytes). */
 size_t sp_format_grouped(char buf[32], int64_t v);	/* 1,234,567 */
 size_t sp_format_u64(char buf[32], uint64_t v);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Async-signal-safe, no malloc.  Errors: -errno.
  */
-#ifndef SP_OUTPUT_H
-#define SP_OUTPUT_H
+#pragma once
 
 #include "conf.h"
 #include "form.h"
@@ -59,5 +58,3 @@ bool sp_output_is_special(const char *path);
 
 /* `path` with view's extension in place of one that is ours, or behind it. */
 int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view);
-
-#endif

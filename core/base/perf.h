@@ -1,6 +1,5 @@
 /* perf.h: opens perf events. */
-#ifndef SP_PERF_H
-#define SP_PERF_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -19,5 +18,3 @@ static inline int sp_perf_open(const struct perf_event_attr *attr, int tid, int 
 {
 	return (int)sp_sys(SYS_perf_event_open, attr, tid, cpu, leader, flags | PERF_FLAG_FD_CLOEXEC);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Each kind of core has a PMU of its own (Intel's cpu_core and cpu_atom, Arm's by the core's name), with the CPUs that it is on
  * in /sys/bus/event_source/devices/NAME/cpus.  Other PMUs (software, memory controllers) have no such list.
  */
-#ifndef SP_CORE_PMUS_H
-#define SP_CORE_PMUS_H
+#pragma once
 
 #include "base.h"
 
@@ -19,5 +18,3 @@ struct sp_core_pmu {
 
 /* How many there are, and all of them; -errno: the folder cannot be read. */
 int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST]);
-
-#endif

@@ -4,8 +4,7 @@
  * user started it: with its own rights that would be a file of root's, with the program's name in
  * it, in any folder; or the end of whatever a link there names.
  */
-#ifndef SP_RIGHTS_H
-#define SP_RIGHTS_H
+#pragma once
 
 #include "lock.h"
 
@@ -21,5 +20,3 @@ struct sp_rights {
  * where the process has no rights of its own.  0, or -errno: nothing has changed. */
 int sp_rights_lower(struct sp_rights *r);
 void sp_rights_back(struct sp_rights *r);
-
-#endif

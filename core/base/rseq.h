@@ -1,6 +1,5 @@
 /* rseq.h: where the kernel writes on which CPU a thread runs. */
-#ifndef SP_RSEQ_H
-#define SP_RSEQ_H
+#pragma once
 
 #include "base.h"
 
@@ -18,5 +17,3 @@ static inline struct rseq *sp_rseq_area(void)
 	return NULL;
 #endif
 }
-
-#endif

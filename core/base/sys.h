@@ -6,8 +6,7 @@
  * says: >= 0, or -errno.  (errno itself is written by syscall(); the wrapper
  * layer gives it back to the application.)
  */
-#ifndef SP_SYS_H
-#define SP_SYS_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,5 +104,3 @@ static inline uint64_t sp_coarse_ns(void)	/* the same, a few ms coarse, a few ns
 {
 	return sp_ns_of(CLOCK_REALTIME_COARSE);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* compact-process.h: a process of a model as blocks of the compact form (core/store/compact.h): of the store that it writes
  * itself, and of a merged one.
  */
-#ifndef SP_COMPACT_PROCESS_H
-#define SP_COMPACT_PROCESS_H
+#pragma once
 
 #include "../model/model.h"
 #include "../store/compact.h"
@@ -30,5 +29,3 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 /* The process with all that is its own, a struct sp_member.  h: its header, if the store has that already (its threads are
  * filled in); NULL: it is written here.  `more`: another process follows at once. */
 void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct sp_compact_map *map, struct sp_header *h, bool more);
-
-#endif

@@ -1,6 +1,5 @@
 /* function-name.h: a function by its name alone: of C++ without arguments and what it returns. */
-#ifndef SP_FUNCTION_NAME_H
-#define SP_FUNCTION_NAME_H
+#pragma once
 
 #include "../base/out.h"
 
@@ -11,5 +10,3 @@
 
 /* From the symbol as the linker knows it or as addr2line -C says it. */
 const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, unsigned how);
-
-#endif

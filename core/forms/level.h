@@ -16,8 +16,7 @@
  *
  * Memory is of sp_map: a process's own dump has rows, too.
  */
-#ifndef SP_LEVEL_H
-#define SP_LEVEL_H
+#pragma once
 
 #include "../base/out.h"
 #include "../metric/compute.h"
@@ -116,5 +115,3 @@ static inline struct sp_level_row *sp_levels_row(const struct sp_levels *t, uint
 
 /* For people, control characters escaped: "package 0", "4711 worker"; of call sites at most `width` columns. */
 void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row, unsigned width);
-
-#endif

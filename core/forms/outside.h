@@ -1,6 +1,5 @@
 /* outside.h: the counts of CPUs that the topology lacks, for JSON's sums below each component. */
-#ifndef SP_OUTSIDE_H
-#define SP_OUTSIDE_H
+#pragma once
 
 #include "../metric/compute.h"
 
@@ -28,5 +27,3 @@ void sp_outside_close(struct sp_outside *o);
 /* Fills row n with the sums below this component, which include those of the CPUs that its machine lacks.  False: it
  * lacks none. */
 bool sp_outside_below(struct sp_outside *o, const struct sp_model *m, struct sp_metrics *t, uint32_t component);
-
-#endif

@@ -1,6 +1,5 @@
 /* view-csv.h: lines of the tidy CSV, of relations and of levels. */
-#ifndef SP_VIEW_CSV_H
-#define SP_VIEW_CSV_H
+#pragma once
 
 #include "../model/view-common.h"
 #include "level.h"
@@ -34,5 +33,3 @@ void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the ev
 
 /* A line for each of the metrics, as they were computed last; or of those that are made of several sets of a `joined`. */
 void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings, const char *joined);
-
-#endif

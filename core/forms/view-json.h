@@ -1,6 +1,5 @@
 /* view-json.h: what the JSON view lends to those who put more keys into its object. */
-#ifndef SP_VIEW_JSON_H
-#define SP_VIEW_JSON_H
+#pragma once
 
 #include "../metric/compute.h"
 #include "../model/view-common.h"
@@ -23,5 +22,3 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id);
 
 /* `, "derived_metrics": {"IPC": 0.25}` of what was computed last (t NULL: nothing); null where there is no value. */
 void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t);
-
-#endif

@@ -1,6 +1,5 @@
 /* view-metrics.h: derived metrics in the views; nothing is written where there are none. */
-#ifndef SP_VIEW_METRICS_H
-#define SP_VIEW_METRICS_H
+#pragma once
 
 #include "../metric/compute.h"
 #include "../model/view-common.h"
@@ -17,5 +16,3 @@ void sp_metric_number(struct sp_out *o, const struct sp_metric *d);
 /* Of which event sets the metric is made, where that is not all that counted something of it: a line.  False:
  * nothing is to be said. */
 bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d);
-
-#endif

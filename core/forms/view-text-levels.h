@@ -1,6 +1,5 @@
 /* view-text-levels.h: the text form's tables of what a level has: CPUs, threads, ranks, call sites ... */
-#ifndef SP_VIEW_TEXT_LEVELS_H
-#define SP_VIEW_TEXT_LEVELS_H
+#pragma once
 
 #include "level.h"
 #include "view.h"
@@ -15,5 +14,3 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *lev
 
 bool sp_text_have_ranks(const struct sp_model *m);	/* each process one */
 uint32_t sp_text_n_ranks(const struct sp_model *m);	/* a process without a rank counts as one */
-
-#endif

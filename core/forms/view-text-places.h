@@ -1,8 +1,7 @@
 /* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; and its lists: of
  * what was counted on components as a whole, of gauges, and of what each event counted from run to run.
  */
-#ifndef SP_VIEW_TEXT_PLACES_H
-#define SP_VIEW_TEXT_PLACES_H
+#pragma once
 
 #include "view.h"
 
@@ -10,5 +9,3 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s);
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s);
 void sp_text_gauges(struct sp_out *o, const struct sp_show *s);
 void sp_text_repeats(struct sp_out *o, const struct sp_show *s);	/* (sspapi stat -r); nothing, where the store is of one run */
-
-#endif

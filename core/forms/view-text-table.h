@@ -5,8 +5,7 @@
  * them, and below them the sum of the rest.  Events that do not fit beside each other are for the
  * next block.  Memory is the table's own: no malloc is called where dumps are made.
  */
-#ifndef SP_VIEW_TEXT_TABLE_H
-#define SP_VIEW_TEXT_TABLE_H
+#pragma once
 
 #include "level.h"
 #include "view-metrics.h"
@@ -139,5 +138,3 @@ void sp_list_line(struct sp_text_list *l, const char *const *cell);
  * something stands above. */
 void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, bool below, const char *things,
 		  void (*tell)(struct sp_text_list *l, void *arg), void *arg);
-
-#endif

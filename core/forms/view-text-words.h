@@ -1,8 +1,7 @@
 /* view-text-words.h: words, names and numbers of the text view; the command writes its own texts with
  * the same.
  */
-#ifndef SP_VIEW_TEXT_WORDS_H
-#define SP_VIEW_TEXT_WORDS_H
+#pragma once
 
 #include "../base/out.h"
 #include "../model/view-common.h"
@@ -79,5 +78,3 @@ void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, u
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (view-text-overflows.c). */
 bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);
-
-#endif

@@ -1,8 +1,7 @@
 /* view.h: how a store is shown: what of it, and who writes each form (core/base/form.h has the list of them; a new one
  * is its row there, and view-NAME.c).
  */
-#ifndef SP_VIEW_H
-#define SP_VIEW_H
+#pragma once
 
 #include "../base/form.h"
 #include "../base/out.h"
@@ -73,5 +72,3 @@ void sp_shell_word(struct sp_out *o, const char *text);
 bool sp_show_event(const struct sp_show *s, uint32_t event);
 bool sp_show_named(const struct sp_show *s, uint32_t event);
 bool sp_in_list(const char *list, const char *name);	/* E,E */
-
-#endif

@@ -4,8 +4,7 @@
  * the metric's events, or that ran at the same time as the sets with the rest of them (together.c).  So a row has sums
  * of its own for them (n_slots), beside those of its events.
  */
-#ifndef SP_METRIC_COMPUTE_H
-#define SP_METRIC_COMPUTE_H
+#pragma once
 
 #include "together.h"
 
@@ -36,5 +35,3 @@ const struct sp_metric_sum *sp_metrics_at(struct sp_metrics *t, uint32_t compone
 /* Gives the shown ones their slots, anew; and gives back the memory of the model's sums.  For metric.c. */
 void sp_metrics_prepare(struct sp_metrics *t);
 void sp_metrics_forget_sums(struct sp_metrics *t);
-
-#endif

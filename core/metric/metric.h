@@ -15,8 +15,7 @@
  *
  * Memory comes from sp_map and goes with sp_metrics_close.  One table, one thread.
  */
-#ifndef SP_METRIC_H
-#define SP_METRIC_H
+#pragma once
 
 #include "compute.h"
 
@@ -53,5 +52,3 @@ const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metri
 const char *sp_metrics_pmus(const struct sp_metrics *t);
 
 uint32_t sp_metric_hash(const char *name);	/* of a name in any case */
-
-#endif

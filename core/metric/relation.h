@@ -1,6 +1,5 @@
 /* relation.h: what one relation has of a table's metrics: the relation at hand. */
-#ifndef SP_METRIC_RELATION_H
-#define SP_METRIC_RELATION_H
+#pragma once
 
 #include "table.h"
 
@@ -22,5 +21,3 @@ static inline bool sp_metrics_joins(const struct sp_metrics *t, uint32_t i)
 {
 	return t->relation.joins && t->relation.joins[i / 8] >> i % 8 & 1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* table.h: a table of metrics that is bound to a store (metric.h): definitions, their terms, and what is found out about them. */
-#ifndef SP_METRIC_TABLE_H
-#define SP_METRIC_TABLE_H
+#pragma once
 
 #include "../events/formula.h"
 #include "../model/observers.h"
@@ -108,5 +107,3 @@ struct sp_metrics {
 	uint64_t memory_bytes;
 	void *memory;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* together.h: which event sets ran at the same time, so that a metric may be made of several of them. */
-#ifndef SP_METRIC_TOGETHER_H
-#define SP_METRIC_TOGETHER_H
+#pragma once
 
 #include "relation.h"
 
@@ -8,5 +7,3 @@ extern const char *const sp_metric_levels[3];	/* thread, process, machine */
 
 /* Fills in `joins`, and what it says of each shown metric, once: 0 or -ENOMEM. */
 int sp_metrics_join(struct sp_metrics *t);
-
-#endif

@@ -11,8 +11,7 @@
  *	glibc-name.c	a name for LD_PRELOAD
  *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)
  */
-#ifndef SP_ASKED_H
-#define SP_ASKED_H
+#pragma once
 
 #include <limits.h>
 #include <linux/perf_event.h>
@@ -122,5 +121,3 @@ void sp_stat_topo_end(struct sp_stat_topo *t);
 /* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the program over it); path itself where
  * there is no such name.  Until the next call. */
 const char *sp_glibc_name(const char *path);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * They are the same on every machine, also on one whose CPU libpfm4 does not know, where PAPI has none of them.
  */
-#ifndef SP_KERNEL_EVENTS_H
-#define SP_KERNEL_EVENTS_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -44,5 +43,3 @@ int sp_kernel_counters(void);
 
 /* Why not, for a person, of an event's PERF_TYPE_ and a -errno; NULL: it is no matter of the machine. */
 const char *sp_kernel_event_why(uint32_t type, int error);
-
-#endif

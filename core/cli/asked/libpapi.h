@@ -1,6 +1,5 @@
 /* libpapi.h: libpapi as the command asks it, always in a child: it may be of any version, and crash. */
-#ifndef SP_ASKED_LIBPAPI_H
-#define SP_ASKED_LIBPAPI_H
+#pragma once
 
 #include <papi.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_co
 /* Each word of libpapi's that the loader has filled in with another function or variable (in_plt: to be called), and
  * that one's name, until fn says true, which is returned. */
 bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg));
-
-#endif

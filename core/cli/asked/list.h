@@ -1,6 +1,5 @@
 /* list.h: what PAPI can count here, for `sspapi list`: asked in a child, told a line at a time. */
-#ifndef SP_LIST_H
-#define SP_LIST_H
+#pragma once
 
 #include "../../base/base.h"
 
@@ -18,5 +17,3 @@ enum sp_listed {
  * be asked, until the next call. */
 typedef void (*sp_list_tell)(void *arg, enum sp_listed which, const char *name, const char *text);
 const char *sp_list_papi(const char *papi, const char *word, sp_list_tell tell, void *arg);
-
-#endif

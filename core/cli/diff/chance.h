@@ -1,6 +1,5 @@
 /* chance.h: whether repeats of two programs differ by more than repeats of one do. */
-#ifndef SP_CHANCE_H
-#define SP_CHANCE_H
+#pragma once
 
 #include "../../model/repeats.h"
 
@@ -12,5 +11,3 @@ double sp_chance(const struct sp_spread *a, const struct sp_spread *b, double le
 
 /* Student's t, both sides: how probable a value is that is as far from 0 as t, or further; df: 1 or more. */
 double sp_chance_of_t(double t, unsigned df);
-
-#endif

@@ -3,8 +3,7 @@
  * A table of metrics is bound to one store at a time (core/metric/metric.h), so that each run's values are computed
  * when it is added, and kept as numbers.
  */
-#ifndef SP_DIFF_METRICS_H
-#define SP_DIFF_METRICS_H
+#pragma once
 
 #include "../../forms/level.h"
 #include "../tool/names.h"
@@ -30,5 +29,3 @@ void sp_diff_metrics_free(struct sp_diff_metrics *s);
 
 /* By its number among the names; row 0: the total, else a row's number + 1.  NULL: this run has it nowhere. */
 const struct sp_diff_metric *sp_diff_metric_at(const struct sp_diff_metrics *s, uint32_t row, uint32_t number);
-
-#endif

@@ -4,8 +4,7 @@
  * "worker"): the machines may be others, and so may be their system's numbers.  Events are matched by name.  The first
  * position is the total of all rows.  Derived metrics stand behind the events, by name, too.
  */
-#ifndef SP_DIFF_H
-#define SP_DIFF_H
+#pragma once
 
 #include "../../forms/level.h"
 #include "../../model/repeats.h"
@@ -56,5 +55,3 @@ const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side);
 int sp_diff_show(struct sp_diff *d, int fd, bool bold);
 
 void sp_diff_free(struct sp_diff *d);
-
-#endif

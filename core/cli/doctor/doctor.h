@@ -5,8 +5,7 @@
  * command only.  What loads other people's libraries runs in a child (sp_doctor_apart),
  * so that one that crashes or hangs is a finding, too.
  */
-#ifndef SP_DOCTOR_H
-#define SP_DOCTOR_H
+#pragma once
 
 
 #include "../program/program.h"
@@ -48,5 +47,3 @@ void sp_doctor_ours(struct sp_doctor *d);	/* libsspapi, its topology library and
 void sp_doctor_variables(struct sp_doctor *d);	/* the variables that are set; and of them: */
 struct sp_conf;
 void sp_doctor_output(struct sp_doctor *d, const struct sp_conf *conf);	/* can the dump be written? */
-
-#endif

@@ -1,6 +1,5 @@
 /* file.h: a store's file, as the command reads it. */
-#ifndef SP_FILE_H
-#define SP_FILE_H
+#pragma once
 
 #include "../../model/model.h"
 
@@ -39,5 +38,3 @@ void sp_file_close(struct sp_file *f);
 
 /* May the process of this header, whose texts are the image's, still run on this host? */
 bool sp_may_run(const struct sp_header *h, const struct sp_image *image);
-
-#endif

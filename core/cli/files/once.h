@@ -1,7 +1,6 @@
 /* once.h: finds files that hold the same process, so that it counts once: a snapshot beside the dump, a copy, a live file whose
  * process was killed before it could remove it.  The most complete file counts. */
-#ifndef SP_ONCE_H
-#define SP_ONCE_H
+#pragma once
 
 #include "../../model/model.h"
 #include "../tool/names.h"
@@ -17,5 +16,3 @@ struct sp_once sp_once_of(const struct sp_model *m);	/* whose process is one */
 int sp_once_compare(const struct sp_once *x, const struct sp_once *y);
 
 bool sp_once_is_same(const struct sp_once *x, const struct sp_once *y);
-
-#endif

@@ -1,6 +1,5 @@
 /* runs.h: which files a command line means: the stores of a folder, or the newest run here. */
-#ifndef SP_RUNS_H
-#define SP_RUNS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct sp_runs {
  * in either case. */
 int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned n);
 void sp_runs_free(struct sp_runs *r);
-
-#endif

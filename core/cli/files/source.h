@@ -4,8 +4,7 @@
  * A plain store has one and is read whole.  Of a merged store only the beginning (its
  * events) stays in memory, and each process is read when its turn comes.
  */
-#ifndef SP_SOURCE_H
-#define SP_SOURCE_H
+#pragma once
 
 #include "../tool/cmd.h"
 #include "../tool/names.h"
@@ -44,5 +43,3 @@ void sp_source_seek(struct sp_source *s, sp_off at);
 
 /* Bytes of the file, as many as there are: how many, or -errno. */
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off);
-
-#endif

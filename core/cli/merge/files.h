@@ -1,6 +1,5 @@
 /* files.h: several stores' files, opened as one. */
-#ifndef SP_FILES_H
-#define SP_FILES_H
+#pragma once
 
 #include "../files/file.h"
 
@@ -9,5 +8,3 @@
  * were left out, with a message unless these files were opened before (again), when *n_bad of them were bad. */
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
 		  bool again, unsigned *n_bad);
-
-#endif

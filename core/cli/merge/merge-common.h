@@ -1,7 +1,6 @@
 /* merge-common.h: what the files of merging share: all that is known of what is merged.
  * Nothing here is of use outside them. */
-#ifndef SP_MERGE_COMMON_H
-#define SP_MERGE_COMMON_H
+#pragma once
 
 #include <string.h>
 
@@ -125,5 +124,3 @@ void merge_common(struct merge *g, struct sp_model *m);
 int merge_write_front(struct merge *g);
 int merge_write_header(struct merge *g, int fd);
 void merge_free(struct merge *g);
-
-#endif

@@ -6,8 +6,7 @@
  * what is left out leaves no trace), and memory holds one
  * process at a time and some 100 bytes for each of the others.
  */
-#ifndef SP_MERGE_H
-#define SP_MERGE_H
+#pragma once
 
 #include "../../base/base.h"
 #include "../tool/names.h"
@@ -36,5 +35,3 @@ struct sp_merge {
  * -errno: -ENODATA none of the files could be used, -ESTALE one changed while it was read; else
  * what writing or reading gave.  The bad files are not an error. */
 int sp_merge_files(struct sp_merge *m, int fd);
-
-#endif

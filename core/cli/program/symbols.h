@@ -5,8 +5,7 @@
  * once for each module, if the file there is still the one that ran.  (Not eu-addr2line: that opens
  * whatever .dwo file the module names, and follows a descriptor back to the folder of its file.)
  */
-#ifndef SP_SYMBOLS_H
-#define SP_SYMBOLS_H
+#pragma once
 
 #include "../../model/model.h"
 
@@ -23,5 +22,3 @@ void sp_symbols_forget(struct sp_model *m);
 struct names;
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb);
 void sp_symbols_drop(struct names **kept);
-
-#endif

@@ -4,8 +4,7 @@
  * topology in the store; -ELIBACC, there is no libsspapi-topo.so or libhwloc; -EXDEV, a run of several machines, each of
  * which has a file of its own.
  */
-#ifndef SP_HWLOC_H
-#define SP_HWLOC_H
+#pragma once
 
 #include "../../forms/view.h"
 
@@ -17,5 +16,3 @@ bool sp_hwloc_colors(const struct sp_model *m, const char *name);
 const char *sp_hwloc_color_by(void);	/* SSPAPI_COLOR_BY; NULL: not set */
 
 extern const char *sp_hwloc_library;	/* NULL: libsspapi-topo.so beside the command; a test has its own path */
-
-#endif

@@ -4,8 +4,7 @@
  * Which stand out is found once: in turn for each event, first what weighs, the one with most and the one with least
  * of it that are not chosen yet.  How many of them there is room for is tried (page.c).
  */
-#ifndef SP_PAGE_PART_H
-#define SP_PAGE_PART_H
+#pragma once
 
 #include "../../forms/view.h"
 
@@ -28,5 +27,3 @@ bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row);
 
 /* `, "part": {...}`: how many there are of all. */
 void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o);
-
-#endif

@@ -3,8 +3,7 @@
  * The page is core/cli/report/page/ (its markup, style and script) around the JSON that report writes, which
  * the script draws: so its numbers are the JSON's.  scripts/embed-page makes it C.
  */
-#ifndef SP_PAGE_H
-#define SP_PAGE_H
+#pragma once
 
 #include "../../forms/view.h"
 
@@ -13,5 +12,3 @@ void sp_view_html(struct sp_out *o, const struct sp_show *s);
 /* As sp_view_by_name and sp_view_by_extension, with the forms that the command alone writes. */
 const struct sp_view *sp_any_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_any_view_by_extension(const char *path);
-
-#endif

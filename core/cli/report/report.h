@@ -4,8 +4,7 @@
  * Derived metrics, computed from each row's sums, are columns behind
  * those of the events, lines without `exact` in CSV, "derived_metrics" in JSON's rows.
  */
-#ifndef SP_REPORT_H
-#define SP_REPORT_H
+#pragma once
 
 #include "../../forms/level.h"
 #include "../../forms/view.h"
@@ -58,5 +57,3 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o);
 /* `, "levels": [...]`: to go behind the last key of the JSON dump. */
 int sp_report_json(const struct sp_report *r, struct sp_out *o);
-
-#endif

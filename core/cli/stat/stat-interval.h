@@ -4,8 +4,7 @@
  * A row is what came since the row before, so that the rows of a CPU add up to its count.  A terminal or a pipe that takes no more
  * is not waited for while the program runs: rows wait in memory, and where they are too many they are left out, and counted.
  */
-#ifndef SP_STAT_INTERVAL_H
-#define SP_STAT_INTERVAL_H
+#pragma once
 
 #include "stat.h"
 
@@ -43,5 +42,3 @@ void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_coun
 void sp_stat_interval_flush(struct sp_stat_interval *i);
 
 void sp_stat_interval_free(struct sp_stat_interval *i);
-
-#endif

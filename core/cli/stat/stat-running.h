@@ -7,8 +7,7 @@
  *	stat-family.c	their rows
  *	stat-group.c	a control group
  */
-#ifndef SP_STAT_RUNNING_H
-#define SP_STAT_RUNNING_H
+#pragma once
 
 #include <limits.h>
 
@@ -100,5 +99,3 @@ void sp_group_free(struct sp_stat_group *g);
 
 /* The rows of threads that had counters opened for them.  from_ns: when these were turned on. */
 void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns);
-
-#endif

@@ -22,8 +22,7 @@
  *	stat-store.c	the store of it
  *	../asked/	what PAPI and hwloc are asked
  */
-#ifndef SP_STAT_H
-#define SP_STAT_H
+#pragma once
 
 #include "../../base/lineage.h"
 #include "../../model/model.h"
@@ -308,5 +307,3 @@ struct sp_stat_all {
 
 /* A store of them, into memory that grows. */
 void sp_stat_store(struct sp_out *o, struct sp_stat_all *a);
-
-#endif

@@ -6,8 +6,7 @@
  * but futex and gettid.  Each process that maps it may write anything into it: the command believes numbers of threads
  * that the kernel says it counts, and nothing else.
  */
-#ifndef SP_BOARD_H
-#define SP_BOARD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ struct sp_board {
 		int32_t pid, tid;
 	} slot[SP_BOARD_SLOTS];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* bytes.h: bytes in memory that grows. */
-#ifndef SP_BYTES_H
-#define SP_BYTES_H
+#pragma once
 
 #include "../../base/out.h"
 
@@ -14,5 +13,3 @@ void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n);
 
 /* Output into memory that grows; the caller frees o->buffer. */
 void sp_growing_init(struct sp_out *o);
-
-#endif

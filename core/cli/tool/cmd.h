@@ -3,8 +3,7 @@
  * Exit status: 0 success, 1 something was wrong with the data or a file could not
  * be read, 2 wrong usage.  Messages go to standard error: "sspapi VERB: which: what".
  */
-#ifndef SP_CMD_H
-#define SP_CMD_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,5 +70,3 @@ void *sp_need(void *p);
 
 /* The array, grown if n of `each` bytes do not fit into it; what is new is zero.  room: how many fit. */
 void *sp_room(void *array, uint32_t *room, uint32_t n, size_t each);
-
-#endif

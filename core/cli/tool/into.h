@@ -1,6 +1,5 @@
 /* into.h: -o FILE of a verb that prints: what goes to standard output goes into the file instead. */
-#ifndef SP_INTO_H
-#define SP_INTO_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 
 /* Gives the file its name, if all went well.  0 or -errno. */
 int sp_into_end(const char *path, bool well);
-
-#endif

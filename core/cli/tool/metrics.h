@@ -1,6 +1,5 @@
 /* metrics.h: -m of report: a file of definitions, or names of the installed ones. */
-#ifndef SP_CLI_METRICS_H
-#define SP_CLI_METRICS_H
+#pragma once
 
 #include "../../forms/view.h"
 #include "../../metric/metric.h"
@@ -31,5 +30,3 @@ void sp_metrics_say(const char *verb, const struct sp_show *s);
 
 /* The installed ones, read and not bound, to be forgotten; NULL: they are not there. */
 struct sp_metrics *sp_metrics_usual(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* names.h: keys (any bytes) and the numbers 0, 1, 2 ... that they get as they come. */
-#ifndef SP_NAMES_H
-#define SP_NAMES_H
+#pragma once
 
 #include "../../base/base.h"
 
@@ -33,5 +32,3 @@ struct sp_digest {
 };
 void sp_digest_add(struct sp_digest *d, const void *bytes, size_t n);
 int sp_digest_compare(const struct sp_digest *x, const struct sp_digest *y);
-
-#endif

@@ -1,6 +1,5 @@
 /* near-names.h: which of many names somebody meant: one that ends so, or is nearly the same. */
-#ifndef SP_NEAR_NAMES_H
-#define SP_NEAR_NAMES_H
+#pragma once
 
 #include "../../base/base.h"
 
@@ -25,5 +24,3 @@ void sp_near_say(const struct sp_near_names *n, char *text, size_t room);
 
 /* The same of n names, but only those that are nearest, and no endings. */
 void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);
-
-#endif

@@ -3,8 +3,7 @@
  * The part goes on every end that a process can see: sp_part_end, exit, and signals.
  * One a process at a time.
  */
-#ifndef SP_PART_H
-#define SP_PART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ int sp_part_take(const char *path);
 /* 0, or -errno: closed and on its disk.  What stays of it is its name, until sp_part_end. */
 int sp_part_finish(int fd);
 void sp_part_end(void);
-
-#endif

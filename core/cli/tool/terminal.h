@@ -1,6 +1,5 @@
 /* terminal.h: what is different where a person looks on: colour, a pager. */
-#ifndef SP_TERMINAL_H
-#define SP_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ unsigned sp_terminal_columns(int fd);
  * output and waits until the pager is left; it does nothing where there is none. */
 void sp_pager_start(void);
 void sp_pager_wait(void);
-
-#endif
