@@ -19,78 +19,42 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 	sp_path_f(path, 64, "/proc/%s%s%s", process, task, leaf);
 }
 
-/* Field n of a stat line, counted from 1 as proc(5) does; the second, the name in
- * parentheses, may hold anything, so counting starts behind the last one. */
-static const char *text_field(const char *stat, unsigned n)
-{
-	const char *p = strrchr(stat, ')');
-
-	for (unsigned at = 2; p && at < n; at++)
-		p = strchr(p + 1, ' ');
-	return p ? p + 1 : "";
-}
-
-static uint64_t field(const char *stat, unsigned n)
-{
-	uint64_t v = 0;
-
-	for (const char *p = text_field(stat, n); *p >= '0' && *p <= '9'; p++)
-		v = v * 10 + (uint64_t)(*p - '0');
-	return v;
-}
-
 #define PROCESSOR 39u
+
+/* The fields of a stat line from the third one to the processor, counted from 1 as proc(5) does; of a letter 0. The second, the name in
+ * parentheses, may hold anything, so counting starts behind the last one. */
+static void find_fields(const char *after_name, uint64_t field[PROCESSOR + 1])
+{
+	const char *p = after_name;
+
+	memset(field, 0, (PROCESSOR + 1) * sizeof(*field));
+	for (unsigned n = 3; n <= PROCESSOR && *p == ' '; n++) {
+		for (p++; *p >= '0' && *p <= '9'; p++)
+			field[n] = field[n] * 10 + (uint64_t)(*p - '0');
+		while (*p && *p != ' ')
+			p++;
+	}
+}
 
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 {
 	char path[64], stat[1024];
+	uint64_t field[PROCESSOR + 1];
+	const char *p;
 
 	path_of(path, pid, tid, "/stat");
-	if (sp_read_file(path, stat, sizeof(stat)) <= 0)
+	if (sp_read_file(path, stat, sizeof(stat)) <= 0 || !(p = strrchr(stat, ')')))
 		return false;
-	s->state = *text_field(stat, 3);
-	s->ppid = (int)field(stat, 4);
-	s->flags = (unsigned)field(stat, 9);
-	s->user = field(stat, 14);
-	s->system = field(stat, 15);
-	s->threads = (int)field(stat, 20);
-	s->start_ticks = field(stat, 22);
-	s->processor = (int)field(stat, PROCESSOR);
+	find_fields(p + 1, field);
+	s->state = p[1] ? p[2] : 0;
+	s->ppid = (int)field[4];
+	s->flags = (unsigned)field[9];
+	s->user = field[14];
+	s->system = field[15];
+	s->threads = (int)field[20];
+	s->start_ticks = field[22];
+	s->processor = (int)field[PROCESSOR];
 	return true;
-}
-
-/* Fields behind the processor, which a newer kernel may add to; 0: not counted yet. */
-static uint32_t behind;
-
-static uint32_t count_behind(const char *stat)
-{
-	uint32_t n = 0;
-
-	for (const char *p = strchr(text_field(stat, PROCESSOR), ' '); p; p = strchr(p + 1, ' '))
-		n++;
-	sp_put(&behind, n);
-	return n;
-}
-
-int sp_process_cpu(int fd)
-{
-	char stat[1024];
-	long n = sp_sys(SYS_pread64, fd, stat, sizeof(stat) - 1, 0);
-	uint32_t left = sp_get(&behind);
-	const char *p;
-	int cpu = 0;
-
-	if (n <= 0)
-		return -1;
-	stat[n] = 0;
-	left = left ? left : count_behind(stat);
-	for (p = stat + n; left && p > stat; left -= *p == ' ')
-		p--;
-	while (p > stat && p[-1] != ' ')
-		p--;
-	for (; *p >= '0' && *p <= '9'; p++)
-		cpu = cpu * 10 + (*p - '0');
-	return cpu;
 }
 
 #define LIBRARY "libsspapi.so"

@@ -28,9 +28,6 @@ struct sp_process_stat {
 };
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s);
 
-/* The processor alone, by a descriptor of /proc/TID/stat, in one system call; -1: the thread has ended. */
-int sp_process_cpu(int fd);
-
 /* Has the process ended?  One that nobody has waited for is still there (killed in a container
  * whose first process waits for none: for as long as that lives). */
 static inline bool sp_process_is_over(const struct sp_process_stat *s)

@@ -409,7 +409,8 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 int sp_where(struct sp_set *s)
 {
-	int cpu, stat;
+	struct sp_split *p = sp_get(&s->split);
+	int cpu;
 
 	if (s->writer.relation->scope != SP_SCOPE_THREAD && s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
@@ -417,9 +418,12 @@ int sp_where(struct sp_set *s)
 		return s->book_on;
 	if (s->counted.thread == sp_self.id || s->counted.tid <= 0)
 		return sp_cpu_here();
-	stat = sp_get(&s->stat);
-	if (!stat || !sp_cpu_by(stat - 1, &cpu))
+	cpu = p ? sp_split_where(p) : SP_NO_CPU;
+	if (cpu < 0) {
 		cpu = sp_cpu_of(s->counted.tid, 0);
+		if (p)
+			sp_split_is_at(p, cpu);
+	}
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
 		cpu = s->last_cpu >= 0 || s->counted.attached ? s->last_cpu : sp_get(&s->writer.cpu);
 	s->last_cpu = cpu;
@@ -454,6 +458,11 @@ static enum sp_op state_of(int id)
 	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
 	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
+}
+
+static bool is_of_other(const struct sp_set *s)
+{
+	return s->counted.attached && s->counted.thread != sp_self.id;
 }
 
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
@@ -567,13 +576,20 @@ static void get_ready(struct sp_set *s, int id)
 		prepare_slow(id);
 }
 
+/* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
+static bool stays_attached(const struct sp_set *s)
+{
+	return sp_booked(s) && is_of_other(s) && sp_get(&s->starter) == sp_self.id && !s->counted.inherits && !s->multiplexed &&
+	       !sp_get(&s->overflows.block) && !s->has_histograms;
+}
+
 void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (sp_self.by_page)
 		sp_witness_starts();
-	if (!s || !sp_is_fast(s) || !sp_is_prepared(s)) {
+	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);
 	} else if (!sp_is_ready(s, sp_proof_now())) {
@@ -621,7 +637,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	if (sp_caller_is_self())
+	if (is_of_other(s) || sp_caller_is_self())
 		sp_split_zeroed(p, sp_get(&s->writer.opened), &s->opened);
 	else
 		sp_split_lost(p);
@@ -674,7 +690,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 
 	if (!p || !counts(s))
 		return false;
-	known = sp_caller_is_self();	/* a scan by an unknown guest would read its host's counters */
+	known = is_of_other(s) || sp_caller_is_self();	/* a scan by an unknown guest would read its host's counters */
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, known ? SP_WHY_HANDLER : SP_WHY_GUEST);
@@ -817,12 +833,13 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
-	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes system calls.  (A start notes where
-	 * the other thread is: it may have ended by the first reading.) */
-	int cpu = values || (op == SP_OP_START && !sp_is_fast(s)) ? sp_where(s) : SP_NO_CPU;
+	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes system calls. */
+	int cpu = values ? sp_where(s) : SP_NO_CPU;
 
 	sp_witness_begins();
 	book_on(s, op, cpu, values, open, at);
+	if (op == SP_OP_START && s->counted.thread != sp_self.id)
+		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
 int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
@@ -875,6 +892,8 @@ static void ask(struct sp_set *s, enum sp_op op)
 		return;
 	if (sp_split_share(p))
 		sp_put(&s->fast_thread, 0);
+	if (op == SP_OP_RESET)		/* it returns no value that could be proven */
+		return;
 	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->opened);
 }
 

@@ -56,9 +56,15 @@ static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 	return fds * ((SP_FEW * SP_OPEN_NS + sp_get(&b->open.ns)) / (SP_FEW + sp_get(&b->open.calls)));
 }
 
+/* A read of one perf fd. */
+static inline uint64_t sp_budget_look(const struct sp_budget *b)
+{
+	return (SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls));
+}
+
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
-	return (cpus + SP_OWN_READS) * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
+	return (cpus + SP_OWN_READS) * sp_budget_look(b);
 }
 
 /* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has not taken it. */

@@ -223,12 +223,12 @@ static void stop_other(int tid)
 
 enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
 
-/* Which thread's time the set counts. */
+/* Which thread's time the set counts.  (That of another process's only says that time is known.) */
 static enum kind kind_of(const struct sp_set *s, int *tid)
 {
 	const struct sp_relation *r = sp_get(&s->writer.relation);
 
-	if (!r)				/* another thread has unbound it */
+	if (!r || (s->elsewhere && sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any)))	/* or another thread has unbound it */
 		return NOTHING;
 	*tid = s->counted.inherits ? WHOLE : s->counted.tid;
 	if (s->counted.inherits)

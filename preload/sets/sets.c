@@ -1,4 +1,5 @@
 /* sets.c: keeps a record for each event set, and binds it to a relation; see sets.h. */
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -6,7 +7,6 @@
 #include "../../core/events/components.h"
 #include "../events/events.h"
 #include "../held/relations.h"
-#include "../split/counters.h"
 #include "../split/proof.h"
 #include "sets.h"
 #include "watched.h"
@@ -75,7 +75,6 @@ static void unbind(struct sp_set *s)
 	sp_put(&s->overflows.block, NULL);
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
-	sp_counter_close(__atomic_exchange_n(&s->stat, 0, __ATOMIC_RELAXED) - 1);
 }
 
 /* Until the next start by itself nothing of it is booked. */
@@ -632,14 +631,6 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 		sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
-/* Opens /proc's file of the thread that the set counts, if it is another one: each reading looks up that thread's CPU. */
-static void watch_cpu(struct sp_set *s)
-{
-	int fd = s->counted.tid > 0 && s->counted.thread != sp_self.id && s->book_on < 0 ? sp_cpu_open(s->counted.tid) : -1;
-
-	sp_put(&s->stat, fd < 0 ? 0 : fd + 1);
-}
-
 static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
@@ -684,8 +675,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	s->k = key.k;
 	sp_put(&s->relation, off);
 	sp_put(&s->starter, sp_self.id);
-	if (h->scope == SP_SCOPE_THREAD)
-		watch_cpu(s);
+	s->elsewhere = s->counted.attached && s->counted.thread != sp_self.id && sp_sys(SYS_tgkill, sp_sys(SYS_getpid), s->counted.tid, 0) == -ESRCH;
 	sp_publish(&s->bound, true);
 	sp_put(&s->changed, false);
 }

@@ -79,7 +79,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_known known[SP_SEEN];	/* call sites (sites.h), by what was called */
-	int stat;			/* + 1: descriptor of /proc/TID/stat of the counted thread (where.h), if it is not the starter; 0: none */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
@@ -91,6 +90,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t opened_for;		/* opened.changes when it was bound */
 	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
+	bool elsewhere;			/* it is attached to a thread of another process */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */

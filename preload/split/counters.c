@@ -9,8 +9,7 @@
 #define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */
 #define MOST	4096u
 
-/* By number less `lowest`: the kernel's name for the counter, or A_FILE and the file, that we opened there; 0: none. */
-#define A_FILE	(UINT64_C(1) << 63)
+/* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
 static uint64_t *id;
 static uint32_t lowest, room, held;
 static long asked = -1;			/* SSPAPI_DESCRIPTORS */
@@ -67,14 +66,11 @@ void sp_counters_begin(long most)
 	grow_table();
 }
 
-/* Of a counter, or a file; 0: it is neither.  (A file that is open keeps its inode.) */
-static uint64_t id_of(int fd, bool file)
+/* Of a counter; 0: it is none. */
+static uint64_t id_of(int fd)
 {
 	uint64_t is = 0;
-	struct stat s;
 
-	if (file)
-		return sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) < 0 ? 0 : A_FILE | ((uint64_t)s.st_dev << 40 ^ (uint64_t)s.st_ino);
 	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) < 0 ? 0 : is;
 }
 
@@ -83,12 +79,7 @@ static bool ours(int fd)
 	uint32_t i = (uint32_t)fd - lowest;
 	uint64_t is = fd >= 0 && i < room ? sp_get(&id[i]) : 0;
 
-	return is && is == id_of(fd, is & A_FILE);
-}
-
-bool sp_counter_is_ours(int fd)
-{
-	return ours(fd);
+	return is && is == id_of(fd);
 }
 
 /* A number that the application has closed under us stays ours until who has it closes it: nobody may take another
@@ -101,7 +92,7 @@ static uint32_t next_free(uint32_t from)
 }
 
 /* `fd` goes to a high number, and is known from then on. */
-static int keep(int fd, bool file)
+static int keep(int fd)
 {
 	uint32_t from = 0, i;
 	uint64_t is;
@@ -116,7 +107,7 @@ static int keep(int fd, bool file)
 		from = next_free(i);
 	}
 	sp_close(fd);
-	is = high >= 0 && i < room ? id_of(high, file) : 0;
+	is = high >= 0 && i < room ? id_of(high) : 0;
 	if (is) {
 		sp_put(&id[i], is);
 		return high;
@@ -134,23 +125,18 @@ static bool take_one(void)
 	return false;
 }
 
-static int keep_one(int fd, bool file)
+int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader)
 {
+	int fd;
+
+	if (!take_one())
+		return -EDQUOT;
+	fd = sp_perf_open(attr, tid, cpu, leader, 0);
 	if (fd >= 0)
-		fd = keep(fd, file);
+		fd = keep(fd);
 	if (fd < 0)
 		sp_add(&held, -1u);
 	return fd;
-}
-
-int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader)
-{
-	return take_one() ? keep_one(sp_perf_open(attr, tid, cpu, leader, 0), false) : -EDQUOT;
-}
-
-int sp_counters_open_file(const char *path)
-{
-	return take_one() ? keep_one(sp_open(path, O_RDONLY, 0), true) : -EDQUOT;
 }
 
 void sp_counter_close(int fd)

@@ -1,4 +1,4 @@
-/* counters.h: descriptors of ours that stay open, of kernel counters and of files of /proc, and what they may take of the process's.
+/* counters.h: our descriptors of kernel counters, and what they may take of the process's.
  *
  * Descriptors are the application's: a budget says how many sspapi may hold (SSPAPI_DESCRIPTORS), counted
  * at each opening; their numbers are high, so that the application's own stay what they would be; and since
@@ -29,14 +29,8 @@ void sp_counters_child(void);
  * of its own).  The descriptor; -EDQUOT: the budget is spent; -errno as perf_event_open. */
 int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader);
 
-/* Opens a file read-only, within the same budget; -EDQUOT or -errno. */
-int sp_counters_open_file(const char *path);
-
 /* Closes it if it is still ours; -1 is none. */
 void sp_counter_close(int fd);
-
-/* Is it still ours? */
-bool sp_counter_is_ours(int fd);
 
 /* Reads `words` words (read(2) of a counter); false: it is not ours any more, or gave something else. */
 bool sp_counter_read(int fd, uint64_t *to, unsigned words);

@@ -466,6 +466,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->foreign = w->opened->opener != sp_self.tid;
 	p->leader[0] = p->leader[1] = -1;
 	p->home = p->told_home = p->rests = -1;
+	p->where = SP_NO_CPU;
 	return p;
 }
 

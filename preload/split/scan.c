@@ -92,8 +92,7 @@ static bool read_rest(struct sp_split *p, struct sp_split_cpu *c, uint64_t *coun
 	return p->tells ? sp_scan_group(p, c, SP_HARDWARE, count) : read_natives(p, c, count);
 }
 
-/* Has a copy no anchor yet (window.h)?  Then it matters what it had at most. */
-static bool has_open_home(const struct sp_split *p)
+bool sp_scan_needs_most(const struct sp_split *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		for (uint32_t i = 0; i < p->n; i++)
@@ -183,14 +182,13 @@ bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value
 /* ---- all CPUs ------------------------------------------------------------------- */
 
 /* Where the thread was not since the scan before, nothing was counted. */
-static bool read_there(struct sp_split *p, struct sp_split_cpu *c)
+static bool read_there(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
-	struct sp_clock_look look;
 
-	if (!read_times(p, c, count, &look))
+	if (!read_times(p, c, count, look))
 		return false;
-	c->now.low = c->now.high = look.ran;
+	c->now.low = c->now.high = look->ran;
 	if (p->marked && !sp_went_on(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
 		memcpy(c->now.enabled, c->mark.enabled, sizeof(c->now.enabled));
@@ -210,7 +208,7 @@ static bool look_between(struct sp_split *p, const struct sp_split_cpu *c, const
 	uint64_t second[SP_NATIVES_MOST];
 
 	memcpy(second, first, sizeof(second));
-	if (!sp_scan_papis(p, o, p->papi) || (has_open_home(p) && !read_natives(p, &once, second)))
+	if (!sp_scan_papis(p, o, p->papi) || (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
 		return false;
 	for (uint32_t e = 0; e < p->k; e++) {
 		p->least[e] = bound_of(p, e, first, second);
@@ -232,17 +230,11 @@ static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_cloc
 	return true;
 }
 
-/* The time on no CPU of ours, from two looks at one event before and after all others. */
-static void bound(struct sp_split *p, int by, const struct sp_clock_look *first, const struct sp_clock_look *again)
+/* The time on no CPU of ours, from two looks at one event before and after all others, which have run for `others`. */
+static void bound(struct sp_split *p, int by, const struct sp_clock_look *first, const struct sp_clock_look *again, uint64_t others)
 {
-	uint64_t low = 0, high = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		low += p->cpu[i].now.low;
-		high += p->cpu[i].now.high;
-	}
-	p->last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = (int64_t)(first->enabled - high),
-					     .most = (int64_t)(again->enabled - low) };
+	p->last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = sp_clock_sum(first, by, others).time,
+					     .most = sp_clock_sum(again, by, others).time };
 }
 
 /* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it ran anywhere. */
@@ -254,7 +246,7 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 		return false;
 	p->cpu[i].now.high = again.ran;
 	p->last.spent = again.enabled - first->enabled;
-	bound(p, i, first, &again);
+	bound(p, i, first, &again, others);
 	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
 		p->last.sum = sp_clock_sum(first, i, others);
 	return true;
@@ -283,50 +275,69 @@ bool sp_scan_is_short(const struct sp_split *p)
 
 static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 {
-	struct sp_clock_look first = { .ran = 0 };
+	struct sp_clock_look first = { .ran = 0 }, look;
 	uint64_t others = 0;
-	bool unmoved;
 
 	p->had = false;
 	if (here >= 0 && !read_here(p, &p->cpu[here], &first, o))
 		return false;
-	unmoved = is_unmoved(p, &p->before.sum, here, &first);
-	p->last.cpus = unmoved ? 1 : p->n;
+	p->last.unmoved = is_unmoved(p, &p->before.sum, here, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
-		if (!unmoved && !read_there(p, &p->cpu[i]))
+		if (!p->last.unmoved && !read_there(p, &p->cpu[i], &look))
 			return false;
 		others += p->cpu[i].now.low;
 	}
 	return here < 0 || look_again(p, here, &first, others);
 }
 
-/* Of another thread: did it sleep, or run on one CPU alone?  Then its times on the others are of one moment. */
+/* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one CPU alone, during the scan?  Then its
+ * times on the others are of one moment. */
 static bool read_theirs(struct sp_split *p)
 {
 	int by = p->before.sum.known ? p->before.sum.at : p->ran_at;
-	struct sp_clock_look first, again;
+	struct sp_clock_look first, again, look;
 	uint64_t others = 0;
-	bool unmoved;
 
-	if (!sp_residency_look(&p->times.at[by], &first))
+	if (!read_there(p, &p->cpu[by], &first))
 		return false;
-	unmoved = is_unmoved(p, &p->before.sum, by, &first);
-	p->last.cpus = unmoved ? 1 : p->n;
+	p->last.enabled = first.enabled;
+	p->last.unmoved = is_unmoved(p, &p->before.sum, by, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if ((!unmoved || (int)i == by) && !read_there(p, &p->cpu[i]))
+		if (!p->last.unmoved && (int)i != by && !read_there(p, &p->cpu[i], &look))
 			return false;
 		others += (int)i == by ? 0 : p->cpu[i].now.low;
-		p->ran_at = sp_went_on(&p->cpu[i]) ? (int)i : p->ran_at;
 	}
-	if (!sp_residency_look(&p->times.at[by], &again))
+	/* (Hardware counters were read after the times.) */
+	if ((!p->last.unmoved || p->counts) && !sp_residency_look(&p->times.at[by], &again))
 		return false;
-	bound(p, by, &first, &again);
-	if (again.enabled - again.ran == first.enabled - first.ran && !p->inherits)
+	if (!p->last.unmoved || p->counts)
+		p->cpu[by].now.high = again.ran;
+	if (p->last.unmoved) {
+		p->last.sum = p->before.sum;
+		return true;
+	}
+	bound(p, by, &first, &again, others);
+	if (p->last.sum.least == p->last.sum.most && !p->inherits)
 		p->last.sum = sp_clock_sum(&first, by, others);
-	p->last.enabled = first.enabled;
 	return true;
+}
+
+/* The CPU on which another thread ran last: the only one where it ran since the scan before, or the one from then if it has not run. */
+static int find_where(struct sp_split *p)
+{
+	const struct sp_clock_sum *from = &p->before.sum, *to = &p->last.sum;
+	int ran = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (sp_went_on(&p->cpu[i])) {
+			p->ran_at = (int)i;
+			ran++;
+		}
+	if (ran > 1 || !from->known || !to->known || from->at != to->at || from->time != to->time)
+		return SP_NO_CPU;
+	return ran ? p->cpu[p->ran_at].cpu : p->where;
 }
 
 bool sp_scan_slept(const struct sp_split *p)
@@ -345,28 +356,42 @@ static void mark(struct sp_split *p)
 	p->before = p->last;
 }
 
+/* Of a scan by which the caller's own time cannot be told, each so many are timed, by a system call; the others are charged as
+ * those took. */
+#define TIMED	16u
+
+static void charge(struct sp_split *p, bool theirs, int here, uint64_t begun_ns)
+{
+	uint32_t looks = p->last.unmoved && theirs ? 1 : (p->last.unmoved ? 1 : p->n) + SP_OWN_READS;
+	uint64_t ns = here >= 0 ? p->last.spent : begun_ns ? sp_clock_own_ns() - begun_ns : looks * sp_budget_look(&sp_process.budget);
+
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, ns, looks);
+}
+
 bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 {
 	bool theirs = sp_is_theirs(p), read;
-	uint64_t begun = sp_ticks(), own_ns;
+	uint64_t begun = sp_ticks(), begun_ns;
 	int here;
 
 	if (p->marked)
 		mark(p);
-	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched, .cpus = p->n };
+	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched };
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
-	own_ns = here < 0 ? sp_clock_own_ns() : 0;
+	begun_ns = here < 0 && p->scans++ % TIMED == 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
 	if (p->last.switched != p->before.switched)
 		sp_residency_forget(&p->times);
-	read = (theirs && here < 0 ? read_theirs(p) : read_all(p, here, o)) &&
-	       sp_clock_moves(p->clock, &p->last.moves);
+	read = theirs && here < 0 ? read_theirs(p) : read_all(p, here, o);
+	p->last.moves = p->before.moves;
+	read = read && (p->last.unmoved || sp_clock_moves(p->clock, &p->last.moves));
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent,
-			 p->last.cpus + SP_OWN_READS);
+	charge(p, theirs, here, begun_ns);
+	sp_put(&p->where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
+	sp_put(&p->found, read);
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

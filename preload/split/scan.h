@@ -33,6 +33,9 @@ bool sp_scan_is_short(const struct sp_split *p);
 /* The last scan was of another thread, which slept, and has slept until now. */
 bool sp_scan_slept(const struct sp_split *p);
 
+/* Does it matter what shadow counters had at most?  That of a CPU without an anchor (window.h) does, and a difference of counters. */
+bool sp_scan_needs_most(const struct sp_split *p);
+
 /* The counts of one group on one CPU, by native. */
 bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count);
 

@@ -38,7 +38,7 @@ struct sp_scan {
 	uint64_t ticks, took;		/* at its end; ticks */
 	uint64_t spent;			/* ns of the caller's own time, where it runs on one of our CPUs */
 	uint32_t proof;			/* sp_proof_now() at its end */
-	uint32_t cpus;			/* that were read */
+	bool unmoved;			/* since the scan before, the thread was on the CPU of sum.at alone: only that one was read */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };
 
@@ -79,6 +79,9 @@ struct sp_split {
 	int64_t *owed;			/* [k] skipped so since the last scan, if the thread was read at home alone */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
 	int ran_at;			/* index of a CPU where another thread ran last */
+	int where;			/* another thread's CPU, if the scans tell; SP_NO_CPU */
+	bool found;			/* the call under way has scanned, so that `where` is of now */
+	uint32_t scans;
 	bool had;			/* the last scan looked at PAPI's counters, too: */
 	int64_t *papi;			/* [k] what they had right after the copies of the caller's CPU were read, */
 	int64_t *least, *most;		/* [k] and those copies at that moment: they were read before it and after */

@@ -261,6 +261,7 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 {
 	bool theirs = sp_is_theirs(p);
 
+	sp_put(&p->found, false);
 	if (!(ends || theirs) || !sp_split_take_here(p))	/* (another thread's reset may scan it right now) */
 		return;
 	if (!p->clock || !p->marked || p->trouble || p->unseen || is_ready(p, sp_proof_now())) {
@@ -612,7 +613,7 @@ static bool look_before(struct sp_split *p, struct look *l)
 {
 	l->low = l->before = true;
 	if (sp_is_theirs(p)) {
-		l->stayed = l->high = sp_scan_slept(p);
+		l->stayed = l->high = sp_scan_needs_most(p) && sp_scan_slept(p);
 		return true;
 	}
 	l->stayed = p->home >= 0 && p->last.proof == sp_proof_now();
@@ -809,6 +810,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 {
 	bool probed = false;
 
+	sp_put(&p->found, false);
 	if (!sp_split_take_here(p)) {
 		sp_split_lost(p);
 		return;
@@ -858,6 +860,17 @@ void sp_split_starts(struct sp_split *p, const struct sp_opened *opened, bool st
 	sp_put(&p->lost, false);
 	sp_put(&p->missed, false);
 	sp_split_give(p);
+}
+
+int sp_split_where(const struct sp_split *p)
+{
+	return sp_get(&p->found) ? sp_get(&p->where) : SP_NO_CPU;
+}
+
+void sp_split_is_at(struct sp_split *p, int cpu)
+{
+	if (sp_get(&p->found))
+		sp_put(&p->where, cpu);
 }
 
 bool sp_split_needs_time(const struct sp_split *p)

@@ -78,6 +78,11 @@ void sp_split_done(struct sp_split *p);
  * would prove once more what was proven without. */
 bool sp_split_needs_time(const struct sp_split *p);
 
+/* The CPU on which the counted thread ran last, another one than the caller, as the scan of this call tells; SP_NO_CPU: it does
+ * not.  Then /proc does: */
+int sp_split_where(const struct sp_split *p);
+void sp_split_is_at(struct sp_split *p, int cpu);
+
 /* A value was booked that the windows do not see: a handler's, inside a call of PAPI. */
 void sp_split_missed(struct sp_split *p);
 

@@ -1,10 +1,8 @@
 /* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
 #include "../../core/base/lineage.h"
-#include "../../core/base/out.h"
 #include "../../core/base/sys.h"
 #include "../../core/store/format.h"
 #include "../process/process.h"
-#include "counters.h"
 #include "where.h"
 
 __attribute__((cold, noinline)) int sp_cpu_asked(void)
@@ -38,20 +36,4 @@ int sp_cpu_of(int pid, int tid)
 	struct sp_process_stat s;
 
 	return sp_process_stat(pid, tid, &s) ? s.processor : SP_NO_CPU;
-}
-
-int sp_cpu_open(int tid)
-{
-	char path[32];
-
-	sp_path_f(path, sizeof(path), "/proc/%d/stat", tid);
-	return sp_counters_open_file(path);
-}
-
-bool sp_cpu_by(int fd, int *cpu)
-{
-	if (!sp_counter_is_ours(fd))
-		return false;
-	*cpu = sp_process_cpu(fd);
-	return true;
 }

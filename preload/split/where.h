@@ -29,9 +29,4 @@ static inline int sp_cpu_here(void)
  * another; SP_NO_CPU if it has ended.  Reads /proc: about 10 us. */
 int sp_cpu_of(int pid, int tid);
 
-/* The same by a descriptor of counters.h that stays open: opens it for thread `tid` (< 0: cannot); reads the CPU (false: the
- * descriptor is not ours any more). */
-int sp_cpu_open(int tid);
-bool sp_cpu_by(int fd, int *cpu);
-
 #endif
