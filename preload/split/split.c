@@ -457,7 +457,8 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure && !sp_rest_hides(p, e) ? p->high : NULL;
 		seen.now = a->counts_on && sure ? p->high : NULL;
 	}
-	weigh(p, e, a->value[e] - w->value, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	if (a->value[e] > w->value)
+		weigh(p, e, a->value[e] - w->value, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->at[i * p->k + e] = p->total[i];
@@ -522,9 +523,26 @@ static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct loo
 	return why == SP_WHY_UNWATCHED ? p->clock->limit : why;
 }
 
+/* Another thread that has slept since the scan before, when all was proven: nothing is new. */
+static bool is_still(const struct sp_split *p, const struct sp_answer *a, const struct look *l)
+{
+	if (!l->before || !sp_is_theirs(p) || !p->last.unmoved || sp_went_on(&p->cpu[p->last.sum.at]) || p->open_why != SP_WHY_NONE)
+		return false;
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->window[e].value != a->value[e])
+			return false;
+	return true;
+}
+
 static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, const struct look *l, uint32_t at)
 {
 	bool all = true;
+
+	if (is_still(p, a, l)) {
+		memset(p->at, 0, (p->n + 1) * p->k * sizeof(*p->at));
+		memset(p->proven, 0, (p->n + 1) * p->k * sizeof(*p->proven));
+		return SP_WHY_NONE;
+	}
 
 	if (p->leader[SP_HARDWARE] >= 0 && !was_where_none_is(p, SP_HARDWARE))
 		p->starving = has_run(p, SP_HARDWARE) ? 0 : p->starving + 1;
