@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "gauge.h"
-#include "stamp.h"
 
 double sp_value_double(enum sp_data_type type, int64_t v)
 {
@@ -53,7 +52,7 @@ static void add_double(double *to, double d)
 		;
 }
 
-static void widen(struct sp_gauge *g, enum sp_data_type type, int64_t v)
+SP_COLD static void widen(struct sp_gauge *g, enum sp_data_type type, int64_t v)
 {
 	int64_t old = sp_get(&g->min);
 
@@ -68,25 +67,26 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 {
 	if (type == SP_FP64 && sp_float(v) != sp_float(v))
 		return;				/* nan: the sensor shows nothing */
-	widen(g, type, v);
+	if (type != SP_INT64 || v < sp_get(&g->min) || v > sp_get(&g->max))
+		widen(g, type, v);
 	sp_put(&g->last, v);
 	sp_put(&g->ns, ns);
-	add_double(&g->sum, sp_value_double(type, v));
+	add_double(&g->sum, type == SP_INT64 ? (double)v : sp_value_double(type, v));
 	sp_add(&g->readings, 1);
 }
 
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x)
+void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, uint64_t ns)
 {
-	uint64_t ns;
+	struct sp_gauge *at;
 
 	if (op == SP_OP_START)
 		sp_put(&w->running, 1);
 	/* A set that does not run shows what it showed before: nothing new. */
 	if (!x || op == SP_OP_WRITE || !sp_get(&w->running))
 		return;
-	ns = sp_stamp_ns();
+	at = w->at + sp_min(cell, w->cells - 1) * w->n;
 	for (uint32_t i = 0; i < w->n; i++)
-		show(&w->at[sp_min(cell, w->cells - 1) * w->n + i], w->kind[i].data_type, x[w->kind[i].index], ns);
+		show(&at[i], w->kind[i].data_type, x[w->kind[i].index], ns);
 	if (op == SP_OP_STOP)
 		sp_put(&w->running, 0);
 }

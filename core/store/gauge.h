@@ -46,8 +46,8 @@ static inline struct sp_gauge *sp_gauges_at(const struct sp_gauges *g, uint64_t 
 void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind);
 
 /* Books x, all values of the set (NULL: START, RESET), at that cell; one behind the last
- * is the last. Async-signal-safe. */
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x);
+ * is the last. ns: the time (stamp.h). Async-signal-safe. */
+void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, uint64_t ns);
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */
 void sp_gauges_add(struct sp_gauge *to, const struct sp_gauge *from, uint64_t n);

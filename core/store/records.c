@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include "readings.h"
+#include "gauge.h"
 #include "records.h"
 #include "stamp.h"
 
@@ -306,7 +307,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	sp_put(&w->cpu, -2);
 	w->kinds = kinds;
 	if (kinds)
-		set_slow(w, SP_SLOW_OTHER);
+		set_slow(w, SP_SLOW_MORE);
 	sp_records_fold(w);
 	w->ran = w->runs;
 	sp_put(&w->runs, false);
@@ -346,7 +347,7 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->entries = entries;
 	w->only_kept = only_kept;
 	w->entry = w->state->flags & SP_STATE_PERMANENT ? sp_state_row(w->state, w->k, SP_KEPT) : sp_records_zeros;
-	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT ? SP_SLOW_MORE : SP_SLOW_OTHER);
+	set_slow(w, only_kept && !w->kinds && entries == SP_ENTRIES_PERMANENT ? SP_SLOW_MORE : SP_SLOW_OTHER);
 }
 
 void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
@@ -567,6 +568,8 @@ static inline __attribute__((always_inline)) void note_reading(struct sp_writer 
 	note_haste(w, ns);
 	if (w->log)
 		keep_plain(w, op, cell, (const int64_t *)x, ns);
+	if (w->gauges)
+		sp_gauges_book(w->gauges, op, (uint32_t)cell, x, ns);
 	put_time(w, ns, true, w->runs);
 }
 
@@ -620,7 +623,7 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(what & SP_RECORD_KEEPS) && sp_records_alike(r, what, cell, site)) {
+	if (!(what & SP_RECORD_KEEPS) && !w->kinds && sp_records_alike(r, what, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH
@@ -642,6 +645,8 @@ bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 		return false;
 	if (op == SP_OP_START && (w->precise || !w->relation->first_ns))
 		sp_records_tick(w, false);
+	if (w->gauges)
+		sp_gauges_book(w->gauges, op, 0, NULL, 0);
 	if (op != SP_OP_RESET || !sp_records_alike(sp_own(&w->last), what, 0, site))
 		add_new(w, sp_records_new(w, what, 0, site));
 	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);

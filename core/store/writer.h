@@ -9,6 +9,7 @@
 #include "../base/lock.h"
 
 struct sp_log;
+struct sp_gauge_writer;
 
 /* Why a booking cannot take the short way.  MISSED, ZEROED and SHARED may be set at any time, by atomic operations. */
 #define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or overtaken */
@@ -61,6 +62,7 @@ struct sp_writer {
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	const int64_t *entry;		/* [k] what the last permanent reading left, if all are permanent */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else `precise` */
+	struct sp_gauge_writer *gauges;	/* where the short ways book the gauges; NULL: there are none */
 	/* Of the relation's block, which stands at `off`. */
 	sp_off off;
 	const struct sp_image *image;

@@ -66,7 +66,10 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 
 void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site)
 {
-	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op, .x = values, .site = site, .who = sp_self.id,
-							     .cpu = !values ? SP_NO_CPU : s->writer.placed ? sp_where(s) : s->writer.cpu,
+	int cpu = !values ? SP_NO_CPU : s->writer.placed ? sp_where(s) : s->writer.cpu;
+
+	if (sp_get(&s->gauges.n))
+		sp_book_gauges(s, op, cpu, values);
+	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op, .x = values, .site = site, .who = sp_self.id, .cpu = cpu,
 							     .proven = !s->writer.placed });
 }

@@ -7,6 +7,7 @@
 
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/stamp.h"
 #include "../events/events.h"
 #include "../life/end.h"
 #include "../process/guests.h"
@@ -600,9 +601,9 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	sp_counting_prepare(s);
 }
 
-static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
+void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
-	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values);
+	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values, values ? sp_stamp_ns() : 0);
 }
 
 /* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for, where the set could not be bound
@@ -776,16 +777,17 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (own)
 		sp_put(&s->writer.opened, open);
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
-	if (SP_UNLIKELY(sp_get(&s->gauges.n)))
-		book_gauges(s, op, cpu, values);
 	if (split)
 		tell_parts(s, &shares);
 	else
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (split && zeroes(op))
 		sp_split_lost(p);
-	if (!fast || split || !book_shortly(&s->writer, &b))
+	if (!fast || split || !book_shortly(&s->writer, &b)) {
+		if (SP_UNLIKELY(sp_get(&s->gauges.n)))
+			sp_book_gauges(s, op, cpu, values);
 		(void)sp_records_finish(&s->writer, &b);
+	}
 	if (split) {
 		end_parts(s);
 		begin_segment(s, false, op, open);
@@ -881,7 +883,7 @@ static void tell_state(struct sp_set *s, int id)
 	if (is == SP_OP_RUNS && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
 		is_other(s);
 	if (is == SP_OP_RUNS && sp_get(&s->gauges.n))
-		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
+		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
 static void ask(struct sp_set *s, enum sp_op op)

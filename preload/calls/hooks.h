@@ -85,6 +85,9 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
 int sp_where(struct sp_set *s);
 
+/* Books what gauges showed, beside a record that is not written by a short way (records.h), which books them, too. */
+void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
+
 /* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in turn (records.h); the
  * counters of another thread are read first (sp_split_ask). */
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);

@@ -664,6 +664,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
+	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
 	place(s, h->scope, (enum sp_target)key.target);
 	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
@@ -675,7 +676,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	s->k = key.k;
 	sp_put(&s->relation, off);
 	sp_put(&s->starter, sp_self.id);
-	s->elsewhere = s->counted.attached && s->counted.thread != sp_self.id && sp_sys(SYS_tgkill, sp_sys(SYS_getpid), s->counted.tid, 0) == -ESRCH;
+	s->elsewhere = s->counted.attached && s->counted.thread != sp_self.id && sp_sys(SYS_tgkill, sp_process_pid, s->counted.tid, 0) == -ESRCH;
 	sp_publish(&s->bound, true);
 	sp_put(&s->changed, false);
 }
@@ -690,7 +691,7 @@ static bool is_misread(const struct sp_set *s)
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool may = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && !s->counted.inherits && !s->multiplexed &&
-		   !s->writer.kinds && !s->has_histograms;
+		   !s->has_histograms;
 	bool own = may && (s->writer.placed || (s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 						scope == SP_SCOPE_THREAD));
 

@@ -36,9 +36,10 @@ static int drop(void **state)
 
 static void book(enum sp_op op, uint32_t cell, long long i, long long u, double f)
 {
+	static uint64_t ns;
 	long long x[6] = { i, 11, u, 13, 12, bits(f) };
 
-	sp_gauges_book(&w, op, cell, op == SP_OP_START || op == SP_OP_RESET ? NULL : x);
+	sp_gauges_book(&w, op, cell, op == SP_OP_START || op == SP_OP_RESET ? NULL : x, ++ns);
 }
 
 static struct sp_gauge *at(uint32_t cell, uint32_t i)
