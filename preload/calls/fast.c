@@ -40,7 +40,7 @@ static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t 
 SP_COLD void sp_fast_open(struct sp_set *s, int id)
 {
 	/* What libpapi calls inside is not the program's. */
-	if (sp_self.nests || sp_guest || !sp_get(&sp_process.papi) || !(sp_get(&s->writer.placed) || sp_proof_is_there()) ||
+	if (sp_self.nests || sp_guest || !sp_get(&sp_process.papi) || !(sp_get(&s->writer.placed) || sp_proof_is_there() || sp_get(&s->split)) ||
 	    !sp_self.calls || sp_self.generation != sp_process.generation || !sp_is_fast(s))
 		return;
 	sp_put(&s->number, id);

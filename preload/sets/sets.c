@@ -693,7 +693,7 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 	bool may = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && !s->counted.inherits && !s->multiplexed &&
 		   !s->has_histograms;
 	bool own = may && (s->writer.placed || (s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
-						scope == SP_SCOPE_THREAD));
+						scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
 	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
 				  sp_self.id : 0);

@@ -399,6 +399,6 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	p->marked = read;
 	p->gate.proof = p->last.proof;
 	/* (On a CPU that is none of ours there is nothing to probe.) */
-	sp_put(&p->gate.ready, read && !theirs && p->last.quiet && (p->probed || !p->counts || here < 0));
+	sp_put(&p->gate.ready, read && !theirs && (p->last.quiet || !sp_proof_is_there()) && (p->probed || !p->counts || here < 0));
 	return read;
 }

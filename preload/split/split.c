@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../../core/base/filters.h"
-#include "../process/process.h"
+#include "../process/guests.h"
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
@@ -257,6 +257,14 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	}
 }
 
+int sp_split_stays(struct sp_split *p)
+{
+	if (sp_proof_is_there() || sp_is_theirs(p) || !sp_get(&p->gate.ready) || !p->settled || p->unseen || p->trouble || p->home < 0 ||
+	    sp_get(&p->missed) || sp_get(&p->lost) || !sp_caller_is_self() || !sp_scan_is_short(p))
+		return SP_NO_CPU;
+	return p->cpu[p->home].cpu;
+}
+
 void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened)
 {
 	bool theirs = sp_is_theirs(p);
@@ -264,7 +272,7 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 	sp_put(&p->found, false);
 	if (!(ends || theirs) || !sp_split_take_here(p))	/* (another thread's reset may scan it right now) */
 		return;
-	if (!p->clock || !p->marked || p->trouble || p->unseen || is_ready(p, sp_proof_now())) {
+	if (!p->clock || !p->marked || p->trouble || p->unseen || is_ready(p, sp_proof_now()) || sp_split_stays(p) >= 0) {
 		;
 	} else if (!(ends ? may_end(p) : may_scan(p))) {
 		p->skips = true;
@@ -840,7 +848,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 			sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
 		}
 		p->asked = 0;
-		if (is_ready(p, open) && open == sp_proof_now()) {
+		if ((is_ready(p, open) && open == sp_proof_now()) || sp_split_stays(p) >= 0) {
 			sp_put(&p->lost, false);
 			sp_put(&p->missed, false);
 			sp_split_fresh(p);

@@ -47,6 +47,11 @@ bool sp_split_went(struct sp_split *p, const struct sp_cpus *to);
 bool sp_split_share(struct sp_split *p);
 bool sp_split_is_shared(const struct sp_split *p);
 
+/* The CPU where a thread without a mark (proof.h) has been alone since the last scan, and where all was counted since the last value, by
+ * the time of one event of ours: three system calls.  SP_NO_CPU: not so, or it has a mark.  (While the program has that event
+ * switched off PAPI's are off, too, until PAPI_start comes, which scans.) */
+int sp_split_stays(struct sp_split *p);
+
 /* PAPI's return. */
 struct sp_answer {
 	const int64_t *last, *value;	/* [k] the value before, and this one */

@@ -119,6 +119,25 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	MORE=$light
 	;;
 esac
+# Nor a page, which locked memory limits: the time of one event of ours (sp_split_stays).
+without_page() {
+	SSPAPI_ATTRIBUTION=exact run_shim shim sh -c 'ulimit -l 0; exec "$@"' - "$@"
+}
+for how in "moves visits 1000" "surprises disables"; do
+	# shellcheck disable=SC2086 # words
+	without_page "$apps/"$how
+	check "without a page: $how: nothing is called exact that is not" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+done
+if [ -z "${SANITIZE-}" ]; then
+	light=$MORE
+	MORE=${MORE:+$MORE:}$preloads/faults.so
+	read=0
+	[ "$(uname -m)" = x86_64 ] || read=63
+	FAULTS_COUNT=$tmp/calls without_page "$apps/moves" again 2000
+	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
+	check "without a page: 2000 readings read one counter each ($calls)" test "$calls" -le 3000
+	MORE=$light
+fi
 unset GLIBC_TUNABLES
 
 for mode in reading exact auto; do
