@@ -138,7 +138,13 @@ void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was);
 void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
 
-/* Between the two: adds a zeroing that is no call of the program's. */
+/* True: no other thread than this one, which starts the set, has called PAPI for it so far. */
+static inline bool sp_records_is_alone(const struct sp_writer *w, uint32_t who)
+{
+	return sp_get(&w->owner) == who && !(sp_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+}
+
+/* Between hold and let: adds a zeroing that is no call of the program's. */
 void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* The parts of a window that was spent on several CPUs: what is new of k events since the value before, at[i][e] on cpu[i];

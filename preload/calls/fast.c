@@ -2,14 +2,21 @@
 #include "../sites/unwind.h"
 #include "fast.h"
 
+/* What libpapi calls inside is not the program's. */
+static inline bool may_open(const struct sp_set *s)
+{
+	return sp_is_fast(s) && !sp_self.nests && !sp_guest && sp_get(&sp_process.papi) &&
+	       (sp_get(&s->writer.placed) || sp_proof_is_there() || sp_get(&s->split)) && sp_self.calls && sp_self.generation == sp_process.generation;
+}
+
 struct sp_set *sp_fast_other(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!s || sp_get(&s->number) != id || !sp_is_fast(s))
+	if (!s || sp_get(&s->number) != id || !may_open(s))
 		return NULL;
-	sp_fast_open(s, id);
-	return sp_get(&sp_self.set) == s ? s : NULL;
+	sp_put(&sp_self.set, s);
+	return s;
 }
 
 uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
@@ -39,9 +46,7 @@ static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t 
 
 SP_COLD void sp_fast_open(struct sp_set *s, int id)
 {
-	/* What libpapi calls inside is not the program's. */
-	if (sp_self.nests || sp_guest || !sp_get(&sp_process.papi) || !(sp_get(&s->writer.placed) || sp_proof_is_there() || sp_get(&s->split)) ||
-	    !sp_self.calls || sp_self.generation != sp_process.generation || !sp_is_fast(s))
+	if (!may_open(s))
 		return;
 	sp_put(&s->number, id);
 	sp_order();

@@ -27,7 +27,7 @@ static const struct sp_opened_asks *ask;
 
 void sp_opened_forget(struct sp_opened *o)
 {
-	o->n = o->more = o->had = o->whole = 0;
+	o->n = o->more = o->had = o->whole = o->kept = 0;
 	o->odd = o->reordered = false;
 	sp_put(&o->missed, false);
 	sp_add(&o->changes, 1);
@@ -63,6 +63,11 @@ static bool make_room(struct sp_opened *o)
 	return true;
 }
 
+static size_t size_of(const struct perf_event_attr *attr)
+{
+	return attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
+}
+
 static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	struct sp_native *n;
@@ -76,7 +81,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	o->asked = tid;
 	n = &o->at[o->n++];
 	memset(n, 0, sizeof(*n));
-	memcpy(&n->attr, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(n->attr)));
+	memcpy(&n->attr, attr, sp_min(size_of(attr), sizeof(n->attr)));
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
@@ -110,13 +115,70 @@ static struct sp_opened *opening(void)
 	return (struct sp_opened *)(sp_opening & ~SP_OPENS_AGAIN);
 }
 
+/* ---- the same ones again --------------------------------------------------
+ *
+ * Where a thread used another set meanwhile, PAPI_start closes all that a set has open, and opens it again. Then the list stays as it
+ * is but for the descriptors, and so does `changes`. A set that other threads use goes without. */
+
+/* From here on the list is of what is open. */
+static void end_again(struct sp_opened *o)
+{
+	uint32_t n = o->n;
+
+	for (uint32_t i = 0; o->left && i < o->kept; i++)
+		if (o->at[i].fd >= 0)
+			o->at[n++] = o->at[i];
+	if (o->kept)
+		sp_add(&o->changes, 1);
+	o->kept = o->left = 0;
+	o->n = n;
+}
+
+static bool begin_again(struct sp_opened *o)
+{
+	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_self.tid || !ask->alone(o))
+		return false;
+	o->before = o->changes;
+	sp_add(&o->changes, 1);
+	o->whole = o->kept = o->left = o->n;
+	o->n = 0;
+	return true;
+}
+
+static bool close_again(struct sp_opened *o, int fd)
+{
+	uint32_t i = 0, all = o->kept ? o->kept : o->n;
+
+	while (i < all && o->at[i].fd != fd)
+		i++;
+	if (i == all || (o->kept ? o->n != 0 : !begin_again(o)))
+		return false;
+	o->at[i].fd = -1;
+	o->left--;
+	return true;
+}
+
+static bool open_again(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+{
+	struct sp_native *n = &o->at[o->n];
+
+	if (o->n >= o->kept || o->left || n->cpu != cpu || n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) ||
+	    attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
+		return false;
+	n->fd = fd;
+	o->n++;
+	return true;
+}
+
 static bool begin_note(struct sp_opened *o, uint32_t *was)
 {
-	if (!(sp_opening & SP_OPENS_AGAIN) || ask->hold(o, was))
-		return true;
-	sp_put(&o->missed, true);
-	sp_add(&o->changes, 1);
-	return false;
+	if (sp_opening & SP_OPENS_AGAIN && !ask->hold(o, was)) {
+		sp_put(&o->missed, true);
+		sp_add(&o->changes, 1);
+		return false;
+	}
+	end_again(o);
+	return true;
 }
 
 static void end_note(struct sp_opened *o, uint32_t was)
@@ -125,45 +187,68 @@ static void end_note(struct sp_opened *o, uint32_t was)
 		ask->let(o, was);
 }
 
-static long on_syscall(long number, ...)
+/* ---- what libpapi calls ----------------------------------------------------- */
+
+static SP_COLD bool note_opened(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
-	struct sp_opened *o = opening();
-	long a[6], r;
+	bool again = false;
 	uint32_t was;
 
-	SP_SIX_WORDS(a, number);
-	r = next_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (number == SYS_perf_event_open && r >= 0 && o) {
-		int saved = errno;
-		bool again = false;
-
-		if (begin_note(o, &was)) {
-			note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
-			again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
-			if (again) {
-				o->whole = 0;
-				o->had = sp_opened_all(o);
-			}
-			end_note(o, was);
-		}
-		if (again)
-			ask->again(o);
-		errno = saved;
+	if (!begin_note(o, &was))
+		return false;
+	note_open(o, attr, tid, cpu, leader, fd);
+	again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
+	if (again) {
+		o->whole = 0;
+		o->had = sp_opened_all(o);
 	}
+	end_note(o, was);
+	return again;
+}
+
+static void note_or_again(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+{
+	int saved = errno;
+
+	if (!open_again(o, attr, tid, cpu, leader, fd)) {
+		if (note_opened(o, attr, tid, cpu, leader, fd))
+			ask->again(o, false);
+	} else if (o->n == o->kept) {
+		o->had = o->n;
+		o->whole = o->kept = 0;
+		ask->again(o, true);
+	}
+	errno = saved;
+}
+
+/* All six words, whatever the call needs, as libc's. */
+static long on_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	long r = next_syscall(number, a, b, c, d, e, f);
+
+	if (number == SYS_perf_event_open && r >= 0 && sp_opening)
+		note_or_again(opening(), (const struct perf_event_attr *)a, (int)b, (int)c, (int)d, (int)r);
 	return r;
+}
+
+static SP_COLD void note_closed(struct sp_opened *o, int fd)
+{
+	uint32_t was;
+
+	if (!begin_note(o, &was))
+		return;
+	if (sp_opening & SP_OPENS_AGAIN && !o->whole)
+		o->whole = sp_opened_all(o);
+	note_close(o, fd);
+	end_note(o, was);
 }
 
 static int on_close(int fd)
 {
 	struct sp_opened *o = opening();
-	uint32_t was;
 
-	if (o && begin_note(o, &was)) {
-		if (sp_opening & SP_OPENS_AGAIN && !o->whole)
-			o->whole = sp_opened_all(o);
-		note_close(o, fd);
-		end_note(o, was);
-	}
+	if (o && !close_again(o, fd))
+		note_closed(o, fd);
 	return next_close(fd);
 }
 

@@ -34,8 +34,12 @@ struct sp_opened {
 	uint32_t more;			/* that are open, too, and for which there is no room */
 	uint32_t had;			/* how many of both there were when PAPI had last opened all of them */
 	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has not */
+	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and so many stand at `at`, of which n are open
+					 * again; 0: it does not */
+	uint32_t left;			/* of those: not closed yet */
+	uint32_t before;		/* `changes` then */
 	int opener;			/* the thread that opened the last one */
-	uint32_t filters;		/* sp_filters() when PAPI last opened one */
+	uint32_t filters;		/* sp_filters() when PAPI last opened one that it had not had open right before */
 	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
 	bool odd;			/* one of those more is another thread's than the one kept last */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
@@ -44,11 +48,14 @@ struct sp_opened {
 
 /* Asked by the thread that starts the set, inside PAPI.  errno is given back.
  * hold, let: in between what stands here is this thread's to write; was: for let.  False: the set is another thread's now.
- * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts. */
+ * alone: so far no other thread has called PAPI for the set.
+ * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts; same: the very same
+ * ones, so that `changes` may become `before` again. */
 struct sp_opened_asks {
 	bool (*hold)(struct sp_opened *o, uint32_t *was);
 	void (*let)(struct sp_opened *o, uint32_t was);
-	void (*again)(struct sp_opened *o);
+	bool (*alone)(struct sp_opened *o);
+	void (*again)(struct sp_opened *o, bool same);
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
