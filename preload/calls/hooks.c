@@ -537,20 +537,23 @@ static bool is_alone(struct sp_opened *o)
 	return sp_get(&s->bound) && sp_records_is_alone(&s->writer, sp_self.id);
 }
 
+static bool opened_same(struct sp_opened *o)
+{
+	return is_alone(o) && !sp_get(&set_that_opens(o)->writer.runs) && sp_sys(SYS_gettid) == sp_self.tid;
+}
+
 /* By opened.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
-static void opened_again(struct sp_opened *o, bool as_before)
+static void opened_again(struct sp_opened *o)
 {
 	struct sp_set *s = set_that_opens(o);
-	bool is_self = sp_caller_is_self(), same;
-	uint32_t was, changes = o->before + 1;
 	struct sp_counted is;
 	struct sp_split *p;
+	uint32_t was;
+	bool same;
 
-	if (as_before && is_self && is_alone(o) && !sp_get(&s->writer.runs) && sp_cas(&o->changes, &changes, o->before))
-		return;
 	if (!sp_get(&s->bound) || !hold_opened(o, &was))
 		return;
-	if (!is_self) {			/* they count a guest that passed for its host */
+	if (!sp_caller_is_self()) {	/* they count a guest that passed for its host */
 		sp_put(&o->missed, true);
 		sp_add(&o->changes, 1);
 	}
@@ -570,7 +573,7 @@ static void opened_again(struct sp_opened *o, bool as_before)
 		bind_again(s);
 }
 
-static const struct sp_opened_asks opened_asks = { hold_opened, let_opened, is_alone, opened_again };
+static const struct sp_opened_asks opened_asks = { hold_opened, let_opened, opened_again, is_alone, opened_same };
 
 /* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
  * page of it after a fork is a fault that PAPI counts natively. */

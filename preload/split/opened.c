@@ -189,45 +189,57 @@ static void end_note(struct sp_opened *o, uint32_t was)
 
 /* ---- what libpapi calls ----------------------------------------------------- */
 
-static SP_COLD bool note_opened(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static SP_COLD void note_opened(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
-	bool again = false;
+	int saved = errno;
+	bool again;
 	uint32_t was;
 
-	if (!begin_note(o, &was))
-		return false;
-	note_open(o, attr, tid, cpu, leader, fd);
-	again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
-	if (again) {
-		o->whole = 0;
-		o->had = sp_opened_all(o);
+	if (begin_note(o, &was)) {
+		note_open(o, attr, tid, cpu, leader, fd);
+		again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
+		if (again) {
+			o->whole = 0;
+			o->had = sp_opened_all(o);
+		}
+		end_note(o, was);
+		if (again)
+			ask->again(o);
 	}
-	end_note(o, was);
-	return again;
+	errno = saved;
 }
 
-static void note_or_again(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+/* True: nothing else has changed since it was closed. */
+static inline bool is_as_before(struct sp_opened *o)
+{
+	uint32_t changes = o->before + 1;
+
+	o->had = o->kept;
+	o->whole = o->kept = 0;
+	return ask->same(o) && sp_cas(&o->changes, &changes, o->before);
+}
+
+static SP_COLD void opened_otherwise(struct sp_opened *o)
 {
 	int saved = errno;
 
-	if (!open_again(o, attr, tid, cpu, leader, fd)) {
-		if (note_opened(o, attr, tid, cpu, leader, fd))
-			ask->again(o, false);
-	} else if (o->n == o->kept) {
-		o->had = o->n;
-		o->whole = o->kept = 0;
-		ask->again(o, true);
-	}
+	ask->again(o);
 	errno = saved;
 }
 
 /* All six words, whatever the call needs, as libc's. */
 static long on_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+	const struct perf_event_attr *attr = (const struct perf_event_attr *)a;
 	long r = next_syscall(number, a, b, c, d, e, f);
+	struct sp_opened *o = opening();
 
-	if (number == SYS_perf_event_open && r >= 0 && sp_opening)
-		note_or_again(opening(), (const struct perf_event_attr *)a, (int)b, (int)c, (int)d, (int)r);
+	if (number != SYS_perf_event_open || r < 0 || !o)
+		return r;
+	if (!open_again(o, attr, (int)b, (int)c, (int)d, (int)r))
+		note_opened(o, attr, (int)b, (int)c, (int)d, (int)r);
+	else if (o->n == o->kept && !is_as_before(o))
+		opened_otherwise(o);
 	return r;
 }
 

@@ -48,14 +48,15 @@ struct sp_opened {
 
 /* Asked by the thread that starts the set, inside PAPI.  errno is given back.
  * hold, let: in between what stands here is this thread's to write; was: for let.  False: the set is another thread's now.
- * alone: so far no other thread has called PAPI for the set.
- * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts; same: the very same
- * ones, so that `changes` may become `before` again. */
+ * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts.
+ * alone: no other thread has called PAPI for the set so far.
+ * same: they are opened again as they were.  False: something else matters, as for `again`. */
 struct sp_opened_asks {
 	bool (*hold)(struct sp_opened *o, uint32_t *was);
 	void (*let)(struct sp_opened *o, uint32_t was);
+	void (*again)(struct sp_opened *o);
 	bool (*alone)(struct sp_opened *o);
-	void (*again)(struct sp_opened *o, bool same);
+	bool (*same)(struct sp_opened *o);
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
