@@ -25,10 +25,14 @@ void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes)
 void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes)
 {
 	void *found = sp_draft_find(d, at, bytes);
+
+	return found ? found : sp_draft_first(d, at, words, bytes);
+}
+
+void *sp_draft_first(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes)
+{
 	struct sp_draft *is;
 
-	if (found)
-		return found;
 	if (d->room - d->used < sizeof(*is) + bytes)
 		return NULL;
 	is = (struct sp_draft *)(d->at + d->used);

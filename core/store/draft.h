@@ -20,6 +20,9 @@ void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes);
 /* The same, or a new one: a copy of the words; bytes is a multiple of 8.  NULL: no room. */
 void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes);
 
+/* A new one, of words that have none yet. */
+void *sp_draft_first(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes);
+
 /* Goes through them: the next one behind *place, which is 0 before the first; NULL: no more. */
 const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place);
 

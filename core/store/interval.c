@@ -67,7 +67,10 @@ uint32_t sp_intervals_room(const struct sp_image *image, sp_off off, uint32_t k)
 
 static struct sp_interval *in_slot(const struct sp_track *t, uint32_t slot)
 {
-	return (struct sp_interval *)sp_image_at(t->image, (sp_off)slot * 8, SP_INTERVAL_BYTES(t->k));
+	const sp_off off = (sp_off)slot * 8;
+	void *at = sp_track_at(t, off, SP_INTERVAL_BYTES(t->k));
+
+	return at ? at : (void *)sp_image_at(t->image, off, SP_INTERVAL_BYTES(t->k));
 }
 
 static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to, int cell)
@@ -75,13 +78,18 @@ static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to,
 	return at && at->from == from && at->to == to && at->cell == cell;
 }
 
-static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell)
+/* *at: the interval there; NULL: there is none. */
+static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell, const struct sp_interval **at)
 {
 	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^ ((uint32_t)cell * 0x165667b19e3779f9ull);
 	uint32_t i = (uint32_t)(h >> 32) & (t->slots - 1);
 
-	while (t->slot[i] && !is_between(in_slot(t, t->slot[i]), from, to, cell))
-		i = (i + 1) & (t->slots - 1);
+	for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
+		*at = in_slot(t, t->slot[i]);
+		if (is_between(*at, from, to, cell))
+			return &t->slot[i];
+	}
+	*at = NULL;
 	return &t->slot[i];
 }
 
@@ -109,9 +117,9 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off 
 		t->room += b->room;
 		t->blocks++;
 		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots; i++, t->used++) {
-			const struct sp_interval *at = sp_interval_in(b, k, i);
+			const struct sp_interval *at = sp_interval_in(b, k, i), *other;
 
-			*slot_of(t, at->from, at->to, at->cell) = (uint32_t)((off + sp_interval_at(k, i)) / 8);
+			*slot_of(t, at->from, at->to, at->cell, &other) = (uint32_t)((off + sp_interval_at(k, i)) / 8);
 		}
 	}
 	sp_put(&t->low, sp_intervals_wanted(t) != 0);
@@ -168,16 +176,16 @@ static bool make_room_for_pair(struct sp_track *t)
 }
 
 /* Its words are written at once: none is read before its block's head says that it is there. */
-static bool new_interval(struct sp_track *t, uint32_t *s, uint32_t from, uint32_t to, int cell)
+static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, uint32_t from, uint32_t to, int cell)
 {
 	struct sp_interval *at;
 	uint64_t place;
 
 	if ((!t->fresh || t->fresh_used == t->fresh->room) && !add_block(t))
-		return false;
+		return NULL;
 	place = (t->fresh_off + sp_interval_at(t->k, t->fresh_used)) / 8;
 	if (place > UINT32_MAX)
-		return false;
+		return NULL;
 	at = sp_interval_in(t->fresh, t->k, t->fresh_used);
 	at->from = from;
 	at->to = to;
@@ -186,11 +194,11 @@ static bool new_interval(struct sp_track *t, uint32_t *s, uint32_t from, uint32_
 	t->used++;
 	sp_put(&t->low, sp_intervals_wanted(t) != 0);
 	*s = (uint32_t)place;
-	return true;
+	return at;
 }
 
-/* Interval i of the block, there from now on. */
-static struct sp_interval *draft(struct sp_drafts *d, const struct sp_intervals *b, sp_off off, uint32_t k, uint32_t i)
+/* Interval i of the block, there from now on; first: it has no draft yet. */
+static struct sp_interval *draft(struct sp_drafts *d, const struct sp_intervals *b, sp_off off, uint32_t k, uint32_t i, bool first)
 {
 	uint64_t *n;
 
@@ -200,10 +208,10 @@ static struct sp_interval *draft(struct sp_drafts *d, const struct sp_intervals 
 			return NULL;
 		*n = sp_max(*n, i + 1);
 	}
-	return sp_draft(d, off + sp_interval_at(k, i), sp_interval_in(b, k, i), SP_INTERVAL_BYTES(k));
+	return (first ? sp_draft_first : sp_draft)(d, off + sp_interval_at(k, i), sp_interval_in(b, k, i), SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell,
+struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell, bool first,
 				      bool *crowded)
 {
 	const struct sp_interval *at;
@@ -214,23 +222,24 @@ struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, u
 
 	if (!t->slots)
 		return NULL;
-	s = slot_of(t, from, to, cell);
+	s = slot_of(t, from, to, cell, &at);
+	first &= from != 0;		/* (other pairs are told as this one) */
 	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
 		*crowded = true;
+		first = false;
 		from = 0;
-		s = slot_of(t, from, to, cell);
+		s = slot_of(t, from, to, cell, &at);
 	}
-	if (!*s && !new_interval(t, s, from, to, cell)) {
+	if (!*s)
+		at = new_interval(t, s, from, to, cell);
+	if (!at) {
 		*crowded = true;
 		return NULL;
 	}
-	at = in_slot(t, *s);
-	if (!at)
-		return NULL;
 	number = sp_get(&at->number);	/* (anybody may have written to the live file) */
 	off = (sp_off)*s * 8 - sp_interval_at(t->k, number);
-	b = sp_intervals_at(t->image, off, t->k);
-	return b && number < b->room ? draft(d, b, off, t->k, number) : NULL;
+	b = off == t->fresh_off ? t->fresh : sp_intervals_at(t->image, off, t->k);
+	return b && number < b->room ? draft(d, b, off, t->k, number, first) : NULL;
 }
 
 /* ---- by a look through the list -------------------------------------------------- */
@@ -263,7 +272,7 @@ static struct sp_interval *find(const struct sp_image *image, sp_off newest, uin
 			const struct sp_interval *at = i < there ? sp_interval_in(b, k, i) : sp_interval_drafted(d, b, off, k, i);
 
 			if (at->from == from && at->to == to && at->cell == cell)
-				return draft(d, b, off, k, i);
+				return draft(d, b, off, k, i, false);
 		}
 	return NULL;
 }
@@ -288,7 +297,7 @@ struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_o
 		*crowded = true;
 		return NULL;
 	}
-	at = draft(d, fresh, newest, k, used);
+	at = draft(d, fresh, newest, k, used, false);
 	if (at) {
 		memset(at, 0, SP_INTERVAL_BYTES(k));
 		at->from = from;

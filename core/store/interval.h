@@ -45,6 +45,14 @@ static inline struct sp_interval *sp_interval_in(const struct sp_intervals *bloc
 	return (struct sp_interval *)((char *)block + sp_interval_at(k, i));
 }
 
+/* Words of the block where new ones go; NULL: these are not there. */
+static inline void *sp_track_at(const struct sp_track *t, sp_off off, uint64_t bytes)
+{
+	const uint64_t at = off - t->fresh_off, used = t->fresh ? sp_interval_at(t->k, t->fresh_used) : 0;
+
+	return at < used && bytes <= used - at ? (char *)t->fresh + at : NULL;
+}
+
 /* Room for more intervals of r, whose writer has k events; NULL: no memory.  With the store's lock. */
 struct sp_store;
 struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
@@ -57,8 +65,9 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off 
  * that may be. */
 uint32_t sp_intervals_wanted(const struct sp_track *t);
 
-/* A draft of the interval, which may be new; *crowded: there was no room for the pair of its own.  NULL: nobody's. */
-struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell,
+/* A draft of the interval, which may be new; *crowded: there was no room for the pair of its own.  first: the pair was not asked for
+ * since there are drafts.  NULL: nobody's. */
+struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell, bool first,
 				      bool *crowded);
 
 /* The same for a reader, who has no slots: by a look through the list at `newest`. */

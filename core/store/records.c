@@ -114,8 +114,8 @@ void sp_records_meet(struct sp_writer *w, int cpu)
 
 /* ---- folding ------------------------------------------------------------------ */
 
-/* Intervals that were met: a program reads at few places in turn. */
-#define MET	8u
+/* Intervals that were met in this fold: a program reads at few places in turn. */
+#define MET	32u			/* a power of 2 */
 struct met {
 	uint32_t from, to;
 	int32_t cell;
@@ -129,6 +129,7 @@ struct folding {
 	bool crowded;
 	int32_t hot;			/* the cell met last */
 	struct sp_cell *cell;
+	bool forgot;			/* some intervals that were met are not there any more: */
 	struct met met[MET];
 };
 
@@ -159,7 +160,7 @@ static __attribute__((noinline)) struct sp_interval *meet_interval(struct foldin
 {
 	struct sp_writer *w = in->w;
 
-	m->is = w->track.slots ? sp_interval_draft(&w->track, &in->drafts, m->from, m->to, m->cell, &in->crowded) :
+	m->is = w->track.slots ? sp_interval_draft(&w->track, &in->drafts, m->from, m->to, m->cell, !in->forgot, &in->crowded) :
 				 sp_interval_draft_by_list(w->image, w->relation->intervals, w->k, &in->drafts, m->from, m->to,
 							   m->cell, &in->crowded);
 	return m->is;
@@ -174,6 +175,7 @@ static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint
 		return m->is;
 	if (!in->w->relation->intervals)
 		return NULL;
+	in->forgot |= m->is != NULL;
 	*m = (struct met){ from, to, cell, NULL };
 	return meet_interval(in, m);
 }
@@ -194,8 +196,10 @@ static void apply_drafts(struct sp_writer *w)
 
 	while ((is = sp_draft_next(&d, &place)) != NULL) {
 		bool own = is->at - w->off < w->layout.bytes && is->bytes <= w->layout.bytes - (is->at - w->off);
-		void *to = own ? (char *)w->relation + (is->at - w->off) : (void *)sp_image_at(w->image, is->at, is->bytes);
+		void *to = own ? (char *)w->relation + (is->at - w->off) : sp_track_at(&w->track, is->at, is->bytes);
 
+		if (!to)
+			to = (void *)sp_image_at(w->image, is->at, is->bytes);
 		if (to)
 			sp_copy_words(to, is->is, is->bytes / 8);
 	}

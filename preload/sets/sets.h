@@ -28,6 +28,7 @@ struct sp_known {
 	uintptr_t to;			/* 0: none */
 	uint32_t site;
 	uint32_t met;			/* the site that was met last and may be the next one here */
+	uint32_t times;			/* and so often before */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
 	bool nowhere;			/* the last word holds no return address */

@@ -47,14 +47,18 @@ uint32_t sp_site_met(const struct sp_stack *at);
 /* A start's, before it: what its callers' code needs is in memory then. */
 uint32_t sp_site_of_start(const struct sp_stack *at);
 
-/* A call from there is of this site. The set knows it from now on if the call before was, too, and its words can be told. By
- * the thread that may take the set's fast path. */
+/* A call from there is of this site, which is not the known one. It is known from now on if the SP_SITE_TIMES calls before that were
+ * not of the known one were of this site, too, and its words can be told: of two sites in turn one stays known for a while, since it takes
+ * longer to know a site than to find it. By the thread that may take the set's fast path. */
+#define SP_SITE_TIMES	15u
 void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
 static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	if (SP_LIKELY(sp_get(&known->met) != id))
-		sp_put(&known->met, id);
-	else
+	const uint32_t times = sp_get(&known->met) == id ? sp_get(&known->times) + 1 : 0;
+
+	sp_put(&known->met, id);
+	sp_put(&known->times, times);
+	if (SP_UNLIKELY(times == SP_SITE_TIMES))
 		sp_site_know_now(known, at, id);
 }
 
