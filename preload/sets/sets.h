@@ -18,7 +18,7 @@
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-/* A call site as a set knows it that was called from there twice in turn: by the return address, and where callers are kept by the
+/* A call site that a set is mostly called from (sites.h): by the return address, and where callers are kept by the
  * words of the stack that hold their return addresses. These are on the stack whose end was verified, as long as the stack pointer
  * after the call is one of the `span` up to `limit`. */
 #define SP_WORDS	3u
@@ -28,7 +28,7 @@ struct sp_known {
 	uintptr_t to;			/* 0: none */
 	uint32_t site;
 	uint32_t met;			/* the site that was met last and may be the next one here */
-	uint32_t times;			/* and so often before */
+	uint32_t misses;		/* calls from other sites than the known one, so far */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
 	bool nowhere;			/* the last word holds no return address */

@@ -43,7 +43,7 @@ struct key {
 };
 
 static uint64_t *table;
-static struct sp_path *paths;		/* by number, as long as a site is found by its callers */
+static uint16_t *paths;			/* [sp_sites_frames()] struct sp_path's, by number, as long as a site is found by its callers */
 uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
@@ -68,6 +68,11 @@ static struct sp_frame *frames_of(struct sp_site *s)
 static uint32_t frames_in(struct sp_site *s)
 {
 	return (uint32_t)sp_min(sp_acquire(&s->n), sp_sites_frames());
+}
+
+static uint16_t *path_of(uint32_t id)
+{
+	return &paths[(uint64_t)id * sp_sites_frames()];
 }
 
 /* So few that no callers are kept, of which each would make one. */
@@ -219,7 +224,7 @@ static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint3
 	if (!sp_steps)
 		return;
 	if (frames > 1)
-		sp_path_teach(&paths[id], at, frames, id);
+		sp_path_teach(path_of(id), sp_sites_frames(), at, frames, id);
 	else if (is_key(at->to))
 		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
 	if (is_unloaded(was))
@@ -234,8 +239,8 @@ static uint32_t find_below(struct key *k, bool make)
 	hash_key(k);
 	id = find(k, make);
 	if (id && k->path.rule[0] != SP_NO_RULE)
-		for (unsigned i = 0; i < SP_PATH_MOST; i++)
-			sp_put(&paths[id].rule[i], k->path.rule[i]);
+		for (unsigned i = 0; i < sp_sites_frames(); i++)
+			sp_put(&path_of(id)[i], k->path.rule[i]);
 	return id;
 }
 
@@ -307,7 +312,7 @@ static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
-	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(&paths[id], known) || known->nowhere))
+	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
 		return;
 	sp_order();
 	sp_put(&known->to, at->to);
@@ -393,8 +398,8 @@ static void cut(uint32_t id, uint32_t frames)
 
 	if (frames_in(s) > frames)
 		sp_publish(&s->n, frames);
-	for (uint32_t i = frames; i < SP_PATH_MOST; i++)
-		sp_put(&paths[id].rule[i], SP_NO_RULE);
+	for (uint32_t i = frames; i < sp_sites_frames(); i++)
+		sp_put(&path_of(id)[i], SP_NO_RULE);
 }
 
 /* Callers are kept while all below them are helpers'. */
@@ -577,7 +582,7 @@ void sp_sites_after_unload(void)
 /* The first time, or the first of a child. */
 static void begin(void)
 {
-	uint64_t bytes = (SP_SITES_MOST + 1) * sizeof(*paths);
+	uint64_t bytes = (SP_SITES_MOST + 1) * sp_sites_frames() * sizeof(*paths);
 	void *p;
 
 	sp_modules_prepare();
@@ -608,7 +613,7 @@ static bool make_room(void)
 	if (!b)
 		return false;
 	if (sp_sites_depth > 1)
-		memset(&paths[room + 1], 0xff, SP_SITES_EACH * sizeof(*paths));
+		memset(path_of(room + 1), 0xff, SP_SITES_EACH * sp_sites_frames() * sizeof(*paths));
 	blocks[room / SP_SITES_EACH] = b;
 	sp_publish(&room, room + SP_SITES_EACH);
 	return true;

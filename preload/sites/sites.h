@@ -47,18 +47,18 @@ uint32_t sp_site_met(const struct sp_stack *at);
 /* A start's, before it: what its callers' code needs is in memory then. */
 uint32_t sp_site_of_start(const struct sp_stack *at);
 
-/* A call from there is of this site, which is not the known one. It is known from now on if the SP_SITE_TIMES calls before that were
- * not of the known one were of this site, too, and its words can be told: of two sites in turn one stays known for a while, since it takes
- * longer to know a site than to find it. By the thread that may take the set's fast path. */
-#define SP_SITE_TIMES	15u
+/* A call from there is of this site, which is not the known one. It becomes the known one if it is the first one, met twice in turn, or
+ * if the known one was missed so often: to know a site takes longer than to find it, and of two in turn one stays known for a while. By
+ * the thread that may take the set's fast path. */
+#define SP_SITE_MISSES	32u
 void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
 static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	const uint32_t times = sp_get(&known->met) == id ? sp_get(&known->times) + 1 : 0;
+	const uint32_t misses = sp_get(&known->misses) + 1, met = sp_get(&known->met);
 
 	sp_put(&known->met, id);
-	sp_put(&known->times, times);
-	if (SP_UNLIKELY(times == SP_SITE_TIMES))
+	sp_put(&known->misses, misses);
+	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) || SP_UNLIKELY(misses == 2 && met == id))
 		sp_site_know_now(known, at, id);
 }
 

@@ -483,7 +483,7 @@ struct found {
 
 static void put_rule(struct found *f, uint16_t number)
 {
-	if (f->n < SP_PATH_MOST && number != SP_NO_RULE)
+	if (number != SP_NO_RULE)
 		f->path->rule[f->n] = number;
 	else
 		f->again = false;
@@ -620,38 +620,65 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
 	return f.n;
 }
 
-bool sp_path_words(const struct sp_path *p, struct sp_known *known)
+/* Goes through the words of a path. */
+struct words {
+	const uint16_t *rule;
+	uint32_t i, most;
+	bool odd;			/* one of them is in no constant place */
+	bool ends;			/* the last one was SP_STEP_NOWHERE */
+	int32_t cfa, fp_at, reach;	/* of the frame, from its base; the highest so far */
+};
+
+static uint32_t rule_at(const struct words *w, uint32_t i)
 {
-	uint32_t i = 0, rule = sp_get(&p->rule[0]), next;
-	int32_t cfa = 0, fp_at = SP_FIRST_FP, reach = 0;
+	return i < w->most ? sp_get(&w->rule[i]) : SP_NO_RULE;
+}
 
-	/* (Another thread may cut the path: one look at each.) */
-	if (rule == SP_NO_RULE)
+/* The next one; false: there is none.  (Another thread may cut the path.) */
+static bool next_word(struct words *w, struct sp_word *word)
+{
+	uint32_t is = rule_at(w, w->i), next = rule_at(w, w->i + 1);
+	const struct sp_rule *r = &rules[is].is;
+	bool by_fp;
+
+	if (w->ends || is == SP_NO_RULE || next == SP_NO_RULE)
 		return false;
-	known->by_fp = known->nowhere = false;
-	for (; i < SP_WORDS && !known->nowhere && (next = sp_get(&p->rule[i + 1])) != SP_NO_RULE; i++, rule = next) {
-		const struct sp_rule *r = &rules[rule].is;
-		bool by_fp = r->how & SP_RULE_BY_FP;
+	by_fp = r->how & SP_RULE_BY_FP;
+	w->odd = (r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp);
+	word->base = by_fp ? w->fp_at : SP_SAME_BASE;
+	w->cfa = (by_fp ? 0 : w->cfa) + r->cfa;
+	word->at = w->cfa + r->ra;
+	w->ends = next == SP_LEADS_NOWHERE;
+	word->to = w->ends ? SP_STEP_NOWHERE : rules[next].to;
+	w->odd |= word->at < 0;
+	w->fp_at = r->fp ? w->cfa + r->fp : w->fp_at;
+	w->reach = w->reach > w->cfa ? w->reach : w->cfa;
+	w->reach = w->reach > w->fp_at ? w->reach : w->fp_at;
+	w->i++;
+	return !w->odd;
+}
 
-		if ((r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
+bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known)
+{
+	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
+	struct sp_word one;
+	uint32_t n = 0;
+
+	if (rule_at(&w, 0) == SP_NO_RULE)
+		return false;
+	known->by_fp = false;
+	while (next_word(&w, &one)) {
+		if (n == SP_WORDS)
 			return false;
-		known->word[i].base = by_fp ? fp_at : SP_SAME_BASE;
-		known->by_fp |= by_fp;
-		cfa = (by_fp ? 0 : cfa) + r->cfa;
-		known->word[i].at = cfa + r->ra;
-		known->nowhere = next == SP_LEADS_NOWHERE;
-		known->word[i].to = known->nowhere ? SP_STEP_NOWHERE : rules[next].to;
-		if (cfa + r->ra < 0)
-			return false;
-		fp_at = r->fp ? cfa + r->fp : fp_at;
-		reach = reach > cfa ? reach : cfa;
-		reach = reach > fp_at ? reach : fp_at;
+		known->by_fp |= one.base != SP_SAME_BASE;
+		known->word[n++] = one;
 	}
-	known->word[i].to = 0;
+	known->nowhere = w.ends;
+	known->word[n].to = 0;
 	/* (All words are below the last frame's end.) */
-	known->limit = sp_self.stack_end - (uintptr_t)reach;
+	known->limit = sp_self.stack_end - (uintptr_t)w.reach;
 	known->span = known->limit - sp_self.stack_low;
-	return (uint32_t)reach <= sp_self.stack_end - sp_self.stack_low;
+	return !w.odd && (uint32_t)w.reach <= sp_self.stack_end - sp_self.stack_low;
 }
 
 /* (Linux gives no process more address bits unasked.) */
@@ -710,25 +737,27 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 	}
 }
 
-void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site)
+void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from, uint32_t frames, uint32_t site)
 {
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
-	struct sp_known known;
+	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
+	struct sp_word word;
 
-	if (!is_step(to) || !sp_path_words(p, &known))
+	if (!is_step(to) || rule_at(&w, 0) == SP_NO_RULE)
 		return;
-	for (const struct sp_word *w = known.word; w->to; w++) {
-		const struct sp_step *s = sp_step_add(SP_STEP_KEY(frames, to), w->at, w->base);
+	while (next_word(&w, &word)) {
+		const struct sp_step *s = sp_step_add(SP_STEP_KEY(frames, to), word.at, word.base);
 
 		if (!s)
 			return;
-		to = follow_step(&base, w->at, w->base, from, room);
+		to = follow_step(&base, word.at, word.base, from, room);
 		/* (What is no code now may be some later, if it is more than nothing.) */
-		if (!is_step(to) || (to != w->to && (w->to != SP_STEP_NOWHERE || to)))
+		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_NOWHERE || to)))
 			return;
 		frames = sp_step_number(s);
 	}
-	(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
+	if (!w.odd)
+		(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
 }
 
 /* ---- unloading ----------------------------------------------------------------------- */

@@ -15,7 +15,6 @@
 #include "../sets/sets.h"
 #include "../walker/rule.h"
 
-#define SP_PATH_MOST	4u		/* frames of a path that is found again by its rules */
 #define SP_NO_RULE	UINT16_MAX
 #define SP_LEADS_NOWHERE (UINT16_MAX - 1)
 
@@ -23,7 +22,7 @@
  * a runtime library, or SP_LEADS_NOWHERE: the last frame's return address is none, or not on this stack. Then SP_NO_RULE.
  * First SP_NO_RULE: the path is not found again. */
 struct sp_path {
-	uint16_t rule[SP_PATH_MOST];
+	uint16_t rule[SP_FRAMES_MAX];
 };
 
 /* Loads libsspapi-unwind.so, once in a process, and makes it ready in each child of fork; before anything counts.
@@ -45,14 +44,15 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 /* The path by known rules alone; else 0. */
 uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from, struct sp_path *path);
 
-/* The words of the stack that make out this path. The stack is that of the last question. False: they are in no constant place. */
-bool sp_path_words(const struct sp_path *p, struct sp_known *known);
+/* The words of the stack that make out the path of these rules, of which there are so many at most. The stack is that of the last
+ * question. False: they are in no constant place, or too many. */
+bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known);
 
 /* The site of a call from there, by steps (steps.h), where paths have so many frames; 0: it is not known. */
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames);
 
-/* Adds the steps to a site, whose path this is. */
-void sp_path_teach(const struct sp_path *p, const struct sp_stack *from, uint32_t frames, uint32_t site);
+/* Adds the steps to a site, whose path is that of these rules. */
+void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from, uint32_t frames, uint32_t site);
 
 /* Where the function begins that the call lies in, if the rule is known; else 0. */
 uintptr_t sp_unwind_function(uintptr_t to);
