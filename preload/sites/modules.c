@@ -249,7 +249,6 @@ bool sp_modules_unloaded(void)
 		if (!modules[i].seen) {
 			sp_put(&modules[i].gone, true);
 			modules[i].block->gone = 1;
-			sp_steps_remove(modules[i].low, modules[i].span);
 			any = true;
 		}
 	return any;

@@ -228,7 +228,7 @@ static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint3
 	else if (is_key(at->to))
 		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
 	if (is_unloaded(was))
-		sp_steps_remove(0, UINTPTR_MAX);
+		sp_steps_remove();
 }
 
 /* With callers, or a name. */
@@ -571,6 +571,7 @@ void sp_sites_after_unload(void)
 			sp_put(&table[i], RETIRED);
 	if (any) {
 		sp_sets_forget_sites();
+		sp_steps_clear();
 		sp_unwind_unloaded();
 	}
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);

@@ -8,6 +8,7 @@
 #define REMOVED	2u
 
 struct sp_step *sp_steps;
+uint32_t sp_steps_age;
 
 bool sp_steps_prepare(void)
 {
@@ -25,6 +26,7 @@ void sp_steps_child(void)
 {
 	if (sp_steps)
 		memset(sp_steps, 0, SP_STEPS * sizeof(*sp_steps));
+	sp_steps_age = (sp_steps_age | 1) + 1;
 }
 
 const struct sp_step *sp_step_find(uint64_t key)
@@ -59,12 +61,27 @@ const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
 	return NULL;
 }
 
-void sp_steps_remove(uintptr_t low, uintptr_t span)
+/* What somebody writes right now stays his. */
+static void put_all(uint64_t least, uint64_t to)
 {
 	for (uint32_t i = 0; sp_steps && i < SP_STEPS; i++) {
 		uint64_t is = sp_acquire(&sp_steps[i].key);
 
-		if (is >= SP_STEP_KEY(0, SP_STEP_NOWHERE) && (is >> 16) - 1 - low < span)
-			sp_put(&sp_steps[i].key, REMOVED);
+		if (is >= least)
+			(void)sp_cas(&sp_steps[i].key, &is, to);
 	}
+}
+
+void sp_steps_remove(void)
+{
+	put_all(SP_STEP_KEY(0, SP_STEP_NOWHERE), REMOVED);
+}
+
+void sp_steps_clear(void)
+{
+	sp_add(&sp_steps_age, 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	put_all(REMOVED, 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	sp_add(&sp_steps_age, 1);
 }

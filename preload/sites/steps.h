@@ -3,8 +3,8 @@
  * A step is a return address behind the steps that led to it. It says where the stack holds the next return address, or, as the
  * last one, which call site this is. So a site is found by one look for each of its frames, however many sites there are.
  *
- * One table for the process, without locks: a step is written once, and its place is not used again when it is removed. Thread- and
- * signal-safe. A step for which there is no place is left out; the site is then found by the rules of its frames (unwind.h).
+ * One table for the process, without locks: a step is written once. Where code is unloaded all are cleared, and the numbers that stand
+ * in front of steps are others from then on (`sp_steps_age`): who looked meanwhile finds nothing. Thread- and signal-safe. A step for which there is no place is left out; the site is then found by the rules of its frames (unwind.h).
  */
 #ifndef SP_STEPS_H
 #define SP_STEPS_H
@@ -20,15 +20,25 @@ struct sp_step {
 #define SP_STEPS	8192u		/* a power of 2 */
 #define SP_STEP_TRIES	16u
 #define SP_STEP_FIRST	(SP_FRAMES_MAX + 1)	/* numbers below are in front of a first step: how many frames are kept */
+#define SP_STEP_AGES	4u		/* that numbers tell apart */
+_Static_assert(SP_STEP_FIRST + SP_STEP_AGES * SP_STEPS <= 1 << 16, "a number has 16 bits");
 #define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))
 #define SP_STEP_NOWHERE	((uintptr_t)1)	/* in place of an address that no verified word of the stack holds */
 
 extern struct sp_step *sp_steps SP_HIDDEN;	/* NULL: there are none */
+extern uint32_t sp_steps_age SP_HIDDEN;	/* odd: they are being cleared */
 
-/* The number of a step, for those behind it. */
-static inline uint32_t sp_step_number(const struct sp_step *s)
+/* The number of a step, for those behind it; age: from before it was found. */
+static inline uint32_t sp_step_number(const struct sp_step *s, uint32_t age)
 {
-	return (uint32_t)(s - sp_steps) + SP_STEP_FIRST;
+	return (uint32_t)(s - sp_steps) + SP_STEP_FIRST + age / 2 % SP_STEP_AGES * SP_STEPS;
+}
+
+/* Is what was found since then of one table? */
+static inline bool sp_steps_are(uint32_t age)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return age % 2 == 0 && sp_get(&sp_steps_age) == age;
 }
 
 static inline struct sp_step *sp_step_at(uint64_t key, uint32_t tries)
@@ -46,7 +56,8 @@ void sp_steps_child(void);
 /* Adds a step, if it is not there. NULL: there is no place, or it leads elsewhere. */
 const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base);
 
-/* Removes those whose address was in this code, which was unloaded, and with them all behind them. */
-void sp_steps_remove(uintptr_t low, uintptr_t span);
+/* Removes all. Their places are free again only when they are cleared, with the lock of sites.c. */
+void sp_steps_remove(void);
+void sp_steps_clear(void);
 
 #endif

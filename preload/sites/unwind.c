@@ -638,11 +638,12 @@ static uint32_t rule_at(const struct words *w, uint32_t i)
 static bool next_word(struct words *w, struct sp_word *word)
 {
 	uint32_t is = rule_at(w, w->i), next = rule_at(w, w->i + 1);
-	const struct sp_rule *r = &rules[is].is;
+	const struct sp_rule *r;
 	bool by_fp;
 
 	if (w->ends || is == SP_NO_RULE || next == SP_NO_RULE)
 		return false;
+	r = &rules[is].is;
 	by_fp = r->how & SP_RULE_BY_FP;
 	w->odd = (r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp);
 	word->base = by_fp ? w->fp_at : SP_SAME_BASE;
@@ -715,6 +716,7 @@ static inline uintptr_t stack_room(uintptr_t sp)
 
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 {
+	const uint32_t age = sp_acquire(&sp_steps_age);
 	const uintptr_t sp = from->sp;
 	const struct sp_step *s;
 	uintptr_t base = sp, to = from->to, room = 0;
@@ -722,15 +724,18 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 
 	if (SP_UNLIKELY(!sp_steps))
 		return 0;
-	for (;; frames = sp_step_number(s)) {
+	for (;; frames = sp_step_number(s, age)) {
 		if (SP_UNLIKELY(!is_step(to)))
 			return 0;
 		key = SP_STEP_KEY(frames, to);
 		s = sp_step_at(key, 0);
 		if (SP_UNLIKELY(sp_acquire(&s->key) != key) && !(s = sp_step_find(key)))
 			return 0;
-		if (s->base == SP_STEP_SITE)
-			return (uint32_t)s->at;
+		if (s->base == SP_STEP_SITE) {
+			const uint32_t site = (uint32_t)s->at;
+
+			return SP_LIKELY(sp_steps_are(age)) ? site : 0;
+		}
 		if (!room)
 			room = stack_room(sp);
 		to = follow_step(&base, s->at, s->base, from, room);
@@ -739,6 +744,7 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 
 void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from, uint32_t frames, uint32_t site)
 {
+	const uint32_t age = sp_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
 	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
 	struct sp_word word;
@@ -754,7 +760,7 @@ void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *f
 		/* (What is no code now may be some later, if it is more than nothing.) */
 		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_NOWHERE || to)))
 			return;
-		frames = sp_step_number(s);
+		frames = sp_step_number(s, age);
 	}
 	if (!w.odd)
 		(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
@@ -781,7 +787,6 @@ void sp_unwind_unloaded(void)
 		if (seen[i] || objects[i].gone)
 			continue;
 		sp_put(&objects[i].gone, true);
-		sp_steps_remove(objects[i].low, objects[i].span);
 		for (uint32_t k = 0; k < RULES; k++)
 			if (rules[k].to - 1 - objects[i].low < objects[i].span)
 				sp_put(&rules[k].to, GONE);
