@@ -188,8 +188,7 @@ SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
 	sp_opening = (uintptr_t)&s->opened | SP_OPENS_AGAIN;
 	sp_put(&s->started, true);
-	if (SP_UNLIKELY(sp_self.by_page))
-		sp_witness_starts();
+	sp_witness_begins();
 }
 
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)

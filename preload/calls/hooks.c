@@ -600,8 +600,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (sp_self.by_page)
-		sp_witness_starts();
+	sp_witness_begins();
 	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);

@@ -103,7 +103,6 @@ static int open_off(int tid)
 void sp_clock_close(struct sp_clock *c)
 {
 	sp_witness_unmap(c->page);
-	sp_counter_close(c->page_fd);
 	sp_counter_close(c->moves);
 	sp_counter_close(c->moves_leader);
 	sp_counter_close(c->off);
@@ -370,7 +369,6 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	c->tid = tid;
 	c->inherits = inherits;
 	c->generation = sp_process.generation;
-	c->page_fd = -1;
 	c->may = *m;
 	c->limit = limit;
 	c->times.at = (struct sp_residency_at *)(c + 1);

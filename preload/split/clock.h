@@ -43,7 +43,6 @@ struct sp_clock {
 	int off;			/* an event that is switched off: the program's prctl switches all on (sp_clock_switched) */
 	uint32_t switched;		/* how often it did */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
-	int page_fd;			/* its event */
 	uint32_t generation;
 	struct sp_cpus may;		/* the CPUs that the thread could run on */
 	struct sp_near near;		/* where it was, if that are more than are watched */

@@ -342,7 +342,7 @@ struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error
 /* Of a clock that went before its thread: for the next one, as handlers may look at the page at any time. */
 static __thread struct {
 	void *page;			/* NULL: none */
-	int fd;
+	uint32_t generation;		/* a child of fork has no page there */
 } left __attribute__((tls_model("initial-exec")));
 
 static void keep_page(struct sp_clock *c)
@@ -350,13 +350,14 @@ static void keep_page(struct sp_clock *c)
 	if (!c->page)
 		return;
 	left.page = c->page;
-	left.fd = c->page_fd;
-	c->page_fd = -1;
+	left.generation = sp_process.generation;
 	c->page = NULL;
 }
 
 static void give_page(struct sp_clock *c)
 {
+	if (left.generation != sp_process.generation)
+		left.page = NULL;
 	/* Threads that have ended have pages; those that live are not looked at for each new one. */
 	if (!left.page && sp_witness_is_full() && sp_get(&n_clocks) >= sp_get(&full_at)) {
 		reap();
@@ -364,11 +365,9 @@ static void give_page(struct sp_clock *c)
 	}
 	if (left.page) {
 		c->page = left.page;
-		c->page_fd = left.fd;
 		left.page = NULL;
 	} else if (sp_witness_has_room()) {
-		c->page_fd = sp_witness_open(c->tid);
-		c->page = sp_witness_map(c->page_fd);
+		c->page = sp_witness_map();
 	}
 }
 
@@ -437,7 +436,6 @@ void sp_hold_child(void)
 	clocks = NULL;
 	unused = NULL;
 	mine = NULL;
-	left.page = NULL;
 	full_at = 0;
 	n_clocks = 0;
 	lock.taken = 0;

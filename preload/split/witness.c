@@ -1,15 +1,15 @@
 /* witness.c: opens the page that changes when a thread moves; see witness.h. */
 #include <errno.h>
-#include <linux/perf_event.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/base/lock.h"
 #include "../../core/base/locked.h"
-#include "../../core/base/sys.h"
+#include "../../core/base/perf.h"
 #include "../process/process.h"
-#include "counters.h"
 #include "opened.h"
 #include "proof.h"
 #include "witness.h"
@@ -19,7 +19,6 @@ static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
 static __thread struct {
 	const struct perf_event_mmap_page *page;
 	uint32_t generation;		/* a child of fork has no page there */
-	int fd;				/* of its event */
 } own __attribute__((tls_model("initial-exec")));
 
 static size_t page_size(void)
@@ -28,12 +27,62 @@ static size_t page_size(void)
 }
 
 /* Of the clock's PMU: clock.c. */
-int sp_witness_open(int tid)
-{
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
+static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(event), .config = PERF_COUNT_SW_TASK_CLOCK,
+					      .exclude_kernel = 1, .exclude_hv = 1 };
 
-	return sp_counter_open(&a, tid, -1, -1);
+/* Makes a thread that opens the event of thread `tid`, puts the descriptor or -errno to *fd and ends, which clears *runs. Its number, or
+ * -errno. The thread has the caller's stack, which it does not use, and the caller's TLS, so that it is no code of C. */
+static long open_by_another(long tid, int *fd, int *runs)
+{
+	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+#if defined(__x86_64__)
+	register long rdi __asm__("rdi") = flags, rsi __asm__("rsi"), rdx __asm__("rdx") = 0;
+	register int *r10 __asm__("r10") = runs;
+	register long r8 __asm__("r8") = 0;
+	long r = SYS_clone;
+
+	__asm__ volatile("mov %%rsp, %%rsi; syscall; test %%rax, %%rax; jnz 1f;"
+			 "mov %[event], %%rdi; mov %[tid], %%rsi; mov $-1, %%rdx; mov $-1, %%r10; mov %[cloexec], %%r8d;"
+			 "mov %[open], %%eax; syscall; mov %%eax, (%[fd]); xor %%edi, %%edi; mov %[exit], %%eax; syscall; 1:"
+			 : "+a"(r), "+r"(rdi), "=&r"(rsi), "+r"(rdx), "+r"(r10), "+r"(r8)
+			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
+			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory", "cc");
+	return r;
+#elif defined(__aarch64__)
+	register long x0 __asm__("x0") = flags, x1 __asm__("x1"), x2 __asm__("x2") = 0, x3 __asm__("x3") = 0, x8 __asm__("x8") = SYS_clone;
+	register int *x4 __asm__("x4") = runs;
+
+	__asm__ volatile("mov x1, sp; svc #0; cbnz x0, 1f;"
+			 "mov x0, %[event]; mov x1, %[tid]; mov x2, #-1; mov x3, #-1; mov x4, %[cloexec];"
+			 "mov x8, %[open]; svc #0; str w0, [%[fd]]; mov x0, #0; mov x8, %[exit]; svc #0; 1:"
+			 : "+r"(x0), "=&r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "+r"(x8)
+			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
+			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
+			 : "memory", "cc");
+	return x0;
+#else
+	(void)tid, (void)fd, (void)runs, (void)flags;
+	return -ENOSYS;
+#endif
+}
+
+/* The program's prctl switches off what its thread has opened, and the page then shows no moves: a thread that has ended is nobody's
+ * whose events that may be. Its end is waited for: unshare(2) wants a process of one thread. */
+static int open_unowned(int tid)
+{
+	int fd = -EAGAIN, runs = 1;
+	struct sp_held held;
+	long other;
+
+	sp_signals_block(&held);	/* before it has them, too */
+	other = open_by_another(tid, &fd, &runs);
+	while (other > 0 && sp_acquire(&runs))
+		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
+	while (other > 0 && sp_sys(SYS_tgkill, sp_sys(SYS_getpid), other, 0) == 0)
+		(void)sp_sys(SYS_sched_yield);
+	sp_signals_restore(&held);
+	return fd;
 }
 
 /* A fault of ours would be one that PAPI counts, perhaps: the kernel fetches it now. */
@@ -47,7 +96,7 @@ static const struct perf_event_mmap_page *map(int fd)
 void sp_witness_test(void)
 {
 	uint32_t share = sp_locked_share(), before;
-	int fd = share ? sp_witness_open(0) : -1;
+	int fd = share ? sp_perf_open(&event, 0, -1, -1, 0) : -1;
 	const struct perf_event_mmap_page *page = map(fd);
 
 	sp_put(&most, 0);
@@ -58,7 +107,7 @@ void sp_witness_test(void)
 		sp_put(&most, sp_get(&page->lock) != before ? share : 0);
 	}
 	sp_unmap((void *)page, page_size());
-	sp_counter_close(fd);
+	sp_close(fd);
 }
 
 bool sp_witness_is_full(void)
@@ -76,22 +125,25 @@ static bool is_there(void)
 	return own.page && own.generation == sp_process.generation;
 }
 
-void *sp_witness_map(int fd)
+void *sp_witness_map(void)
 {
-	const struct perf_event_mmap_page *page;
+	const struct perf_event_mmap_page *page = NULL;
+	int fd;
 
-	if (is_there())
+	if (is_there() || sp_self.is_guest)
 		return NULL;
-	if (sp_add(&held, 1) >= sp_get(&most) || !(page = map(fd))) {
+	if (sp_add(&held, 1) < sp_get(&most)) {
+		fd = open_unowned(sp_self.tid);
+		page = map(fd);
+		sp_close(fd);
+	}
+	if (!page) {
 		sp_add(&held, -1u);
 		return NULL;
 	}
 	own.generation = sp_process.generation;
-	sp_put(&own.fd, fd);
-	sp_order();
 	sp_put(&own.page, page);
-	if (!sp_self.is_guest)
-		sp_proof_by_page((const sp_mark_word *)&page->lock);
+	sp_proof_by_page((const sp_mark_word *)&page->lock);
 	return (void *)page;
 }
 
@@ -102,13 +154,6 @@ void sp_witness_unmap(void *page)
 		return;
 	sp_unmap(page, page_size());
 	sp_add(&held, -1u);
-}
-
-void sp_witness_starts(void)
-{
-	if (sp_self.by_page && !sp_counter_switch(own.fd, true))
-		sp_proof_disarm();
-	sp_witness_begins();
 }
 
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */

@@ -6,9 +6,8 @@
  * as many as locked.h allows; once mapped it stays until the thread has ended, since a handler may come right before
  * its word is read.  The mapping keeps the event, too, whoever closes the descriptor.
  *
- * The word stands still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE).  PAPI's are off then, too,
- * and nothing is counted, until PAPI_start turns them on: right before it ours is turned on.  What was counted before
- * belongs to the CPU where the word changed last, which is remembered.
+ * The word would stand still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE), though PAPI_start turns PAPI's on
+ * again. So the event is opened by another thread, which ends at once: it is none of those that a prctl switches.
  *
  * Unlike rseq it does not tell of signals: a handler's calls of PAPI count a loss where they are nested in another one or change
  * what a set is bound to (sp_proof_on_top).
@@ -31,29 +30,23 @@ bool sp_witness_is_full(void);
 /* There may be one more. */
 bool sp_witness_has_room(void);
 
-/* An event for such a page, as a descriptor of counters.h's; < 0: it cannot be had. */
-int sp_witness_open(int tid);
-
-/* From now on the calling thread goes by the event of this descriptor, counters.h's; the page, whose owner unmaps it.
- * NULL: there is none to be had, or the thread has one. */
-void *sp_witness_map(int fd);
+/* From now on the calling thread goes by a page; the caller unmaps it. NULL: there is none to be had, or the thread has one. */
+void *sp_witness_map(void);
 /* Of a thread that has ended, by any. */
 void sp_witness_unmap(void *page);
 
-/* PAPI_start comes; it has come, and has switched on what is opened there.
+/* PAPI_start has come, and has switched on what is opened there.
  * (Where that is of the page's PMU, and on older kernels wherever both are software events, the word changes by 2 for each
  * group, as when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it was, since a move away and
  * back takes two.)  False: the thread may have moved since `open`. */
-void sp_witness_starts(void);
+bool sp_witness_started(const struct sp_opened *o, uint32_t open);	/* errno is given back */
 
-/* A window begins: the CPU is noted, if it is not known since the last loss. (While the program has the thread's events switched off the
- * word stands still, and only the CPU's number tells of a move.) */
+/* A window begins: the CPU is noted, if it is not known since the last loss. */
 SP_HOT_INLINE void sp_witness_begins(void)
 {
 	if (SP_UNLIKELY(sp_self.by_page) && sp_get(&sp_self.cpu) < 0)
 		(void)sp_cpu_asked();
 }
-bool sp_witness_started(const struct sp_opened *o, uint32_t open);	/* errno is given back */
 
 void sp_witness_child(void);		/* in a child of fork, which has none of the pages */
 
