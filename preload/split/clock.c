@@ -189,6 +189,14 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
 	return is;
 }
 
+bool sp_clock_is_on(const struct sp_clock *c)
+{
+	uint64_t first[3], again[3];
+
+	return c->moves_leader >= 0 && sp_counter_read(c->moves_leader, first, 3) && sp_counter_read(c->moves_leader, again, 3) &&
+	       again[1] != first[1];
+}
+
 #define LOOKS 3			/* the closest of them counts */
 
 /* The first that is there. */

@@ -95,6 +95,9 @@ int sp_clock_add(struct sp_clock *c, int cpu);
 /* How often the thread has moved; 0 where that is not counted.  False: the descriptor is not ours any more. */
 bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
 
+/* Does the thread run right now, and does the first of its events count? (Not by a clock that does not count moves.) */
+bool sp_clock_is_on(const struct sp_clock *c);
+
 /* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
 bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l);
 

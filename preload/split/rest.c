@@ -30,17 +30,38 @@ static bool turn(const struct sp_split *p, int i, bool on)
 	return sp_counter_switch(p->cpu[i].fd[p->leader[SP_HARDWARE]], on);
 }
 
+/* Do the events of another thread count, which the program may switch off at any time? If not, nothing was changed, or the copies are
+ * not believed any more. (That prctl switches the thread's events one by one, in the order in which they were opened: if the clock's first
+ * one still counts after ours was switched on, it has not come to ours yet.) */
+static bool counts_on(struct sp_split *p, int i)
+{
+	struct sp_split_cpu once = p->cpu[i];
+	uint64_t count[SP_NATIVES_MOST];
+
+	if (sp_clock_is_on(p->clock))
+		return true;
+	if (!turn(p, i, false) || !sp_scan_group(p, &once, SP_HARDWARE, count) || once.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
+		for (uint32_t e = 0; e < p->k; e++)
+			sp_window_distrust(&p->window[e]);
+		p->distrust = SP_WHY_SWITCHED_OFF;
+	}
+	return false;
+}
+
 bool sp_rest_wake(struct sp_split *p)
 {
+	bool other = p->tid != sp_self.tid;
 	struct sp_clock_look now;
 	int i = p->rests;
 
 	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE): its clock stands still then. */
-	if (i < 0 || !(p->last.sum.known || sp_is_theirs(p)))
+	if (i < 0 || (!other && !p->last.sum.known))
+		return false;
+	if (other && p->leader[SP_HARDWARE] >= 0 && (!turn(p, i, true) || !counts_on(p, i)))
 		return false;
 	p->rests = -1;
 	p->rested = p->last.ticks;
-	if (p->leader[SP_HARDWARE] < 0 || !turn(p, i, true))
+	if (p->leader[SP_HARDWARE] < 0 || (!other && !turn(p, i, true)))
 		return false;
 	/* They have not run for as long as the thread was there since the scan. */
 	if (i == p->home && sp_residency_look(&p->times.at[i], &now))
@@ -62,7 +83,7 @@ void sp_rest_begin(struct sp_split *p, bool soon)
 {
 	if (p->last.quiet && may(p, soon))
 		rest(p);
-	else if (p->rests >= 0 && p->rests != p->home)
+	else if (p->rests >= 0 && (p->rests != p->home || sp_get(&p->restless)))
 		(void)sp_rest_wake(p);
 }
 

@@ -25,7 +25,8 @@ void sp_rest_begin(struct sp_split *p, bool soon);
  * call to the scan after it; those that must not rest any more count. */
 void sp_rest_window(struct sp_split *p, bool stayed);
 
-/* Those that rest count from now on, unless the program has switched all events of the thread off.  True: they do. */
+/* Those that rest count from now on, unless the program has switched all events of the thread off; those of another thread only while
+ * it runs.  True: they do. */
 bool sp_rest_wake(struct sp_split *p);
 
 #endif

@@ -390,11 +390,13 @@ static uint64_t time_on(const struct sp_split *p, uint32_t i)
 	return ns > told ? ns - told : 0;
 }
 
-/* Has CPU i no copy of event e, though PAPI's counter counts there? */
+/* Has CPU i no copy of event e that counts, though PAPI's counter counts there? */
 static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 {
 	const struct sp_split_cpu *c = &p->cpu[i];
 
+	if (p->rests == (int)i && sp_rest_hides(p, e))
+		return true;
 	for (uint32_t t = 0; t < p->sum[e].n; t++) {
 		uint32_t n = p->sum[e].native[t];
 

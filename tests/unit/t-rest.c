@@ -1,0 +1,144 @@
+/* t-rest.c: preload/split/rest.h: another thread switches the counters on that rest while the one whose they are may switch off all of
+ * its own (prctl), at any moment between two system calls.
+ */
+#include "test.h"
+
+#include "../../preload/split/counters.h"
+#include "../../preload/split/rest.h"
+#include "../../preload/split/scan.h"
+
+union sp_pages sp_pages;
+__thread struct sp_self sp_self;
+uint64_t sp_tick_ns;
+
+/* ---- the kernel, and the thread that is counted -------------------------------------- */
+
+enum { BEFORE, FIRST, DONE };		/* of the prctl: it has switched off nothing, the clock's event, ours behind it, too */
+
+static struct {
+	unsigned when;			/* two bits for each system call: how far the prctl is by then */
+	int prctl;
+	bool runs;			/* the thread does */
+	bool clock, home;		/* these events are on */
+	uint64_t ran;			/* home's */
+	bool falsely;			/* it counted when PAPI's counters did not */
+} world;
+
+static void advance(void)
+{
+	int to = (int)(world.when & 3);
+
+	world.when >>= 2;
+	world.prctl = to > world.prctl ? to : world.prctl;
+	world.clock = world.prctl < FIRST;
+	world.home = world.home && world.prctl < DONE;
+}
+
+/* Between two calls: who is inside the prctl counts nothing. */
+static void pass(void)
+{
+	if (!world.runs || !world.home || world.prctl == FIRST)
+		return;
+	world.ran++;
+	world.falsely |= world.prctl == DONE;
+}
+
+bool sp_counter_switch(int fd, bool on)
+{
+	(void)fd;
+	advance();
+	world.home = on;
+	pass();
+	return true;
+}
+
+bool sp_clock_is_on(const struct sp_clock *c)
+{
+	(void)c;
+	advance();
+	pass();
+	return world.runs && world.clock;
+}
+
+bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
+{
+	(void)p;
+	(void)count;
+	advance();
+	c->now.ran[g] = world.ran;
+	return true;
+}
+
+bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
+{
+	(void)t;
+	*l = (struct sp_clock_look){ .ran = 0 };
+	return true;
+}
+
+/* ---- who switches ---------------------------------------------------------------------- */
+
+static struct sp_split_cpu cpu;
+static struct sp_window_cpu part;
+static struct sp_window window;
+static struct sp_clock clock_of;
+static struct sp_split split;
+
+static bool wake(unsigned when, bool runs, int caller)
+{
+	int fd = 3;
+
+	memset(&world, 0, sizeof(world));
+	world.when = when;
+	world.runs = runs;
+	world.clock = true;
+	cpu = (struct sp_split_cpu){ .fd = &fd };
+	part = (struct sp_window_cpu){ .anchor = 0 };
+	window = (struct sp_window){ .n = 1, .sound = true, .cpu = &part };
+	split = (struct sp_split){ .clock = &clock_of, .own = true, .shared = true, .tid = 1, .k = 1, .n = 1, .home = -1,
+				   .leader = { -1, 0 }, .cpu = &cpu, .window = &window };
+	sp_self.tid = caller;
+	return sp_rest_wake(&split);
+}
+
+static void prctl_at_any_time(void **state)
+{
+	unsigned woken = 0;
+
+	for (unsigned when = 0; when < 1u << 8; when++)
+		for (int runs = 0; runs < 2; runs++) {
+			bool is = wake(when, runs, 2);
+
+			woken += is;
+			assert_true(is == (split.rests < 0));
+			world.when = world.prctl == FIRST ? DONE : world.prctl;
+			advance();
+			if (world.prctl == DONE)
+				assert_false(world.home);
+			else
+				assert_true(world.home == is);
+			if (world.falsely)
+				assert_false(window.sound);
+		}
+	assert_true(woken);
+}
+
+static void nobody_switches(void **state)
+{
+	assert_true(wake(0, true, 2));
+	assert_true(window.sound);
+	assert_false(wake(0, false, 2));		/* of one that sleeps nothing is known */
+	assert_true(window.sound && split.rests == 0 && !world.home);
+	assert_false(wake(0, true, 1));			/* its own clock did not run */
+	assert_true(split.rests == 0 && !world.home);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prctl_at_any_time),
+		cmocka_unit_test(nobody_switches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
