@@ -17,7 +17,7 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 {
 	*w = (struct sp_window){ .n = n, .falls = falls, .cpu = cpu };
 	for (uint32_t i = 0; i < n; i++)
-		cpu[i] = (struct sp_window_cpu){ .anchor = SP_UNKNOWN };
+		cpu[i] = (struct sp_window_cpu){ .anchor = SP_UNKNOWN, .after = SP_UNKNOWN };
 }
 
 static int64_t sum_proven(const struct sp_window *w)
@@ -42,8 +42,10 @@ static void anchor_all(struct sp_window *w, const int64_t *copies, int64_t befor
 void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
 {
 	anchor_all(w, copies, before, home);
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++) {
 		w->cpu[i].stayed = w->cpu[i].proven;
+		w->cpu[i].after = SP_UNKNOWN;
+	}
 	w->value = w->greatest = 0;
 	w->sound = true;
 }
@@ -76,7 +78,7 @@ void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
 
 void sp_window_add(struct sp_window *w)
 {
-	w->cpu[w->n++] = (struct sp_window_cpu){ .anchor = 0 };
+	w->cpu[w->n++] = (struct sp_window_cpu){ .anchor = 0, .after = SP_UNKNOWN };
 }
 
 int64_t sp_window_replace(struct sp_window *w, uint32_t i)
@@ -84,7 +86,7 @@ int64_t sp_window_replace(struct sp_window *w, uint32_t i)
 	int64_t open = w->cpu[i].total - w->cpu[i].told;
 
 	w->known -= w->cpu[i].proven;
-	w->cpu[i] = (struct sp_window_cpu){ .anchor = 0 };
+	w->cpu[i] = (struct sp_window_cpu){ .anchor = 0, .after = SP_UNKNOWN };
 	return open;
 }
 
@@ -123,6 +125,25 @@ static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 		if (is_known(&w->cpu[i], s->low, i))
 			sum += most(s->low[i] - w->cpu[i].anchor, 0);
 	return sum > s->value - w->before;
+}
+
+/* The same from another value to this one, in whichever order PAPI read them: home's copy counts here from its first value on, so that it
+ * is not hidden in what P had before. */
+static bool grew_too_much(const struct sp_window *w, const struct sp_window_seen *s)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < w->n && s->low && !w->falls; i++)
+		if (s->low[i] != SP_UNKNOWN && w->cpu[i].after != SP_UNKNOWN)
+			sum += most(s->low[i] - w->cpu[i].after, 0);
+	return sum > 0 && sum > s->value - w->after;
+}
+
+static void keep_after(struct sp_window *w, const struct sp_window_seen *s)
+{
+	for (uint32_t i = 0; i < w->n && s->high; i++)
+		w->cpu[i].after = s->high[i];
+	w->after = s->high ? s->value : w->after;
 }
 
 static uint32_t home_of(const struct sp_window *w)
@@ -266,8 +287,9 @@ void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s, const 
 {
 	int64_t rest = s->value - w->value;
 
-	if (w->sound && too_many(w, s))
+	if (w->sound && (too_many(w, s) || grew_too_much(w, s)))
 		w->sound = false;
+	keep_after(w, s);
 	if (!w->sound || w->falls)
 		forget(w);
 	if (w->sound)

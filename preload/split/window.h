@@ -32,6 +32,7 @@
 /* Counts are of the relation's life. */
 struct sp_window_cpu {
 	int64_t anchor;			/* the copy's count that the segment began with; SP_UNKNOWN: home's, as yet */
+	int64_t after;			/* its count at most when P had `after` (below); SP_UNKNOWN: no value has told yet */
 	int64_t base;			/* `proven` then */
 	int64_t proven;			/* counted here at least */
 	int64_t stayed;			/* of it: before the segment, or without copies */
@@ -47,6 +48,7 @@ struct sp_window {
 	int64_t greatest;		/* and by which something may be proven */
 	int64_t before;			/* P when the anchors were taken: it tells nothing of what was counted since */
 	int64_t known;			/* and the sum of `proven` then */
+	int64_t after;			/* a value that PAPI handed out in this segment */
 	struct sp_window_cpu *cpu;	/* [n] */
 };
 

@@ -3,6 +3,7 @@
  *
  *	moves once A B		A pages on the first CPU, no reading, B on the second, PAPI_stop
  *	moves often N A B	the same N times to and fro, A on the first, B on the second
+ *	moves reads N A B	the same with a reading after each B
  *	moves pushed MS N	moved by another thread every MS ms, N times; few pages at a time
  *				on the first CPU, many on the second
  *	moves stays N		N readings, napping between, on one CPU
@@ -194,10 +195,12 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "once")) {
 		fault_on(0, n);
 		fault_on(1, a);
-	} else if (!strcmp(how, "often")) {
+	} else if (!strcmp(how, "often") || !strcmp(how, "reads")) {
 		for (long i = 0; i < n; i++) {
 			fault_on(0, a);
 			fault_on(1, b);
+			if (*how == 'r')
+				must("PAPI_read", PAPI_read(c->id, values));
 		}
 	} else if (!strcmp(how, "stays")) {
 		for (long i = 0; i < n; i++) {

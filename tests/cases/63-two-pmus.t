@@ -25,7 +25,7 @@ if [ "$REAL_PAPI" = no ]; then
 	skip "PAPI's counts by CPU" "$PAPI_HOW"
 elif plain "PAPI's counts by CPU"; then
 	MORE=$REAL_PAPI_PRELOAD
-	for what in "once 300 500" "often 20 30 50" "pushed 2 40"; do
+	for what in "once 300 500" "often 20 30 50" "reads 20 30 1" "pushed 2 40"; do
 		for machine in own odd general; do
 			# shellcheck disable=SC2086 # words
 			SSPAPI_ATTRIBUTION=exact run_shim shim "$hybrid" $machine "$apps/moves" $what
@@ -34,9 +34,10 @@ elif plain "PAPI's counts by CPU"; then
 				$(booked)
 			EOF
 			# (The kernel calls it one event there: what the other CPU's counter had is only seen to be too much once it exceeds what
-			# PAPI's had. A thread that is hardly ever there, on a busy machine, stays below.)
+			# PAPI's had in the first window, or both counters what PAPI's had in a later one. A thread that is hardly ever there,
+			# on a busy machine, may stay below in its only window.)
 			touched=$(sed -n "s/^touched cpu=$last pages=//p" "$tmp/shim.out")
-			[ "$machine" != general ] || [ "${touched:-0}" -gt "$handed" ] || elsewhere=$((elsewhere > ${touched:-0}))
+			[ "$machine" != general ] || [ "${what%% *}" = reads ] || [ "${touched:-0}" -gt "$handed" ] || elsewhere=$((elsewhere > ${touched:-0}))
 			is "$machine, ${what%% *}: what was handed out is booked, none proven where PAPI's counter did not count" \
 				"$sum $elsewhere $((proven <= handed))" "$handed 0 1"
 			[ "$machine" = own ] && [ "${what%% *}" != pushed ] || continue

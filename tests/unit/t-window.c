@@ -20,6 +20,7 @@ enum broken {
 	WHOLE,
 	AFTER,			/* lower bounds are copies looked at after the call */
 	NO_GUARD,
+	NO_GROWTH,		/* it looks at the whole segment only */
 	BEFORE_ZERO,		/* the guard does not take off what P had before the anchors */
 	ONE_SIDE,		/* home's rest is what copies looked at before the call leave */
 	UNCLOSED,		/* home's rest, though the times do not close */
@@ -496,6 +497,8 @@ static void commit_moved(const struct reading *r, bool seen)
 	s.low = seen && r->has_low ? r->low : NULL;
 	s.high = seen && r->has_high ? r->high : NULL;
 	s.now = seen && r->has_now ? r->now : NULL;
+	if (broken == NO_GROWTH)
+		client.w.after = INT64_MIN / 2;
 	sp_window_moved(&client.w, &s, &(struct sp_window_shares){ total, proven });
 	check_shares(r->value - client.value, &s, weight, total);
 	for (uint32_t i = 0; i <= world.n; i++)
@@ -1163,6 +1166,7 @@ static const struct part {
 	{ "after, attach", AFTER, "attach" },
 	{ "no guard", NO_GUARD, "attach, missed" },
 	{ "no guard, mixed", NO_GUARD, "hybrid, mixed" },
+	{ "no growth, mixed", NO_GROWTH, "hybrid, mixed" },
 	{ "before zero", BEFORE_ZERO, "inherit, missed" },
 	{ "one side", ONE_SIDE, "noisy" },
 	{ "unclosed", UNCLOSED, "unwatched" },
