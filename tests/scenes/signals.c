@@ -21,7 +21,7 @@
 
 struct user {
 	int set, turn;
-	volatile sig_atomic_t ready, reading;
+	volatile sig_atomic_t ready, reading, handling;
 	volatile long happened, handlers, jumps, zeroings;
 	volatile long long base, nested;	/* what main was handed since the last zeroing; what only handlers were */
 	sigjmp_buf back;
@@ -62,8 +62,9 @@ static void handler(int signal)
 	int saved = errno;
 
 	(void)signal;
-	if (!u || !u->ready)
+	if (!u || !u->ready || u->handling)	/* libtsan, unlike the kernel, may call it on top of itself */
 		return;
+	u->handling = 1;
 	u->handlers++;
 	switch (is("mixed") || is("threads") ? u->turn++ % 4 : is("accum") ? 1 : is("restart") ? 2 : is("reset") ? 3 : 0) {
 	case 0:
@@ -85,6 +86,7 @@ static void handler(int signal)
 		break;
 	}
 	errno = saved;
+	u->handling = 0;
 	if (is("jump") && u->reading) {
 		u->jumps++;
 		siglongjmp(u->back, 1);
