@@ -169,16 +169,19 @@ unexport TESTS
 PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
-check-unit: $(UNITS) $(B)/libsspapi-topo.so
+check-unit:
+	+@$(BUILD) $(UNITS) $(B)/libsspapi-topo.so
 	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
-check-long: fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/long/%,$(CASES))),,guests)
+check-long:
+	+@$(BUILD) fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/long/%,$(CASES))),,guests)
 	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)) $(if $(TEST_SHORT),,$(MACHINES_LONG)))
 
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.
-check-shim: programs
+check-shim:
+	+@$(BUILD) programs
 	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 86-hostile-ends.t 87-signals.t))
 
 demo: all

@@ -64,7 +64,7 @@ if plain "windows, by a page"; then
 	windows residency 90 "by a page: windows of 10 us: those without a switch are proven" 100
 	windows auto 90 "by a page: windows of 10 us: those without a switch are proven" 100
 	for i in $(seq "${WINDOWS:-1}"); do
-		windows residency 0 "by a page: the thread goes elsewhere and comes back: none is called exact" 1000 busy
+		windows residency 0 "by a page: the thread goes elsewhere and comes back: none is called exact" 500 busy
 	done
 fi
 for mode in residency exact auto; do
@@ -177,7 +177,7 @@ fi
 
 # A handler on top of PAPI_reset counts here and moves there: it was the other CPU's, and called exact.
 for mode in exact auto; do
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed $((1500 * ${WINDOWS:-1}))
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed $((750 * ${WINDOWS:-1}))
 	read -r _ other <"$tmp/shim.out"
 	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0

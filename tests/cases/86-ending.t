@@ -3,7 +3,7 @@
 . tests/lib/lib.sh
 # (A dump beside threads that count is a race by intent.)
 case ${SANITIZE-} in *thread*) skip_all "ThreadSanitizer" ;; esac
-RUNS=${ENDING:-4}
+RUNS=${ENDING:-2}
 # Several forms: the longer it takes, the more would go by.
 export SSPAPI_FORMAT=store,json,csv SSPAPI_LIVE="$tmp/live"
 

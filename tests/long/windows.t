@@ -1,3 +1,4 @@
-# The races that 46-proof.t looks for, six times as often.
-[ -n "${TEST_SHORT-}" ] || WINDOWS=6
+# The races that 46-proof.t looks for, twelve times as often.
+WINDOWS=${TEST_SHORT:+2}
+WINDOWS=${WINDOWS:-12}
 . tests/cases/46-proof.t
