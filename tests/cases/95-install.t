@@ -1,7 +1,8 @@
 # make install puts all of it where it says, which works from there; make uninstall takes all of it away.
 . tests/lib/lib.sh
 # A copy: if sources have changed meanwhile, what the other cases use stays as it is.
-cp -a "$B" "$tmp/build"
+mkdir "$tmp/build"
+tar -C "$B" --exclude=./tests -cf - . | tar -C "$tmp/build" -xf -
 run_make() {
 	make -s --no-print-directory -C "$root" B="$tmp/build" SANITIZE="${SANITIZE-}" "$@"
 }
