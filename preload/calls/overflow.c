@@ -52,6 +52,7 @@ static __attribute__((noinline)) void called(int id, void *address, long long ve
 		count(s, cpu, s->k == 1 ? 0 : s->k, (uintptr_t)address, module);
 }
 
+/* door_00 to door_037: PAPI calls the one that stands for handlers[i]. */
 #define DOOR(i) \
 	static void door_##i(int id, void *address, long long vector, void *context) \
 	{ \

@@ -175,7 +175,8 @@ struct left {
 	uint32_t open;
 };
 
-/* A call that comes from where the one before came takes the fast path (fast.h). */
+/* The slow path of the HOT rows of papi.def: slow_PAPI_start, slow_PAPI_stop, slow_PAPI_read, slow_PAPI_read_ts, slow_PAPI_accum and
+ * slow_PAPI_reset. */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
 	static __attribute__((noinline)) type slow_##name(const struct left *left, BARE params) \
@@ -219,13 +220,6 @@ struct left {
 		} \
 		errno = way.errno_is; \
 		return rc; \
-	} \
-	EXPORT type name params \
-	{ \
-		FAST_##name \
-		if (papi && sp_internal(papi, CALLER) && !sp_self.nests)	/* PAPI_accum's own PAPI_reset */ \
-			return papi->real.name args; \
-		return slow_##name(&(struct left){ FROM }, BARE args); \
 	}
 
 /* How the fast path books a call that returned to `to`. */
@@ -242,7 +236,8 @@ struct left {
 #define BOOK_PAPI_start(to) sp_fast_start(s, open, site)
 #define BOOK_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
-/* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
+/* The body of a function below: a call that comes from where the one before came takes the fast path (fast.h).
+ * again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
  * called.  behind: right after.  had: what PAPI_accum is to add to. */
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
@@ -264,20 +259,10 @@ struct left {
 			} \
 			return slow_##name(&(struct left){ FROM, s, had, rc, open }, BARE again); \
 		} \
-	}
-#define FAST_PAPI_read FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)
-#define FAST_PAPI_read_ts FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
-#define FAST_PAPI_reset FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
-#define FAST_PAPI_accum \
-	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
-	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
-	FAST(PAPI_accum, (EventSet, values), (s->number, values), \
-	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
-#define FAST_PAPI_start \
-	FAST(PAPI_start, (EventSet), (s->number), sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed), \
-	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
-#define FAST_PAPI_stop \
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open), values = values ? values : s->room.values, NONE, NULL)
+	} \
+	if (papi && sp_internal(papi, CALLER) && !sp_self.nests)	/* PAPI_accum's own PAPI_reset */ \
+		return papi->real.name args; \
+	return slow_##name(&(struct left){ FROM }, BARE args);
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
 static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
@@ -390,22 +375,61 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 
 #include "../papi/papi.def"
 
+/* ---- what is called often ------------------------------------------------- */
+
+EXPORT int PAPI_read(int EventSet, long long *values)
+{
+	FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)
+}
+
+EXPORT int PAPI_read_ts(int EventSet, long long *values, long long *cyc)
+{
+	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
+}
+
+EXPORT int PAPI_reset(int EventSet)
+{
+	FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
+}
+
+EXPORT int PAPI_accum(int EventSet, long long *values)
+{
+	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1];
+	uint32_t k;		/* one look: a handler may give the set more events than there is room for */
+
+	FAST(PAPI_accum, (EventSet, values), (s->number, values),
+	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
+}
+
+EXPORT int PAPI_start(int EventSet)
+{
+	FAST(PAPI_start, (EventSet), (s->number),
+	     sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed),
+	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
+}
+
+EXPORT int PAPI_stop(int EventSet, long long *values)
+{
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open),
+	     values = values ? values : s->room.values, NONE, NULL)
+}
+
 /* ---- Fortran ---------------------------------------------------------- */
 
-/* One function for the four spellings. */
-#define SPELLED(symbol, name, params) EXPORT __attribute__((cold, alias("papif_" #name "_"))) void symbol params;
+/* One function for the four spellings, by the rows of fortran.def: papif_read_, papif_read, papif_read__ and PAPIF_READ. */
+#define SPELLED(symbol, name, params) EXPORT __attribute__((cold, alias(#name "_"))) void symbol params;
 #define FORTRAN(name, NAME, params, args, ...) \
-	EXPORT __attribute__((cold)) void papif_##name##_ params; \
-	SPELLED(papif_##name, name, params) \
-	SPELLED(papif_##name##__, name, params) \
-	SPELLED(PAPIF_##NAME, name, params) \
-	void papif_##name##_ params \
+	EXPORT __attribute__((cold)) void name##_ params; \
+	SPELLED(name, name, params) \
+	SPELLED(name##__, name, params) \
+	SPELLED(NAME, name, params) \
+	void name##_ params \
 	{ \
 		struct way way; \
-		if (IS_TOLD(papif_##name)) { \
+		if (IS_TOLD(name)) { \
 			__VA_ARGS__ \
-		} else if (way.real->papif_##name) { \
-			way.real->papif_##name args; \
+		} else if (way.real->name) { \
+			way.real->name args; \
 		} \
 	}
 
@@ -418,13 +442,13 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 		uint32_t open; \
 		before; \
 		goes(&way, &open); \
-		way.real->papif_##name args; \
+		way.real->name args; \
 		came(&way, called); \
 		after; \
 		errno = way.errno_is;)
 #define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
 		const struct nest before = nest_in(&way, NULL, SP_CALLS); \
-		way.real->papif_##name args; \
+		way.real->name args; \
 		nest_out(&way, &before); \
 		errno = way.errno_is;)
 #include "../papi/fortran.def"

@@ -21,7 +21,7 @@ static const struct sp_real none;
 const char *const sp_call_names[SP_CALLS] = {
 #define ROW(type, name, params, args, before, after) #name,
 #include "papi.def"
-#define FROW(name, NAME, params, args, before, after) "papif_" #name,
+#define FROW(name, NAME, params, args, before, after) #name,
 #include "fortran.def"
 };
 
@@ -32,7 +32,7 @@ static const struct {
 #define AT(name) { #name, offsetof(struct sp_real, name) },
 #define ROW(type, name, params, args, before, after) AT(name)
 #include "papi.def"
-#define FROW(name, NAME, params, args, before, after) AT(papif_##name)
+#define FROW(name, NAME, params, args, before, after) AT(name)
 #include "fortran.def"
 	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state) AT(PAPI_get_overflow_event_index)
 	AT(PAPI_event_code_to_name) AT(PAPI_get_event_info) AT(PAPI_get_event_component)

@@ -25,7 +25,7 @@ typedef caddr_t vptr_t;
 struct sp_real {
 #define ROW(type, name, params, args, before, after) type (*name) params;
 #include "papi.def"
-#define FROW(name, NAME, params, args, before, after) void (*papif_##name) params;	/* in whichever spelling there is */
+#define FROW(name, NAME, params, args, before, after) void (*name) params;	/* in whichever spelling there is */
 #include "fortran.def"
 	/* Asked by sspapi itself, never wrapped: functions that change nothing the application could see.  A reading may raise
 	 * SIGFPE (rates at 0 cycles), and PAPI_event_name_to_code shifts the code that the application gets next. */
@@ -46,7 +46,7 @@ struct sp_real {
 enum sp_call {
 #define ROW(type, name, params, args, before, after) SP_CALL_##name,
 #include "papi.def"
-#define FROW(name, NAME, params, args, before, after) SP_CALL_papif_##name,
+#define FROW(name, NAME, params, args, before, after) SP_CALL_##name,
 #include "fortran.def"
 	SP_CALLS
 };

@@ -35,6 +35,6 @@ struct recorded recorded;
 
 #define F(symbol, params, args) void symbol params; void symbol params { BODY(#symbol, args); }
 #define FROW(name, NAME, params, args, before, after) \
-	F(papif_##name, params, args) F(papif_##name##_, params, args) \
-	F(papif_##name##__, params, args) F(PAPIF_##NAME, params, args)
+	F(name, params, args) F(name##_, params, args) \
+	F(name##__, params, args) F(NAME, params, args)
 #include "../../preload/papi/fortran.def"

@@ -40,7 +40,7 @@ static const struct {
 #include "../../preload/papi/papi.def"
 #define F(symbol, params) extern void symbol params;
 #define FROW(name, NAME, params, args, before, after) \
-	F(papif_##name, params) F(papif_##name##_, params) F(papif_##name##__, params) F(PAPIF_##NAME, params)
+	F(name, params) F(name##_, params) F(name##__, params) F(NAME, params)
 #include "../../preload/papi/fortran.def"
 
 static const struct {
@@ -52,8 +52,8 @@ static const struct {
 #define OLD(type, name, params, args) ENTRY(name, args, 1)
 #include "../../preload/papi/papi.def"
 #define FROW(name, NAME, params, args, before, after) \
-	ENTRY(papif_##name, args, 0) ENTRY(papif_##name##_, args, 0) \
-	ENTRY(papif_##name##__, args, 0) ENTRY(PAPIF_##NAME, args, 0)
+	ENTRY(name, args, 0) ENTRY(name##_, args, 0) \
+	ENTRY(name##__, args, 0) ENTRY(NAME, args, 0)
 #include "../../preload/papi/fortran.def"
 };
 

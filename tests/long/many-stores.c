@@ -95,13 +95,13 @@ static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned ho
 	char text[64];
 
 	snprintf(text, sizeof(text), "node%04u", number % hosts);
-	s->header->host = sp_store_text(s, text);
-	s->header->exe = sp_store_text(s, "/usr/bin/solver");
-	s->header->args = sp_store_texts(s, 2, (const char *const[]){ "solver", "-n" });
-	s->header->rank = number;
-	s->header->pid = 1000 + number;
-	s->header->start_ns = 1700000000000000000u + number;
-	s->header->end_ns = s->header->start_ns + 1000000000;
+	s->header->process.host = sp_store_text(s, text);
+	s->header->process.exe = sp_store_text(s, "/usr/bin/solver");
+	s->header->process.args = sp_store_texts(s, 2, (const char *const[]){ "solver", "-n" });
+	s->header->process.rank = number;
+	s->header->process.pid = 1000 + number;
+	s->header->process.start_ns = 1700000000000000000u + number;
+	s->header->process.end_ns = s->header->process.start_ns + 1000000000;
 	s->header->end = SP_END_EXIT;
 	s->header->call_names = sp_store_texts(s, 2, (const char *const[]){ "PAPI_start", "PAPI_stop" });
 	if (sp_store_topology(s, tree, components, cpus, "system", xml, xml_bytes) < 0)

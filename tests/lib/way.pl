@@ -1,0 +1,56 @@
+# Which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by tags, from those before: one a line.
+# usage: way.pl TAGS CONTRIBUTING.md	in the folder that TAGS (ctags --fields=+ne) is of
+use strict;
+use warnings;
+
+my ($tags, $page) = @ARGV;
+my (%tag, %text, %words);
+open my $in, '<', $tags or die "$tags: $!\n";
+while (<$in>) {
+	next if /^!/;
+	my ($name, $file, $rest) = split /\t/, $_, 3;
+	my ($kind, $line) = $rest =~ /;"\t([fd])\tline:(\d+)/ or next;
+	push @{ $tag{$name} }, [$file, $line, $rest =~ /\tend:(\d+)/ ? $1 : $line];
+}
+
+# The names in what a tag leads to.  In a macro's body the row's name is the one that we came for.
+sub names_in {
+	my ($file, $from, $to) = @_;
+	if (!$text{$file}) {
+		open my $f, '<', $file or die "$file: $!\n";
+		$text{$file} = [<$f>];
+	}
+	return $words{"$file $from"} //= [map { s/##name/PAPI_read/r } map { /\b\w+(?:##name)?/g } @{ $text{$file} }[$from - 1 .. $to - 1]];
+}
+
+# The tags of a name met in `file`: those there, else all.
+sub tags_of {
+	my ($name, $file) = @_;
+	my @here = grep { $_->[0] eq $file } @{ $tag{$name} // [] };
+	return @here ? @here : @{ $tag{$name} // [] };
+}
+
+open $in, '<', $page or die "$page: $!\n";
+my ($way) = join('', <$in>) =~ /^## The way of one PAPI_read\n(.*?)^## /ms or die "$page: has no way of a PAPI_read\n";
+my @list = $way =~ /`(\w+)\(\)`/g;
+@list > 10 or die "$page: names no functions\n";
+
+# Everything that is at most three steps behind one of the list.
+my (%steps, @todo);
+sub meet { my ($at, $n) = @_; my $key = "@$at"; return if defined $steps{$key} && $steps{$key} <= $n; $steps{$key} = $n; push @todo, $at }
+my %known;
+for my $name (@list) {
+	if ($name eq $list[0] || grep { $known{$_->[0]}{$_->[1]} } tags_of($name, '')) {
+		meet($_, 0) for tags_of($name, '');
+	} else {
+		print "$name\n";
+	}
+	while (my $at = shift @todo) {
+		my $n = $steps{"@$at"};
+		next if $n == 4;
+		for my $next (map { tags_of($_, $at->[0]) } @{ names_in(@$at) }) {
+			$known{$next->[0]}{$next->[1]} = 1;
+			meet($next, $n + 1);
+		}
+	}
+}
