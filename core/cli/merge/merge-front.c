@@ -238,7 +238,7 @@ void merge_free(struct merge *g)
 
 	for (uint32_t i = 0; i < g->events.n && i < g->event_room; i++)
 		free(g->event[i].blob);
-	for (uint32_t i = 0; i < g->machines.n && i < g->machines.room; i++)
+	for (uint32_t i = 0; i < g->machines.names.n && i < g->machines.room; i++)
 		free(g->machines.at[i].disallowed);
 	for (unsigned i = 0; i < COMMONS; i++)
 		free(g->common[i].text);

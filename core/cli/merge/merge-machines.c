@@ -82,7 +82,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 {
 	const struct sp_header *h = m->process[0].h;
 	const char *host = sp_model_text(m, h->process.host);
-	uint32_t n, known = g->machines.n, boot;
+	uint32_t n, known = g->machines.names.n, boot;
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
@@ -92,7 +92,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	n = sp_names_number(&g->machines.names, g->key.at, g->key.used);
 	g->machines.at = sp_room(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
-	if (g->machines.n > known)
+	if (g->machines.names.n > known)
 		g->machines.at[n] = (struct merge_machine){ .same = n, .topology = topology };
 	if (!*h->process.boot_id)
 		return n;
@@ -286,12 +286,12 @@ static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t t
 /* By names; those that are the same stand where the first of them does, as the one shows that shows most. */
 void merge_sort_machines(struct merge *g)
 {
-	uint32_t *place = sp_need(malloc((g->machines.n + 1) * sizeof(*place))), *best = sp_need(malloc((g->machines.n + 1) * sizeof(*best))), n = 0;
-	bool *several = sp_need(calloc(g->machines.n + 1, sizeof(*several)));
+	uint32_t *place = sp_need(malloc((g->machines.names.n + 1) * sizeof(*place))), *best = sp_need(malloc((g->machines.names.n + 1) * sizeof(*best))), n = 0;
+	bool *several = sp_need(calloc(g->machines.names.n + 1, sizeof(*several)));
 
 	sp_names_sort(&g->machines.names, &g->machines.order, &g->machines.rank);
-	memset(place, 0xff, (g->machines.n + 1) * sizeof(*place));
-	for (uint32_t i = 0; i < g->machines.n; i++) {
+	memset(place, 0xff, (g->machines.names.n + 1) * sizeof(*place));
+	for (uint32_t i = 0; i < g->machines.names.n; i++) {
 		uint32_t number = g->machines.order[i], first = first_of(g, number), own = g->machines.at[number].topology;
 
 		if (place[first] == UINT32_MAX) {
