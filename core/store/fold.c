@@ -5,6 +5,7 @@
 #include "interval.h"
 #include "readings.h"
 #include "records.h"
+#include "rules.h"
 
 #define FOLD_GAUGES 64u		/* of one relation; with more it is kept apart */
 

@@ -17,18 +17,7 @@
 
 #include "float.h"
 #include "format.h"
-
-struct sp_gauge_kind {
-	uint32_t index;			/* among the set's events */
-	enum sp_data_type data_type;
-};
-
-struct sp_gauge_writer {
-	uint32_t n, cells;		/* n 0: the set has none */
-	uint32_t running;
-	struct sp_gauge *at;		/* [cells][n], in the store */
-	struct sp_gauge_kind *kind;	/* [n] */
-};
+#include "writer.h"
 
 /* The bytes of a block of n events and that many cells. */
 static inline uint64_t sp_gauges_bytes(uint64_t n, uint64_t cells)

@@ -13,25 +13,11 @@
 
 #include "draft.h"
 #include "image.h"
+#include "writer.h"
 
 #define SP_INTERVALS_FIRST(k)	(uint32_t)sp_max(sp_min((1792 - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(k), 32u), 8u)
 #define SP_INTERVALS_MOST	1024u	/* of one relation */
 #define SP_INTERVAL_BLOCKS	64u	/* of a relation: they double */
-
-/* Those of one relation, for who writes. */
-struct sp_track {
-	uint32_t k;
-	uint32_t used, room;		/* intervals of the relation */
-	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
-	uint32_t *slot;			/* offset of an interval, divided by 8; 0: free; the caller's memory */
-	const struct sp_image *image;
-	sp_off *newest;			/* the relation's list */
-	struct sp_intervals *fresh;	/* where new ones go, */
-	sp_off fresh_off;
-	uint32_t fresh_used;
-	uint16_t blocks;
-	bool low;			/* sp_intervals_wanted says so */
-};
 
 /* Bytes of a block with room for that many intervals of k events; interval i of it, and how far it is from the block. */
 uint64_t sp_intervals_bytes(uint32_t k, uint32_t room);

@@ -10,6 +10,7 @@
 #define SP_OVERFLOW_H
 
 #include "image.h"
+#include "writer.h"
 
 static inline uint64_t sp_overflows_bytes(uint64_t n, uint64_t hits)
 {
@@ -34,12 +35,6 @@ static inline struct sp_hit *sp_hits_in(struct sp_overflows *o, uint64_t n)
 
 /* The block at off, all of it, or NULL. */
 struct sp_overflows *sp_overflows_at(const struct sp_image *image, sp_off off);
-
-/* One of a relation that is not merged: n = sp_overflows_counts. */
-struct sp_overflow_writer {
-	struct sp_overflows *block;	/* NULL: nothing is counted */
-	uint32_t n;
-};
 
 /* `times` calls more for event `event` on this CPU: count number `at`. */
 void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu, uint64_t times);

@@ -14,20 +14,9 @@
 
 #include "../base/sys.h"
 #include "store.h"
+#include "writer.h"
 
 #define SP_READINGS_CHUNK	8192u
-
-struct sp_log {
-	struct sp_store *store;
-	struct sp_relation *relation;
-	struct sp_chunk *chunk;	/* NULL: none yet */
-	unsigned char *at;		/* where the next reading goes, if n < room */
-	uint32_t n, room;		/* of the chunk; room 0: nothing more is kept */
-	uint32_t whole;			/* room, or more: there is something to do in between */
-	uint32_t k;
-	uint64_t kept, most;
-	uint64_t ns;			/* of the last reading, permanent or not */
-};
 
 /* The log of relation r, as it stands; keeps at most `most` readings.  With
  * a store's lock not held. */

@@ -4,9 +4,12 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "draft.h"
+#include "interval.h"
 #include "readings.h"
 #include "gauge.h"
 #include "records.h"
+#include "rules.h"
 #include "stamp.h"
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];

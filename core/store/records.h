@@ -21,7 +21,6 @@
 #ifndef SP_RECORDS_H
 #define SP_RECORDS_H
 
-#include "rules.h"
 #include "writer.h"
 #include "../base/sys.h"
 

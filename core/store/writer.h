@@ -1,15 +1,62 @@
-/* writer.h: what is known of a relation while an event set books for it.
+/* writer.h: what is known of a relation while an event set books for it: its records, intervals, gauges, permanent readings and
+ * overflows.
  *
- * A writer is private memory: the store's bytes are written, not followed.
+ * All of it is private memory: the store's bytes are written, not followed.
  */
 #ifndef SP_WRITER_H
 #define SP_WRITER_H
 
-#include "interval.h"
-#include "../base/lock.h"
+#include "format.h"
 
-struct sp_log;
-struct sp_gauge_writer;
+struct sp_image;
+struct sp_store;
+
+/* The intervals of one relation (interval.h). */
+struct sp_track {
+	uint32_t k;
+	uint32_t used, room;		/* intervals of the relation */
+	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
+	uint32_t *slot;			/* offset of an interval, divided by 8; 0: free; the caller's memory */
+	const struct sp_image *image;
+	sp_off *newest;			/* the relation's list */
+	struct sp_intervals *fresh;	/* where new ones go, */
+	sp_off fresh_off;
+	uint32_t fresh_used;
+	uint16_t blocks;
+	bool low;			/* sp_intervals_wanted says so */
+};
+
+/* Of gauges (gauge.h). */
+struct sp_gauge_kind {
+	uint32_t index;			/* among the set's events */
+	enum sp_data_type data_type;
+};
+
+struct sp_gauge_writer {
+	uint32_t n, cells;		/* n 0: the set has none */
+	uint32_t running;
+	struct sp_gauge *at;		/* [cells][n], in the store */
+	struct sp_gauge_kind *kind;	/* [n] */
+};
+
+/* Of overflows (overflow.h), of a relation that is not merged: n = sp_overflows_counts. */
+struct sp_overflow_writer {
+	struct sp_overflows *block;	/* NULL: nothing is counted */
+	uint32_t n;
+};
+
+/* Of permanent readings (readings.h). */
+struct sp_log {
+	struct sp_store *store;
+	struct sp_relation *relation;
+	struct sp_chunk *chunk;	/* NULL: none yet */
+	unsigned char *at;		/* where the next reading goes, if n < room */
+	uint32_t n, room;		/* of the chunk; room 0: nothing more is kept */
+	uint32_t whole;			/* room, or more: there is something to do in between */
+	uint32_t k;
+	uint64_t kept, most;
+	uint64_t ns;			/* of the last reading, permanent or not */
+};
 
 /* Why a booking cannot take the short way.  MISSED, ZEROED and SHARED may be set at any time, by atomic operations. */
 #define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or overtaken */

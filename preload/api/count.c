@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../../core/base/conf.h"
 #include "../calls/hooks.h"
 #include "../papi/elf.h"
 #include "api.h"

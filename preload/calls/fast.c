@@ -1,4 +1,6 @@
 /* fast.c: what the fast path does out of line; see fast.h. */
+#include "../../core/base/conf.h"
+#include "../sites/sites.h"
 #include "../sites/unwind.h"
 #include "fast.h"
 

@@ -4,6 +4,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/overflow.h"
 #include "../process/process.h"
+#include "../process/say.h"
 #include "../sites/modules.h"
 #include "histograms.h"
 

@@ -5,15 +5,20 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../core/base/conf.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
 #include "../../core/store/stamp.h"
+#include "../../core/store/store.h"
 #include "../events/events.h"
 #include "../life/end.h"
 #include "../process/guests.h"
 #include "../process/machine.h"
+#include "../process/say.h"
 #include "../sets/watched.h"
+#include "../sites/sites.h"
 #include "../split/opened.h"
+#include "../split/split.h"
 #include "histograms.h"
 #include "hooks.h"
 #include "warm.h"

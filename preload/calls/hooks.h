@@ -13,10 +13,9 @@
 
 #include "../sets/counting.h"
 #include "../sets/sets.h"
-#include "../sites/sites.h"
 #include "../split/proof.h"
-#include "../split/where.h"
 #include "../split/witness.h"
+#include "../walker/rule.h"
 #include "overflow.h"
 
 /* Whose libpapi is it?  Another plug-in may have brought one of its own. */

@@ -13,6 +13,7 @@
 #include "../papi/real.h"
 #include "../process/guests.h"
 #include "fast.h"
+#include "timing.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
 
@@ -132,39 +133,6 @@ static inline bool timed(void)
 	return true;
 }
 
-struct timing {
-	bool is, lost;			/* the call is timed; the thread was preempted: other threads' time is not our cost */
-	uint32_t open;
-	uint64_t since, took, prepared;
-};
-
-static SP_COLD void time_from(struct timing *t)
-{
-	t->open = sp_proof_now();
-	t->prepared = sp_store.header ? sp_get(&sp_store.header->time.prepare_ns) : 0;
-	t->since = sp_ns_of(CLOCK_MONOTONIC);
-}
-
-/* Subtracts what two reads of the clock take by themselves, as two more right now have it.  Preparations are in the header
- * already. */
-static SP_COLD void time_to(struct timing *t)
-{
-	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);
-
-	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
-	t->lost = t->lost || sp_proof_now() != t->open;
-	if (sp_store.header && sp_get(&sp_store.header->time.prepare_ns) == t->prepared)
-		t->took += took > clock ? took - clock : 0;
-}
-
-static SP_COLD void add_time(const struct timing *t)
-{
-	if (!sp_store.header || t->lost)
-		return;
-	sp_add(&sp_store.header->self_ns, t->took);
-	sp_add(&sp_store.header->self_calls, 1);
-}
-
 /* What the fast path knows of a call that it leaves to the slow one. */
 struct left {
 	struct sp_stack at;
@@ -188,7 +156,7 @@ struct left {
 		struct sp_set *called = left->called; \
 		uint32_t open = left->open; \
 		type rc = left->rc; \
-		struct timing t = { .is = called && timed() }; \
+		struct sp_timing t = { .is = called && timed() }; \
 		if (!called) { \
 			find_way(&way); \
 			if (!way.tell || !way.real->name) \
@@ -196,16 +164,16 @@ struct left {
 			--sp_self.ticks; \
 			t.is = timed(); \
 			if (SP_UNLIKELY(t.is)) \
-				time_from(&t); \
+				sp_time_from(&t); \
 			before; \
 			if (SP_UNLIKELY(t.is)) \
-				time_to(&t); \
+				sp_time_to(&t); \
 			goes(&way, &open); \
 			rc = way.real->name args; \
 			came(&way, called); \
 		} \
 		if (SP_UNLIKELY(t.is)) \
-			time_from(&t); \
+			sp_time_from(&t); \
 		count(SP_CALL_##name); \
 		if (!(left->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
 			uint32_t site; \
@@ -215,8 +183,8 @@ struct left {
 		} \
 		sp_fast_learn(called, EventSet); \
 		if (SP_UNLIKELY(t.is)) { \
-			time_to(&t); \
-			add_time(&t); \
+			sp_time_to(&t); \
+			sp_time_add(&t); \
 		} \
 		errno = way.errno_is; \
 		return rc; \

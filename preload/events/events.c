@@ -1,10 +1,13 @@
 /* events.c: asks PAPI what an event code is, once, and keeps the answer; see events.h. */
 #include <string.h>
 
+#include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
 #include "../../core/events/formula.h"
 #include "../../core/events/kinds.h"
+#include "../../core/store/store.h"
+#include "../process/say.h"
 #include "events.h"
 #include "sde.h"
 

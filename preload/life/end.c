@@ -19,6 +19,8 @@
 #include "../../core/base/rights.h"
 #include "../../core/base/sys.h"
 #include "../../core/forms/view.h"
+#include "../../core/store/region.h"
+#include "../../core/store/store.h"
 #include "../papi/dlerror.h"
 #include "../papi/real.h"
 #include "../process/process.h"

@@ -20,6 +20,7 @@
 #include "../process/say.h"
 #include "../sets/sets.h"
 #include "../sites/sites.h"
+#include "../split/plan.h"
 #include "end.h"
 #include "snapshot.h"
 

@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <string.h>
 
+#include "../../core/base/conf.h"
 #include "../../core/forms/view.h"
 #include "../process/process.h"
+#include "../process/say.h"
 #include "../sspapi.h"
 #include "end.h"
 #include "snapshot.h"

@@ -1,7 +1,10 @@
 /* machine.c: loads the topology library, and puts the tree into the store; see machine.h. */
 #include <string.h>
 
+#include "../../core/base/conf.h"
+#include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/store.h"
 #include "../../topo/topo.h"
 #include "../papi/elf.h"
 #include "../papi/dlerror.h"

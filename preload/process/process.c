@@ -5,9 +5,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/output.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/store.h"
 #include "../papi/elf.h"
 #include "process.h"
 #include "say.h"

@@ -8,11 +8,9 @@
 #ifndef SP_PROCESS_H
 #define SP_PROCESS_H
 
-#include "../../core/base/conf.h"
-#include "../../core/store/store.h"
+#include "../../core/store/format.h"
 #include "../papi/real.h"
 #include "budget.h"
-#include "say.h"
 
 #ifdef __x86_64__
 #define SP_PAGE 4096
@@ -98,8 +96,8 @@ extern __thread int32_t sp_guest __attribute__((tls_model("initial-exec")));
 #define SP_GUESTS (-1)
 #define SP_NO_THREAD UINT32_MAX
 
-extern struct sp_store sp_store;
-extern struct sp_conf sp_conf;		/* read once, with the first call of PAPI; children of fork have the same */
+extern struct sp_store sp_store;	/* core/store/store.h */
+extern struct sp_conf sp_conf;		/* read once, with the first call of PAPI (core/base/conf.h); children of fork have the same */
 
 /* For a call that sp_process.papi does not settle: sets the process up, finds
  * libpapi (setup.c).  Saves errno.  *observed as sp_real_for. */
@@ -109,13 +107,6 @@ const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
  * memory. */
 bool sp_self_ready(void);
 bool sp_thread_ended(int tid);
-
-void sp_process_torn(void);			/* says once that the live file is full, if it is */
-/* A line on standard error, "what: detail"; where that takes none, a note of the dump, but for details. */
-void sp_process_say(enum sp_say_level level, const char *what, const char *detail);
-void sp_process_note(const char *text);		/* for the dump; and as a warning */
-void sp_process_note_quiet(const char *text);	/* for the dump only */
-void sp_process_note_early(void);		/* there is a store now: those from before are its */
 
 /* For setup.c. */
 void sp_process_capture(char **environment);	/* what the process started with; once */

@@ -5,6 +5,8 @@
 #ifndef SP_SAY_H
 #define SP_SAY_H
 
+#include <stdbool.h>
+
 enum sp_say_level { SP_SAY_ERROR, SP_SAY_WARNING, SP_SAY_DETAIL };
 
 extern long sp_say_most;			/* lines above this level are not said */
@@ -14,5 +16,14 @@ bool sp_say(enum sp_say_level level, const char *text);	/* false: not all of it 
 
 /* What -errno means, as strerror says it, without its lock and locale. */
 const char *sp_say_error(int error);
+
+/* ---- of the process, and for its dump (process.c) ---- */
+
+void sp_process_torn(void);			/* says once that the live file is full, if it is */
+/* A line on standard error, "what: detail"; where that takes none, a note of the dump, but for details. */
+void sp_process_say(enum sp_say_level level, const char *what, const char *detail);
+void sp_process_note(const char *text);		/* for the dump; and as a warning */
+void sp_process_note_quiet(const char *text);	/* for the dump only */
+void sp_process_note_early(void);		/* there is a store now: those from before are its */
 
 #endif

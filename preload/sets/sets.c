@@ -3,11 +3,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../core/base/conf.h"
 #include "../../core/base/sys.h"
 #include "../../core/events/components.h"
+#include "../../core/store/interval.h"
+#include "../../core/store/rules.h"
 #include "../events/events.h"
 #include "../held/relations.h"
+#include "../process/say.h"
+#include "../split/hold.h"
+#include "../split/plan.h"
 #include "../split/proof.h"
+#include "../split/split.h"
 #include "sets.h"
 #include "watched.h"
 

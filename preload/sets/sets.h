@@ -8,12 +8,12 @@
 #ifndef SP_SETS_H
 #define SP_SETS_H
 
-#include "../../core/store/gauge.h"
-#include "../../core/store/readings.h"
 #include "../../core/store/records.h"
 #include "../process/process.h"
 #include "../split/counted.h"
-#include "../split/split.h"
+#include "../split/gate.h"
+
+struct sp_cpus;
 
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024

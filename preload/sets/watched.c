@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "../../core/base/lineage.h"
+#include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/store.h"
 #include "../process/process.h"
 #include "watched.h"
 

@@ -4,6 +4,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/output.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/store.h"
 #include "../process/process.h"
 #include "modules.h"
 #include "steps.h"

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "../../core/base/elf-file.h"
+#include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
+#include "../../core/store/store.h"
+#include "../process/say.h"
 #include "../sets/sets.h"
 #include "modules.h"
 #include "sites.h"

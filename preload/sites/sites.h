@@ -19,6 +19,7 @@
 #ifndef SP_SITES_H
 #define SP_SITES_H
 
+#include "../../core/base/conf.h"
 #include "../sets/sets.h"
 #include "../walker/rule.h"
 

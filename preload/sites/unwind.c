@@ -10,6 +10,7 @@
 #include "../papi/dlerror.h"
 #include "../process/own.h"
 #include "../process/process.h"
+#include "../process/say.h"
 #include "../walker/walker.h"
 #include "steps.h"
 #include "unwind.h"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../../core/base/conf.h"
 #include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "clock.h"

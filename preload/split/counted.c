@@ -1,4 +1,5 @@
 /* counted.c: says whose counts an event set holds; see counted.h. */
+#include "../../core/store/domain.h"
 #include "counted.h"
 
 uint32_t sp_counted_in(const struct perf_event_attr *a)

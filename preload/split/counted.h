@@ -7,7 +7,6 @@
 #ifndef SP_COUNTED_H
 #define SP_COUNTED_H
 
-#include "../../core/store/domain.h"
 #include "opened.h"
 
 #define SP_CPUS_MIXED	(-3)

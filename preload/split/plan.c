@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../../core/base/conf.h"
 #include "../../core/base/cpu-list.h"
 #include "../../core/base/filters.h"
 #include "../../core/base/lock.h"

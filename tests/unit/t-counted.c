@@ -1,4 +1,5 @@
 /* t-counted.c: whose counts a set holds, by what PAPI asked the kernel for (preload/split/counted.h). */
+#include "../../core/store/domain.h"
 #include "test.h"
 
 #include "../../preload/split/counted.h"

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "../../core/model/model.h"
+#include "../../core/store/interval.h"
 #include "../../core/store/readings.h"
 #include "../../core/store/store.h"
 #include "book.h"

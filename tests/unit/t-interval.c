@@ -1,4 +1,6 @@
 /* t-interval.c: the counts between each two call sites, against a plain table. */
+#include "../../core/store/interval.h"
+#include "../../core/store/rules.h"
 #include "test.h"
 
 #include "stores.h"

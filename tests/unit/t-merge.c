@@ -2,6 +2,8 @@
  * What programs that are run (64-merge.t) do not bring: two events of one process that are
  * alike, texts that differ from process to process, CPUs that not all were left, notes.
  */
+#include "../../core/store/interval.h"
+#include "../../core/store/rules.h"
 #include "test.h"
 
 #include "../../core/cli/files/file.h"

@@ -2,6 +2,7 @@
  * texts, the topology's copy, which relation a set goes on in, folding, and no
  * memory left.
  */
+#include "../../core/store/interval.h"
 #include "test.h"
 
 #include <linux/audit.h>

@@ -1,0 +1,33 @@
+/* timing.c: what a call costs; see timing.h. */
+#include "../../core/base/sys.h"
+#include "../../core/store/store.h"
+#include "../process/process.h"
+#include "../split/proof.h"
+#include "timing.h"
+
+SP_COLD void sp_time_from(struct sp_timing *t)
+{
+	t->open = sp_proof_now();
+	t->prepared = sp_store.header ? sp_get(&sp_store.header->time.prepare_ns) : 0;
+	t->since = sp_ns_of(CLOCK_MONOTONIC);
+}
+
+/* Subtracts what two reads of the clock take by themselves, as two more right now have it.  Preparations are in the header
+ * already. */
+SP_COLD void sp_time_to(struct sp_timing *t)
+{
+	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);
+
+	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
+	t->lost = t->lost || sp_proof_now() != t->open;
+	if (sp_store.header && sp_get(&sp_store.header->time.prepare_ns) == t->prepared)
+		t->took += took > clock ? took - clock : 0;
+}
+
+SP_COLD void sp_time_add(const struct sp_timing *t)
+{
+	if (!sp_store.header || t->lost)
+		return;
+	sp_add(&sp_store.header->self_ns, t->took);
+	sp_add(&sp_store.header->self_calls, 1);
+}

@@ -1,0 +1,17 @@
+/* timing.h: what a call costs, for the dump's `self`: our part of it, before PAPI is called and after it. */
+#ifndef SP_TIMING_H
+#define SP_TIMING_H
+
+#include "../../core/base/base.h"
+
+struct sp_timing {
+	bool is, lost;			/* the call is timed; the thread was preempted: other threads' time is not our cost */
+	uint32_t open;
+	uint64_t since, took, prepared;
+};
+
+SP_COLD void sp_time_from(struct sp_timing *t);
+SP_COLD void sp_time_to(struct sp_timing *t);
+SP_COLD void sp_time_add(const struct sp_timing *t);
+
+#endif
