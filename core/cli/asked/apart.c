@@ -28,15 +28,13 @@ static void child(int to, void (*part)(void *, int), void *arg)
 static void relay(int from, void (*line)(void *, char *), void *arg)
 {
 	FILE *lines = fdopen(from, "r");
-	char *text = NULL;
-	size_t room = 0;
+	char text[8192];		/* a longer line comes in pieces */
 
-	while (lines && getline(&text, &room, lines) > 0) {
+	while (lines && fgets(text, sizeof(text), lines)) {
 		text[strcspn(text, "\n")] = 0;
 		if (line && *text)
 			line(arg, text);
 	}
-	free(text);
 	if (lines)
 		fclose(lines);
 	else

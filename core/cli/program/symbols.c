@@ -1,12 +1,9 @@
 /* symbols.c: runs addr2line, and puts its names into the model; see symbols.h. */
-#include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../base/elf-file.h"
 #include "../../base/sys.h"
+#include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "symbols.h"
 
@@ -121,9 +118,8 @@ static void collect(struct names *all, struct sp_model *m)
 
 /* ---- addr2line, which believes what the file says -------------------------- */
 
-#define SECONDS_EACH	20u		/* of a module */
+#define SECONDS_EACH	20u		/* of a module; as long as sp_apart waits */
 #define SECONDS_ALL	60u
-#define ANSWER_MOST	(16ul << 20)
 #define MEMORY_LEAST	(1ull << 30)
 #define MEMORY_TIMES	16u		/* what the file takes of the disk */
 
@@ -140,55 +136,6 @@ static void limit(int what, uint64_t most)
 		l.rlim_cur = (rlim_t)most;
 		setrlimit(what, &l);
 	}
-}
-
-/* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
-static void become(char **argv, int out, const struct module *is)
-{
-	int nothing = open("/dev/null", O_RDWR);
-
-	dup2(nothing, 0);
-	dup2(out, 1);
-	dup2(nothing, 2);
-	fcntl(is->fd, F_SETFD, 0);
-	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * is->bytes);
-	limit(RLIMIT_CPU, SECONDS_EACH);
-	limit(RLIMIT_CORE, 0);
-	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
-	execvp(argv[0], argv);
-	_exit(127);
-}
-
-/* What it says until it ends or `until` is over; NULL: too much of it, or too late. */
-static char *listen_to(int from, uint64_t until, size_t *n)
-{
-	size_t room = 65536;
-	char *text = malloc(room + 1), *more;
-	ssize_t got = 1;
-
-	for (*n = 0; text && got > 0;) {
-		struct pollfd p = { .fd = from, .events = POLLIN };
-		uint64_t now = seconds();
-
-		if (*n >= ANSWER_MOST || now >= until || poll(&p, 1, (int)(until - now) * 1000) == 0)
-			break;
-		if (*n == room) {
-			more = realloc(text, 2 * room + 1);
-			if (!more)
-				break;
-			text = more;
-			room *= 2;
-		}
-		got = read(from, text + *n, room - *n);
-		if (got < 0 && errno == EINTR)
-			got = 1;
-		else if (got > 0)
-			*n += (size_t)got;
-	}
-	if (got == 0)
-		return text;
-	free(text);
-	return NULL;
 }
 
 /* Can only root and the caller change what is in this folder, and which folder has this name?  The path is the kernel's, without
@@ -243,120 +190,110 @@ static const char *name_for_tool(const struct module *is, bool of_others, char *
 	return strcpy(real, link);
 }
 
-/* addr2line's standard output, of these addresses of the file: 0, -ENOENT if there is no such tool, or
- * -ETIMEDOUT. */
-static int run(const struct module *is, const char *name, char *const *address, uint32_t count, uint64_t until, char **text, size_t *n)
-{
-	char *argv[AT_ONCE + 8] = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)name };
-	int out[2], status = 0;
-	pid_t pid;
-
-	*text = NULL;
-	memcpy(argv + 7, address, count * sizeof(*address));
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return -errno;
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		become(argv, out[1], is);
-	close(out[1]);
-	if (pid > 0)
-		*text = listen_to(out[0], until, n);
-	close(out[0]);
-	if (pid < 0)
-		return -EAGAIN;
-	if (!*text)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return -ENOENT;
-	return *text && *n && !WIFSIGNALED(status) ? 0 : -ETIMEDOUT;
-}
-
-static char *known(char *line)
+static const char *known(char *line)
 {
 	char *more = strstr(line, " (discriminator");
 
-	line[strcspn(line, "\n")] = 0;
 	if (more)
 		*more = 0;
-	return strncmp(line, "??", 2) == 0 || !*line ? NULL : strdup(line);
+	return strncmp(line, "??", 2) == 0 || !*line ? NULL : line;
 }
 
 /* "file:line", or NULL: not known. */
-static char *known_line(char *line)
+static const char *known_line(char *line)
 {
 	const char *end = strrchr(line, ':');
 
 	return end && end[1] >= '1' && end[1] <= '9' ? known(line) : NULL;
 }
 
+static char *copy(const char *text)
+{
+	return text ? sp_need(strdup(text)) : NULL;
+}
+
 /* A function that the code lies in: the innermost one first, then those that it was inlined
  * into.  In a stripped file a name without a line is that of any function before it. */
 static void add_function(struct name *is, unsigned nth, char *function, char *line, bool stripped)
 {
-	struct sp_inlined *into;
-	char *symbol = known(function), *at = known_line(line);
+	const char *symbol = known(function), *at = known_line(line);
 
-	if (nth == 0 && stripped && !at) {
-		free(symbol);
-	} else if (nth == 0) {
-		is->symbol = symbol;
-		is->line = at;
-	} else {
-		if (!is->into)
-			is->into = calloc(INLINED_MOST, sizeof(*is->into));
-		into = is->into && is->n_into < INLINED_MOST && symbol ? &is->into[is->n_into++] : NULL;
-		if (!into) {
-			free(symbol);
-			free(at);
-			return;
-		}
-		*into = (struct sp_inlined){ symbol, at };
+	if (nth == 0) {
+		is->symbol = stripped && !at ? NULL : copy(symbol);
+		is->line = copy(at);
+		return;
 	}
+	is->into = is->into ? is->into : sp_need(calloc(INLINED_MOST, sizeof(*is->into)));
+	if (is->n_into < INLINED_MOST && symbol)
+		is->into[is->n_into++] = (struct sp_inlined){ copy(symbol), copy(at) };
 }
 
-/* For each address: a line with it, then a pair of lines for each function. */
-static void take_answers(struct names *all, FILE *in, const uint32_t *which, uint32_t n, bool stripped)
+/* What addr2line is asked of a module, and what it has said so far: for each address a line with it, then a pair of lines for each
+ * function. */
+struct asking {
+	const struct module *is;
+	char *argv[AT_ONCE + 8];
+	struct names *all;
+	const uint32_t *which;		/* numbers of the n names */
+	uint32_t n, i;			/* i: the address that the lines are of, from 1 */
+	unsigned nth;			/* function of it */
+	char *function;			/* whose line comes next; NULL: none */
+	bool missing;			/* there is no addr2line */
+};
+#define MISSING	"!"
+
+/* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
+static void become(void *asking, int out)
 {
-	char function[4096], line[4096];
-	uint32_t i = UINT32_MAX;
-	unsigned nth = 0;
+	struct asking *a = asking;
 
-	while (fgets(function, sizeof(function), in)) {
-		if (strncmp(function, "0x", 2) == 0) {
-			i++;
-			nth = 0;
-		} else if (!fgets(line, sizeof(line), in)) {
-			break;
-		} else if (i < n) {
-			add_function(&all->name[which[i]], nth++, function, line, stripped);
-		}
+	dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	fcntl(a->is->fd, F_SETFD, 0);
+	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * a->is->bytes);
+	limit(RLIMIT_CPU, SECONDS_EACH);
+	limit(RLIMIT_CORE, 0);
+	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
+	execvp(a->argv[0], a->argv);
+	dprintf(out, MISSING "\n");
+}
+
+static void take_line(void *asking, char *line)
+{
+	struct asking *a = asking;
+
+	if (strcmp(line, MISSING) == 0) {
+		a->missing = true;
+	} else if (a->function) {
+		add_function(&a->all->name[a->which[a->i - 1]], a->nth++, a->function, line, a->is->stripped);
+		free(a->function);
+		a->function = NULL;
+	} else if (strncmp(line, "0x", 2) == 0) {
+		a->i++;
+		a->nth = 0;
+	} else if (a->i && a->i <= a->n) {
+		a->function = sp_need(strdup(line));
 	}
 }
 
-/* Names of one module's frames: those at `which`. */
+/* Names of one module's frames: those at `which`.  0, -ENOENT if there is no such tool, or -ETIMEDOUT. */
 static int ask(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
 {
 	static char text[AT_ONCE][24], name[4096];
-	char *address[AT_ONCE], *answer;
-	size_t bytes = 0;
-	FILE *in;
-	int r;
+	struct asking a = { .is = is, .all = all, .which = which, .n = n,
+			    .argv = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", name } };
+	const char *how;
 
+	if (seconds() >= all->until)
+		return -ETIMEDOUT;
+	name_for_tool(is, all->of_others, name, sizeof(name));
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
-		address[i] = text[i];
+		a.argv[7 + i] = text[i];
 	}
-	r = run(is, name_for_tool(is, all->of_others, name, sizeof(name)), address, n, sp_min(all->until, seconds() + SECONDS_EACH), &answer, &bytes);
-	in = answer && bytes ? fmemopen(answer, bytes, "r") : NULL;
-	if (in) {
-		take_answers(all, in, which, n, is->stripped);
-		fclose(in);
-	}
-	free(answer);
-	return r;
+	how = sp_apart(become, &a, take_line, &a);
+	free(a.function);
+	return a.missing ? -ENOENT : how || !a.i ? -ETIMEDOUT : 0;
 }
 
 /* Without build ids: was the file there, as it is, before the process? */
