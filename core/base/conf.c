@@ -404,8 +404,7 @@ static bool is_folder(const char *path)
 	if (n && path[n - 1] == '/')
 		return true;
 	fd = sp_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-	if (fd >= 0)
-		sp_close(fd);
+	sp_close(fd);
 	return fd >= 0;
 }
 

@@ -391,11 +391,9 @@ void sp_levels_close(struct sp_levels *t)
 {
 	sp_observers_close(&t->observers);
 	sp_observers_close(&t->metrics_observers);
-	if (t->memory)
-		sp_unmap(t->memory, t->bytes);
+	sp_unmap(t->memory, t->bytes);
 	sp_sites_forget(t->sites);
-	if (t->stamp)
-		sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
+	sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
 }
 
 /* ---- the order ---------------------------------------------------------- */

@@ -142,8 +142,7 @@ void sp_outside_open(struct sp_outside *o, struct sp_model *m, struct sp_metrics
 
 void sp_outside_close(struct sp_outside *o)
 {
-	if (o->memory)
-		sp_unmap(o->memory, o->bytes);
+	sp_unmap(o->memory, o->bytes);
 }
 
 static bool is_below(const struct sp_model *m, uint32_t machine, uint32_t component)

@@ -62,10 +62,8 @@ static void find_slots(struct sp_metrics *t, uint32_t number)
 
 void sp_metrics_forget_sums(struct sp_metrics *t)
 {
-	if (t->place)
-		sp_unmap(t->place, t->place_bytes);
-	if (t->joins)
-		sp_unmap(t->joins, t->joins_bytes);
+	sp_unmap(t->place, t->place_bytes);
+	sp_unmap(t->joins, t->joins_bytes);
 	sp_observers_close(&t->observers);
 	t->place = NULL;
 	t->joins = NULL;

@@ -326,8 +326,7 @@ static void *part(char **at, uint64_t bytes)
 
 static void forget_room(struct sp_metrics *t)
 {
-	if (t->row.memory)
-		sp_unmap(t->row.memory, t->row.bytes);
+	sp_unmap(t->row.memory, t->row.bytes);
 	t->row.memory = NULL;
 	sp_metrics_forget_sums(t);
 }
@@ -406,8 +405,7 @@ long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m)
 
 void sp_metrics_close(struct sp_metrics *t)
 {
-	if (t->memory)
-		sp_unmap(t->memory, t->memory_bytes);
+	sp_unmap(t->memory, t->memory_bytes);
 	forget_room(t);
 	memset(t, 0, sizeof(*t));
 }

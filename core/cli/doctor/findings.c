@@ -1,7 +1,6 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
 #include <signal.h>
 
-#include "../../base/sys.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "doctor.h"

@@ -1,6 +1,4 @@
 /* file.c: reads a store's file into memory for a command. */
-#include <sys/mman.h>
-
 #include "../../base/output.h"
 #include "../../forms/view.h"
 #include "../../model/view-common.h"
@@ -107,8 +105,7 @@ long sp_file_first(const char *path, int flags, void *to, size_t n)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	ssize_t got = fd < 0 ? -1 : read(fd, to, n);
 
-	if (fd >= 0)
-		close(fd);
+	sp_close(fd);
 	return got;
 }
 
@@ -222,8 +219,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 		f->bytes = NULL;
 		r = read_all(f, fd, &cut);
 	}
-	if (fd >= 0)
-		close(fd);
+	sp_close(fd);
 	if (r == 0)
 		r = sp_model_open(&f->model, &f->image);
 	if (r < 0) {

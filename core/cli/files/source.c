@@ -106,8 +106,7 @@ static void forget(struct sp_source *s)
 void sp_source_close(struct sp_source *s)
 {
 	forget(s);
-	if (s->fd >= 0)
-		close(s->fd);
+	sp_close(s->fd);
 	s->fd = -1;
 }
 

@@ -29,14 +29,11 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 
 static int write_whole(struct sp_merge *job, const char *out)
 {
-	int fd = sp_part_begin(out), e, end;
+	int fd = sp_part_begin(out), e;
 
 	if (fd < 0)
 		return fd;
-	e = sp_merge_files(job, fd);
-	end = sp_part_finish(fd);
-	if (e == 0)
-		e = end;
+	e = sp_part_finish(fd, sp_merge_files(job, fd));
 	if (e == 0)
 		e = sp_part_replace();
 	sp_part_end();

@@ -1,6 +1,4 @@
 /* files.c: several files read as one run: merged, in memory. */
-#include <sys/mman.h>
-
 #include "../tool/cmd.h"
 #include "files.h"
 #include "merge.h"
@@ -19,8 +17,7 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 		if (f->bytes == MAP_FAILED)
 			r = -errno;
 	}
-	if (fd >= 0)
-		close(fd);
+	sp_close(fd);
 	if (r < 0)
 		return r;
 	f->image = (struct sp_image){ .base = f->bytes, .bytes = f->mapped };

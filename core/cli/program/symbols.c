@@ -2,7 +2,6 @@
 #include <sys/resource.h>
 
 #include "../../base/elf-file.h"
-#include "../../base/sys.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "symbols.h"

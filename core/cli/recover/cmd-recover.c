@@ -83,14 +83,12 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 /* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
-	int fd = sp_part_begin(path), r, end;
+	int fd = sp_part_begin(path), r;
 
 	if (fd < 0)
 		return fd;
 	r = sp_output_write_fd(fd, true, v, &(struct sp_show){ .m = m });
-	end = sp_part_finish(fd);
-	if (r == 0)
-		r = end;
+	r = sp_part_finish(fd, r);
 	if (r == 0)
 		r = take_name(rec, m, path);
 	sp_part_end();

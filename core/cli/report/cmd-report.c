@@ -211,7 +211,7 @@ static int show(const struct sp_report *r, const struct sp_view *view, int machi
 /* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
 static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n, int machine)
 {
-	int e = sp_into_begin(r->verb, to, file, n), closed;
+	int e = sp_into_begin(r->verb, to, file, n);
 
 	if (e)
 		return e;
@@ -221,9 +221,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;
-	closed = sp_into_end(to, e == 0);
-	if (e == 0)
-		e = closed;
+	e = sp_into_end(to, e);
 	if (e < 0)
 		return sp_complain(1, r->verb, e == -EBADMSG ? "hwloc cannot read the topology in the store" :
 				   e == -ELIBACC ? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)" : strerror(-e),

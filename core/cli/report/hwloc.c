@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 
 #include "../../../topo/topo.h"
-#include "../../base/sys.h"
 #include "../../forms/view-text-words.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"

@@ -1,7 +1,6 @@
 /* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
 #include <poll.h>
 
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 #include "stat-running.h"

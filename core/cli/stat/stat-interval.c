@@ -1,7 +1,6 @@
 /* stat-interval.c: see stat-interval.h. */
 #include <poll.h>
 
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 

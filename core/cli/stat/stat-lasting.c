@@ -3,7 +3,6 @@
  * its own for each CPU, as the first thread has from its start (stat-own.c).  The rest of the total is a row without a CPU. */
 #include <dirent.h>
 
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

@@ -2,7 +2,6 @@
  * for those that last (stat-lasting.c). */
 #include <sys/resource.h>
 
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

@@ -1,5 +1,4 @@
 /* stat-proc.c: what /proc says of threads and processes. */
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"
 

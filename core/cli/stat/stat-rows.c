@@ -8,7 +8,6 @@
  * is the total less the others, which is exact.  Tasks that still run have nothing written either: with them it is one
  * row of them all.
  */
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 

@@ -5,7 +5,6 @@
  */
 #include <linux/futex.h>
 
-#include "../../base/sys.h"
 #include "../program/program.h"
 #include "../threads/board.h"
 #include "../tool/cmd.h"

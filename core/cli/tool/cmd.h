@@ -5,16 +5,11 @@
  */
 #pragma once
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../base/base.h"
+#include "../../base/sys.h"
 
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_stat(int argc, char **argv);

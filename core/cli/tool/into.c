@@ -41,15 +41,13 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 	return 0;
 }
 
-int sp_into_end(const char *path, bool well)
+int sp_into_end(const char *path, int e)
 {
-	int e;
-
 	if (!path || part < 0)
-		return 0;
-	e = sp_part_finish(part);
+		return e;
+	e = sp_part_finish(part, e);
 	part = -1;
-	if (well && e == 0)
+	if (e == 0)
 		e = sp_part_replace();
 	sp_part_end();
 	return e;

@@ -11,5 +11,5 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n);
  * path NULL: nothing is done.  0, or a message is out and the exit status. */
 int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n);
 
-/* Gives the file its name, if all went well.  0 or -errno. */
-int sp_into_end(const char *path, bool well);
+/* Gives the file its name, if all went well (e is 0).  0 or -errno. */
+int sp_into_end(const char *path, int e);

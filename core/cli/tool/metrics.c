@@ -74,8 +74,7 @@ static int add_file(struct sp_bytes *b, const char *path)
 	}
 	if (r == 0 && !got && lseek(fd, 0, SEEK_CUR) < 0)
 		r = -ENODATA;
-	if (fd >= 0)
-		close(fd);
+	sp_close(fd);
 	if (r == 0 && !bytes)
 		r = -ENOMEM;
 	if (r == 0)

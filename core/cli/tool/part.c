@@ -76,9 +76,8 @@ int sp_part_take(const char *path)
 	return sp_output_take(folder.fd, name, path);
 }
 
-int sp_part_finish(int fd)
+int sp_part_finish(int fd, int e)
 {
-	int e = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
-
+	e = fsync(fd) < 0 && errno != EINVAL && e == 0 ? -errno : e;
 	return close(fd) < 0 && e == 0 ? -errno : e;
 }

@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 
 #include "../../base/lineage.h"
-#include "../../base/sys.h"
 #include "../../store/live.h"
 #include "../files/file.h"
 #include "../program/symbols.h"
@@ -57,8 +56,7 @@ static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool end
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
 
-	if (fd >= 0)
-		close(fd);
+	sp_close(fd);
 	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.process.pid == pid && h.process.start_ticks == start_ticks &&
 	       (h.end != SP_END_NONE) == ending;
 }
