@@ -102,8 +102,7 @@ struct sp_stat_beside {
 	} answer;
 };
 void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p);
-void sp_stat_beside_start(struct sp_stat_beside *b);	/* back when they count */
-void sp_stat_beside_stop(struct sp_stat_beside *b);
+void sp_stat_beside_ask(struct sp_stat_beside *b, char what);	/* 's': count; 'e': stop; back when that is done */
 void sp_stat_beside_end(struct sp_stat_beside *b);
 
 /* A child that reads the machine, and what it read: once it has ended.  No components: a flat list of CPUs. */

@@ -137,23 +137,15 @@ void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p
 	b->ask = both[0];
 }
 
-static void ask(struct sp_stat_beside *b, char what)
+void sp_stat_beside_ask(struct sp_stat_beside *b, char what)
 {
+	if (!b->pid)
+		return;
 	if (b->pid > 0 && send(b->ask, &what, 1, MSG_NOSIGNAL) == 1 &&
 	    recv(b->ask, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
 		return;
 	if (!*b->answer.wrong)
 		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: PAPI does not answer");
-}
-
-void sp_stat_beside_start(struct sp_stat_beside *b)
-{
-	ask(b, 's');
-}
-
-void sp_stat_beside_stop(struct sp_stat_beside *b)
-{
-	ask(b, 'e');
 }
 
 void sp_stat_beside_end(struct sp_stat_beside *b)

@@ -49,36 +49,28 @@ static bool all_are_views(const char *formats)
 	return *formats;
 }
 
-/* What stat, which sees the program from outside, can have no rows of; NULL: it can. */
-static const char *has_none(const char *level)
+static int usage(const struct wish *w, const char *text, const char *which)
 {
-	if (strcmp(level, "per-callsite") == 0)
-		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
-	if (strcmp(level, "per-set") == 0)
-		return "stat counts from outside and knows no event sets; sspapi run does, of a program that calls PAPI";
-	return NULL;
+	return sp_complain(WRONG, w->verb, text, which);
 }
 
 static bool take_level(struct wish *w, const char *name)
 {
-	char option[32];
+	bool sites = strcmp(name, "per-callsite") == 0, no = optarg && strcmp(optarg, "no") == 0;
+	char option[32], text[128];
 
-	if (has_none(name))
-		return !sp_complain(WRONG, w->verb, has_none(name), strcat(strcpy(option, "--"), name));
-	if (strcmp(name, "per-thread") == 0 && optarg && strcmp(optarg, "no") == 0)
-		w->rows = 0;
-	else if (optarg)
-		return !sp_complain(WRONG, w->verb, "--per-thread takes =no or nothing", optarg);
-	else
+	if (sites || strcmp(name, "per-set") == 0) {
+		snprintf(text, sizeof(text), "stat counts from outside and knows no %s; sspapi run does, of a program that calls PAPI",
+			 sites ? "call sites" : "event sets");
+		return !usage(w, text, strcat(strcpy(option, "--"), name));
+	}
+	if (optarg && !no)
+		return !usage(w, "--per-thread takes =no or nothing", optarg);
+	if (!no)
 		sp_report_level(&w->report, name);
-	if (strcmp(name, "per-thread") == 0 && !optarg)
-		w->rows = 1;
+	if (strcmp(name, "per-thread") == 0)
+		w->rows = !no;
 	return true;
-}
-
-static int usage(const struct wish *w, const char *text, const char *which)
-{
-	return sp_complain(WRONG, w->verb, text, which);
 }
 
 static bool take_number(uint32_t *to, const char *text, long most)
@@ -225,11 +217,11 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	if (r->c.lasting)
 		sp_lasting_begin(&r->c, &r->who);
-	sp_stat_beside_start(&r->beside);
+	sp_stat_beside_ask(&r->beside, 's');
 	sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
 	if (r->c.told)
 		sp_told_stop(&r->c, &r->who);
-	sp_stat_beside_stop(&r->beside);
+	sp_stat_beside_ask(&r->beside, 'e');
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
@@ -238,8 +230,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (r->c.lasting)
 		sp_lasting_end(&r->c, &r->who);
 	sp_stat_read(&r->c);
-	if (r->interval)
-		sp_stat_interval_look(r->interval, &r->c, true);
+	sp_stat_interval_look(r->interval, &r->c, true);
 	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
 	sp_stat_close(&r->c);
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
@@ -366,7 +357,7 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 	if (to_files)
 		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
 	if (w->interval.ms)
-		sp_stat_interval_flush(&w->interval);
+		sp_stat_interval_put(&w->interval, true);
 	if (to_files && !w->quiet)
 		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */

@@ -122,11 +122,9 @@ static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 	while (left || !a) {
 		int ms = sp_stat_wait_ms(&r->c);
 
-		ms = look && ms < 0 ? LOOK_MS : ms;
-		poll(p, n + 1, r->interval ? sp_stat_interval_wait(r->interval, ms) : ms);
+		poll(p, n + 1, sp_stat_interval_wait(r->interval, look && ms < 0 ? LOOK_MS : ms));
 		sp_stat_tend(&r->c, &r->who);
-		if (r->interval)
-			sp_stat_interval_look(r->interval, &r->c, false);
+		sp_stat_interval_look(r->interval, &r->c, false);
 		if (sp_stat_interrupted(r->child.signals))
 			break;
 		left = 0;
@@ -146,8 +144,7 @@ void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r)
 		sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
 		return;
 	}
-	if (r->interval)
-		sp_stat_interval_begin(r->interval, &r->c, r->child.start_ns);
+	sp_stat_interval_begin(r->interval, &r->c, r->child.start_ns);
 	wait_for_them(a, r);
 	sp_close(r->child.signals);
 }

@@ -516,7 +516,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 		sp_stat_abandon(child);
 		return e;
 	}
-	sp_stat_beside_start(&r->beside);
+	sp_stat_beside_ask(&r->beside, 's');
 	from_ns = sp_now_ns();
 	turn_on(&a);
 	list_each(&a);
@@ -526,12 +526,11 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
-	sp_stat_beside_stop(&r->beside);
+	sp_stat_beside_ask(&r->beside, 'e');
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	read_all(&a);
-	if (r->interval)
-		sp_stat_interval_look(r->interval, &r->c, true);
+	sp_stat_interval_look(r->interval, &r->c, true);
 	sp_family_settle(r, &a.b, from_ns);
 	close_all(&a);
 	if (a.cpu != r->c.cpu)

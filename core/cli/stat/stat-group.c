@@ -147,17 +147,16 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 {
 	struct sp_stat_child *child = &r->child;
 
-	sp_stat_beside_start(&r->beside);
+	sp_stat_beside_ask(&r->beside, 's');
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
 	say(r, g, verb, argv);
 	sp_asked_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
-	sp_stat_beside_stop(&r->beside);
+	sp_stat_beside_ask(&r->beside, 'e');
 	sp_stat_read(&r->c);
-	if (r->interval)
-		sp_stat_interval_look(r->interval, &r->c, true);
+	sp_stat_interval_look(r->interval, &r->c, true);
 	settle(r, g);
 }
 

@@ -26,7 +26,7 @@ static int descriptor(void)
 }
 
 /* Only when somebody takes them: then nobody waits. */
-static void put_out(struct sp_stat_interval *i, bool wait)
+void sp_stat_interval_put(struct sp_stat_interval *i, bool wait)
 {
 	struct pollfd p = { .fd = i->fd, .events = POLLOUT };
 	size_t done = 0;
@@ -133,7 +133,7 @@ static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64
 
 void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t start_ns)
 {
-	if (!i->ms)
+	if (!i || !i->ms)
 		return;
 	i->fd = descriptor();
 	i->start_ns = start_ns;
@@ -147,18 +147,18 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
 {
-	uint64_t now = i->ms ? sp_boot_ns() : 0;
-	int left = !i->ms ? -1 : now >= i->next_ns ? 0 : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
+	uint64_t now = i && i->ms ? sp_boot_ns() : 0;
+	int left = !now ? -1 : now >= i->next_ns ? 0 : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
 
 	return left < 0 || (ms >= 0 && ms < left) ? ms : left;
 }
 
 void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
 {
-	uint64_t now = i->ms ? sp_boot_ns() : 0, ns;
+	uint64_t now = sp_boot_ns(), ns;
 	int64_t value[SP_STAT_NATIVES + 1];
 
-	if (!i->ms || (!ended && now < i->next_ns))
+	if (!i || !i->ms || (!ended && now < i->next_ns))
 		return;
 	while (i->next_ns <= now)	/* those that were missed are in this one: the times stay where they were meant to be */
 		i->next_ns += i->ms * 1000000ull;
@@ -168,12 +168,7 @@ void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_coun
 			read_cpu(c, k, i->before + k * c->n, value);
 		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
 	}
-	put_out(i, false);
-}
-
-void sp_stat_interval_flush(struct sp_stat_interval *i)
-{
-	put_out(i, true);
+	sp_stat_interval_put(i, false);
 }
 
 void sp_stat_interval_free(struct sp_stat_interval *i)

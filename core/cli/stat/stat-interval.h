@@ -30,6 +30,7 @@ struct sp_stat_interval {
 	uint64_t unshown;		/* rows that were left out */
 };
 
+/* Of no interval (NULL) these do nothing. */
 void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t start_ns);
 
 /* How many ms may be waited for something else, which alone would be `ms` (-1: for ever). */
@@ -38,7 +39,7 @@ int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms);
 /* Makes the rows that are due.  ended: the last ones, from what the counters had at the end. */
 void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended);
 
-/* Waits until all rows are out. */
-void sp_stat_interval_flush(struct sp_stat_interval *i);
+/* Puts out rows that wait, as far as somebody takes them at once; wait: all of them. */
+void sp_stat_interval_put(struct sp_stat_interval *i, bool wait);
 
 void sp_stat_interval_free(struct sp_stat_interval *i);

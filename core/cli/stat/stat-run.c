@@ -196,37 +196,27 @@ void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
 		sp_lasting_look(n, w);
 }
 
-static int how_long(const struct sp_stat_counters *n, const struct sp_stat_interval *i)
-{
-	int ms = sp_stat_wait_ms(n);
-
-	return i ? sp_stat_interval_wait(i, ms) : ms;
-}
-
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
 	c->start_ns = sp_now_ns();
 	n->started = true;
-	if (i)
-		sp_stat_interval_begin(i, n, c->start_ns);
+	sp_stat_interval_begin(i, n, c->start_ns);
 	(void)!write(c->go, n->told ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
 	close(c->go);
 	while (!has_ended(c)) {
 		if (n->told) {
-			sp_told_wait(n, i ? sp_stat_interval_wait(i, DRAIN_MS) : DRAIN_MS);
+			sp_told_wait(n, sp_stat_interval_wait(i, DRAIN_MS));
 			sp_told_answer(n, w);
 			sp_stat_drain(n, w);
 		}
 		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
-		while (!n->told && poll(&p, 1, how_long(n, i)) == 0) {
+		while (!n->told && poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
 			sp_stat_tend(n, w);
-			if (i)
-				sp_stat_interval_look(i, n, false);
-		}
-		if (i)
 			sp_stat_interval_look(i, n, false);
+		}
+		sp_stat_interval_look(i, n, false);
 		pass_on(c);
 	}
 	pass_on(c);
