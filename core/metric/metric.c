@@ -267,11 +267,6 @@ static void leave_out_tables(struct sp_metrics *t)
 	}
 }
 
-const char *sp_metrics_pmus(const struct sp_metrics *t)
-{
-	return t->n_sorts ? t->pmus[0] : "";
-}
-
 static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
 	return term->n_ids || term->observed || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);

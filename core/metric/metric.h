@@ -48,7 +48,4 @@ const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char 
 /* What keeps this one from being computed: a term that was not counted, or NULL. */
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d);
 
-/* The PMUs of the machines, for people: "perf,icl", or "" where none is known. */
-const char *sp_metrics_pmus(const struct sp_metrics *t);
-
 uint32_t sp_metric_hash(const char *name);	/* of a name in any case */

@@ -85,8 +85,8 @@ struct sp_metrics {
 	struct sp_model *model;
 	uint32_t n_slots;		/* sums that a row has: see sp_metrics_add */
 
-	const char *pmus[SP_METRIC_SORTS];	/* private to metric.c and compute.c, as all below: of each sort, "perf,icl"; "": not known */
-	uint8_t *sort_of;		/* [machine] */
+	const char *pmus[SP_METRIC_SORTS];	/* of each sort, "perf,icl"; "": not known */
+	uint8_t *sort_of;		/* [machine]; private to metric.c and compute.c, as all below */
 	uint32_t *slot;			/* the events that each shown one needs */
 	struct sp_metric_value {
 		bool has_value;

@@ -165,7 +165,7 @@ static int options(struct command *c, int argc, char **argv)
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'e' };
 	longs[n++] = (struct option){ "fail-above", required_argument, NULL, 'F' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
-	while ((letter = sp_option(argc, argv, "e:f:m:", longs, &at, "options are --per-LEVEL, -e E,E, --fail-above N%, -m METRICS, -f text, csv or markdown")) != -1) {
+	while ((letter = sp_option(argc, argv, "e:f:m:", longs, &at)) != -1) {
 		const struct sp_level *l = letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
 
 		if (letter == '?')

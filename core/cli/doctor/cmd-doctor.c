@@ -34,7 +34,7 @@ int sp_cmd_doctor(int argc, char **argv)
 	int c;
 
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+", longs, NULL, "the option is --check")) != -1) {
+	while ((c = sp_option(argc, argv, "+", longs, NULL)) != -1) {
 		if (c != 'C')
 			return 2;
 		check = true;

@@ -4,7 +4,7 @@
 
 int sp_cmd_env(int argc, char **argv)
 {
-	if (sp_option(argc, argv, "", NULL, NULL, "the options are --help, --version") != -1)
+	if (sp_option(argc, argv, "", NULL, NULL) != -1)
 		return 2;
 	if (optind < argc)
 		return sp_complain(2, argv[0], "takes no arguments", argv[optind]);

@@ -1,6 +1,4 @@
 /* cmd-list.c: what can be counted here, and how it is called. */
-#include <getopt.h>
-
 #include "../asked/kernel-events.h"
 #include "../asked/list.h"
 #include "../program/program.h"
@@ -134,13 +132,11 @@ static void told(void *list, enum sp_listed which, const char *name, const char 
 
 int sp_cmd_list(int argc, char **argv)
 {
-	static const struct option longs[] = { { NULL, 0, NULL, 0 } };
 	struct list l = { 0 };
 	const char *wrong;
 	char papi[PATH_MAX] = "";
-	int at = 0;
 
-	if (sp_option(argc, argv, "", longs, &at, "the options are --help, --version") != -1)
+	if (sp_option(argc, argv, "", NULL, NULL) != -1)
 		return 2;
 	if (argc - optind > 1)
 		return sp_complain(2, argv[0], "one word, or none", argv[optind + 1]);

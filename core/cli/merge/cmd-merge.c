@@ -48,7 +48,7 @@ int sp_cmd_merge(int argc, char **argv)
 	const struct sp_form *form;
 	int c, e;
 
-	while ((c = sp_option(argc, argv, "o:", NULL, NULL, "the option is -o FILE")) != -1) {
+	while ((c = sp_option(argc, argv, "o:", NULL, NULL)) != -1) {
 		if (c == '?')
 			return 2;
 		out = optarg;

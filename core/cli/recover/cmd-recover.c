@@ -277,7 +277,7 @@ int sp_cmd_recover(int argc, char **argv)
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
 
-	while ((c = sp_option(argc, argv, "o:", longs, NULL, "options are -o FILE, --force, --discard")) != -1) {
+	while ((c = sp_option(argc, argv, "o:", longs, NULL)) != -1) {
 		if (c == 'o')
 			r.out = optarg;
 		else if (c == 'F')

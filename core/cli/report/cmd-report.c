@@ -13,8 +13,6 @@
 #include "page.h"
 #include "report.h"
 
-#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, --color-by EVENT, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
-
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
 	return sp_complain(2, r->verb, text, which);
@@ -76,7 +74,7 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	int c, at = 0;
 
 	long_options(longs);
-	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at)) != -1) {
 		switch (c) {
 		case 'f':
 			*view = sp_any_view_by_name(optarg, strlen(optarg));

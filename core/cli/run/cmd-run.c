@@ -88,8 +88,7 @@ static bool read_options(struct options *o, int argc, char **argv)
 	int c;
 
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+o:f:e:", NULL, NULL,
-			      "options are -o FILE, -f FORMATS, -e NAME=VALUE; those of the program stand behind it")) != -1) {
+	while ((c = sp_option(argc, argv, "+o:f:e:", NULL, NULL)) != -1) {
 		if (c == 'o')
 			set(o, "SSPAPI_OUTPUT", optarg);
 		else if (c == 'f')

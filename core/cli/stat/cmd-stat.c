@@ -15,8 +15,6 @@
 #define INTERVAL_MOST 3600000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -I MS, --cgroup NAME, -q, --per-LEVEL; those of the program stand behind it"
-
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
@@ -112,7 +110,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 	longs[n] = group;
 	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at)) != -1) {
 		if (c == 'e')
 			add_events(w, optarg);
 		else if (c == 'o')

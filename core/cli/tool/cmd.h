@@ -22,11 +22,11 @@ int sp_cmd_top(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
 int sp_cmd_doctor(int argc, char **argv);
 
-/* The next option as getopt_long gives it, -1 behind the last; '?': a line of what is wrong is out,
- * with `are` (what the options are).  --help and --version do their work and end the command.
+/* The next option as getopt_long gives it, -1 behind the last; '?': a line of what is wrong is out.
+ * --help and --version do their work and end the command.
  * Options may stand behind other arguments unless letters begin with "+".  at: as getopt_long's. */
 struct option;
-int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are);
+int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at);
 
 /* --per-NAME of each, without an argument, into the first of `longs`; how many, up to SP_LEVEL_OPTIONS.  sp_option gives 'L' for
  * each of them; their own values keep getopt_long from taking the first of several that begin so. */

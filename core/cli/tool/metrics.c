@@ -58,27 +58,19 @@ static int add_file(struct sp_bytes *b, const char *path)
 {
 	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is read. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
-	char *bytes = malloc(SP_METRIC_FILE_MOST + 4);
-	uint64_t got = 0;
+	char *bytes = sp_need(malloc(SP_METRIC_FILE_MOST + 4));
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (fd >= 0)
+	if (in) {
+		size_t got;
+
 		fcntl(fd, F_SETFL, O_RDONLY);
-	while (r == 0 && bytes && got < SP_METRIC_FILE_MOST + 4) {
-		ssize_t n = read(fd, bytes + got, SP_METRIC_FILE_MOST + 4 - got);
-
-		if (n <= 0) {
-			r = n < 0 ? -errno : 0;
-			break;
-		}
-		got += (uint64_t)n;
+		got = fread(bytes, 1, SP_METRIC_FILE_MOST + 4, in);
+		r = ferror(in) ? -errno : !got && lseek(fd, 0, SEEK_CUR) < 0 ? -ENODATA : 0;
+		if (r == 0)
+			sp_bytes_add(b, bytes, got);
+		fclose(in);
 	}
-	if (r == 0 && !got && lseek(fd, 0, SEEK_CUR) < 0)
-		r = -ENODATA;
-	sp_close(fd);
-	if (r == 0 && !bytes)
-		r = -ENOMEM;
-	if (r == 0)
-		sp_bytes_add(b, bytes, got);
 	free(bytes);
 	return r;
 }
@@ -156,7 +148,7 @@ static void not_there(const char *verb, const char *name, const char *path)
 /* With the machine's PMUs, if they are known: "Of this machine (icl, perf)". */
 static void of_this_machine(const char *verb, const char *what, const char *words)
 {
-	const char *pmus = sp_metrics_pmus(&table);
+	const char *pmus = table.pmus[0];
 
 	sp_message(verb, "%s%s%s%s%s", what, words, *pmus ? " (" : "", pmus, *pmus ? ")" : "");
 }

@@ -44,7 +44,7 @@ static void unrecognized(char *text, size_t room, const struct option *longs, co
 		sp_nearest_say(wanted, name, n, text, room);
 }
 
-static int wrong(char *const *argv, const struct option *longs, int c, const char *are)
+static int wrong(char *const *argv, const struct option *longs, int c)
 {
 	char letter[3], text[400], what[200] = "this option wants a value";
 	const char *option = written(argv, longs, c, letter);
@@ -53,12 +53,12 @@ static int wrong(char *const *argv, const struct option *longs, int c, const cha
 		snprintf(what, sizeof(what), "this option takes no value");
 	else if (c != ':')
 		unrecognized(what, sizeof(what), longs, option);
-	snprintf(text, sizeof(text), "%s (%s)", what, are);
+	snprintf(text, sizeof(text), "%s (sspapi help %s lists the options)", what, argv[0]);
 	sp_complain(2, argv[0], text, option);
 	return '?';
 }
 
-int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are)
+int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at)
 {
 	struct option all[MOST];
 	char text[32];
@@ -80,5 +80,5 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 		exit(sp_about(argv[0], c == HELP || c == 'h'));
 	if (c >= SP_LEVEL_FIRST)
 		return 'L';
-	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
+	return c == '?' || c == ':' ? wrong(argv, all, c) : c;
 }

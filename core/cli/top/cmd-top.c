@@ -285,7 +285,7 @@ int sp_cmd_top(int argc, char **argv)
 
 	t = (struct top){ .report = { .verb = argv[0] }, .delay = 2.0, .times = -1 };
 	levels[sp_level_options(levels)] = (struct option){ NULL, 0, NULL, 0 };
-	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at, "options are -d SECONDS, -n COUNT, --per-LEVEL, -m METRICS")) != -1) {
+	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at)) != -1) {
 		if (c == 'L') {
 			sp_report_level(&t.report, levels[at].name);
 			continue;
