@@ -166,7 +166,7 @@ $(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
 # TESTS=files: these alone; for make, not for what a test starts.
 unexport TESTS
 # use_sigaltstack=0: gcc 12's ASan faults its own thread end on small stacks.
-PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
+PROVE	= ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
 check-unit:

@@ -53,7 +53,6 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 	any = look(&d);
 	sp_memory_init(&o, lines, sizeof(lines));
 	compare(&d, NULL, &o);
-	sp_diff_free(&d);
 	return sp_memory_text(&o);
 }
 

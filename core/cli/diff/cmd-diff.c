@@ -20,7 +20,6 @@ struct command {
 	unsigned n_paths[2];
 	struct sp_file *file;		/* all that are open, those of A first */
 	unsigned n;
-	char *whole;			/* names of --events */
 };
 
 static int error(const struct command *c, const char *text, const char *which)
@@ -37,12 +36,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 	unsigned n_bad = 0;
 	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad) ? 2 : 0;
 
-	if (e == 0 && (n_bad || f->model.tally.damaged)) {
-		sp_file_close(f);
-		e = error(c, "damaged: what is missing would look like a difference", *path);
-	}
-	sp_runs_free(&runs);
-	return e;
+	return e == 0 && (n_bad || f->model.tally.damaged) ? error(c, "damaged: what is missing would look like a difference", *path) : e;
 }
 
 /* Is this repeat none, since another of its side holds the same process, and as much of it? */
@@ -118,17 +112,6 @@ static int add_side(struct command *c, unsigned side)
 			return e;
 	}
 	return 0;
-}
-
-static void close_all(struct command *c)
-{
-	sp_diff_free(&c->diff);
-	for (unsigned i = 0; i < c->n; i++) {
-		sp_symbols_forget(&c->file[i].model);
-		sp_file_close(&c->file[i]);
-	}
-	free(c->file);
-	free(c->whole);
 }
 
 /* ---- the command line --------------------------------------------------------- */
@@ -257,12 +240,11 @@ int sp_cmd_diff(int argc, char **argv)
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = open_side(&c, i);
 	if (e == 0 && c.diff.events)
-		c.diff.events = c.whole = sp_report_whole(c.diff.events, c.file, c.n);
+		c.diff.events = sp_report_whole(c.diff.events, c.file, c.n);
 	even_callsites(&c);
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = add_side(&c, i);
 	if (e == 0)
 		e = compare(&c);
-	close_all(&c);
 	return e;
 }

@@ -84,12 +84,6 @@ int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, str
 	return e;
 }
 
-void sp_diff_metrics_free(struct sp_diff_metrics *s)
-{
-	free(s->number);
-	free(s->at);
-}
-
 const struct sp_diff_metric *sp_diff_metric_at(const struct sp_diff_metrics *s, uint32_t row, uint32_t number)
 {
 	uint32_t i = 0;

@@ -25,7 +25,6 @@ struct sp_diff_metrics {
  * of several runs of the store, from 1; 0: it is of one.  Their names are added.  0 or -errno. */
 int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, struct sp_levels *levels,
 			 const struct sp_level_row *total, uint32_t repeat);
-void sp_diff_metrics_free(struct sp_diff_metrics *s);
 
 /* By its number among the names; row 0: the total, else a row's number + 1.  NULL: this run has it nowhere. */
 const struct sp_diff_metric *sp_diff_metric_at(const struct sp_diff_metrics *s, uint32_t row, uint32_t number);

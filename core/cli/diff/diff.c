@@ -226,32 +226,6 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 			s->event[event_number(d, m, e)] = e + 1;
 }
 
-static void free_run(struct sp_diff_run *s)
-{
-	sp_levels_close(&s->levels);
-	free(s->total.total);
-	free(s->place);
-	free(s->row);
-	free(s->event);
-	sp_diff_metrics_free(&s->metrics);
-}
-
-void sp_diff_free(struct sp_diff *d)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		for (uint32_t r = 0; r < d->side[i].n; r++)
-			free_run(&d->side[i].run[r]);
-		free(d->side[i].run);
-	}
-	sp_names_free(&d->positions);
-	sp_names_free(&d->names);
-	sp_names_free(&d->metrics);
-	sp_names_free(&d->in_modes);
-	sp_names_free(&d->met);
-	free(d->met_in);
-	free(d->event_differs);
-}
-
 /* ---- values ---------------------------------------------------------------- */
 
 struct value {

@@ -53,5 +53,3 @@ const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side);
 /* What differs, to fd, and the total of each event: does anything differ, or has an event grown too much (gate)?  Or
  * -errno. */
 int sp_diff_show(struct sp_diff *d, int fd, bool bold);
-
-void sp_diff_free(struct sp_diff *d);

@@ -131,11 +131,8 @@ static void take_newer_folder(struct sp_runs *r, int64_t than)
 
 		if (add_folder(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
 			than = newest_of(&of, &path);
-			sp_runs_free(r);
 			*r = of;
 			r->shown = sp_need(strdup(found[i]->d_name));
-		} else {
-			sp_runs_free(&of);
 		}
 		free(found[i]);
 	}
@@ -223,8 +220,6 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 		ranks = ranks || other;
 		if (strcmp(path, newest) == 0 || other || (there && same_run(&of, &h)))
 			r->path[n++] = path;
-		else
-			free(path);
 	}
 	r->n = n;
 	if (ranks)
@@ -251,31 +246,25 @@ static char *words(char *const *name, unsigned n)
 static int find_newest(struct sp_runs *r, const char *verb)
 {
 	const char *newest = NULL;
-	char *name, *here;
+	char *here;
 	int64_t age;
 
 	if (add_folder(r, ".") < 0)
 		return sp_complain(1, verb, strerror(errno), ".");
 	age = newest_of(r, &newest);
-	name = newest ? sp_need(strdup(newest)) : NULL;
 	take_newer_folder(r, age);
-	if (!r->n) {
-		free(name);
+	if (!r->n)
 		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
-	}
 	if (!r->shown) {
-		if (!name)
+		if (!newest)
 			return sp_complain(1, verb, "cannot be read", r->path[0]);
-		keep_run_of(r, verb, name);
+		keep_run_of(r, verb, newest);
 		here = r->path[0] + strlen("./");
 		r->shown = r->n == 1 ? words(&here, 1) : sp_need(strdup(""));
 	} else {
 		doubt_ranks(r, verb, r->shown);
-		here = r->shown;
-		r->shown = words(&here, 1);
-		free(here);
+		r->shown = words(&r->shown, 1);
 	}
-	free(name);
 	return 0;
 }
 
@@ -296,13 +285,4 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 	}
 	r->shown = words(arg, n);
 	return 0;
-}
-
-void sp_runs_free(struct sp_runs *r)
-{
-	for (unsigned i = 0; i < r->n; i++)
-		free(r->path[i]);
-	free(r->path);
-	free(r->shown);
-	*r = (struct sp_runs){ 0 };
 }

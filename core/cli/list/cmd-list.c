@@ -167,9 +167,7 @@ int sp_cmd_list(int argc, char **argv)
 		fputs(": ", stdout);
 		sp_put_plain(stdout, l.off[i].why);
 		putchar('\n');
-		free(l.off[i].names);
 	}
-	free(l.off);
 	sp_pager_wait();
 	return l.n ? 0 : 1;
 }

@@ -66,10 +66,8 @@ int sp_cmd_merge(int argc, char **argv)
 	job.n_files = runs.n;
 	if (e == 0)
 		e = may_replace(argv[0], out, job.file, job.n_files);
-	if (e) {
-		sp_runs_free(&runs);
+	if (e)
 		return e;
-	}
 	e = write_whole(&job, out);
 	if (e == -ENODATA)
 		sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
@@ -77,6 +75,5 @@ int sp_cmd_merge(int argc, char **argv)
 		sp_complain(1, argv[0], "changed while it was read: nothing is written", job.changed);
 	else if (e < 0)
 		sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
-	sp_runs_free(&runs);
 	return e < 0 || job.n_bad;
 }

@@ -417,13 +417,6 @@ static void free_names(struct names *all)
 	free(all);
 }
 
-void sp_symbols_forget(struct sp_model *m)
-{
-	free_names(m->names);
-	m->names = NULL;
-	m->name_frame = NULL;
-}
-
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
 {
 	struct names *met = sp_need(calloc(1, sizeof(*met)));
@@ -440,10 +433,4 @@ void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
 	}
 	m->names = *kept;
 	m->name_frame = fill;
-}
-
-void sp_symbols_drop(struct names **kept)
-{
-	free_names(*kept);
-	*kept = NULL;
 }

@@ -15,10 +15,8 @@
  * stranger, and addr2line believes what a file says.  What lies beside a module is read only in a folder that
  * no one else may write. */
 void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others);
-void sp_symbols_forget(struct sp_model *m);
 
 /* Of one process that is looked at again and again: the names outlive the model, and addr2line is asked only when there are
- * frames that it was not asked for.  *kept is NULL before the first time, and after it is dropped. */
+ * frames that it was not asked for.  *kept is NULL before the first time. */
 struct names;
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb);
-void sp_symbols_drop(struct names **kept);

@@ -111,23 +111,23 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 }
 
 /* Of --events, --sort, --color-by: a name, or the end of just one. */
-static void whole_names(struct sp_report *r, const struct sp_file *f, char *whole[3])
+static void whole_names(struct sp_report *r, const struct sp_file *f)
 {
 	const char **name[3] = { &r->show.events, &r->sort, &r->show.color_by };
 
 	for (unsigned i = 0; i < 3; i++)
-		*name[i] = whole[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
+		*name[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
 }
 
 /* Opens the files twice with --events: the ends of event names can be resolved only when all names are known. Tables by level keep
  * the other events, which metrics need, and do not show them. */
-static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad, char *whole[3])
+static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad)
 {
 	char name[SP_REPORT_NAME];
 
 	if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, false, n_bad))
 		return 1;
-	whole_names(r, f, whole);
+	whole_names(r, f);
 	if (r->n_levels || !r->show.events || sp_report_lacks(r->show.events, f, 1, name))
 		return 0;
 	sp_file_close(f);
@@ -293,20 +293,17 @@ int sp_cmd_report(int argc, char **argv)
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
 	struct sp_runs runs;
-	char *whole[3] = { NULL };	/* names of events */
 	unsigned n_bad;
 	int r, metrics;
 
 	r = options(&report, &view, &to, argc, argv);
-	if (r == 0 && (r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind))) != 0)
-		sp_runs_free(&runs);
+	if (r == 0)
+		r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));
 	if (r)
 		return r;
 	report.show.file = runs.shown;
-	if (open_files(&report, &f, &runs, &n_bad, whole)) {
-		sp_runs_free(&runs);
+	if (open_files(&report, &f, &runs, &n_bad))
 		return 1;
-	}
 	report.show.m = &f.model;
 	r = check_events(&report, &f);
 	metrics = r ? 0 : show_metrics(&report, view);
@@ -324,11 +321,5 @@ int sp_cmd_report(int argc, char **argv)
 		else
 			r = write_to(&report, view, to, runs.path, runs.n, -1);
 	}
-	sp_metrics_forget();
-	sp_symbols_forget(&f.model);
-	sp_file_close(&f);
-	sp_runs_free(&runs);
-	for (unsigned i = 0; i < SP_COUNT(whole); i++)
-		free(whole[i]);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

@@ -150,22 +150,6 @@ struct sp_page_part *sp_page_part_open(const struct sp_show *s)
 	return p;
 }
 
-void sp_page_part_close(struct sp_page_part *p)
-{
-	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++) {
-		free(p->level[i].row);
-		free(p->level[i].has);
-	}
-	free(p->process);
-	free(p->component);
-	free(p->callsite);
-	free(p->machine);
-	free(p->whole);
-	free(p->machine_of);
-	free(p->thread);
-	free(p);
-}
-
 /* ---- how many of them ------------------------------------------------------------ */
 
 static void limit_level(struct level *l, uint32_t limit)

@@ -73,7 +73,6 @@ static int some_json(char *room, struct sp_show *s)
 		s->part = sp_page_part_limit(p, limit);
 		e = json(room, s, p);
 	}
-	sp_page_part_close(p);
 	return e;
 }
 

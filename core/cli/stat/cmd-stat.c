@@ -381,28 +381,7 @@ static int show_store(struct wish *w, struct sp_stat_all *r)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
 	w->report.show.m = &m;
 	sp_metrics_show_text(&w->report.metrics, w->verb, &w->report.show);
-	e = show(w, r, &m);
-	sp_metrics_forget();
-	sp_model_close(&m);
-	free(o.buffer);
-	return e;
-}
-
-static void forget(struct sp_stat_all *a, struct wish *w)
-{
-	sp_stat_topo_end(&a->topo);
-	for (uint32_t i = 0; i < a->n; i++) {
-		sp_stat_who_free(&a->run[i].who);
-		free(a->run[i].c.value);
-		free(a->run[i].c.short_of);
-		free(a->run[i].c.had);
-	}
-	free(a->n ? a->run[0].c.cpu : NULL);
-	free(a->run);
-	free(w->events);
-	sp_asked_free(&w->asked);
-	sp_group_free(&w->group);
-	sp_stat_interval_free(&w->interval);
+	return show(w, r, &m);
 }
 
 static void say_nothing(const char *line, void *arg)
@@ -448,6 +427,6 @@ int sp_cmd_stat(int argc, char **argv)
 		e = show_store(&w, &a);
 	if (e == 0)
 		e = status_of(&a);
-	forget(&a, &w);
+	sp_stat_topo_end(&a.topo);
 	return e;
 }

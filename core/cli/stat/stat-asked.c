@@ -89,16 +89,6 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 	return 0;
 }
 
-void sp_asked_free(struct sp_stat_asked *a)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		sp_close(a->one[i].end);
-	free(a->argv);
-	free(a->args);
-	free(a->one);
-	memset(a, 0, sizeof(*a));
-}
-
 /* ---- until they have ended --------------------------------------------------------- */
 
 static bool runs(const struct sp_stat_one *one)

@@ -82,12 +82,6 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 	return 0;
 }
 
-void sp_group_free(struct sp_stat_group *g)
-{
-	sp_close(g->fd);
-	g->fd = -1;
-}
-
 /* ---- whether ---------------------------------------------------------------------- */
 
 /* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */

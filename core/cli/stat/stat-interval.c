@@ -170,15 +170,3 @@ void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_coun
 	}
 	sp_stat_interval_put(i, false);
 }
-
-void sp_stat_interval_free(struct sp_stat_interval *i)
-{
-	if (i->fd != STDERR_FILENO)
-		sp_close(i->fd);
-	free(i->before);
-	free(i->kept);
-	free(i->tick);
-	free(i->value);
-	free(i->text);
-	memset(i, 0, sizeof(*i));
-}

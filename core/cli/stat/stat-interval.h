@@ -41,5 +41,3 @@ void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_coun
 
 /* Puts out rows that wait, as far as somebody takes them at once; wait: all of them. */
 void sp_stat_interval_put(struct sp_stat_interval *i, bool wait);
-
-void sp_stat_interval_free(struct sp_stat_interval *i);

@@ -459,19 +459,3 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	}
 	sp_stat_give_rest(c, w);
 }
-
-void sp_stat_who_free(struct sp_stat_who *w)
-{
-	for (uint32_t i = 0; i < w->n; i++) {
-		free(w->row[i].at);
-		free(w->row[i].args);
-	}
-	for (uint32_t i = 0; i < w->n_processes; i++)
-		free(w->process[i].args);
-	free(w->row);
-	free(w->process);
-	free(w->counted);
-	sp_names_free(&w->ids);
-	sp_names_free(&w->pids);
-	memset(w, 0, sizeof(*w));
-}

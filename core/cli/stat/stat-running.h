@@ -29,7 +29,6 @@ struct sp_stat_asked {
 /* PID,PID of -p, or TID,TID of -t.  0; or 125, and a message is out. */
 int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, bool threads);
 int sp_asked_begin(struct sp_stat_asked *a, const char *verb);	/* its command line, and how its end is told: as above */
-void sp_asked_free(struct sp_stat_asked *a);
 
 /* Until the child of the run has ended; where there is none until all of `a` have (NULL: never), or a signal comes that would
  * end the command.  The rings are emptied meanwhile, and rows of -I made. */
@@ -95,7 +94,6 @@ struct sp_stat_group {
 };
 int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name);
 int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv);
-void sp_group_free(struct sp_stat_group *g);
 
 /* The rows of threads that had counters opened for them.  from_ns: when these were turned on. */
 void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns);

@@ -221,7 +221,6 @@ uint32_t sp_proc_args(int pid, char **args);
 /* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
 void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns);
-void sp_stat_who_free(struct sp_stat_who *w);
 
 /* ---- threads that are told of ----------------------------------------------------- */
 

@@ -297,9 +297,5 @@ int sp_cmd_top(int argc, char **argv)
 	if (argc - optind != 1)
 		return sp_complain(2, argv[0], "name one process, or one live file", NULL);
 	r = find(&t, argv[optind]);
-	if (r == 0)
-		r = run(&t);
-	free(t.text);
-	sp_symbols_drop(&t.names);
-	return r;
+	return r ? r : run(&t);
 }
