@@ -1,11 +1,11 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
 #include <signal.h>
 
+#include "../../forms/view-text-words.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "doctor.h"
 
-#define WIDTH 100u			/* of a line */
 #define SOFTWARE '!'			/* from a child: no finding, but what sp_doctor_software says */
 
 const char *sp_doctor_line(const char *path, char *text, size_t room)
@@ -16,37 +16,11 @@ const char *sp_doctor_line(const char *path, char *text, size_t room)
 	return text;
 }
 
-/* ---- saying ------------------------------------------------------------------ */
-
-/* Broken between words; and since findings quote files and libraries, no control
- * characters to a terminal. */
-static void print_line(const char *text, unsigned indent)
-{
-	unsigned column = indent;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (column > indent) {
-			if (column + 1 + n > WIDTH) {
-				printf("\n%*s", (int)indent, "");
-				column = indent;
-			} else {
-				putchar(' ');
-				column++;
-			}
-		}
-		for (const char *end = text + n; text < end; text++, column++)
-			putchar(*text);
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
-
 static void show(struct sp_doctor *d, char kind, const char *text)
 {
-	char *plain = sp_plain(text);	/* names of files and settings are in it */
-
+	char *plain = sp_plain(text), line[8192];	/* names of files and settings are in it */
+	unsigned indent = kind == '>' ? 11 : 7;
+	struct sp_out o;
 	static const struct {
 		char kind;
 		const char *word, *colour;
@@ -60,7 +34,9 @@ static void show(struct sp_doctor *d, char kind, const char *text)
 			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word, d->colour ? "\033[0m" : "");
 	if (kind == '>')
 		fputs("       do: ", stdout);
-	print_line(plain, kind == '>' ? 11 : 7);
+	sp_memory_init(&o, line, sizeof(line));
+	sp_paragraph(&o, &"           "[11 - indent], indent, plain);
+	fputs(sp_memory_text(&o) + indent, stdout);
 	free(plain);
 }
 
@@ -107,8 +83,6 @@ void sp_doctor_head(struct sp_doctor *d, const char *title)
 	printf("%s%s%s\n", d->colour ? "\033[1m" : "", plain, d->colour ? "\033[0m" : "");
 	free(plain);
 }
-
-/* ---- apart --------------------------------------------------------------------- */
 
 struct apart {
 	struct sp_doctor *d;
