@@ -118,7 +118,7 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
 	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.opened == open) && sp_proof_stayed(open, s->writer.cpu)) ||
-				 (s->writer.placed ? sp_proof_alone(open) : SP_UNLIKELY(sp_stays_by_clock(s))));
+				 (sp_proof_alone(open) && (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */

@@ -695,7 +695,7 @@ bool sp_stays_by_clock(const struct sp_set *s)
 	struct sp_split *p = sp_get(&s->split);
 	int cpu = p ? sp_split_stays(p) : SP_NO_CPU;
 
-	return cpu >= 0 && cpu == sp_get(&s->writer.cpu);
+	return cpu >= 0 && sp_caller_is_self() && cpu == sp_get(&s->writer.cpu);
 }
 
 /* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older than its relation. */
@@ -797,7 +797,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
-	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed && !sp_records_has_missed(&s->writer) && (proves(s, open) || (fast && op != SP_OP_STOP && sp_stays_by_clock(s)));
+	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed && !sp_records_has_missed(&s->writer) && (proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
 	if (own)
 		sp_put(&s->writer.opened, open);
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);

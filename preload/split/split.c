@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../../core/base/filters.h"
-#include "../process/guests.h"
+#include "../process/process.h"
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
@@ -260,7 +260,7 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 int sp_split_stays(struct sp_split *p)
 {
 	if (sp_proof_is_there() || sp_is_theirs(p) || !sp_get(&p->gate.ready) || !p->settled || p->unseen || p->trouble || p->home < 0 ||
-	    sp_get(&p->missed) || sp_get(&p->lost) || !sp_caller_is_self() || !sp_scan_is_short(p))
+	    sp_get(&p->missed) || sp_get(&p->lost) || !sp_scan_is_short(p))
 		return SP_NO_CPU;
 	return p->cpu[p->home].cpu;
 }

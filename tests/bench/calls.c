@@ -10,6 +10,8 @@
  *	sites		own, read from 2, 4, 16 and 100 call sites in turn
  *	two		own, two sets in turn
  *
+ * NO_PAGE in the environment: no page of the kernel's tells whether the thread stayed, as where all that may be locked is taken.
+ *
  * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls N", the
  * instructions in sspapi's libraries and the system calls of a call, the median of three (x86-64 only).
  *
@@ -22,6 +24,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -330,6 +333,8 @@ int main(int argc, char **argv)
 	CPU_ZERO(&one);			/* a thread that moves takes another way */
 	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof(one), &one);
+	if (getenv("NO_PAGE"))
+		setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){0, 0});
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return 77;
 	must(PAPI_create_eventset(&set), "create");
