@@ -315,6 +315,8 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	w->kinds = kinds;
 	if (kinds)
 		set_slow(w, SP_SLOW_MORE);
+	for (uint32_t e = 0; kinds && e < k; e++)
+		w->floats |= kinds[e] == SP_FLOATS;
 	sp_records_fold(w);
 	w->ran = w->runs;
 	sp_put(&w->runs, false);
@@ -432,7 +434,7 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 
 	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
 		return false;
-	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !w->kinds && !(what & SP_RECORD_PERMANENT)))
+	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !w->floats && !(what & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
 		sp_put(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
@@ -630,7 +632,7 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(what & SP_RECORD_KEEPS) && !w->kinds && sp_records_alike(r, what, cell, site)) {
+	if (!(what & SP_RECORD_KEEPS) && !w->floats && sp_records_alike(r, what, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH

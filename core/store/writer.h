@@ -109,6 +109,7 @@ struct sp_writer {
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	const int64_t *entry;		/* [k] what the last permanent reading left, if all are permanent */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else `precise` */
+	bool floats;			/* some are floating-point sums */
 	struct sp_gauge_writer *gauges;	/* where the short ways book the gauges; NULL: there are none */
 	/* Of the relation's block, which stands at `off`. */
 	sp_off off;

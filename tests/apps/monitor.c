@@ -2,31 +2,42 @@
  * monitor: counts another process, as perf stat -p does. The child sits on
  * the second CPU and touches pages when told; the parent, on the first,
  * attaches an event set to it. The oracle's cpu is the child's.
- *	closes	between the readings it puts a file, like /proc's of a process on the first CPU, in the place of all
- *		descriptors that are none of its own
+ *	closes	between the readings it puts /proc/CHILD/stat in the place of all descriptors that are none of its own, and
+ *		says how many of these are closed in the end
  *	self	it attaches the set to itself, and goes to the second CPU in between
  * usage: monitor [closes|self] [event...]	needs hw2sw where there are no hardware counters
  */
 #include "calls.h"
 #include "ordered.h"
 
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 static const char *mode = "";
 
 /* Numbers that a program gets for itself are below. */
-static void take_all_numbers(void)
-{
-	FILE *f = fdopen(memfd_create("stat", 0), "w");
+#define FIRST 256
+#define LAST 8192
+static char taken[LAST];
 
-	fprintf(f, "1 (x) S");
-	for (int field = 4; field <= 52; field++)
-		fprintf(f, " %d", field == 39 ? nth_cpu(0) : 0);
-	fflush(f);
-	for (int fd = 256; fd < 8192; fd++)
-		if (fcntl(fd, F_GETFD) >= 0)
-			dup2(fileno(f), fd);
+static void take_all_numbers(pid_t child)
+{
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", child);
+	file = open(path, O_RDONLY);
+	for (int fd = FIRST; fd < LAST; fd++)
+		taken[fd] = fcntl(fd, F_GETFD) >= 0 && dup2(file, fd) == fd;
+}
+
+static int numbers_lost(void)
+{
+	int lost = 0;
+
+	for (int fd = FIRST; fd < LAST; fd++)
+		lost += taken[fd] && fcntl(fd, F_GETFD) < 0;
+	return lost;
 }
 
 /* handed() notes the reader's CPU: here it is the child's that matters. */
@@ -46,11 +57,15 @@ static void count(struct counted *c, pid_t child)
 	must("PAPI_read", PAPI_read(c->id, values));
 	handed_child(c, "PAPI_read", values);
 	if (!strcmp(mode, "closes"))
-		take_all_numbers();
+		take_all_numbers(child);
 	order(c, 500);
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	handed_child(c, "PAPI_stop", values);
 	must("PAPI_detach", PAPI_detach(c->id));
+	if (!strcmp(mode, "closes")) {
+		drop_set(c->id);
+		printf("closed %d\n", numbers_lost());
+	}
 }
 
 /* From one place each, on both CPUs. */
