@@ -7,7 +7,7 @@
 #include "../../preload/split/rest.h"
 #include "../../preload/split/scan.h"
 
-union sp_pages sp_pages;
+struct sp_process sp_process;
 __thread struct sp_self sp_self;
 uint64_t sp_tick_ns;
 
