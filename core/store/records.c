@@ -315,8 +315,6 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	w->kinds = kinds;
 	if (kinds)
 		set_slow(w, SP_SLOW_MORE);
-	for (uint32_t e = 0; kinds && e < k; e++)
-		w->floats |= kinds[e] == SP_FLOATS;
 	sp_records_fold(w);
 	w->ran = w->runs;
 	sp_put(&w->runs, false);
@@ -426,6 +424,14 @@ static void add_new(struct sp_writer *w, struct sp_record *r)
 		sp_put(&w->last, NULL);
 }
 
+static bool adds_floats(const struct sp_writer *w)
+{
+	for (uint32_t e = 0; w->kinds && e < w->k; e++)
+		if (w->kinds[e] == SP_FLOATS)
+			return true;
+	return false;
+}
+
 /* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
 static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
 {
@@ -434,7 +440,7 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 
 	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
 		return false;
-	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !w->floats && !(what & SP_RECORD_PERMANENT)))
+	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !adds_floats(w) && !(what & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
 		sp_put(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
@@ -505,13 +511,13 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 	sp_copy_counts((long long *)v, (const long long *)x, w->k);
 	for (uint32_t e = 0; op == SP_OP_ACCUM && e < w->k; e++)
 		v[e] += w->entry[e];
-	if (SP_UNLIKELY(w->kept != cell + 1)) {
+	if (SP_UNLIKELY(w->kept.cell != cell + 1)) {
 		c = cell_at(w, cell);
 		sp_put(&c->used, c->used | SP_CELL_KEPT);
-		w->kept = cell + 1;
-		w->kept_cpu = c->cpu;
+		w->kept.cell = cell + 1;
+		w->kept.cpu = c->cpu;
 	}
-	sp_log_append(w->log, w->kept_cpu, ns);
+	sp_log_append(w->log, w->kept.cpu, ns);
 	w->entry = v;
 }
 
@@ -632,7 +638,7 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(what & SP_RECORD_KEEPS) && !w->floats && sp_records_alike(r, what, cell, site)) {
+	if (!(what & SP_RECORD_KEEPS) && !adds_floats(w) && sp_records_alike(r, what, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH

@@ -101,15 +101,16 @@ struct sp_writer {
 	struct sp_track track;		/* the intervals */
 	uint32_t cells;
 	bool ran;			/* a set before left the relation running */
-	int32_t kept;			/* the cell that is marked SP_CELL_KEPT, plus one; 0: none */
-	int32_t kept_cpu;		/* its CPU */
+	struct {
+		int32_t cell;		/* that is marked SP_CELL_KEPT, plus one; 0: none */
+		int32_t cpu;		/* its CPU */
+	} kept;
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool only_kept;			/* each of the relation's readings is kept */
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER or SP_SLOW_MORE */
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	const int64_t *entry;		/* [k] what the last permanent reading left, if all are permanent */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else `precise` */
-	bool floats;			/* some are floating-point sums */
 	struct sp_gauge_writer *gauges;	/* where the short ways book the gauges; NULL: there are none */
 	/* Of the relation's block, which stands at `off`. */
 	sp_off off;
