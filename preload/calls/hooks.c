@@ -693,9 +693,11 @@ static bool proves(const struct sp_set *s, uint32_t open)
 bool sp_stays_by_clock(const struct sp_set *s)
 {
 	struct sp_split *p = sp_get(&s->split);
-	int cpu = p ? sp_split_stays(p) : SP_NO_CPU;
+	int saved = errno, cpu = p ? sp_split_stays(p) : SP_NO_CPU;
+	bool stays = cpu >= 0 && sp_caller_is_self() && cpu == sp_get(&s->writer.cpu);
 
-	return cpu >= 0 && sp_caller_is_self() && cpu == sp_get(&s->writer.cpu);
+	errno = saved;
+	return stays;
 }
 
 /* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older than its relation. */

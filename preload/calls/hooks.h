@@ -84,7 +84,7 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
 int sp_where(struct sp_set *s);
 
-/* Was the set's thread, which has no mark (proof.h), on the CPU of the reading before since then? */
+/* Was the set's thread, which has no mark (proof.h), on the CPU of the reading before since then?  errno is given back. */
 SP_COLD bool sp_stays_by_clock(const struct sp_set *s);
 
 /* Books what gauges showed, beside a record that is not written by a short way (records.h), which books them, too. */

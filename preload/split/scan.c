@@ -337,7 +337,7 @@ static int find_where(struct sp_split *p)
 		}
 	if (ran > 1 || !from->known || !to->known || from->at != to->at || from->time != to->time)
 		return SP_NO_CPU;
-	return ran ? p->cpu[p->ran_at].cpu : p->where;
+	return ran ? p->cpu[p->ran_at].cpu : sp_get(&p->where);
 }
 
 bool sp_scan_slept(const struct sp_split *p)

@@ -257,10 +257,19 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	}
 }
 
+/* One look at one event, which is charged as looks have taken so far. */
+static bool may_look(void)
+{
+	if (!sp_clock_may_scan(1))
+		return false;
+	sp_add(&sp_process.budget.spent, sp_budget_look(&sp_process.budget));
+	return true;
+}
+
 int sp_split_stays(struct sp_split *p)
 {
 	if (sp_proof_is_there() || sp_is_theirs(p) || !sp_get(&p->gate.ready) || !p->settled || p->unseen || p->trouble || p->home < 0 ||
-	    sp_get(&p->missed) || sp_get(&p->lost) || !sp_scan_is_short(p))
+	    sp_get(&p->missed) || sp_get(&p->lost) || !may_look() || !sp_scan_is_short(p))
 		return SP_NO_CPU;
 	return p->cpu[p->home].cpu;
 }
