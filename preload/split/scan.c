@@ -363,9 +363,12 @@ static void mark(struct sp_split *p)
 static void charge(struct sp_split *p, bool theirs, int here, uint64_t begun_ns)
 {
 	uint32_t looks = p->last.unmoved && theirs ? 1 : (p->last.unmoved ? 1 : p->n) + SP_OWN_READS;
-	uint64_t ns = here >= 0 ? p->last.spent : begun_ns ? sp_clock_own_ns() - begun_ns : looks * sp_budget_look(&sp_process.budget);
+	struct sp_budget *b = &sp_process.budget;
 
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, ns, looks);
+	if (here < 0 && !begun_ns)
+		sp_add(&b->spent, looks * sp_budget_look(b));
+	else
+		sp_budget_charge(b, &b->scan, here >= 0 ? p->last.spent : sp_clock_own_ns() - begun_ns, looks);
 }
 
 bool sp_scan(struct sp_split *p, const struct sp_opened *o)
