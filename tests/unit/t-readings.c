@@ -191,6 +191,36 @@ static void no_memory(void **state)
 	sp_model_close(&m);
 }
 
+/* What was accumulated while there was no memory is in the first entry after it. */
+static void accumulated_without_memory(void **state)
+{
+	struct sp_model m;
+	struct sp_row row = { 0 };
+	struct sp_kept at = { 0 };
+	int64_t is = 0;
+	uint64_t kept;
+
+	bind(UINT64_MAX);
+	store.region.limit = store.region.mapped;
+	for (is = 0; is < 100000; is++)
+		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
+	kept = sp_log.kept;
+	assert_true(kept && kept < 50000);
+	store.region.limit = 0;
+	for (int i = 0; i < 1000; i++, is++) {
+		if (i % 100 == 0)
+			bind(UINT64_MAX);
+		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
+	}
+	assert_int_equal(sp_log.kept, kept + 1000);
+	open_first(&m, &row);
+	for (uint64_t i = 0; i < kept + 1000; i++) {
+		assert_true(sp_row_kept(&m, &row, &at));
+		assert_int_equal(at.value[0], i < kept ? (int64_t)i + 1 : is - (int64_t)(kept + 1000 - i) + 1);
+	}
+	sp_model_close(&m);
+}
+
 /* Killed while a reading was written: its number is not there yet. */
 static void half_a_reading(void **state)
 {
@@ -280,7 +310,7 @@ static void folded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_order), TEST(accumulated), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
+		TEST(in_order), TEST(accumulated), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(accumulated_without_memory), TEST(half_a_reading),
 		TEST(compact), TEST(folded),
 	};
 
