@@ -40,7 +40,7 @@ static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t 
 
 	if (sp_get(&known->to) != to || known->site != of->site)
 		return;
-	sp_put(&s->writer.steady, known->word[0].to ? SP_STEADY_BELOW(to) : to);
+	sp_put(&s->writer.steady, known->word[0].to ? SP_STEADY_BELOW(~of->site) : to);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (sp_get(&s->writer.last) != of || sp_get(&known->to) != to || known->site != of->site)
 		sp_put(&s->writer.steady, 0);

@@ -12,11 +12,11 @@
 #include "../walker/rule.h"
 #include "hooks.h"
 
-/* In place of a site: the reading is the `steady` one; by its callers, too: `steady` is another word then, no address. */
+/* In place of a site: the reading is the `steady` one; above SP_SITE_NEW: by its callers, too, and it is the inverted site. `steady` is that
+ * then, and no address: by the same helper function a handler may read steadily for other callers. */
 #define SP_SITE_STEADY	UINT32_MAX
-#define SP_SITE_STEADY_BELOW (UINT32_MAX - 1)
-#define SP_SITE_NEW	(UINT32_MAX - 2)
-#define SP_STEADY_BELOW(to) (~(uint64_t)(to))
+#define SP_SITE_NEW	(1u << 31)
+#define SP_STEADY_BELOW(inverted) ((uint64_t)(int64_t)(int32_t)(inverted))
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
@@ -83,12 +83,12 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 		*site = SP_SITE_STEADY;
 		return s;
 	}
-	if (op == SP_OP_READ && SP_LIKELY(sp_get(&s->writer.steady) == SP_STEADY_BELOW(to)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
-		*site = SP_SITE_STEADY_BELOW;
-		return s;
-	}
 	if (SP_LIKELY(sp_own(&known->to) == to)) {
 		found = sp_own(&known->site);
+		if (op == SP_OP_READ && SP_LIKELY(sp_get(&s->writer.steady) == SP_STEADY_BELOW(~found)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
+			*site = ~found;
+			return s;
+		}
 		/* (A handler may make it another one meanwhile.) */
 		if (SP_LIKELY(!known->word[0].to || SP_HAS_WORDS(known, at, frame)) && SP_LIKELY(sp_get(&known->site) == found)) {
 			if (op == SP_OP_START)
@@ -133,8 +133,8 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
 {
 	if (SP_LIKELY(site == SP_SITE_STEADY))
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
-	if (site == SP_SITE_STEADY_BELOW)
-		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(to));
+	if (site > SP_SITE_NEW)
+		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(site));
 	return sp_fast_read_from(s, values, open, site, to);
 }
 
