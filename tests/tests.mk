@@ -244,6 +244,7 @@ $(T)/unit/t-window: $(B)/preload/split/window.o
 $(T)/unit/t-pmus: $(B)/preload/split/pmus.o
 $(T)/unit/t-counted: $(B)/preload/split/counted.o
 $(T)/unit/t-rest: $(B)/preload/split/rest.o $(B)/preload/split/window.o
+$(T)/unit/t-steps: $(B)/preload/sites/steps.o
 $(T)/unit/t-near: $(B)/preload/split/near.o $(B)/preload/split/window.o
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
