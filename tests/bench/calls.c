@@ -13,7 +13,8 @@
  * NO_PAGE in the environment: no page of the kernel's tells whether the thread stayed, as where all that may be locked is taken.
  *
  * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls N", the
- * instructions in sspapi's libraries and the system calls of a call, the median of three (x86-64 only).
+ * instructions in sspapi's libraries and the system calls of a call (x86-64 only): the median of three; the mean of several call sites,
+ * each reading of which is a record, and sspapi stores 36 records at once.
  *
  * The program steps itself: a debugger would make the kernel switch to another thread at each instruction, so that the thread
  * does not look as if it had stayed on its CPU. A signal at each instruction leaves everything as it is if the kernel does not
@@ -38,7 +39,8 @@
 #pragma GCC optimize "no-optimize-sibling-calls"	/* each call of PAPI has a place of its own */
 
 #define WARM	1100			/* calls before the first that counts: sspapi times one in 1024 */
-#define RUNS	3			/* of calls that are stepped, of which the median counts */
+#define RUNS	3			/* of calls that are stepped, every tenth; */
+#define RUNS_SITES 18			/* of call sites all: 36 readings, or a multiple of that */
 #define MOST_STEPS 100000	/* the rest of a call is not stepped: sspapi stores many readings at once there */
 #define TIME_NS	3e6			/* of each call */
 
@@ -254,24 +256,36 @@ static void prepare_steps(void)
 	sched_setscheduler(0, SCHED_FIFO, &first);	/* where it may: each switch to another thread is a move to some proofs */
 }
 
+static double mean(const double *of, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += of[i];
+	return sum / n;
+}
+
 static void print_steps(const struct call *c)
 {
-	double n[RUNS], system[RUNS];
+	const int sites = c->times > 1;
+	const int runs = sites ? RUNS_SITES : RUNS, from = WARM / c->times;
+	double n[RUNS_SITES], system[RUNS_SITES];
 	int run = 0;
 
 	if (c->times > 16)
 		return;			/* minutes */
 	if (!n_ours)
 		find_ours();
-	for (int i = 0; i < WARM / c->times + 10 * RUNS; i++) {
+	for (int i = 0; run < runs; i++) {
 		counted = system_calls = steps = 0;
-		make(c->call, i % 10 == 9 && i >= WARM / c->times ? TRAP : 0);
+		make(c->call, i >= from && (sites || i % 10 == 9) ? TRAP : 0);
 		if (steps) {
 			n[run] = (double)counted / c->times;
 			system[run++] = (double)system_calls / c->times;
 		}
 	}
-	printf("%s:ours %.0f\n%s:system_calls %.0f\n", c->name, median(n, run), c->name, median(system, run));
+	printf("%s:ours %.0f\n%s:system_calls %.0f\n", c->name, sites ? mean(n, run) : median(n, run), c->name,
+	       sites ? mean(system, run) : median(system, run));
 }
 #else
 static void prepare_steps(void)
