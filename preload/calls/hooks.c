@@ -544,7 +544,10 @@ static bool is_alone(struct sp_opened *o)
 
 static bool opened_same(struct sp_opened *o)
 {
-	return is_alone(o) && !sp_get(&set_that_opens(o)->writer.runs) && sp_sys(SYS_gettid) == sp_self.tid;
+	const struct sp_set *s = set_that_opens(o);
+
+	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
+	return is_alone(o) && !sp_get(&s->writer.runs) && sp_get(&s->opened_for) == o->before && sp_sys(SYS_gettid) == sp_self.tid;
 }
 
 /* By opened.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
