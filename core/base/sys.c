@@ -98,8 +98,3 @@ uint64_t sp_boot_ns(void)
 {
 	return sp_ns_of(CLOCK_BOOTTIME);
 }
-
-uint64_t sp_now_ns(void)
-{
-	return sp_ns_of(CLOCK_REALTIME);
-}

@@ -98,7 +98,10 @@ static inline uint64_t sp_ns_of(clockid_t clock)
 }
 
 uint64_t sp_boot_ns(void);		/* since the machine started: no clock that is set */
-uint64_t sp_now_ns(void);		/* since the epoch */
+static inline uint64_t sp_now_ns(void)	/* since the epoch */
+{
+	return sp_ns_of(CLOCK_REALTIME);
+}
 
 static inline uint64_t sp_coarse_ns(void)	/* the same, a few ms coarse, a few ns cheap */
 {

@@ -606,7 +606,7 @@ bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t ste
 	return true;
 }
 
-bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks)
 {
 	const uint32_t what = what_of(w, op);
 	struct sp_record *r = sp_own(&w->last);
@@ -622,7 +622,7 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 		r = sp_records_new(w, what, cell, site);
 		put_values(w, r, x);
 		if (op == SP_OP_STOP && !w->log && !w->precise)
-			sp_records_stopped(w);
+			sp_records_stopped(w, ticks);
 		add_new(w, r);
 	}
 	sp_records_end(w);

@@ -228,7 +228,7 @@ SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 
 /* The short ways of a set with SP_SLOW_MORE; false for any other that is slow. */
 bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady);
-bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site);
+bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks);
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site);
 bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site);
 
@@ -313,23 +313,22 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 }
 
 /* The time of a STOP, if it may have changed: the clock's ways through libc and the vDSO take 27 ns
- * after PAPI's system calls, the counter 6.  A million ticks are less than a millisecond, or
- * not much more. */
-static inline void sp_records_stopped(struct sp_writer *w)
+ * after PAPI's system calls.  A million ticks of x86 are less than a millisecond, or not much more. */
+static inline void sp_records_stopped(struct sp_writer *w, uint64_t ticks)
 {
 	sp_put(&w->runs, false);
 #if defined(__x86_64__)
-	uint64_t ticks = __builtin_ia32_rdtsc();
-
 	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
 		return;
 	w->stop_ticks = ticks;
+#else
+	(void)ticks;
 #endif
 	sp_records_tick(w, true);
 }
 
-/* READ from another site than the one before, or after a zeroing; STOP; proven. */
-SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+/* READ from another site than the one before, or after a zeroing; STOP; proven. ticks: the processor's, of a STOP. */
+SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks)
 {
 	const uint32_t what = op | SP_RECORD_PROVEN;
 	struct sp_record *r = sp_own(&w->last);
@@ -337,7 +336,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
-		return sp_records_value_more(w, op, cell, x, site);
+		return sp_records_value_more(w, op, cell, x, site, ticks);
 	if (!alike) {
 		r = sp_records_new(w, what, cell, site);
 	}
@@ -349,7 +348,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	} else {
 		w->values = r->value;
 		if (op == SP_OP_STOP)
-			sp_records_stopped(w);
+			sp_records_stopped(w, ticks);
 		sp_records_add(w, r);
 	}
 	sp_records_end(w);

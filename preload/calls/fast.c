@@ -61,7 +61,7 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 
 	if (!sp_fast_stayed(s, open))
 		return false;
-	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site)) {
+	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site, 0)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);
 		return true;
 	}

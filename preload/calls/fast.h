@@ -26,18 +26,16 @@ _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offse
 __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struct sp_known *known, uintptr_t sp, uintptr_t frame)
 {
 	const struct sp_word *w = known->word;
+#define IS(w) (sp_unsigned_address(*(const uintptr_t *)(sp + (uintptr_t)(intptr_t)(w).at)) == (w).to)
 	const uintptr_t room = known->limit - sp;	/* of all words, as the last of them is to be in front of the stack's end */
 	uintptr_t base = sp;
 
 	if (SP_UNLIKELY(room > known->span))
 		return false;
-	if (SP_LIKELY(!known->by_fp)) {
-		do
-			if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(sp + (uintptr_t)(intptr_t)w->at)) != w->to))
-				return false;
-		while ((++w)->to);
-		return true;
-	}
+	_Static_assert(SP_WORDS == 3, "the words below");
+	if (SP_LIKELY(!known->by_fp))
+		return SP_LIKELY(IS(w[0])) && SP_LIKELY(IS(w[1])) && SP_LIKELY(IS(w[2]));
+#undef IS
 	do {
 		if (w->base != SP_SAME_BASE) {
 			base = *(const uintptr_t *)(w->base == SP_FIRST_FP ? frame : base + (uintptr_t)(intptr_t)w->base);
@@ -215,13 +213,12 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 
 SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
 {
-	uint64_t now;
+	const uint64_t now = sp_ticks();
 
 	if (!sp_fast_stayed(s, open))
 		return false;
-	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
+	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site, now))
 		return false;
-	now = sp_ticks();
 	sp_ran(s, now);
 	if (SP_LIKELY(!s->writer.placed))
 		sp_counting_stops(s, now);

@@ -783,7 +783,7 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 		return false;
 	if (b->op == SP_OP_ACCUM)
 		return sp_records_accum(w, b->cpu, b->x, b->site);
-	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site);
+	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
 }
 
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,

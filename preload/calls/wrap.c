@@ -209,7 +209,6 @@ struct left {
  * called.  behind: right after.  had: what PAPI_accum is to add to. */
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
-	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
 	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(); \
@@ -347,21 +346,31 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 
 EXPORT int PAPI_read(int EventSet, long long *values)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+
 	FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_read_ts(int EventSet, long long *values, long long *cyc)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+
 	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_reset(int EventSet)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+
+	/* PAPI_accum's own comes first: each accumulation makes one. */
+	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) && !sp_self.nests)
+		return papi->real.PAPI_reset(EventSet);
 	FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_accum(int EventSet, long long *values)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1];
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */
 
@@ -371,6 +380,8 @@ EXPORT int PAPI_accum(int EventSet, long long *values)
 
 EXPORT int PAPI_start(int EventSet)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+
 	FAST(PAPI_start, (EventSet), (s->number),
 	     sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed),
 	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
@@ -378,6 +389,8 @@ EXPORT int PAPI_start(int EventSet)
 
 EXPORT int PAPI_stop(int EventSet, long long *values)
 {
+	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+
 	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open),
 	     values = values ? values : s->room.values, NONE, NULL)
 }

@@ -37,7 +37,7 @@ struct sp_known {
 		int32_t at;		/* from the stack pointer after the call on, or from the last base */
 		int32_t base;		/* the frame pointer that stands here, from the last base on, is the base of this word and of those
 					 * behind it; SP_FIRST_FP: the caller's */
-		uintptr_t to;		/* 0: there are no more */
+		uintptr_t to;		/* 0: there are no more; if not by_fp, the first one fills up SP_WORDS instead */
 	} word[SP_WORDS + 1];
 };
 

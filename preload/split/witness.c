@@ -71,17 +71,17 @@ static long open_by_another(long tid, int *fd, int *runs)
  * whose events that may be. Its end is waited for: unshare(2) wants a process of one thread. */
 static int open_unowned(int tid)
 {
+	long pid = sp_sys(SYS_getpid), other;
 	int fd = -EAGAIN, runs = 1;
-	struct sp_held held;
-	long other;
+	struct sp_held signals;
 
-	sp_signals_block(&held);	/* before it has them, too */
+	sp_signals_block(&signals);	/* the other thread begins with the caller's mask */
 	other = open_by_another(tid, &fd, &runs);
 	while (other > 0 && sp_acquire(&runs))
 		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
-	while (other > 0 && sp_sys(SYS_tgkill, sp_sys(SYS_getpid), other, 0) == 0)
+	while (other > 0 && sp_sys(SYS_tgkill, pid, other, 0) == 0)
 		(void)sp_sys(SYS_sched_yield);
-	sp_signals_restore(&held);
+	sp_signals_restore(&signals);
 	return fd;
 }
 

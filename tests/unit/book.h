@@ -25,7 +25,7 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	if (op != SP_OP_READ && op != SP_OP_STOP)
 		return false;
 	alike = w->last && w->last->site == site && w->last->from == site;
-	if (!sp_records_value(w, op, cpu, x, site))
+	if (!sp_records_value(w, op, cpu, x, site, 0))
 		return false;
 	last = sp_get(&w->last);
 	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), cpu, site)) {
