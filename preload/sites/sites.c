@@ -304,6 +304,17 @@ uint32_t sp_site_of_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
+/* All SP_WORDS are looked at without a loop (fast.h): the first one stands in place of those that there are not. */
+static void fill_up(struct sp_known *known)
+{
+	uint32_t n = 0;
+
+	while (known->word[n].to)
+		n++;
+	for (; n && n < SP_WORDS && !known->by_fp; n++)
+		known->word[n] = known->word[0];
+}
+
 /* (It may have been removed since it was found.) */
 static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
@@ -317,6 +328,7 @@ static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 	known->site = id;
 	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
 		return;
+	fill_up(known);
 	sp_order();
 	sp_put(&known->to, at->to);
 	if (is_unloaded(was))
