@@ -104,14 +104,16 @@ case ${SANITIZE-}$(locked_page || echo none) in
 *)
 	light=$MORE
 	MORE=${MORE:+$MORE:}$preloads/faults.so
-	read=0
-	[ "$(uname -m)" = x86_64 ] || read=63
+	read=0 ioctl=16
+	[ "$(uname -m)" = x86_64 ] || read=63 ioctl=29
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" again 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
 	check "by a page: 2000 readings make few system calls ($calls)" test "$calls" -le 1000
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" pairs 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
 	check "by a page: 2000 starts and stops read no counters ($calls)" test "$calls" -le 1000
+	calls=$(perl -0777 -ne "print((unpack 'L*')[$ioctl])" "$tmp/calls")
+	check "by a page: nor do they switch any ($calls)" test "$calls" -le 1000
 	first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim taskset -c "$first" "$apps/moves" wider 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
@@ -131,8 +133,8 @@ done
 if [ -z "${SANITIZE-}" ]; then
 	light=$MORE
 	MORE=${MORE:+$MORE:}$preloads/faults.so
-	read=0
-	[ "$(uname -m)" = x86_64 ] || read=63
+	read=0 ioctl=16
+	[ "$(uname -m)" = x86_64 ] || read=63 ioctl=29
 	FAULTS_COUNT=$tmp/calls without_page "$apps/moves" again 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
 	check "without a page: 2000 readings read one counter each ($calls)" test "$calls" -le 3000
