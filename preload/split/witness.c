@@ -79,8 +79,9 @@ static int open_unowned(int tid)
 	other = open_by_another(tid, &fd, &runs);
 	while (other > 0 && sp_acquire(&runs))
 		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
+	/* (By sleeping: the thread may have a lower priority than the caller.) */
 	while (other > 0 && sp_sys(SYS_tgkill, pid, other, 0) == 0)
-		(void)sp_sys(SYS_sched_yield);
+		(void)sp_sys(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000 }, NULL);
 	sp_signals_restore(&signals);
 	return fd;
 }
