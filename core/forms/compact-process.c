@@ -380,6 +380,7 @@ static void put_times(struct writing *w, struct sp_row *row, struct sp_times *t,
 		t->moves = row->times->moves;
 		t->windows = row->times->windows;
 		t->flags = row->times->flags;
+		t->unwatched = row->times->unwatched;
 	}
 	sp_compact_put(w->c, t, sizeof(*t));
 	for (uint32_t i = 0; row->times && sp_row_cell(w->m, row, i, &at); i++)

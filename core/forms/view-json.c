@@ -3,6 +3,7 @@
  * Keys keep their order from version to version; lists have one item a line, so that
  * diff(1) and grep(1) are of use.
  */
+#include "../base/cpu-list.h"
 #include "../model/core-kinds.h"
 #include "../model/repeats.h"
 #include "../store/blocks.h"
@@ -508,18 +509,43 @@ static void places(struct sp_out *o, const struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
-/* How its counts were told to CPUs. */
-static void told(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
-{
-	const char *allowed = row->times ? sp_model_text(m, row->times->allowed) : "";
+#define ALLOWED_CPUS 1024
 
+/* The CPUs on which the thread could run: those of its mask, and those where it was after somebody else had changed that. */
+static void allowed(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	const char *list = row->times ? sp_model_text(m, row->times->allowed) : "";
+	unsigned long cpu[ALLOWED_CPUS / (8 * sizeof(long))] = { 0 };
+	struct sp_at_cpu at;
+	struct sp_out text;
+	uint64_t from, to;
+	char all[1024];
+
+	if (!*list)
+		return;
+	while (*list && (list = sp_cpu_range(list, &from, &to)) != NULL)
+		for (; from <= to && from < ALLOWED_CPUS; from++)
+			sp_cpu_put(cpu, sizeof(cpu), from);
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		sp_cpu_put(cpu, sizeof(cpu), (uint64_t)at.cpu);
+	sp_memory_init(&text, all, sizeof(all));
+	sp_out_cpu_list(&text, cpu, sizeof(cpu));
+	sp_json_f(o, ", \"cpus_allowed\": %s", sp_memory_text(&text));
+}
+
+/* How its counts were told to CPUs. */
+static void told(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_unwatched unwatched = { .more = false };
+	char why[SP_WHY_TEXT];
+
+	sp_unwatched_add(&unwatched, row);
 	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [", sp_attribution_name(row->how),
-		  row->why ? sp_why_text(row->why) : NULL);
+		  row->why ? sp_why_told(why, row->why, &unwatched) : NULL);
 	for (uint32_t e = 0; e < row->k; e++)
 		sp_json_f(o, e ? ", %lu" : "%lu", row->times ? row->edge[e] * row->times->windows : 0);
 	sp_json_f(o, "], \"moves\": % ld", row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves : -1);
-	if (*allowed)
-		sp_json_f(o, ", \"cpus_allowed\": %s", allowed);
+	allowed(o, m, row);
 }
 
 static void flags(struct sp_out *o, uint32_t flags)

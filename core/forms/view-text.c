@@ -214,15 +214,24 @@ static bool has_column(const struct sp_model *m, const struct sp_row *row)
  * than what is there. */
 static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
+	struct sp_unwatched unwatched[SP_WHYS] = { 0 };
 	struct sp_row row = { .only_cells = true };
+	enum sp_why whys[SP_WHYS];
+	char text[SP_WHY_TEXT];
 	uint64_t told = 0;
+	uint32_t n = 0;
 
 	while (sp_model_next(m, &row)) {
-		if (row.proven || !has_column(m, &row) || (told >> row.why & 1))
+		if (row.proven || !has_column(m, &row))
 			continue;
+		sp_unwatched_add(&unwatched[row.why], &row);
+		if (!(told >> row.why & 1))
+			whys[n++] = row.why;
 		told |= 1ull << row.why;
-		if (row.why != SP_WHY_NONE)
-			sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (whys[i] != SP_WHY_NONE)
+			sp_paragraph(o, "  why: ", 2, sp_why_told(text, whys[i], &unwatched[whys[i]]));
 		else if (m->h.attribution == SP_BY_READING)
 			sp_paragraph(o, "  ", 2, "each count is booked on the CPU of the reading that brought it: pin the threads, or take "
 				     "SSPAPI_ATTRIBUTION=auto");

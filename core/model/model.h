@@ -251,6 +251,16 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 
 const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done; "" */
 
+/* The CPUs to which relations attribute counts because others were not watched, and the reason with their names. */
+#define SP_UNWATCHED_CPUS 1024u
+struct sp_unwatched {
+	unsigned long cpu[SP_UNWATCHED_CPUS / (8 * sizeof(long))];
+	bool more;			/* and others */
+};
+void sp_unwatched_add(struct sp_unwatched *u, const struct sp_row *row);
+#define SP_WHY_TEXT 512
+const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp_unwatched *u);
+
 /* What was booked on one CPU. */
 struct sp_at_cpu {
 	int32_t cpu;			/* OS index; SP_NO_CPU: not known */

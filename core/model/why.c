@@ -1,6 +1,7 @@
 /* why.c: how counts are told to CPUs, and why not better, and why some are missing, in words. */
 #include <errno.h>
 
+#include "../base/cpu-list.h"
 #include "../base/out.h"
 #include "model.h"
 
@@ -51,6 +52,32 @@ const char *sp_why_text(enum sp_why why)
 	};
 
 	return texts[why < SP_WHYS ? why : SP_WHY_NONE];
+}
+
+static bool is_of_watching(enum sp_why why)
+{
+	return why == SP_WHY_UNWATCHED || why == SP_WHY_BUDGET || why == SP_WHY_DESCRIPTORS || why == SP_WHY_CREDIT;
+}
+
+void sp_unwatched_add(struct sp_unwatched *u, const struct sp_row *row)
+{
+	uint32_t cpu = row->times && is_of_watching(row->why) ? row->times->unwatched : 0;
+
+	if (cpu)
+		sp_cpu_put(u->cpu, sizeof(u->cpu), cpu - 1);
+	u->more = u->more || cpu > SP_UNWATCHED_CPUS || (cpu && row->times->flags & SP_TIMES_UNWATCHED);
+}
+
+const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp_unwatched *u)
+{
+	struct sp_out o;
+	char cpus[256];
+
+	sp_memory_init(&o, cpus, sizeof(cpus));
+	sp_out_cpu_list(&o, u->cpu, sizeof(u->cpu));
+	sp_memory_text(&o);
+	return !is_of_watching(why) || !*cpus ? sp_why_text(why) :
+		sp_text_f(text, SP_WHY_TEXT, "%s; counts from CPUs without a counter are shown on CPU %s%s", sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
 /* A dump in the store form is whole, whatever became of the live file. */

@@ -82,7 +82,8 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 	sp_relation_told_like(to, from);
 	if (!to->threads)
 		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
-	t->flags &= f->flags;
+	t->flags = (t->flags & f->flags) | ((t->flags | f->flags) & SP_TIMES_UNWATCHED);
+	sp_times_unwatched(t, f->unwatched);
 	t->moves += f->moves;
 	t->windows += f->windows;
 	for (uint32_t i = 0; i < v->cells; i++)

@@ -444,13 +444,14 @@ struct sp_times {
 	uint64_t moves;			/* as the kernel counts them, with SP_TIMES_MOVES */
 	uint64_t windows;		/* that were spent on several CPUs */
 	uint32_t flags;			/* SP_TIMES_* */
-	uint32_t pad;
+	uint32_t unwatched;		/* a CPU, plus 1, to which counts were attributed that no watched CPU's counter had; 0: none */
 	sp_off overflows;		/* struct sp_overflows; 0: no overflow handler was called */
 	uint64_t at[];			/* [cells] ns of the thread there while the set ran; [k] edge: what the edges of
 					 * one such window may have put on a neighbour */
 };
 #define SP_TIMES_KNOWN	1u
 #define SP_TIMES_MOVES	2u
+#define SP_TIMES_UNWATCHED	4u	/* and to other CPUs */
 
 struct sp_layout {
 	uint64_t state, records, record_bytes, drafts, draft_room, cell, cell_bytes, times, bytes;

@@ -590,6 +590,16 @@ static uint32_t why_of(uint32_t flags)
 	return flags >> SP_RELATION_WHY_SHIFT & 63;
 }
 
+void sp_times_unwatched(struct sp_times *t, uint32_t cpu)
+{
+	uint32_t was = sp_get(&t->unwatched);
+
+	if (!was)
+		sp_put(&t->unwatched, cpu);
+	else if (cpu && cpu != was)
+		sp_put(&t->flags, t->flags | SP_TIMES_UNWATCHED);
+}
+
 /* The best that any window got, and why the last one that left something open was not better. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {

@@ -128,6 +128,9 @@ void sp_store_released(struct sp_store *s, sp_off relation);
 /* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
  * the first reason for that. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
+
+/* Notes that counts were attributed to this CPU, plus 1, because another one was not watched; 0: none were. */
+void sp_times_unwatched(struct sp_times *t, uint32_t cpu);
 void sp_relation_told_like(struct sp_relation *r, const struct sp_relation *other);
 
 /* SP_SITES_EACH more sites, of up to so many frames each. */

@@ -677,6 +677,7 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	}
 	sp_add(&t->moves, shares->moves);
 	sp_add(&t->windows, shares->n != 0);
+	sp_times_unwatched(t, (uint32_t)(shares->dark + 1));
 }
 
 static void tell_parts(struct sp_set *s, const struct sp_shares *shares)

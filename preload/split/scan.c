@@ -273,13 +273,35 @@ bool sp_scan_is_short(const struct sp_split *p)
 	return i >= 0 && sp_residency_look(&p->times.at[i], &look) && is_unmoved(p, &p->last.sum, i, &look);
 }
 
+/* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked at before and after the others,
+ * shows how long. */
+static bool read_away(struct sp_split *p)
+{
+	struct sp_clock_look first, again;
+	uint32_t by = 0;
+
+	while (by + 1 < p->n && p->times.at[by].fd < 0)
+		by++;
+	if (!sp_residency_look(&p->times.at[by], &first))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!read_there(p, &p->cpu[i]))
+			return false;
+	if (!sp_residency_look(&p->times.at[by], &again))
+		return false;
+	bound(p, (int)by, &first, &again);
+	return true;
+}
+
 static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 {
-	struct sp_clock_look first = { .ran = 0 }, look;
+	struct sp_clock_look first, look;
 	uint64_t others = 0;
 
 	p->had = false;
-	if (here >= 0 && !read_here(p, &p->cpu[here], &first, o))
+	if (here < 0)
+		return read_away(p);
+	if (!read_here(p, &p->cpu[here], &first, o))
 		return false;
 	p->last.unmoved = is_unmoved(p, &p->before.sum, here, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -289,7 +311,7 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 			return false;
 		others += p->cpu[i].now.low;
 	}
-	return here < 0 || look_again(p, here, &first, others);
+	return look_again(p, here, &first, others);
 }
 
 /* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one CPU alone, during the scan?  Then its

@@ -110,6 +110,7 @@ struct sp_split {
 	int64_t *low, *high, *grown;	/* [n] */
 	int64_t *total, *share;		/* [n + 1] of one event */
 	int64_t *elsewhere;		/* [k] booked on such CPUs so far */
+	uint32_t dark;			/* the row, plus 1, that got counts of the last window for a CPU that is not watched; 0: none */
 	/* Events as sums of natives. */
 	struct {
 		uint32_t n;

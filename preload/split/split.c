@@ -415,11 +415,17 @@ static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 	return false;
 }
 
+/* The time on CPUs that are not watched. (The kernel updates the times of threads that inherit at different moments.) */
+static double time_away(struct sp_split *p)
+{
+	return p->gap == SP_WHY_UNWATCHED && !p->inherits ? (double)sp_clock_away(&p->times, &p->before.sum, &p->last.sum) : 0;
+}
+
 /* Home's counters rest: what the others have not counted of this much is home's; of a thread that was where none are, in proportion to
  * the times. */
 static void weigh_home(struct sp_split *p, int home, int64_t new, bool away)
 {
-	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? (double)sp_clock_away(&p->times, &p->before.sum, &p->last.sum) : 0;
+	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? time_away(p) : 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		new -= (int)i == home ? 0 : p->grown[i];
@@ -462,11 +468,23 @@ static void tell_unmoved(struct sp_split *p, uint32_t e, const struct sp_answer 
 	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->home);
 }
 
+/* Notes the CPU that got counts of event e which no counter of ours had, since it or another CPU is not watched. */
+static void find_dark(struct sp_split *p, uint32_t e, bool copies, uint32_t at)
+{
+	for (uint32_t i = 0; i < p->n && copies; i++)
+		if (p->total[i] > 0 && is_blind(p, e, i))
+			p->dark = i + 1;
+	if (at == p->n ? p->total[at] > 0 : copies && p->gap == SP_WHY_UNWATCHED && p->total[at] > p->grown[at] &&
+					     sp_clock_was_away(&p->times, &p->before.sum, &p->last.sum))
+		p->dark = at + 1;
+}
+
 static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a, const struct look *l, uint32_t at)
 {
 	struct sp_window *w = &p->window[e];
 	bool copies = has_copies(p, e), counted = is_counted(p, e);
 	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight, .grown = copies ? p->grown : NULL };
+	int64_t rest = a->value[e] - w->value;
 
 	if (copies && l->low) {
 		bool sure = bounds(p, e, l, a->value[e]);
@@ -476,14 +494,18 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure && !sp_rest_hides(p, e) ? p->high : NULL;
 		seen.now = a->counts_on && sure ? p->high : NULL;
 	}
-	if (a->value[e] > w->value)
-		weigh(p, e, a->value[e] - w->value, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	if (rest > 0) {
+		seen.away = copies ? 0 : time_away(p);
+		weigh(p, e, rest, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	}
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->at[i * p->k + e] = p->total[i];
 		p->proven[i * p->k + e] = p->share[i];
 	}
 	p->elsewhere[e] += p->total[p->n];
+	if (rest > 0)
+		find_dark(p, e, copies, at);
 }
 
 /* Of all that was booked so far. */
@@ -517,8 +539,10 @@ static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
 /* elsewhere: some of the window was counted on a CPU that is none of ours. */
 static enum sp_why reason(const struct sp_split *p, uint32_t e, const struct look *l, bool elsewhere)
 {
-	if (p->kind != SP_BY_EXACT || p->foreign)
-		return p->kind != SP_BY_EXACT ? p->why : SP_WHY_OPENER;
+	if (p->kind != SP_BY_EXACT)
+		return p->why || !elsewhere ? p->why : SP_WHY_UNWATCHED;
+	if (p->foreign)
+		return SP_WHY_OPENER;
 	if (p->sum[e].clock)
 		return SP_WHY_CLOCK;
 	if (!has_copies(p, e))
@@ -557,6 +581,7 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 {
 	bool all = true;
 
+	p->dark = 0;
 	if (is_still(p, a, l)) {
 		memset(p->at, 0, (p->n + 1) * p->k * sizeof(*p->at));
 		memset(p->proven, 0, (p->n + 1) * p->k * sizeof(*p->proven));
@@ -781,6 +806,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
+	shares->dark = !p->dark ? SP_NO_CPU : p->dark > p->n ? cpu : p->cpu[p->dark - 1].cpu;
 	if (answer->counts_on)
 		sp_rest_window(p, l.stayed && !l.before);
 	else

@@ -72,6 +72,7 @@ struct sp_shares {
 	uint64_t moves;			/* in the window */
 	enum sp_attribution how;
 	enum sp_why why;		/* of what is not proven; none: all of it is */
+	int dark;			/* the CPU that got counts which no counter of ours had, as it or another one is not watched; SP_NO_CPU: none */
 };
 
 /* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_split_done. */

@@ -214,13 +214,13 @@ static int64_t book_proven(const struct sp_window *w, int64_t rest, int64_t *tot
 }
 
 /* The rest by weight, to the last count. */
-static int64_t book_rest(const struct sp_window *w, const double *weight, int64_t rest, int64_t *total)
+static int64_t book_rest(const struct sp_window *w, const double *weight, double away, int64_t rest, int64_t *total)
 {
-	double whole = 0;
+	double whole = away;
 
 	for (uint32_t i = 0; i < w->n && weight; i++)
 		whole += weight[i];
-	for (uint32_t i = 0; i < w->n && whole > 0 && rest > 0; i++) {
+	for (uint32_t i = 0; i < w->n && weight && whole > 0 && rest > 0; i++) {
 		int64_t part = least(rest, to_whole((double)rest * (weight[i] / whole)));
 
 		total[i] += part;
@@ -269,7 +269,7 @@ static void book(const struct sp_window *w, const struct sp_window_seen *s, int6
 	if (rest < 0)
 		take_back(w, rest, total);
 	else
-		total[s->at] += book_rest(w, s->weight, book_grown(w, s->grown, book_proven(w, rest, total), total), total);
+		total[s->at] += book_rest(w, s->weight, s->away, book_grown(w, s->grown, book_proven(w, rest, total), total), total);
 }
 
 /* What both books have in common is proven.  (The store's counts are never below 0: what was reported below would be proven when it is

@@ -63,6 +63,7 @@ struct sp_window_seen {
 	const int64_t *grown;		/* [n] what the copies have counted since the last value, which is booked there as far as it goes;
 					 * NULL: nothing of it is known */
 	const double *weight;		/* [n] of the rest; NULL, or all 0: it goes where the reading is booked */
+	double away;			/* the weight of all CPUs without a copy, beside these: that part goes there, too */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
 };
 

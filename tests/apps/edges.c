@@ -22,7 +22,10 @@
  *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
  *	edges follows	it is read on one CPU and then on the other
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
+ *	edges outside	another thread sends it there, where it is read, and back
+ *	edges returns	it goes there and back by itself, and is read then
  *	edges binds	it binds itself to such a one, and back
+ *	edges cycles N [K]	N threads bind themselves so, one after the other; the K-th counter there cannot be opened
  *	edges children	a child that inherits does
  *	edges refused	PAPI refuses to start another set of its, and it counts on
  *	edges starved	counters by CPU find no place in the hardware
@@ -33,6 +36,7 @@
  */
 #include "moved.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -289,6 +293,7 @@ typedef long syscall_fn(long, ...);
 
 static syscall_fn *next;		/* hw2sw's, or libc's */
 static int starves, absent = -1;	/* absent: on this CPU, 1024: on all */
+static int failing = -1, failed, fails_at;
 static char is_starved[65536];
 
 /* A processor that has no room for counters by CPU, or cores of two kinds. */
@@ -299,6 +304,10 @@ static long open_event(const struct perf_event_attr *attr, long pid, long cpu, l
 
 	if (copy && (cpu == absent || absent == 1024)) {
 		errno = absent == 1024 ? ENOENT : ENODEV;
+		return -1;
+	}
+	if (cpu >= 0 && cpu == failing && ++failed == fails_at) {
+		errno = ENOMEM;
 		return -1;
 	}
 	fd = next(SYS_perf_event_open, attr, pid, cpu, leader, flags);
@@ -619,7 +628,6 @@ static void ended(void)
 	stops(c->id);
 }
 
-/* The CPU that is not allowed at first. */
 /* A CPU that it was not allowed at first. */
 static cpu_set_t another(int *cpu)
 {
@@ -687,11 +695,115 @@ static void binds(void)
 	stops(c->id);
 }
 
+/* Counters that are open: PAPI's and sspapi's. */
+static int open_counters(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *d;
+	char to[32];
+	int n = 0;
+
+	while (folder && (d = readdir(folder)) != NULL)
+		n += readlinkat(dirfd(folder), d->d_name, to, sizeof(to)) >= 22 && !memcmp(to, "anon_inode:[perf_event", 22);
+	closedir(folder);
+	return n;
+}
+
+static int to_cycle = 1, open_most;
+
+static void *cycle(void *unused)
+{
+	int set = set_with_all(2, (const char *const[]){DEFAULT_EVENT, "perf::MINOR-FAULTS"}), cpu;
+	cpu_set_t there = another(&cpu);
+	long long value[2];
+
+	must("PAPI_start", PAPI_start(set));
+	touch_on(nth_cpu(0), 3);
+	if (sched_setaffinity(0, sizeof(there), &there))
+		exit(SKIPPED);
+	touch_on(cpu, 2);
+	must("PAPI_stop", PAPI_stop(set, value));
+	total += value[0];
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+	must("PAPI_unregister_thread", PAPI_unregister_thread());
+	return unused;
+}
+
+static void cycles(void)
+{
+	for (int i = 0; i < to_cycle; i++) {
+		int n;
+
+		run_thread(NULL, cycle, NULL);
+		n = open_counters();
+		open_most = n > open_most ? n : open_most;
+	}
+	printf("counters=%d\n", open_most);
+}
+
 static void wide(void)
 {
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 100);
 	go_wide();
+	stops(c->id);
+}
+
+static volatile int sent_to = -1;
+
+static void *sends(void *tid)
+{
+	while (sent_to != -2) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET((size_t)(sent_to < 0 ? 0 : sent_to), &set);
+		if (sent_to >= 0 && sched_setaffinity((pid_t)(long)tid, sizeof(set), &set))
+			exit(SKIPPED);
+		sent_to = sent_to >= 0 ? -1 : sent_to;
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void is_sent_to(int cpu)
+{
+	sent_to = cpu;
+	while (sent_to == cpu)
+		sched_yield();
+}
+
+static void outside(void)
+{
+	int first = nth_cpu(0), cpu;
+	pthread_t sender;
+
+	(void)another(&cpu);
+	pthread_create(&sender, NULL, sends, (void *)(long)gettid());
+	is_sent_to(first);
+	must("PAPI_start", PAPI_start(c->id));
+	touch_on(first, 100);
+	is_sent_to(cpu);
+	touch_on(cpu, 300);
+	reads();
+	touch_on(cpu, 200);
+	is_sent_to(first);
+	touch_on(first, 50);
+	stops(c->id);
+	sent_to = -2;
+	pthread_join(sender, NULL);
+}
+
+static void returns(void)
+{
+	int first = nth_cpu(0);
+
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 100);
+	go_wide();
+	pin(0);
+	touch_on(first, 50);
 	stops(c->id);
 }
 
@@ -755,7 +867,7 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds}, {"follows", follows},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns}, {"binds", binds}, {"cycles", cycles}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };
@@ -767,6 +879,10 @@ int main(int argc, char **argv)
 	next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
 	starves = !strcmp(how, "starved");
 	absent = !strcmp(how, "absent") ? nth_cpu(1) : !strcmp(how, "absents") ? 1024 : -1;
+	to_cycle = argc > 2 && !strcmp(how, "cycles") ? atoi(argv[2]) : 1;
+	fails_at = argc > 3 && !strcmp(how, "cycles") ? atoi(argv[3]) : 0;
+	if (fails_at)
+		(void)another(&failing);
 	papi_up_threads();
 	c = counted_new(0, NULL, 30000);
 	zero = open("/dev/zero", O_RDONLY);

@@ -5,6 +5,8 @@ need_real_papi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized: its run time moves, faults and calls in between"
 edges=$apps/edges plain=$MORE hw2sw=$MORE${REAL_PAPI_HW2SW:+:$REAL_PAPI_HW2SW} faults=$MORE:$preloads/faults.so
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+other=$((first == 0))
+shown=''			# the CPU that the reason names; any
 open=298
 [ "$(uname -m)" = x86_64 ] || open=241
 many=''
@@ -35,6 +37,10 @@ once() {
 	SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text "$@"
 }
 
+any() {
+	[ "$shown" = any ] && sed 's/shown on CPU [0-9]*/shown on CPU any/' || cat
+}
+
 # reason SP_WHY_NAME HOW LABEL PROGRAM...: in JSON and in the text, after how much it is, and no other
 reason() {
 	name=$1 how=$2 label="$3 ($1)"
@@ -44,16 +50,16 @@ reason() {
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return
 	fi
-	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")
+	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")${shown:+; counts from CPUs without a counter are shown on CPU $shown}
 	echo "$name" >>"$tmp/provoked"
 	if [ "$name" = EDGE ] && [ "$(whys 1)" = "$how: $(sed -n 's/^SP_WHY_INSIDE //p' "$tmp/texts")" ]; then
 		skip "$label" "the thread was preempted in that call"
 		return
 	fi
-	is "$label: JSON" "$(whys 1)" "$how: $words"
+	is "$label: JSON" "$(whys 1 | any)" "$how: $words"
 	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
 	is "$label: in the text how much, and then why" \
-		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\)(: at most [0-9.,]+ ([mun]?s )?of [0-9.,]+ ([mun]?s )?may be elsewhere)? /SIZE /')" \
+		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\)(: at most [0-9.,]+ ([mun]?s )?of [0-9.,]+ ([mun]?s )?may be elsewhere)? /SIZE /' | any)" \
 		"SIZE why: $words "
 }
 
@@ -76,13 +82,28 @@ export SSPAPI_ATTRIBUTION
 none "moved" "$edges" moved perf::PAGE-FAULTS
 none "read by another thread" "$apps/others" reader
 reason OFF reading "SSPAPI_DESCRIPTORS=0" env SSPAPI_DESCRIPTORS=0 "$apps/moves" once 100 300
+shown=any
 reason BUDGET exact "SSPAPI_DESCRIPTORS=3" env SSPAPI_DESCRIPTORS=3 "$apps/moves" once 100 300
+shown=''
 stays "SSPAPI_DESCRIPTORS=3"
 reason DESCRIPTORS reading "the limit is lowered" "$edges" limit
 reason CREDIT exact "too many sets for auto" env SSPAPI_ATTRIBUTION=auto "$edges" credit
 reason CLOSED exact "it closes all descriptors" "$apps/surprises" closes
 reason ENDED exact "its thread has ended, and others have come" "$edges" ended
+shown=$other
 reason UNWATCHED exact "a thread whose CPUs are widened" taskset -c "$first" "$edges" wide
+stays "a thread whose CPUs are widened"
+reason UNWATCHED exact "another thread widens them" taskset -c "$first" "$edges" outside
+stays "another thread widens them"
+is "and its CPUs follow" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$([ "$first" -le 1 ] && echo 0-1 || echo "0,$first")"
+shown=$first
+reason UNWATCHED exact "it comes back" taskset -c "$first" "$edges" returns
+shown=$other
+once env SSPAPI_ATTRIBUTION=residency taskset -c "$first" "$edges" wide
+is "split by time: the CPU that is not watched has its part" \
+	"$(json "$tmp/shim.json" 'join " ", map { $_->{total}[0] > 0 ? "some" : "none" } map { @{$_->{cpus}} } @{$d->{relations}}')" "some some"
+is "split by time: and it is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); counts from CPUs without a counter are shown on CPU $shown"
+shown=''
 reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
 reason RUNNING exact "another thread stops it while it runs" "$edges" stopped
 reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
@@ -115,8 +136,10 @@ case $MORE in *asan*) ;; *)
 	MORE=$faults
 	reason REFUSED reading "EACCES" env FAULT=$open:1+:13 "$apps/moves" once 100 300
 	reason MEMORY reading "ENOMEM" env FAULT=$open:1+:12 "$apps/moves" once 100 300
+	shown=any
 	reason UNWATCHED exact "ENOENT on one CPU" env FAULT=$open:5:2 "$apps/moves" once 100 300
 	stays "ENOENT on one CPU"
+	shown=''
 	;;
 esac
 
@@ -129,7 +152,9 @@ if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice
 	reason MANY residency "26 events" "$edges" moved $many
 	reason OUSTED exact "PAPI refuses another set's start" "$edges" refused
 	reason STARVED exact "no place in the hardware" "$edges" starved
+	shown=any
 	reason UNWATCHED exact "a CPU without a counter" "$edges" absent
+	shown=''
 	reason UNWATCHED residency "no CPU with the event" "$edges" absents
 	is "all have been provoked" "$(sort -u "$tmp/provoked")" \
 		"$(sed -n 's/^SP_WHY_\([A-Z_]*\) .*/\1/p' "$tmp/texts" | grep -v '^NONE$' | sort)"

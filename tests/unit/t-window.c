@@ -455,11 +455,11 @@ static void check_shares(int64_t rest, const struct sp_window_seen *s, const dou
 		all += more[i];
 		whole += s->weight ? weight[i] : 0;
 	}
+	whole += s->away;
 	now = (double)rest < all ? (double)rest : all;
 	for (uint32_t i = 0; i < world.n; i++)
-		share[i] += (all > 0 ? now * more[i] / all : 0) + (whole > 0 ? ((double)rest - now) * weight[i] / whole : 0);
-	if (!(whole > 0))
-		share[s->at] += (double)rest - now;
+		share[i] += (all > 0 ? now * more[i] / all : 0) + (whole > 0 && s->weight ? ((double)rest - now) * weight[i] / whole : 0);
+	share[s->at] += whole > 0 ? ((double)rest - now) * s->away / whole : (double)rest - now;
 	for (uint32_t i = 0; i <= world.n && rest > 0; i++)
 		if ((double)total[i] - share[i] >= 2 || share[i] - (double)total[i] >= 2) {
 			say("the share is not what the weights say", i, total[i], (int64_t)share[i]);
@@ -493,6 +493,7 @@ static void commit_moved(const struct reading *r, bool seen)
 		client.told[i] = seen ? r->copy[i] : client.told[i];
 	}
 	s.weight = rnd(2) ? given : NULL;
+	s.away = rnd(4) ? 0 : rnd(3) / 7.0;
 	s.grown = seen && broken != UNGROWN ? grown : NULL;
 	s.low = seen && r->has_low ? r->low : NULL;
 	s.high = seen && r->has_high ? r->high : NULL;
@@ -1002,6 +1003,9 @@ static void away(void **state)
 	s = (struct sp_window_seen){ .value = 320, .grown = AT(40, 4), .at = 1 };
 	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(9, 1, 0), AT(0, 0, 0));
+	s = (struct sp_window_seen){ .value = 360, .weight = (const double[]){ 1, 0 }, .away = 3, .at = N };
+	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	expect(AT(10, 0, 30), AT(0, 0, 0));
 }
 
 /* Where all but a thousandth is proven, another CPU can be home: its part is what the first one's copy leaves from then on. */
