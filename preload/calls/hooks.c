@@ -787,6 +787,20 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
 }
 
+/* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or somebody else holds the descriptor. As a
+ * fall they would take from a CPU what it may never have had. */
+static void find_zeroing(struct sp_set *s, const long long *values)
+{
+	bool fell = false;
+
+	for (uint32_t e = 0; e < s->k; e++)
+		fell = fell || values[e] < s->writer.values[e];
+	if (!fell || s->writer.baseline)
+		return;
+	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+	sp_records_missed(&s->writer, SP_OP_MISSED, sp_self.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+}
+
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
@@ -800,6 +814,8 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (op == SP_OP_START && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
 		is_other(s);
 	p = sp_get(&s->split);
+	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
+		find_zeroing(s, values);
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);

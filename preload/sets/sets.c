@@ -910,6 +910,18 @@ static void bind_overflows(struct sp_set *s)
 		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
 }
 
+static bool only_grows(const struct sp_set *s, const struct holding *h)
+{
+	bool is = h->perf_event && !s->multiplexed && s->opened.n;
+
+	for (int i = 0; is && i < h->k; i++) {
+		is = h->terms[i]->n;
+		for (uint32_t t = 0; t < h->terms[i]->n; t++)
+			is = is && h->terms[i]->factor[t] > 0;
+	}
+	return is;
+}
+
 static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool again)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -929,6 +941,7 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 	h.cpu_attached = state & PAPI_CPU_ATTACHED;
 	find_counted(s, id, state, h.perf_event);
 	find_domains(s, id, &h);
+	s->only_grows = only_grows(s, &h);
 	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (is_misread(s))

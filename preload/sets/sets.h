@@ -92,6 +92,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool elsewhere;			/* it is attached to a thread of another process */
+	bool only_grows;		/* the kernel's counts, of which none is subtracted: they fall only if somebody zeroes them */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */

@@ -277,7 +277,7 @@ bool sp_scan_is_short(const struct sp_split *p)
  * shows how long. */
 static bool read_away(struct sp_split *p)
 {
-	struct sp_clock_look first, again;
+	struct sp_clock_look first, again, look;
 	uint32_t by = 0;
 
 	while (by + 1 < p->n && p->times.at[by].fd < 0)
@@ -285,7 +285,7 @@ static bool read_away(struct sp_split *p)
 	if (!sp_residency_look(&p->times.at[by], &first))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++)
-		if (!read_there(p, &p->cpu[i]))
+		if (!read_there(p, &p->cpu[i], &look))
 			return false;
 	if (!sp_residency_look(&p->times.at[by], &again))
 		return false;

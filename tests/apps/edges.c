@@ -19,6 +19,7 @@
  *	edges late	it moves inside PAPI_start, and counts there
  *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
+ *	edges fallen	PAPI's counter is zeroed elsewhere, as PAPI does not know
  *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
  *	edges follows	it is read on one CPU and then on the other
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
@@ -598,6 +599,20 @@ static void disabled(void)
 	stops(c->id);
 }
 
+static void fallen(void)
+{
+	starts(c->id);
+	work(0, 100);
+	reads();
+	pin(1);
+	syscall(SYS_ioctl, papis, PERF_EVENT_IOC_RESET, 0);
+	last = 0;
+	work(1, 30);
+	reads();
+	work(0, 5);
+	stops(c->id);
+}
+
 static void *counts_and_ends(void *unused)
 {
 	(void)unused;
@@ -867,7 +882,7 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns}, {"binds", binds}, {"cycles", cycles}, {"follows", follows},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen}, {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns}, {"binds", binds}, {"cycles", cycles}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };

@@ -51,6 +51,12 @@ for mode in exact auto; do
 	is "$mode: and where it was allowed since" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
 	under=''
 done
+for mode in reading residency exact; do
+	edges $mode fallen booked
+	is "$mode: fallen: no call site has less than 0, and it is said" "$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
+		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
+done
+
 # Counters that are opened where a thread binds itself are closed with the others: neither descriptors nor their number run out.
 cycles() {
 	# shellcheck disable=SC2086 # words

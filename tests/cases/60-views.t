@@ -110,12 +110,12 @@ done
 # Names that a form must not trip over.
 cat >"$tmp/script" <<'EOF'
 event EV,"<&'_é component=perf_event descr=a"b<c>&amp;
-event EV_BIG
+event PAPI_BIG derived=DERIVED_SUB natives=A,B
 each PAPI_read count EV,"<&'_é 5
-each PAPI_read count EV_BIG 123456789012345678
-each PAPI_stop count EV_BIG -4
+each PAPI_read count PAPI_BIG 123456789012345678
+each PAPI_stop count PAPI_BIG -4
 EOF
-views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é" EV_BIG
+views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é" PAPI_BIG
 is "odd names: a count of 18 digits is exact" "$(json "$tmp/v.json" \
 	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "123456789012345678 -4 "
 

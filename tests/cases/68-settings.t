@@ -30,7 +30,8 @@ ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;back
 # On the fast paths, too: not multiplexed, the CPU of the reading before.
 ops "set back by something else, between two readings" "0:9;backwards;" "" \
 	set=EV_A start show=5 read show=6 read show=3 read show=9 stop
-ops "and back between the last and the stop" "0:3;backwards;" "" set=EV_A start show=5 read show=3 stop
+# Where each reading is compared with the one before, counts that only grow were zeroed if they fall: 5, and then 3.
+ops "and back between the last and the stop" "0:8;backwards;" "" set=EV_A start show=5 read show=3 stop
 SSPAPI_READINGS=permanent
 export SSPAPI_READINGS
 ops "permanent readings: back between two" "0:9;backwards;" "" set=EV_A start show=5 read show=6 read show=3 read show=9 stop
