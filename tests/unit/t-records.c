@@ -1,6 +1,7 @@
 /* t-records.c: store/records.h through model.h against a brute-force oracle: random
  * sequences, windows spent on several CPUs.
  */
+#include "../../core/model/model-blocks.h"
 #include "record-sets.h"
 
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static void oracle_book(struct oracle *o, enum sp_op op, int cpu, const long lon
 
 /* ---- each set's oracle ---------------------------------------------------- */
 
-static struct oracle oracles[4];	/* by relation id */
+static struct oracle oracles[16];	/* by relation id */
 
 #define NOT_PLACED (-2)
 static int place = NOT_PLACED;		/* the CPU whose counts all sets have, or SP_NO_CPU */
@@ -237,7 +238,7 @@ static void check(void)
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_int_equal(m.tally.damaged, 0);
 	while (sp_model_next(&m, &row))
-		check_row(&m, &row, &oracles[row.id]);
+		check_row(&m, &row, &oracles[sp_relation_at(&m, m.place[row.index - 1].relation)->id]);
 	check_sum(&m);
 	sp_model_close(&m);
 }
@@ -394,7 +395,7 @@ static void random_split(struct split *p, const struct oracle *o, const long lon
 static void oracle_parts(struct oracle *o, const struct split *p, const long long *x)
 {
 	struct spot *rest = spot_of(o, p->cpu);
-	int64_t left[KMAX];
+	int64_t left[KMAX] = { 0 };
 
 	if (!o->running || o->baseline) {
 		oracle_values(o, rest, x, false);
@@ -421,13 +422,26 @@ static void book_split(struct set *s, enum sp_op op, const long long *x, const s
 }
 
 /* A reading's parts make no entry of their own. */
+static void oracle_split(struct oracle *o, enum sp_op op, const struct split *split, const long long *x)
+{
+	struct spot *last;
+
+	oracle_parts(o, split, x);
+	last = spot_of(o, split->cpu);
+	oracle_entries(o, last, op, x);
+	last->readings++;
+	if (op == SP_OP_ACCUM && !(o->keeps & SP_KEEPS_ON_RESET))
+		oracle_zero(o);
+	if (op == SP_OP_STOP)
+		o->running = false;
+}
+
 static void parts_step(struct set *s, bool foreign)
 {
 	static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM };
 	enum sp_op op = ops[rnd(SP_COUNT(ops))];
 	long long x[KMAX] = { 0 };
 	struct split split;
-	struct spot *last;
 
 	if (rnd(3) == 0 || (!s->papi.running && rnd(8))) {
 		random_step(s);
@@ -437,14 +451,7 @@ static void parts_step(struct set *s, bool foreign)
 	papi_call(&s->papi, op, x);
 	random_split(&split, oracle_of(s), x);
 	book_split(s, op, x, &split, foreign && rnd(2));
-	oracle_parts(oracle_of(s), &split, x);
-	last = spot_of(oracle_of(s), split.cpu);
-	oracle_entries(oracle_of(s), last, op, x);
-	last->readings++;
-	if (op == SP_OP_ACCUM && !(s->papi.keeps & SP_KEEPS_ON_RESET))
-		oracle_zero(oracle_of(s));
-	if (op == SP_OP_STOP)
-		oracle_of(s)->running = false;
+	oracle_split(oracle_of(s), op, &split, x);
 }
 
 static void random_parts(uint64_t from, bool foreign)
@@ -472,6 +479,86 @@ static void parts_of_others(void **state)
 {
 	(void)state;
 	random_parts(4, true);
+}
+
+/* ---- threads that start and read several sets in turn ----------------------- */
+
+#define THREADS	3u
+static sp_off blocks[THREADS];
+
+/* A thread that starts another one's set binds it to a relation of its own. */
+static void bind_by(struct set *s, uint32_t who)
+{
+	struct sp_relation_key key = { .k = (uint32_t)s->papi.k, .event = s->event, .event_set = (int32_t)(s - sets) };
+	struct sp_relation *r;
+	sp_off off;
+
+	assert_true(sp_records_take(&s->w, BOOK_FRAME, who, true));
+	sp_records_fold(&s->w);
+	sp_store_released(&store, s->relation);
+	s->relation = 0;
+	r = sp_store_relation(&store, blocks[who - 1], &key, bound, NULL, &off);
+	assert_non_null(r);
+	s->relation = off;
+	sp_records_bind_taken(&s->w, &store.image, off, (uint32_t)s->papi.k, r->cells, NULL);
+	sp_records_keep(&s->w, s->papi.keeps);
+	bind_oracle(s);
+	sp_records_give(&s->w, who, who);
+}
+
+/* As the wrappers book it: proven without parts are only counts of the thread that started the set. */
+static void call_by(struct set *s, uint32_t who, enum sp_op op, int cpu, const long long *x, bool proven, const struct sp_parts *parts)
+{
+	struct sp_writer *w = &s->w;
+	bool own = w->owner == who, fast = own && !(w->slow & SP_SLOW_SHARED) && sp_records_begin(w, BOOK_FRAME, op);
+
+	assert_true(fast || sp_records_enter(w, op, BOOK_FRAME, who, own));
+	sp_records_returned(w);
+	if (!fast || parts || !book_short(w, op, cpu, x, proven, 0))
+		assert_true(sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven, .parts = parts,
+				.who = who }));
+}
+
+static void turn(struct set *s, uint32_t who)
+{
+	enum sp_op op = s->papi.running || rnd(3) == 0 ? random_op(&s->papi) : SP_OP_START;
+	int cpu = (int)rnd(DENSE);
+	long long x[KMAX] = { 0 };
+	struct split split;
+	struct oracle *o;
+	bool proven;
+
+	if (op == SP_OP_START && !s->papi.running && s->w.owner != who)
+		bind_by(s, who);
+	o = oracle_of(s);
+	proven = s->w.owner == who && rnd(2);
+	random_work(&s->papi);
+	papi_call(&s->papi, op, x);
+	if (op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_WRITE || proven || rnd(2)) {
+		call_by(s, who, op, cpu, has_values(op) ? x : NULL, proven, NULL);
+		oracle_book(o, op, cpu, x, proven);
+		return;
+	}
+	random_split(&split, o, x);
+	call_by(s, who, op, split.cpu, x, false, &split.parts);
+	oracle_split(o, op, &split, x);
+}
+
+/* Each relation has on each CPU what its thread's runs of the set were handed, whoever read them. */
+static void threads_in_turn(void **state)
+{
+	(void)state;
+	seed = 6;
+	for (int i = 0; i < 60 / SLOW_BUILD; i++) {
+		open_both(2, 1 + i % KMAX, i % 3 ? 0 : SP_KEEPS_ON_START, DENSE);
+		for (uint32_t t = 0; t < THREADS; t++)
+			assert_non_null(sp_store_thread(&store, (int)t + 10, "turn", &blocks[t]));
+		for (int n = 0; n < 300; n++) {
+			turn(&sets[rnd(2)], 1 + rnd(THREADS));
+			check();
+		}
+		sp_store_close(&store);
+	}
 }
 
 /* A set that went away while it ran, and one like it whose start failed. */
@@ -573,6 +660,7 @@ int main(void)
 		cmocka_unit_test(backwards_is_noted),
 		cmocka_unit_test(parts_at_random),
 		cmocka_unit_test(parts_of_others),
+		cmocka_unit_test(threads_in_turn),
 		cmocka_unit_test(no_relation),
 	};
 
