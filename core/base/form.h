@@ -16,7 +16,6 @@ enum sp_form_can {
 	SP_CAN_SYMBOLS = 32,		/* the functions of call sites: --no-symbols, --all-symbols */
 	SP_CAN_ALL = 64,		/* is made for a terminal, with a pager, and leaves out rows: --all */
 	SP_CAN_OBJECTS = 128,		/* has sums on the objects of one machine, in colours: --color-by */
-	SP_CAN_NOTES = 256,		/* has the run's notes itself */
 	SP_CAN_OBSERVERS = 512,		/* says of each row who counted it, at every level */
 	SP_CAN_READ = 1024,		/* is a store, which the command reads and for which the library needs no model */
 	SP_CAN_INTERVALS = 2048,	/* has a row for each interval, which `sspapi stat -I` writes in place of the dump */
@@ -24,12 +23,12 @@ enum sp_form_can {
 
 /* name, the extension of its files, what it can; `with` is handed on.  PAGE: a form that the library does not write. */
 #define SP_FORMS(FIRST, NEXT, PAGE, with) \
-	FIRST(text, ".txt", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_ALL | SP_CAN_NOTES, with) \
-	NEXT(json, ".json", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
+	FIRST(text, ".txt", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_ALL, with) \
+	NEXT(json, ".json", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
 	NEXT(csv, ".csv", SP_CAN_LEVELS | SP_CAN_METRICS | SP_CAN_READINGS | SP_CAN_INTERVALS, with) \
 	PAGE(hwloc, ".xml", SP_CAN_OBJECTS, with) \
-	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_NOTES | SP_CAN_OBSERVERS, with) \
-	NEXT(store, ".sspapi", SP_CAN_NOTES | SP_CAN_READ, with)
+	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
+	NEXT(store, ".sspapi", SP_CAN_READ, with)
 
 #define SP_NO_FORM(name, extension, can, with)
 #define SP_FORM_FIRST(name, extension, can, between) #name

@@ -1,4 +1,5 @@
 /* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
+#include "../model/model-blocks.h"
 #include "view-csv.h"
 #include "view-metrics.h"
 
@@ -145,6 +146,8 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	}
 }
 
+#define BEFORE " (before the first reading)"
+
 /* Writes lines of the counts before a first reading, which no sum contains. */
 static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
@@ -152,7 +155,7 @@ static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	struct sp_csv_place p = place(m, row, &nowhere, SP_NO_CPU, -1);
 	char buf[32];
 
-	p.what = " (before the first reading)";
+	p.what = BEFORE;
 	for (uint32_t e = 0; e < row->k; e++) {
 		int64_t before = sp_row_came_before(m, row, e);
 
@@ -161,6 +164,36 @@ static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), 0);
 		sp_out_value(o, sp_event_type(m, row->event[e]), before);
 		sp_out_text(o, ",\n");
+	}
+}
+
+static bool is_number(const char *s)
+{
+	return *s >= '0' && *s <= '9';
+}
+
+void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process)
+{
+	const struct sp_header *h = sp_process_header(m, process);
+	struct sp_csv_place p = { .host = sp_model_text(m, h->host), .thread = "", .what = BEFORE, .rank = h->rank, .pid = h->pid, .tid = -1,
+				  .relation = -1, .cpu = SP_NO_CPU, .component = -1 };
+	const char *note, *number, *name, *end, *all;
+	char event[sizeof(m->beginnings)];	/* no note is longer */
+
+	for (uint32_t i = 0; (note = sp_model_note_of(m, process, i)) != NULL; i++) {
+		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) != 0 || strlen(note) >= sizeof(event) ||
+		    !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
+			continue;
+		for (number = strchr(note, ':'); number && is_number(number + 2) && (name = strstr(number, " of ")) != NULL; number = end) {
+			for (end = name += 4; end < all && !(end[0] == ',' && end[1] == ' ' && is_number(end + 2)); end++)
+				;
+			memcpy(event, name, (size_t)(end - name));
+			event[end - name] = 0;
+			sp_csv_begin(o, m, &p, event, 0);
+			for (number += 2; is_number(number); number++)
+				sp_out_char(o, *number);
+			sp_out_text(o, ",\n");
+		}
 	}
 }
 
@@ -235,6 +268,8 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 		gauges(o, s->m, &row);
 		beginnings(o, s->m, &row);
 	}
+	for (uint32_t i = 0; sp_is_merged(s->m) && i < s->m->n_processes; i++)
+		sp_csv_beginnings(o, s->m, i);
 	if (s->metrics && !o->error)
 		o->error = sp_metrics_join(s->metrics);
 	for (unsigned i = 0; s->metrics && i < SP_COUNT(sp_metric_levels); i++)

@@ -54,6 +54,6 @@ void sp_beginnings_find(struct sp_model *m)
 				 "first reading of a run:", before, sp_event_name(m, e, name));
 	}
 	if (o.used)
-		sp_out_text(&o, ". Call PAPI_read right after PAPI_start");
+		sp_out_text(&o, SP_NOTE_BEGINNINGS_END);
 	(void)sp_memory_text(&o);
 }

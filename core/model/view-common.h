@@ -24,6 +24,7 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 
 /* The note on what came before the first readings (beginnings.c). */
 #define SP_NOTE_BEGINNINGS	"PAPI_start does not zero these events. "
+#define SP_NOTE_BEGINNINGS_END	". Call PAPI_read right after PAPI_start"
 
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
 

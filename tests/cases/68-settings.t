@@ -109,7 +109,12 @@ FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.sspapi run_shim io "$scenes/o
 "$sspapi" report -f json "$tmp/io.sspapi" >"$tmp/ops.json" 2>/dev/null
 is "one reading only: all came before it, in a store, too" "$(noted 'a run: 4001000 of READ_BYTES. ')" 1
 before() { grep 'before the first reading' | cut -d, -f 14-; }
-is "CSV of a store: a line on standard error" "$("$sspapi" report -f csv "$tmp/io.sspapi" 2>&1 >"$tmp/csv" | grep -c 'a run: 4001000 of READ_BYTES. ')" 1
+for as in "" --per-cpu; do
+	# shellcheck disable=SC2086 # no word, or one
+	is "CSV of a store $as: a line of it" "$("$sspapi" report -f csv $as "$tmp/io.sspapi" 2>&1 | before)" "READ_BYTES (before the first reading),0,4001000,"
+done
+"$sspapi" report -o "$tmp/io.xml" "$tmp/io.sspapi"
+check "hwloc: below the picture" grep -q 'lstopoLegend" value="sspapi: .*a run: 4001000 of READ_BYTES. ' "$tmp/io.xml"
 FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.csv run_shim io "$scenes/ops" set=READ_BYTES start show=4001000 stop
 is "CSV of a process: one of it" "$(before <"$tmp/io.csv")" "READ_BYTES (before the first reading),0,4001000,"
 "$sspapi" report -o "$tmp/io.html" "$tmp/io.sspapi"

@@ -276,16 +276,6 @@ static void say_observers(const struct sp_report *r, const struct sp_view *view)
 		sp_message(r->verb, "%s", text);
 }
 
-/* Where the form has no notes. */
-static void say_beginnings(const struct sp_report *r, const struct sp_view *view)
-{
-	const char *note;
-
-	for (uint32_t i = 0; !(view->can & SP_CAN_NOTES) && (note = sp_model_note(r->show.m, i)); i++)
-		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
-			sp_message(r->verb, "%s", note);
-}
-
 int sp_cmd_report(int argc, char **argv)
 {
 	const struct sp_view *view = NULL;
@@ -311,7 +301,6 @@ int sp_cmd_report(int argc, char **argv)
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
 		say_observers(&report, view);
-		say_beginnings(&report, view);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		if (view->can & SP_CAN_OBJECTS && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))

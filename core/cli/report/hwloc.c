@@ -187,6 +187,17 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 	o->info(o, LEGEND, OURS "lstopo --no-factorize shows each PU");
 }
 
+/* What came before the first readings, below the picture. */
+static void beginnings(const struct painter *p, struct sp_topo_object *o)
+{
+	char line[1200];
+	const char *note;
+
+	for (uint32_t i = 0; (note = sp_model_note(p->m, i)) != NULL; i++)
+		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
+			o->info(o, LEGEND, sp_text_f(line, sizeof(line), OURS "%s", note));
+}
+
 /* Of the whole run: on the root of its only machine. */
 static void run_infos(const struct painter *p, struct sp_topo_object *o)
 {
@@ -231,6 +242,8 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 		run_infos(p, o);
 	if (!number && p->any)
 		legend(p, o);
+	if (!number)
+		beginnings(p, o);
 	if (is_styled(p, component))
 		o->info(o, STYLE, style(color, is_coloured(p, component) ? share(p, component) : -1.0));
 	if (is_coloured(p, component))

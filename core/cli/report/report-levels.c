@@ -219,6 +219,8 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 	for (uint32_t n = 0; n < levels.n; n++)
 		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
 	sp_levels_close(&levels);
+	for (uint32_t i = 0; i < r->show.m->n_processes; i++)
+		sp_csv_beginnings(o, r->show.m, i);
 	if (mixed)
 		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together", "-m");
 	return 0;
