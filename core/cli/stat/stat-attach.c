@@ -482,6 +482,8 @@ static int find(struct attach *a)
 			break;
 	}
 	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
+		a->r->attached.born += !a->b.task[i]->first;
+	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
 		a->r->attached.n += a->b.task[i]->settled && !a->b.task[i]->ended;
 	if (e == 0 && !a->r->attached.n) {
 		close_all(a);

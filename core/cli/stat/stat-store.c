@@ -355,6 +355,9 @@ static void note_attached(struct making *m)
 	if (a->unproven)
 		note(m, "threads were born so fast that %u %s not be opened between two births: threads born just then may be counted twice",
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
+	if (a->born)
+		note(m, "%u %s born while counters were opened: what one counted that was just being born when counting began may be missing, some ms of it",
+		     a->born, a->born == 1 ? "thread was" : "threads were");
 	if (a->refused)
 		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
 }

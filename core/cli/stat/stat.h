@@ -282,6 +282,7 @@ struct sp_stat_attached {		/* threads that ran already */
 	uint32_t unclear;		/* of which it is not known whether they were bearing a child just then */
 	uint32_t unproven;		/* counters that could not be opened between two births */
 	uint32_t refused;		/* threads that became another user's meanwhile */
+	uint32_t born;			/* threads that were born while counters were opened */
 };
 
 struct sp_stat_run {
