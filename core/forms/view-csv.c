@@ -175,7 +175,7 @@ static bool is_number(const char *s)
 void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process)
 {
 	const struct sp_header *h = sp_process_header(m, process);
-	struct sp_csv_place p = { .host = sp_model_text(m, h->host), .thread = "", .what = BEFORE, .rank = h->rank, .pid = h->pid, .tid = -1,
+	struct sp_csv_place p = { .host = sp_model_text(m, h->process.host), .thread = "", .what = BEFORE, .rank = h->process.rank, .pid = h->process.pid, .tid = -1,
 				  .relation = -1, .cpu = SP_NO_CPU, .component = -1 };
 	const char *note, *number, *name, *end, *all;
 	char event[sizeof(m->beginnings)];	/* no note is longer */

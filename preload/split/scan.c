@@ -278,18 +278,21 @@ bool sp_scan_is_short(const struct sp_split *p)
 static bool read_away(struct sp_split *p)
 {
 	struct sp_clock_look first, again, look;
+	uint64_t others = 0;
 	uint32_t by = 0;
 
 	while (by + 1 < p->n && p->times.at[by].fd < 0)
 		by++;
 	if (!sp_residency_look(&p->times.at[by], &first))
 		return false;
-	for (uint32_t i = 0; i < p->n; i++)
+	for (uint32_t i = 0; i < p->n; i++) {
 		if (!read_there(p, &p->cpu[i], &look))
 			return false;
+		others += i == by ? 0 : p->cpu[i].now.low;
+	}
 	if (!sp_residency_look(&p->times.at[by], &again))
 		return false;
-	bound(p, (int)by, &first, &again);
+	bound(p, (int)by, &first, &again, others);
 	return true;
 }
 
