@@ -1,5 +1,5 @@
-# Which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by tags, from those before: one a line.
-# usage: way.pl TAGS CONTRIBUTING.md	in the folder that TAGS (ctags --fields=+ne) is of
+# way.pl TAGS CONTRIBUTING.md: which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by
+# tags, from those before: one a line. In the folder that TAGS (ctags --fields=+ne) is of.
 use strict;
 use warnings;
 
