@@ -175,14 +175,6 @@ static void complain(const struct complaint *to, const struct sp_conf_row *row, 
 		to->arg);
 }
 
-static void complain_refused(const struct complaint *to)
-{
-	char line[256];
-
-	to->say(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
-			  "(set-user-ID, capabilities)", refused), to->arg);
-}
-
 /* ---- names that are no variable's ------------------------------------------ */
 
 #define NAME	32u			/* letters of a name that are compared */
@@ -454,6 +446,7 @@ static void read_row(struct sp_conf *c, const struct sp_conf_row *row, const str
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg)
 {
 	struct complaint to = { say, arg };
+	char line[256];
 
 	memset(c, 0, sizeof(*c));
 	/* First, since it decides whether the others' complaints are heard. */
@@ -470,7 +463,8 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 	if (sp_conf_privileged())
 		strcpy(c->live, "0");	/* who started the program could change what it works on, or leave it there */
 	if (*refused)
-		complain_refused(&to);
+		say(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
+			      "(set-user-ID, capabilities)", refused), arg);
 	else
 		complain_unknown(&to);
 }

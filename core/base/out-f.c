@@ -28,19 +28,12 @@ static void natural(struct sp_out *o, char flag, uint64_t v)
 		sp_out_u64(o, v);
 }
 
-static void text_or_none(struct sp_out *o, const struct form *as, const char *text)
-{
-	if (text)
-		as->text(o, text);
-	else
-		sp_out_text(o, as->none);
-}
-
 static void write_form(struct sp_out *o, const struct form *as, const char *p, va_list *a)
 {
 	while (*p) {
 		size_t n = strcspn(p, "%");
 		int decimals = -1;
+		const char *text;
 		char flag = 0;
 		bool wide;
 
@@ -58,7 +51,8 @@ static void write_form(struct sp_out *o, const struct form *as, const char *p, v
 		p += wide;
 		switch (*p++) {
 		case 's':
-			text_or_none(o, as, va_arg(*a, const char *));
+			text = va_arg(*a, const char *);
+			(text ? as->text : sp_out_text)(o, text ? text : as->none);
 			break;
 		case 'c':
 			sp_out_char(o, (char)va_arg(*a, int));

@@ -19,15 +19,6 @@ struct writing {
 
 /* ---- the header --------------------------------------------------------- */
 
-/* The list's newest block is last, as a process makes them. */
-static void put_notes(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
-{
-	const char *text;
-
-	for (; (text = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)
-		h->lists.notes = sp_compact_note(c, h->lists.notes, text, "");
-}
-
 static void put_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
 	const struct sp_watched *w;
@@ -48,6 +39,7 @@ static void put_watched(struct sp_compact *c, const struct sp_model *m, struct s
 
 void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
+	const char *note;
 	sp_off *const text[] = { &h->process.host, &h->process.exe, &h->process.job, &h->process.cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
 
 	sp_header_copy(h, m->process[0].h);
@@ -62,7 +54,8 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 		*text[i] = sp_compact_text(c, sp_image_text(m->image, *text[i]));
 	h->process.args = sp_compact_texts(c, m->image, h->process.args);
 	put_watched(c, m, h);
-	put_notes(c, m, h);
+	for (; (note = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)	/* the newest last, as a process makes them */
+		h->lists.notes = sp_compact_note(c, h->lists.notes, note, "");
 }
 
 /* ---- which events of a row are there -------------------------------------- */

@@ -128,14 +128,6 @@ static void add_place(struct sp_table *t, uint64_t at)
 	t->rows.n = any ? t->rows.n : before;
 }
 
-static void add_outside(struct sp_table *t)
-{
-	for (uint32_t i = 0; i < t->m->n_outside; i++)
-		add_place(t, OUTSIDE + (uint32_t)t->m->outside[i]);
-	if (t->m->unknown_cpu)
-		add_place(t, UNKNOWN);
-}
-
 static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *things)
 {
 	t->title = title;
@@ -159,7 +151,10 @@ static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
 	for (uint32_t c = 0; c < m->n_components; c++)
 		if (r->shown[c] && (whole || sp_is_pu(m, (int32_t)c)))
 			add_place(t, c);
-	add_outside(t);
+	for (uint32_t i = 0; i < m->n_outside; i++)
+		add_place(t, OUTSIDE + (uint32_t)m->outside[i]);
+	if (m->unknown_cpu)
+		add_place(t, UNKNOWN);
 	show(o, t, "CPU", "CPUs");
 }
 

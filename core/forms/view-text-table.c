@@ -111,11 +111,6 @@ static void take_sums(struct sp_table *t, uint32_t i)
 	t->only_sums = false;
 }
 
-static bool is_any(const bool *has, uint32_t n)
-{
-	return memchr(has, 1, n) != NULL;
-}
-
 static double weight_by(const struct sp_table *t, uint32_t e)
 {
 	return e < t->m->n_events ? sp_value_double(sp_event_type(t->m, e), t->sums.total[e]) : 0.0;
@@ -131,7 +126,7 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 		take(t, t->rows.n);
 	else
 		take_sums(t, t->rows.n);
-	if (!is_any(t->sums.has, t->m->n_events))
+	if (!memchr(t->sums.has, true, t->m->n_events))
 		return;
 	t->rows.weight[t->rows.n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
 }

@@ -364,12 +364,6 @@ static void note(struct notes *n, const char *text)
 	note(n, sp_text_f(note_, sizeof(note_), __VA_ARGS__)); \
 } while (0)
 
-static void amount(struct notes *n, uint64_t of, const char *thing, const char *rest)
-{
-	if (of)
-		NOTE(n, "%'lu %s%s%s", of, thing, SP_MANY(of), rest);
-}
-
 /* What may be said of an event set, each a bit. */
 static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
@@ -506,14 +500,6 @@ static void nowhere(struct notes *n, struct sp_model *m)
 		}
 }
 
-static void observers(struct notes *n, const struct sp_model *m)
-{
-	char text[512];
-
-	for (uint32_t e = 0; sp_text_observers(m, &e, text);)
-		note(n, text);
-}
-
 static void overflows(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true };
@@ -622,12 +608,13 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
 	struct sp_model *m = s->m;
-	char text[SP_MISSING_TEXT];
+	char text[SP_MISSING_TEXT], observed[512];
 	const char *said;
 
 	for (unsigned i = 0; sp_missing_text(m, &i, text);)
 		note(&n, text);
-	amount(&n, m->tally.kept, "permanent reading", " kept");
+	if (m->tally.kept)
+		NOTE(&n, "%'lu permanent reading%s kept", m->tally.kept, SP_MANY(m->tally.kept));
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
@@ -636,7 +623,8 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 		attached(&n, m);
 	if (n.any_nowhere)
 		nowhere(&n, m);
-	observers(&n, m);
+	for (uint32_t e = 0; sp_text_observers(m, &e, observed);)
+		note(&n, observed);
 	if (n.any_overflows)
 		overflows(&n, m);
 	of_one_pmu(&n, m);

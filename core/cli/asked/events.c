@@ -167,18 +167,11 @@ static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 	snprintf(e->description, sizeof(e->description), "%s", info->long_descr);
 }
 
-/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is known. */
-static void find_units(struct sp_stat_event *e, const struct sp_stat_native *n)
-{
-	if (!*e->units && n->attr.type == PERF_TYPE_SOFTWARE &&
-	    (n->attr.config == PERF_COUNT_SW_TASK_CLOCK || n->attr.config == PERF_COUNT_SW_CPU_CLOCK))
-		strcpy(e->units, "ns");
-}
-
 static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	bool preset = e->code & 0x80000000u;
 	uint32_t n = preset ? info->count : 1;
+	const struct perf_event_attr *a;
 
 	if (preset && !n)
 		return wrong(plan, "PAPI has no such preset on this machine; sspapi doctor says more");
@@ -191,8 +184,11 @@ static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, st
 			return false;
 		e->native[e->n] = (uint32_t)at;
 	}
-	if (n == 1)
-		find_units(e, &plan->native[e->native[0]]);
+	/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is known. */
+	a = &plan->native[e->native[0]].attr;
+	if (n == 1 && !*e->units && a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK))
+		strcpy(e->units, "ns");
 	return factors(plan, e);
 }
 

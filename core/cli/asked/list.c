@@ -30,11 +30,6 @@ static void tell(struct question *q, enum sp_listed which, const char *name, con
 	putc('\n', q->to);
 }
 
-static bool is_wanted(const struct question *q, const char *name, const char *text)
-{
-	return !q->word || strcasestr(name, q->word) || strcasestr(text, q->word);
-}
-
 static void masks(const struct sp_asked_papi *p, struct question *q, int code, int component)
 {
 	char name[NAME_BYTES];
@@ -58,7 +53,7 @@ static unsigned events(const struct sp_asked_papi *p, struct question *q, int co
 		if (!(code & PAPI_NATIVE_MASK) && !q->info->count)
 			continue;	/* a preset that this machine has not */
 		n++;
-		if (!is_wanted(q, name, q->info->long_descr))
+		if (q->word && !strcasestr(name, q->word) && !strcasestr(q->info->long_descr, q->word))
 			continue;
 		tell(q, SP_LISTED_EVENT, name, q->info->long_descr);
 		if (q->word && (code & PAPI_NATIVE_MASK))

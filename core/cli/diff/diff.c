@@ -617,15 +617,6 @@ static unsigned n_columns(const struct sp_diff *d)
 	return have_repeats(d) ? 8 : 6;
 }
 
-static void markdown(struct sp_out *o, const struct sp_diff *d)
-{
-	struct sp_text_list l = { .o = o, .n = n_columns(d) };
-
-	sp_out_char(o, '\n');
-	tell(&l, (void *)d);
-	sp_out_char(o, '\n');
-}
-
 /* Has its total grown by more than what is allowed, and not by chance?  From nothing to something is any growth. */
 static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 {
@@ -694,10 +685,10 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 	struct sp_show how = { .all = true, .bold = bold };
 	bool any = look(d);
 	struct sp_out o;
+	struct sp_text_list l = { .o = &o, .n = n_columns(d) };
 	int e;
 
 	d->all_totals = !any || d->gate;
-
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (d->form == SP_DIFF_CSV) {
 		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
@@ -706,10 +697,13 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 		head(&o, d, 0);
 		sp_out_text(&o, d->form == SP_DIFF_MARKDOWN ? "\n" : "");	/* else one paragraph */
 		head(&o, d, 1);
-		if (d->form == SP_DIFF_MARKDOWN)
-			markdown(&o, d);
-		else
+		if (d->form == SP_DIFF_MARKDOWN) {
+			sp_out_char(&o, '\n');
+			tell(&l, d);
+			sp_out_char(&o, '\n');
+		} else {
 			sp_list_show(&o, &how, n_columns(d), true, "", tell, d);
+		}
 		below(&o, d, any);
 	}
 	e = sp_out_finish(&o);

@@ -17,21 +17,14 @@ static void summary(const struct sp_doctor *d)
 	puts(".");
 }
 
-static int look(struct sp_program *p, const char *verb, const char *name)
-{
-	char text[PATH_MAX + 300];
-	int r = sp_program_look(p, name);
-
-	return r < 0 ? sp_complain(1, verb, sp_program_why(p, r, text, sizeof(text)), name) : 0;
-}
-
 int sp_cmd_doctor(int argc, char **argv)
 {
 	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(STDOUT_FILENO), .to = -1 };
 	static const struct option longs[] = { { "check", no_argument, NULL, 'C' }, { NULL, 0, NULL, 0 } };
 	static struct sp_program program;
+	char text[PATH_MAX + 300];
 	bool check = false;
-	int c;
+	int c, r;
 
 	/* "+": what stands behind the program is its own. */
 	while ((c = sp_option(argc, argv, "+", longs, NULL)) != -1) {
@@ -42,8 +35,9 @@ int sp_cmd_doctor(int argc, char **argv)
 	if (argc > optind + 1)
 		return sp_complain(2, d.verb, "name one program, without its arguments", argv[optind + 1]);
 	if (argc == optind + 1) {
-		if (look(&program, d.verb, argv[optind]))
-			return 1;
+		r = sp_program_look(&program, argv[optind]);
+		if (r < 0)
+			return sp_complain(1, d.verb, sp_program_why(&program, r, text, sizeof(text)), argv[optind]);
 		d.program = &program;
 		d.name = argv[optind];
 		sp_doctor_program(&d);

@@ -76,11 +76,6 @@ static void is_off(struct list *l, const char *name, const char *why)
 
 /* ---- the kernel's ---------------------------------------------------------------- */
 
-static bool is_wanted(const struct list *l, const char *name, const char *perf, const char *text)
-{
-	return !l->word || strcasestr(name, l->word) || strcasestr(perf, l->word) || strcasestr(text, l->word);
-}
-
 /* Those that cannot be counted for one reason are one line. */
 static void kernels(struct list *l, bool software, const char *title)
 {
@@ -93,7 +88,9 @@ static void kernels(struct list *l, bool software, const char *title)
 
 		strcat(name, e->name);
 		snprintf(perf, sizeof(perf), "%s%s%s", e->perf, e->perf_also ? ", " : "", e->perf_also ? e->perf_also : "");
-		if ((e->type == PERF_TYPE_SOFTWARE) != software || !is_wanted(l, name, perf, e->description))
+		if ((e->type == PERF_TYPE_SOFTWARE) != software)
+			continue;
+		if (l->word && !strcasestr(name, l->word) && !strcasestr(perf, l->word) && !strcasestr(e->description, l->word))
 			continue;
 		why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
 		if (why)

@@ -258,13 +258,6 @@ int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 
 /* ---- the order ---------------------------------------------------------------------- */
 
-/* Nobody may run there, by whatever name it has. */
-static void disallow_both(struct merge_machine *to, const struct merge_machine *from)
-{
-	for (uint32_t i = 0; to->disallowed && from->disallowed && i < to->words; i++)
-		to->disallowed[i] &= from->disallowed[i];
-}
-
 /* A container may see less of a machine than another, or hwloc another version of it: the one that shows more. */
 static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
 {
@@ -300,9 +293,11 @@ void merge_sort_machines(struct merge *g)
 			g->machines.order[n++] = number;
 		} else {
 			struct merge_machine *m = &g->machines.at[g->machines.order[place[first]]];
+			const uint64_t *also = g->machines.at[number].disallowed;
 
-			if (own == m->topology)
-				disallow_both(m, &g->machines.at[number]);
+			/* Nobody may run there, by whatever name it has. */
+			for (uint32_t w = 0; own == m->topology && m->disallowed && also && w < m->words; w++)
+				m->disallowed[w] &= also[w];
 			several[place[first]] = several[place[first]] || own != m->topology;
 			if (shows_more(g, own, best[place[first]]))
 				best[place[first]] = own;
@@ -322,14 +317,6 @@ void merge_sort_machines(struct merge *g)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* Is it the topology that was numbered? */
-static bool is_same(const struct merge *g, uint32_t number, const struct sp_tree *p, const char *source)
-{
-	struct sp_digest like = shape(p, source), d = texts(p);
-
-	return memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&g->machines.topology[number].texts, &d) == 0;
-}
-
 /* Topology number `number` as its file has it: 0 or -ESTALE. */
 static int write_topology(struct merge *g, uint32_t number, char *const *file)
 {
@@ -338,9 +325,14 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 	struct sp_tree tree;
 	struct sp_topology *p = sp_source_open(&s, file[t->file]) == 0 ? read_topology(&s, t->at, &tree) : NULL;
 	char *source = p ? read_text(&s, p->source) : NULL;
-	bool same = p && is_same(g, number, &tree, source);
+	bool same = false;
 
 	g->file = t->file;
+	if (p) {			/* is it the topology that was numbered? */
+		struct sp_digest like = shape(&tree, source), d = texts(&tree);
+
+		same = memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&t->texts, &d) == 0;
+	}
 	if (same)
 		t->written = sp_compact_topology(&g->c, &tree, source);
 	free(source);

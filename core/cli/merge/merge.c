@@ -6,11 +6,6 @@
 
 /* ---- what is in a process ------------------------------------------------ */
 
-static bool wanted(const struct sp_merge *job, const char *name)
-{
-	return !job->events || sp_in_list(job->events, name);
-}
-
 /* One event wherever it was counted: name (without the modes that an earlier merge put behind it), modes, component,
  * unit, kind and place.  `which` tells those of one process apart that are alike in all of this. */
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
@@ -91,7 +86,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	g->turn++;
 	g->map = sp_room(g->map, &g->map_room, m->n_events, sizeof(*g->map));
 	for (uint32_t e = 0; e < m->n_events; e++)
-		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
+		g->map[e] = !job->events || sp_in_list(job->events, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
 	merge_number_sites(g, m);
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
 		name = m->tally.calls[i] ? sp_model_call_name(m, i) : NULL;

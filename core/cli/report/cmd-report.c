@@ -165,14 +165,17 @@ static int (*const write_levels[])(const struct sp_report *r, struct sp_out *o) 
 	[SP_FORM_text] = sp_report_text, [SP_FORM_csv] = sp_report_csv, [SP_FORM_json] = write_json,
 };
 
-int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
+/* machine: hwloc's form is of this one; -1 of all others. */
+static int show(const struct sp_report *r, const struct sp_view *view, int fd, int machine)
 {
 	static char buffer[65536];
 	struct sp_out o;
 	int e = 0, closed;
 
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	if (r->readings)
+	if (machine >= 0)
+		e = sp_hwloc_write(&o, &r->show, (uint32_t)machine);
+	else if (r->readings)
 		sp_report_readings(r, &o, r->show.m);
 	else if (r->n_levels && view->can & SP_CAN_LEVELS)
 		e = write_levels[view->id](r, &o);
@@ -192,18 +195,9 @@ static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 	return !r->no_symbols && any && view->can & SP_CAN_SYMBOLS;
 }
 
-static int show(const struct sp_report *r, const struct sp_view *view, int machine)
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
 {
-	static char buffer[65536];
-	struct sp_out o;
-	int e, closed;
-
-	if (machine < 0)
-		return sp_report_show(r, view, STDOUT_FILENO);
-	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
-	e = sp_hwloc_write(&o, &r->show, (uint32_t)machine);
-	closed = sp_out_finish(&o);
-	return e < 0 ? e : closed;
+	return show(r, view, fd, -1);
 }
 
 /* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
@@ -215,7 +209,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 		return e;
 	if (view->can & SP_CAN_ALL)
 		sp_pager_start();
-	e = show(r, view, machine);
+	e = show(r, view, STDOUT_FILENO, machine);
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;

@@ -389,25 +389,18 @@ static void say_nothing(const char *line, void *arg)
 	(void)line, (void)arg;		/* the program will say it, if it reads them */
 }
 
-/* Of a CPU, as of a relation. */
-static uint64_t readings_most(void)
-{
-	static struct sp_conf conf;
-
-	sp_conf_read(&conf, say_nothing, NULL);
-	return (uint64_t)sp_max(conf.readings_max, 0);
-}
-
 int sp_cmd_stat(int argc, char **argv)
 {
 	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .interval = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
+	static struct sp_conf conf;
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 
 	if (e)
 		return e;
 	sp_conf_capture(environ);
-	w.interval.most = readings_most();
+	sp_conf_read(&conf, say_nothing, NULL);
+	w.interval.most = (uint64_t)sp_max(conf.readings_max, 0);	/* of a CPU, as of a relation */
 	w.interval.csv = w.interval.ms && w.formats && !w.out && !strchr(w.formats, ',') &&
 			 sp_form_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
 	w.interval.quiet = w.quiet;

@@ -91,13 +91,6 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 
 /* ---- until they have ended --------------------------------------------------------- */
 
-static bool runs(const struct sp_stat_one *one)
-{
-	struct pollfd p = { .fd = one->end, .events = POLLIN };
-
-	return one->end >= 0 ? poll(&p, 1, 0) == 0 : lives(one->pid, one->tid);
-}
-
 static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 {
 	uint32_t n = a ? a->n : 0, left = n;
@@ -119,7 +112,8 @@ static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 			break;
 		left = 0;
 		for (uint32_t i = 0; i < n; i++) {
-			bool on = runs(&a->one[i]);
+			const struct sp_stat_one *one = &a->one[i];
+			bool on = one->end < 0 ? lives(one->pid, one->tid) : p[i].fd >= 0 && !p[i].revents;
 
 			left += on;
 			p[i].fd = on ? p[i].fd : -1;

@@ -492,14 +492,6 @@ static int find(struct attach *a)
 	return e ? refuse(a, e) : 0;
 }
 
-static void say(const struct attach *a)
-{
-	uint32_t n = a->r->attached.n;
-
-	sp_message(a->verb, "counting %u %s of %s%s", n, n == 1 ? "thread" : "threads", a->who->argv[0],
-		   a->r->child.pid ? "" : "; Ctrl-C ends it");
-}
-
 int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv)
 {
 	struct attach a = { .r = r, .who = who, .verb = verb, .pid = who->one[0].pid,
@@ -523,7 +515,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	turn_on(&a);
 	list_each(&a);
 	child->start_ns = sp_now_ns();
-	say(&a);
+	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n), who->argv[0], child->pid ? "" : "; Ctrl-C ends it");
 	sp_asked_wait(who, r);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);

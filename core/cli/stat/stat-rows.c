@@ -58,14 +58,6 @@ struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
 
 /* ---- rings ------------------------------------------------------------------- */
 
-/* Then /proc has it no more. */
-static bool has_ended(const struct sp_stat_who *w, int pid)
-{
-	const struct sp_stat_row *row = sp_stat_known(w, pid, pid);
-
-	return row && row->reads;
-}
-
 /* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; } of COMM, whose
  * time is the record's last word. */
 static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, const void *body)
@@ -91,9 +83,10 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 
 static void look_at_task(const struct sp_stat_who *w, struct sp_stat_task *t)
 {
+	const struct sp_stat_row *row = sp_stat_known(w, t->pid, t->pid);
 	struct sp_process_stat is;
 
-	if (t->exec && !has_ended(w, t->pid))
+	if (t->exec && !(row && row->reads))	/* else it has ended, and /proc has it no more */
 		t->args_bytes = sp_proc_args(t->pid, &t->args);
 	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
 		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);

@@ -80,16 +80,6 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Signals that would end the command are read from the descriptor from now on, and the command has all the descriptors that it
- * may have; -1. */
-static int catch_signals(void)
-{
-	sigset_t set = caught();
-
-	prepare();
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 void sp_stat_release(void)
 {
 	const struct timespec at_once = { 0 };
@@ -115,9 +105,11 @@ bool sp_stat_interrupted(int signals)
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
 {
 	pid_t command = getpid();
+	sigset_t set = caught();
 	int go[2], failed[2];
 
-	c->signals = catch_signals();	/* before the child is */
+	prepare();
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the child is */
 	if (!argv)
 		return 0;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)

@@ -58,12 +58,6 @@ static void choose_events(struct making *m)
 	}
 }
 
-/* Of one place in the arrays of values. */
-static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu, uint32_t id)
-{
-	return sp_stat_value(&m->all->plan->event[m->event[id]], at + cpu * m->r->c.n);
-}
-
 /* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one of them on each. */
 static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event, uint32_t cpu)
 {
@@ -454,7 +448,7 @@ static void put_cell(struct making *m, const int64_t *at, uint32_t cpu)
 	int64_t value[SP_CELL_ARRAYS][SP_STAT_EVENTS];
 
 	for (uint32_t i = 0; i < m->n_now; i++) {
-		value[SP_TOTAL][i] = value_of(m, at, cpu, m->now[i]);
+		value[SP_TOTAL][i] = sp_stat_value(&m->all->plan->event[m->event[m->now[i]]], at + cpu * m->r->c.n);
 		value[SP_EXACT][i] = cell.cpu == SP_NO_CPU ? 0 : value[SP_TOTAL][i];
 		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
 		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
