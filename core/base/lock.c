@@ -52,8 +52,6 @@ void sp_lock_give(struct sp_lock *l, const struct sp_held *h)
 	sp_signals_restore(h);
 }
 
-/* ---- signals that a write makes --------------------------------------- */
-
 #define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
 
 /* A terminal that stops who writes from the background (stty tostop) lets those pass who have SIGTTOU blocked: it sends them

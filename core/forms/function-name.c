@@ -10,8 +10,6 @@ static const char *behind_substitution(const char *s)
 	return *s ? s + 1 : s;
 }
 
-/* ---- names --------------------------------------------------------------------- */
-
 /* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z, without template arguments and what the standard
  * abbreviates.  False: another construct (operators, lambdas). */
 static bool demangled(struct sp_out *o, const char *s)

@@ -8,8 +8,6 @@
 #include "compact-process.h"
 #include "view.h"
 
-/* ---- as it is ----------------------------------------------------------- */
-
 #define PIECE	4096u	/* no seam of the store's memory lies in one */
 #define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */
 
@@ -59,8 +57,6 @@ static void write_image(struct sp_out *o, const struct sp_model *m)
 			sp_out_repeat(o, '\0', n);
 	}
 }
-
-/* ---- the compact form ------------------------------------------------------ */
 
 /* Those that were made, with their numbers. */
 static void put_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h, uint32_t number[SP_CALLS_MAX], uint32_t *n)

@@ -11,8 +11,6 @@
 #define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
 #define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
 
-/* ---- where a thread ran ------------------------------------------------------ */
-
 struct whereabouts {
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
 	const char *allowed;		/* "0-3"; "": not known */
@@ -64,8 +62,6 @@ static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 	else
 		strcpy(t->tail[1], "-");
 }
-
-/* ---- a table of a level -------------------------------------------------------- */
 
 /* Does the label of a run on several machines not tell which?  It does of a machine, and of a rank's threads. */
 static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)

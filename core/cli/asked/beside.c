@@ -22,8 +22,6 @@ struct sets {
 	uint32_t of[SP_STAT_EVENTS];	/* an event of the plan: its set */
 };
 
-/* ---- in the child ---------------------------------------------------------------- */
-
 static int add(const struct sp_asked_papi *p, struct sets *s, uint32_t event)
 {
 	const struct sp_stat_event *e = &s->plan->event[event];
@@ -111,8 +109,6 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int asked)
 	}
 	_exit(0);
 }
-
-/* ---- in the command ---------------------------------------------------------------- */
 
 void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p)
 {

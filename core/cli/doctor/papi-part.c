@@ -49,8 +49,6 @@ static bool has_counters(void)
 	return error != -ENOENT && error != -EOPNOTSUPP;
 }
 
-/* ---- what it says -------------------------------------------------------------------- */
-
 static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
 {
 	enum sp_finding f = strcmp(c->name, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;

@@ -74,8 +74,6 @@ static void is_off(struct list *l, const char *name, const char *why)
 	last->names = names;
 }
 
-/* ---- the kernel's ---------------------------------------------------------------- */
-
 /* Those that cannot be counted for one reason are one line. */
 static void kernels(struct list *l, bool software, const char *title)
 {
@@ -100,8 +98,6 @@ static void kernels(struct list *l, bool software, const char *title)
 	}
 	*l->head = 0;
 }
-
-/* ---- PAPI's ---------------------------------------------------------------------- */
 
 /* Not what the event counts, but when and of whom: EVENT:period=0 */
 static bool is_modifier(const char *name)

@@ -2,8 +2,6 @@
  * process it was met in. */
 #include "merge-common.h"
 
-/* ---- what a process has ----------------------------------------------------- */
-
 /* Its name, which call of the region so named, then of each frame: module, build id, symbol and offset. */
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id, const struct sp_callsite *c)
 {
@@ -72,8 +70,6 @@ uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_fra
 	*newest = sp_compact_like(c, SP_BLOCK_MODULE, &m, sizeof(m));
 	return m.number;
 }
-
-/* ---- writing ------------------------------------------------------------------ */
 
 struct frame {
 	const char *module, *build_id, *symbol;

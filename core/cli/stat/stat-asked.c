@@ -20,8 +20,6 @@ static bool lives(int pid, int tid)
 	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && sp_proc_status(pid, "\nThreads:", 10) > 1);
 }
 
-/* ---- what was asked for ------------------------------------------------------------ */
-
 static int wrong(const char *verb, const char *text, const char *which, size_t n)
 {
 	char name[64];
@@ -88,8 +86,6 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 		a->one[i].end = (int)sp_sys(SYS_pidfd_open, a->one[i].tid ? a->one[i].tid : a->one[i].pid, a->one[i].tid ? OF_THREAD : 0);
 	return 0;
 }
-
-/* ---- until they have ended --------------------------------------------------------- */
 
 static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 {

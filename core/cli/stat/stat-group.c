@@ -10,8 +10,6 @@
 #include "stat-interval.h"
 #include "stat-running.h"
 
-/* ---- which ------------------------------------------------------------------------ */
-
 /* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of v2. */
 static bool find_mount(char point[PATH_MAX])
 {
@@ -82,8 +80,6 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 	return 0;
 }
 
-/* ---- whether ---------------------------------------------------------------------- */
-
 /* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */
 static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb)
 {
@@ -106,8 +102,6 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-fd));
 	return sp_complain(125, verb, text, g->asked);
 }
-
-/* ---- counting --------------------------------------------------------------------- */
 
 static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
 {

@@ -6,8 +6,6 @@
 
 #define TEXT_MOST	(1u << 20)	/* bytes of rows that wait */
 
-/* ---- rows that wait --------------------------------------------------------------- */
-
 /* Whole rows, so that what the program writes stands between them; and never more than a pipe takes at once. */
 static size_t some_rows(const char *text, size_t n)
 {
@@ -66,8 +64,6 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *e
 	memcpy(i->text + i->used, row, (size_t)n);
 	i->used += (size_t)n;
 }
-
-/* ---- what came ---------------------------------------------------------------------- */
 
 /* Of an event that is a sum of what the kernel counts, and counted in this run. */
 static bool has_rows(const struct sp_stat_event *e, uint32_t turn)

@@ -72,8 +72,6 @@ static void plan_cpus(struct sp_stat_plan *p)
 	}
 }
 
-/* ---- metrics ----------------------------------------------------------------------- */
-
 /* A * is a number: of packages the first. */
 static bool plan_numbered(struct sp_stat_plan *p, const char *name)
 {

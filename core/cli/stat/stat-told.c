@@ -17,8 +17,6 @@ const char *sp_told_library(void)
 	return access(path, R_OK) == 0 && !strpbrk(path, " :") ? path : NULL;
 }
 
-/* ---- the board ---------------------------------------------------------------- */
-
 /* Nobody can make it smaller under a program that has it mapped. */
 void sp_told_begin(struct sp_stat_counters *c)
 {
@@ -61,8 +59,6 @@ void sp_told_wait(struct sp_stat_counters *c, int ms)
 	sp_sys(SYS_futex, &c->board->bell, FUTEX_WAIT, c->heard, &t, NULL, 0);
 	c->heard = sp_acquire(&c->board->bell);
 }
-
-/* ---- who is there ----------------------------------------------------------------- */
 
 /* A thread that we do not count, or that has ended, is somebody else's. */
 static void told(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
