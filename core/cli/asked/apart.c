@@ -1,7 +1,6 @@
 /* apart.c: see apart.h. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,4 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
-#include <signal.h>
-
 #include "../../forms/view-text-words.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"

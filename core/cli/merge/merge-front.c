@@ -1,7 +1,5 @@
 /* merge-front.c: the header of a merged store, with what its processes have in common,
  * their notes, and the lists of events and calls. */
-#include <string.h>
-
 #include "merge-common.h"
 
 /* ---- what is common ------------------------------------------------------- */
