@@ -17,7 +17,7 @@ done
 { grep '^CPU,' tests/software-presets.csv; echo "PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|N1|*|,perf::PAGE-FAULTS,perf::MINOR-FAULTS"; } >"$tmp/table.csv"
 
 # The reasons' names and words.
-perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] = (.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
+perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] =\s+(.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
 	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/model/why.c >"$tmp/texts"
 is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/format.h | tr -d '\t' | sort)"
 is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""

@@ -97,7 +97,7 @@ is "in the order of their numbers, as sspapi-store(5) says" "$(paste -sd'|' "$tm
 	my @row = split /\n/, $page;
 	$format =~ /enum sp_why \{(.*?)\}/s;
 	my @names = grep { !/NONE|WHYS/ } $1 =~ /SP_WHY\w+/g;
-	for my $name (@names) { my ($text) = $why =~ /\[$name\] = \(?"([^"]*)/; push @found, grep { index($text, $_) == 0 } @row }
+	for my $name (@names) { my ($text) = $why =~ /\[$name\] =\s+\(?"([^"]*)/; push @found, grep { index($text, $_) == 0 } @row }
 	print join "|", @found' "$tmp/reasons")"
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # The workflow runs what README says to run.
