@@ -73,6 +73,16 @@ printf '/* As the %s says (core/new/a.%s, b.%s). */\n' 'contra''ct' md md >"$tmp
 touch "$tmp/cites/core/new/a".md
 SSPAPI_TREE=$tmp/cites scripts/check-references >"$tmp/said"
 is "scripts/check-references: what is not in this repository" "$? $(cut -c1-18 "$tmp/said" | paste -sd'|' -)" "1 core/new/a.c:1:/* |core/new/a.c:1: b."
+check "scripts/check-words" scripts/check-words
+mkdir -p "$tmp/words/core/new" "$tmp/words/scripts"
+printf '/* a.c: one. */\nint a; /* what it is */\nint b; /* The thread is told. */\n' >"$tmp/words/core/new/a.c"
+SSPAPI_TREE=$tmp/words scripts/check-words --reset
+check "check-words: as many as are allowed" env SSPAPI_TREE="$tmp/words" scripts/check-words
+printf 'const char *c = "is told";	/* %099d */\n' 1 >>"$tmp/words/core/new/a.c"
+SSPAPI_TREE=$tmp/words scripts/check-words >"$tmp/said"
+is "check-words: one more, and a wide line" "$? $(grep -c '^core/new/a.c:4: ' "$tmp/said") $(sed -n "s/^'\([a-z]*\)' in .*/\1/p" "$tmp/said" | tr '\n' ' ')" "1 2 tell columns "
+SSPAPI_TREE=$tmp/words scripts/check-words --update
+check "check-words: --update raises nothing" sh -c '! SSPAPI_TREE=$1 scripts/check-words >/dev/null' sh "$tmp/words"
 check "scripts/tests-index: each file says what it is, a helper with its arguments" scripts/tests-index
 mkdir -p "$tmp/index/tests/cases" "$tmp/index/tests/lib"
 printf '. tests/lib/lib.sh\n' >"$tmp/index/tests/cases/10-bare.t"
