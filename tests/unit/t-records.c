@@ -238,7 +238,7 @@ static void check(void)
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_int_equal(m.tally.damaged, 0);
 	while (sp_model_next(&m, &row))
-		check_row(&m, &row, &oracles[sp_relation_at(&m, m.place[row.index - 1].relation)->id]);
+		check_row(&m, &row, &oracles[sp_relation_at(&m, m.walk.place[row.walk.index - 1].relation)->id]);
 	check_sum(&m);
 	sp_model_close(&m);
 }
