@@ -1,6 +1,6 @@
 /*
  * share: counts a part of its CPU time, and measures by the CPU clocks how much that is.
- * usage: share WAY	prints the ns that were counted, and those of the whole process
+ * usage: share WAY	prints the ns that were counted, those of the whole process, and how often it was preempted
  *	short	many short counts, as much time between them
  *	sleeps	the same, with a sleep in each count and before it
  *	long	one count, as long before it and after it
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -219,6 +220,7 @@ static long counts_a_cpu(void)
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
+	struct rusage used;
 	long counted;
 
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
@@ -228,6 +230,7 @@ int main(int argc, char **argv)
 	counted = !strcmp(way, "short") ? many(200, 0) : !strcmp(way, "sleeps") ? many(50, 50) : !strcmp(way, "long") ? once() :
 		  !strcmp(way, "runs") ? never_stops() : !strcmp(way, "later") ? stops_later() :
 		  !strcmp(way, "attached") ? attaches() : !strcmp(way, "inherits") ? inherits() : counts_a_cpu();
-	printf("%ld %ld\n", counted, now(CLOCK_PROCESS_CPUTIME_ID));
+	getrusage(RUSAGE_SELF, &used);
+	printf("%ld %ld %ld\n", counted, now(CLOCK_PROCESS_CPUTIME_ID), used.ru_nivcsw);
 	return 0;
 }
