@@ -32,7 +32,7 @@ bool sp_split_take(struct sp_split *p, uintptr_t frame)
 	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
 		return false;
 	/* A handler jumped out of a scan: what it left is half done. */
-	p->marked = false;
+	p->scan.marked = false;
 	sp_put(&p->gate.ready, 0);
 	sp_put(&p->frame, frame);
 	return true;
@@ -119,7 +119,7 @@ void sp_hold_close(struct sp_split *p, int group)
 {
 	for (uint32_t i = p->n; i-- > 0;)
 		for (uint32_t e = p->natives; e-- > 0;)
-			if (group < 0 || p->group[e] == group) {
+			if (group < 0 || p->opened.group[e] == group) {
 				sp_counter_close(p->cpu[i].fd[e]);
 				p->cpu[i].fd[e] = -1;
 			}
@@ -128,11 +128,11 @@ void sp_hold_close(struct sp_split *p, int group)
 /* It is no clock's any more. */
 static void shut(struct sp_split *p)
 {
-	sp_add(&sp_process.budget.spent, -p->aside);
-	p->aside = 0;
+	sp_add(&sp_process.budget.spent, -p->unread.aside);
+	p->unread.aside = 0;
 	sp_hold_close(p, -1);
 	sp_put(&p->gate.ready, 0);
-	p->marked = false;
+	p->scan.marked = false;
 	p->clock = NULL;
 }
 
@@ -211,7 +211,7 @@ static bool close_splits(struct sp_split *list)
 	for (p = list; p; p = next) {
 		next = p->next;
 		shut(p);
-		p->trouble = SP_WHY_ENDED;
+		p->scan.trouble = SP_WHY_ENDED;
 		give(p, true);
 	}
 	return true;
@@ -237,7 +237,7 @@ bool sp_hold_close_oldest(struct sp_clock *c, const struct sp_split *but)
 	if (!last)
 		return false;
 	shut(last);
-	last->trouble = SP_WHY_BUDGET;
+	last->scan.trouble = SP_WHY_BUDGET;
 	sp_split_give(last);
 	return true;
 }

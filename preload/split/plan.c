@@ -120,7 +120,7 @@ static bool is_of_cpu(int error)
 static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g)
 {
 	for (uint32_t i = p->natives; i-- > 0;)
-		if (p->group[i] == g) {
+		if (p->opened.group[i] == g) {
 			sp_counter_close(c->fd[i]);
 			c->fd[i] = -1;
 		}
@@ -134,10 +134,10 @@ static bool is_apart(const struct sp_split *p, const struct sp_split_cpu *c, con
 		struct perf_event_attr a;
 		int fd;
 
-		if (p->group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
+		if (p->opened.group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
 			continue;
-		a = attr_of(&o->at[i], true, p->inherits);
-		fd = sp_counter_open(&a, p->tid, c->cpu, -1);
+		a = attr_of(&o->at[i], true, p->target.inherits);
+		fd = sp_counter_open(&a, p->target.tid, c->cpu, -1);
 		sp_counter_close(fd);
 		if (fd != -ENOENT)
 			return false;
@@ -153,10 +153,10 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 	for (uint32_t i = 0; i < p->natives; i++) {
 		struct perf_event_attr a;
 
-		if (p->group[i] != g)
+		if (p->opened.group[i] != g)
 			continue;
-		a = attr_of(&o->at[i], leader < 0, p->inherits);
-		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->tid, c->cpu, leader) : -ENOENT;
+		a = attr_of(&o->at[i], leader < 0, p->target.inherits);
+		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->target.tid, c->cpu, leader) : -ENOENT;
 		if (is_of_cpu(c->fd[i])) {
 			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
 			c->apart[g] = c->fd[i] == -ENOENT && is_apart(p, c, o, g);
@@ -165,7 +165,7 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 		}
 		if (c->fd[i] < 0)
 			return c->fd[i];
-		if (!p->inherits && leader < 0)
+		if (!p->target.inherits && leader < 0)
 			leader = c->fd[i];
 	}
 	return 0;
@@ -224,23 +224,23 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
 	for (int g = 0; g < SP_GROUPS; g++) {
 		int r;
 
-		p->leader[g] = -1;
-		p->size[g] = 0;
+		p->opened.leader[g] = -1;
+		p->opened.size[g] = 0;
 		for (uint32_t i = p->natives; i-- > 0;)
-			if (p->group[i] == g) {
-				p->leader[g] = (int)i;
-				p->size[g]++;
+			if (p->opened.group[i] == g) {
+				p->opened.leader[g] = (int)i;
+				p->opened.size[g]++;
 			}
-		if (p->leader[g] < 0)
+		if (p->opened.leader[g] < 0)
 			continue;
 		r = open_everywhere(p, o, (enum sp_group)g);
 		any = any || r >= 0;
 		if (r < 0) {
-			p->leader[g] = -1;
+			p->opened.leader[g] = -1;
 			p->why = why_not(r);
 		}
 	}
-	p->counts = p->leader[SP_HARDWARE] >= 0;
+	p->opened.counts = p->opened.leader[SP_HARDWARE] >= 0;
 	if (!any)
 		p->kind = SP_BY_RESIDENCY;
 }
@@ -249,12 +249,12 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
  * (Of children that inherit the kernel brings the times up to date at different moments.)  False: *why is why not. */
 static bool find_times(struct sp_split *p, enum sp_why *why)
 {
-	int leads = p->leader[SP_SOFTWARE], r;
+	int leads = p->opened.leader[SP_SOFTWARE], r;
 
 	p->times.n = p->n;
-	p->tells = leads >= 0 && !p->inherits;
+	p->tells = leads >= 0 && !p->target.inherits;
 	for (uint32_t i = 0; i < p->n && p->tells; i++) {
-		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->size[SP_SOFTWARE] };
+		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->opened.size[SP_SOFTWARE] };
 		p->tells = p->cpu[i].fd[leads] >= 0;
 	}
 	sp_residency_forget(&p->times);
@@ -428,16 +428,16 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->sum = (void *)((char *)p + sum);
 	p->cpu = (void *)((char *)p + cpus);
 	p->window = (void *)((char *)p + windows);
-	p->at = (int64_t *)((char *)p + shares);
-	p->proven = p->at + (n + 1) * k;
-	p->total = p->proven + (n + 1) * k;
-	p->share = p->total + n + 1;
-	p->ns = (uint64_t *)(p->share + n + 1);
-	p->low = (int64_t *)(p->ns + n + 1);
-	p->high = p->low + n;
-	p->grown = p->high + n;
-	p->weight = (double *)(p->grown + n);
-	p->cpus = (int32_t *)(p->weight + n);
+	p->parts.at = (int64_t *)((char *)p + shares);
+	p->parts.proven = p->parts.at + (n + 1) * k;
+	p->parts.total = p->parts.proven + (n + 1) * k;
+	p->parts.share = p->parts.total + n + 1;
+	p->parts.ns = (uint64_t *)(p->parts.share + n + 1);
+	p->parts.low = (int64_t *)(p->parts.ns + n + 1);
+	p->parts.high = p->parts.low + n;
+	p->parts.grown = p->parts.high + n;
+	p->parts.weight = (double *)(p->parts.grown + n);
+	p->parts.cpus = (int32_t *)(p->parts.weight + n);
 	for (uint64_t i = 0; i < n; i++) {
 		p->cpu[i].cpu = i < c->n ? c->cpu[i] : -1;
 		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
@@ -447,27 +447,27 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 		for (uint32_t e = 0; e < natives; e++)
 			p->cpu[i].fd[e] = -1;
 	}
-	p->owed = (int64_t *)((char *)p + values) + 3 * n * k;
-	p->papi = p->owed + k;
-	p->least = p->papi + k;
-	p->most = p->least + k;
-	p->elsewhere = p->most + k;
+	p->unread.owed = (int64_t *)((char *)p + values) + 3 * n * k;
+	p->beside.papi = p->unread.owed + k;
+	p->beside.least = p->beside.papi + k;
+	p->beside.most = p->beside.least + k;
+	p->parts.elsewhere = p->beside.most + k;
 	p->times.at = (void *)((char *)p + times);
 	p->clock = c;
-	p->may = c->may;
+	p->opened.may = c->may;
 	p->n = c->n;
 	p->room = (uint32_t)n;
 	p->k = (uint32_t)k;
-	p->tid = w->tid;
-	p->thread = w->opened->at->thread;
-	p->own = w->own && !w->inherits;
-	p->inherits = w->inherits;
+	p->target.tid = w->tid;
+	p->target.thread = w->opened->at->thread;
+	p->target.own = w->own && !w->inherits;
+	p->target.inherits = w->inherits;
 	p->gate.changes = w->opened->changes;
-	p->digest = digest(w->opened);
-	p->foreign = w->opened->opener != sp_self.tid;
-	p->leader[0] = p->leader[1] = -1;
-	p->home = p->told_home = p->rests = -1;
-	p->where = SP_NO_CPU;
+	p->opened.digest = digest(w->opened);
+	p->target.foreign = w->opened->opener != sp_self.tid;
+	p->opened.leader[0] = p->opened.leader[1] = -1;
+	p->segment.home = p->told.home = p->rest.at = -1;
+	p->others.where = SP_NO_CPU;
 	return p;
 }
 
@@ -495,7 +495,7 @@ static bool can_rest(const struct sp_split *p)
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->sum[e].hardware && (p->sum[e].falls || p->sum[e].clock))
 			return false;
-	return sp_one_clock && p->own && !p->foreign && p->kind == SP_BY_EXACT && p->counts;
+	return sp_one_clock && p->target.own && !p->target.foreign && p->kind == SP_BY_EXACT && p->opened.counts;
 }
 
 /* With its clock, and counters where they can be had and there is credit for them: by `how`, and else *why says why not. */
@@ -522,7 +522,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attrib
 	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
 		p->natives = w->opened->n;
 		for (uint32_t i = 0; i < p->natives; i++)
-			p->group[i] = is_software(&w->opened->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
+			p->opened.group[i] = is_software(&w->opened->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
 		open_counters(p, w->opened);
 		if (p->kind == SP_BY_EXACT && w->overflows) {
 			p->kind = SP_BY_APPROXIMATE;
@@ -536,8 +536,8 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attrib
 		return NULL;
 	}
 	make_windows(p);
-	p->can_rest = can_rest(p);
-	if (p->own && sp_hold_splits(c) >= SPLITS_EACH)
+	p->rest.can = can_rest(p);
+	if (p->target.own && sp_hold_splits(c) >= SPLITS_EACH)
 		(void)sp_hold_close_oldest(c, p);
 	sp_hold_add(c, p);
 	return p;
@@ -560,16 +560,16 @@ void sp_plan_keeps(struct sp_split *p)
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
 	/* (The opening has counted on the first one.) */
-	if (p->aside || sp_conf.attribution != SP_BY_AUTO || (p->marked && !sp_clock_may_spend(ns)))
+	if (p->unread.aside || sp_conf.attribution != SP_BY_AUTO || (p->scan.marked && !sp_clock_may_spend(ns)))
 		return;
 	sp_add(&sp_process.budget.spent, ns);
-	p->aside = ns;
+	p->unread.aside = ns;
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
 {
 	/* (A thread's own that another one starts is shared from then on.) */
-	return p && sp_split_holds(p, w->opened) && p->tid == w->tid && (p->own || !w->own || w->inherits) && p->inherits == w->inherits &&
+	return p && sp_split_holds(p, w->opened) && p->target.tid == w->tid && (p->target.own || !w->own || w->inherits) && p->target.inherits == w->inherits &&
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
@@ -582,9 +582,9 @@ static void settle(struct sp_split *p)
 
 			c->total = c->told = c->proven;
 		}
-		p->elsewhere[e] = 0;
+		p->parts.elsewhere[e] = 0;
 	}
-	p->open_why = SP_WHY_NONE;
+	p->segment.open_why = SP_WHY_NONE;
 }
 
 static bool is_same(const struct sp_split *p, const struct sp_opened *o)
@@ -592,15 +592,15 @@ static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 	struct sp_counted is = sp_counted(o);
 
 	for (uint32_t i = 0; i < o->n; i++)
-		if (o->at[i].attr.inherit != p->inherits)
+		if (o->at[i].attr.inherit != p->target.inherits)
 			return false;
-	return is.known && is.tid == p->tid && is.thread == p->thread && digest(o) == p->digest;
+	return is.known && is.tid == p->target.tid && is.thread == p->target.thread && digest(o) == p->opened.digest;
 }
 
 /* A scan that failed says so: it is opened anew. */
 bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
 {
-	if (!p->clock || p->trouble != SP_WHY_NONE || p->wide)
+	if (!p->clock || p->scan.trouble != SP_WHY_NONE || p->segment.wide)
 		return false;
 	if (p->gate.changes != opened->changes && is_same(p, opened))
 		p->gate.changes = opened->changes;
@@ -626,17 +626,17 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 	enum sp_why limit;
 
 	*why = SP_WHY_NONE;
-	if (*at && (*at)->wide && affords(w, &limit) == SP_BY_READING)
-		(*at)->wide = false;		/* what is watched is better than nothing */
+	if (*at && (*at)->segment.wide && affords(w, &limit) == SP_BY_READING)
+		(*at)->segment.wide = false;		/* what is watched is better than nothing */
 	if (fits(*at, w)) {
-		if (!w->own && (*at)->own)
-			(*at)->shared = (*at)->visited = true;
+		if (!w->own && (*at)->target.own)
+			(*at)->others.shared = (*at)->others.visited = true;
 		settle(*at);
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
 	clock = *at ? sp_get(&(*at)->clock) : NULL;
-	if (clock && (*at)->wide)
+	if (clock && (*at)->segment.wide)
 		clock->stale = true;
 	sp_split_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)
@@ -671,11 +671,11 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 static bool open_more(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o)
 {
 	for (int g = 0; g < SP_GROUPS; g++)
-		if (p->leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
+		if (p->opened.leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
 			return false;
-	if (p->counts && p->clock->counting == p && c->fd[p->leader[SP_HARDWARE]] >= 0)
-		(void)sp_counter_switch(c->fd[p->leader[SP_HARDWARE]], true);
-	return !p->tells || c->fd[p->leader[SP_SOFTWARE]] >= 0;
+	if (p->opened.counts && p->clock->counting == p && c->fd[p->opened.leader[SP_HARDWARE]] >= 0)
+		(void)sp_counter_switch(c->fd[p->opened.leader[SP_HARDWARE]], true);
+	return !p->tells || c->fd[p->opened.leader[SP_SOFTWARE]] >= 0;
 }
 
 /* Opens shadow counters as CPU i of p, which has none.  False: nothing stays open. */
@@ -692,7 +692,7 @@ static bool open_cpu(struct sp_split *p, uint32_t i, const struct sp_opened *o, 
 		c->fd[e] = -1;
 	memset(c->value, 0, 3 * p->k * sizeof(*c->value));
 	if (open_more(p, c, o)) {
-		p->times.at[i] = p->tells ? (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = 3 + p->size[SP_SOFTWARE] } :
+		p->times.at[i] = p->tells ? (struct sp_residency_at){ .fd = c->fd[p->opened.leader[SP_SOFTWARE]], .words = 3 + p->opened.size[SP_SOFTWARE] } :
 					    p->clock->times.at[at];
 		if (sp_residency_look(&p->times.at[i], &look)) {
 			c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
@@ -735,11 +735,11 @@ static void replace_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
 	for (int g = 0; g < SP_GROUPS; g++)
 		close_cpu(p, &p->cpu[i], (enum sp_group)g);
 	for (uint32_t e = 0; e < p->k; e++)
-		p->elsewhere[e] += sp_window_replace(&p->window[e], i);
-	if (p->told_home == (int)i)
-		p->told_home = -1;
-	if (p->rests == (int)i)
-		p->rests = -1;
+		p->parts.elsewhere[e] += sp_window_replace(&p->window[e], i);
+	if (p->told.home == (int)i)
+		p->told.home = -1;
+	if (p->rest.at == (int)i)
+		p->rest.at = -1;
 	(void)open_cpu(p, i, o, cpu);
 }
 
@@ -758,7 +758,7 @@ bool sp_plan_follow(struct sp_split *p, const struct sp_opened *o, int cpu)
 	}
 	if (is) {			/* by other events: what the last scan says of all is over */
 		sp_residency_forget(&p->times);
-		p->last.sum = (struct sp_clock_sum){ .known = false };
+		p->scan.last.sum = (struct sp_clock_sum){ .known = false };
 	}
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, each);
 	return is;
@@ -791,24 +791,24 @@ static void turn(struct sp_split *p, bool on)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		for (uint32_t e = 0; e < p->natives; e++)
-			if (p->group[e] == SP_HARDWARE && p->cpu[i].fd[e] >= 0 &&
-			    ((int)e == p->leader[SP_HARDWARE] || p->inherits))
+			if (p->opened.group[e] == SP_HARDWARE && p->cpu[i].fd[e] >= 0 &&
+			    ((int)e == p->opened.leader[SP_HARDWARE] || p->target.inherits))
 				(void)sp_counter_switch(p->cpu[i].fd[e], on);
 	sp_put(&p->gate.ready, 0);
-	p->marked = false;
-	p->ousted = !on;
-	p->rests = -1;
+	p->scan.marked = false;
+	p->opened.ousted = !on;
+	p->rest.at = -1;
 }
 
 /* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */
 static void close_starved(struct sp_split *p)
 {
 	sp_hold_close(p, SP_HARDWARE);
-	p->leader[SP_HARDWARE] = -1;
-	p->counts = false;
+	p->opened.leader[SP_HARDWARE] = -1;
+	p->opened.counts = false;
 	p->why = SP_WHY_STARVED;
-	p->starving = 0;
-	if (p->leader[SP_SOFTWARE] < 0)
+	p->opened.starving = 0;
+	if (p->opened.leader[SP_SOFTWARE] < 0)
 		p->kind = SP_BY_RESIDENCY;
 }
 
@@ -818,20 +818,20 @@ static void change_counting(struct sp_split *p)
 	struct sp_clock *c = p->clock;
 	struct sp_split *before;
 
-	if (c->counting == p || (!p->counts && p->why != SP_WHY_MULTIPLEXED))
+	if (c->counting == p || (!p->opened.counts && p->why != SP_WHY_MULTIPLEXED))
 		return;
-	before = sp_hold_counts(c, p->counts ? p : NULL);
+	before = sp_hold_counts(c, p->opened.counts ? p : NULL);
 	if (before) {
 		turn(before, false);
 		sp_split_give(before);
 	}
-	if (p->counts)
+	if (p->opened.counts)
 		turn(p, true);
 }
 
 void sp_plan_starts(struct sp_split *p)
 {
-	if (p->starving >= STARVED)
+	if (p->opened.starving >= STARVED)
 		close_starved(p);
 	if (p->clock)
 		change_counting(p);
@@ -842,7 +842,7 @@ void sp_split_allowed(const struct sp_split *p, char *text, size_t n)
 	struct sp_out o;
 
 	sp_out_init(&o, -1, text, n - 1);
-	sp_out_cpu_list(&o, p->may.word, sizeof(p->may.word));
+	sp_out_cpu_list(&o, p->opened.may.word, sizeof(p->opened.may.word));
 	text[o.error ? 0 : o.used] = 0;
 }
 

@@ -22,14 +22,14 @@ bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, 
 	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
 	uint32_t at = 3;
 
-	if (p->leader[g] < 0 || c->fd[p->leader[g]] < 0)
+	if (p->opened.leader[g] < 0 || c->fd[p->opened.leader[g]] < 0)
 		return true;
-	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
+	if (!sp_counter_read(c->fd[p->opened.leader[g]], v, 3 + p->opened.size[g]))
 		return false;
 	c->now.enabled[g] = v[1];
 	c->now.ran[g] = v[2];
 	for (uint32_t i = 0; i < p->natives; i++)
-		if (p->group[i] == g)
+		if (p->opened.group[i] == g)
 			count[i] = v[at++];
 	return true;
 }
@@ -45,8 +45,8 @@ static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *c
 		if (!sp_counter_read(c->fd[i], v, 3))
 			return false;
 		count[i] = v[0];
-		c->now.enabled[p->group[i]] = v[1];
-		c->now.ran[p->group[i]] = v[2];
+		c->now.enabled[p->opened.group[i]] = v[1];
+		c->now.ran[p->opened.group[i]] = v[2];
 	}
 	return true;
 }
@@ -65,7 +65,7 @@ static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *co
 
 static bool read_natives(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
 {
-	return p->inherits ? read_singles(p, c, count) :
+	return p->target.inherits ? read_singles(p, c, count) :
 			     sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
 }
 
@@ -189,7 +189,7 @@ static bool read_there(struct sp_split *p, struct sp_split_cpu *c, struct sp_clo
 	if (!read_times(p, c, count, look))
 		return false;
 	c->now.low = c->now.high = look->ran;
-	if (p->marked && !sp_went_on(c)) {
+	if (p->scan.marked && !sp_went_on(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
 		memcpy(c->now.enabled, c->mark.enabled, sizeof(c->now.enabled));
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
@@ -208,11 +208,11 @@ static bool look_between(struct sp_split *p, const struct sp_split_cpu *c, const
 	uint64_t second[SP_NATIVES_MOST];
 
 	memcpy(second, first, sizeof(second));
-	if (!sp_scan_papis(p, o, p->papi) || (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
+	if (!sp_scan_papis(p, o, p->beside.papi) || (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
 		return false;
 	for (uint32_t e = 0; e < p->k; e++) {
-		p->least[e] = bound_of(p, e, first, second);
-		p->most[e] = bound_of(p, e, second, first);
+		p->beside.least[e] = bound_of(p, e, first, second);
+		p->beside.most[e] = bound_of(p, e, second, first);
 	}
 	return true;
 }
@@ -226,14 +226,14 @@ static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_cloc
 		return false;
 	put_values(p, c, count);
 	c->now.low = c->now.high = look->ran;
-	p->had = o && look_between(p, c, o, count);
+	p->beside.had = o && look_between(p, c, o, count);
 	return true;
 }
 
 /* The time on no CPU of ours, from two looks at one event before and after all others, which have run for `others`. */
 static void bound(struct sp_split *p, int by, const struct sp_clock_look *first, const struct sp_clock_look *again, uint64_t others)
 {
-	p->last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = sp_clock_sum(first, by, others).time,
+	p->scan.last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = sp_clock_sum(first, by, others).time,
 					     .most = sp_clock_sum(again, by, others).time };
 }
 
@@ -245,10 +245,10 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 	if (!sp_residency_look(&p->times.at[i], &again))
 		return false;
 	p->cpu[i].now.high = again.ran;
-	p->last.spent = again.enabled - first->enabled;
+	p->scan.last.spent = again.enabled - first->enabled;
 	bound(p, i, first, &again, others);
 	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
-		p->last.sum = sp_clock_sum(first, i, others);
+		p->scan.last.sum = sp_clock_sum(first, i, others);
 	return true;
 }
 
@@ -258,7 +258,7 @@ static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum,
 {
 	uint64_t others = 0;
 
-	if (!p->marked || p->inherits || !sum->known || sum->at != i)
+	if (!p->scan.marked || p->target.inherits || !sum->known || sum->at != i)
 		return false;
 	for (uint32_t c = 0; c < p->n; c++)
 		others += (int)c == i ? 0 : p->cpu[c].now.low;
@@ -267,10 +267,10 @@ static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum,
 
 bool sp_scan_is_short(const struct sp_split *p)
 {
-	int i = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : p->last.sum.at;
+	int i = p->target.tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : p->scan.last.sum.at;
 	struct sp_clock_look look;
 
-	return i >= 0 && sp_residency_look(&p->times.at[i], &look) && is_unmoved(p, &p->last.sum, i, &look);
+	return i >= 0 && sp_residency_look(&p->times.at[i], &look) && is_unmoved(p, &p->scan.last.sum, i, &look);
 }
 
 /* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked at before and after the others,
@@ -301,16 +301,16 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 	struct sp_clock_look first, look;
 	uint64_t others = 0;
 
-	p->had = false;
+	p->beside.had = false;
 	if (here < 0)
 		return read_away(p);
 	if (!read_here(p, &p->cpu[here], &first, o))
 		return false;
-	p->last.unmoved = is_unmoved(p, &p->before.sum, here, &first);
+	p->scan.last.unmoved = is_unmoved(p, &p->scan.before.sum, here, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
-		if (!p->last.unmoved && !read_there(p, &p->cpu[i], &look))
+		if (!p->scan.last.unmoved && !read_there(p, &p->cpu[i], &look))
 			return false;
 		others += p->cpu[i].now.low;
 	}
@@ -321,55 +321,55 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
  * times on the others are of one moment. */
 static bool read_theirs(struct sp_split *p)
 {
-	int by = p->before.sum.known ? p->before.sum.at : p->ran_at;
+	int by = p->scan.before.sum.known ? p->scan.before.sum.at : p->others.ran_at;
 	struct sp_clock_look first, again, look;
 	uint64_t others = 0;
 
 	if (!read_there(p, &p->cpu[by], &first))
 		return false;
-	p->last.enabled = first.enabled;
-	p->last.unmoved = is_unmoved(p, &p->before.sum, by, &first);
+	p->scan.last.enabled = first.enabled;
+	p->scan.last.unmoved = is_unmoved(p, &p->scan.before.sum, by, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (!p->last.unmoved && (int)i != by && !read_there(p, &p->cpu[i], &look))
+		if (!p->scan.last.unmoved && (int)i != by && !read_there(p, &p->cpu[i], &look))
 			return false;
 		others += (int)i == by ? 0 : p->cpu[i].now.low;
 	}
 	/* (Hardware counters were read after the times.) */
-	if ((!p->last.unmoved || p->counts) && !sp_residency_look(&p->times.at[by], &again))
+	if ((!p->scan.last.unmoved || p->opened.counts) && !sp_residency_look(&p->times.at[by], &again))
 		return false;
-	if (!p->last.unmoved || p->counts)
+	if (!p->scan.last.unmoved || p->opened.counts)
 		p->cpu[by].now.high = again.ran;
-	if (p->last.unmoved) {
-		p->last.sum = p->before.sum;
+	if (p->scan.last.unmoved) {
+		p->scan.last.sum = p->scan.before.sum;
 		return true;
 	}
 	bound(p, by, &first, &again, others);
-	if (p->last.sum.least == p->last.sum.most && !p->inherits)
-		p->last.sum = sp_clock_sum(&first, by, others);
+	if (p->scan.last.sum.least == p->scan.last.sum.most && !p->target.inherits)
+		p->scan.last.sum = sp_clock_sum(&first, by, others);
 	return true;
 }
 
 /* The CPU on which another thread ran last: the only one where it ran since the scan before, or the one from then if it has not run. */
 static int find_where(struct sp_split *p)
 {
-	const struct sp_clock_sum *from = &p->before.sum, *to = &p->last.sum;
+	const struct sp_clock_sum *from = &p->scan.before.sum, *to = &p->scan.last.sum;
 	int ran = 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
 		if (sp_went_on(&p->cpu[i])) {
-			p->ran_at = (int)i;
+			p->others.ran_at = (int)i;
 			ran++;
 		}
 	if (ran > 1 || !from->known || !to->known || from->at != to->at || from->time != to->time)
 		return SP_NO_CPU;
-	return ran ? p->cpu[p->ran_at].cpu : sp_get(&p->where);
+	return ran ? p->cpu[p->others.ran_at].cpu : sp_get(&p->others.where);
 }
 
 bool sp_scan_slept(const struct sp_split *p)
 {
 	struct sp_clock_look now;
 
-	return p->last.sum.known && sp_residency_look(&p->times.at[p->last.sum.at], &now) && now.enabled == p->last.enabled;
+	return p->scan.last.sum.known && sp_residency_look(&p->times.at[p->scan.last.sum.at], &now) && now.enabled == p->scan.last.enabled;
 }
 
 static void mark(struct sp_split *p)
@@ -378,7 +378,7 @@ static void mark(struct sp_split *p)
 		p->cpu[i].mark = p->cpu[i].now;
 		memcpy(p->cpu[i].mark_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
-	p->before = p->last;
+	p->scan.before = p->scan.last;
 }
 
 /* Of a scan by which the caller's own time cannot be told, each so many are timed, by a system call; the others are charged as
@@ -387,13 +387,13 @@ static void mark(struct sp_split *p)
 
 static void charge(struct sp_split *p, bool theirs, int here, uint64_t begun_ns)
 {
-	uint32_t looks = p->last.unmoved && theirs ? 1 : (p->last.unmoved ? 1 : p->n) + SP_OWN_READS;
+	uint32_t looks = p->scan.last.unmoved && theirs ? 1 : (p->scan.last.unmoved ? 1 : p->n) + SP_OWN_READS;
 	struct sp_budget *b = &sp_process.budget;
 
 	if (here < 0 && !begun_ns)
 		sp_add(&b->spent, looks * sp_budget_look(b));
 	else
-		sp_budget_charge(b, &b->scan, here >= 0 ? p->last.spent : sp_clock_own_ns() - begun_ns, looks);
+		sp_budget_charge(b, &b->scan, here >= 0 ? p->scan.last.spent : sp_clock_own_ns() - begun_ns, looks);
 }
 
 bool sp_scan(struct sp_split *p, const struct sp_opened *o)
@@ -402,31 +402,31 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	uint64_t begun = sp_ticks(), begun_ns;
 	int here;
 
-	if (p->marked)
+	if (p->scan.marked)
 		mark(p);
-	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched };
-	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
-	begun_ns = here < 0 && p->scans++ % TIMED == 0 ? sp_clock_own_ns() : 0;
+	p->scan.last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->scan.before.switched };
+	here = p->target.tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	begun_ns = here < 0 && p->others.scans++ % TIMED == 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
-		p->last.switched = sp_clock_switched(p->clock);
-	if (p->last.switched != p->before.switched)
+		p->scan.last.switched = sp_clock_switched(p->clock);
+	if (p->scan.last.switched != p->scan.before.switched)
 		sp_residency_forget(&p->times);
 	read = theirs && here < 0 ? read_theirs(p) : read_all(p, here, o);
-	p->last.moves = p->before.moves;
-	read = read && (p->last.unmoved || sp_clock_moves(p->clock, &p->last.moves));
-	p->last.quiet = p->last.proof == sp_proof_now();
-	p->last.ticks = sp_ticks();
-	p->last.took = p->last.ticks - begun;
+	p->scan.last.moves = p->scan.before.moves;
+	read = read && (p->scan.last.unmoved || sp_clock_moves(p->clock, &p->scan.last.moves));
+	p->scan.last.quiet = p->scan.last.proof == sp_proof_now();
+	p->scan.last.ticks = sp_ticks();
+	p->scan.last.took = p->scan.last.ticks - begun;
 	charge(p, theirs, here, begun_ns);
-	sp_put(&p->where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
-	sp_put(&p->found, read);
-	p->home = theirs ? -1 : here;
-	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
-	if (read && !p->marked)
+	sp_put(&p->others.where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
+	sp_put(&p->others.found, read);
+	p->segment.home = theirs ? -1 : here;
+	p->scan.trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
+	if (read && !p->scan.marked)
 		mark(p);
-	p->marked = read;
-	p->gate.proof = p->last.proof;
+	p->scan.marked = read;
+	p->gate.proof = p->scan.last.proof;
 	/* (On a CPU that is none of ours there is nothing to probe.) */
-	sp_put(&p->gate.ready, read && !theirs && (p->last.quiet || !sp_proof_is_there()) && (p->probed || !p->counts || here < 0));
+	sp_put(&p->gate.ready, read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) && (p->opened.probed || !p->opened.counts || here < 0));
 	return read;
 }

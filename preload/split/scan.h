@@ -11,7 +11,7 @@
 /* Not the caller's own counts: what is counted goes on while the caller looks. */
 static inline bool sp_is_theirs(const struct sp_split *p)
 {
-	return !p->own || sp_get(&p->shared) || p->tid != sp_self.tid;
+	return !p->target.own || sp_get(&p->others.shared) || p->target.tid != sp_self.tid;
 }
 
 /* Was the thread there since the scan before? */

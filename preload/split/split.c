@@ -37,11 +37,11 @@ static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
  * other took. */
 static bool ran_together(const struct sp_split *p)
 {
-	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->last.took), all;
+	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan.last.took), all;
 
-	if (p->from < 0)
+	if (p->segment.from < 0)
 		return false;
-	all = p->cpu[p->from].now.enabled[SP_HARDWARE] - p->cpu[p->from].mark.enabled[SP_HARDWARE];
+	all = p->cpu[p->segment.from].now.enabled[SP_HARDWARE] - p->cpu[p->segment.from].mark.enabled[SP_HARDWARE];
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
@@ -58,12 +58,12 @@ static bool ran_together(const struct sp_split *p)
  * while they rest.) */
 static bool has_run(const struct sp_split *p, enum sp_group g)
 {
-	if (p->leader[g] < 0)
+	if (p->opened.leader[g] < 0)
 		return false;
 	if (g == SP_HARDWARE && !sp_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && !p->cpu[i].apart[g] && !(g == SP_HARDWARE && p->rests == (int)i) &&
+		if (sp_went_on(&p->cpu[i]) && !p->cpu[i].apart[g] && !(g == SP_HARDWARE && p->rest.at == (int)i) &&
 		    (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
@@ -73,7 +73,7 @@ static bool has_run(const struct sp_split *p, enum sp_group g)
 static bool is_counted(const struct sp_split *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (!p->ran[p->group[p->sum[e].native[t]]])
+		if (!p->segment.ran[p->opened.group[p->sum[e].native[t]]])
 			return false;
 	return p->sum[e].n != 0;
 }
@@ -82,22 +82,22 @@ static bool is_counted(const struct sp_split *p, uint32_t e)
 static bool has_copies(const struct sp_split *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (p->leader[p->group[p->sum[e].native[t]]] < 0)
+		if (p->opened.leader[p->opened.group[p->sum[e].native[t]]] < 0)
 			return false;
-	return p->sum[e].n && !p->sum[e].clock && !p->foreign && p->kind == SP_BY_EXACT;
+	return p->sum[e].n && !p->sum[e].clock && !p->target.foreign && p->kind == SP_BY_EXACT;
 }
 
 /* After a scan: where was the thread since the scan before but on CPUs that are watched? */
 static enum sp_why gap_of(struct sp_split *p)
 {
-	if (p->home < 0 && !sp_is_theirs(p))
+	if (p->segment.home < 0 && !sp_is_theirs(p))
 		return SP_WHY_UNWATCHED;
-	if (p->last.switched != p->before.switched)
+	if (p->scan.last.switched != p->scan.before.switched)
 		return SP_WHY_SWITCHED_OFF;
-	if (sp_clock_closes(&p->times, &p->before.sum, &p->last.sum))
+	if (sp_clock_closes(&p->times, &p->scan.before.sum, &p->scan.last.sum))
 		return SP_WHY_NONE;
 	/* (The kernel brings the times of what children inherit up to date at different moments.) */
-	if (!p->inherits && sp_clock_was_away(&p->times, &p->before.sum, &p->last.sum))
+	if (!p->target.inherits && sp_clock_was_away(&p->times, &p->scan.before.sum, &p->scan.last.sum))
 		return SP_WHY_UNWATCHED;
 	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
@@ -106,7 +106,7 @@ static enum sp_why gap_of(struct sp_split *p)
 static bool was_where_none_is(const struct sp_split *p, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && p->cpu[i].fd[p->leader[g]] < 0 && !p->cpu[i].apart[g])
+		if (sp_went_on(&p->cpu[i]) && p->cpu[i].fd[p->opened.leader[g]] < 0 && !p->cpu[i].apart[g])
 			return true;
 	return false;
 }
@@ -115,9 +115,9 @@ static bool was_where_none_is(const struct sp_split *p, enum sp_group g)
 static bool was_nowhere_else(struct sp_split *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != p->home && p->cpu[i].now.high != p->cpu[i].mark.high)
+		if ((int)i != p->segment.home && p->cpu[i].now.high != p->cpu[i].mark.high)
 			return false;
-	return p->home >= 0 && gap_of(p) == SP_WHY_NONE;
+	return p->segment.home >= 0 && gap_of(p) == SP_WHY_NONE;
 }
 
 /* Under `auto` the budget pays for scans, too: 400 threads that slept between two windows, with a start each, took a third of
@@ -130,17 +130,17 @@ static bool may_scan(const struct sp_split *p)
 /* The scan that ends a segment: its time was kept aside. */
 static bool may_end(struct sp_split *p)
 {
-	uint64_t aside = p->aside;
+	uint64_t aside = p->unread.aside;
 
 	sp_add(&sp_process.budget.spent, -aside);
-	p->aside = 0;
+	p->unread.aside = 0;
 	return aside || may_scan(p);
 }
 
 /* The scan that begins one. */
 static bool may_begin(struct sp_split *p)
 {
-	if (p->marked && !may_scan(p))
+	if (p->scan.marked && !may_scan(p))
 		return false;
 	sp_plan_keeps(p);
 	return true;
@@ -155,9 +155,9 @@ static bool is_ready(const struct sp_split *p, uint32_t proof)
 /* No scan now: windows are proven while the thread stays where it is. */
 static void stays_here(struct sp_split *p)
 {
-	p->asked = 0;
+	p->others.asked = 0;
 	p->gate.proof = sp_proof_now();
-	p->home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
+	p->segment.home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
 	sp_put(&p->gate.ready, 0);
 }
 
@@ -165,35 +165,35 @@ static void stays_here(struct sp_split *p)
 static void stays_unseen(struct sp_split *p)
 {
 	stays_here(p);
-	p->unmoved = p->settled = false;
-	p->unseen = true;
-	sp_put(&p->gate.ready, !sp_is_theirs(p) && (p->probed || !p->counts || p->home < 0));
+	p->segment.unmoved = p->segment.settled = false;
+	p->unread.unseen = true;
+	sp_put(&p->gate.ready, !sp_is_theirs(p) && (p->opened.probed || !p->opened.counts || p->segment.home < 0));
 }
 
 static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
-	p->from = p->home;
-	p->skipped = false;
+	p->segment.from = p->segment.home;
+	p->unread.skipped = false;
 	if (!sp_scan(p, o))
 		return false;
-	if (p->last.switched != p->before.switched)
-		p->rests = -1;		/* the program's prctl has switched them on, too */
-	if (p->gap == SP_WHY_NONE || p->gap == SP_WHY_RUNNING) {
+	if (p->scan.last.switched != p->scan.before.switched)
+		p->rest.at = -1;		/* the program's prctl has switched them on, too */
+	if (p->segment.gap == SP_WHY_NONE || p->segment.gap == SP_WHY_RUNNING) {
 		enum sp_why gap = gap_of(p);
 
-		p->gap = gap ? gap : p->gap;
+		p->segment.gap = gap ? gap : p->segment.gap;
 		if (gap == SP_WHY_UNWATCHED)
-			sp_put(&p->restless, true);
+			sp_put(&p->rest.never, true);
 	}
 	for (int g = 0; g < SP_GROUPS; g++) {
-		if (!p->ran[g] || has_run(p, (enum sp_group)g))
+		if (!p->segment.ran[g] || has_run(p, (enum sp_group)g))
 			continue;
-		p->ran[g] = false;
-		if (p->leader[g] >= 0 && !p->stood)
-			p->stood = was_where_none_is(p, (enum sp_group)g) ? SP_WHY_UNWATCHED :
+		p->segment.ran[g] = false;
+		if (p->opened.leader[g] >= 0 && !p->segment.stood)
+			p->segment.stood = was_where_none_is(p, (enum sp_group)g) ? SP_WHY_UNWATCHED :
 				   g == SP_HARDWARE ? SP_WHY_STARVED : SP_WHY_NONE;
 	}
-	p->settled = p->unmoved = p->unmoved && p->from == p->home && was_nowhere_else(p);
+	p->segment.settled = p->segment.unmoved = p->segment.unmoved && p->segment.from == p->segment.home && was_nowhere_else(p);
 	return true;
 }
 
@@ -208,19 +208,19 @@ static void copies_of(const struct sp_split *p, uint32_t e, int64_t *to)
 static void begin(struct sp_split *p, const int64_t *had, uint32_t home)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		copies_of(p, e, p->low);
-		sp_window_begin(&p->window[e], p->low, had ? had[e] : 0, home);
+		copies_of(p, e, p->parts.low);
+		sp_window_begin(&p->window[e], p->parts.low, had ? had[e] : 0, home);
 	}
-	memset(p->owed, 0, p->k * sizeof(*p->owed));
-	p->gap = p->stood = p->distrust = SP_WHY_NONE;
-	p->ran[SP_SOFTWARE] = p->ran[SP_HARDWARE] = true;
+	memset(p->unread.owed, 0, p->k * sizeof(*p->unread.owed));
+	p->segment.gap = p->segment.stood = p->segment.distrust = SP_WHY_NONE;
+	p->segment.ran[SP_SOFTWARE] = p->segment.ran[SP_HARDWARE] = true;
 }
 
 static void distrust(struct sp_split *p, enum sp_why why)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		sp_window_distrust(&p->window[e]);
-	p->distrust = why;
+	p->segment.distrust = why;
 }
 
 /* No other reader's value was later. */
@@ -233,11 +233,11 @@ static bool may_stay(const struct sp_window *w, int64_t value)
  * Handlers' calls inside others it does not know. */
 static void catch_up(struct sp_split *p, const int64_t *last)
 {
-	bool lost = __atomic_exchange_n(&p->lost, false, __ATOMIC_RELAXED), fresh = sp_get(&p->gate.fresh);
-	bool missed = __atomic_exchange_n(&p->missed, false, __ATOMIC_RELAXED);
-	uint32_t home = p->home < 0 ? p->n : (uint32_t)p->home;
+	bool lost = __atomic_exchange_n(&p->unread.lost, false, __ATOMIC_RELAXED), fresh = sp_get(&p->gate.fresh);
+	bool missed = __atomic_exchange_n(&p->unread.missed, false, __ATOMIC_RELAXED);
+	uint32_t home = p->segment.home < 0 ? p->n : (uint32_t)p->segment.home;
 
-	p->unmoved = p->settled && !missed && !lost;
+	p->segment.unmoved = p->segment.settled && !missed && !lost;
 	sp_put(&p->gate.fresh, 0);
 	if (fresh || lost)
 		begin(p, NULL, home);
@@ -268,28 +268,28 @@ static bool may_look(void)
 
 int sp_split_stays(struct sp_split *p)
 {
-	if (sp_proof_is_there() || sp_is_theirs(p) || !sp_get(&p->gate.ready) || !p->settled || p->unseen || p->trouble || p->home < 0 ||
-	    sp_get(&p->missed) || sp_get(&p->lost) || !may_look() || !sp_scan_is_short(p))
+	if (sp_proof_is_there() || sp_is_theirs(p) || !sp_get(&p->gate.ready) || !p->segment.settled || p->unread.unseen || p->scan.trouble || p->segment.home < 0 ||
+	    sp_get(&p->unread.missed) || sp_get(&p->unread.lost) || !may_look() || !sp_scan_is_short(p))
 		return SP_NO_CPU;
-	return p->cpu[p->home].cpu;
+	return p->cpu[p->segment.home].cpu;
 }
 
 void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened)
 {
 	bool theirs = sp_is_theirs(p);
 
-	sp_put(&p->found, false);
+	sp_put(&p->others.found, false);
 	if (!(ends || theirs) || !sp_split_take_here(p))	/* (another thread's reset may scan it right now) */
 		return;
-	if (!p->clock || !p->marked || p->trouble || p->unseen || is_ready(p, sp_proof_now()) || sp_split_stays(p) >= 0) {
+	if (!p->clock || !p->scan.marked || p->scan.trouble || p->unread.unseen || is_ready(p, sp_proof_now()) || sp_split_stays(p) >= 0) {
 		;
 	} else if (!(ends ? may_end(p) : may_scan(p))) {
-		p->skips = true;
+		p->unread.skips = true;
 	} else {
 		catch_up(p, last);
-		if (p->skipped)		/* (rseq must not prove this call, or the scan would not be used.) */
+		if (p->unread.skipped)		/* (rseq must not prove this call, or the scan would not be used.) */
 			sp_add(&sp_self.losses, 1);
-		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
+		p->others.asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
 	sp_split_give(p);
 }
@@ -298,28 +298,28 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 static void anchor_home(struct sp_split *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		copies_of(p, e, p->high);
-		p->high[p->home] = p->most[e];
+		copies_of(p, e, p->parts.high);
+		p->parts.high[p->segment.home] = p->beside.most[e];
 		if (has_copies(p, e) && is_counted(p, e))
-			sp_window_anchor(&p->window[e], p->papi[e], p->high);
+			sp_window_anchor(&p->window[e], p->beside.papi[e], p->parts.high);
 	}
 }
 
 void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened)
 {
-	if (!p->own || p->tid != sp_self.tid || sp_is_theirs(p) || !sp_split_take_here(p))
+	if (!p->target.own || p->target.tid != sp_self.tid || sp_is_theirs(p) || !sp_split_take_here(p))
 		return;
-	if (p->clock && p->marked && !p->trouble && !p->unseen && opened->filters == sp_filters() && may_scan(p)) {
+	if (p->clock && p->scan.marked && !p->scan.trouble && !p->unread.unseen && opened->filters == sp_filters() && may_scan(p)) {
 		bool is;
 
 		catch_up(p, last);
 		/* So that home's count from the next scan on. (Since the last one the program may have switched the thread's events off.) */
-		if (p->rests >= 0 && scan(p, opened))
+		if (p->rest.at >= 0 && scan(p, opened))
 			(void)sp_rest_wake(p);
 		is = scan(p, opened);
-		if (is && p->home >= 0 && p->had && p->last.quiet && p->gap == SP_WHY_NONE)
+		if (is && p->segment.home >= 0 && p->beside.had && p->scan.last.quiet && p->segment.gap == SP_WHY_NONE)
 			anchor_home(p);
-		p->asked = 0;
+		p->others.asked = 0;
 		if (is)
 			sp_plan_add(p, opened, to);
 	}
@@ -328,24 +328,24 @@ void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t
 
 bool sp_split_went(struct sp_split *p, const struct sp_cpus *to)
 {
-	uint32_t n = sp_cpus_count(&p->may);
+	uint32_t n = sp_cpus_count(&p->opened.may);
 
-	sp_cpus_add(&p->may, to);
-	return sp_cpus_count(&p->may) != n;
+	sp_cpus_add(&p->opened.may, to);
+	return sp_cpus_count(&p->opened.may) != n;
 }
 
 bool sp_split_share(struct sp_split *p)
 {
-	if (p->own && p->tid != sp_self.tid) {
-		sp_put(&p->restless, true);
-		sp_put(&p->visited, true);
+	if (p->target.own && p->target.tid != sp_self.tid) {
+		sp_put(&p->rest.never, true);
+		sp_put(&p->others.visited, true);
 	}
-	return p->own && p->tid != sp_self.tid && !__atomic_exchange_n(&p->shared, true, __ATOMIC_RELAXED);
+	return p->target.own && p->target.tid != sp_self.tid && !__atomic_exchange_n(&p->others.shared, true, __ATOMIC_RELAXED);
 }
 
 bool sp_split_is_shared(const struct sp_split *p)
 {
-	return sp_get(&p->shared);
+	return sp_get(&p->others.shared);
 }
 
 /* ---- a window -------------------------------------------------------------------- */
@@ -364,26 +364,26 @@ struct look {
  * other CPUs stood still, and those of its own have grown as PAPI's counters have.  False: at most is not known. */
 static bool bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value)
 {
-	int64_t since = l->papi ? value - p->papi[e] : 0;
+	int64_t since = l->papi ? value - p->beside.papi[e] : 0;
 	bool sure = true;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
-		p->low[i] = l->twice ? c->mark_value[e] : c->value[e];
-		p->high[i] = c->value[e];
-		if (l->stayed && (int)i != p->home)
+		p->parts.low[i] = l->twice ? c->mark_value[e] : c->value[e];
+		p->parts.high[i] = c->value[e];
+		if (l->stayed && (int)i != p->segment.home)
 			continue;
 		if ((int)i == sp_rest_of(p, e))		/* it stands still, where it will count from */
 			continue;
 		if (l->stayed && l->papi) {
-			p->low[i] = p->least[e] + since;
-			p->high[i] = p->most[e] + since;
+			p->parts.low[i] = p->beside.least[e] + since;
+			p->parts.high[i] = p->beside.most[e] + since;
 		} else if (p->sum[e].falls || (!l->before && !l->papi)) {
-			p->low[i] = SP_UNKNOWN;
+			p->parts.low[i] = SP_UNKNOWN;
 			sure = sure && !p->sum[e].falls;
 		} else if (!l->before) {
-			p->low[i] += since;
+			p->parts.low[i] += since;
 		}
 	}
 	return sure;
@@ -394,8 +394,8 @@ static uint64_t time_on(const struct sp_split *p, uint32_t i)
 {
 	uint64_t ns = p->cpu[i].now.high - p->cpu[i].told, told = 0;
 
-	if ((int)i == p->told_home)
-		told = sp_ticks_ns(p->gate.begun - p->told_ticks);
+	if ((int)i == p->told.home)
+		told = sp_ticks_ns(p->gate.begun - p->told.ticks);
 	return ns > told ? ns - told : 0;
 }
 
@@ -404,12 +404,12 @@ static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 {
 	const struct sp_split_cpu *c = &p->cpu[i];
 
-	if (p->rests == (int)i && sp_rest_hides(p, e))
+	if (p->rest.at == (int)i && sp_rest_hides(p, e))
 		return true;
 	for (uint32_t t = 0; t < p->sum[e].n; t++) {
 		uint32_t n = p->sum[e].native[t];
 
-		if (c->fd[n] < 0 && !c->apart[p->group[n]])
+		if (c->fd[n] < 0 && !c->apart[p->opened.group[n]])
 			return true;
 	}
 	return false;
@@ -418,7 +418,7 @@ static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 /* The time on CPUs that are not watched. (The kernel updates the times of threads that inherit at different moments.) */
 static double time_away(struct sp_split *p)
 {
-	return p->gap == SP_WHY_UNWATCHED && !p->inherits ? (double)sp_clock_away(&p->times, &p->before.sum, &p->last.sum) : 0;
+	return p->segment.gap == SP_WHY_UNWATCHED && !p->target.inherits ? (double)sp_clock_away(&p->times, &p->scan.before.sum, &p->scan.last.sum) : 0;
 }
 
 /* Home's counters rest: what the others have not counted of this much is home's; of a thread that was where none are, in proportion to
@@ -428,30 +428,30 @@ static void weigh_home(struct sp_split *p, int home, int64_t new, bool away)
 	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? time_away(p) : 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		new -= (int)i == home ? 0 : p->grown[i];
-		p->weight[i] = 0;
+		new -= (int)i == home ? 0 : p->parts.grown[i];
+		p->parts.weight[i] = 0;
 	}
-	p->grown[home] = new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
+	p->parts.grown[home] = new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
 }
 
 /* What is not proven: as the copies counted, which *grown is; where they did not run, as long as the thread was there.  What they
  * have not counted of a thread that was where it has none is from there: on a CPU that is none of ours, where the reading is. */
 static void weigh(struct sp_split *p, uint32_t e, int64_t new, bool copies, bool by_count)
 {
-	bool away = copies && !p->inherits && p->gap == SP_WHY_UNWATCHED;
+	bool away = copies && !p->target.inherits && p->segment.gap == SP_WHY_UNWATCHED;
 	double whole = 0, dark = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		int64_t counted = p->cpu[i].value[e] - p->cpu[i].told_value[e];
 		bool blind = copies && is_blind(p, e, i);
 
-		p->grown[i] = counted > 0 && !blind ? counted : 0;
-		p->weight[i] = by_count ? (double)p->grown[i] : 0;
-		whole += p->weight[i];
+		p->parts.grown[i] = counted > 0 && !blind ? counted : 0;
+		p->parts.weight[i] = by_count ? (double)p->parts.grown[i] : 0;
+		whole += p->parts.weight[i];
 		dark += blind ? (double)time_on(p, i) : 0;
 	}
 	for (uint32_t i = 0; i < p->n && (away || dark > 0 || whole <= 0); i++)
-		p->weight[i] = away || (dark > 0 && !is_blind(p, e, i)) ? 0 : (double)time_on(p, i);
+		p->parts.weight[i] = away || (dark > 0 && !is_blind(p, e, i)) ? 0 : (double)time_on(p, i);
 	if (copies && dark <= 0 && sp_rest_of(p, e) >= 0)
 		weigh_home(p, sp_rest_of(p, e), new, away);
 }
@@ -462,48 +462,48 @@ static void tell_unmoved(struct sp_split *p, uint32_t e, const struct sp_answer 
 	int64_t new = a->value[e] - p->window[e].value;
 
 	for (uint32_t i = 0; i <= p->n; i++)
-		p->at[i * p->k + e] = p->proven[i * p->k + e] = (int)i == p->home ? new : 0;
-	p->proven[(uint32_t)p->home * p->k + e] += p->owed[e];
-	sp_window_owed(&p->window[e], p->owed[e], (uint32_t)p->home);
-	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->home);
+		p->parts.at[i * p->k + e] = p->parts.proven[i * p->k + e] = (int)i == p->segment.home ? new : 0;
+	p->parts.proven[(uint32_t)p->segment.home * p->k + e] += p->unread.owed[e];
+	sp_window_owed(&p->window[e], p->unread.owed[e], (uint32_t)p->segment.home);
+	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->segment.home);
 }
 
 /* Notes the CPU that got counts of event e which no counter of ours had, since it or another CPU is not watched. */
 static void find_dark(struct sp_split *p, uint32_t e, bool copies, uint32_t at)
 {
 	for (uint32_t i = 0; i < p->n && copies; i++)
-		if (p->total[i] > 0 && is_blind(p, e, i))
-			p->dark = i + 1;
-	if (at == p->n ? p->total[at] > 0 : copies && p->gap == SP_WHY_UNWATCHED && p->total[at] > p->grown[at] &&
-					     sp_clock_was_away(&p->times, &p->before.sum, &p->last.sum))
-		p->dark = at + 1;
+		if (p->parts.total[i] > 0 && is_blind(p, e, i))
+			p->parts.dark = i + 1;
+	if (at == p->n ? p->parts.total[at] > 0 : copies && p->segment.gap == SP_WHY_UNWATCHED && p->parts.total[at] > p->parts.grown[at] &&
+					     sp_clock_was_away(&p->times, &p->scan.before.sum, &p->scan.last.sum))
+		p->parts.dark = at + 1;
 }
 
 static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a, const struct look *l, uint32_t at)
 {
 	struct sp_window *w = &p->window[e];
 	bool copies = has_copies(p, e), counted = is_counted(p, e);
-	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight, .grown = copies ? p->grown : NULL };
+	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->parts.weight, .grown = copies ? p->parts.grown : NULL };
 	int64_t rest = a->value[e] - w->value;
 
 	if (copies && l->low) {
 		bool sure = bounds(p, e, l, a->value[e]);
 
-		seen.low = p->low;
+		seen.low = p->parts.low;
 		/* (What counters that rest elsewhere than at home would have counted nobody knows.) */
-		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure && !sp_rest_hides(p, e) ? p->high : NULL;
-		seen.now = a->counts_on && sure ? p->high : NULL;
+		seen.high = l->high && p->segment.gap == SP_WHY_NONE && counted && sure && !sp_rest_hides(p, e) ? p->parts.high : NULL;
+		seen.now = a->counts_on && sure ? p->parts.high : NULL;
 	}
 	if (rest > 0) {
 		seen.away = copies ? 0 : time_away(p);
 		weigh(p, e, rest, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	}
-	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
+	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->parts.total, p->parts.share });
 	for (uint32_t i = 0; i <= p->n; i++) {
-		p->at[i * p->k + e] = p->total[i];
-		p->proven[i * p->k + e] = p->share[i];
+		p->parts.at[i * p->k + e] = p->parts.total[i];
+		p->parts.proven[i * p->k + e] = p->parts.share[i];
 	}
-	p->elsewhere[e] += p->total[p->n];
+	p->parts.elsewhere[e] += p->parts.total[p->n];
 	if (rest > 0)
 		find_dark(p, e, copies, at);
 }
@@ -512,7 +512,7 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 static int64_t not_proven(const struct sp_split *p, uint32_t e)
 {
 	const struct sp_window *w = &p->window[e];
-	int64_t sum = p->elsewhere[e] > 0 ? p->elsewhere[e] : 0;
+	int64_t sum = p->parts.elsewhere[e] > 0 ? p->parts.elsewhere[e] : 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
 		sum += w->cpu[i].total > w->cpu[i].told ? w->cpu[i].total - w->cpu[i].told : 0;
@@ -526,7 +526,7 @@ static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
 	const struct sp_window *w = &p->window[e];
 	int64_t now;
 
-	if (!p->inherits || p->counts || !sp_scan_sum(p, e, &now))
+	if (!p->target.inherits || p->opened.counts || !sp_scan_sum(p, e, &now))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (w->cpu[i].anchor == SP_UNKNOWN)
@@ -541,21 +541,21 @@ static enum sp_why reason(const struct sp_split *p, uint32_t e, const struct loo
 {
 	if (p->kind != SP_BY_EXACT)
 		return p->why || !elsewhere ? p->why : SP_WHY_UNWATCHED;
-	if (p->foreign)
+	if (p->target.foreign)
 		return SP_WHY_OPENER;
 	if (p->sum[e].clock)
 		return SP_WHY_CLOCK;
 	if (!has_copies(p, e))
 		return p->why;
-	if (p->distrust && !p->window[e].sound)
-		return p->distrust;
-	if (!l->low && p->home >= 0)
+	if (p->segment.distrust && !p->window[e].sound)
+		return p->segment.distrust;
+	if (!l->low && p->segment.home >= 0)
 		return SP_WHY_HANDLER;
 	if (sp_is_theirs(p))
-		return !l->low ? SP_WHY_HANDLER : elsewhere || p->gap == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED : SP_WHY_RUNNING;
-	if (p->stood && !is_counted(p, e))
-		return p->stood;
-	return p->gap ? p->gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
+		return !l->low ? SP_WHY_HANDLER : elsewhere || p->segment.gap == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED : SP_WHY_RUNNING;
+	if (p->segment.stood && !is_counted(p, e))
+		return p->segment.stood;
+	return p->segment.gap ? p->segment.gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
 }
 
 /* Of a part that is watched, which limit that is. */
@@ -569,7 +569,7 @@ static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct loo
 /* Another thread that has slept since the scan before, when all was proven: nothing is new. */
 static bool is_still(const struct sp_split *p, const struct sp_answer *a, const struct look *l)
 {
-	if (!l->before || !sp_is_theirs(p) || !p->last.unmoved || sp_went_on(&p->cpu[p->last.sum.at]) || p->open_why != SP_WHY_NONE)
+	if (!l->before || !sp_is_theirs(p) || !p->scan.last.unmoved || sp_went_on(&p->cpu[p->scan.last.sum.at]) || p->segment.open_why != SP_WHY_NONE)
 		return false;
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->window[e].value != a->value[e])
@@ -581,34 +581,34 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 {
 	bool all = true;
 
-	p->dark = 0;
+	p->parts.dark = 0;
 	if (is_still(p, a, l)) {
-		memset(p->at, 0, (p->n + 1) * p->k * sizeof(*p->at));
-		memset(p->proven, 0, (p->n + 1) * p->k * sizeof(*p->proven));
+		memset(p->parts.at, 0, (p->n + 1) * p->k * sizeof(*p->parts.at));
+		memset(p->parts.proven, 0, (p->n + 1) * p->k * sizeof(*p->parts.proven));
 		return SP_WHY_NONE;
 	}
 
-	if (p->leader[SP_HARDWARE] >= 0 && !was_where_none_is(p, SP_HARDWARE))
-		p->starving = has_run(p, SP_HARDWARE) ? 0 : p->starving + 1;
+	if (p->opened.leader[SP_HARDWARE] >= 0 && !was_where_none_is(p, SP_HARDWARE))
+		p->opened.starving = has_run(p, SP_HARDWARE) ? 0 : p->opened.starving + 1;
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t was = not_proven(p, e), elsewhere = p->elsewhere[e], is;
+		int64_t was = not_proven(p, e), elsewhere = p->parts.elsewhere[e], is;
 		bool sound = p->window[e].sound;
 
 		if (l->unmoved && may_stay(&p->window[e], a->value[e]))
 			tell_unmoved(p, e, a);
 		else
 			tell_event(p, e, a, l, at);
-		p->owed[e] = 0;
+		p->unread.owed[e] = 0;
 		is = not_proven(p, e);
 		all = all && !is;
 		/* (A difference of counters is not believed, either, where the copies are no bound: window.h.) */
 		if (sound && !p->window[e].sound)
-			p->distrust = p->sum[e].falls && is > was ? why_of(p, e, l, false) : SP_WHY_COPIES;
+			p->segment.distrust = p->sum[e].falls && is > was ? why_of(p, e, l, false) : SP_WHY_COPIES;
 		if (is > was)
-			p->open_why = why_of(p, e, l, p->elsewhere[e] > elsewhere || was_more(p, e, a->value[e]));
+			p->segment.open_why = why_of(p, e, l, p->parts.elsewhere[e] > elsewhere || was_more(p, e, a->value[e]));
 	}
-	p->open_why = all ? SP_WHY_NONE : p->open_why;
-	return p->open_why;
+	p->segment.open_why = all ? SP_WHY_NONE : p->segment.open_why;
+	return p->segment.open_why;
 }
 
 /* ---- what is told of it ---------------------------------------------------------- */
@@ -616,7 +616,7 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 static bool has_part(const struct sp_split *p, uint32_t i)
 {
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->at[i * p->k + e] || p->proven[i * p->k + e])
+		if (p->parts.at[i * p->k + e] || p->parts.proven[i * p->k + e])
 			return true;
 	return p->cpu[i].now.high != p->cpu[i].told;
 }
@@ -625,37 +625,37 @@ static void times_are_told(struct sp_split *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (p->cpu[i].told != p->cpu[i].now.high)
-			p->cpu[i].seen = p->last.ticks;
+			p->cpu[i].seen = p->scan.last.ticks;
 		p->cpu[i].told = p->cpu[i].now.high;
 		memcpy(p->cpu[i].told_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
-	p->told_home = p->home;
-	p->told_moves = p->last.moves;
-	p->told_ticks = p->gate.begun = p->last.ticks;
+	p->told.home = p->segment.home;
+	p->told.moves = p->scan.last.moves;
+	p->told.ticks = p->gate.begun = p->scan.last.ticks;
 }
 
 /* The parts, that of the reading's CPU last; those that have nothing are none. */
 static void tell(struct sp_split *p, uint32_t at, int cpu, struct sp_shares *s)
 {
-	size_t row = p->k * sizeof(*p->at);
+	size_t row = p->k * sizeof(*p->parts.at);
 	int64_t last[p->k];
 	uint32_t n = 0;
 
-	memcpy(last, &p->proven[at * p->k], row);
+	memcpy(last, &p->parts.proven[at * p->k], row);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (i == at || !has_part(p, i))
 			continue;
-		p->cpus[n] = p->cpu[i].cpu;
-		p->ns[n] = time_on(p, i);
-		memmove(&p->at[n * p->k], &p->at[i * p->k], row);
-		memmove(&p->proven[n * p->k], &p->proven[i * p->k], row);
+		p->parts.cpus[n] = p->cpu[i].cpu;
+		p->parts.ns[n] = time_on(p, i);
+		memmove(&p->parts.at[n * p->k], &p->parts.at[i * p->k], row);
+		memmove(&p->parts.proven[n * p->k], &p->parts.proven[i * p->k], row);
 		n++;
 	}
-	memcpy(&p->proven[n * p->k], last, row);
-	p->ns[n] = at < p->n ? time_on(p, at) : 0;
-	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->cpus, .at = p->at, .proven = p->proven, .ns = p->ns,
+	memcpy(&p->parts.proven[n * p->k], last, row);
+	p->parts.ns[n] = at < p->n ? time_on(p, at) : 0;
+	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->parts.cpus, .at = p->parts.at, .proven = p->parts.proven, .ns = p->parts.ns,
 				 .last = at < p->n ? p->cpu[at].cpu : cpu,
-				 .moves = p->last.moves - p->told_moves };
+				 .moves = p->scan.last.moves - p->told.moves };
 	times_are_told(p);
 }
 
@@ -678,10 +678,10 @@ static bool look_before(struct sp_split *p, struct look *l)
 		l->stayed = l->high = sp_scan_needs_most(p) && sp_scan_slept(p);
 		return true;
 	}
-	l->stayed = p->home >= 0 && p->last.proof == sp_proof_now();
-	l->papi = l->stayed && p->had;
+	l->stayed = p->segment.home >= 0 && p->scan.last.proof == sp_proof_now();
+	l->papi = l->stayed && p->beside.had;
 	l->high = l->papi;
-	if (l->stayed || p->home < 0)
+	if (l->stayed || p->segment.home < 0)
 		return true;
 	l->twice = l->high = true;
 	return scan(p, NULL);
@@ -694,13 +694,13 @@ static bool look_after(struct sp_split *p, const struct sp_answer *a, struct loo
 		return false;
 	if (sp_is_theirs(p))
 		return true;
-	l->high = p->home >= 0;
-	l->stayed = p->last.quiet && p->last.proof == a->open;
+	l->high = p->segment.home >= 0;
+	l->stayed = p->scan.last.quiet && p->scan.last.proof == a->open;
 	/* Where it moved, copies were read after those of the CPU where it is now. */
-	l->papi = (p->had && l->stayed) || (a->counts_on && !l->stayed && sp_scan_papis(p, a->opened, p->papi));
+	l->papi = (p->beside.had && l->stayed) || (a->counts_on && !l->stayed && sp_scan_papis(p, a->opened, p->beside.papi));
 	l->low = l->high || l->stayed || l->papi;
 	/* A handler has zeroed them meanwhile. */
-	if (sp_get(&p->lost))
+	if (sp_get(&p->unread.lost))
 		l->low = l->high = false;
 	return true;
 }
@@ -711,21 +711,21 @@ static bool is_behind(const struct sp_split *p, const struct sp_answer *a)
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->window[e].value != a->last[e])
 			return true;
-	return sp_get(&p->missed) || sp_get(&p->lost) || sp_get(&p->gate.fresh);
+	return sp_get(&p->unread.missed) || sp_get(&p->unread.lost) || sp_get(&p->gate.fresh);
 }
 
 static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 {
-	bool asked = p->asked == sp_self.tid && !is_behind(p, a);
+	bool asked = p->others.asked == sp_self.tid && !is_behind(p, a);
 
-	p->asked = 0;
+	p->others.asked = 0;
 	*l = (struct look){ .low = false };
 	if (!asked)
 		catch_up(p, a->last);
 	if (!(asked ? look_before(p, l) : look_after(p, a, l)))
 		return false;
-	l->unmoved = p->unmoved && (l->stayed || !l->before || l->twice) && !sp_is_theirs(p) && p->why != SP_WHY_MULTIPLEXED;
-	p->settled = l->unmoved || ((l->before || l->stayed) && !l->twice);
+	l->unmoved = p->segment.unmoved && (l->stayed || !l->before || l->twice) && !sp_is_theirs(p) && p->why != SP_WHY_MULTIPLEXED;
+	p->segment.settled = l->unmoved || ((l->before || l->stayed) && !l->twice);
 	return true;
 }
 
@@ -743,31 +743,31 @@ static bool skip(struct sp_split *p, const struct sp_answer *a)
 	for (uint32_t e = 0; e < p->k; e++) {
 		int64_t new = a->value[e] - p->window[e].value;
 
-		p->owed[e] += new;
+		p->unread.owed[e] += new;
 		if (at >= 0)
 			p->cpu[at].told_value[e] += new;
 		else
-			p->elsewhere[e] += new;
+			p->parts.elsewhere[e] += new;
 		sp_window_skipped(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
 	}
-	p->settled = p->unmoved && at >= 0 && at == p->home;
+	p->segment.settled = p->segment.unmoved && at >= 0 && at == p->segment.home;
 	stays_here(p);
-	p->settled = p->settled && at == p->home;
-	p->skipped = true;
+	p->segment.settled = p->segment.settled && at == p->segment.home;
+	p->unread.skipped = true;
 	return true;
 }
 
 /* The thread is read on a CPU that is not watched, where it is since PAPI was called.  False: it will not be watched, either. */
 static bool follow(struct sp_split *p, const struct sp_answer *a, int cpu)
 {
-	uint32_t proof = p->last.proof;
-	bool settled = p->settled;
+	uint32_t proof = p->scan.last.proof;
+	bool settled = p->segment.settled;
 
-	if (!a->counts_on || sp_is_theirs(p) || !p->last.quiet || proof != sp_proof_now() || a->opened->filters != sp_filters() ||
+	if (!a->counts_on || sp_is_theirs(p) || !p->scan.last.quiet || proof != sp_proof_now() || a->opened->filters != sp_filters() ||
 	    !sp_plan_follow(p, a->opened, cpu) || !scan(p, NULL))
 		return false;
-	p->settled = settled && p->home >= 0 && p->last.quiet && p->last.proof == proof;
-	p->told_home = p->settled ? p->home : p->told_home;
+	p->segment.settled = settled && p->segment.home >= 0 && p->scan.last.quiet && p->scan.last.proof == proof;
+	p->told.home = p->segment.settled ? p->segment.home : p->told.home;
 	return true;
 }
 
@@ -784,19 +784,19 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		sp_split_missed(p);
 		return false;
 	}
-	skips = p->skips || (p->asked != sp_self.tid && !may_scan(p));
-	p->skips = false;
-	if (skips && p->clock && p->marked && !p->trouble && !p->unseen && skip(p, answer)) {
+	skips = p->unread.skips || (p->others.asked != sp_self.tid && !may_scan(p));
+	p->unread.skips = false;
+	if (skips && p->clock && p->scan.marked && !p->scan.trouble && !p->unread.unseen && skip(p, answer)) {
 		shares->why = SP_WHY_CREDIT;
 		sp_split_give(p);
 		return false;
 	}
-	p->unseen = p->unseen || skips;
-	if (!p->clock || !p->marked || p->trouble || p->unseen || !look(p, answer, &l)) {
-		shares->why = p->trouble ? p->trouble : p->ousted ? SP_WHY_OUSTED : p->unseen ? SP_WHY_CREDIT : SP_WHY_HANDLER;
-		p->missed = true;
+	p->unread.unseen = p->unread.unseen || skips;
+	if (!p->clock || !p->scan.marked || p->scan.trouble || p->unread.unseen || !look(p, answer, &l)) {
+		shares->why = p->scan.trouble ? p->scan.trouble : p->opened.ousted ? SP_WHY_OUSTED : p->unread.unseen ? SP_WHY_CREDIT : SP_WHY_HANDLER;
+		p->unread.missed = true;
 		sp_put(&p->gate.ready, 0);
-		if (p->clock && !p->trouble && p->unseen)
+		if (p->clock && !p->scan.trouble && p->unread.unseen)
 			stays_unseen(p);
 		sp_split_give(p);
 		return false;
@@ -806,12 +806,12 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
-	shares->dark = !p->dark ? SP_NO_CPU : p->dark > p->n ? cpu : p->cpu[p->dark - 1].cpu;
+	shares->dark = !p->parts.dark ? SP_NO_CPU : p->parts.dark > p->n ? cpu : p->cpu[p->parts.dark - 1].cpu;
 	if (answer->counts_on)
 		sp_rest_window(p, l.stayed && !l.before);
 	else
 		sp_rest_begin(p, false);
-	p->wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu) : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives + !p->tells) > p->n;
+	p->segment.wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu) : p->segment.gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->target.tid, p->natives + !p->tells) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		sp_put(&p->gate.ready, 0);
@@ -839,9 +839,9 @@ static void probe(struct sp_split *p)
 	first = second = p->cpu[here];
 	if (!sp_scan_group(p, &first, SP_HARDWARE, count) || !sp_scan_group(p, &second, SP_HARDWARE, count))
 		return;
-	p->probed = true;
+	p->opened.probed = true;
 	if (second.now.enabled[SP_HARDWARE] != first.now.enabled[SP_HARDWARE] && second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
-		p->starving = 1;
+		p->opened.starving = 1;
 }
 
 /* PAPI has zeroed it: what its counters have by now, and then the copies. */
@@ -851,16 +851,16 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	bool told, is;
 
 	/* (From here on a handler's are later.) */
-	sp_put(&p->lost, false);
-	sp_put(&p->missed, false);
+	sp_put(&p->unread.lost, false);
+	sp_put(&p->unread.missed, false);
 	sp_put(&p->gate.fresh, 0);
 	if (!may_begin(p)) {
 		stays_unseen(p);
 		return;
 	}
-	p->unseen = false;
+	p->unread.unseen = false;
 	told = sp_scan_papis(p, opened, had);
-	p->unmoved = p->settled;
+	p->segment.unmoved = p->segment.settled;
 	is = scan(p, NULL);
 	if (is && sp_rest_wake(p))
 		is = scan(p, NULL);
@@ -873,21 +873,21 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 {
 	bool probed = false;
 
-	sp_put(&p->found, false);
+	sp_put(&p->others.found, false);
 	if (!sp_split_take_here(p)) {
 		sp_split_lost(p);
 		return;
 	}
-	if (p->clock && !p->trouble) {
-		if (p->counts && !p->probed && !sp_is_theirs(p)) {
+	if (p->clock && !p->scan.trouble) {
+		if (p->opened.counts && !p->opened.probed && !sp_is_theirs(p)) {
 			probe(p);
-			probed = p->probed;
-			sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
+			probed = p->opened.probed;
+			sp_put(&p->gate.ready, p->scan.marked && (p->segment.home < 0 || p->opened.probed));
 		}
-		p->asked = 0;
+		p->others.asked = 0;
 		if ((is_ready(p, open) && open == sp_proof_now()) || sp_split_stays(p) >= 0) {
-			sp_put(&p->lost, false);
-			sp_put(&p->missed, false);
+			sp_put(&p->unread.lost, false);
+			sp_put(&p->unread.missed, false);
 			sp_split_fresh(p);
 			if (probed)
 				sp_rest_begin(p, true);
@@ -902,59 +902,59 @@ void sp_split_starts(struct sp_split *p, const struct sp_opened *opened, bool st
 {
 	if (!p->clock || !sp_split_take_here(p))
 		return;
-	if (p->tid == sp_self.tid && !__atomic_exchange_n(&p->visited, false, __ATOMIC_RELAXED))
-		sp_put(&p->shared, false);
+	if (p->target.tid == sp_self.tid && !__atomic_exchange_n(&p->others.visited, false, __ATOMIC_RELAXED))
+		sp_put(&p->others.shared, false);
 	sp_plan_starts(p);
-	if (p->clock && p->own && p->tid == sp_self.tid && !p->trouble && p->marked && sp_scan_index(p, sp_cpu_here()) < 0 &&
+	if (p->clock && p->target.own && p->target.tid == sp_self.tid && !p->scan.trouble && p->scan.marked && sp_scan_index(p, sp_cpu_here()) < 0 &&
 	    opened->filters == sp_filters())
 		(void)sp_plan_follow(p, opened, sp_cpu_here());
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now()) && !may_begin(p)) {
+	if (p->clock && p->target.own && !p->scan.trouble && !is_ready(p, sp_proof_now()) && !may_begin(p)) {
 		stays_unseen(p);
-	} else if (p->clock && p->own && !p->trouble && !is_ready(p, sp_proof_now())) {
-		p->unseen = false;
-		p->settled = sp_scan(p, NULL) && !started;
-		if (p->settled)
+	} else if (p->clock && p->target.own && !p->scan.trouble && !is_ready(p, sp_proof_now())) {
+		p->unread.unseen = false;
+		p->segment.settled = sp_scan(p, NULL) && !started;
+		if (p->segment.settled)
 			sp_rest_begin(p, false);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
 		times_are_told(p);
 	}
-	p->asked = 0;
-	sp_put(&p->lost, false);
-	sp_put(&p->missed, false);
+	p->others.asked = 0;
+	sp_put(&p->unread.lost, false);
+	sp_put(&p->unread.missed, false);
 	sp_split_give(p);
 }
 
 int sp_split_where(const struct sp_split *p)
 {
-	return sp_get(&p->found) ? sp_get(&p->where) : SP_NO_CPU;
+	return sp_get(&p->others.found) ? sp_get(&p->others.where) : SP_NO_CPU;
 }
 
 void sp_split_is_at(struct sp_split *p, int cpu)
 {
-	if (sp_get(&p->found))
-		sp_put(&p->where, cpu);
+	if (sp_get(&p->others.found))
+		sp_put(&p->others.where, cpu);
 }
 
 bool sp_split_needs_time(const struct sp_split *p)
 {
-	return p->own && !sp_get(&p->shared) && (p->kind == SP_BY_RESIDENCY || p->starving);
+	return p->target.own && !sp_get(&p->others.shared) && (p->kind == SP_BY_RESIDENCY || p->opened.starving);
 }
 
 void sp_split_missed(struct sp_split *p)
 {
-	sp_put(&p->missed, true);
+	sp_put(&p->unread.missed, true);
 }
 
 void sp_split_lost(struct sp_split *p)
 {
-	sp_put(&p->lost, true);
+	sp_put(&p->unread.lost, true);
 	sp_put(&p->gate.ready, 0);
 }
 
 void sp_split_unseen(struct sp_split *p)
 {
 	/* (What PAPI multiplexes itself it opens at each start.) */
-	p->trouble = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
+	p->scan.trouble = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
 	sp_split_lost(p);
 }

@@ -95,8 +95,8 @@ static bool wake(unsigned when, bool runs, int caller)
 	cpu = (struct sp_split_cpu){ .fd = &fd };
 	part = (struct sp_window_cpu){ .anchor = 0 };
 	window = (struct sp_window){ .n = 1, .sound = true, .cpu = &part };
-	split = (struct sp_split){ .clock = &clock_of, .own = true, .shared = true, .tid = 1, .k = 1, .n = 1, .home = -1,
-				   .leader = { -1, 0 }, .cpu = &cpu, .window = &window };
+	split = (struct sp_split){ .clock = &clock_of, .target.own = true, .others.shared = true, .target.tid = 1, .k = 1, .n = 1, .segment.home = -1,
+				   .opened.leader = { -1, 0 }, .cpu = &cpu, .window = &window };
 	sp_self.tid = caller;
 	return sp_rest_wake(&split);
 }
@@ -110,7 +110,7 @@ static void prctl_at_any_time(void **state)
 			bool is = wake(when, runs, 2);
 
 			woken += is;
-			assert_true(is == (split.rests < 0));
+			assert_true(is == (split.rest.at < 0));
 			world.when = world.prctl == FIRST ? DONE : world.prctl;
 			advance();
 			if (world.prctl == DONE)
@@ -128,9 +128,9 @@ static void nobody_switches(void **state)
 	assert_true(wake(0, true, 2));
 	assert_true(window.sound);
 	assert_false(wake(0, false, 2));		/* of one that sleeps nothing is known */
-	assert_true(window.sound && split.rests == 0 && !world.home);
+	assert_true(window.sound && split.rest.at == 0 && !world.home);
 	assert_false(wake(0, true, 1));			/* its own clock did not run */
-	assert_true(split.rests == 0 && !world.home);
+	assert_true(split.rest.at == 0 && !world.home);
 }
 
 int main(void)
