@@ -26,7 +26,8 @@
  *	edges outside	another thread sends it there, where it is read, and back
  *	edges returns	it goes there and back by itself, and is read then
  *	edges binds	it binds itself to such a one, and back
- *	edges cycles N [K]	N threads bind themselves so, one after the other; the K-th counter there cannot be opened
+ *	edges cycles N [K]	N threads bind themselves so in turn; the K-th counter there
+ *				cannot be opened
  *	edges children	a child that inherits does
  *	edges refused	PAPI refuses to start another set of its, and it counts on
  *	edges starved	counters by CPU find no place in the hardware
@@ -719,7 +720,8 @@ static int open_counters(void)
 	int n = 0;
 
 	while (folder && (d = readdir(folder)) != NULL)
-		n += readlinkat(dirfd(folder), d->d_name, to, sizeof(to)) >= 22 && !memcmp(to, "anon_inode:[perf_event", 22);
+		n += readlinkat(dirfd(folder), d->d_name, to, sizeof(to)) >= 22 &&
+		     !memcmp(to, "anon_inode:[perf_event", 22);
 	closedir(folder);
 	return n;
 }
@@ -882,7 +884,10 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen}, {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns}, {"binds", binds}, {"cycles", cycles}, {"follows", follows},
+    {"running", running}, {"sampled", sampled}, {"late", late},
+    {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen},
+    {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns},
+    {"binds", binds}, {"cycles", cycles}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };

@@ -57,23 +57,29 @@ for mode in reading residency exact; do
 		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
 done
 
-# Counters that are opened where a thread binds itself are closed with the others: neither descriptors nor their number run out.
+# Counters that are opened where a thread binds itself are closed with the others: neither
+# descriptors nor their number run out.
 cycles() {
 	# shellcheck disable=SC2086 # words
-	SSPAPI_ATTRIBUTION=exact SSPAPI_DESCRIPTORS=$1 run_shim shim taskset -c "$first" "$apps/edges" cycles $2
+	SSPAPI_ATTRIBUTION=exact SSPAPI_DESCRIPTORS=$1 run_shim shim \
+		taskset -c "$first" "$apps/edges" cycles $2
 }
 cycles 60 120
 if [ "$(status_of shim)" = 0 ]; then
-	check "120 threads, 60 descriptors: all is proven" perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
+	check "120 threads, 60 descriptors: all is proven" \
+		perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
 	open=$(sed -n 's/^counters=//p' "$tmp/shim.out")
 	check "and no more than 60 are ever open: $open" [ "$open" -le 60 ]
 	cycles '' 1
 	open=$(sed -n 's/^counters=//p' "$tmp/shim.out")
 	for k in 1 2; do
 		cycles '' "1 $k"
-		check "counter $k cannot be opened there: each CPU has its counts" perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
-		check "not all of it is proven" not perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
-		is "and as many are open then as ever" "$(sed -n 's/^counters=//p' "$tmp/shim.out")" "$open"
+		check "counter $k cannot be opened there: each CPU has its counts" \
+			perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
+		check "not all of it is proven" not \
+			perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
+		is "and as many are open then as ever" \
+			"$(sed -n 's/^counters=//p' "$tmp/shim.out")" "$open"
 	done
 else
 	skip "counters of new CPUs" "$(tail -n 1 "$tmp/shim.err")"

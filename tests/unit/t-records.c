@@ -422,7 +422,8 @@ static void book_split(struct set *s, enum sp_op op, const long long *x, const s
 }
 
 /* A reading's parts make no entry of their own. */
-static void oracle_split(struct oracle *o, enum sp_op op, const struct split *split, const long long *x)
+static void oracle_split(struct oracle *o, enum sp_op op, const struct split *split,
+			 const long long *x)
 {
 	struct spot *last;
 
@@ -489,7 +490,8 @@ static sp_off blocks[THREADS];
 /* A thread that starts another one's set binds it to a relation of its own. */
 static void bind_by(struct set *s, uint32_t who)
 {
-	struct sp_relation_key key = { .k = (uint32_t)s->papi.k, .event = s->event, .event_set = (int32_t)(s - sets) };
+	struct sp_relation_key key = { .k = (uint32_t)s->papi.k, .event = s->event,
+				       .event_set = (int32_t)(s - sets) };
 	struct sp_relation *r;
 	sp_off off;
 
@@ -506,17 +508,19 @@ static void bind_by(struct set *s, uint32_t who)
 	sp_records_give(&s->w, who, who);
 }
 
-/* As the wrappers book it: proven without parts are only counts of the thread that started the set. */
-static void call_by(struct set *s, uint32_t who, enum sp_op op, int cpu, const long long *x, bool proven, const struct sp_parts *parts)
+/* As the wrappers book it: without parts only the starter's counts are proven. */
+static void call_by(struct set *s, uint32_t who, enum sp_op op, int cpu, const long long *x,
+		    bool proven, const struct sp_parts *parts)
 {
 	struct sp_writer *w = &s->w;
-	bool own = w->owner == who, fast = own && !(w->slow & SP_SLOW_SHARED) && sp_records_begin(w, BOOK_FRAME, op);
+	bool own = w->owner == who;
+	bool fast = own && !(w->slow & SP_SLOW_SHARED) && sp_records_begin(w, BOOK_FRAME, op);
 
 	assert_true(fast || sp_records_enter(w, op, BOOK_FRAME, who, own));
 	sp_records_returned(w);
 	if (!fast || parts || !book_short(w, op, cpu, x, proven, 0))
-		assert_true(sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven, .parts = parts,
-				.who = who }));
+		assert_true(sp_records_finish(w, &(struct sp_booking){
+			.op = op, .cpu = cpu, .x = x, .proven = proven, .parts = parts, .who = who }));
 }
 
 static void turn(struct set *s, uint32_t who)
@@ -544,7 +548,7 @@ static void turn(struct set *s, uint32_t who)
 	oracle_split(o, op, &split, x);
 }
 
-/* Each relation has on each CPU what its thread's runs of the set were handed, whoever read them. */
+/* Each relation has on each CPU the counts of its thread's runs of the set, whoever read them. */
 static void threads_in_turn(void **state)
 {
 	(void)state;

@@ -458,7 +458,8 @@ static void check_shares(int64_t rest, const struct sp_window_seen *s, const dou
 	whole += s->away;
 	now = (double)rest < all ? (double)rest : all;
 	for (uint32_t i = 0; i < world.n; i++)
-		share[i] += (all > 0 ? now * more[i] / all : 0) + (whole > 0 && s->weight ? ((double)rest - now) * weight[i] / whole : 0);
+		share[i] += (all > 0 ? now * more[i] / all : 0) +
+			    (whole > 0 && s->weight ? ((double)rest - now) * weight[i] / whole : 0);
 	share[s->at] += whole > 0 ? ((double)rest - now) * s->away / whole : (double)rest - now;
 	for (uint32_t i = 0; i <= world.n && rest > 0; i++)
 		if ((double)total[i] - share[i] >= 2 || share[i] - (double)total[i] >= 2) {
@@ -1003,7 +1004,8 @@ static void away(void **state)
 	s = (struct sp_window_seen){ .value = 320, .grown = AT(40, 4), .at = 1 };
 	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(9, 1, 0), AT(0, 0, 0));
-	s = (struct sp_window_seen){ .value = 360, .weight = (const double[]){ 1, 0 }, .away = 3, .at = N };
+	s = (struct sp_window_seen){ .value = 360, .weight = (const double[]){ 1, 0 }, .away = 3,
+				     .at = N };
 	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(10, 0, 30), AT(0, 0, 0));
 }

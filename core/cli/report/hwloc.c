@@ -187,7 +187,7 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 	o->info(o, LEGEND, OURS "lstopo --no-factorize shows each PU");
 }
 
-/* What came before the first readings, below the picture. */
+/* Puts the note of counts before the first readings below the picture. */
 static void beginnings(const struct painter *p, struct sp_topo_object *o)
 {
 	char line[1200];
