@@ -3,7 +3,7 @@
 cd "$tmp" || exit 1
 
 boot=$(cat /proc/sys/kernel/random/boot_id)
-host_at=$(sed -nE 's/^ *([0-9]+) +8 +host .*/\1/p' "$root/man/sspapi-store.5" | head -n 1)
+host_at=$(sed -nE 's/^ *([0-9]+) +8 +(process\.)?host .*/\1/p' "$root/man/sspapi-store.5" | head -n 1)
 # as HOST BOOT FROM TO: the store as of a host of this name (its letters moved so often), of another boot (its digits)
 as() {
 	perl -0777 -e 'my ($host, $boot, $at, $id) = @ARGV; local $/; $_ = <STDIN>;
