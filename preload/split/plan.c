@@ -314,6 +314,8 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 						     (double)edge_of(&w->opened->at[at]));
 			p->sum[e].clock |= is_clock(&w->opened->at[at]);
 			p->sum[e].falls |= t->factor[i] < 0;
+			p->sum[e].timed |= is_software(&w->opened->at[at].attr) &&
+					   w->opened->at[at].attr.config <= PERF_COUNT_SW_TASK_CLOCK;
 			p->sum[e].hardware |= !is_software(&w->opened->at[at].attr);
 		}
 	}

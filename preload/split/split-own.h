@@ -168,6 +168,7 @@ struct sp_split {
 		uint64_t edge;		/* what a move may put on a neighbour */
 		bool clock;		/* counts by CPU differ from PAPI's at each move */
 		bool falls;		/* a difference of natives */
+		bool timed;		/* some is a clock */
 		bool hardware;		/* some are counted by hardware counters */
 	} *sum;				/* [k] */
 	struct sp_window *window;	/* [k] */

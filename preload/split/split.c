@@ -486,6 +486,8 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->parts.weight, .grown = copies ? p->parts.grown : NULL };
 	int64_t rest = a->value[e] - w->value;
 
+	seen.timed = p->sum[e].timed;
+
 	if (copies && l->low) {
 		bool sure = bounds(p, e, l, a->value[e]);
 

@@ -133,7 +133,7 @@ static bool grew_too_much(const struct sp_window *w, const struct sp_window_seen
 {
 	int64_t sum = 0;
 
-	for (uint32_t i = 0; i < w->n && s->low && !w->falls; i++)
+	for (uint32_t i = 0; i < w->n && s->low && !w->falls && !s->timed; i++)
 		if (s->low[i] != SP_UNKNOWN && w->cpu[i].after != SP_UNKNOWN)
 			sum += most(s->low[i] - w->cpu[i].after, 0);
 	return sum > 0 && sum > s->value - w->after;

@@ -1086,6 +1086,23 @@ static void guard(void **state)
 	expect(AT(0, 3, 0), AT(0, 0, 0));
 }
 
+/* A clock's copies may grow by more than P in a window: then they are believed as far as the segment allows. */
+static void clock_grows(void **state)
+{
+	struct sp_window_seen s = { .value = 100, .low = AT(40, 50), .high = AT(40, 50), .at = 0 };
+
+	for (int timed = 0; timed < 2; timed++) {
+		begin_one(NULL);
+		sp_window_begin(&one, AT(0, 0), 0, N);
+		s.value = 100;
+		s.low = s.high = AT(40, 50);
+		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+		s = (struct sp_window_seen){ .value = 110, .low = AT(52, 50), .timed = timed, .at = 0 };
+		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+		assert_int_equal(one.sound, timed);
+	}
+}
+
 /* What was proven of a difference may fall with any value that was not seen here. */
 static void difference(void **state)
 {
@@ -1246,16 +1263,16 @@ static void fails(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[11 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
+	struct CMUnitTest tests[14 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
 		cmocka_unit_test_setup(home, begin_one), cmocka_unit_test_setup(late_home, begin_one),
 		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
 		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
 		cmocka_unit_test_setup(below, begin_one), cmocka_unit_test_setup(another_home, begin_one),
 		cmocka_unit_test_setup(owed, begin_one),
 		cmocka_unit_test_setup(replaced, begin_one),
-		cmocka_unit_test(goes), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
+		cmocka_unit_test(goes), cmocka_unit_test(clock_grows), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
 	};
-	size_t n = 11;
+	size_t n = 14;
 
 	for (size_t i = 0; i < SP_COUNT(kinds); i++)
 		tests[n++] = (struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
