@@ -162,7 +162,8 @@ static bool open_again(struct sp_opened *o, const struct perf_event_attr *attr, 
 {
 	struct sp_native *n = &o->at[o->n];
 
-	if (o->n >= o->kept || o->left || n->cpu != cpu || n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) ||
+	/* The number of a thread that has ended may be a new one's. */
+	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_self.id) || n->cpu != cpu || n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) ||
 	    attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
 		return false;
 	n->fd = fd;

@@ -64,7 +64,7 @@ struct sp_window_seen {
 					 * NULL: nothing of it is known */
 	const double *weight;		/* [n] of the rest; NULL, or all 0: it goes where the reading is booked */
 	double away;			/* the weight of all CPUs without a copy, beside these: that part goes there, too */
-	bool timed;			/* a clock: its copies may differ from P by some ns in a window */
+	bool timed;			/* a clock: its shadow counters may differ from P by some ns in a window */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
 };
 
