@@ -771,15 +771,16 @@ static volatile int sent_to = -1;
 
 static void *sends(void *tid)
 {
-	while (sent_to != -2) {
+	for (int to; (to = sent_to) != -2; sched_yield()) {
 		cpu_set_t set;
 
+		if (to < 0)
+			continue;
 		CPU_ZERO(&set);
-		CPU_SET((size_t)(sent_to < 0 ? 0 : sent_to), &set);
-		if (sent_to >= 0 && sched_setaffinity((pid_t)(long)tid, sizeof(set), &set))
+		CPU_SET((size_t)to, &set);
+		if (sched_setaffinity((pid_t)(long)tid, sizeof(set), &set))
 			exit(SKIPPED);
-		sent_to = sent_to >= 0 ? -1 : sent_to;
-		sched_yield();
+		sent_to = -1;
 	}
 	return NULL;
 }
@@ -791,10 +792,28 @@ static void is_sent_to(int cpu)
 		sched_yield();
 }
 
+/* How often: a thread that was preempted meanwhile is not followed to the CPU where it is read. */
+static long preempted(void)
+{
+	struct rusage now;
+
+	getrusage(RUSAGE_THREAD, &now);
+	return now.ru_nivcsw;
+}
+
+static void not_preempted_since(long times)
+{
+	if (preempted() == times)
+		return;
+	fputs("preempted meanwhile\n", stderr);
+	exit(SKIPPED);
+}
+
 static void outside(void)
 {
 	int first = nth_cpu(0), cpu;
 	pthread_t sender;
+	long times;
 
 	(void)another(&cpu);
 	pthread_create(&sender, NULL, sends, (void *)(long)gettid());
@@ -803,7 +822,9 @@ static void outside(void)
 	touch_on(first, 100);
 	is_sent_to(cpu);
 	touch_on(cpu, 300);
+	times = preempted();
 	reads();
+	not_preempted_since(times);
 	touch_on(cpu, 200);
 	is_sent_to(first);
 	touch_on(first, 50);
@@ -815,6 +836,7 @@ static void outside(void)
 static void returns(void)
 {
 	int first = nth_cpu(0);
+	long times = preempted();
 
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 100);
@@ -822,6 +844,7 @@ static void returns(void)
 	pin(0);
 	touch_on(first, 50);
 	stops(c->id);
+	not_preempted_since(times);
 }
 
 static void follows(void)

@@ -48,7 +48,7 @@ reason() {
 	once "$@"
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
-		return
+		return 1
 	fi
 	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")${shown:+; counts from CPUs without a counter are shown on CPU $shown}
 	echo "$name" >>"$tmp/provoked"
@@ -93,9 +93,9 @@ reason ENDED exact "its thread has ended, and others have come" "$edges" ended
 shown=$other
 reason UNWATCHED exact "a thread whose CPUs are widened" taskset -c "$first" "$edges" wide
 stays "a thread whose CPUs are widened"
-reason UNWATCHED exact "another thread widens them" taskset -c "$first" "$edges" outside
-stays "another thread widens them"
-is "and its CPUs follow" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$([ "$first" -le 1 ] && echo 0-1 || echo "0,$first")"
+reason UNWATCHED exact "another thread widens them" taskset -c "$first" "$edges" outside &&
+	stays "another thread widens them" &&
+	is "and its CPUs follow" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$([ "$first" -le 1 ] && echo 0-1 || echo "0,$first")"
 shown=$first
 reason UNWATCHED exact "it comes back" taskset -c "$first" "$edges" returns
 shown=$other
