@@ -1,16 +1,23 @@
 /* rules.h: what a record does to a relation: (state, record) -> (state, cells, intervals).
  *
  * The model.  An event set hands out running counts: x now, more later, zeroed by START, RESET and ACCUM.  A reading of
- * x in a cell (a CPU) adds x - last to it, where last is what was handed out before it since the last zeroing so
- * that the cells add up to exactly what PAPI handed out).  Beside these totals the relation keeps sys-sage's temporary
- * entries (tests/relation.md has their rules): a READ leaves in its cell what the other cells' entries do not explain, ACCUM
- * adds to its cell's entry, and the first READ or STOP after a zeroing deletes all of them.
+ * x in a cell (a CPU) adds x - last to it. last is the value before it since the last zeroing, so
+ * that the cells add up to exactly what PAPI handed out.
+ *
+ * The relation also has sys-sage's temporary entries (tests/relation.md has their rules): a READ
+ * leaves in its cell what the other cells' entries do not explain, ACCUM adds to its cell's entry,
+ * and the first READ or STOP after a zeroing deletes all of them.
+ *
+ * In a window of several CPUs the reading adds all counts to its own cell, unproven. The records
+ * after it are its parts: SP_OP_PART moves counts from there to another cell, SP_OP_PROVEN adds to
+ * the proven counts of a cell.
  *
  * After SP_OP_MISSED the next value tells what became of the set: if it is below the value before, PAPI has zeroed the
  * set, and all of it is new; else the difference is.  So nothing is counted twice, and no total goes below 0.
  *
- * No system call, no memory of its own, nothing of the process: who folds says where the words are (struct sp_fold), the
- * writer (records.h) in drafts that come to hold, a reader (model/pending.h) in memory of its own.
+ * Pure but for the callbacks of struct sp_fold: no system call, no memory of its own, nothing of
+ * the process. The callbacks return where the words are: the writer's (records.h) drafts, the
+ * reader's (model/pending.h) own memory. tests/unit/t-records.c has a brute-force model.
  */
 #ifndef SP_RULES_H
 #define SP_RULES_H

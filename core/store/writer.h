@@ -84,8 +84,8 @@ struct sp_writer {
 	uint32_t owner;			/* the thread that started the set (`who` of records.h); 0: whoever says so */
 	/* From here to `holder` all is the binding's; what stands before and behind holds while the writer is bound anew. */
 	struct sp_record *last;		/* the newest record, to which a call that is alike is added; NULL: none */
-	uint64_t steady;		/* what the caller knows a reading by that is alike; 0: no reading is */
-	uint32_t opened;		/* whatever the caller knows its window's beginning by */
+	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0 */
+	uint32_t opened;		/* sp_proof_now() when the window began */
 	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2; the cell of a set that is placed */
 	uint32_t k;
 	uint32_t from;			/* the site of the call before; 0: not known */

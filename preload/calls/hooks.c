@@ -710,8 +710,9 @@ static bool counts(const struct sp_set *s)
 	return sp_get(&s->writer.runs) || sp_get(&s->started);
 }
 
-/* Of a set that is split, where the thread may have been elsewhere since the reading before: the parts of the booking.  False:
- * all of it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
+/* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
+ * go to the CPUs in b->parts, the rest to b->cpu. False: no scan is possible now, or the set is
+ * stopped; all counts go to b->cpu, unproven. */
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
 		       struct sp_parts *parts)
 {
@@ -775,7 +776,7 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 		sp_split_begun(p, sp_ticks());
 }
 
-/* Of a set like any other the short ways are tried first. */
+/* Tries the short ways of records.h first, which suffice for ordinary sets. */
 static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 {
 	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
@@ -801,6 +802,9 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 	sp_records_missed(&s->writer, SP_OP_MISSED, sp_self.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
 }
 
+/* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
+ * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
+ * cpu: where the values were read; SP_NO_CPU: the call has no values. */
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {

@@ -1,8 +1,8 @@
 /* hooks.h: what the wrappers tell, after PAPI has returned (before, where that is
  * needed).  One function a kind of call; papi.def says which call is which.
  *
- * All are called with errno saved by the wrapper, but for those that say that they give errno back.  A start, stop or reading
- * that is like the one before is not told here: the fast path books it (fast.h).
+ * All are called with errno saved by the wrapper, but for those that say that they give errno back.
+ * Calls that the fast path records (fast.h) use only the inline tests below.
  * `open` is sp_proof_now() from right before the real call, `at` to where the call returns, `frame` the address of the wrapper's
  * frame.  `called` is the set whose writer has the call in flight (sp_records_begin, or _enter); NULL: there is none.
  */

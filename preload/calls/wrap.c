@@ -1,7 +1,8 @@
 /* wrap.c: papi.def and fortran.def, expanded: the functions that applications call.
  *
- * Every wrapper does the same: find the real function, forward exactly, then tell
- * hooks.h, unless libpapi is calling itself.  No policy here.
+ * Every wrapper finds the real function, calls what its row has for before PAPI,
+ * forwards exactly, and calls what the row has for after it (hooks.h), unless libpapi
+ * is calling itself.  The six HOT ones try the fast path first (fast.h).  No policy here.
  *
  * Where the real libpapi lacks the function (a weak reference that is not NULL
  * because of us), int functions return PAPI_ENOSUPP, others nothing.
@@ -204,9 +205,12 @@ struct left {
 #define BOOK_PAPI_start(to) sp_fast_start(s, open, site)
 #define BOOK_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
-/* The body of a function below: a call that comes from where the one before came takes the fast path (fast.h).
- * again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
- * called.  behind: right after.  had: what PAPI_accum is to add to. */
+/* The body of a function below: the fast path (fast.h), else slow_##name. If the set or the call
+ * site is new, that makes the whole call (`called` is NULL). If PAPI has returned and the thread may
+ * have moved, it only records the call (`called` is the set).
+ * again: the arguments for the latter, with s->number, so that no register keeps the first one.
+ * may: the set may take the fast path. before, behind: statements right before and after PAPI's
+ * function. had: the values that PAPI_accum adds to. */
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
 	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) : NULL; \

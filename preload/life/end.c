@@ -1,8 +1,11 @@
 /* end.c: see end.h.
  *
- * Stands in front of _exit, _Exit and the exec family: the destructor below is
- * not run by these; and of exit, which several threads may call at once.
- * After abort and fatal signals the live file is what is left.
+ * Stands in front of _exit, _Exit and the exec family, which do not run the destructor
+ * below; of exit, which several threads may call at once; and of abort, which waits for a
+ * dump that is being written.  After abort and fatal signals the live file is what is left.
+ *
+ * A dump at exit: at_exit (the destructor) or at_last (last on libc's list) call dump_at,
+ * that dump_once, dump_as_user, dump, write_all, write_one; then settle_live.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +35,7 @@
 #include "end.h"
 
 static bool expected;
-static uint32_t door;			/* the thread that writes; 0: none */
+static uint32_t door;			/* the thread that writes (enter); 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
@@ -144,7 +147,7 @@ static void look_at_notes(struct sp_model *m)
 /* What standard error did not take, and no live file has: to the default's name. */
 static int write_aside(const struct sp_view *v, const struct sp_show *s)
 {
-	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];	/* the door is won once */
+	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];	/* one dump at a time */
 	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
 
 	if (r == 0)
@@ -357,8 +360,8 @@ void sp_end_looked(struct sp_model *m)
 	end_reading();
 }
 
-/* Opens the model, writes, gives the door back.  `path` NULL: the output's own name
- * and forms. */
+/* Opens the model, writes, closes it. Between enter() and leave(). `path` NULL: the output's own
+ * name and forms. */
 static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 {
 	struct sp_quiet quiet;
@@ -667,7 +670,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 		real(status);
 }
 
-/* ---- doors that run no destructor ------------------------------------- */
+/* ---- calls that run no destructor ------------------------------------- */
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {

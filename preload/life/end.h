@@ -1,6 +1,6 @@
-/* end.h: the dump, and the doors by which a process ends.
+/* end.h: the dump, and the calls by which a process ends.
  *
- * The dump is written once, by whoever comes to a door first; later calls of PAPI
+ * The dump is written once, by the first thread that ends the process; later calls of PAPI
  * (from destructors that run after ours) write it again.  A process that never
  * made an event set writes nothing.
  */

@@ -1,11 +1,13 @@
 /* budget.h: what a process may spend on shadow counters under SSPAPI_ATTRIBUTION=auto.
  *
- * A fixed time per process, and from then on a hundredth of its CPU time. What is spent is measured, once: the CPU time of
- * each opening, closing and scan. What the next one will take is estimated from those before it. A set that has shadow
- * counters keeps the time of one scan aside for the reading that ends its segment: shadow counters count all the time, so
- * that this scan proves the readings before it, too.
+ * A fixed time per process, plus a hundredth of its CPU time. The CPU time of each opening, closing
+ * and scan is charged, as measured, or as estimated if measuring would take a system call. The next
+ * one is estimated from those before it. A set that has shadow counters keeps the time of one scan
+ * aside for the reading that ends its segment: shadow counters count all the time, so that this scan
+ * proves the readings before it, too.
  *
- * Pure functions of struct sp_budget; any thread, also in signal handlers. Times in ns.
+ * Pure functions of struct sp_budget, but for sp_budget_charge, which adds to it. Any thread, also
+ * in signal handlers. Times in ns. tests/unit/t-near.c has the model.
  */
 #ifndef SP_PROCESS_BUDGET_H
 #define SP_PROCESS_BUDGET_H
@@ -51,6 +53,7 @@ static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uin
 	sp_add(&p->calls, calls);
 }
 
+/* The time to open `fds` perf fds. */
 static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 {
 	return fds * ((SP_FEW * SP_OPEN_NS + sp_get(&b->open.ns)) / (SP_FEW + sp_get(&b->open.calls)));
@@ -62,6 +65,7 @@ static inline uint64_t sp_budget_look(const struct sp_budget *b)
 	return (SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls));
 }
 
+/* A scan of `cpus` CPUs. */
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
 	return (cpus + SP_OWN_READS) * sp_budget_look(b);
@@ -82,7 +86,7 @@ static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, 
 	return sp_budget_beside(b, left, sp_get(&b->open.ns)) >= sp_budget_scan(b, cpus);
 }
 
-/* May so many perf fds be opened to follow a thread?  Half of the fixed part is for scans. */
+/* The part of `left` that may be spent on openings. Half of the fixed part is for scans. */
 static inline uint64_t sp_budget_beside_scans(const struct sp_budget *b, uint64_t left)
 {
 	uint64_t opened = sp_get(&b->open.ns);
@@ -90,6 +94,7 @@ static inline uint64_t sp_budget_beside_scans(const struct sp_budget *b, uint64_
 	return sp_budget_beside(b, left, sp_get(&b->spent) - opened);
 }
 
+/* May so many perf fds be opened to follow a thread? */
 static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left, uint32_t fds)
 {
 	return sp_budget_beside_scans(b, left) >= sp_budget_open(b, fds);

@@ -24,7 +24,7 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 	uint32_t generation;		/* 0: nothing is set up */
 	bool counting;			/* not disabled, and there is a store */
 	bool dumped;			/* the dump is written: what comes now is written at once */
-	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
+	/* Set by split/, sites/, calls/; here, in a line of cache that every call reads anyway. */
 	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
@@ -100,10 +100,10 @@ extern struct sp_store sp_store;	/* core/store/store.h */
 extern struct sp_conf sp_conf;		/* read once, with the first call of PAPI (core/base/conf.h); children of fork have the same */
 
 /* For a call that sp_process.papi does not settle: sets the process up, finds
- * libpapi (setup.c).  Saves errno.  *observed as sp_real_for. */
+ * libpapi (life/setup.c).  Saves errno.  *observed as sp_real_for. */
 const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
 
-/* The calling thread's block in the store, made if need be (thread.c); false: no
+/* The calling thread's block in the store, made if need be (life/thread.c); false: no
  * memory. */
 bool sp_self_ready(void);
 bool sp_thread_ended(int tid);

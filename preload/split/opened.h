@@ -65,8 +65,8 @@ bool sp_opened_watch(const struct sp_opened_asks *asks);
 
 void sp_opened_child(void);		/* in a child of fork: the lock is free */
 
-/* Whose what this thread's PAPI opens or closes is right now: the set's sp_opened, and 1 more where it is PAPI_start that is
- * called; 0: nobody's. */
+/* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
+ * to it: the address of its perf fds, plus SP_OPENS_AGAIN in PAPI_start; 0: no set. */
 #define SP_OPENS_AGAIN	((uintptr_t)1)
 extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
 

@@ -17,8 +17,8 @@ int sp_rest_of(const struct sp_split *p, uint32_t e);
 /* Do counters of event e rest somewhere else? */
 bool sp_rest_hides(const struct sp_split *p, uint32_t e);
 
-/* A segment begins with p->home, where the thread, the caller, is or was at the last scan: the counters there rest from now on, if they
- * may.  soon: even if others have rested a moment ago. */
+/* A segment begins, and the thread, the caller, is at home or was at the last scan. The counters
+ * there rest from now on, if they may.  soon: even if others have rested a moment ago. */
 void sp_rest_begin(struct sp_split *p, bool soon);
 
 /* After a window in a segment: the counters at home rest, if all counts but a thousandth are proven and the thread, the caller, has stayed there from PAPI's

@@ -23,8 +23,8 @@ static inline bool sp_went_on(const struct sp_split_cpu *c)
 int sp_scan_index(const struct sp_split *p, int cpu);		/* of p->cpu; -1: none of ours */
 
 /* Times and counts of all CPUs, as they are now; those of the last scan become those of the scan before.  Right after the
- * copies of the caller's own CPU also what PAPI's counters `o` have (NULL: not wanted), to p->papi, and between what those
- * copies were then, to p->least and p->most, if p->had says so.  False: p->trouble says why. */
+ * shadow counters of the caller's own CPU also PAPI's counters `o` (NULL: not wanted), to p->beside
+ * (struct sp_split_beside).  False: p->scan.trouble is the reason. */
 bool sp_scan(struct sp_split *p, const struct sp_opened *o);
 
 /* The next one will read one CPU only: the thread was nowhere else since the last one. */

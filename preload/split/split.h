@@ -22,7 +22,7 @@
 #include "hold.h"
 #include "plan.h"
 
-/* They are not: until it is prepared anew nothing is known but that a thread stayed. */
+/* Stops trusting the shadow counters until the set is prepared again. */
 void sp_split_unseen(struct sp_split *p);
 
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place.  started: PAPI has started it

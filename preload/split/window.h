@@ -14,6 +14,9 @@
  * until then: it need only count once it has an anchor.  At a value where all counts are proven, the CPU where the thread
  * is can become home anew.
  *
+ * A guard: if all copies together have grown by more than P, one of them counted something else.
+ * Then `sound` is false, and all that they proved since P was zeroed is taken back.
+ *
  * Where the thread stayed on one CPU from one value of PAPI's to the next (rseq, or a page of the kernel's, says so) all
  * that is new is that CPU's: proven without copies.
  *
