@@ -792,7 +792,7 @@ static void is_sent_to(int cpu)
 		sched_yield();
 }
 
-/* How often: a thread that was preempted meanwhile is not followed to the CPU where it is read. */
+/* A thread that was preempted meanwhile is not followed to another CPU. */
 static long preempted(void)
 {
 	struct rusage now;
