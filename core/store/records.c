@@ -424,12 +424,14 @@ static void add_new(struct sp_writer *w, struct sp_record *r)
 		sp_put(&w->last, NULL);
 }
 
-static bool adds_floats(const struct sp_writer *w)
+/* May a count of PAPI_accum's be added to the one before? (Floating-point counts are bits, and
+ * gauges no counts.) */
+static bool adds_up(const struct sp_writer *w)
 {
 	for (uint32_t e = 0; w->kinds && e < w->k; e++)
-		if (w->kinds[e] == SP_FLOATS)
-			return true;
-	return false;
+		if (w->kinds[e] != SP_COUNTS)
+			return false;
+	return true;
 }
 
 /* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
@@ -440,7 +442,7 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 
 	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
 		return false;
-	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !adds_floats(w) && !(what & SP_RECORD_PERMANENT)))
+	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && adds_up(w) && !(what & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
 		sp_put(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
@@ -638,7 +640,7 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(what & SP_RECORD_KEEPS) && !adds_floats(w) && sp_records_alike(r, what, cell, site)) {
+	if (!(what & SP_RECORD_KEEPS) && adds_up(w) && sp_records_alike(r, what, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH

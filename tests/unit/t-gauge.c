@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include "../../core/store/gauge.h"
+#include "../../core/store/rules.h"
 #include "../../core/store/stamp.h"
 #include "stepping.h"
+#include "stores.h"
 
 #define N 3u				/* a gauge of each type */
 #define CELLS 3u
@@ -157,6 +159,39 @@ static void stamps(void **state)
 	}
 }
 
+/* PAPI_accum from one place: a gauge is added to nothing, whether the set is placed or not. */
+static void accum(void **state)
+{
+	static const uint8_t shows = SP_SHOWS;
+	struct sp_event_text gauge = { .name = "GAUGE", .kind = SP_GAUGE };
+	struct sp_relation_key key = { .k = 1, .event = (const uint32_t[]){ 0 } };
+
+	for (int placed = 0; placed < 2; placed++) {
+		struct sp_writer writer = { 0 };
+		struct sp_at_cpu cell = { 0 };
+		struct sp_row row;
+		struct sp_model m;
+		sp_off thread;
+
+		assert_int_equal(open_store(state), 0);
+		flat_machine(2);
+		assert_int_equal(sp_store_event(&store, &gauge), 0);
+		assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+		bind_new(&store, thread, &key, &writer, &shows);
+		writer.precise = true;
+		assert_true(!placed || sp_records_place(&writer, 0));
+		book_call(&writer, SP_OP_START, 0, NULL, false, 0);
+		for (long long shown[2] = { 40 }; shown[0] < 43; shown[0]++)
+			book_call(&writer, SP_OP_ACCUM, 0, shown, placed, 1);
+		open_first(&m, &row);
+		assert_true(sp_row_cell(&m, &row, 0, &cell));
+		assert_int_equal(cell.readings, 3);
+		assert_int_equal(cell.entry[0], 42);
+		sp_model_close(&m);
+		close_store(state);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +201,7 @@ int main(void)
 		cmocka_unit_test(handler),
 #endif
 		cmocka_unit_test(stamps),
+		cmocka_unit_test(accum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
