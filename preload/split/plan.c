@@ -34,6 +34,7 @@ __attribute__((constructor)) static void at_start(void)
 	first_ticks = sp_ticks();
 	first_ns = sp_clock_ns();
 	sp_clock_begin();
+	sp_witness_begin();
 }
 
 static unsigned number_at(const char **p)

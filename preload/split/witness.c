@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/base/filters.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/locked.h"
 #include "../../core/base/perf.h"
@@ -15,6 +16,7 @@
 #include "witness.h"
 
 static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
+SP_AT_START static uint32_t filters;	/* of system calls, when the program started */
 
 static __thread struct {
 	const struct perf_event_mmap_page *page;
@@ -75,6 +77,10 @@ static int open_unowned(int tid)
 	int fd = -EAGAIN, runs = 1;
 	struct sp_held signals;
 
+	/* A filter that came since may end who makes a thread.  (Under those from before, as a
+	 * container's, programs make theirs.) */
+	if (sp_filters() != filters)
+		return -EACCES;
 	sp_signals_block(&signals);	/* the other thread begins with the caller's mask */
 	other = open_by_another(tid, &fd, &runs);
 	while (other > 0 && sp_acquire(&runs))
@@ -92,6 +98,11 @@ static const struct perf_event_mmap_page *map(int fd)
 	long r = fd < 0 ? -1 : sp_sys(SYS_mmap, 0, page_size(), PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 
 	return r < 0 && r > -4096 ? NULL : (void *)r;
+}
+
+void sp_witness_begin(void)
+{
+	filters = sp_filters();
 }
 
 void sp_witness_test(void)

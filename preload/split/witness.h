@@ -22,6 +22,7 @@
 
 struct sp_opened;
 
+void sp_witness_begin(void);		/* when the program starts */
 /* Once in a process where rseq proves nothing: sleeps, looks. */
 void sp_witness_test(void);
 

@@ -2,6 +2,7 @@
  * surprises: what else a program does while its thread moves between CPUs.
  *
  *	surprises sandbox	who opens events from the start on is killed
+ *	surprises alone	who makes a thread is, before the set has events
  *	surprises closes	it closes all descriptors that are none of its own
  *	surprises forks		its child counts too
  *	surprises jumps		a handler jumps out of PAPI_read
@@ -123,11 +124,11 @@ static void forks(void)
 	_exit(0);
 }
 
-static void sandbox(void)
+static void sandbox(unsigned call)
 {
 	struct sock_filter f[] = {
 	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -204,6 +205,8 @@ int main(int argc, char **argv)
 	arena_make(&arena, 10000 + n * 450);
 	c = counted_new(0, NULL, 1);
 	pin(0);
+	if (!strcmp(how, "alone"))
+		sandbox(SYS_clone);
 	make_set(c);
 	prefault();
 	nothing_yet();
@@ -214,7 +217,7 @@ int main(int argc, char **argv)
 			run_thread(NULL, thread, NULL);
 	} else {
 		if (!strcmp(how, "sandbox"))
-			sandbox();
+			sandbox(SYS_perf_event_open);
 		must("PAPI_start", PAPI_start(c->id));
 		for (size_t i = 0; i < sizeof(surprises) / sizeof(*surprises); i++)
 			if (!strcmp(how, surprises[i].name))

@@ -72,6 +72,12 @@ for mode in residency exact auto; do
 	check "$mode: by a page: the thread turns its counters off, PAPI_start turns PAPI's own on: nothing is called exact that is not" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
+for mode in exact auto; do
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" alone
+	check "$mode: by a page: a filter that came ends who makes a thread: none is made" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	is "$mode: by a page: and the program ends as ever" "$(status_of shim)" 0
+done
 # The page's CPU is not known after a loss, until it is asked: here nothing is read that would ask.
 for rseq in 0 1; do
 	GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
