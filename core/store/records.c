@@ -599,7 +599,8 @@ bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t ste
 {
 	struct sp_record *r = sp_own(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(sp_own(&w->steady) != steady) ||
+	    sp_records_fell(w, x))
 		return false;
 	note_reading(w, SP_OP_READ, r->cell, x);
 	put_values(w, r, x);

@@ -232,6 +232,20 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site);
 bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site);
 
+/* Is a count below the one before, though no call has zeroed it?  Somebody else has, as a child of
+ * fork that has the descriptors, and all of them, so two are compared.  The slow path is
+ * for that: here the counts from before would be lost. */
+SP_HOT_INLINE bool sp_records_fall(const int64_t *before, const long long *x, size_t k)
+{
+	return SP_UNLIKELY(x[0] < before[0]) || SP_UNLIKELY(x[k - 1] < before[k - 1]);
+}
+
+/* x: of READ and STOP. */
+SP_HOT_INLINE bool sp_records_fell(const struct sp_writer *w, const long long *x)
+{
+	return !w->kinds && sp_records_fall(w->values, x, w->k);
+}
+
 /* READ, alike the one before, which the caller knows as `steady`.  Handlers may have booked until PAPI returned: whether it
  * still is, and `last`, are looked at only now. */
 SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uint64_t steady)
@@ -244,6 +258,8 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 	if (SP_UNLIKELY(sp_own(&w->steady) != steady))
 		return false;
 	r = sp_own(&w->last);
+	if (sp_records_fall(r->value, x, k))
+		return false;
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(k, EACH);
 #undef EACH

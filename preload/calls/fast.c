@@ -59,7 +59,7 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 {
 	const struct sp_record *last = sp_get(&s->writer.last);
 
-	if (!sp_fast_stayed(s, open))
+	if (!sp_fast_stayed(s, open) || sp_records_fell(&s->writer, values))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site, 0)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);

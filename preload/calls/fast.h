@@ -168,10 +168,14 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
 {
 	const size_t k = s->writer.k;
+	const int64_t *last = s->writer.values;
 	struct sp_split *p;
 
 	if (!sp_fast_stayed(s, open))
 		return false;
+	if (!s->writer.kinds && (SP_UNLIKELY(values[0] - before[0] < last[0]) ||
+				 SP_UNLIKELY(values[k - 1] - before[k - 1] < last[k - 1])))
+		return false;		/* (sp_records_fall) */
 #define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
 	SP_EACH(k, EACH);
 #undef EACH
@@ -216,7 +220,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 {
 	const uint64_t now = sp_ticks();
 
-	if (!sp_fast_stayed(s, open))
+	if (!sp_fast_stayed(s, open) || sp_records_fell(&s->writer, values))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site, now))
 		return false;

@@ -20,6 +20,7 @@
  *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
  *	edges fallen	PAPI's counter is zeroed elsewhere, as PAPI does not know
+ *	edges falls	the same again and again, of a thread that stays
  *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
  *	edges follows	it is read on one CPU and then on the other
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
@@ -614,6 +615,38 @@ static void fallen(void)
 	stops(c->id);
 }
 
+static void touches_here(int pages)
+{
+	touch(&c->arena, pages);
+	on[nth_cpu(0)] += pages;
+}
+
+static void falls(void)
+{
+	starts(c->id);
+	for (int i = 0; i < 200; i++) {
+		touches_here(i % 20 ? 3 : 1);
+		reads();
+		if (i % 20 == 19) {
+			syscall(SYS_ioctl, papis, PERF_EVENT_IOC_RESET, 0);
+			last = 0;
+		}
+	}
+	for (int i = 0; i < 20; i++) {
+		long long added = 0;
+
+		touches_here(2);
+		reads();
+		syscall(SYS_ioctl, papis, PERF_EVENT_IOC_RESET, 0);
+		last = 0;
+		touches_here(1);
+		must("PAPI_accum", PAPI_accum(c->id, &added));
+		took(added);
+		last = 0;
+	}
+	stops(c->id);
+}
+
 static void *counts_and_ends(void *unused)
 {
 	(void)unused;
@@ -909,6 +942,7 @@ static const struct {
     {"stopped", stopped},
     {"running", running}, {"sampled", sampled}, {"late", late},
     {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen},
+    {"falls", falls},
     {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns},
     {"binds", binds}, {"cycles", cycles}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},

@@ -27,14 +27,14 @@ is "multiplexed: nothing is proven" "$(exact)" "0 "
 is "multiplexed: the dump says why" "$(noted 'multiplexed: its counts are PAPI.s estimates')" 1
 ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;backwards;estimated;" "" \
 	set=EV_A mpx start show=100 read cpu=1 show=90 stop
-# On the fast paths, too: not multiplexed, the CPU of the reading before.
-ops "set back by something else, between two readings" "0:9;backwards;" "" \
+# Counts that only grow were zeroed if they fall, 6 and then 9. On the fast paths, too: not multiplexed, the CPU
+# of the reading before.
+ops "set back by something else, between two readings" "0:15;backwards;" "" \
 	set=EV_A start show=5 read show=6 read show=3 read show=9 stop
-# Where each reading is compared with the one before, counts that only grow were zeroed if they fall: 5, and then 3.
 ops "and back between the last and the stop" "0:8;backwards;" "" set=EV_A start show=5 read show=3 stop
 SSPAPI_READINGS=permanent
 export SSPAPI_READINGS
-ops "permanent readings: back between two" "0:9;backwards;" "" set=EV_A start show=5 read show=6 read show=3 read show=9 stop
+ops "permanent readings: back between two" "0:15;backwards;" "" set=EV_A start show=5 read show=6 read show=3 read show=9 stop
 unset SSPAPI_READINGS
 ops "grown only: nothing is said" "0:9;" "" set=EV_A start show=5 read show=6 read show=9 stop
 ops "multiplexed by PAPI: a reading after the stop is nothing new" "0:70;estimated;" "" \
