@@ -796,7 +796,8 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 
 	for (uint32_t e = 0; e < s->k; e++)
 		fell = fell || values[e] < s->writer.values[e];
-	if (!fell || s->writer.baseline)
+	/* (A call that was missed has zeroed the set, perhaps: rules.c.) */
+	if (!fell || s->writer.baseline || sp_records_has_missed(&s->writer))
 		return;
 	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
 	sp_records_missed(&s->writer, SP_OP_MISSED, sp_self.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */

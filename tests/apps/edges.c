@@ -18,6 +18,7 @@
  *	edges sampled	it moves, and its set overflows
  *	edges late	it moves inside PAPI_start, and counts there
  *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
+ *	edges undone	a handler resets the set then
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
  *	edges fallen	PAPI's counter is zeroed elsewhere, as PAPI does not know
  *	edges falls	the same again and again, of a thread that stays
@@ -588,6 +589,26 @@ static void nested(void)
 	windows(&armed, 1, 5);
 }
 
+static void on_undone(int unused)
+{
+	(void)unused;
+	must("PAPI_reset", PAPI_reset(c->id));
+}
+
+static void undone(void)
+{
+	signal(SIGUSR1, on_undone);
+	starts(c->id);
+	work(0, 20);
+	armed = 1;
+	reads();
+	armed = 0;
+	last = 0;
+	work(0, 5);
+	reads();
+	stops(c->id);
+}
+
 /* What a library that shares the process may do. */
 static void disabled(void)
 {
@@ -942,7 +963,7 @@ static const struct {
     {"stopped", stopped},
     {"running", running}, {"sampled", sampled}, {"late", late},
     {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen},
-    {"falls", falls},
+    {"falls", falls}, {"undone", undone},
     {"ended", ended}, {"wide", wide}, {"outside", outside}, {"returns", returns},
     {"binds", binds}, {"cycles", cycles}, {"follows", follows},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},

@@ -53,6 +53,9 @@ for mode in exact auto; do
 done
 for mode in reading residency exact; do
 	edges $mode falls booked
+	edges $mode undone
+	is "$mode: a handler's reset is no fall" \
+		"$(json "$tmp/shim.json" 'grep { $_->{backwards} } @{$d->{relations}}')" ""
 	edges $mode fallen booked
 	is "$mode: fallen: no call site has less than 0, and it is said" "$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
 		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
