@@ -184,7 +184,9 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) != 0 || strlen(note) >= sizeof(event) ||
 		    !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
 			continue;
-		for (number = strchr(note, ':'); number && is_number(number + 2) && (name = strstr(number, " of ")) != NULL; number = end) {
+		/* In a hostile store's note these parts may stand behind its end. */
+		for (number = strchr(note, ':'); number && number < all && is_number(number + 2) &&
+		     (name = strstr(number, " of ")) != NULL && name < all; number = end) {
 			for (end = name += 4; end < all && !(end[0] == ',' && end[1] == ' ' && is_number(end + 2)); end++)
 				;
 			memcpy(event, name, (size_t)(end - name));

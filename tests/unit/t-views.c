@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <sys/mman.h>
 
 #include "../../core/cli/report/hwloc.h"
 #include "../../core/cli/report/page.h"
 #include "../../core/forms/function-name.h"
+#include "../../core/forms/view-csv.h"
 #include "../../core/forms/view-text-levels.h"
 #include "../../core/forms/view-text-words.h"
 #include "../../core/forms/view.h"
@@ -336,6 +338,40 @@ static void csv(void **state)
 	assert_int_equal(lines, 3 * 4 + 2 * 3 + 2 * 2 * 2 + 2 * 1);
 	show("csv", stub_model(STUB_NO_START));
 	assert_string_equal(text, header);
+}
+
+/* Counts before a first reading, from notes; those of strangers end where reading faults. */
+static void csv_of_notes(void **state)
+{
+	static const struct { const char *note, *has; unsigned lines; } of[] = {
+		{ SP_NOTE_BEGINNINGS "run: 12 of A, 3 of B, C" SP_NOTE_BEGINNINGS_END,
+		  "B, C (before the first reading)\",0,3,", 2 },
+		{ SP_NOTE_BEGINNINGS SP_NOTE_BEGINNINGS_END ":", "", 0 },
+		{ SP_NOTE_BEGINNINGS ": 5" SP_NOTE_BEGINNINGS_END " of ", "", 0 },
+		{ SP_NOTE_BEGINNINGS ": 5 of A" SP_NOTE_BEGINNINGS_END,
+		  "A (before the first reading),0,5,", 1 },
+		{ SP_NOTE_BEGINNINGS ":", "", 0 },
+	};
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sp_model *m = stub_model(STUB_FULL);
+	const char *was = stub_notes[0];
+
+	assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
+	for (size_t i = 0; i < SP_COUNT(of); i++) {
+		unsigned lines = 0;
+		struct sp_out o;
+
+		stub_notes[0] = strcpy(page + 4095 - strlen(of[i].note), of[i].note);
+		sp_memory_init(&o, text, sizeof(text));
+		sp_csv_beginnings(&o, m, 0);
+		assert_non_null(strstr(sp_memory_text(&o), of[i].has));
+		for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++)
+			lines++;
+		assert_int_equal(lines, of[i].lines);
+	}
+	stub_notes[0] = was;
+	munmap(page, 8192);
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -1025,6 +1061,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(counted_time), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
+		cmocka_unit_test(csv_of_notes),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_template_arguments), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
 		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
