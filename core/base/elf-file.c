@@ -51,6 +51,7 @@ static void read_dynamic(struct sp_elf_file *f, const ElfW(Ehdr) *e, const ElfW(
 	for (uint64_t i = 0; i < entries && read_at(f, &d, sizeof(d), at->p_offset + i * sizeof(d)) && d.d_tag != DT_NULL; i++) {
 		strings = d.d_tag == DT_STRTAB ? d.d_un.d_ptr : strings;
 		f->strings_size = d.d_tag == DT_STRSZ ? d.d_un.d_val : f->strings_size;
+		f->audited |= d.d_tag == DT_AUDIT || d.d_tag == DT_DEPAUDIT;
 	}
 	f->strings_at = file_offset(f, e, strings);
 }

@@ -17,6 +17,7 @@ struct sp_elf_file {
 	bool foreign;			/* another word size or machine */
 	bool interpreter;		/* has PT_INTERP, */
 	char loader[256];		/* which is this; "" if it cannot be told */
+	bool audited;			/* DT_AUDIT or DT_DEPAUDIT: libraries that ldd(1) runs */
 	uint64_t strings_at, strings_size;	/* in the file; 0: no dynamic section */
 	uint64_t size;			/* of the file */
 	unsigned char build_id[SP_ELF_ID];

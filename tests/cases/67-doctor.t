@@ -48,6 +48,14 @@ printf 'int main(void) { return 0; }\n' >main.c
 if ${CC:-gcc} -static -o static main.c 2>/dev/null; then
 	finds "static" 0 "BAD ./static is statically linked" "$sspapi" doctor ./static
 fi
+# The loader runs libraries that a program names to audit it (DT_AUDIT).
+printf '#include <stdio.h>\nunsigned la_version(unsigned v) { fclose(fopen("ran", "w")); return v; }\n' >audits.c
+${CC:-gcc} -shared -fPIC -o audits.so audits.c
+for tag in audit depaudit; do
+	${CC:-gcc} -o audited main.c -Wl,--$tag="$tmp/audits.so"
+	finds "a program that names a library to $tag it" 0 "./audited is dynamically linked" "$sspapi" doctor ./audited
+	is "that is not run" "$(ls ran 2>/dev/null)" ""
+done
 finds "no such program" 1 "No such file" "$sspapi" doctor ./none
 printf 'x\0y' >rubbish
 chmod +x rubbish

@@ -207,7 +207,7 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC) {
 		look_preloaded(p);
-		if (known)
+		if (known && !f->audited)
 			sp_apart(ask_loader, &q, take_linked, p);
 	}
 	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");

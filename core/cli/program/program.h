@@ -1,7 +1,8 @@
 /* program.h: what can be told of a program from its file, before it starts.
  *
- * Nothing of it is run: ELF headers are read, and the loader lists what the program links, as for ldd(1).  The file may be anything;
- * no number in it is trusted.
+ * Nothing of it is run: ELF headers are read, and the loader lists what the program links, as for
+ * ldd(1). A program with DT_AUDIT is not given to it: it would run those libraries. The file may be
+ * anything: no number in it is trusted here, but the loader uses its addresses.
  */
 #pragma once
 
