@@ -109,6 +109,12 @@ is "(3) the tool for lines has limits, and no network" \
 rm limits
 PATH=$tmp/tools:$PATH run names "$sspapi" report --no-symbols a.sspapi
 is "(3) --no-symbols: it is not run" "$(status_of names) $(ls limits 2>/dev/null)" "0 "
+# A function of C++ may have a name of many KB; one of a stranger's the name by which the tool is missing.
+printf '#!/bin/sh\nfor at; do case $at in 0x*) echo "$at"; printf "%%09000d\\nlong.c:7\\n!\\nlong.c:8\\n" 0 ;; esac; done\n' >tools/addr2line
+PATH=$tmp/tools:$PATH run names "$sspapi" report -f json a.sspapi
+is "(3) a long name has its own line, and what is around it too" "$(status_of names) $(cat names.err) $(json names.out \
+	'my %n; $n{"$_->{line} < " . join(" ", map { $_->{symbol}, $_->{line} } @{$_->{inlined_into}})}++ for map { @{$_->{frames}} } @{$d->{callsites}}; keys %n')" \
+	"0  long.c:7 < ! long.c:8"
 printf '#!/bin/sh\nexec yes 0x1\n' >tools/addr2line
 PATH=$tmp/tools:$PATH run names "$sspapi" report a.sspapi
 is "(3) one that does not end is ended, and said" "$(status_of names) $(grep -c 'could not read it in the time' names.err)" "0 1"

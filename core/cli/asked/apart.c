@@ -27,9 +27,12 @@ static void child(int to, void (*part)(void *, int), void *arg)
 static void relay(int from, void (*line)(void *, char *), void *arg)
 {
 	FILE *lines = fdopen(from, "r");
-	char text[8192];		/* a longer line comes in pieces */
+	char text[8192];		/* of a longer line the rest is left out */
+	int c;
 
 	while (lines && fgets(text, sizeof(text), lines)) {
+		for (c = strchr(text, '\n') ? '\n' : 0; c != '\n' && c != EOF;)
+			c = getc(lines);
 		text[strcspn(text, "\n")] = 0;
 		if (line && *text)
 			line(arg, text);

@@ -261,7 +261,7 @@ static void take_line(void *asking, char *line)
 {
 	struct asking *a = asking;
 
-	if (strcmp(line, MISSING) == 0) {
+	if (!a->i && strcmp(line, MISSING) == 0) {	/* (later: a function's name) */
 		a->missing = true;
 	} else if (a->function) {
 		add_function(&a->all->name[a->which[a->i - 1]], a->nth++, a->function, line, a->is->stripped);
