@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../core/base/folder.h"
+#include "../../core/base/fpu.h"
 #include "../../core/base/lineage.h"
 #include "../../core/base/output.h"
 #include "../../core/base/rights.h"
@@ -365,6 +366,7 @@ void sp_end_looked(struct sp_model *m)
 static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 {
 	struct sp_quiet quiet;
+	struct sp_fpu fpu;
 	struct sp_model m;
 	struct sp_show s = { .m = &m };
 	int r;
@@ -381,6 +383,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	begin_reading();
 	sp_counting_sum();
 	sp_quiet_begin(&quiet);
+	sp_fpu_begin(&fpu);
 	sp_sites_name(sp_get(&finishing) == (uint32_t)sp_sys(SYS_gettid));
 	r = sp_model_open(&m, &sp_store.image);
 	if (r < 0 && (r != -ENOMEM || (path && !can_write(view, &m)))) {
@@ -390,6 +393,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s) : write_all(&s);
 		sp_model_close(&m);
 	}
+	sp_fpu_end(&fpu);
 	sp_quiet_end(&quiet);
 	end_reading();
 	return r;

@@ -70,4 +70,33 @@ for f in kept plain; do
 	is "merge, $f: entries as in each" "$(entries two)" "$(entries one; entries one)"
 	is "merge, $f: intervals" "$(intervals two widget:::FLOPS)" "$(intervals one widget:::FLOPS)$(intervals one widget:::FLOPS)"
 done
+
+# A program that rounds upward, or that is ended by the first result that is not exact.
+cat >"$tmp/rounds.c" <<'END'
+#include <fenv.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void set(void)
+{
+	if (getenv("TRAPS"))
+		feenableexcept(FE_ALL_EXCEPT);
+	else
+		fesetround(FE_UPWARD);
+}
+__attribute__((destructor)) static void end(void)
+{
+	if (getenv("TRAPS") ? fetestexcept(FE_ALL_EXCEPT) : fegetround() != FE_UPWARD)
+		abort();
+}
+END
+# shellcheck disable=SC2086 # flags
+${CC:-gcc} -D_GNU_SOURCE -shared -fPIC -o "$tmp/rounds.so" "$tmp/rounds.c" -lm || exit 1
+MORE=${MORE:+$MORE:}$tmp/rounds.so
+SSPAPI_FORMAT=json,store SSPAPI_READINGS=permanent run_shim up "$scenes/ops" set=widget:::FLOPS start show=0.3 read show=0.7 read show=1234.56789 stop
+"$B/sspapi" report -f json "$tmp/up.sspapi" >"$tmp/nearest.json"
+is "rounding upward: the program's end" "$(status_of up)" 0
+values() { grep -o '"value": [^,}]*' "$tmp/$1.json"; }
+is "rounding upward: its values are there" "$(values up | wc -l)" 3
+is "rounding upward: digits as in a report" "$(values up)" "$(values nearest)"
+TRAPS=1 run_shim traps "$scenes/ops" set=widget:::FLOPS start show=0.5 read show=2.75 stop
+is "what is not exact is trapped: a dump is no matter of it" "$(status_of traps) $(entries traps)" "0 widget:::FLOPS 0 T2.75"
 done_testing
