@@ -69,7 +69,7 @@ cycles() {
 		taskset -c "$first" "$apps/edges" cycles $2
 }
 cycles 60 120
-if [ "$(status_of shim)" = 0 ]; then
+if [ "$(status_of shim)" != 77 ]; then
 	check "120 threads, 60 descriptors: all is proven" \
 		perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
 	open=$(sed -n 's/^counters=//p' "$tmp/shim.out")
