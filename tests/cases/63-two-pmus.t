@@ -33,11 +33,15 @@ elif plain "PAPI's counts by CPU"; then
 			read -r sum there proven elsewhere <<-EOF
 				$(booked)
 			EOF
-			# (The kernel calls it one event there: what the other CPU's counter had is only seen to be too much once it exceeds what
-			# PAPI's had in the first window, or both counters what PAPI's had in a later one. A thread that is hardly ever there,
-			# on a busy machine, may stay below in its only window.)
+			# (The kernel calls it one event there. What the other CPU's counter had is seen to be too much once it exceeds what PAPI's
+			# had in a segment's first window, or both counters what PAPI's had in a later one: nothing holds of a thread that is
+			# pushed about, on a busy machine, in a segment of one window.)
 			touched=$(sed -n "s/^touched cpu=$last pages=//p" "$tmp/shim.out")
-			[ "$machine" != general ] || [ "${what%% *}" = reads ] || [ "${touched:-0}" -gt "$handed" ] || elsewhere=$((elsewhere > ${touched:-0}))
+			case "$machine ${what%% *}" in
+			"general reads") ;;
+			"general pushed") elsewhere=0 ;;
+			general*) [ "${touched:-0}" -gt "$handed" ] || elsewhere=$((elsewhere > ${touched:-0})) ;;
+			esac
 			is "$machine, ${what%% *}: what was handed out is booked, none proven where PAPI's counter did not count" \
 				"$sum $elsewhere $((proven <= handed))" "$handed 0 1"
 			[ "$machine" = own ] && [ "${what%% *}" != pushed ] || continue
