@@ -34,7 +34,7 @@ elif plain "PAPI's counts by CPU"; then
 				$(booked)
 			EOF
 			# (The kernel calls it one event there. What the other CPU's counter had is seen to be too much once it exceeds what PAPI's
-			# had in a segment's first window, or both counters what PAPI's had in a later one: nothing holds of a thread that is
+			# had in a segment's first window, or both counters what PAPI's had in a later one. Nothing is claimed of a thread that is
 			# pushed about, on a busy machine, in a segment of one window.)
 			touched=$(sed -n "s/^touched cpu=$last pages=//p" "$tmp/shim.out")
 			case "$machine ${what%% *}" in
