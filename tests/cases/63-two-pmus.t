@@ -34,8 +34,8 @@ elif plain "PAPI's counts by CPU"; then
 				$(booked)
 			EOF
 			# (The kernel calls it one event there. What the other CPU's counter had is seen to be too much once it exceeds what PAPI's
-			# had in a segment's first window, or both counters what PAPI's had in a later one. Nothing is claimed of a thread that is
-			# pushed about, on a busy machine, in a segment of one window.)
+			# had at the first reading, or both counters what PAPI's had at a later one. Nothing is claimed of a thread that is
+			# pushed about on a busy machine and read once.)
 			touched=$(sed -n "s/^touched cpu=$last pages=//p" "$tmp/shim.out")
 			case "$machine ${what%% *}" in
 			"general reads") ;;
