@@ -1065,6 +1065,13 @@ static void replaced(void **state)
 	expect(AT(0, 8, 0), AT(0, 7, 0));
 	moved(21, AT(504, 8), NULL, NULL, N);
 	expect(AT(0, 0, 1), AT(0, 1, 0));
+	assert_false(sp_window_may_rest(&one));
+	/* Counts that were proven on a replaced CPU are not open. */
+	sp_window_begin(&one, AT(504, 8), 0, N);
+	moved(5, AT(504, 13), NULL, NULL, 1);
+	assert_true(sp_window_may_rest(&one));
+	sp_window_replace(&one, 1);
+	assert_true(sp_window_may_rest(&one));
 }
 
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
