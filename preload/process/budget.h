@@ -6,8 +6,9 @@
  * aside for the reading that ends its segment: shadow counters count all the time, so that this scan
  * proves the readings before it, too.
  *
- * Pure functions of struct sp_budget, but for sp_budget_charge, which adds to it. Any thread, also
- * in signal handlers. Times in ns. tests/unit/t-near.c has the model.
+ * Pure functions of struct sp_budget, except sp_budget_charge, which adds to it. Callers add
+ * reserved time to `spent` themselves. Any thread, also in signal handlers. Times in ns.
+ * tests/unit/t-budget.c has the model.
  */
 #ifndef SP_PROCESS_BUDGET_H
 #define SP_PROCESS_BUDGET_H
@@ -46,6 +47,7 @@ static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 	return may > spent ? may - spent : 0;
 }
 
+/* Changes state: adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
 static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns, uint32_t calls)
 {
 	sp_add(&b->spent, ns);
