@@ -21,6 +21,8 @@ check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | g
 
 # ---- programs --------------------------------------------------------------------------------
 finds "one that links it" 0 "the program links $(realpath "$fake/libpapi.so.7.0")" "$sspapi" doctor "$scenes/one"
+finds "one with it preloaded, by its name" 0 "the program links $(realpath "$fake/libpapi.so.7.0")" env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}libpapi.so.7.0" LD_LIBRARY_PATH="$fake" \
+	"$sspapi" doctor "$apps/nopapi"
 finds "one that loads it" 0 "names libpapi: it may load libpapi with dlopen" "$sspapi" doctor "$apps/nolib"
 finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
 printf 'int count(int); int main(void) { return count(1); }\n' >holder.c

@@ -157,13 +157,17 @@ static void take_linked(void *program, char *line)
 		look_linked(p, path);
 }
 
-static void look_preloaded(struct sp_program *p)
+/* names: gets those without a path, which the loader finds. */
+static void look_preloaded(struct sp_program *p, char *names)
 {
 	char *list = sp_need(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")), *save;
 
-	for (char *path = strtok_r(list, ": ", &save); path; path = strtok_r(NULL, ": ", &save))
-		if (is_papi(path) && access(path, R_OK) == 0)
+	for (char *path = strtok_r(list, ": ", &save); path; path = strtok_r(NULL, ": ", &save)) {
+		if (is_papi(path) && !strchr(path, '/'))
+			names = stpcpy(stpcpy(names, path), " ");
+		else if (is_papi(path) && access(path, R_OK) == 0)
 			found_papi(p, path, false);
+	}
 	free(list);
 }
 
@@ -206,9 +210,13 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC) {
-		look_preloaded(p);
+		char *names = sp_need(calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") + sizeof(" ")));
+
+		look_preloaded(p, names);
+		q.preload = names;
 		if (known && !f->audited)
 			sp_apart(ask_loader, &q, take_linked, p);
+		free(names);
 	}
 	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");
 }
