@@ -11,7 +11,7 @@ cat >who.pl <<'END'
 	my (%n, $sum);
 	for my $r (@{$d->{relations}}) {
 		my $args = ($d->{processes} ? $d->{processes}[$r->{process}] : $d->{process})->{args};
-		my $who = !$r->{tid} ? "rest" : $args->[0] eq "sh" ? "first" : $args->[1] eq "wait" ? "waits" : next;
+		my $who = !$r->{tid} ? "rest" : $args->[0] eq "sh" ? "first" : $args->[0] =~ /counted$/ ? "waits" : next;
 		$n{defined $_->{cpu} ? $who : "$who nowhere"} += $_->{total}[0] for @{$r->{cpus}};
 	}
 	for my $cell (map { @{$_->{cpus}} } @{$d->{relations}}) {

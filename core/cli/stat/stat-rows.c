@@ -418,7 +418,7 @@ static void add_lasting(struct sp_stat_who *w, const struct sp_stat_row *row, pi
 {
 	struct sp_stat_process *p = sp_stat_process(w, row->pid);
 
-	if (row->pid != child && row->args_bytes)
+	if (row->pid != child && row->args_bytes && !p->exec_ns)	/* else these may be from before its exec */
 		sp_stat_set_args(p, row->args, row->args_bytes);
 	p->start_ns = p->start_ns ? sp_min(p->start_ns, row->start_ns) : row->start_ns;
 	p->end_ns = sp_max(p->end_ns, row->end_ns);
