@@ -31,7 +31,7 @@ void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_cs
 void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact);
 void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the event */
 
-/* Lines of the counts before a first reading, as a note of the process tells them: a store has nothing else of them. */
+/* Writes lines of the counts before a first reading, from the process's note: a store has no other record of them. */
 void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process);
 
 /* A line for each of the metrics, as they were computed last; or of those that are made of several sets of a `joined`. */

@@ -30,7 +30,7 @@ struct sp_text_sums {
 	struct sp_metric_sum *metric;	/* what the metrics are computed from */
 };
 
-/* The least, mean and most of the rows that sp_table_spread was told. */
+/* The minimum, mean and maximum of the rows that were added by sp_table_spread. */
 struct sp_table_spread {
 	struct sp_text_sums row[3];	/* least, mean, most */
 	uint32_t *n, rows;

@@ -62,7 +62,7 @@ struct sp_metrics_row {
 
 /* Private to compute.c: the relation at hand, on machines of this sort. */
 struct sp_metrics_relation {
-	const uint32_t *event;		/* its events, k of them; NULL: there is none */
+	const uint32_t *event;		/* [k] its events; NULL: no events */
 	uint32_t k, sort;
 	const uint8_t *joins;		/* its line of `joins`; NULL: of none */
 	struct sp_sighting *pair;	/* what it adds: event i of it to which slot */

@@ -48,7 +48,7 @@ struct sp_observers {
  * component c.  A NUMANode sums what its parent does. */
 struct sp_model_sums {
 	int64_t *below, *below_exact;
-	bool *counted;			/* [component]: some reading was booked below */
+	bool *counted;			/* [component]: counts were attributed below it */
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
 	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
 					 * a placed event: it was counted here or below, be it 0 */
@@ -59,7 +59,7 @@ struct sp_model_sums {
 struct sp_model_tally {
 	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
 	uint32_t relations, threads, cpus_counted;
-	uint64_t threads_counted;	/* that something was booked for; each of those that have ended and are one now */
+	uint64_t threads_counted;	/* that have counts; also each of those that have ended and were merged into one */
 	uint64_t readings, starts;
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
@@ -68,7 +68,7 @@ struct sp_model_tally {
 
 /* Private to intervals.c. */
 struct sp_model_intervals {
-	uint32_t frames_most;		/* of a site that are looked at; 0: all */
+	uint32_t frames_most;		/* of a site that are compared; 0: all */
 	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
 	const struct sp_module *module[SP_MODULES_MOST];
@@ -91,7 +91,7 @@ struct sp_model_overflows {
 /* Private to gauges.c. */
 struct sp_model_gauges {
 	uint32_t n;			/* events that are gauges */
-	uint32_t *of;			/* [event]: its number among them; UINT32_MAX: it is none */
+	uint32_t *of;			/* [event]: its number among them; UINT32_MAX: not one of them */
 	struct sp_gauge_sum {
 		uint64_t readings, ns;
 		int64_t value[3];	/* last, min, max */

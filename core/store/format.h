@@ -115,7 +115,7 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_TORN_FULL	1u		/* it took no more */
 #define SP_TORN_SHIFT	8
 
-/* Whether the process still lives is told by all of host, boot_id, pid_ns, pid and start_ticks.  Written once, but for end_ns. */
+/* The process. host, boot_id, pid_ns, pid and start_ticks together show whether it still lives.  Written once, except end_ns. */
 struct sp_header_process {
 	uint32_t pid, ppid;
 	uint64_t start_ticks;		/* /proc/PID/stat field 22 */
@@ -139,8 +139,7 @@ struct sp_header_code {
 	uint32_t n_sites, n_modules;
 };
 
-/* Of the compact form: its processes and their machines.  0: the live form, of one process, which is the one that the header
- * tells of. */
+/* The processes and machines of a merged or compact store.  0: a live file, which has one process, that of the header. */
 struct sp_header_compact {
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;

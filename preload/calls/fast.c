@@ -4,11 +4,12 @@
 #include "../sites/unwind.h"
 #include "fast.h"
 
-/* What libpapi calls inside is not the program's. */
+/* Excludes calls that libpapi makes inside another one (nests). */
 static inline bool may_open(const struct sp_set *s)
 {
 	return sp_is_fast(s) && !sp_self.nests && !sp_guest && sp_get(&sp_process.papi) &&
-	       (sp_get(&s->writer.placed) || sp_proof_is_there() || sp_get(&s->split)) && sp_self.calls && sp_self.generation == sp_process.generation;
+	       (sp_get(&s->writer.placed) || sp_proof_is_there() || sp_get(&s->split)) &&
+	       sp_self.calls && sp_self.generation == sp_process.generation;
 }
 
 struct sp_set *sp_fast_other(int id)

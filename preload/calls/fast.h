@@ -13,8 +13,9 @@
 #include "../walker/rule.h"
 #include "hooks.h"
 
-/* In place of a site: the reading is the `steady` one; above SP_SITE_NEW: by its callers, too, and it is the inverted site. `steady` is that
- * then, and no address: by the same helper function a handler may read steadily for other callers. */
+/* Values in place of a site. SP_SITE_STEADY: the reading is the `steady` one. Above SP_SITE_NEW: its callers
+ * were compared as well, and the value is the inverted site. `steady` is that value then, not an address,
+ * since a handler may read steadily through the same helper function for other callers. */
 #define SP_SITE_STEADY	UINT32_MAX
 #define SP_SITE_NEW	(1u << 31)
 #define SP_STEADY_BELOW(inverted) ((uint64_t)(int64_t)(int32_t)(inverted))

@@ -117,10 +117,11 @@ static struct sp_opened *opening(void)
 
 /* ---- the same ones again --------------------------------------------------
  *
- * Where a thread used another set meanwhile, PAPI_start closes all that a set has open, and opens it again. Then the list stays as it
- * is but for the descriptors, and so does `changes`. A set that other threads use goes without. */
+ * PAPI_start closes a set's perf events and opens them again if the thread used another set meanwhile.
+ * If they are the same, the list keeps all but the descriptors, and `changes` its value. Sets that
+ * other threads use are excluded. */
 
-/* From here on the list is of what is open. */
+/* Makes the list that of the open events again, since they differ. */
 static void end_again(struct sp_opened *o)
 {
 	uint32_t n = o->n;
@@ -163,8 +164,8 @@ static bool open_again(struct sp_opened *o, const struct perf_event_attr *attr, 
 	struct sp_native *n = &o->at[o->n];
 
 	/* The number of a thread that has ended may be a new one's. */
-	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_self.id) || n->cpu != cpu || n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) ||
-	    attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
+	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_self.id) || n->cpu != cpu ||
+	    n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
 		return false;
 	n->fd = fd;
 	o->n++;

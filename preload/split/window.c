@@ -127,8 +127,7 @@ static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 	return sum > s->value - w->before;
 }
 
-/* The same from another value to this one, in whichever order PAPI read them: home's copy is compared from its first value on, so that it
- * is not hidden in P's earlier counts. */
+/* Compares growth since an earlier value, not since the zeroing: home's shadow counter could otherwise hide in P's earlier counts. */
 static bool grew_too_much(const struct sp_window *w, const struct sp_window_seen *s)
 {
 	int64_t sum = 0;

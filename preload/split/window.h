@@ -35,7 +35,7 @@
 /* Counts are of the relation's life. */
 struct sp_window_cpu {
 	int64_t anchor;			/* the copy's count that the segment began with; SP_UNKNOWN: home's, as yet */
-	int64_t after;			/* its count at most when P had `after` (below); SP_UNKNOWN: no value has told yet */
+	int64_t after;			/* its count at most when P had `after` (below); SP_UNKNOWN: no value since the start */
 	int64_t base;			/* `proven` then */
 	int64_t proven;			/* counted here at least */
 	int64_t stayed;			/* of it: before the segment, or without copies */

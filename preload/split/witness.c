@@ -69,8 +69,9 @@ static long open_by_another(long tid, int *fd, int *runs)
 #endif
 }
 
-/* The program's prctl switches off what its thread has opened, and the page then shows no moves: a thread that has ended is nobody's
- * whose events that may be. Its end is waited for: unshare(2) wants a process of one thread. */
+/* Opens the page's event by another thread that ends at once. prctl(PR_TASK_PERF_EVENTS_DISABLE) switches off the events
+ * that the calling thread opened, and the page would then show no moves. Waits for that thread's end, since
+ * unshare(2) fails in a process of several threads. */
 static int open_unowned(int tid)
 {
 	long pid = sp_sys(SYS_getpid), other;

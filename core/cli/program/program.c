@@ -102,7 +102,7 @@ static void look_linked(struct sp_program *p, const char *path)
 	sp_elf_file_close(&f);
 }
 
-/* Our loader, and what it is asked for. */
+/* The command's own loader, and the arguments of a query. */
 struct question {
 	char loader[256];
 	const char *path, *preload;
@@ -119,7 +119,7 @@ static bool find_own_loader(char loader[256])
 	return *loader;
 }
 
-/* It loads a program and what that links, lists them, and runs nothing of them. */
+/* Lists a program's libraries: the loader maps them and runs no code of theirs. */
 static void ask_loader(void *question, int to)
 {
 	const struct question *q = question;

@@ -14,6 +14,6 @@ int sp_part_begin(const char *name);
 int sp_part_replace(void);
 int sp_part_take(const char *path);
 
-/* Closed and on its disk: e, or if that is 0 what went wrong.  What stays of it is its name, until sp_part_end. */
+/* Closes the part and writes it to disk. Returns e, or if that is 0 the error.  Its name stays registered until sp_part_end. */
 int sp_part_finish(int fd, int e);
 void sp_part_end(void);
