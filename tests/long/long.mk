@@ -55,7 +55,7 @@ FUZZ_DEPS := $(wildcard core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
 
 # The command's own code, but for its main, for run, stat and list, which read no store, and for sigaction and pread, see there.
 FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c
-FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/% core/cli/list/% core/cli/doctor/% core/cli/threads/% core/cli/asked/%,$(wildcard core/cli/*.c core/cli/*/*.c)) core/cli/asked/apart.c -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)' -Wl,--wrap=pread
+FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/% core/cli/list/% core/cli/doctor/% core/cli/threads/% core/cli/probe/%,$(wildcard core/cli/*.c core/cli/*/*.c)) core/cli/probe/subprocess.c -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)' -Wl,--wrap=pread
 
 $(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 	$(call say,FUZZ)

@@ -1,6 +1,6 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
 #include "../../forms/view-text-words.h"
-#include "../asked/apart.h"
+#include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "doctor.h"
 

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "../../base/perf.h"
-#include "../asked/kernel-events.h"
+#include "../probe/kernel-events.h"
 #include "../stat/stat.h"
 #include "doctor.h"
 

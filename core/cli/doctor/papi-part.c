@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../asked/kernel-events.h"
-#include "../asked/libpapi.h"
+#include "../probe/kernel-events.h"
+#include "../probe/libpapi.h"
 #include "doctor.h"
 
 /* What to do for a component that is off, where something can be done. */

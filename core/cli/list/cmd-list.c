@@ -1,6 +1,6 @@
 /* cmd-list.c: what can be counted here, and how it is called. */
-#include "../asked/kernel-events.h"
-#include "../asked/list.h"
+#include "../probe/kernel-events.h"
+#include "../probe/list.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"

@@ -3,7 +3,7 @@
 
 #include "../../base/elf-file.h"
 #include "../../model/view-common.h"
-#include "../asked/apart.h"
+#include "../probe/subprocess.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
 #include "program.h"

@@ -2,7 +2,7 @@
 #include <sys/resource.h>
 
 #include "../../base/elf-file.h"
-#include "../asked/apart.h"
+#include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "symbols.h"
 

@@ -3,7 +3,7 @@
 
 #include "../../../topo/topo.h"
 #include "../../forms/view-text-words.h"
-#include "../asked/apart.h"
+#include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
 

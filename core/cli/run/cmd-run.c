@@ -1,7 +1,7 @@
 /* cmd-run.c: sets the environment and becomes the program; no process in between. */
 #include "../../base/output.h"
 #include "../../forms/view.h"
-#include "../asked/asked.h"
+#include "../probe/probe.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 

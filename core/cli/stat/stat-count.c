@@ -6,7 +6,7 @@
 
 #include "../../base/cpu-list.h"
 #include "../../base/perf.h"
-#include "../asked/kernel-events.h"
+#include "../probe/kernel-events.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

@@ -1,7 +1,7 @@
 /* stat-names.c: which events: those that were asked for, what metrics need, or the usual ones. */
 #include <strings.h>
 
-#include "../asked/kernel-events.h"
+#include "../probe/kernel-events.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/metrics.h"

@@ -20,13 +20,13 @@
  *	stat-lasting.c	for those that last, on many CPUs
  *	stat-running.h	programs that run already, and control groups
  *	stat-store.c	the store of it
- *	../asked/	what PAPI and hwloc are asked
+ *	../probe/	what PAPI and hwloc are asked
  */
 #pragma once
 
 #include "../../base/lineage.h"
 #include "../../model/model.h"
-#include "../asked/asked.h"
+#include "../probe/probe.h"
 #include "../../store/compact.h"
 #include "../tool/bytes.h"
 #include "../tool/names.h"

@@ -1,11 +1,11 @@
-/* apart.c: see apart.h. */
+/* subprocess.c: see subprocess.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../base/sys.h"
-#include "apart.h"
+#include "subprocess.h"
 
 #define SECONDS 20			/* to answer in */
 

@@ -1,4 +1,4 @@
-/* apart.h: what loads other people's libraries runs in a child: one that crashes, hangs or talks is an answer, too. */
+/* subprocess.h: what loads other people's libraries runs in a child: one that crashes, hangs or talks is an answer, too. */
 #pragma once
 
 /* part(arg, to) in a child without standard output and error, for some seconds at most; each line that the child writes to the

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "asked.h"
+#include "probe.h"
 
 #define WAY	"/usr/$LIB/../../../../../../../../../../../.."	/* above the root is the root */
 

@@ -1,13 +1,13 @@
-/* asked.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi run`.
+/* probe.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi run`.
  *
  * The part of the command that knows them, each asked in a child: libpapi may be of any version, and crash.
  *
- *	events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
- *	beside.c	what PAPI counts of packages and the machine while the program runs
- *	machine.c	the machine, as hwloc reads it
+ *	papi-events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
+ *	machine-events.c	what PAPI counts of packages and the machine while the program runs
+ *	topology.c	the machine, as hwloc reads it
  *	list.c		what PAPI can count (list.h)
  *	kernel-events.c	the events that the kernel has names for
- *	apart.c		in a child
+ *	subprocess.c		in a child
  *	glibc-name.c	a name for LD_PRELOAD
  *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)
  */

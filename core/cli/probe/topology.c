@@ -1,4 +1,4 @@
-/* machine.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
+/* topology.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "../../../topo/topo.h"
 #include "../../base/sys.h"
-#include "asked.h"
+#include "probe.h"
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 

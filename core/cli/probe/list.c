@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apart.h"
+#include "subprocess.h"
 #include "libpapi.h"
 #include "list.h"
 

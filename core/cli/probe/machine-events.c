@@ -1,4 +1,4 @@
-/* beside.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
+/* machine-events.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
  *
  * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's' to start and 'e'
  * to stop, and answers with all that it knows; it ends when the command closes the socket, or is gone.
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "../../base/sys.h"
-#include "asked.h"
+#include "probe.h"
 #include "libpapi.h"
 
 #define SECONDS 10			/* for libpapi to answer in */

@@ -1,4 +1,4 @@
-/* events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
+/* papi-events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
  *
  * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor, no handler,
  * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
@@ -11,8 +11,8 @@
 #include "../../events/kinds.h"
 #include "../../events/places.h"
 #include "../tool/near-names.h"
-#include "apart.h"
-#include "asked.h"
+#include "subprocess.h"
+#include "probe.h"
 #include "kernel-events.h"
 #include "libpapi.h"
 
@@ -218,7 +218,7 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
-/* Of a package or the machine: counted beside the program (beside.c).  PAPI adds it here, so that a refusal is
+/* Of a package or the machine: counted beside the program (machine-events.c).  PAPI adds it here, so that a refusal is
  * known before anything runs. */
 static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
