@@ -3,7 +3,7 @@
 cd "$tmp" || exit 1
 need_stat
 
-# Where the kernel does not write what threads counted a library in the program tells of them (97-stat-told.t): not here.
+# Where the kernel does not write what threads counted a library in the program tells of them (97-stat-threads.t): not here.
 way=''
 # stat NAME ARGUMENT...: with a dump in NAME.json
 stat() {

@@ -273,7 +273,7 @@ need_stat() {
 	at_most 16
 }
 
-# at_most N: on so many of the CPUs from now on. On more than 16 stat has no rows of short threads (97-stat-lasting.t).
+# at_most N: on so many of the CPUs from now on. On more than 16 stat has no rows of short threads (97-stat-long-lived.t).
 at_most() {
 	[ "$(nproc)" -le "$1" ] || taskset -pc "$(taskset -pc $$ | sed 's/.*: //' | tr , '\n' |
 		while IFS=- read -r from to; do seq "$from" "${to:-$from}"; done | head -n "$1" | paste -sd,)" $$ >"$tmp/taskset"

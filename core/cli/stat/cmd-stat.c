@@ -9,7 +9,7 @@
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 #include "stat-interval.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 #define REPEATS_MOST 1000
 #define INTERVAL_MOST 3600000

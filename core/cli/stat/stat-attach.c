@@ -1,7 +1,7 @@
 /* stat-attach.c: counters for threads that run already: of each one its own, that those born of it inherit.
  *
  * They are opened one after the other, off, while threads are born and end all the while; who is born meanwhile is looked
- * for in /proc and told by those it is born of (stat-births.c, which has the rule by which nobody is counted twice).  When
+ * for in /proc and told by those it is born of (stat-fork-track.c, which has the rule by which nobody is counted twice).  When
  * nobody is new, and no thread is in the middle of bearing one that began before it had its counters, all are turned on.
  *
  * A counter's number must tell who inherited it: those with a larger number.  So between the making of it and its being
@@ -22,7 +22,7 @@
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 #define TRIES 20u			/* for each counter */
 #define WAIT_NS 5000000000u		/* for births to be over */

@@ -8,7 +8,7 @@
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 /* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of v2. */
 static bool find_mount(char point[PATH_MAX])

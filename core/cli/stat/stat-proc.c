@@ -1,6 +1,6 @@
 /* stat-proc.c: what /proc says of threads and processes. */
 #include "../tool/cmd.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p)
 {

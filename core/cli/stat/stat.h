@@ -12,13 +12,13 @@
  *	stat-names.c	which events
  *	stat-run.c	the child: its start, its signals, its end
  *	stat-count.c	the counters
- *	stat-turns.c	which of them fit beside each other
+ *	stat-rounds.c	which of them fit beside each other
  *	stat-ring.c	what the kernel writes into
  *	stat-rows.c	and what it writes there of threads and processes
- *	stat-told.c	threads that a library in the program tells of
- *	stat-own.c	threads' own counters
- *	stat-lasting.c	for those that last, on many CPUs
- *	stat-running.h	programs that run already, and control groups
+ *	stat-threads.c	threads that a library in the program tells of
+ *	stat-thread-counters.c	threads' own counters
+ *	stat-long-lived.c	for those that last, on many CPUs
+ *	stat-attach-common.h	programs that run already, and control groups
  *	stat-store.c	the store of it
  *	../probe/	what PAPI and hwloc are asked
  */

@@ -11,7 +11,7 @@
 #include <threads.h>
 
 #include "../../base/sys.h"
-#include "board.h"
+#include "stat-shm.h"
 
 static struct sp_board *board;		/* NULL: nobody is told */
 static int own_pid;

@@ -1,9 +1,9 @@
-/* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
+/* stat-targets.c: which processes and threads were asked for with -p and -t, and when they have ended. */
 #include <poll.h>
 
 #include "../tool/cmd.h"
 #include "stat-interval.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 #define LOOK_MS 20			/* where no descriptor tells of an end */
 

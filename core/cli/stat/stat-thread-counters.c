@@ -1,5 +1,5 @@
-/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library reports
- * (stat-told.c), and for those that last (stat-lasting.c). */
+/* stat-thread-counters.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library reports
+ * (stat-threads.c), and for those that last (stat-long-lived.c). */
 #include <sys/resource.h>
 
 #include "../tool/cmd.h"

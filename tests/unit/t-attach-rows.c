@@ -1,8 +1,8 @@
-/* t-family.c: rows of threads that ran before they were counted (core/cli/stat/stat-family.c): what those counted that were born of
+/* t-attach-rows.c: rows of threads that ran before they were counted (core/cli/stat/stat-attach-rows.c): what those counted that were born of
  * them stands in one row. */
 #include "test.h"
 
-#include "../../core/cli/stat/stat-running.h"
+#include "../../core/cli/stat/stat-attach-common.h"
 
 static struct sp_stat_run run;
 static struct sp_births births;

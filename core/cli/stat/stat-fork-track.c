@@ -1,4 +1,4 @@
-/* stat-births.c: who is born of whom while threads that run are given counters, and with which of these.
+/* stat-fork-track.c: who is born of whom while threads that run are given counters, and with which of these.
  *
  * A thread that is born of one with counters inherits those that this one has at that instant, and is found in /proc
  * as well: opened for it, too, they would count it twice; left out, one that was born an instant earlier is not counted
@@ -18,7 +18,7 @@
 
 #include "../../base/perf.h"
 #include "../tool/cmd.h"
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 #define PAGES_MOST 32u
 #define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them after 100 ms (seen: all lost) */

@@ -1,12 +1,12 @@
-/* stat-told.c: rows by thread where the kernel does not write what a thread counted: a small library in the program
- * (core/cli/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-own.c).  Totals
+/* stat-threads.c: rows by thread where the kernel does not write what a thread counted: a small library in the program
+ * (core/cli/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-thread-counters.c).  Totals
  * stay what the inherited counters say: what the loader, static programs and threads that nobody tells of counted is the
  * total less the rows.
  */
 #include <linux/futex.h>
 
 #include "../program/program.h"
-#include "../threads/board.h"
+#include "../threads/stat-shm.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

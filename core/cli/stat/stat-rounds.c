@@ -1,4 +1,4 @@
-/* stat-turns.c: which events the counters take together: found by trial, as the kernel refuses a group that is too
+/* stat-rounds.c: which events the counters take together: found by trial, as the kernel refuses a group that is too
  * large.  The groups are of our own process, and never run.
  */
 

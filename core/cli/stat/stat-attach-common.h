@@ -1,10 +1,10 @@
-/* stat-running.h: what the parts of `sspapi stat -p`, `-t` and `--cgroup` share: counting what runs already.
+/* stat-attach-common.h: what the parts of `sspapi stat -p`, `-t` and `--cgroup` share: counting what runs already.
  *
- *	stat-asked.c	which they are, and when they have ended
+ *	stat-targets.c	which they are, and when they have ended
  *	stat-proc.c	what /proc says of them
- *	stat-births.c	who is born of whom meanwhile, and with which counters
+ *	stat-fork-track.c	who is born of whom meanwhile, and with which counters
  *	stat-attach.c	their counters
- *	stat-family.c	their rows
+ *	stat-attach-rows.c	their rows
  *	stat-group.c	a control group
  */
 #pragma once

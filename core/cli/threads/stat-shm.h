@@ -1,5 +1,5 @@
-/* board.h: the memory by which a program's threads tell `sspapi stat` that they begin: threads.c has the
- * program's side, core/cli/stat/stat-told.c the command's.
+/* stat-shm.h: the memory by which a program's threads tell `sspapi stat` that they begin: threads.c has the
+ * program's side, core/cli/stat/stat-threads.c the command's.
  *
  * The memory is a file without a name that the command holds open.  A process that may trace the command maps it by the
  * path and number in the environment: no descriptor stays in the program, and a thread that begins needs no system call

@@ -1,6 +1,6 @@
-/* stat-lasting.c: on many CPUs, rows for the threads that last.  A counter for each event and CPU would make each birth slower by
+/* stat-long-lived.c: on many CPUs, rows for the threads that last.  A counter for each event and CPU would make each birth slower by
  * a microsecond.  So each event has one inherited counter for all CPUs, and a thread that has lived for a while gets counters of
- * its own for each CPU, as the first thread has from its start (stat-own.c).  The rest of the total is a row without a CPU. */
+ * its own for each CPU, as the first thread has from its start (stat-thread-counters.c).  The rest of the total is a row without a CPU. */
 #include <dirent.h>
 
 #include "../tool/cmd.h"

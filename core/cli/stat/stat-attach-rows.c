@@ -1,7 +1,7 @@
-/* stat-family.c: rows of threads that ran before they were counted.  Such a thread's counters have what it counted and
+/* stat-attach-rows.c: rows of threads that ran before they were counted.  Such a thread's counters have what it counted and
  * what all counted that were born of it since: its row is that less the rows of these, where each of these has one.  The
  * others are counted together. */
-#include "stat-running.h"
+#include "stat-attach-common.h"
 
 /* Whose counters it inherited; NULL: nobody knows. */
 static struct sp_stat_row *head_of(struct sp_stat_who *w, struct sp_stat_row *row)
