@@ -7,7 +7,7 @@
 #include "../base/out.h"
 #include "../model/model.h"
 
-/* What the html form has of a run that is more than a page holds (core/cli/report/page-part.h). */
+/* What the html form has of a run that is more than a page holds (core/cli/report/page-select.h). */
 struct sp_part {
 	const bool *process;		/* [n_processes] */
 	const bool *component;		/* [n_components] */

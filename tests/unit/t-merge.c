@@ -1,4 +1,4 @@
-/* t-merge.c: merge.h and names.h: stores made by hand, merged in any order and grouping.
+/* t-merge.c: merge.h and key-index.h: stores made by hand, merged in any order and grouping.
  * What programs that are run (64-merge.t) do not bring: two events of one process that are
  * alike, texts that differ from process to process, CPUs that not all were left, notes.
  */
@@ -9,7 +9,7 @@
 #include "../../core/cli/files/file.h"
 #include "../../core/cli/merge/merge.h"
 #include "../../core/cli/tool/cmd.h"
-#include "../../core/cli/tool/names.h"
+#include "../../core/cli/tool/key-index.h"
 #include "../../core/forms/view.h"
 #include "../../core/model/view-common.h"
 #include "../../core/store/gauge.h"

@@ -2,9 +2,9 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "../files/once.h"
+#include "../files/duplicates.h"
 #include "../files/runs.h"
-#include "../merge/files.h"
+#include "../merge/merge-files.h"
 #include "../program/symbols.h"
 #include "../report/report.h"
 #include "../tool/cmd.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../../forms/level.h"
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 
 struct sp_diff_metric {
 	bool there;			/* it has a value */

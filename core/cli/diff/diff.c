@@ -5,7 +5,7 @@
 #include "../../forms/view-csv.h"
 #include "../../forms/view-text-table.h"
 #include "../tool/cmd.h"
-#include "chance.h"
+#include "t-test.h"
 #include "diff.h"
 
 #define PLACE	72u			/* columns of two call sites */

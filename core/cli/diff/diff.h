@@ -8,7 +8,7 @@
 
 #include "../../forms/level.h"
 #include "../../model/repeats.h"
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 #include "diff-metrics.h"
 
 struct sp_diff {

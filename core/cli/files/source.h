@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../tool/cmd.h"
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 #include "file.h"
 
 struct sp_source {

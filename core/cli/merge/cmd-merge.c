@@ -5,8 +5,8 @@
 #include "../files/file.h"
 #include "../files/runs.h"
 #include "../tool/cmd.h"
-#include "../tool/into.h"
-#include "../tool/part.h"
+#include "../tool/output-file.h"
+#include "../tool/temp-file.h"
 #include "merge.h"
 
 /* Standing where the result is to be: nothing, a store of ours, or something that must stay. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../../forms/compact-process.h"
-#include "../files/once.h"
+#include "../files/duplicates.h"
 #include "../files/source.h"
-#include "../tool/bytes.h"
-#include "../tool/names.h"
+#include "../tool/buffer.h"
+#include "../tool/key-index.h"
 
 /* What processes have in common: their header's texts, or nothing. */
 enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMON_ALLOWED, COMMON_PMUS, COMMONS };

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "../../base/base.h"
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 
 struct sp_merge {
 	const char *verb;		/* for messages */

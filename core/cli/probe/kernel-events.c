@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "../../base/perf.h"
-#include "../tool/near-names.h"
+#include "../tool/suggest.h"
 #include "kernel-events.h"
 
 #define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_, Linux 5.13 */

@@ -10,7 +10,7 @@
 #include "../../events/formula.h"
 #include "../../events/kinds.h"
 #include "../../events/places.h"
-#include "../tool/near-names.h"
+#include "../tool/suggest.h"
 #include "subprocess.h"
 #include "probe.h"
 #include "kernel-events.h"

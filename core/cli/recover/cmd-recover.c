@@ -16,7 +16,7 @@
 #include "../files/file.h"
 #include "../report/page.h"
 #include "../tool/cmd.h"
-#include "../tool/part.h"
+#include "../tool/temp-file.h"
 
 struct recovery {
 	const char *verb, *out;		/* -o, or NULL */

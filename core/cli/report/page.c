@@ -2,7 +2,7 @@
 #include "../../forms/view-json.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
-#include "page-part.h"
+#include "page-select.h"
 #include "page-parts.h"
 #include "page.h"
 #include "report.h"

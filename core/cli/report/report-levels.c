@@ -7,7 +7,7 @@
 #include "../../model/core-kinds.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
-#include "../tool/near-names.h"
+#include "../tool/suggest.h"
 #include "report.h"
 
 #define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */

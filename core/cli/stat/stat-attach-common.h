@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 #include "stat.h"
 
 /* ---- who -------------------------------------------------------------------------- */

@@ -28,8 +28,8 @@
 #include "../../model/model.h"
 #include "../probe/probe.h"
 #include "../../store/compact.h"
-#include "../tool/bytes.h"
-#include "../tool/names.h"
+#include "../tool/buffer.h"
+#include "../tool/key-index.h"
 
 /* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M
  * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */

@@ -4,7 +4,7 @@
 #include "../../base/form.h"
 #include "../../forms/level.h"
 #include "cmd.h"
-#include "near-names.h"
+#include "suggest.h"
 
 static const struct cmd {
 	const char *name;

@@ -2,7 +2,7 @@
 #include <strings.h>
 
 #include "../../forms/view-metrics.h"
-#include "bytes.h"
+#include "buffer.h"
 #include "cmd.h"
 #include "metrics.h"
 

@@ -3,7 +3,7 @@
 #include <getopt.h>
 
 #include "cmd.h"
-#include "near-names.h"
+#include "suggest.h"
 
 #define MOST 64u			/* options of a verb: run has one for each variable */
 #define HELP 1				/* what ours give; those of verbs are letters or more */

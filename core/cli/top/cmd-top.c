@@ -7,7 +7,7 @@
 #include "../files/file.h"
 #include "../program/symbols.h"
 #include "../report/report.h"
-#include "../tool/bytes.h"
+#include "../tool/buffer.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 

@@ -1,4 +1,4 @@
-/* complain.c: what a command says when it cannot go on. */
+/* errors.c: what a command says when it cannot go on. */
 #include "../../base/lock.h"
 #include "../../base/out.h"
 #include "cmd.h"

@@ -1,6 +1,6 @@
-/* files.c: several files read as one run: merged, in memory. */
+/* merge-files.c: several files read as one run: merged, in memory. */
 #include "../tool/cmd.h"
-#include "files.h"
+#include "merge-files.h"
 #include "merge.h"
 
 /* In a file without a name, which nobody else can cut off under the mapping. */

@@ -1,9 +1,9 @@
-/* into.c: puts a file in the place of standard output, and takes it back; see into.h. */
+/* output-file.c: puts a file in the place of standard output, and takes it back; see output-file.h. */
 #include "../../base/folder.h"
 #include "../../base/output.h"
 #include "cmd.h"
-#include "into.h"
-#include "part.h"
+#include "output-file.h"
+#include "temp-file.h"
 
 static int part = -1;
 

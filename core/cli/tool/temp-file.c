@@ -1,4 +1,4 @@
-/* part.c: makes the temporary file, and removes or renames it; see part.h. */
+/* temp-file.c: makes the temporary file, and removes or renames it; see temp-file.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "../../base/folder.h"
 #include "../../base/output.h"
-#include "part.h"
+#include "temp-file.h"
 
 static struct sp_folder folder = { .fd = -1 };
 static char name[300];			/* in it */

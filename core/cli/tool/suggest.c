@@ -1,10 +1,10 @@
-/* near-names.c: see near-names.h. */
+/* suggest.c: see suggest.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <strings.h>
 
 #include "../../base/conf.h"
-#include "near-names.h"
+#include "suggest.h"
 
 /* Names that are longer are near to none. */
 static unsigned distance(const char *wanted, const char *name)

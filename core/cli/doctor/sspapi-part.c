@@ -1,4 +1,4 @@
-/* ours-part.c: sspapi's own libraries, and hwloc. */
+/* sspapi-part.c: sspapi's own libraries, and hwloc. */
 #include <dlfcn.h>
 
 #include "../../../topo/topo.h"

@@ -1,5 +1,5 @@
-/* chance.c: the t test of two means, by the tails of its distribution; see chance.h. */
-#include "chance.h"
+/* t-test.c: the t test of two means, by the tails of its distribution; see t-test.h. */
+#include "t-test.h"
 
 #define DF_MOST	1000u			/* beyond it is as at it */
 

@@ -1,4 +1,4 @@
-/* into.h: -o FILE of a verb that prints: what goes to standard output goes into the file instead. */
+/* output-file.h: -o FILE of a verb that prints: what goes to standard output goes into the file instead. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* page-part.h: what a page has of a run that is more than a page holds: of its processes, threads, machines and call
+/* page-select.h: what a page has of a run that is more than a page holds: of its processes, threads, machines and call
  * sites those that stand out.
  *
  * Which stand out is found once: in turn for each event, first what weighs, the one with most and the one with least

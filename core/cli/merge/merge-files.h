@@ -1,4 +1,4 @@
-/* files.h: several stores' files, opened as one. */
+/* merge-files.h: several stores' files, opened as one. */
 #pragma once
 
 #include "../files/file.h"

@@ -1,10 +1,10 @@
-/* page-part.c: chooses what a page has of a large run; see page-part.h. */
+/* page-select.c: chooses what a page has of a large run; see page-select.h. */
 #include "../../base/sort.h"
 #include "../../forms/level.h"
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"
 #include "../tool/cmd.h"
-#include "page-part.h"
+#include "page-select.h"
 
 #define EVENTS		16u		/* that rows are chosen by */
 #define CHOSEN		4096u		/* most rows of a level */

@@ -1,9 +1,9 @@
-/* once.h: finds files that hold the same process, so that it counts once: a snapshot beside the dump, a copy, a live file whose
+/* duplicates.h: finds files that hold the same process, so that it counts once: a snapshot beside the dump, a copy, a live file whose
  * process was killed before it could remove it.  The most complete file counts. */
 #pragma once
 
 #include "../../model/model.h"
-#include "../tool/names.h"
+#include "../tool/key-index.h"
 
 struct sp_once {
 	struct sp_digest self;		/* of host, boot, PID namespace, pid and start: exec begins another; 0: not known */

@@ -1,4 +1,4 @@
-/* chance.h: whether repeats of two programs differ by more than repeats of one do. */
+/* t-test.h: whether repeats of two programs differ by more than repeats of one do. */
 #pragma once
 
 #include "../../model/repeats.h"

@@ -1,7 +1,7 @@
-/* once.c: which process a store is of, and how much of it; see once.h. */
+/* duplicates.c: which process a store is of, and how much of it; see duplicates.h. */
 #include <string.h>
 
-#include "once.h"
+#include "duplicates.h"
 
 static struct sp_digest self_of(const struct sp_model *m, const struct sp_header *h)
 {

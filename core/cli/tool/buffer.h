@@ -1,4 +1,4 @@
-/* bytes.h: bytes in memory that grows. */
+/* buffer.h: bytes in memory that grows. */
 #pragma once
 
 #include "../../base/out.h"

@@ -1,4 +1,4 @@
-/* part.h: a file of the command's, written whole as NAME.PID.part before it takes its name.
+/* temp-file.h: a file of the command's, written whole as NAME.PID.part before it takes its name.
  *
  * The part goes on every end that a process can see: sp_part_end, exit, and signals.
  * One a process at a time.

@@ -1,4 +1,4 @@
-/* names.h: keys (any bytes) and the numbers 0, 1, 2 ... that they get as they come. */
+/* key-index.h: keys (any bytes) and the numbers 0, 1, 2 ... that they get as they come. */
 #pragma once
 
 #include "../../base/base.h"

@@ -1,6 +1,6 @@
-/* names.c: keys and their numbers; digests. */
+/* key-index.c: keys and their numbers; digests. */
 #include "cmd.h"
-#include "names.h"
+#include "key-index.h"
 
 static uint64_t stir(uint64_t h, uint64_t word, uint64_t factor)
 {

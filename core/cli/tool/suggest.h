@@ -1,4 +1,4 @@
-/* near-names.h: which of many names somebody meant: one that ends so, or is nearly the same. */
+/* suggest.h: which of many names somebody meant: one that ends so, or is nearly the same. */
 #pragma once
 
 #include "../../base/base.h"

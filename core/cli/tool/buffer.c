@@ -1,5 +1,5 @@
-/* bytes.c: see bytes.h. */
-#include "bytes.h"
+/* buffer.c: see buffer.h. */
+#include "buffer.h"
 #include "cmd.h"
 
 void sp_bytes_free(struct sp_bytes *b)
