@@ -1,9 +1,9 @@
 /* output.c: names of dumps and how they are taken; see output.h. */
 #include <linux/fs.h>
 
-#include "lineage.h"
+#include "run-root.h"
 #include "output.h"
-#include "folder.h"
+#include "safe-open.h"
 #include "out.h"
 
 #define MOST_SUFFIXES 10000

@@ -1,6 +1,6 @@
 /* output.h: where a dump goes: the name, the folder, and never somebody else's file.
  *
- * Links of other users are not followed, on the way either (core/base/folder.h).
+ * Links of other users are not followed, on the way either (core/base/safe-open.h).
  * A dump is written whole under a temporary name beside its place, then takes its
  * name by link(2), or where there is none as a new file: two processes that want the same name
  * cannot both have it.
@@ -46,7 +46,7 @@ int sp_output_write_fd(int fd, bool own, const struct sp_view *view, const struc
  * the extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
 
-/* temp becomes name, over nothing, both in this folder (core/base/folder.h), whatever folder their paths name: 0, -EEXIST, or
+/* temp becomes name, over nothing, both in this folder (core/base/safe-open.h), whatever folder their paths name: 0, -EEXIST, or
  * another -errno. */
 int sp_output_take(int folder, const char *temp, const char *name);
 

@@ -1,10 +1,10 @@
 /* live.c: see live.h. */
 #include <string.h>
 
-#include "../base/lineage.h"
+#include "../base/run-root.h"
 #include "live.h"
 #include "../base/out.h"
-#include "../base/folder.h"
+#include "../base/safe-open.h"
 #include "../base/sys.h"
 
 #define PREFIX "sspapi."

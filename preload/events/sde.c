@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "../../core/base/filters.h"
+#include "../../core/base/seccomp.h"
 #include "../../core/base/sys.h"
 #include "../papi/elf.h"
 #include "sde.h"

@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/base/folder.h"
+#include "../../core/base/safe-open.h"
 #include "../../core/base/fpu.h"
-#include "../../core/base/lineage.h"
+#include "../../core/base/run-root.h"
 #include "../../core/base/output.h"
-#include "../../core/base/rights.h"
+#include "../../core/base/fs-creds.h"
 #include "../../core/base/sys.h"
 #include "../../core/forms/view.h"
 #include "../../core/store/region.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "../../core/base/cpu-list.h"
-#include "../../core/base/folder.h"
-#include "../../core/base/lineage.h"
+#include "../../core/base/safe-open.h"
+#include "../../core/base/run-root.h"
 #include "../../core/base/output.h"
 #include "../../core/base/sys.h"
 #include "../../core/forms/view.h"

@@ -1,7 +1,7 @@
 /* watched.c: keeps the names of processes that sets were attached to; see watched.h. */
 #include <string.h>
 
-#include "../../core/base/lineage.h"
+#include "../../core/base/run-root.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "../../core/base/elf-slots.h"
-#include "../../core/base/filters.h"
+#include "../../core/base/seccomp.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../papi/elf.h"

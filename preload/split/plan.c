@@ -6,7 +6,7 @@
 
 #include "../../core/base/conf.h"
 #include "../../core/base/cpu-list.h"
-#include "../../core/base/filters.h"
+#include "../../core/base/seccomp.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/perf.h"

@@ -2,7 +2,7 @@
  * proven by it window.c. */
 #include <string.h>
 
-#include "../../core/base/filters.h"
+#include "../../core/base/seccomp.h"
 #include "../process/process.h"
 #include "hold.h"
 #include "plan.h"

@@ -1,5 +1,5 @@
 /* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
-#include "../../core/base/lineage.h"
+#include "../../core/base/run-root.h"
 #include "../../core/base/sys.h"
 #include "../../core/store/format.h"
 #include "../process/process.h"

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/base/filters.h"
+#include "../../core/base/seccomp.h"
 #include "../../core/base/lock.h"
-#include "../../core/base/locked.h"
+#include "../../core/base/mlock-budget.h"
 #include "../../core/base/perf.h"
 #include "../process/process.h"
 #include "opened.h"

@@ -3,7 +3,7 @@
  * An event that counts a thread on all CPUs, mapped, has a word in its page (`lock`) that the kernel changes
  * each time that it puts the thread on a CPU, whichever that is: while it is the same the thread has not left its
  * CPU.  (That of an inherited event would not do: the kernel swaps those of two threads.)  A page for each thread,
- * as many as locked.h allows; once mapped it stays until the thread has ended, since a handler may come right before
+ * as many as mlock-budget.h allows; once mapped it stays until the thread has ended, since a handler may come right before
  * its word is read.  The mapping keeps the event, too, whoever closes the descriptor.
  *
  * The word would stand still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE), though PAPI_start turns PAPI's on

@@ -32,7 +32,7 @@ for name in $(env | sed -nE 's/^((SSPAPI|PAPI|FAKE|LD|LIBPFM|HWLOC|OMPI|MPI|PMIX
 	unset "$name"
 done
 
-# Does a thread get a locked page of the kernel's, as core/base/locked.h shares them out?
+# Does a thread get a locked page of the kernel's, as core/base/mlock-budget.h shares them out?
 locked_page() {
 	kb=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN))) limit=$(ulimit -l)
 	[ "$limit" = unlimited ] || [ "$limit" -ge $kb ] || kb=$limit

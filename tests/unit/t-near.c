@@ -9,7 +9,7 @@
 #include "../../preload/process/budget.h"
 #include "../../preload/split/near.h"
 #include "../../preload/split/window.h"
-#include "folder.h"
+#include "temp-dir.h"
 
 /* ---- which CPUs --------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "../../preload/split/pmus.h"
-#include "folder.h"
+#include "temp-dir.h"
 
 static void make(const char *name, const char *type, const char *cpus)
 {

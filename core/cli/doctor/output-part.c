@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "doctor.h"
 

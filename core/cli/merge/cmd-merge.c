@@ -1,5 +1,5 @@
 /* cmd-merge.c: many stores (ranks, hosts) into one. */
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/form.h"
 #include "../../store/format.h"
 #include "../files/file.h"

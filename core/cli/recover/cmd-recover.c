@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <getopt.h>
 
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "../../store/live.h"
 #include "../files/file.h"

@@ -1,7 +1,7 @@
 /* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
 #include <getopt.h>
 
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "../program/program.h"
 #include "../report/page.h"

@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "../../base/lineage.h"
+#include "../../base/run-root.h"
 #include "../../model/model.h"
 #include "../probe/probe.h"
 #include "../../store/compact.h"

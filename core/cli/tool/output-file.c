@@ -1,5 +1,5 @@
 /* output-file.c: puts a file in the place of standard output, and takes it back; see output-file.h. */
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "cmd.h"
 #include "output-file.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../base/folder.h"
+#include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "temp-file.h"
 

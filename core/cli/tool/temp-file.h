@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* A descriptor, or -errno.  Missing folders are made; no other user's link is followed (core/base/folder.h). */
+/* A descriptor, or -errno.  Missing folders are made; no other user's link is followed (core/base/safe-open.h). */
 int sp_part_begin(const char *name);
 
 /* Once it is written it takes its name, whatever has that; or one in the same folder that nothing has: 0, or -errno. */

@@ -2,7 +2,7 @@
 #include <getopt.h>
 #include <sys/ioctl.h>
 
-#include "../../base/lineage.h"
+#include "../../base/run-root.h"
 #include "../../store/live.h"
 #include "../files/file.h"
 #include "../program/symbols.h"

@@ -1,8 +1,8 @@
-/* locked.c: how many pages of locked memory are ours to take; see locked.h. */
+/* mlock-budget.c: how many pages of locked memory are ours to take; see mlock-budget.h. */
 #include <sys/resource.h>
 
 #include "conf.h"
-#include "locked.h"
+#include "mlock-budget.h"
 #include "sys.h"
 
 #define SHARE	8u

@@ -1,4 +1,4 @@
-/* lineage.h: finds the run that this process belongs to.
+/* run-root.h: finds the run that this process belongs to.
  *
  * A run is the tree of processes below the topmost living ancestor that has
  * libsspapi loaded; files older than it are from an earlier run.

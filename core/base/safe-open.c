@@ -1,9 +1,9 @@
-/* folder.c: opens a path's folder, part by part; see folder.h. */
+/* safe-open.c: opens a path's folder, part by part; see safe-open.h. */
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
 #include "conf.h"
-#include "folder.h"
+#include "safe-open.h"
 
 #define LINKS_MOST 40			/* as the kernel */
 

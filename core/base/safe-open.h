@@ -1,4 +1,4 @@
-/* folder.h: the folder that a file is to be in, held open, and the file's name there.
+/* safe-open.h: the folder that a file is to be in, held open, and the file's name there.
  *
  * A path is gone through part by part.  A symbolic link on the way is followed only if it is the user's own or
  * root's: with anybody else's a file of the user's in another folder could be replaced, by the name that the

@@ -1,8 +1,8 @@
-/* rights.c: takes the user's rights for a while, and gives them back; see rights.h. */
+/* fs-creds.c: takes the user's rights for a while, and gives them back; see fs-creds.h. */
 #include <linux/capability.h>
 
 #include "conf.h"
-#include "rights.h"
+#include "fs-creds.h"
 #include "sys.h"
 
 #define NOBODY (-1L)			/* changes nothing: asks which it is */

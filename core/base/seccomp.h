@@ -1,4 +1,4 @@
-/* filters.h: filters of system calls (seccomp), under which a call that was fine before may end the process. */
+/* seccomp.h: filters of system calls (seccomp), under which a call that was fine before may end the process. */
 #pragma once
 
 #include "base.h"

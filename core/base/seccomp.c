@@ -1,7 +1,7 @@
-/* filters.c: see filters.h. */
+/* seccomp.c: see seccomp.h. */
 #include <sys/prctl.h>
 
-#include "filters.h"
+#include "seccomp.h"
 #include "sys.h"
 
 uint32_t sp_filters(void)

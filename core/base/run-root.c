@@ -1,8 +1,8 @@
-/* lineage.c: /proc, upwards; see lineage.h. */
+/* run-root.c: /proc, upwards; see run-root.h. */
 #include <limits.h>
 #include <sys/ioctl.h>
 
-#include "lineage.h"
+#include "run-root.h"
 #include "out.h"
 #include "sys.h"
 

@@ -1,4 +1,4 @@
-/* rights.h: files made with the rights of who started the process.
+/* fs-creds.h: files made with the rights of who started the process.
  *
  * A set-user-ID program, or one with capabilities, that is linked to us writes its dump where its
  * user started it: with its own rights that would be a file of root's, with the program's name in
