@@ -37,7 +37,7 @@ PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
 COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wildcard core/base/*.c core/events/*.c core/forms/*.c \
 	   $(patsubst %,preload/%/*.c,papi process held events life api))) $(patsubst %,core/metric/%.c,relation together compute) topo/topo-flat.c \
-	   $(patsubst %,core/store/%.c,compact live region stamp store) $(patsubst %,preload/split/%.c,counters opened plan pmus) \
+	   $(patsubst %,core/store/%.c,compact live region timestamp store) $(patsubst %,preload/split/%.c,counters opened plan pmus) \
 	   $(patsubst %,core/model/%.c,beginnings gauges intervals lent model-ask model-open observers overflows pending repeats why) \
 	   $(patsubst %,preload/%.c,calls/loader sites/modules)
 $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)

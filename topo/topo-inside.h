@@ -4,7 +4,7 @@
 
 #include <setjmp.h>
 
-#include "../core/store/format.h"
+#include "../core/store/layout.h"
 
 #define SP_TOPO_COMPONENTS	65536u	/* of one machine; more is refused */
 #define SP_TOPO_CPUS		65536u	/* OS indexes end before it */

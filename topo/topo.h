@@ -1,5 +1,5 @@
 /* topo.h: a machine's component tree, from hwloc or without it, as plain
- * records (core/store/format.h) that a store can keep.  No hwloc type appears here.
+ * records (core/store/layout.h) that a store can keep.  No hwloc type appears here.
  *
  * sp_topo_load runs on the application's thread and may call malloc and read
  * /sys; it leaves the thread's binding, environment and descriptors as they
@@ -8,7 +8,7 @@
 #ifndef SP_TOPO_H
 #define SP_TOPO_H
 
-#include "../core/store/format.h"
+#include "../core/store/layout.h"
 
 struct sp_topo {
 	uint32_t n;			/* components, in the order of a walk from the root */

@@ -6,7 +6,7 @@
 #ifndef SP_COMPONENTS_H
 #define SP_COMPONENTS_H
 
-#include "../store/format.h"
+#include "../store/layout.h"
 
 struct sp_component_fact {
 	const char *name;		/* PAPI's; a prefix where it ends with '*' */

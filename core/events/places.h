@@ -7,7 +7,7 @@
 #ifndef SP_PLACES_H
 #define SP_PLACES_H
 
-#include "../store/format.h"
+#include "../store/layout.h"
 
 struct sp_where {
 	enum sp_place_kind place;

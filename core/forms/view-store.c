@@ -1,4 +1,4 @@
-/* view-store.c: the store as the file that the sspapi command reads: one process in the compact form (format.h).  What
+/* view-store.c: the store as the file that the sspapi command reads: one process in the compact form (layout.h).  What
  * cannot be written so, or is in doubt, is written as it is: the store's own bytes, in order, but for how and when it ended,
  * which the store of a process that was killed, or goes on, does not know. */
 #include <string.h>

@@ -15,7 +15,7 @@
 #define SP_MODEL_H
 
 #include "../store/domain.h"
-#include "../store/image.h"
+#include "../store/store-reader.h"
 
 #define SP_MODULES_MOST 256u
 #define SP_OUTSIDE_MOST	8u

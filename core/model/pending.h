@@ -1,4 +1,4 @@
-/* pending.h: a relation as its records make it, of which some are not folded yet, or only drafted (store/format.h,
+/* pending.h: a relation as its records make it, of which some are not folded yet, or only drafted (store/layout.h,
  * "records").
  *
  * They are folded here, in memory of the model's, by the same rules as the writer's; the store is not written.  The writer
@@ -8,7 +8,7 @@
 #ifndef SP_PENDING_H
 #define SP_PENDING_H
 
-#include "../store/draft.h"
+#include "../store/redo-log.h"
 #include "../store/rules.h"
 #include "model.h"
 

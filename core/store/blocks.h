@@ -4,7 +4,7 @@
 #ifndef SP_BLOCKS_H
 #define SP_BLOCKS_H
 
-#include "format.h"
+#include "layout.h"
 
 /* The words by which a reader knows the form; the magic comes last, when all else is there. */
 void sp_header_begin(struct sp_header *h);

@@ -1,4 +1,4 @@
-/* compact.h: writes blocks of the compact form (format.h, "the compact form") one behind the other.
+/* compact.h: writes blocks of the compact form (layout.h, "the compact form") one behind the other.
  *
  * What a block names stands in front of it, so that no more is kept in memory than the output's buffer.  Only what stands
  * before its parts (the header, a machine, a process) is written again at the end (sp_compact_again): the output is memory or
@@ -11,7 +11,7 @@
 
 #include "../base/out.h"
 #include "blocks.h"
-#include "image.h"
+#include "store-reader.h"
 
 struct sp_compact {
 	struct sp_out *o;

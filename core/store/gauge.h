@@ -16,7 +16,7 @@
 #define SP_GAUGE_H
 
 #include "float.h"
-#include "format.h"
+#include "layout.h"
 #include "writer.h"
 
 /* The bytes of a block of n events and that many cells. */
@@ -35,7 +35,7 @@ static inline struct sp_gauge *sp_gauges_at(const struct sp_gauges *g, uint64_t 
 void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind);
 
 /* Books x, all values of the set (NULL: START, RESET), at that cell; one behind the last
- * is the last. ns: the time (stamp.h). Async-signal-safe. */
+ * is the last. ns: the time (timestamp.h). Async-signal-safe. */
 void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, uint64_t ns);
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */

@@ -11,8 +11,8 @@
 #ifndef SP_INTERVAL_H
 #define SP_INTERVAL_H
 
-#include "draft.h"
-#include "image.h"
+#include "redo-log.h"
+#include "store-reader.h"
 #include "writer.h"
 
 #define SP_INTERVALS_FIRST(k)	(uint32_t)sp_max(sp_min((1792 - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(k), 32u), 8u)

@@ -8,7 +8,7 @@
 #ifndef SP_LIVE_H
 #define SP_LIVE_H
 
-#include "format.h"
+#include "layout.h"
 
 /* Makes an empty file for this process: in folder, or in the standard place if
  * that is "1".  0 with its path, or -errno. */

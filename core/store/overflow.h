@@ -2,14 +2,14 @@
  * that it interrupted most.
  *
  * Counts are exact; addresses are the most frequent ones of all, in room that does not grow
- * (format.h, struct sp_hit).  sp_overflow_book and _hit are called in signal handlers: no lock, no memory; a
+ * (layout.h, struct sp_hit).  sp_overflow_book and _hit are called in signal handlers: no lock, no memory; a
  * process that is killed in it has lost at most the address of one call.  The store's bytes are
  * written, never followed.
  */
 #ifndef SP_OVERFLOW_H
 #define SP_OVERFLOW_H
 
-#include "image.h"
+#include "store-reader.h"
 #include "writer.h"
 
 static inline uint64_t sp_overflows_bytes(uint64_t n, uint64_t hits)

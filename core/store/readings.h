@@ -1,6 +1,6 @@
 /* readings.h: permanent readings, kept one by one (sys-sage's `permanent` flag).
  *
- * A log is the private end of a relation's list of chunks (format.h, struct
+ * A log is the private end of a relation's list of chunks (layout.h, struct
  * sp_readings): whoever may book for the relation may append.  Each reading is
  * written into memory that is there, its number last, so that a killed process
  * leaves whole ones.  A chunk is made when the one before is full: 8 KiB, some

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "draft.h"
+#include "redo-log.h"
 #include "interval.h"
 #include "readings.h"
 #include "gauge.h"
 #include "records.h"
 #include "rules.h"
-#include "stamp.h"
+#include "timestamp.h"
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 

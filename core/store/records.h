@@ -1,6 +1,6 @@
 /* records.h: how calls of PAPI for a set are booked.
  *
- * A call that hands out, starts or zeroes counts becomes a record (format.h) in memory of the relation's; one that is like
+ * A call that hands out, starts or zeroes counts becomes a record (layout.h) in memory of the relation's; one that is like
  * the call before (the same call site, the same CPU) is added to its record.  When there are many the records are folded by
  * the rules (rules.h), in drafts that hold from one store on: whoever reads the store after any instruction finds every
  * count once.

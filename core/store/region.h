@@ -20,7 +20,7 @@
 #ifndef SP_REGION_H
 #define SP_REGION_H
 
-#include "format.h"
+#include "layout.h"
 
 #define SP_PIECES	192u		/* grow by an eighth each: more than any machine has memory */
 #define SP_FREE_SLOTS	128u		/* free blocks remembered of each size without more memory */

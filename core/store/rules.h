@@ -23,7 +23,7 @@
 #define SP_RULES_H
 
 #include "float.h"
-#include "format.h"
+#include "layout.h"
 
 /* What an event's values are: counts; of a floating-point counter, their bits; what a gauge shows, which is no count
  * (gauge.h) and only makes entries. */

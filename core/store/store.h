@@ -10,7 +10,7 @@
 #define SP_STORE_H
 
 #include "gauge.h"
-#include "image.h"
+#include "store-reader.h"
 #include "overflow.h"
 #include "../base/lock.h"
 #include "region.h"

@@ -6,7 +6,7 @@
 #ifndef SP_WRITER_H
 #define SP_WRITER_H
 
-#include "format.h"
+#include "layout.h"
 
 struct sp_image;
 struct sp_store;

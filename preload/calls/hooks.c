@@ -8,7 +8,7 @@
 #include "../../core/base/conf.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
-#include "../../core/store/stamp.h"
+#include "../../core/store/timestamp.h"
 #include "../../core/store/store.h"
 #include "../events/events.h"
 #include "../life/end.h"

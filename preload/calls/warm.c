@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../../core/base/sys.h"
-#include "../../core/store/image.h"
+#include "../../core/store/store-reader.h"
 #include "../../core/store/records.h"
 #include "../papi/elf.h"
 #include "../process/process.h"

@@ -9,7 +9,7 @@
 #ifndef SP_SDE_H
 #define SP_SDE_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 
 enum sp_sde {
 	SP_SDE_UNKNOWN,			/* no libsde was found, or one of another make */

@@ -7,7 +7,7 @@
 #ifndef SP_END_H
 #define SP_END_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 
 void sp_end_expect_dump(void);		/* from now on there is something to show */
 

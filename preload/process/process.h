@@ -8,7 +8,7 @@
 #ifndef SP_PROCESS_H
 #define SP_PROCESS_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "../papi/real.h"
 #include "budget.h"
 

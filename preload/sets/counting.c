@@ -6,7 +6,7 @@
 
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
-#include "../../core/store/draft.h"
+#include "../../core/store/redo-log.h"
 #include "../../core/store/fold.h"
 #include "counting.h"
 

@@ -9,7 +9,7 @@
 #ifndef SP_SPLIT_CLOCK_H
 #define SP_SPLIT_CLOCK_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "near.h"
 
 struct sp_split;

@@ -2,7 +2,7 @@
 #ifndef SP_PLAN_H
 #define SP_PLAN_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "gate.h"
 #include "near.h"
 

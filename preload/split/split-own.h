@@ -2,7 +2,7 @@
 #ifndef SP_SPLIT_OWN_H
 #define SP_SPLIT_OWN_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "clock.h"
 #include "gate.h"
 #include "window.h"

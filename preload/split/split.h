@@ -17,7 +17,7 @@
 #ifndef SP_SPLIT_H
 #define SP_SPLIT_H
 
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "gate.h"
 #include "hold.h"
 #include "plan.h"

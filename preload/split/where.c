@@ -1,7 +1,7 @@
 /* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
 #include "../../core/base/run-root.h"
 #include "../../core/base/sys.h"
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "../process/process.h"
 #include "where.h"
 

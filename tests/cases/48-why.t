@@ -19,7 +19,7 @@ done
 # The reasons' names and words.
 perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] =\s+(.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
 	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/model/why.c >"$tmp/texts"
-is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/format.h | tr -d '\t' | sort)"
+is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/layout.h | tr -d '\t' | sort)"
 is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""
 # what the dump of the last run says: how, and why, of relations that are not proven, each once
 whys() {

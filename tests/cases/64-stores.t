@@ -20,7 +20,7 @@ reads() {
 }
 
 number() {
-	sed -nE "s/^#define SP_FORMAT_$1[[:space:]]+([0-9]+)u.*/\\1/p" "$root/core/store/format.h"
+	sed -nE "s/^#define SP_FORMAT_$1[[:space:]]+([0-9]+)u.*/\\1/p" "$root/core/store/layout.h"
 }
 version=$(number VERSION) oldest=$(number OLDEST)
 v=$((oldest - 1))

@@ -103,7 +103,7 @@ sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
 is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/model/why.c || echo "$words"; done <"$tmp/reasons")" ""
 is "in the order of their numbers, as sspapi-store(5) says" "$(paste -sd'|' "$tmp/reasons")" "$(perl -0777 -e '
-	my ($format, $why, $page) = map { open my $f, "<", $_ or die; local $/; scalar <$f> } "core/store/format.h", "core/model/why.c", $ARGV[0];
+	my ($format, $why, $page) = map { open my $f, "<", $_ or die; local $/; scalar <$f> } "core/store/layout.h", "core/model/why.c", $ARGV[0];
 	my @row = split /\n/, $page;
 	$format =~ /enum sp_why \{(.*?)\}/s;
 	my @names = grep { !/NONE|WHYS/ } $1 =~ /SP_WHY\w+/g;

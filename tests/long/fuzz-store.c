@@ -28,7 +28,7 @@
 
 #include "../../core/forms/view.h"
 #include "../../core/model/model.h"
-#include "../../core/store/format.h"
+#include "../../core/store/layout.h"
 #include "fuzz-command.h"
 
 #define SECONDS 5

@@ -65,7 +65,7 @@ $(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c core/events/formula.c) core/model/observers.c core/base/sort.c core/store/gauge.c core/store/image.c core/store/region.c core/store/stamp.c core/base/out.c core/base/sys.c
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c core/events/formula.c) core/model/observers.c core/base/sort.c core/store/gauge.c core/store/store-reader.c core/store/region.c core/store/timestamp.c core/base/out.c core/base/sys.c
 
 $(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(B)/libsspapi-topo.so
 	$(call say,FUZZ)

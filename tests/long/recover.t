@@ -23,7 +23,7 @@ recover() {
 	run recover "$B/sspapi" recover "$@"
 }
 
-# poke FILE OFFSET FORMAT VALUE: a word of the header (core/store/format.h)
+# poke FILE OFFSET FORMAT VALUE: a word of the header (core/store/layout.h)
 poke() {
 	perl -e 'my ($f, $at, $as, $v) = @ARGV; open my $h, "+<:raw", $f or die $!; seek $h, $at, 0; print $h pack $as, $v' "$@"
 }

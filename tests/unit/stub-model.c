@@ -1,4 +1,4 @@
-/* stub-model.c: model.h and image.h over a machine and counts made by hand, so
+/* stub-model.c: model.h and store-reader.h over a machine and counts made by hand, so
  * that views are tested against numbers that no other code of ours worked out.
  *
  * Included by t-views.c, and never linked beside core/model/model-*.c.  Two packages

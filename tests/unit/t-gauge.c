@@ -3,7 +3,7 @@
 
 #include "../../core/store/gauge.h"
 #include "../../core/store/rules.h"
-#include "../../core/store/stamp.h"
+#include "../../core/store/timestamp.h"
 #include "stepping.h"
 #include "stores.h"
 

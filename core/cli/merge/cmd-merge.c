@@ -1,7 +1,7 @@
 /* cmd-merge.c: many stores (ranks, hosts) into one. */
 #include "../../base/safe-open.h"
 #include "../../base/form.h"
-#include "../../store/format.h"
+#include "../../store/layout.h"
 #include "../files/file.h"
 #include "../files/runs.h"
 #include "../tool/cmd.h"

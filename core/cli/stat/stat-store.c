@@ -1,4 +1,4 @@
-/* stat-store.c: what was counted as a store: a merged one (format.h), with a member for each process. */
+/* stat-store.c: what was counted as a store: a merged one (layout.h), with a member for each process. */
 #include "../../base/conf.h"
 #include "../../base/cpu-list.h"
 #include "../../base/pmus.h"

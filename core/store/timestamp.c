@@ -1,6 +1,6 @@
-/* stamp.c: makes each time later than the thread's last; see stamp.h. */
+/* timestamp.c: makes each time later than the thread's last; see timestamp.h. */
 #include "../base/sys.h"
-#include "stamp.h"
+#include "timestamp.h"
 
 static __thread uint64_t last;
 

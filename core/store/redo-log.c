@@ -1,5 +1,5 @@
-/* draft.c: see draft.h. */
-#include "draft.h"
+/* redo-log.c: see redo-log.h. */
+#include "redo-log.h"
 
 const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place)
 {

@@ -1,4 +1,4 @@
-/* format.h: the bytes of a store; no code but the sizes that follow from them.
+/* layout.h: the bytes of a store; no code but the sizes that follow from them.
  *
  * Two forms have the same blocks (sspapi-store(5)).  The live form is the store of a running process and the live file that
  * outlives it.  The compact form is what a process, `sspapi merge` and `sspapi stat` write: a header with `members`.
@@ -13,8 +13,8 @@
  * Counts are kept so that a reading costs plain stores only and no instruction
  * of the process may be its last one to a loss: see "records".
  */
-#ifndef SP_FORMAT_H
-#define SP_FORMAT_H
+#ifndef SP_LAYOUT_H
+#define SP_LAYOUT_H
 
 #include "../base/base.h"
 

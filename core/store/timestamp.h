@@ -1,12 +1,12 @@
-/* stamp.h: times that put readings of several sets in one order.
+/* timestamp.h: times that put readings of several sets in one order.
  *
  * Nanoseconds since the epoch by the vDSO's clock (tens of ns), no two the same in a
  * thread, each larger than the one before; between threads as the clock has it.
  * Async-signal-safe; errno untouched.  For what is booked the long way: a reading of plain counters on
  * its short way takes no time.
  */
-#ifndef SP_STAMP_H
-#define SP_STAMP_H
+#ifndef SP_TIMESTAMP_H
+#define SP_TIMESTAMP_H
 
 #include <stdint.h>
 

@@ -1,13 +1,13 @@
-/* image.h: the bytes of a store, wherever they are.
+/* store-reader.h: the bytes of a store, wherever they are.
  *
  * In the process they are the mapped segments of its region; in the command, a
  * file that was read whole.  Either way every access asks here, with a length,
  * and gets NULL for what is not inside: stores come from strangers.
  */
-#ifndef SP_IMAGE_H
-#define SP_IMAGE_H
+#ifndef SP_STORE_READER_H
+#define SP_STORE_READER_H
 
-#include "format.h"
+#include "layout.h"
 
 struct sp_region;
 

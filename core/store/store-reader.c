@@ -1,7 +1,7 @@
-/* image.c: bounds, and nothing else, between a reader and a store's bytes. */
+/* store-reader.c: bounds, and nothing else, between a reader and a store's bytes. */
 #include <string.h>
 
-#include "image.h"
+#include "store-reader.h"
 #include "region.h"
 
 const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)

@@ -1,13 +1,13 @@
-/* draft.h: words of the store as they are to be, while what they are is still what holds.
+/* redo-log.h: words of the store as they are to be, while what they are is still what holds.
  *
  * Whoever changes several words at a time drafts all of them, makes the drafts hold by one store, and copies them to
- * where they belong; whoever reads takes what is drafted (format.h, "records").  Drafts stand one behind the other in
+ * where they belong; whoever reads takes what is drafted (layout.h, "records").  Drafts stand one behind the other in
  * memory of the caller's.
  */
-#ifndef SP_DRAFT_H
-#define SP_DRAFT_H
+#ifndef SP_REDO_LOG_H
+#define SP_REDO_LOG_H
 
-#include "format.h"
+#include "layout.h"
 
 struct sp_drafts {
 	unsigned char *at;
