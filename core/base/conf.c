@@ -4,7 +4,7 @@
 
 #include "conf.h"
 #include "cpu-list.h"
-#include "form.h"
+#include "format.h"
 #include "sys.h"
 
 #define PREFIX	"SSPAPI_"

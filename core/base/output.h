@@ -13,7 +13,7 @@
 #pragma once
 
 #include "conf.h"
-#include "form.h"
+#include "format.h"
 
 struct sp_who {				/* what a template's letters stand for */
 	const char *host, *program, *job, *step, *folder;	/* folder: of relative names */

@@ -2,7 +2,7 @@
  * events; see compute.h.
  */
 #include "../base/sys.h"
-#include "../model/view-common.h"
+#include "../model/format-common.h"
 #include "compute.h"
 
 /* ---- the events that a metric needs ------------------------------------------------ */

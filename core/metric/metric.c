@@ -2,7 +2,7 @@
 #include <strings.h>
 
 #include "../base/sys.h"
-#include "../model/view-common.h"
+#include "../model/format-common.h"
 #include "metric.h"
 
 #define EVENTS_MOST 4096u		/* of a store that are looked through for each term */

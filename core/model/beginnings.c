@@ -2,7 +2,7 @@
 #include "../events/components.h"
 #include "../store/writer.h"
 #include "model-blocks.h"
-#include "view-common.h"
+#include "format-common.h"
 
 /* PAPI_start does not zero it. */
 static bool has_beginning(const struct sp_model *m, uint32_t e)

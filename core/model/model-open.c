@@ -7,7 +7,7 @@
 #include "core-kinds.h"
 #include "model-blocks.h"
 #include "observers.h"
-#include "view-common.h"
+#include "format-common.h"
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */
 #define COMPONENTS_MOST (1ull << 24)	/* of all machines of a merged store */

@@ -2,7 +2,7 @@
 #include "../base/sys.h"
 #include "observers.h"
 #include "repeats.h"
-#include "view-common.h"
+#include "format-common.h"
 
 void sp_spread_add(struct sp_spread *s, double v)
 {

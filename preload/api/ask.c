@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../core/base/sys.h"
-#include "../../core/model/view-common.h"
+#include "../../core/model/format-common.h"
 #include "api.h"
 
 bool sp_api_row(struct sp_binding *p, struct sp_row *row)

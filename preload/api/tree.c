@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "../../core/base/sys.h"
-#include "../../core/model/view-common.h"
+#include "../../core/model/format-common.h"
 #include "../../topo/topo.h"
 #include "../life/end.h"
 #include "../process/machine.h"

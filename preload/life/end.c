@@ -22,7 +22,7 @@
 #include "../../core/base/output.h"
 #include "../../core/base/fs-creds.h"
 #include "../../core/base/sys.h"
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../../core/store/region.h"
 #include "../../core/store/store.h"
 #include "../papi/dlerror.h"

@@ -11,7 +11,7 @@
 #include "../../core/base/run-root.h"
 #include "../../core/base/output.h"
 #include "../../core/base/sys.h"
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../../core/store/live.h"
 #include "../events/events.h"
 #include "../events/sde.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../core/base/conf.h"
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../process/process.h"
 #include "../process/say.h"
 #include "../sspapi.h"

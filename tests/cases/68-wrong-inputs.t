@@ -256,7 +256,7 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v
 	row 0 0 + - $verb --version
 	is "$verb --version: the command's" "$(cat row.out)" "$("$sspapi" --version)"
 done
-check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/forms/level.c"); do
+check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
 	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"
 
 # What each verb that reads files says of one that is none, and that nobody may read.

@@ -42,7 +42,7 @@ for level in cpu core package socket node machine thread; do
 	offers "report --per-$level" "--per-$level" report "--per-$level"
 done
 
-forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/base/form.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
+forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/base/format.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
 offers "-f of report: each form of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
 offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
 

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../../core/model/model.h"
 #include "../../core/store/layout.h"
 #include "fuzz-command.h"

@@ -50,7 +50,7 @@ $(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
 
 FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli/report -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
-FUZZ_CORE := $(wildcard $(patsubst %,core/%/*.c,base events store model forms metric))
+FUZZ_CORE := $(wildcard $(patsubst %,core/%/*.c,base events store model formats metric))
 FUZZ_DEPS := $(wildcard core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
 
 # The command's own code, but for its main, for run, stat and list, which read no store, and for sigaction and pread, see there.

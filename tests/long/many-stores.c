@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/forms/view.h"
+#include "core/formats/format-writer.h"
 #include "tests/unit/book.h"
 #include "core/store/store.h"
 

@@ -1,7 +1,7 @@
 /* stub-model.c: model.h and store-reader.h over a machine and counts made by hand, so
  * that views are tested against numbers that no other code of ours worked out.
  *
- * Included by t-views.c, and never linked beside core/model/model-*.c.  Two packages
+ * Included by t-formats.c, and never linked beside core/model/model-*.c.  Two packages
  * (P-cores, kind 1; E-cores, kind 0) of two cores; threads that migrate, that
  * end, that never read; CPUs that nobody knows; texts that mean harm.
  */

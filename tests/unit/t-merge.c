@@ -10,8 +10,8 @@
 #include "../../core/cli/merge/merge.h"
 #include "../../core/cli/tool/cmd.h"
 #include "../../core/cli/tool/key-index.h"
-#include "../../core/forms/view.h"
-#include "../../core/model/view-common.h"
+#include "../../core/formats/format-writer.h"
+#include "../../core/model/format-common.h"
 #include "../../core/store/gauge.h"
 #include "stores.h"
 

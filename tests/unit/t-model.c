@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../../core/model/core-kinds.h"
 #include "stores.h"
 

@@ -5,7 +5,7 @@
 
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
-#include "../../core/forms/view.h"
+#include "../../core/formats/format-writer.h"
 #include "../../core/store/readings.h"
 #include "stores.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../../model/core-kinds.h"
-#include "../../model/view-common.h"
+#include "../../model/format-common.h"
 #include "../tool/cmd.h"
 #include "diff-metrics.h"
 

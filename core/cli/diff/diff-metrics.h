@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../../forms/level.h"
+#include "../../formats/level.h"
 #include "../tool/key-index.h"
 
 struct sp_diff_metric {

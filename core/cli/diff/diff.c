@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../forms/view-csv.h"
-#include "../../forms/view-text-table.h"
+#include "../../formats/format-csv.h"
+#include "../../formats/format-text-table.h"
 #include "../tool/cmd.h"
 #include "t-test.h"
 #include "diff.h"

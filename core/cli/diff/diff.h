@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../../forms/level.h"
+#include "../../formats/level.h"
 #include "../../model/repeats.h"
 #include "../tool/key-index.h"
 #include "diff-metrics.h"

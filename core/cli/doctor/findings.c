@@ -1,5 +1,5 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
-#include "../../forms/view-text-words.h"
+#include "../../formats/format-text-words.h"
 #include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "doctor.h"

@@ -1,7 +1,7 @@
 /* file.c: reads a store's file into memory for a command. */
 #include "../../base/output.h"
-#include "../../forms/view.h"
-#include "../../model/view-common.h"
+#include "../../formats/format-writer.h"
+#include "../../model/format-common.h"
 #include "../../store/live.h"
 #include "../tool/cmd.h"
 #include "file.h"

@@ -1,7 +1,7 @@
 /* runs.c: which files are meant; see runs.h. */
 #include <dirent.h>
 
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 #include "../../store/blocks.h"
 #include "../tool/cmd.h"
 #include "file.h"

@@ -1,6 +1,6 @@
 /* cmd-merge.c: many stores (ranks, hosts) into one. */
 #include "../../base/safe-open.h"
-#include "../../base/form.h"
+#include "../../base/format.h"
 #include "../../store/layout.h"
 #include "../files/file.h"
 #include "../files/runs.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../../forms/compact-process.h"
+#include "../../formats/compact-process.h"
 #include "../files/duplicates.h"
 #include "../files/source.h"
 #include "../tool/buffer.h"

@@ -1,6 +1,6 @@
 /* merge.c: what is in the files, and the merged store of it. */
-#include "../../forms/view.h"
-#include "../../model/view-common.h"
+#include "../../formats/format-writer.h"
+#include "../../model/format-common.h"
 #include "merge-common.h"
 #include "merge.h"
 

@@ -2,7 +2,7 @@
 #include <sys/xattr.h>
 
 #include "../../base/elf-file.h"
-#include "../../model/view-common.h"
+#include "../../model/format-common.h"
 #include "../probe/subprocess.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"

@@ -1,8 +1,8 @@
 /* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
 #include <getopt.h>
 
-#include "../../forms/view-json.h"
-#include "../../forms/view-text-words.h"
+#include "../../formats/format-json.h"
+#include "../../formats/format-text-words.h"
 #include "../files/runs.h"
 #include "../merge/merge-files.h"
 #include "../program/symbols.h"

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 
 #include "../../../topo/topo.h"
-#include "../../forms/view-text-words.h"
+#include "../../formats/format-text-words.h"
 #include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 
 void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);	/* of the first machine */
 int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine);	/* 0 or -errno */

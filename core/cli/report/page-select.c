@@ -1,8 +1,8 @@
 /* page-select.c: chooses what a page has of a large run; see page-select.h. */
 #include "../../base/sort.h"
-#include "../../forms/level.h"
-#include "../../forms/view-json.h"
-#include "../../forms/view-text-words.h"
+#include "../../formats/level.h"
+#include "../../formats/format-json.h"
+#include "../../formats/format-text-words.h"
 #include "../tool/cmd.h"
 #include "page-select.h"
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 
 #define SP_PAGE_PART_LEVELS 4
 

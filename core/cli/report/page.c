@@ -1,5 +1,5 @@
 /* page.c: writes the html form; see page.h. */
-#include "../../forms/view-json.h"
+#include "../../formats/format-json.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
 #include "page-select.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 
 void sp_view_html(struct sp_out *o, const struct sp_show *s);
 

@@ -1,9 +1,9 @@
 /* report-levels.c: a model's levels as text, CSV and JSON. */
 #include <string.h>
 
-#include "../../forms/view-csv.h"
-#include "../../forms/view-json.h"
-#include "../../forms/view-text-levels.h"
+#include "../../formats/format-csv.h"
+#include "../../formats/format-json.h"
+#include "../../formats/format-text-levels.h"
 #include "../../model/core-kinds.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"

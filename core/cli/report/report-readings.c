@@ -1,5 +1,5 @@
 /* report-readings.c: the permanent readings as rows of CSV, each with its time. */
-#include "../../model/view-common.h"
+#include "../../model/format-common.h"
 #include "../tool/cmd.h"
 #include "report.h"
 

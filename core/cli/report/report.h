@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "../../forms/level.h"
-#include "../../forms/view.h"
+#include "../../formats/level.h"
+#include "../../formats/format-writer.h"
 #include "../tool/metrics.h"
 
 #define SP_REPORT_LEVELS 16

@@ -1,6 +1,6 @@
 /* cmd-run.c: sets the environment and becomes the program; no process in between. */
 #include "../../base/output.h"
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 #include "../probe/probe.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"

@@ -1,8 +1,8 @@
 /* help.c: what --help says; shell completion reads it, too (scripts/completion/). */
 #include <getopt.h>
 
-#include "../../base/form.h"
-#include "../../forms/level.h"
+#include "../../base/format.h"
+#include "../../formats/level.h"
 #include "cmd.h"
 #include "suggest.h"
 

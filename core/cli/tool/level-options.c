@@ -1,7 +1,7 @@
 /* level-options.c: --per-LEVEL, an option for each level. */
 #include <getopt.h>
 
-#include "../../forms/level.h"
+#include "../../formats/level.h"
 #include "cmd.h"
 
 unsigned sp_level_options(struct option *longs)

@@ -1,7 +1,7 @@
 /* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see metrics.h. */
 #include <strings.h>
 
-#include "../../forms/view-metrics.h"
+#include "../../formats/format-metrics.h"
 #include "buffer.h"
 #include "cmd.h"
 #include "metrics.h"

@@ -1,7 +1,7 @@
 /* metrics.h: -m of report: a file of definitions, or names of the installed ones. */
 #pragma once
 
-#include "../../forms/view.h"
+#include "../../formats/format-writer.h"
 #include "../../metric/metric.h"
 
 /* Keeps the value of a -m: "default", a file, or names joined by commas.  False: a second

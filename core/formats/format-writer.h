@@ -1,9 +1,9 @@
-/* view.h: how a store is shown: what of it, and who writes each form (core/base/form.h has the list of them; a new one
- * is its row there, and view-NAME.c).
+/* format-writer.h: how a store is shown: what of it, and who writes each form (core/base/format.h has the list of them; a new one
+ * is its row there, and format-NAME.c).
  */
 #pragma once
 
-#include "../base/form.h"
+#include "../base/format.h"
 #include "../base/out.h"
 #include "../model/model.h"
 

@@ -1,7 +1,7 @@
-/* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
+/* format-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
 #include "../model/model-blocks.h"
-#include "view-csv.h"
-#include "view-metrics.h"
+#include "format-csv.h"
+#include "format-metrics.h"
 
 #define NAME_BYTES 1100u		/* PAPI's longest is 1024 */
 

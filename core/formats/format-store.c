@@ -1,4 +1,4 @@
-/* view-store.c: the store as the file that the sspapi command reads: one process in the compact form (layout.h).  What
+/* format-store.c: the store as the file that the sspapi command reads: one process in the compact form (layout.h).  What
  * cannot be written so, or is in doubt, is written as it is: the store's own bytes, in order, but for how and when it ended,
  * which the store of a process that was killed, or goes on, does not know. */
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "../model/model-blocks.h"
 #include "../store/blocks.h"
 #include "compact-process.h"
-#include "view.h"
+#include "format-writer.h"
 
 #define PIECE	4096u	/* no seam of the store's memory lies in one */
 #define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */

@@ -1,11 +1,11 @@
-/* view-text.c: the dump for people (sspapi-dump(5)): what ran, how sure its counts are, the
+/* format-text.c: the dump for people (sspapi-dump(5)): what ran, how sure its counts are, the
  * tables, what is wrong or unusual, where to look further.
  */
 #include "../base/cpu-list.h"
 #include "../model/repeats.h"
-#include "view-text-levels.h"
-#include "view-text-places.h"
-#include "view-text-table.h"
+#include "format-text-levels.h"
+#include "format-text-places.h"
+#include "format-text-table.h"
 
 /* ---- the first line --------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-/* view-text-places.c: writes the tables of places, and the lists; see view-text-places.h. */
+/* format-text-places.c: writes the tables of places, and the lists; see format-text-places.h. */
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
 #include "../model/repeats.h"
-#include "view-text-places.h"
-#include "view-text-table.h"
+#include "format-text-places.h"
+#include "format-text-table.h"
 
 #define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
 #define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low bits */

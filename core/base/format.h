@@ -1,6 +1,6 @@
-/* form.h: the forms in which a store is shown: one list, from which every text and table that names them is made.
+/* format.h: the forms in which a store is shown: one list, from which every text and table that names them is made.
  *
- * Who writes each is in core/forms/forms.c; hwloc and html are written by the command alone, core/cli/report/hwloc.c and page.c.
+ * Who writes each is in core/formats/formats.c; hwloc and html are written by the command alone, core/cli/report/hwloc.c and page.c.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
 #include "../model/core-kinds.h"
 #include "../model/repeats.h"
 #include "level.h"
-#include "view-text-words.h"
+#include "format-text-words.h"
 
 const struct sp_level sp_level_table[] = {
 	{ "cpu", NULL, "CPU", "CPUs", "PU", SP_LEVEL_CPU, "CPU (hardware thread)" },

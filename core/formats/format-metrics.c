@@ -1,5 +1,5 @@
-/* view-metrics.c: writes metrics' values and what they are, for each form; see view-metrics.h. */
-#include "view-metrics.h"
+/* format-metrics.c: writes metrics' values and what they are, for each form; see format-metrics.h. */
+#include "format-metrics.h"
 
 static double size_of(double v)
 {

@@ -1,8 +1,8 @@
-/* view-metrics.h: derived metrics in the views; nothing is written where there are none. */
+/* format-metrics.h: derived metrics in the views; nothing is written where there are none. */
 #pragma once
 
 #include "../metric/compute.h"
-#include "../model/view-common.h"
+#include "../model/format-common.h"
 
 /* A metric's value as people read it, "-" where it has none; its columns are returned. */
 unsigned sp_metric_text(char buf[48], const struct sp_metric *d);

@@ -1,8 +1,8 @@
-/* view-text-overflows.c: the text view's sentence about an overflow handler: for which event it was
+/* format-text-overflows.c: the text view's sentence about an overflow handler: for which event it was
  * called, how often, on which CPUs, in which functions.
  */
 #include "function-name.h"
-#include "view-text-words.h"
+#include "format-text-words.h"
 
 #define CPUS_SHOWN	8u
 #define PLACES_SHOWN	4u

@@ -1,6 +1,6 @@
-/* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
+/* format-text-words.c: words, names, sentences and numbers in columns of a terminal. */
 #include "../model/observers.h"
-#include "view-text-words.h"
+#include "format-text-words.h"
 
 void sp_heading_begin(struct sp_out *o, bool bold)
 {

@@ -1,8 +1,8 @@
-/* show.c: which events are shown, and of a part which threads; and how a command line names a file. */
+/* selection.c: which events are shown, and of a part which threads; and how a command line names a file. */
 #include <string.h>
 
-#include "../model/view-common.h"
-#include "view.h"
+#include "../model/format-common.h"
+#include "format-writer.h"
 
 void sp_shell_word(struct sp_out *o, const char *text)
 {

@@ -1,9 +1,9 @@
-/* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; and its lists: of
+/* format-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; and its lists: of
  * what was counted on components as a whole, of gauges, and of what each event counted from run to run.
  */
 #pragma once
 
-#include "view.h"
+#include "format-writer.h"
 
 void sp_text_cpus(struct sp_out *o, const struct sp_show *s);
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s);

@@ -1,8 +1,8 @@
-/* view-text-levels.h: the text form's tables of what a level has: CPUs, threads, ranks, call sites ... */
+/* format-text-levels.h: the text form's tables of what a level has: CPUs, threads, ranks, call sites ... */
 #pragma once
 
 #include "level.h"
-#include "view.h"
+#include "format-writer.h"
 
 /* All of the level's rows in its order, all events, as many tables below each other as that takes;
  * `below`: something stands above them.  0 or -ENOMEM. */

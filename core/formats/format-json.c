@@ -1,4 +1,4 @@
-/* view-json.c: the dump for programs, one JSON object (sspapi-dump(5) has its keys).
+/* format-json.c: the dump for programs, one JSON object (sspapi-dump(5) has its keys).
  *
  * Keys keep their order from version to version; lists have one item a line, so that
  * diff(1) and grep(1) are of use.
@@ -7,9 +7,9 @@
 #include "../model/core-kinds.h"
 #include "../model/repeats.h"
 #include "../store/blocks.h"
-#include "outside.h"
-#include "view-json.h"
-#include "view-metrics.h"
+#include "unlisted-cpus.h"
+#include "format-json.h"
+#include "format-metrics.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 

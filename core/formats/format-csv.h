@@ -1,9 +1,9 @@
-/* view-csv.h: lines of the tidy CSV, of relations and of levels. */
+/* format-csv.h: lines of the tidy CSV, of relations and of levels. */
 #pragma once
 
-#include "../model/view-common.h"
+#include "../model/format-common.h"
 #include "level.h"
-#include "view.h"
+#include "format-writer.h"
 
 /* As sspapi-dump(5) describes the columns. */
 #define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \

@@ -1,4 +1,4 @@
-/* view-text-table.h: the text form's tables: rows with a label, a column for each event, the share
+/* format-text-table.h: the text form's tables: rows with a label, a column for each event, the share
  * of the first one, and a column for each derived metric (ids from n_events on).
  *
  * A table takes what its rows are in any order (sp_table_add), shows the heaviest ten, or all of
@@ -8,9 +8,9 @@
 #pragma once
 
 #include "level.h"
-#include "view-metrics.h"
-#include "view-text-words.h"
-#include "view.h"
+#include "format-metrics.h"
+#include "format-text-words.h"
+#include "format-writer.h"
 
 #define SP_TEXT_EVENTS	6u
 #define SP_TEXT_ROWS	10u		/* shown of a table */

@@ -1,4 +1,4 @@
-/* t-views.c: view.h: each form against a model made by hand (stub-model.c), read
+/* t-formats.c: format-writer.h: each form against a model made by hand (stub-model.c), read
  * back by other people's parsers: jansson for JSON, hwloc for XML.
  */
 #include "test.h"
@@ -11,11 +11,11 @@
 
 #include "../../core/cli/report/hwloc.h"
 #include "../../core/cli/report/page.h"
-#include "../../core/forms/function-name.h"
-#include "../../core/forms/view-csv.h"
-#include "../../core/forms/view-text-levels.h"
-#include "../../core/forms/view-text-words.h"
-#include "../../core/forms/view.h"
+#include "../../core/formats/function-name.h"
+#include "../../core/formats/format-csv.h"
+#include "../../core/formats/format-text-levels.h"
+#include "../../core/formats/format-text-words.h"
+#include "../../core/formats/format-writer.h"
 #include "stub-model.c"
 
 static char text[1 << 20];

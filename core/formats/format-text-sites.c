@@ -1,4 +1,4 @@
-/* view-text-sites.c: the text view's names of the code between two call sites.
+/* format-text-sites.c: the text view's names of the code between two call sites.
  *
  *	assemble → solve			the functions that called PAPI
  *	solve (main.c:40 → 44)			where two calls are in one of them
@@ -16,7 +16,7 @@
  */
 #include "../base/sys.h"
 #include "function-name.h"
-#include "view-text-words.h"
+#include "format-text-words.h"
 
 #define NAME	96u			/* columns of a function's name, at most */
 #define TEXT	1024u			/* bytes: more than any width takes */

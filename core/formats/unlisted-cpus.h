@@ -1,4 +1,4 @@
-/* outside.h: the counts of CPUs that the topology lacks, for JSON's sums below each component. */
+/* unlisted-cpus.h: the counts of CPUs that the topology lacks, for JSON's sums below each component. */
 #pragma once
 
 #include "../metric/compute.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../model/model-blocks.h"
-#include "../model/view-common.h"
+#include "../model/format-common.h"
 #include "../store/blocks.h"
 #include "../store/interval.h"
 #include "../store/overflow.h"

@@ -1,8 +1,8 @@
-/* view-text-table.c: adds rows, lays columns out in blocks, and writes them; see view-text-table.h. */
+/* format-text-table.c: adds rows, lays columns out in blocks, and writes them; see format-text-table.h. */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
-#include "view-text-table.h"
+#include "format-text-table.h"
 
 #define LABEL_LEAST	22u		/* columns that are kept for labels */
 #define SHARE		6u		/* "100 %", and a blank */

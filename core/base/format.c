@@ -1,5 +1,5 @@
-/* form.c: a form by its name, and by the extension of a file's name; see form.h. */
-#include "form.h"
+/* format.c: a form by its name, and by the extension of a file's name; see format.h. */
+#include "format.h"
 
 #define OURS(name, extension, can, with) { SP_FORM_ROW(name, extension, (can) | SP_CAN_IN_PROCESS) },
 #define PAGE(name, extension, can, with) { SP_FORM_ROW(name, extension, can) },

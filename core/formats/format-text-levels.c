@@ -1,10 +1,10 @@
-/* view-text-levels.c: chooses and writes the tables of a level; see view-text-levels.h. */
+/* format-text-levels.c: chooses and writes the tables of a level; see format-text-levels.h. */
 #include <errno.h>
 
 #include "../base/cpu-list.h"
 #include "../model/repeats.h"
-#include "view-text-levels.h"
-#include "view-text-table.h"
+#include "format-text-levels.h"
+#include "format-text-table.h"
 
 #define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
 #define COLUMNS	3u		/* events, where labels are long */

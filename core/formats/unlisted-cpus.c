@@ -1,8 +1,8 @@
-/* outside.c: adds up the counts of CPUs that the topology lacks; see outside.h. */
+/* unlisted-cpus.c: adds up the counts of CPUs that the topology lacks; see unlisted-cpus.h. */
 #include "../base/sort.h"
 #include "../base/sys.h"
-#include "../model/view-common.h"
-#include "outside.h"
+#include "../model/format-common.h"
+#include "unlisted-cpus.h"
 
 /* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts behind the last hit. */
 struct found {

@@ -1,8 +1,8 @@
-/* view-common.h: what every view asks of an event or a component; the one
+/* format-common.h: what every view asks of an event or a component; the one
  * place that knows what may be missing there.
  */
-#ifndef SP_VIEW_COMMON_H
-#define SP_VIEW_COMMON_H
+#ifndef SP_FORMAT_COMMON_H
+#define SP_FORMAT_COMMON_H
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* view-json.h: what the JSON view lends to those who put more keys into its object. */
+/* format-json.h: what the JSON view lends to those who put more keys into its object. */
 #pragma once
 
 #include "../metric/compute.h"
-#include "../model/view-common.h"
-#include "view.h"
+#include "../model/format-common.h"
+#include "format-writer.h"
 
 /* The whole dump but for its closing brace: more keys may follow, each with a comma before. */
 void sp_json_dump(struct sp_out *o, const struct sp_show *s);

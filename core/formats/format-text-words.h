@@ -1,11 +1,11 @@
-/* view-text-words.h: words, names and numbers of the text view; the command writes its own texts with
+/* format-text-words.h: words, names and numbers of the text view; the command writes its own texts with
  * the same.
  */
 #pragma once
 
 #include "../base/out.h"
-#include "../model/view-common.h"
-#include "view.h"
+#include "../model/format-common.h"
+#include "format-writer.h"
 
 #define SP_TEXT_WIDTH	80u	/* no line of a table, nor of sentences */
 
@@ -71,10 +71,10 @@ struct sp_sites_told *sp_sites_tell(const struct sp_model *m);
 void sp_sites_forget(struct sp_sites_told *t);
 
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
- * columns; what tells it from others is not cut off (view-text-sites.c). */
+ * columns; what tells it from others is not cut off (format-text-sites.c). */
 void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width);
 
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
- * 0 before the first (view-text-overflows.c). */
+ * 0 before the first (format-text-overflows.c). */
 bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);

@@ -1,5 +1,5 @@
-/* forms.c: who writes each form. */
-#include "view.h"
+/* formats.c: who writes each form. */
+#include "format-writer.h"
 
 #define ROW(name, extension, can, with) { SP_FORM_ROW(name, extension, (can) | SP_CAN_IN_PROCESS), sp_view_##name },
 
