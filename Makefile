@@ -26,9 +26,9 @@ HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 THREADS	:= $(B)/core/cli/threads/threads.o
 CLI	:= $(filter-out $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c)))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events store model formats)) $(patsubst %,core/metric/%.c,relation together compute))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events store model formats)) $(patsubst %,core/metric/%.c,relation concurrent-sets compute))
 # What only the command needs of core: to read definitions of metrics, and to choose.
-METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/metric.c)
+METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/parse.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 WALKER	:= $(B)/preload/walker/walker.o
 PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c)))
@@ -36,9 +36,9 @@ PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*
 # Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
 COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wildcard core/base/*.c core/events/*.c core/formats/*.c \
-	   $(patsubst %,preload/%/*.c,papi process held events life api))) $(patsubst %,core/metric/%.c,relation together compute) topo/topo-flat.c \
+	   $(patsubst %,preload/%/*.c,papi process held events life api))) $(patsubst %,core/metric/%.c,relation concurrent-sets compute) topo/topo-flat.c \
 	   $(patsubst %,core/store/%.c,compact live region timestamp store) $(patsubst %,preload/split/%.c,counters opened plan pmus) \
-	   $(patsubst %,core/model/%.c,beginnings gauges intervals lent model-ask model-open observers overflows pending repeats why) \
+	   $(patsubst %,core/model/%.c,early-counts gauges intervals cross-thread model-query model-open observers overflows pending repeats why) \
 	   $(patsubst %,preload/%.c,calls/loader sites/modules)
 $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
 

@@ -1,12 +1,12 @@
 /* compute.h: the metrics of a table that is bound to a store (metric.h): their values in the rows that views show.
  *
  * A value is made of what was counted together: of a row's counts of those event sets that have all of
- * the metric's events, or that ran at the same time as the sets with the rest of them (together.c).  So a row has sums
+ * the metric's events, or that ran at the same time as the sets with the rest of them (concurrent-sets.c).  So a row has sums
  * of its own for them (n_slots), beside those of its events.
  */
 #pragma once
 
-#include "together.h"
+#include "concurrent-sets.h"
 
 /* Adds total[k] of `row` to a row's sums (n_slots of them): of what is counted at this place (sp_row_place: a
  * component, or -1), or anywhere; but for what `left` (of the two below) leaves out (NULL: nothing). */

@@ -3,7 +3,7 @@
  *	CPU,icl
  *	PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,"per core cycle"
  *
- * A file is read once (read.c), bound to what one store has counted (metric.c), and then asked for
+ * A file is read once (parse.c), bound to what one store has counted (metric.c), and then asked for
  * each row that a view shows (compute.c).  A value is made of what was counted together: of the
  * package's counts of those event sets that have all of the metric's events.  Instructions around
  * f() and cycles around g(), each in a set of its own, are no IPC.

@@ -95,7 +95,7 @@ struct sp_metrics {
 	bool *needed;			/* [n] */
 	struct sp_metrics_row row;
 	struct sp_metrics_relation relation;
-	uint8_t *joins;			/* [relations][n / 8 + 1], together.c: a bit for each metric that it is part of with others; NULL: not computed yet */
+	uint8_t *joins;			/* [relations][n / 8 + 1], concurrent-sets.c: a bit for each metric that it is part of with others; NULL: not computed yet */
 	uint64_t n_joins, joins_bytes;
 	struct sp_observers observers;	/* of the model, by pair of metric and event; valid if `looked` */
 	bool looked;
@@ -103,7 +103,7 @@ struct sp_metrics {
 	struct sp_metric_sum *place;	/* [components][n_slots] of the model; NULL: not summed yet */
 	uint64_t place_bytes;
 
-	char *text;			/* private to read.c, as all below */
+	char *text;			/* private to parse.c, as all below */
 	uint64_t memory_bytes;
 	void *memory;
 };

@@ -22,7 +22,7 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	return sp_model_text(m, off);
 }
 
-/* The note on what came before the first readings (beginnings.c). */
+/* The note on what came before the first readings (early-counts.c). */
 #define SP_NOTE_BEGINNINGS	"PAPI_start does not zero these events. "
 #define SP_NOTE_BEGINNINGS_END	". Call PAPI_read right after PAPI_start"
 

@@ -91,7 +91,7 @@ uint64_t sp_overflows_row_bytes(const struct sp_model *m);
 void sp_overflows_take(struct sp_model *m);
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r);
 
-void sp_lent_find(struct sp_model *m);		/* lent.c: makes the note of sets that count another thread than the one that started them */
-void sp_beginnings_find(struct sp_model *m);	/* beginnings.c: makes the note of counts that were there before a set read them */
+void sp_lent_find(struct sp_model *m);		/* cross-thread.c: makes the note of sets that count another thread than the one that started them */
+void sp_beginnings_find(struct sp_model *m);	/* early-counts.c: makes the note of counts that were there before a set read them */
 
 #endif

@@ -172,7 +172,7 @@ struct sp_model {
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
 
-	char beginnings[1024], lent[512];	/* notes, see model-ask.c; "": none */
+	char beginnings[1024], lent[512];	/* notes, see model-query.c; "": none */
 
 	struct sp_observers observers;	/* of all that is there */
 	struct sp_model_intervals intervals;

@@ -1,4 +1,4 @@
-/* model-ask.c: what views and the files of the model ask of one that is open: texts, notes, what
+/* model-query.c: what views and the files of the model ask of one that is open: texts, notes, what
  * a component is in.
  */
 #include <string.h>

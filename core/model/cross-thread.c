@@ -1,4 +1,4 @@
-/* lent.c: the note on event sets that count another thread than the one that started them; see model.h. */
+/* cross-thread.c: the note on event sets that count another thread than the one that started them; see model.h. */
 #include <string.h>
 
 #include "../base/out.h"

@@ -1,4 +1,4 @@
-/* read.c: a file of definitions, line by line; see metric.h. */
+/* parse.c: a file of definitions, line by line; see metric.h. */
 #include <strings.h>
 
 #include "../base/out.h"

@@ -1,4 +1,4 @@
-/* together.c: see together.h.
+/* concurrent-sets.c: see concurrent-sets.h.
  *
  * PAPI takes no set of two components.  A metric of both is made of the sets of one thread; if some of its events are counted
  * for a process, a device or a whole machine, of all sets of that process or machine.  All of them are taken, or none: each
@@ -7,7 +7,7 @@
  */
 #include "../base/sort.h"
 #include "../base/sys.h"
-#include "together.h"
+#include "concurrent-sets.h"
 
 #define COVERED 99u			/* per cent */
 

@@ -1,4 +1,4 @@
-/* beginnings.c: the note on counts that came before a first reading; see model.h. */
+/* early-counts.c: the note on counts that came before a first reading; see model.h. */
 #include "../events/components.h"
 #include "../store/writer.h"
 #include "model-blocks.h"
