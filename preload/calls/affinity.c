@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "../papi/dlerror.h"
-#include "../process/guests.h"
+#include "../process/shared-tls.h"
 #include "../sets/sets.h"
 #include "../split/near.h"
 

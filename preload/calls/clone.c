@@ -1,10 +1,10 @@
-/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI (guests.h). */
+/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI (shared-tls.h). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdarg.h>
 
 #include "../papi/dlerror.h"
-#include "../process/guests.h"
+#include "../process/shared-tls.h"
 
 typedef int clone_fn(int (*)(void *), void *, int, void *, ...);
 

@@ -4,7 +4,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/overflow.h"
 #include "../process/process.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sites/modules.h"
 #include "histograms.h"
 

@@ -1,6 +1,6 @@
 /* overflow.c: stands in front of overflow handlers; see overflow.h. */
 #include "../../core/store/overflow.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "../sites/modules.h"
 #include "../split/where.h"

@@ -12,7 +12,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../papi/real.h"
-#include "../process/guests.h"
+#include "../process/shared-tls.h"
 #include "fast.h"
 #include "timing.h"
 

@@ -7,7 +7,7 @@
 #include "../../core/events/formula.h"
 #include "../../core/events/kinds.h"
 #include "../../core/store/store.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "events.h"
 #include "sde.h"
 

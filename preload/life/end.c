@@ -28,7 +28,7 @@
 #include "../papi/dlerror.h"
 #include "../papi/real.h"
 #include "../process/process.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sets/counting.h"
 #include "../sets/sets.h"
 #include "../sets/watched.h"

@@ -1,9 +1,9 @@
-/* guests.c: whose sp_self this is; see guests.h. */
+/* guests.c: whose sp_self this is; see shared-tls.h. */
 #include <errno.h>
 
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
-#include "../process/guests.h"
+#include "../process/shared-tls.h"
 
 #define KEPT 16u		/* the host and its guests; one more guest takes the place of another */
 

@@ -17,7 +17,7 @@
 #include "../events/sde.h"
 #include "../held/relations.h"
 #include "../process/process.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "../sites/sites.h"
 #include "../split/plan.h"

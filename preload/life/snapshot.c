@@ -7,7 +7,7 @@
 #include "../../core/base/conf.h"
 #include "../../core/formats/format-writer.h"
 #include "../process/process.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sspapi.h"
 #include "end.h"
 #include "snapshot.h"

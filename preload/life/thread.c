@@ -5,7 +5,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/fold.h"
 #include "../process/process.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "../split/proof.h"
 

@@ -9,9 +9,9 @@
 #include "../papi/elf.h"
 #include "../papi/dlerror.h"
 #include "machine.h"
-#include "own.h"
+#include "own-libraries.h"
 #include "process.h"
-#include "say.h"
+#include "diagnostic.h"
 
 #define TOPO_LIBRARY "libsspapi-topo.so"
 

@@ -12,7 +12,7 @@
 #include "../../core/store/store.h"
 #include "../papi/elf.h"
 #include "process.h"
-#include "say.h"
+#include "diagnostic.h"
 
 struct sp_process sp_process;
 

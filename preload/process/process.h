@@ -83,14 +83,14 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
 	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
-	bool is_guest;			/* a child that shares another thread's TLS (guests.h): rseq's area is that thread's */
+	bool is_guest;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
 	bool by_page;			/* the mark is a page's word (split/witness.h) */
 	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
 };
 
 extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
 
-/* The tid of a child that may share this TLS (guests.h): every call finds out who makes it.  0: none; SP_GUESTS: several,
+/* The tid of a child that may share this TLS (shared-tls.h): every call finds out who makes it.  0: none; SP_GUESTS: several,
  * or which is not known. */
 extern __thread int32_t sp_guest __attribute__((tls_model("initial-exec")));
 #define SP_GUESTS (-1)

@@ -10,7 +10,7 @@
 #include "../../core/store/rules.h"
 #include "../events/events.h"
 #include "../held/relations.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../split/hold.h"
 #include "../split/plan.h"
 #include "../split/proof.h"

@@ -11,7 +11,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../../core/store/store.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "modules.h"
 #include "sites.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "../../core/base/sys.h"
-#include "../process/say.h"
+#include "../process/diagnostic.h"
 #include "proof.h"
 
 static bool rseq_works;

@@ -49,7 +49,7 @@ bool sp_split_is_shared(const struct sp_split *p);
 
 /* The CPU where a thread without a mark (proof.h) has been alone since the last scan, and where all was counted since the last value, by
  * the time of one event of ours: two system calls.  SP_NO_CPU: not so, or it has a mark.  (While the program has that event
- * switched off PAPI's are off, too, until PAPI_start comes, which scans.  A guest, guests.h, is to be ruled out by the caller.) */
+ * switched off PAPI's are off, too, until PAPI_start comes, which scans.  A guest, shared-tls.h, is to be ruled out by the caller.) */
 int sp_split_stays(struct sp_split *p);
 
 /* PAPI's return. */

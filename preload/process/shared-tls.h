@@ -1,4 +1,4 @@
-/* guests.h: children that run on another thread's TLS.
+/* shared-tls.h: children that run on another thread's TLS.
  *
  * A child of clone with CLONE_VM and without CLONE_SETTLS, or of vfork, has its parent's memory and the very TLS of the thread
  * that made it: sp_self, and libc's rseq area, in which the kernel writes for the parent alone.  Such a guest gets an sp_self
@@ -10,8 +10,8 @@
  *
  * Host and guest may run at once.  If both are in a call of PAPI then, a call of either may not be booked, and counts as dropped.
  */
-#ifndef SP_GUESTS_H
-#define SP_GUESTS_H
+#ifndef SP_SHARED_TLS_H
+#define SP_SHARED_TLS_H
 
 #include "process.h"
 

@@ -1,4 +1,4 @@
-/* say.c: writes a line to standard error, if it still is the process's first; see say.h. */
+/* diagnostic.c: writes a line to standard error, if it still is the process's first; see diagnostic.h. */
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -6,7 +6,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/out.h"
 #include "../../core/base/sys.h"
-#include "say.h"
+#include "diagnostic.h"
 
 struct what {				/* a descriptor is */
 	uint64_t dev, rdev, ino;

@@ -1,6 +1,6 @@
-/* own.h: the libraries beside libsspapi.so. */
-#ifndef SP_OWN_H
-#define SP_OWN_H
+/* own-libraries.h: the libraries beside libsspapi.so. */
+#ifndef SP_OWN_LIBRARIES_H
+#define SP_OWN_LIBRARIES_H
 
 /* A library beside us, private (RTLD_DEEPBIND): an application may bring an hwloc of its own (Open MPI does); neither must get
  * the other's functions. NULL: it cannot be opened. */

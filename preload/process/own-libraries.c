@@ -1,4 +1,4 @@
-/* own.c: opens libraries of ours, while no other thread forks; see own.h. */
+/* own-libraries.c: opens libraries of ours, while no other thread forks; see own-libraries.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "../../core/base/sys.h"
 #include "../papi/dlerror.h"
 #include "../papi/elf.h"
-#include "own.h"
+#include "own-libraries.h"
 
 /* ---- fork ---------------------------------------------------------------------------- */
 

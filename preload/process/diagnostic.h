@@ -1,9 +1,9 @@
-/* say.h: one line for people on standard error, if that is still the descriptor
+/* diagnostic.h: one line for people on standard error, if that is still the descriptor
  * that the process was started with, and takes it without waiting.  Never stdio;
  * async-signal-safe.
  */
-#ifndef SP_SAY_H
-#define SP_SAY_H
+#ifndef SP_DIAGNOSTIC_H
+#define SP_DIAGNOSTIC_H
 
 #include <stdbool.h>
 
