@@ -240,12 +240,12 @@ $(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/c
 	$(call say,UNIT)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-unused-parameter -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl -lrt
 
-$(T)/unit/t-window: $(B)/preload/split/window.o
-$(T)/unit/t-pmus: $(B)/preload/split/pmus.o
-$(T)/unit/t-counted: $(B)/preload/split/counted.o
-$(T)/unit/t-rest: $(B)/preload/split/rest.o $(B)/preload/split/window.o
+$(T)/unit/t-window: $(B)/preload/percpu/window.o
+$(T)/unit/t-event-cpus: $(B)/preload/percpu/event-cpus.o
+$(T)/unit/t-target: $(B)/preload/percpu/target.o
+$(T)/unit/t-rest: $(B)/preload/percpu/home-off.o $(B)/preload/percpu/window.o
 $(T)/unit/t-steps: $(B)/preload/sites/steps.o
-$(T)/unit/t-near: $(B)/preload/split/near.o $(B)/preload/split/window.o
+$(T)/unit/t-cpu-select: $(B)/preload/percpu/cpu-select.o $(B)/preload/percpu/window.o
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 	$(call say,UNIT)

@@ -13,7 +13,7 @@
 #include "../papi/dlerror.h"
 #include "../process/shared-tls.h"
 #include "../sets/sets.h"
-#include "../split/near.h"
+#include "../percpu/cpu-select.h"
 
 SP_AT_START static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
 SP_AT_START static int (*next_pthread)(pthread_t thread, size_t size, const cpu_set_t *mask);

@@ -17,8 +17,8 @@
 #include "../process/diagnostic.h"
 #include "../sets/watched.h"
 #include "../sites/sites.h"
-#include "../split/opened.h"
-#include "../split/split.h"
+#include "../percpu/perf-fds.h"
+#include "../percpu/percpu.h"
 #include "histograms.h"
 #include "hooks.h"
 #include "warm.h"
@@ -550,7 +550,7 @@ static bool opened_same(struct sp_opened *o)
 	return is_alone(o) && !sp_get(&s->writer.runs) && sp_get(&s->opened_for) == o->before && sp_sys(SYS_gettid) == sp_self.tid;
 }
 
-/* By opened.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
+/* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
 static void opened_again(struct sp_opened *o)
 {
 	struct sp_set *s = set_that_opens(o);
@@ -716,7 +716,7 @@ static bool counts(const struct sp_set *s)
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
 		       struct sp_parts *parts)
 {
-	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
+	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (percpu-lifetime.h) */
 	struct sp_writer *w = &s->writer;
 	bool known;
 

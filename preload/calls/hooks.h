@@ -13,8 +13,8 @@
 
 #include "../sets/counting.h"
 #include "../sets/sets.h"
-#include "../split/proof.h"
-#include "../split/witness.h"
+#include "../percpu/rseq-proof.h"
+#include "../percpu/page-proof.h"
 #include "../walker/rule.h"
 #include "overflow.h"
 
@@ -45,7 +45,7 @@ void sp_after_destroy(int rc, int id, uint32_t alive);
 void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
-/* PAPI may open or close counters of this set now (split/opened.h). */
+/* PAPI may open or close counters of this set now (percpu/perf-fds.h). */
 void sp_opens(int id);
 void sp_opens_by_option(int option, const PAPI_option_t *o);
 
@@ -84,7 +84,7 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
 int sp_where(struct sp_set *s);
 
-/* Was the set's thread, which has no mark (proof.h), on the CPU of the reading before since then?  errno is given back. */
+/* Was the set's thread, which has no mark (rseq-proof.h), on the CPU of the reading before since then?  errno is given back. */
 SP_COLD bool sp_stays_by_clock(const struct sp_set *s);
 
 /* Books what gauges showed, beside a record that is not written by a short way (records.h), which books them, too. */

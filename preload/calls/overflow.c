@@ -3,7 +3,7 @@
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "../sites/modules.h"
-#include "../split/where.h"
+#include "../percpu/current-cpu.h"
 #include "overflow.h"
 
 #define DOORS	32u			/* handlers of a process */

@@ -2,7 +2,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/store.h"
 #include "../process/process.h"
-#include "../split/proof.h"
+#include "../percpu/rseq-proof.h"
 #include "timing.h"
 
 SP_COLD void sp_time_from(struct sp_timing *t)

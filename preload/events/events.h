@@ -10,7 +10,7 @@
 #include "../../core/events/places.h"
 #include "../../core/store/domain.h"
 #include "../process/process.h"
-#include "../split/gate.h"
+#include "../percpu/percpu-fast.h"
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */

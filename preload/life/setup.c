@@ -20,7 +20,7 @@
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "../sites/sites.h"
-#include "../split/plan.h"
+#include "../percpu/shadow-open.h"
 #include "end.h"
 #include "snapshot.h"
 

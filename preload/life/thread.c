@@ -7,7 +7,7 @@
 #include "../process/process.h"
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
-#include "../split/proof.h"
+#include "../percpu/rseq-proof.h"
 
 static uint32_t threads_seen;
 

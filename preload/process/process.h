@@ -25,13 +25,13 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 	bool counting;			/* not disabled, and there is a store */
 	bool dumped;			/* the dump is written: what comes now is written at once */
 	/* Set by split/, sites/, calls/; here, in a line of cache that every call reads anyway. */
-	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
+	bool proof_works;		/* rseq proves where a thread stayed (rseq-proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
-	struct sp_budget budget __attribute__((aligned(128)));	/* of shadow counters (split/clock.c) */
+	struct sp_budget budget __attribute__((aligned(128)));	/* of shadow counters (percpu/clock.c) */
 } sp_process SP_HIDDEN;
 
 /* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is
@@ -46,7 +46,7 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 extern const char sp_no_set[128] SP_HIDDEN;
 #define SP_NO_SET ((struct sp_set *)sp_no_set)
 
-/* The word that tells whether a thread stayed on its CPU, whichever proof there is (split/proof.h). */
+/* The word that tells whether a thread stayed on its CPU, whichever proof there is (percpu/rseq-proof.h). */
 typedef uint64_t sp_mark_word __attribute__((may_alias));	/* rseq's pointer, a union in older headers; or a page's lock and index */
 struct sp_mark {
 	const sp_mark_word *word;
@@ -69,7 +69,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
-	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
+	uint32_t losses;		/* times that it may have left its CPU (rseq-proof.h) */
 	struct sp_mark mark;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	struct { sp_mark_word *to; const sp_mark_word *from; } again;	/* after a loss the mark holds again by this copy */
@@ -84,7 +84,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
 	bool is_guest;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
-	bool by_page;			/* the mark is a page's word (split/witness.h) */
+	bool by_page;			/* the mark is a page's word (percpu/page-proof.h) */
 	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
 };
 

@@ -1,7 +1,7 @@
 /* counting.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in the dump).
  *
  * A thread adds up the time from the start of the first of its own sets that run at once to the stop of the last one (struct
- * sp_ran in its block of the store). Where it stayed on its CPU (rseq_proof: proof.h), the processor's ticks are its CPU time, and a
+ * sp_ran in its block of the store). Where it stayed on its CPU (rseq_proof: rseq-proof.h), the processor's ticks are its CPU time, and a
  * start and its stop make no system call. Else the thread's CPU clock is read: before the first start and after the last stop,
  * never while a set of the thread counts. What is uncertain is kept beside it (more_ns).
  *
@@ -12,7 +12,7 @@
 #ifndef SP_SETS_COUNTING_H
 #define SP_SETS_COUNTING_H
 
-#include "../split/proof.h"
+#include "../percpu/rseq-proof.h"
 #include "sets.h"
 
 /* Before PAPI_start. */

@@ -10,8 +10,8 @@
 
 #include "../../core/store/records.h"
 #include "../process/process.h"
-#include "../split/counted.h"
-#include "../split/gate.h"
+#include "../percpu/target.h"
+#include "../percpu/percpu-fast.h"
 
 struct sp_cpus;
 

@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 		struct window *w = &windows[i];
 
 		/* From a reset on: PAPI_start closes what it opened before another set was used, and close() is a doubt
-		 * before Linux 6.6 (proof.h). */
+		 * before Linux 6.6 (rseq-proof.h). */
 		must("PAPI_start", PAPI_start(w->c->id));
 		w->before = now();
 		must("PAPI_reset", PAPI_reset(w->c->id));

@@ -56,7 +56,7 @@ check "rseq turned off, exact: proven by the kernel" \
 check "rseq turned off, exact: and no note says otherwise" \
 	not grep -q "no count is called proven" "$tmp/shim.json"
 
-# The page that takes rseq's place (preload/split/witness.h). By residency a window in which the thread moved is never
+# The page that takes rseq's place (preload/percpu/page-proof.h). By residency a window in which the thread moved is never
 # exact by what was counted, so that one that is was called unmoved.
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES

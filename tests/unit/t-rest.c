@@ -1,11 +1,11 @@
-/* t-rest.c: preload/split/rest.h: another thread switches the counters on that rest while the one whose they are may switch off all of
+/* t-rest.c: preload/percpu/home-off.h: another thread switches the counters on that rest while the one whose they are may switch off all of
  * its own (prctl), at any moment between two system calls.
  */
 #include "test.h"
 
-#include "../../preload/split/counters.h"
-#include "../../preload/split/rest.h"
-#include "../../preload/split/scan.h"
+#include "../../preload/percpu/shadow-fds.h"
+#include "../../preload/percpu/home-off.h"
+#include "../../preload/percpu/shadow-read.h"
 
 struct sp_process sp_process;
 __thread struct sp_self sp_self;

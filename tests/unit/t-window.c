@@ -8,7 +8,7 @@
 #include "test.h"
 
 #include "../../core/base/base.h"
-#include "../../preload/split/window.h"
+#include "../../preload/percpu/window.h"
 
 #define CPUS		5		/* at most */
 #define READINGS	4		/* under way at a time */

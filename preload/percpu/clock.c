@@ -1,0 +1,397 @@
+/* clock.c: opens, reads and closes a thread's clock; see clock.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../../core/base/conf.h"
+#include "../../core/base/sys.h"
+#include "../process/process.h"
+#include "clock.h"
+#include "shadow-fds.h"
+#include "perf-fds.h"
+#include "page-proof.h"
+
+uint32_t sp_cpus_online;
+
+/* ---- what it may cost ------------------------------------------------------ */
+
+uint64_t sp_clock_ns(void)
+{
+	return sp_ns_of(CLOCK_MONOTONIC);
+}
+
+/* What passes while it waits for a CPU is not spent: beside others the credit was gone after a tenth of the
+ * threads. */
+uint64_t sp_clock_own_ns(void)
+{
+	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+#define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each, 20 us */
+
+/* All its threads' time on CPUs, as of a moment ago: what it spends is such time, too. */
+static uint64_t life(void)
+{
+	static uint64_t looked, was;
+	uint64_t now = sp_clock_ns();
+
+	if (now - sp_get(&looked) > LOOK_AGAIN) {
+		sp_put(&looked, now);
+		sp_put(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
+	}
+	return sp_get(&was);
+}
+
+static uint64_t left_to_spend(void)
+{
+	uint64_t left = sp_budget_left(&sp_process.budget, 0);
+
+	return left > 3 * sp_process.budget.fixed / 4 ? left : sp_budget_left(&sp_process.budget, life());
+}
+
+bool sp_clock_may_spend(uint64_t ns)
+{
+	return ns <= left_to_spend();
+}
+
+bool sp_clock_may_follow(uint32_t fds)
+{
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_follow(&sp_process.budget, left_to_spend(), fds);
+}
+
+bool sp_clock_may_scan(uint32_t cpus)
+{
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_scan(&sp_process.budget, left_to_spend(), cpus);
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+/* Whose running time is wanted: of a PMU of the kernel's that sets seldom have.  What PAPI_start switches on makes the kernel
+ * (6.18) put each event of the same PMU on its CPU again, 0.1 us each: start and stop of two software events took 1.93 us with
+ * dummies in place of these, 1.78 us with these as without any. */
+#define TIME	PERF_COUNT_SW_TASK_CLOCK
+#define MOVES	PERF_COUNT_SW_CPU_MIGRATIONS
+
+static struct perf_event_attr attr_of(uint64_t event)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr), .config = event, .exclude_hv = 1,
+		.exclude_kernel = event != MOVES,	/* or perf_event_paranoid 2 refuses it */
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+}
+
+static int open_one(int tid, int cpu, bool inherits, uint64_t event, int leader)
+{
+	struct perf_event_attr a = attr_of(event);
+
+	a.inherit = inherits;
+	return sp_counter_open(&a, tid, cpu, leader);
+}
+
+static int open_off(int tid)
+{
+	struct perf_event_attr a = attr_of(TIME);
+
+	a.disabled = 1;
+	return sp_counter_open(&a, tid, -1, -1);
+}
+
+void sp_clock_close(struct sp_clock *c)
+{
+	sp_witness_unmap(c->page);
+	sp_counter_close(c->moves);
+	sp_counter_close(c->moves_leader);
+	sp_counter_close(c->off);
+	for (uint32_t i = 0; i < c->times.n; i++)
+		sp_counter_close(c->times.at[i].fd);
+	sp_unmap(c, c->bytes);
+}
+
+SP_AT_START static struct sp_cpus at_start;		/* of the process */
+
+static long take_mask(int tid, struct sp_cpus *m)
+{
+	memset(m, 0, sizeof(*m));
+	return sp_sys(SYS_sched_getaffinity, tid, sizeof(m->word), m->word);
+}
+
+void sp_clock_begin(void)
+{
+	take_mask(0, &at_start);
+}
+
+void sp_clock_budget(void)
+{
+	sp_process.budget.fixed = sp_budget_fixed(sp_cpus_count(&at_start));
+}
+
+/* Of a process without /proc: one. */
+static uint32_t threads(void)
+{
+	struct statx x = { .stx_nlink = 0 };
+
+	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 || x.stx_nlink < 3 ? 1 : x.stx_nlink - 2;
+}
+
+uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
+{
+	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
+	uint32_t parts = sp_near_parts(cpus, there, begun), can = n;
+	uint64_t may = sp_counters_left() / parts;
+
+	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
+	if (sp_conf.attribution == SP_BY_AUTO)
+		can = sp_budget_cpus(&sp_process.budget, left_to_spend(), parts, n, each);
+	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
+	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
+}
+
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
+{
+	struct sp_cpus wide;
+	long r = take_mask(tid, m);
+
+	for (uint32_t i = 0; before && i < before->n; i++)
+		sp_cpus_put(m, (uint32_t)before->cpu[i], true);
+	wide = *m;
+	sp_cpus_add(&wide, &at_start);
+	if ((uint64_t)sp_cpus_count(&wide) * each + SP_OWN_FDS <= sp_counters_left() / 4)
+		*m = wide;
+	return r;
+}
+
+/* ---- on no other CPU? ---------------------------------------------------------- */
+
+bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
+{
+	uint64_t v[3 + SP_NATIVES_MOST];
+
+	*l = (struct sp_clock_look){ .ran = 0 };
+	if (t->fd < 0)
+		return true;
+	if (!sp_counter_read(t->fd, v, t->words))
+		return false;
+	l->enabled = v[1];
+	l->ran = v[2];
+	return true;
+}
+
+bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
+{
+	uint64_t v[3] = { 0 };
+	bool is = c->moves < 0 || sp_counter_read(c->moves, v, 3);
+
+	*moves = v[0];
+	return is;
+}
+
+bool sp_clock_is_on(const struct sp_clock *c)
+{
+	uint64_t first[3], again[3];
+
+	return c->moves_leader >= 0 && sp_counter_read(c->moves_leader, first, 3) && sp_counter_read(c->moves_leader, again, 3) &&
+	       again[1] != first[1];
+}
+
+#define LOOKS 3			/* the closest of them counts */
+
+/* The first that is there. */
+static uint32_t first_of(const struct sp_residency *t)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < t->n && t->at[i].fd < 0)
+		i++;
+	return i;
+}
+
+void sp_residency_forget(struct sp_residency *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].compared = false;
+	t->slack = UINT64_MAX;
+}
+
+/* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
+ * by a look between two looks at that one. */
+static void compare(struct sp_residency *t, int i)
+{
+	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
+	struct sp_clock_look before, it, after;
+	uint64_t begun = sp_clock_own_ns();
+
+	if (at->compared)
+		return;
+	at->compared = true;
+	at->low = at == by ? 0 : INT64_MIN / 2;
+	at->high = at == by ? 0 : INT64_MAX / 2;
+	for (int n = 0; at != by && n < LOOKS && sp_residency_look(by, &before); n++) {
+		int64_t least, most;
+
+		if (!sp_residency_look(at, &it) || !sp_residency_look(by, &after))
+			break;
+		least = (int64_t)(before.enabled - it.enabled);
+		most = (int64_t)(after.enabled - it.enabled);
+		at->low = least > at->low ? least : at->low;
+		at->high = most < at->high ? most : at->high;
+		t->slack = sp_min(t->slack, 2 * (after.enabled - before.enabled));
+	}
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, sp_clock_own_ns() - begun, 0);
+}
+
+uint32_t sp_clock_switched(struct sp_clock *c)
+{
+	uint64_t v[3];
+
+	/* (Where there is none, that is not known.) */
+	if (c->off < 0 || (sp_counter_read(c->off, v, 3) && v[1])) {
+		sp_counter_close(c->off);
+		c->off = open_off(c->tid);
+		c->switched++;
+	}
+	return c->switched;
+}
+
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint64_t others)
+{
+	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
+}
+
+bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t least, most;
+
+	if (!from->known || !to->known)
+		return false;
+	if (from->at == to->at)
+		return from->time == to->time;
+	compare(t, from->at);
+	compare(t, to->at);
+	least = to->time + t->at[to->at].low - from->time - t->at[from->at].high;
+	most = to->time + t->at[to->at].high - from->time - t->at[from->at].low;
+	return least <= 0 && most <= (int64_t)t->slack;
+}
+
+bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
+
+	if (!(from->known || from->bounded) || !(to->known || to->bounded))
+		return false;
+	if (from->at == to->at)
+		return least > most;
+	compare(t, from->at);
+	compare(t, to->at);
+	return least + t->at[to->at].low > most + t->at[from->at].high;
+}
+
+uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t least = from->known ? from->time : from->least, most = to->known ? to->time : to->most, ns = most - least;
+
+	if (from->at != to->at) {
+		compare(t, from->at);
+		compare(t, to->at);
+		ns += t->at[to->at].high - t->at[from->at].low;
+	}
+	return (from->known || from->bounded) && (to->known || to->bounded) && ns > 0 ? (uint64_t)ns : 0;
+}
+
+int sp_clock_time(struct sp_clock *c)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !c->timed && i < c->n && r >= 0; i++) {
+		struct sp_residency_at *t = &c->times.at[i];
+
+		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME, -1);
+		t->words = 3;
+		c->times.n = i + 1;
+		if (r == -ENODEV)		/* it is offline */
+			r = 0;
+	}
+	if (r < 0) {
+		for (uint32_t i = 0; i < c->times.n; i++)
+			sp_counter_close(c->times.at[i].fd);
+		c->times.n = 0;
+		return r;
+	}
+	c->timed = true;
+	return 0;
+}
+
+int sp_clock_add(struct sp_clock *c, int cpu)
+{
+	int i = 0, fd;
+
+	while (i < (int)c->n && c->cpu[i] != cpu)
+		i++;
+	if (i < (int)c->n)
+		return i;
+	if (c->n == c->room)
+		return -EDQUOT;
+	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME, -1) : -1;
+	if (c->timed && fd < 0)
+		return fd;
+	sp_cpus_put(&c->may, (uint32_t)cpu, true);
+	c->times.at[i] = (struct sp_residency_at){ .fd = fd, .words = 3 };
+	c->cpu[i] = cpu;
+	c->n++;
+	if (c->timed)
+		c->times.n = c->n;
+	return i;
+}
+
+/* Opens the counter of moves in a group with a clock. By itself it is one more event of software's PMU, which PAPI_start and PAPI_stop
+ * take off its CPU and put back: 40 to 130 ns of each pair. -errno: without rights to the kernel's domain there is none. */
+static int open_moves(struct sp_clock *c)
+{
+	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
+	c->moves = c->moves_leader < 0 ? c->moves_leader : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
+	if (c->moves < 0) {
+		sp_counter_close(c->moves_leader);
+		c->moves_leader = -1;
+	}
+	return c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
+}
+
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, enum sp_why limit, int *error)
+{
+	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)), size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
+	struct sp_clock *c;
+
+	c = most ? sp_map(size) : NULL;
+	if (!c) {
+		*error = -ENOMEM;
+		return NULL;
+	}
+	/* Another set may count the page faults of the thread that makes it; and those after a fork, where a page that the
+	 * child has, too, is one at the next store. */
+	sp_wipe_on_fork(c, size);
+	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
+	c->bytes = size;
+	c->tid = tid;
+	c->inherits = inherits;
+	c->generation = sp_process.generation;
+	c->may = *m;
+	c->limit = limit;
+	c->times.at = (struct sp_residency_at *)(c + 1);
+	c->cpu = (int32_t *)(c->times.at + room);
+	c->room = (uint32_t)room;
+	if (most < sp_cpus_count(m) && near >= 0)
+		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
+	c->n = sp_near_choose(&c->near, m, most, c->cpu);
+	c->moves = c->moves_leader = -1;
+	*error = limit == SP_WHY_UNWATCHED ? open_moves(c) : 0;
+	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
+	if (*error < 0) {
+		sp_clock_close(c);
+		return NULL;
+	}
+	return c;
+}

@@ -1,0 +1,133 @@
+/* event-cpus.c: of which PMU an event is, and on which CPUs that one is; see event-cpus.h. */
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/sys.h"
+#include "event-cpus.h"
+
+#define ARM_CYCLES	0x11u		/* of all Arm's PMUs, which name no general event before Linux 6.6 */
+#define ANSWERS		64u		/* a power of two */
+
+static struct sp_core_pmu pmu[SP_PMUS_MOST];
+static uint32_t n_pmus;
+static bool blind;			/* the folder cannot be read */
+static sp_pmu_open_fn *open_counter;
+static uint64_t answer[ANSWERS];	/* above a general event, plus 1; below whose it is */
+
+void sp_pmus_look(const char *folder, sp_pmu_open_fn *open)
+{
+	int n = sp_core_pmus(folder, pmu);
+
+	blind = n < 0;
+	n_pmus = (uint32_t)(n < 0 ? 0 : n);
+	open_counter = open;
+	for (uint32_t i = 0; i < ANSWERS; i++)
+		answer[i] = 0;
+}
+
+bool sp_pmus_differ(void)
+{
+	return n_pmus > 1;
+}
+
+static bool is_general(const struct perf_event_attr *a)
+{
+	return (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) && !(a->config >> 32);
+}
+
+static struct perf_event_attr asking(const struct perf_event_attr *a, uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){
+		.type = type, .size = PERF_ATTR_SIZE_VER0, .config = config, .disabled = 1, .exclude_user = a->exclude_user,
+		.exclude_kernel = a->exclude_kernel, .exclude_hv = a->exclude_hv, .exclude_host = a->exclude_host,
+		.exclude_guest = a->exclude_guest,
+	};
+}
+
+/* The hardware events of a group are of one PMU: Linux refuses any other's. */
+static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core_pmu *p)
+{
+	struct perf_event_attr of = asking(a, PERF_TYPE_HARDWARE, (uint64_t)p->type << 32 | PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr its = asking(a, a->type, a->config);
+	int leader = open_counter(&of, -1), fd;
+
+	if (leader < 0) {
+		of = asking(a, p->type, ARM_CYCLES);
+		leader = open_counter(&of, -1);
+	}
+	if (leader < 0)
+		return false;
+	fd = open_counter(&its, leader);
+	if (fd >= 0)
+		sp_close(fd);
+	sp_close(leader);
+	return fd >= 0;
+}
+
+/* Linux gives one to the PMU of PERF_TYPE_RAW (Intel's cpu_core), or, where no core has that (Arm), to the first that takes it, in
+ * the order in which they came: that one is found.  Of several nothing is known: then this kernel mixes groups, as Linux before
+ * 6.2 did on x86. */
+static uint32_t find(const struct perf_event_attr *a)
+{
+	uint32_t type = 0, n = 0;
+
+	for (uint32_t i = 0; i < n_pmus; i++)
+		if (pmu[i].type == PERF_TYPE_RAW)
+			return PERF_TYPE_RAW;
+	for (uint32_t i = 0; i < n_pmus; i++)
+		if (is_in_group_of(a, &pmu[i])) {
+			type = pmu[i].type;
+			n++;
+		}
+	return n == 1 ? type : 0;
+}
+
+/* What is not known now is asked again: descriptors may have been short. */
+static uint32_t whose(const struct perf_event_attr *a)
+{
+	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff), *at = &answer[(key * 0x9e3779b97f4a7c15u) >> 58];
+	uint64_t is = sp_get(at);
+	uint32_t type;
+
+	if (is >> 32 == key + 1)
+		return (uint32_t)is;
+	type = find(a);
+	if (type)
+		sp_put(at, (key + 1) << 32 | type);
+	return type;
+}
+
+/* 0: not known. */
+static uint32_t type_of(const struct perf_event_attr *a)
+{
+	if (is_general(a))
+		return whose(a);
+	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)(a->config >> 32) : a->type;
+}
+
+static const struct sp_core_pmu *pmu_of(const struct perf_event_attr *a)
+{
+	uint32_t type = n_pmus > 1 ? type_of(a) : 0;
+
+	for (uint32_t i = 0; type && i < n_pmus; i++)
+		if (pmu[i].type == type)
+			return &pmu[i];
+	return NULL;
+}
+
+bool sp_pmu_is_known(const struct perf_event_attr *a)
+{
+	return !is_general(a) || (n_pmus < 2 ? !blind : whose(a) != 0);
+}
+
+bool sp_pmu_is_on(const struct perf_event_attr *a, int cpu)
+{
+	const struct sp_core_pmu *p = pmu_of(a);
+
+	return !p || sp_cpu_in_list(p->cpus, (uint64_t)cpu);
+}
+
+const char *sp_pmu_name(const struct perf_event_attr *a)
+{
+	const struct sp_core_pmu *p = pmu_of(a);
+
+	return p ? p->name : NULL;
+}

@@ -1,0 +1,193 @@
+/* page-proof.c: opens the page that changes when a thread moves; see page-proof.h. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../core/base/seccomp.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/mlock-budget.h"
+#include "../../core/base/perf.h"
+#include "../process/process.h"
+#include "perf-fds.h"
+#include "rseq-proof.h"
+#include "page-proof.h"
+
+static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
+SP_AT_START static uint32_t filters;	/* of system calls, when the program started */
+
+static __thread struct {
+	const struct perf_event_mmap_page *page;
+	uint32_t generation;		/* a child of fork has no page there */
+} own __attribute__((tls_model("initial-exec")));
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Of the clock's PMU: clock.c. */
+static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(event), .config = PERF_COUNT_SW_TASK_CLOCK,
+					      .exclude_kernel = 1, .exclude_hv = 1 };
+
+/* Makes a thread that opens the event of thread `tid`, puts the descriptor or -errno to *fd and ends, which clears *runs. Its number, or
+ * -errno. The thread has the caller's stack, which it does not use, and the caller's TLS, so that it is no code of C. */
+static long open_by_another(long tid, int *fd, int *runs)
+{
+	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+#if defined(__x86_64__)
+	register long rdi __asm__("rdi") = flags, rsi __asm__("rsi"), rdx __asm__("rdx") = 0;
+	register int *r10 __asm__("r10") = runs;
+	register long r8 __asm__("r8") = 0;
+	long r = SYS_clone;
+
+	__asm__ volatile("mov %%rsp, %%rsi; syscall; test %%rax, %%rax; jnz 1f;"
+			 "mov %[event], %%rdi; mov %[tid], %%rsi; mov $-1, %%rdx; mov $-1, %%r10; mov %[cloexec], %%r8d;"
+			 "mov %[open], %%eax; syscall; mov %%eax, (%[fd]); xor %%edi, %%edi; mov %[exit], %%eax; syscall; 1:"
+			 : "+a"(r), "+r"(rdi), "=&r"(rsi), "+r"(rdx), "+r"(r10), "+r"(r8)
+			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
+			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory", "cc");
+	return r;
+#elif defined(__aarch64__)
+	register long x0 __asm__("x0") = flags, x1 __asm__("x1"), x2 __asm__("x2") = 0, x3 __asm__("x3") = 0, x8 __asm__("x8") = SYS_clone;
+	register int *x4 __asm__("x4") = runs;
+
+	__asm__ volatile("mov x1, sp; svc #0; cbnz x0, 1f;"
+			 "mov x0, %[event]; mov x1, %[tid]; mov x2, #-1; mov x3, #-1; mov x4, %[cloexec];"
+			 "mov x8, %[open]; svc #0; str w0, [%[fd]]; mov x0, #0; mov x8, %[exit]; svc #0; 1:"
+			 : "+r"(x0), "=&r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "+r"(x8)
+			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
+			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
+			 : "memory", "cc");
+	return x0;
+#else
+	(void)tid, (void)fd, (void)runs, (void)flags;
+	return -ENOSYS;
+#endif
+}
+
+/* Opens the page's event by another thread that ends at once. prctl(PR_TASK_PERF_EVENTS_DISABLE) switches off the events
+ * that the calling thread opened, and the page would then show no moves. Waits for that thread's end, since
+ * unshare(2) fails in a process of several threads. */
+static int open_unowned(int tid)
+{
+	long pid = sp_sys(SYS_getpid), other;
+	int fd = -EAGAIN, runs = 1;
+	struct sp_held signals;
+
+	/* A filter that came since may end who makes a thread.  (Under those from before, as a
+	 * container's, programs make theirs.) */
+	if (sp_filters() != filters)
+		return -EACCES;
+	sp_signals_block(&signals);	/* the other thread begins with the caller's mask */
+	other = open_by_another(tid, &fd, &runs);
+	while (other > 0 && sp_acquire(&runs))
+		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
+	/* (By sleeping: the thread may have a lower priority than the caller.) */
+	while (other > 0 && sp_sys(SYS_tgkill, pid, other, 0) == 0)
+		(void)sp_sys(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000 }, NULL);
+	sp_signals_restore(&signals);
+	return fd;
+}
+
+/* A fault of ours would be one that PAPI counts, perhaps: the kernel fetches it now. */
+static const struct perf_event_mmap_page *map(int fd)
+{
+	long r = fd < 0 ? -1 : sp_sys(SYS_mmap, 0, page_size(), PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+
+	return r < 0 && r > -4096 ? NULL : (void *)r;
+}
+
+void sp_witness_begin(void)
+{
+	filters = sp_filters();
+}
+
+void sp_witness_test(void)
+{
+	uint32_t share = sp_locked_share(), before;
+	int fd = share ? sp_perf_open(&event, 0, -1, -1, 0) : -1;
+	const struct perf_event_mmap_page *page = map(fd);
+
+	sp_put(&most, 0);
+	/* The shortest may be over before the thread sleeps. */
+	for (struct timespec nap = { 0, 1000 }; page && nap.tv_nsec <= 1000000 && !most; nap.tv_nsec *= 10) {
+		before = sp_get(&page->lock);
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		sp_put(&most, sp_get(&page->lock) != before ? share : 0);
+	}
+	sp_unmap((void *)page, page_size());
+	sp_close(fd);
+}
+
+bool sp_witness_is_full(void)
+{
+	return sp_get(&most) && sp_get(&held) >= sp_get(&most);
+}
+
+bool sp_witness_has_room(void)
+{
+	return sp_get(&held) < sp_get(&most);
+}
+
+static bool is_there(void)
+{
+	return own.page && own.generation == sp_process.generation;
+}
+
+void *sp_witness_map(void)
+{
+	const struct perf_event_mmap_page *page = NULL;
+	int fd;
+
+	if (is_there() || sp_self.is_guest)
+		return NULL;
+	if (sp_add(&held, 1) < sp_get(&most)) {
+		fd = open_unowned(sp_self.tid);
+		page = map(fd);
+		sp_close(fd);
+	}
+	if (!page) {
+		sp_add(&held, -1u);
+		return NULL;
+	}
+	own.generation = sp_process.generation;
+	sp_put(&own.page, page);
+	sp_proof_by_page((const sp_mark_word *)&page->lock);
+	return (void *)page;
+}
+
+void sp_witness_unmap(void *page)
+{
+	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by stays.) */
+	if (!page || (page == own.page && is_there()))
+		return;
+	sp_unmap(page, page_size());
+	sp_add(&held, -1u);
+}
+
+#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
+
+bool sp_witness_started(const struct sp_opened *o, uint32_t open)
+{
+	int saved = errno;
+	uint64_t is;
+
+	if (!sp_self.by_page || sp_opened_leaders(o) != 1)
+		return false;
+	is = sp_get(sp_self.mark.word);
+	sp_order();
+	if (is == sp_self.mark.is + A_CHANGE && sched_getcpu() == sp_get(&sp_self.cpu))
+		sp_put(&sp_self.mark.is, is);
+	errno = saved;
+	return sp_proof_holds(open);
+}
+
+void sp_witness_child(void)
+{
+	held = 0;
+	sp_proof_disarm();
+}

@@ -1,0 +1,84 @@
+/* perf-fds.h: which kernel counters PAPI has open for an event set.
+ *
+ * PAPI tells nobody what it opens.  libpapi calls perf_event_open by libc's syscall(), and
+ * closes by close(): its own entries for these two (GOT) are pointed at functions of ours, which
+ * pass everything on to what stood there and write down what concerns a set.  Nobody else's calls
+ * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
+ * its native events; what libpapi closes is dropped.
+ *
+ * By the threads that call PAPI; two that build one set at once race in PAPI itself.  If two start one at once, the thread
+ * whose call gets a record writes; of the other one only `missed` is kept.
+ */
+#ifndef SP_PERF_FDS_H
+#define SP_PERF_FDS_H
+
+#include <linux/perf_event.h>
+
+#include "../../core/base/base.h"
+
+#define SP_NATIVES_MOST	24u		/* of one set; a set with more is not split */
+
+struct sp_native {
+	struct perf_event_attr attr;	/* as PAPI passed it */
+	int fd;				/* PAPI's */
+	int cpu;			/* -1: any */
+	int tid;			/* whose counts they are; -1: of all that run on the CPU */
+	uint32_t thread;		/* the thread that opened it for itself (sp_self.id), by PAPI_attach, too; 0: it is another one's */
+	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
+};
+
+struct sp_opened {
+	struct sp_native *at;		/* [room]; NULL: none */
+	uint32_t n, room;
+	uint32_t changes;		/* grows whenever an event comes or goes */
+	uint32_t more;			/* that are open, too, and for which there is no room */
+	uint32_t had;			/* how many of both there were when PAPI had last opened all of them */
+	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has not */
+	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and so many stand at `at`, of which n are open
+					 * again; 0: it does not */
+	uint32_t left;			/* of those: not closed yet */
+	uint32_t before;		/* `changes` then */
+	int opener;			/* the thread that opened the last one */
+	uint32_t filters;		/* sp_filters() when PAPI last opened one that it had not had open right before */
+	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
+	bool odd;			/* one of those more is another thread's than the one kept last */
+	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
+	bool missed;			/* something came or went that could not be written here */
+};
+
+/* Asked by the thread that starts the set, inside PAPI.  errno is given back.
+ * hold, let: in between what stands here is this thread's to write; was: for let.  False: the set is another thread's now.
+ * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts.
+ * alone: no other thread has called PAPI for the set so far.
+ * same: they are opened again as they were.  False: something else matters, as for `again`. */
+struct sp_opened_asks {
+	bool (*hold)(struct sp_opened *o, uint32_t *was);
+	void (*let)(struct sp_opened *o, uint32_t was);
+	void (*again)(struct sp_opened *o);
+	bool (*alone)(struct sp_opened *o);
+	bool (*same)(struct sp_opened *o);
+};
+
+/* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
+ * entries were not found, or cannot be written: nothing will be seen. */
+bool sp_opened_watch(const struct sp_opened_asks *asks);
+
+void sp_opened_child(void);		/* in a child of fork: the lock is free */
+
+/* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
+ * to it: the address of its perf fds, plus SP_OPENS_AGAIN in PAPI_start; 0: no set. */
+#define SP_OPENS_AGAIN	((uintptr_t)1)
+extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t sp_opened_all(const struct sp_opened *o)
+{
+	return o->n + o->more;
+}
+
+/* How many of them PAPI_start switches on, one by one. */
+uint32_t sp_opened_leaders(const struct sp_opened *o);
+
+/* A new set with a record that another one had. */
+void sp_opened_forget(struct sp_opened *o);
+
+#endif

@@ -1,0 +1,131 @@
+/* rseq-proof.c: tries once whether rseq tells here that a thread was moved; see rseq-proof.h. */
+#include <stdbool.h>
+#include <time.h>
+
+#include "../../core/base/sys.h"
+#include "../process/diagnostic.h"
+#include "rseq-proof.h"
+
+static bool rseq_works;
+
+#ifdef SP_HAVE_RSEQ
+/* A section of one instruction that nobody runs.  The kernel checks that the
+ * signature which glibc registered stands before the abort address, and kills the
+ * process if not; both lie in our text, which stays mapped (-z nodelete). */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	".hidden sp_proof_start\n.globl sp_proof_start\n"
+	"sp_proof_start:\n	nop\n"
+	".hidden sp_proof_end\n.globl sp_proof_end\n"
+	"sp_proof_end:\n	ud2\n"
+	"	.byte 0x0f, 0xb9, 0x3d\n	.long 0x53053053\n"
+	".hidden sp_proof_abort\n.globl sp_proof_abort\n"
+	"sp_proof_abort:\n	ud2\n"
+	".popsection\n");
+#define SECTION 1
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	".hidden sp_proof_start\n.globl sp_proof_start\n"
+	"sp_proof_start:\n	nop\n"
+	".hidden sp_proof_end\n.globl sp_proof_end\n"
+	"sp_proof_end:\n	brk #0\n"
+	"	.inst 0xd428bc00\n"
+	".hidden sp_proof_abort\n.globl sp_proof_abort\n"
+	"sp_proof_abort:\n	brk #0\n"
+	".popsection\n");
+#define SECTION 4
+#endif
+#endif
+
+#ifdef SECTION
+extern const char sp_proof_start[], sp_proof_abort[];
+static const struct rseq_cs never_run __attribute__((aligned(32), section(".data.rel.ro"))) = {
+	.start_ip = (uintptr_t)sp_proof_start,
+	.post_commit_offset = SECTION,
+	.abort_ip = (uintptr_t)sp_proof_abort,
+};
+
+/* A handler on top of it finds no proof, or this one. */
+static void arm_rseq(void)
+{
+	struct rseq *area = sp_rseq_area();
+	sp_mark_word *word = (sp_mark_word *)&area->rseq_cs;
+
+	sp_put(&sp_self.mark.is, (uint64_t)(uintptr_t)&never_run);
+	sp_put(&sp_self.again.to, word);
+	sp_order();
+	sp_put(&sp_self.again.from, &sp_self.mark.is);
+	sp_put(&sp_self.mark.cpu, (const int32_t *)&area->cpu_id);
+	sp_order();
+	sp_put(&sp_self.mark.word, word);
+	sp_proof_again();
+}
+
+bool sp_proof_test(void)
+{
+	uint32_t before;
+
+	if (__rseq_size == 0)
+		return false;
+	arm_rseq();
+	sp_put(&rseq_works, false);
+	/* The shortest may be over before the thread sleeps. */
+	for (struct timespec nap = { 0, 1000 }; nap.tv_nsec <= 1000000 && !sp_get(&rseq_works); nap.tv_nsec *= 10) {
+		before = sp_proof_at();
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		sp_put(&rseq_works, sp_proof_at() != before);
+	}
+	if (!sp_get(&rseq_works))
+		sp_proof_disarm();
+	sp_put(&sp_process.proof_works, sp_get(&rseq_works));
+	return sp_get(&rseq_works);
+}
+#else
+static void arm_rseq(void)
+{
+}
+
+bool sp_proof_test(void)
+{
+	return false;
+}
+#endif
+
+void sp_proof_say(void)
+{
+	if (!sp_get(&rseq_works))
+		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
+				      "(rseq): no count is called proven");
+}
+
+/* Likewise: in between the word is none that `is` may be. */
+void sp_proof_by_page(const sp_mark_word *word)
+{
+	sp_self.by_page = true;
+	sp_put(&sp_self.mark.cpu, &sp_self.cpu);
+	sp_put(&sp_self.mark.word, word);
+	sp_order();
+	sp_put(&sp_self.again.to, &sp_self.mark.is);
+	sp_order();
+	sp_put(&sp_self.again.from, word);
+	sp_proof_again();
+}
+
+SP_COLD void sp_proof_disarm(void)
+{
+	sp_put(&sp_self.again.from, &sp_no_mark.word);
+	sp_order();
+	sp_put(&sp_self.again.to, &sp_no_mark.word);
+	sp_order();
+	sp_put(&sp_self.mark.is, 1);
+	sp_order();
+	sp_put(&sp_self.mark.word, &sp_no_mark.word);
+	sp_put(&sp_self.mark.cpu, &sp_no_mark.cpu);
+	sp_self.by_page = false;
+}
+
+SP_COLD void sp_proof_arm(void)
+{
+	if (sp_get(&rseq_works) && !sp_self.is_guest)
+		arm_rseq();
+}

@@ -1,0 +1,174 @@
+/* shadow-fds.c: opens and closes our descriptors, within the budget; see shadow-fds.h. */
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include "../../core/base/perf.h"
+#include "shadow-fds.h"
+
+#define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */
+#define MOST	4096u
+
+/* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
+static uint64_t *id;
+static uint32_t lowest, room, held;
+static long asked = -1;			/* SSPAPI_DESCRIPTORS */
+
+static uint32_t soft_limit(void)
+{
+	struct rlimit r = { 0 };
+
+	if (sp_sys(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &r) < 0)
+		return 0;
+	return r.rlim_cur > INT32_MAX ? INT32_MAX : (uint32_t)r.rlim_cur;
+}
+
+/* How many there may be right now: the application may have lowered its limit since. */
+static uint32_t budget(void)
+{
+	uint32_t limit = soft_limit();
+
+	return (uint32_t)sp_min(room, asked >= 0 ? sp_min((uint64_t)asked, limit) : sp_min(limit / 4, MOST));
+}
+
+uint32_t sp_counters_left(void)
+{
+	uint32_t all = budget(), has = sp_get(&held);
+
+	return all > has ? all - has : 0;
+}
+
+static void grow_table(void)
+{
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd = sp_perf_open(&a, 0, -1, -1, 0);
+
+	if (fd < 0)
+		return;
+	sp_close((int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + room - 1));
+	sp_close(fd);
+}
+
+void sp_counters_begin(long most)
+{
+	uint32_t n, limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
+
+	asked = most;
+	if (room || !most)
+		return;
+	n = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
+	id = n ? sp_map(n * sizeof(*id)) : NULL;
+	if (!id)
+		return;
+	lowest = top - n;
+	sp_publish(&room, n);		/* last: a child of fork may be made now */
+	(void)sp_sys(SYS_madvise, id, sp_align(room * sizeof(*id), 4096), MADV_POPULATE_WRITE);
+	grow_table();
+}
+
+/* Of a counter; 0: it is none. */
+static uint64_t id_of(int fd)
+{
+	uint64_t is = 0;
+
+	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) < 0 ? 0 : is;
+}
+
+static bool ours(int fd)
+{
+	uint32_t i = (uint32_t)fd - lowest;
+	uint64_t is = fd >= 0 && i < room ? sp_get(&id[i]) : 0;
+
+	return is && is == id_of(fd);
+}
+
+/* A number that the application has closed under us stays ours until who has it closes it: nobody may take another
+ * one's counter for his. */
+static uint32_t next_free(uint32_t from)
+{
+	while (from < room && sp_get(&id[from]))
+		from++;
+	return from;
+}
+
+/* `fd` goes to a high number, and is known from then on. */
+static int keep(int fd)
+{
+	uint32_t from = 0, i;
+	uint64_t is;
+	int high;
+
+	for (;;) {
+		high = from < room ? (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + from) : -EDQUOT;
+		i = (uint32_t)high - lowest;
+		if (high < 0 || i >= room || !sp_get(&id[i]))
+			break;
+		sp_close(high);
+		from = next_free(i);
+	}
+	sp_close(fd);
+	is = high >= 0 && i < room ? id_of(high) : 0;
+	if (is) {
+		sp_put(&id[i], is);
+		return high;
+	}
+	sp_close(high);
+	/* The application has lowered its limit below our numbers. */
+	return high == -EINVAL ? -EMFILE : high < 0 ? high : -EDQUOT;
+}
+
+static bool take_one(void)
+{
+	if (sp_add(&held, 1) < budget())
+		return true;
+	sp_add(&held, -1u);
+	return false;
+}
+
+int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader)
+{
+	int fd;
+
+	if (!take_one())
+		return -EDQUOT;
+	fd = sp_perf_open(attr, tid, cpu, leader, 0);
+	if (fd >= 0)
+		fd = keep(fd);
+	if (fd < 0)
+		sp_add(&held, -1u);
+	return fd;
+}
+
+void sp_counter_close(int fd)
+{
+	bool is;
+
+	if (fd < 0 || (uint32_t)fd - lowest >= room)
+		return;
+	is = ours(fd);
+	sp_put(&id[(uint32_t)fd - lowest], 0);
+	if (is)
+		sp_close(fd);
+	sp_add(&held, -1u);
+}
+
+bool sp_counter_read(int fd, uint64_t *to, unsigned words)
+{
+	return ours(fd) && sp_sys(SYS_read, fd, to, words * sizeof(*to)) == (long)(words * sizeof(*to));
+}
+
+bool sp_counter_switch(int fd, bool on)
+{
+	return ours(fd) && sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) >= 0;
+}
+
+void sp_counters_child(void)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (id[i]) {
+			if (ours((int)(lowest + i)))
+				sp_close((int)(lowest + i));
+			id[i] = 0;
+		}
+	held = 0;
+}

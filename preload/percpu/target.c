@@ -1,0 +1,31 @@
+/* target.c: says whose counts an event set holds; see target.h. */
+#include "../../core/store/domain.h"
+#include "target.h"
+
+uint32_t sp_counted_in(const struct perf_event_attr *a)
+{
+	return ((a->exclude_user ? 0 : SP_DOMAIN_USER) | (a->exclude_kernel ? 0 : SP_DOMAIN_KERNEL) |
+		(a->exclude_hv ? 0 : SP_DOMAIN_SUPERVISOR)) & ~SP_DOMAINS_UNSEEN;
+}
+
+struct sp_counted sp_counted(const struct sp_opened *o)
+{
+	const struct sp_native *first = o->at;
+	struct sp_counted c = { .cpu = -1 };
+
+	if (!o->n)
+		return c;
+	c = (struct sp_counted){ .known = !o->odd && !sp_get(&o->missed), .attached = first->tid >= 0 && !first->thread, .tid = first->tid,
+				 .thread = first->thread, .cpu = first->cpu };
+	for (uint32_t i = 0; i < o->n; i++) {
+		const struct sp_native *n = &o->at[i];
+
+		c.known = c.known && n->tid == c.tid && n->thread == c.thread;
+		c.inherits = c.inherits || n->attr.inherit;
+		c.domain |= sp_counted_in(&n->attr);
+		c.each = c.each * 0x9e3779b1u + ((uint32_t)n->cpu << 4 | sp_counted_in(&n->attr)) + 1;
+		if (n->cpu != c.cpu)
+			c.cpu = SP_CPUS_MIXED;
+	}
+	return c;
+}
