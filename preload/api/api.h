@@ -1,12 +1,12 @@
 /* api.h: what the files of sspapi.h's functions share.
  *
- * A relation is preload/held/relations.h's: locked while it is asked.  Its permanent readings, which do not change and may
+ * A relation is preload/handles/relations.h's: locked while it is asked.  Its permanent readings, which do not change and may
  * be many, are copied and printed without its lock.  stdio is used by the print functions alone.
  */
 #ifndef SP_API_H
 #define SP_API_H
 
-#include "../held/relations.h"
+#include "../handles/relations.h"
 #include "../sspapi.h"
 
 #define SP_API __attribute__((visibility("default")))

@@ -140,7 +140,7 @@ void sp_after_start_failed(int rc);
 void sp_first_set(void);
 
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
- * says.  The CPU.  With the relation's lock held (preload/held/relations.h). */
+ * says.  The CPU.  With the relation's lock held (preload/handles/relations.h). */
 int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 

@@ -15,7 +15,7 @@
 #include "../../core/store/live.h"
 #include "../events/events.h"
 #include "../events/sde.h"
-#include "../held/relations.h"
+#include "../handles/relations.h"
 #include "../process/process.h"
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"

@@ -9,7 +9,7 @@
 #include "../../core/store/interval.h"
 #include "../../core/store/rules.h"
 #include "../events/events.h"
-#include "../held/relations.h"
+#include "../handles/relations.h"
 #include "../process/diagnostic.h"
 #include "../percpu/percpu-lifetime.h"
 #include "../percpu/shadow-open.h"
