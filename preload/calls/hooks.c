@@ -15,7 +15,7 @@
 #include "../process/shared-tls.h"
 #include "../process/machine.h"
 #include "../process/diagnostic.h"
-#include "../sets/watched.h"
+#include "../sets/attached.h"
 #include "../sites/sites.h"
 #include "../percpu/perf-fds.h"
 #include "../percpu/percpu.h"

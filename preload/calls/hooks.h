@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "../sets/counting.h"
+#include "../sets/counted-time.h"
 #include "../sets/sets.h"
 #include "../percpu/rseq-proof.h"
 #include "../percpu/page-proof.h"

@@ -29,9 +29,9 @@
 #include "../papi/real.h"
 #include "../process/process.h"
 #include "../process/diagnostic.h"
-#include "../sets/counting.h"
+#include "../sets/counted-time.h"
 #include "../sets/sets.h"
-#include "../sets/watched.h"
+#include "../sets/attached.h"
 #include "../sites/sites.h"
 #include "end.h"
 

@@ -85,7 +85,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	bool stack_whole;		/* and it ends there */
 	bool is_guest;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
 	bool by_page;			/* the mark is a page's word (percpu/page-proof.h) */
-	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counting.h) */
+	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counted-time.h) */
 };
 
 extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));

@@ -16,7 +16,7 @@
 #include "../percpu/rseq-proof.h"
 #include "../percpu/percpu.h"
 #include "sets.h"
-#include "watched.h"
+#include "attached.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
 static uint32_t serials;
@@ -628,7 +628,7 @@ static sp_off counted_thread(const struct sp_counted *c)
 
 /* Places the set if its counts belong to one cell wherever the thread runs: those of a device, package, host or process, or of a
  * CPU that the set names.  Sets that inherit or are attached stay on the slow path: their start and stop read the target's clock
- * (counting.h). */
+ * (counted-time.h). */
 static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;

@@ -98,7 +98,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	uint64_t whole;			/* opened.changes + 1: they inherit, and all threads made since then are counted; or 0 */
-	int other;			/* + 1: the thread whose CPU time it counts where that is not the starter's, or 0 (counting.h); 0: none */
+	int other;			/* + 1: the thread whose CPU time it counts where that is not the starter's, or 0 (counted-time.h); 0: none */
 	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/handles/relations.h) */
 };

@@ -1,6 +1,6 @@
-/* watched.h: the processes and threads that event sets were attached to. */
-#ifndef SP_WATCHED_H
-#define SP_WATCHED_H
+/* attached.h: the processes and threads that event sets were attached to. */
+#ifndef SP_ATTACHED_H
+#define SP_ATTACHED_H
 
 /* A set has just been attached to this thread: its name and command line are kept.  Reads two or three files of /proc. */
 void sp_watch(int tid);

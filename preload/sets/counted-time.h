@@ -1,4 +1,4 @@
-/* counting.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in the dump).
+/* counted-time.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in the dump).
  *
  * A thread adds up the time from the start of the first of its own sets that run at once to the stop of the last one (struct
  * sp_ran in its block of the store). Where it stayed on its CPU (rseq_proof: rseq-proof.h), the processor's ticks are its CPU time, and a

@@ -1,4 +1,4 @@
-/* watched.c: keeps the names of processes that sets were attached to; see watched.h. */
+/* attached.c: keeps the names of processes that sets were attached to; see attached.h. */
 #include <string.h>
 
 #include "../../core/base/run-root.h"
@@ -7,7 +7,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/store.h"
 #include "../process/process.h"
-#include "watched.h"
+#include "attached.h"
 
 /* Words of a command line as /proc has it, cut to what there is room for. */
 static uint32_t words_of(char *line, long bytes, const char **word, uint32_t room)

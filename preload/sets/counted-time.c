@@ -1,4 +1,4 @@
-/* counting.c: how much CPU time event sets counted; see counting.h. */
+/* counted-time.c: how much CPU time event sets counted; see counted-time.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/store/redo-log.h"
 #include "../../core/store/fold.h"
-#include "counting.h"
+#include "counted-time.h"
 
 /* Targets of sets that count another thread, or inherit: by the store's lock. */
 #define TARGETS	64u
