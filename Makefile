@@ -39,7 +39,7 @@ COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wil
 	   $(patsubst %,preload/%/*.c,papi process handles events life api))) $(patsubst %,core/metric/%.c,relation concurrent-sets compute) topo/topo-flat.c \
 	   $(patsubst %,core/store/%.c,compact live region timestamp store) $(patsubst %,preload/percpu/%.c,shadow-fds perf-fds shadow-open event-cpus) \
 	   $(patsubst %,core/model/%.c,early-counts gauges intervals cross-thread model-query model-open observers overflows pending repeats why) \
-	   $(patsubst %,preload/%.c,calls/loader sites/modules)
+	   $(patsubst %,preload/%.c,calls/loader callsites/modules)
 $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
 
 # What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds

@@ -5,7 +5,7 @@
  * than there is room for are told by their second site only (from 0, as where the first is not known).  What no interval
  * has (more sites, too) is nobody's: readers show it as "other".
  *
- * A site is a number that the caller made up (preload/sites/sites.h), 0: not known.
+ * A site is a number that the caller made up (preload/callsites/callsites.h), 0: not known.
  * Room is made before a set starts.  Later ones take a block that is ready (store.h), if there is one.
  */
 #ifndef SP_INTERVAL_H

@@ -1,7 +1,7 @@
 /* fast.c: what the fast path does out of line; see fast.h. */
 #include "../../core/base/conf.h"
-#include "../sites/sites.h"
-#include "../sites/unwind.h"
+#include "../callsites/callsites.h"
+#include "../callsites/unwind.h"
 #include "fast.h"
 
 /* Excludes calls that libpapi makes inside another one (nests). */
@@ -33,7 +33,7 @@ uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
 }
 
 /* The next reading from this place, if it is like this one, changes nothing but the counts.  A handler that reads elsewhere,
- * and another thread's dlclose(), which makes the site forgotten (sites.c), may come in between: what is set here is not to
+ * and another thread's dlclose(), which makes the site forgotten (callsites.c), may come in between: what is set here is not to
  * stay then. */
 static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {

@@ -3,7 +3,7 @@
  * Most of what a wrapper finds out before PAPI is called is the same each time: which libpapi, that the call is not
  * libpapi's own, which record the set's number is, which call site the return address.  A thread remembers the set of its
  * last call, and a set the site that each kind of call came from twice in turn (`known`, sets.h).
- * Other sites are found by their steps (steps.h).  `fast_thread` says which thread may; what else
+ * Other sites are found by their steps (stack-hash.h).  `fast_thread` says which thread may; what else
  * may change meanwhile, the records and the proof check.  A reading from the site of the two before
  * (`steady`, writer.h) changes nothing but the counts.
  */

@@ -5,7 +5,7 @@
 #include "../../core/store/overflow.h"
 #include "../process/process.h"
 #include "../process/diagnostic.h"
-#include "../sites/modules.h"
+#include "../callsites/modules.h"
 #include "histograms.h"
 
 #define MOST		128u		/* of a process */

@@ -16,7 +16,7 @@
 #include "../process/machine.h"
 #include "../process/diagnostic.h"
 #include "../sets/attached.h"
-#include "../sites/sites.h"
+#include "../callsites/callsites.h"
 #include "../percpu/perf-fds.h"
 #include "../percpu/percpu.h"
 #include "histograms.h"

@@ -22,7 +22,7 @@
 #include "../papi/real.h"
 #include "../process/process.h"
 #include "../sets/sets.h"
-#include "../sites/sites.h"
+#include "../callsites/callsites.h"
 
 /* ---- dlclose ---------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "../../core/store/overflow.h"
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
-#include "../sites/modules.h"
+#include "../callsites/modules.h"
 #include "../percpu/current-cpu.h"
 #include "overflow.h"
 

@@ -32,7 +32,7 @@
 #include "../sets/counted-time.h"
 #include "../sets/sets.h"
 #include "../sets/attached.h"
-#include "../sites/sites.h"
+#include "../callsites/callsites.h"
 #include "end.h"
 
 static bool expected;

@@ -19,7 +19,7 @@
 #include "../process/process.h"
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
-#include "../sites/sites.h"
+#include "../callsites/callsites.h"
 #include "../percpu/shadow-open.h"
 #include "end.h"
 #include "snapshot.h"

@@ -28,7 +28,7 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 	bool proof_works;		/* rseq proves where a thread stayed (rseq-proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
-	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
+	bool sites_due;			/* callsites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
 	struct sp_budget budget __attribute__((aligned(128)));	/* of shadow counters (percpu/clock.c) */
@@ -81,7 +81,7 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
-	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
+	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (callsites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
 	bool is_guest;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
 	bool by_page;			/* the mark is a page's word (percpu/page-proof.h) */

@@ -18,7 +18,7 @@ struct sp_cpus;
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-/* A call site that a set is mostly called from (sites.h): by the return address, and where callers are kept by the
+/* A call site that a set is mostly called from (callsites.h): by the return address, and where callers are kept by the
  * words of the stack that hold their return addresses. These are on the stack whose end was verified, as long as the stack pointer
  * after the call is one of the `span` up to `limit`. */
 #define SP_WORDS	3u
@@ -79,7 +79,7 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
-	struct sp_known known[SP_SEEN];	/* call sites (sites.h), by what was called */
+	struct sp_known known[SP_SEEN];	/* call sites (callsites.h), by what was called */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t generation;		/* of the process that knows it; another: never seen */

@@ -1,8 +1,8 @@
-/* t-steps.c: steps.h: the steps to call sites, while code comes and goes. */
+/* t-steps.c: stack-hash.h: the steps to call sites, while code comes and goes. */
 #include "test.h"
 
 #include "../../core/base/sys.h"
-#include "../../preload/sites/steps.h"
+#include "../../preload/callsites/stack-hash.h"
 
 #define ADDRESS(i) ((uintptr_t)0x400000 + (i) * 0x10u)
 

@@ -1,4 +1,4 @@
-/* sites.h: where in the application PAPI was called from.
+/* callsites.h: where in the application PAPI was called from.
  *
  * A site is a call path of SSPAPI_CALLSITES frames (and a region's name, where the high
  * level was called), numbered from 1 when it is first met; 0: not known, or no room.
@@ -16,8 +16,8 @@
  * lock, no memory, and no system call but for a path that was not met on this stack before
  * (unwind.h); room is made by sp_sites_prepare.
  */
-#ifndef SP_SITES_H
-#define SP_SITES_H
+#ifndef SP_CALLSITES_H
+#define SP_CALLSITES_H
 
 #include "../../core/base/conf.h"
 #include "../sets/sets.h"
@@ -38,7 +38,7 @@ static inline uint32_t sp_sites_frames(void)
 /* Frames that new sites get. */
 extern uint32_t sp_sites_depth SP_HIDDEN;
 
-/* The site of a call: to where it returns, with the registers after it. Met before, it is found by its steps (steps.h), else by the
+/* The site of a call: to where it returns, with the registers after it. Met before, it is found by its steps (stack-hash.h), else by the
  * rules of its frames (unwind.h). */
 uint32_t sp_site_here(const struct sp_stack *at);
 

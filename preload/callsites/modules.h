@@ -8,7 +8,7 @@
  * very long path) the number is 0, and the object is looked for when a start or a stop
  * comes by.
  *
- * All but sp_module_at are called with the lock of sites.c.
+ * All but sp_module_at are called with the lock of callsites.c.
  */
 #ifndef SP_MODULES_H
 #define SP_MODULES_H

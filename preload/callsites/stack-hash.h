@@ -1,4 +1,4 @@
-/* steps.h: finds the call site of a stack in a hash of return addresses.
+/* stack-hash.h: finds the call site of a stack in a hash of return addresses.
  *
  * A step is a return address behind the steps that led to it. It says where the stack holds the next return address, or, as the
  * last one, which call site this is. So a site is found by one look for each of its frames, however many sites there are.
@@ -6,8 +6,8 @@
  * One table for the process, without locks: a step is written once. Where code is unloaded all are cleared, and the numbers that stand
  * in front of steps are others from then on (`sp_steps_age`): who looked meanwhile finds nothing. Thread- and signal-safe. A step for which there is no place is left out; the site is then found by the rules of its frames (unwind.h).
  */
-#ifndef SP_STEPS_H
-#define SP_STEPS_H
+#ifndef SP_STACK_HASH_H
+#define SP_STACK_HASH_H
 
 #include "../sets/sets.h"
 
@@ -56,7 +56,7 @@ void sp_steps_child(void);
 /* Adds a step, if it is not there. NULL: there is no place, or it leads elsewhere. */
 const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base);
 
-/* Removes all. Their places are free again only when they are cleared, with the lock of sites.c. */
+/* Removes all. Their places are free again only when they are cleared, with the lock of callsites.c. */
 void sp_steps_remove(void);
 void sp_steps_clear(void);
 

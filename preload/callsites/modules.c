@@ -7,7 +7,7 @@
 #include "../../core/store/store.h"
 #include "../process/process.h"
 #include "modules.h"
-#include "steps.h"
+#include "stack-hash.h"
 
 #define MOST	256u
 #define SPARE	16u			/* ready for who meets them; a path of 64 frames goes through a few */

@@ -48,7 +48,7 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
  * question. False: they are in no constant place, or too many. */
 bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known);
 
-/* The site of a call from there, by steps (steps.h), where paths have so many frames; 0: it is not known. */
+/* The site of a call from there, by steps (stack-hash.h), where paths have so many frames; 0: it is not known. */
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames);
 
 /* Adds the steps to a site, whose path is that of these rules. */

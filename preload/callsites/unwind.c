@@ -12,7 +12,7 @@
 #include "../process/process.h"
 #include "../process/diagnostic.h"
 #include "../walker/walker.h"
-#include "steps.h"
+#include "stack-hash.h"
 #include "unwind.h"
 
 #ifndef MADV_POPULATE_READ		/* Linux 5.14 */

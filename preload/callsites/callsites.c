@@ -1,4 +1,4 @@
-/* sites.c: see sites.h.
+/* callsites.c: see callsites.h.
  *
  * The table maps a key to a site's number: key in the upper 48 bits, number in the
  * lower 16.  The key is the return address, or, with more frames or a name, a hash of
@@ -14,8 +14,8 @@
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
 #include "modules.h"
-#include "sites.h"
-#include "steps.h"
+#include "callsites.h"
+#include "stack-hash.h"
 #include "unwind.h"
 
 #define TABLE	8192u			/* a power of 2, twice the sites */

@@ -1,8 +1,8 @@
-/* steps.c: see steps.h. */
+/* stack-hash.c: see stack-hash.h. */
 #include <string.h>
 
 #include "../../core/base/sys.h"
-#include "steps.h"
+#include "stack-hash.h"
 
 #define CLAIMED	1u			/* in place of a key: somebody writes it */
 #define REMOVED	2u
