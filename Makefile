@@ -36,7 +36,7 @@ PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*
 # Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
 COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wildcard core/base/*.c core/events/*.c core/formats/*.c \
-	   $(patsubst %,preload/%/*.c,papi process handles events life api))) $(patsubst %,core/metric/%.c,relation concurrent-sets compute) topo/topo-flat.c \
+	   $(patsubst %,preload/%/*.c,papi process handles events lifecycle api))) $(patsubst %,core/metric/%.c,relation concurrent-sets compute) topo/topo-flat.c \
 	   $(patsubst %,core/store/%.c,compact live region timestamp store) $(patsubst %,preload/percpu/%.c,shadow-fds perf-fds shadow-open event-cpus) \
 	   $(patsubst %,core/model/%.c,early-counts gauges intervals cross-thread model-query model-open observers overflows pending repeats why) \
 	   $(patsubst %,preload/%.c,calls/loader callsites/modules)

@@ -8,7 +8,7 @@
 
 #define MOST_SUFFIXES 10000
 
-static char write_buffer[65536];	/* one dump at a time: enter() in preload/life/end.c */
+static char write_buffer[65536];	/* one dump at a time: enter() in preload/lifecycle/exit.c */
 
 /* ---- names ------------------------------------------------------------ */
 

@@ -112,7 +112,7 @@ static const struct sp_frame *frames_in(const struct sp_sites *b, uint32_t i)
 /* With no more room for frames than the deepest of them has. */
 static void put_site_block(struct sp_compact *c, const struct sp_model *m, const struct sp_sites *b, struct sp_header *h)
 {
-	/* One dump at a time: enter() in preload/life/end.c. */
+	/* One dump at a time: enter() in preload/lifecycle/exit.c. */
 	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];
 	struct sp_site site[SP_SITES_EACH];
 	struct sp_sites to = { .next = h->code.sites, .first = b->first };

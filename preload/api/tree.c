@@ -6,7 +6,7 @@
 #include "../../core/base/sys.h"
 #include "../../core/model/format-common.h"
 #include "../../topo/topo.h"
-#include "../life/end.h"
+#include "../lifecycle/exit.h"
 #include "../process/machine.h"
 #include "tree.h"
 

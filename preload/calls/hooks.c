@@ -11,7 +11,7 @@
 #include "../../core/store/timestamp.h"
 #include "../../core/store/store.h"
 #include "../events/events.h"
-#include "../life/end.h"
+#include "../lifecycle/exit.h"
 #include "../process/shared-tls.h"
 #include "../process/machine.h"
 #include "../process/diagnostic.h"

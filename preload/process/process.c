@@ -124,7 +124,7 @@ void sp_process_begin(int pid)
 
 bool sp_thread_ended(int tid)
 {
-	/* A child of clone(CLONE_VM) that has this thread's TLS is another process (guests.c). */
+	/* A child of clone(CLONE_VM) that has this thread's TLS is another process (shared-tls.c). */
 	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH && sp_sys(SYS_tkill, tid, 0) == -ESRCH;
 }
 

@@ -100,10 +100,10 @@ extern struct sp_store sp_store;	/* core/store/store.h */
 extern struct sp_conf sp_conf;		/* read once, with the first call of PAPI (core/base/conf.h); children of fork have the same */
 
 /* For a call that sp_process.papi does not settle: sets the process up, finds
- * libpapi (life/setup.c).  Saves errno.  *observed as sp_real_for. */
+ * libpapi (lifecycle/setup.c).  Saves errno.  *observed as sp_real_for. */
 const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
 
-/* The calling thread's block in the store, made if need be (life/thread.c); false: no
+/* The calling thread's block in the store, made if need be (lifecycle/thread.c); false: no
  * memory. */
 bool sp_self_ready(void);
 bool sp_thread_ended(int tid);

@@ -154,7 +154,7 @@ void sp_set_opened(struct sp_set *s, int id);
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(int id);
 
-/* From now on every reading takes the slow path (preload/life/end.c). */
+/* From now on every reading takes the slow path (preload/lifecycle/exit.c). */
 void sp_sets_cool(void);
 
 /* Of the sets that other threads have started: does one run; how many bookings are under way? */

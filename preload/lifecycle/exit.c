@@ -1,4 +1,4 @@
-/* end.c: see end.h.
+/* exit.c: see exit.h.
  *
  * Stands in front of _exit, _Exit and the exec family, which do not run the destructor
  * below; of exit, which several threads may call at once; and of abort, which waits for a
@@ -33,7 +33,7 @@
 #include "../sets/sets.h"
 #include "../sets/attached.h"
 #include "../callsites/callsites.h"
-#include "end.h"
+#include "exit.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes (enter); 0: none */

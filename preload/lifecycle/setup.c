@@ -21,7 +21,7 @@
 #include "../sets/sets.h"
 #include "../callsites/callsites.h"
 #include "../percpu/shadow-open.h"
-#include "end.h"
+#include "exit.h"
 #include "snapshot.h"
 
 #define CPUS	65536u			/* a set of them is 8 KiB */
@@ -44,7 +44,7 @@ static void store_args(struct sp_header *h)
 	h->process.args = sp_store_texts(&sp_store, n, args);
 }
 
-/* Where no name was given, its extension goes by the form (preload/life/end.c). */
+/* Where no name was given, its extension goes by the form (preload/lifecycle/exit.c). */
 static const char *default_name(char output[SP_CONF_PATH])
 {
 	const struct sp_view *v = sp_view_by_name(sp_conf.format, strlen(sp_conf.format));

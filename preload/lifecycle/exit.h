@@ -1,11 +1,11 @@
-/* end.h: the dump, and the calls by which a process ends.
+/* exit.h: the dump, and the calls by which a process ends.
  *
  * The dump is written once, by the first thread that ends the process; later calls of PAPI
  * (from destructors that run after ours) write it again.  A process that never
  * made an event set writes nothing.
  */
-#ifndef SP_END_H
-#define SP_END_H
+#ifndef SP_EXIT_H
+#define SP_EXIT_H
 
 #include "../../core/store/layout.h"
 

@@ -1,4 +1,4 @@
-/* guests.c: whose sp_self this is; see shared-tls.h. */
+/* shared-tls.c: whose sp_self this is; see shared-tls.h. */
 #include <errno.h>
 
 #include "../../core/base/lock.h"

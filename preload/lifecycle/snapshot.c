@@ -9,7 +9,7 @@
 #include "../process/process.h"
 #include "../process/diagnostic.h"
 #include "../sspapi.h"
-#include "end.h"
+#include "exit.h"
 #include "snapshot.h"
 
 static void on_signal(int number)
