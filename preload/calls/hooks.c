@@ -21,7 +21,7 @@
 #include "../percpu/percpu.h"
 #include "histograms.h"
 #include "hooks.h"
-#include "warm.h"
+#include "prefault.h"
 
 /* ---- library and threads ---------------------------------------------- */
 

@@ -1,4 +1,4 @@
-# No page is reached for the first time by us while a set runs (preload/calls/warm.c). Of the stack: our frames lie
+# No page is reached for the first time by us while a set runs (preload/calls/prefault.c). Of the stack: our frames lie
 # between the application's and PAPI's, however near to a page's end the application's is. After fork: a child's
 # page table holds less than its parent's.
 . tests/lib/lib.sh

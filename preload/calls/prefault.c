@@ -1,4 +1,4 @@
-/* warm.c: touches our pages, and the stack below, before a set runs; see warm.h. */
+/* prefault.c: touches our pages, and the stack below, before a set runs; see prefault.h. */
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -6,7 +6,7 @@
 #include "../../core/store/records.h"
 #include "../papi/elf.h"
 #include "../process/process.h"
-#include "warm.h"
+#include "prefault.h"
 
 #define EVENTS 8
 #define STACK 6656u		/* PAPI, beside the loader that binds a function late, and our own frames; a thread may have 16 kB */

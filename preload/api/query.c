@@ -1,4 +1,4 @@
-/* ask.c: sspapi.h's functions that ask a relation: its entries, as sys-sage has them, its totals, its permanent readings. */
+/* query.c: sspapi.h's functions that ask a relation: its entries, as sys-sage has them, its totals, its permanent readings. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
