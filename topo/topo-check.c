@@ -16,7 +16,7 @@
 #define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges: 30 */
 #define BLANKS		" \t\n"
 
-#define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_MEND
+#define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_FIX
 
 struct text {
 	const char *at;
@@ -36,7 +36,7 @@ struct check {
 	unsigned depth, objects;
 	bool root, node, pu;		/* was there */
 	struct element open[NESTING_MAX];
-	const struct sp_said *said;
+	const struct sp_topo_report *report;
 };
 
 struct tag {
@@ -324,18 +324,18 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 	struct object o;
 
 	if (++c->objects > SP_TOPO_COMPONENTS)
-		return sp_topo_refuse(c->said, E2BIG, "a machine of more than 65536 objects");
+		return sp_topo_refuse(c->report, E2BIG, "a machine of more than 65536 objects");
 	if (!read_object(t->attributes, &o))
-		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	if (is(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
-		return sp_topo_refuse(c->said, E2BIG, "a machine with a CPU number above 65535");
+		return sp_topo_refuse(c->report, E2BIG, "a machine with a CPU number above 65535");
 	me->place = place_of(&o, c->version);
 	me->nodes = o.nodeset.at;
 	/* hwloc 1 merges a Machine with its only child */
 	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System") || (me->place == NODE && c->version < 2)) :
 		      belongs(me->place, parent->place, c->version);
 	if (!fits || (me->nodes && !root && !parent->nodes) || !sets_ok(&o, me->place, c->version))
-		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	c->root = true;
 	c->node |= me->place == NODE;
 	c->pu |= me->place == PU;
@@ -351,12 +351,12 @@ static int open_tag(struct check *c, const struct tag *t)
 	int r = 0;
 
 	if (c->depth == NESTING_MAX)
-		return sp_topo_refuse(c->said, E2BIG, "objects nested more than 250 deep");
+		return sp_topo_refuse(c->report, E2BIG, "objects nested more than 250 deep");
 	if (is(t->name, "object"))
 		r = check_object(c, t, &c->open[c->depth - 1], &me);
 	else if (!attributes_ok(t->attributes) ||
 		 (c->open[c->depth - 1].place == TOPOLOGY && !one_of(t->name, after_root)))
-		r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+		r = sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	if (!r && !t->empty)
 		c->open[c->depth++] = me;
 	return r;
@@ -376,9 +376,9 @@ static int check_tags(struct check *c)
 	if (r)
 		return r;
 	if (c->depth || c->s[strspn(c->s, BLANKS "\r")])
-		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	if (!c->pu || (!c->node && c->version >= 2))
-		return sp_topo_refuse(c->said, EINVAL, "a machine without CPUs or memory" SP_TOPO_MEND);
+		return sp_topo_refuse(c->report, EINVAL, "a machine without CPUs or memory" SP_TOPO_FIX);
 	return 0;
 }
 
@@ -411,7 +411,7 @@ static bool find_topology(struct check *c)
 	return true;
 }
 
-int sp_topo_check_xml(const char *xml, const struct sp_said *said)
+int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report)
 {
 	struct check *c;
 	int r;
@@ -420,20 +420,20 @@ int sp_topo_check_xml(const char *xml, const struct sp_said *said)
 	if (!c)
 		return -ENOMEM;
 	c->s = xml;
-	c->said = said;
+	c->report = report;
 	if (find_topology(c))
 		r = check_tags(c);
 	else if (begins(c->s, "<topology version=\"3."))
 		r = -EOPNOTSUPP;
 	else
-		r = sp_topo_refuse(said, EINVAL, NOT_OURS);
+		r = sp_topo_refuse(report, EINVAL, NOT_OURS);
 	sp_unmap(c, sizeof(*c));
 	return r;
 }
 
 /* The widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
  * What stands in (...) are attributes; of them the list of indexes gives OS indexes. */
-int sp_topo_check_synthetic(const char *s, const struct sp_said *said)
+int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 {
 	uint64_t width = 1, objects = 1, n;
 	bool attributes = false, indexes = false;
@@ -445,7 +445,7 @@ int sp_topo_check_synthetic(const char *s, const struct sp_said *said)
 			indexes = true;
 			/* by names of levels: 2.9 asserts that the levels fit, which they need not */
 			if (s[8] < '0' || s[8] > '9')
-				return sp_topo_refuse(said, EINVAL, "indexes by names; write them as numbers");
+				return sp_topo_refuse(report, EINVAL, "indexes by names; write them as numbers");
 		}
 		if (*s == ' ')
 			indexes = false;
@@ -455,13 +455,13 @@ int sp_topo_check_synthetic(const char *s, const struct sp_said *said)
 			n = sp_min(n * 10 + (uint64_t)(*s - '0'), UINT32_MAX);
 		s--;
 		if (indexes && n >= SP_TOPO_CPUS)
-			return sp_topo_refuse(said, E2BIG, "a machine with a CPU number above 65535");
+			return sp_topo_refuse(report, E2BIG, "a machine with a CPU number above 65535");
 		if (attributes || (s[1] && !strchr(" ([)]", s[1])))
 			continue;
 		width = sp_min(width * sp_max(n, 1), UINT32_MAX);
 		objects += width;
 		if (objects > SP_TOPO_COMPONENTS)
-			return sp_topo_refuse(said, E2BIG, "a machine of more than 65536 objects");
+			return sp_topo_refuse(report, E2BIG, "a machine of more than 65536 objects");
 	}
 	return 0;
 }

@@ -122,7 +122,7 @@ int sp_asprintf_chk(char **out, int flag, const char *format, ...)
 void sp_assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
 	(void)what, (void)file, (void)line, (void)function;
-	if (sp_topo_way_out)
-		longjmp(*sp_topo_way_out, 1);
+	if (sp_topo_abort_jump)
+		longjmp(*sp_topo_abort_jump, 1);
 	abort();
 }

@@ -19,10 +19,10 @@
 
 const char *sp_topo_root = SP_TOPO_ROOT;
 
-static bool read_text(const char *folder, const char *device, const char *file, char *to, size_t bytes)
+static bool read_text(const char *dir, const char *device, const char *file, char *to, size_t bytes)
 {
 	char path[512];
-	int n = snprintf(path, sizeof(path), "%s%s/%s/%s", sp_topo_root, folder, device, file);
+	int n = snprintf(path, sizeof(path), "%s%s/%s/%s", sp_topo_root, dir, device, file);
 	long got = n < (int)sizeof(path) ? sp_read_file(path, to, bytes - 1) : -1;
 
 	if (got > 0)
@@ -106,15 +106,15 @@ int sp_topo_gpus(struct sp_gpu *gpu)
 {
 	char path[512];
 	struct dirent *d;
-	DIR *folder;
+	DIR *dir;
 	int n = 0;
 
 	snprintf(path, sizeof(path), "%s" DEVICES, sp_topo_root);
-	folder = opendir(path);
-	while (folder && n < SP_TOPO_GPUS && (d = readdir(folder)) != NULL)
+	dir = opendir(path);
+	while (dir && n < SP_TOPO_GPUS && (d = readdir(dir)) != NULL)
 		n += read_gpu(&gpu[n], d->d_name);
-	if (folder)
-		closedir(folder);
+	if (dir)
+		closedir(dir);
 	qsort(gpu, (size_t)n, sizeof(*gpu), by_bus);
 	return n;
 }

@@ -22,9 +22,9 @@
 #define SYNTHETIC	"synthetic:"
 #define PMU		"PMU"		/* of a kind of CPUs, beside what hwloc says of it */
 
-const char *sp_topo_pmus = SP_PMUS_FOLDER;
+const char *sp_topo_pmus = SP_PMUS_DIR;
 
-__thread jmp_buf *sp_topo_way_out;
+__thread jmp_buf *sp_topo_abort_jump;
 
 struct walk {
 	hwloc_topology_t hwloc;
@@ -33,10 +33,10 @@ struct walk {
 	hwloc_bitmap_t seen;		/* OS indexes of PUs */
 	uint32_t gpus;
 	struct sp_gpu *gpu;		/* this machine's, of a file none */
-	hwloc_obj_t near[SP_TOPO_GPUS];
+	hwloc_obj_t gpu_parents[SP_TOPO_GPUS];
 	int n_gpus;
 	struct sp_topo *t;
-	const struct sp_said *said;
+	const struct sp_topo_report *report;
 };
 
 /* ---- one component ----------------------------------------------------- */
@@ -191,15 +191,15 @@ static void find_gpus(struct walk *w)
 	w->gpu = cpus ? sp_map(SP_TOPO_GPUS * sizeof(*w->gpu)) : NULL;
 	w->n_gpus = w->gpu ? sp_topo_gpus(w->gpu) : 0;
 	for (int i = 0; i < w->n_gpus; i++) {
-		hwloc_obj_t near = NULL;
+		hwloc_obj_t gpu_parents = NULL;
 
 		if (hwloc_bitmap_list_sscanf(cpus, w->gpu[i].cpus) == 0) {
 			hwloc_bitmap_and(cpus, cpus, root->cpuset);
-			near = hwloc_get_obj_covering_cpuset(w->hwloc, cpus);
-			while (near && near->parent && hwloc_bitmap_isequal(near->parent->cpuset, near->cpuset))
-				near = near->parent;
+			gpu_parents = hwloc_get_obj_covering_cpuset(w->hwloc, cpus);
+			while (gpu_parents && gpu_parents->parent && hwloc_bitmap_isequal(gpu_parents->parent->cpuset, gpu_parents->cpuset))
+				gpu_parents = gpu_parents->parent;
 		}
-		w->near[i] = near ? near : root;
+		w->gpu_parents[i] = gpu_parents ? gpu_parents : root;
 	}
 	hwloc_bitmap_free(cpus);
 }
@@ -210,7 +210,7 @@ static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t
 	for (int i = 0; i < w->n_gpus; i++) {
 		struct sp_component *c;
 
-		if (w->near[i] != o)
+		if (w->gpu_parents[i] != o)
 			continue;
 		c = add_gpu(w, parent, depth, w->gpu[i].vendor, w->gpu[i].model);
 		for (int k = 0; k < i; k++)
@@ -236,9 +236,9 @@ static uint64_t count(hwloc_obj_t o)
 static int check_pu(struct walk *w, hwloc_obj_t o)
 {
 	if (o->os_index >= SP_TOPO_CPUS)
-		return sp_topo_refuse(w->said, E2BIG, "a machine with a CPU number above 65535");
+		return sp_topo_refuse(w->report, E2BIG, "a machine with a CPU number above 65535");
 	if (hwloc_bitmap_isset(w->seen, o->os_index))
-		return sp_topo_refuse(w->said, EINVAL, "a machine with two CPUs of one number" SP_TOPO_MEND);
+		return sp_topo_refuse(w->report, EINVAL, "a machine with two CPUs of one number" SP_TOPO_FIX);
 	if (hwloc_bitmap_set(w->seen, o->os_index) < 0)
 		return -ENOMEM;
 	if (o->os_index >= w->t->n_cpus)
@@ -295,7 +295,7 @@ static int check_gp(const struct walk *w)
 	for (i = 1; i < n && gp[i] != gp[i - 1];)
 		i++;
 	sp_unmap(gp, n * sizeof(*gp));
-	return i >= n ? 0 : sp_topo_refuse(w->said, EINVAL, "two objects with one gp_index" SP_TOPO_MEND);
+	return i >= n ? 0 : sp_topo_refuse(w->report, EINVAL, "two objects with one gp_index" SP_TOPO_FIX);
 }
 
 static int copy_objects(struct walk *w, uint64_t n)
@@ -303,7 +303,7 @@ static int copy_objects(struct walk *w, uint64_t n)
 	int r;
 
 	if (n > SP_TOPO_COMPONENTS)
-		return sp_topo_refuse(w->said, E2BIG, "a machine of more than 65536 objects");
+		return sp_topo_refuse(w->report, E2BIG, "a machine of more than 65536 objects");
 	w->allowed = hwloc_topology_get_allowed_cpuset(w->hwloc);
 	w->hybrid = hwloc_cpukinds_get_nr(w->hwloc, 0) >= 2;
 	w->seen = hwloc_bitmap_alloc();
@@ -312,13 +312,13 @@ static int copy_objects(struct walk *w, uint64_t n)
 	w->t->n = (uint32_t)n;		/* what sp_topo_free goes by */
 	hwloc_bitmap_free(w->seen);
 	if (!r && !w->t->n_cpus)	/* hwloc drops CPUs outside of the sets above them */
-		r = sp_topo_refuse(w->said, EINVAL, "a machine without CPUs" SP_TOPO_MEND);
+		r = sp_topo_refuse(w->report, EINVAL, "a machine without CPUs" SP_TOPO_FIX);
 	return r ? r : check_gp(w);
 }
 
-static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const struct sp_said *said)
+static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const struct sp_topo_report *report)
 {
-	struct walk w = { .hwloc = hwloc, .t = t, .said = said };
+	struct walk w = { .hwloc = hwloc, .t = t, .report = report };
 	int r;
 
 	if (own)
@@ -366,45 +366,45 @@ static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
 
 /* ---- the source -------------------------------------------------------- */
 
-static int refuse_newer(const struct sp_said *said)
+static int refuse_newer(const struct sp_topo_report *report)
 {
 	unsigned version = hwloc_get_api_version();
 	char why[160];
 
 	snprintf(why, sizeof(why), "written by hwloc 3; this is hwloc %u.%u; write it with: lstopo --export-xml-flags v2 machine.xml",
 		 version >> 16, version >> 8 & 255);
-	return sp_topo_refuse(said, EINVAL, why);
+	return sp_topo_refuse(report, EINVAL, why);
 }
 
-static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_said *said)
+static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_topo_report *report)
 {
 	char *xml = NULL;
 	size_t bytes = 0;
-	int r = sp_topo_read(path, &xml, &bytes, said);
+	int r = sp_topo_read(path, &xml, &bytes, report);
 
 	if (r)
 		return r;
-	r = sp_topo_check_xml(xml, said);
+	r = sp_topo_check_xml(xml, report);
 	if (r == -EOPNOTSUPP)
-		r = refuse_newer(said);
+		r = refuse_newer(report);
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
-		r = sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND);
+		r = sp_topo_refuse(report, EINVAL, "not a topology that hwloc can read" SP_TOPO_FIX);
 	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */
 	return r;
 }
 
-static int set_source(hwloc_topology_t hwloc, const char *source, const struct sp_said *said)
+static int set_source(hwloc_topology_t hwloc, const char *source, const struct sp_topo_report *report)
 {
 	int r;
 
 	if (!source)
 		return 0;
 	if (strncmp(source, SYNTHETIC, strlen(SYNTHETIC)))
-		return set_file(hwloc, source, said);
+		return set_file(hwloc, source, report);
 	source += strlen(SYNTHETIC);
-	r = sp_topo_check_synthetic(source, said);
+	r = sp_topo_check_synthetic(source, report);
 	if (!r && hwloc_topology_set_synthetic(hwloc, source) < 0)
-		r = sp_topo_refuse(said, EINVAL, "not a description that hwloc can read; try: pack:1 core:2 pu:2");
+		r = sp_topo_refuse(report, EINVAL, "not a description that hwloc can read; try: pack:1 core:2 pu:2");
 	return r;
 }
 
@@ -427,9 +427,9 @@ static bool is_bare(const struct sp_topo *t)
 	return true;
 }
 
-static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, const struct sp_said *said)
+static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, const struct sp_topo_report *report)
 {
-	int r = set_source(hwloc, source, said);
+	int r = set_source(hwloc, source, report);
 
 	if (r)
 		return r;
@@ -438,57 +438,57 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (hwloc_topology_load(hwloc) < 0)
-		return source ? sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND) :
-				sp_topo_refuse(said, ENODATA, "hwloc does not understand this machine");
+		return source ? sp_topo_refuse(report, EINVAL, "not a topology that hwloc can read" SP_TOPO_FIX) :
+				sp_topo_refuse(report, ENODATA, "hwloc does not understand this machine");
 	if (!source && !hwloc_topology_is_thissystem(hwloc))
-		return sp_topo_refuse(said, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
+		return sp_topo_refuse(report, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
 	if (!source)
 		add_pmus(hwloc);
-	r = copy_tree(hwloc, t, !source, said);
+	r = copy_tree(hwloc, t, !source, report);
 	if (!r && !source && is_bare(t))
-		r = sp_topo_refuse(said, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
+		r = sp_topo_refuse(report, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
 	return r ? r : copy_xml(hwloc, t);
 }
 
 /* Back from hwloc by its end or by way of a failed assertion. */
-static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_said *said)
+static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_topo_report *report)
 {
 	hwloc_topology_t hwloc;
 	jmp_buf out;
 	int r;
 
 	if (setjmp(out)) {
-		sp_topo_way_out = NULL;
+		sp_topo_abort_jump = NULL;
 		/* hwloc 2.9: /sys/devices/system/node is there and empty, in a container. */
-		return source ? sp_topo_refuse(said, EINVAL, "a topology that hwloc trips over" SP_TOPO_MEND) :
-				sp_topo_refuse(said, ENODATA, "hwloc trips over what it sees of this machine");
+		return source ? sp_topo_refuse(report, EINVAL, "a topology that hwloc trips over" SP_TOPO_FIX) :
+				sp_topo_refuse(report, ENODATA, "hwloc trips over what it sees of this machine");
 	}
-	sp_topo_way_out = &out;
+	sp_topo_abort_jump = &out;
 	r = hwloc_topology_init(&hwloc) < 0 ? -ENOMEM : 0;
 	if (!r) {
-		r = load(hwloc, t, source, said);
+		r = load(hwloc, t, source, report);
 		hwloc_topology_destroy(hwloc);
 	}
-	sp_topo_way_out = NULL;
+	sp_topo_abort_jump = NULL;
 	return r;
 }
 
 SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why, size_t why_bytes)
 {
-	struct sp_said said = { why, why_bytes };
+	struct sp_topo_report report = { why, why_bytes };
 	locale_t locale = uselocale((locale_t)0);
 	int error = errno, cancel, r;
 
 	memset(t, 0, sizeof(*t));
-	sp_topo_refuse(&said, 0, "");
+	sp_topo_refuse(&report, 0, "");
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	r = load_or_jump(t, source, &said);
+	r = load_or_jump(t, source, &report);
 	uselocale(locale);		/* hwloc reads numbers in the C locale; a jump leaves it there */
 	pthread_setcancelstate(cancel, NULL);
 	if (r < 0) {
 		sp_topo_free(t);
 		if (why_bytes && !*why)
-			sp_topo_refuse(&said, -r, r == -ENOMEM ? "not enough memory" : "hwloc failed");
+			sp_topo_refuse(&report, -r, r == -ENOMEM ? "not enough memory" : "hwloc failed");
 	}
 	errno = error;
 	return r;
@@ -671,7 +671,7 @@ static char *copy_text(const char *text, size_t n)
 
 static int set_stored(hwloc_topology_t hwloc, const struct sp_topo *t)
 {
-	const struct sp_said nobody = { NULL, 0 };
+	const struct sp_topo_report nobody = { NULL, 0 };
 	char *text = t->xml_bytes ? copy_text(t->xml, t->xml_bytes) : describe_cpus(t);
 	int r;
 

@@ -6,27 +6,27 @@
 
 #define FILE_MAX	(64u << 20)
 
-int sp_topo_refuse(const struct sp_said *said, int error, const char *why)
+int sp_topo_refuse(const struct sp_topo_report *report, int error, const char *why)
 {
-	if (said->bytes)
-		snprintf(said->why, said->bytes, "%s", why);
+	if (report->bytes)
+		snprintf(report->why, report->bytes, "%s", why);
 	return -error;
 }
 
-static int refuse_errno(const struct sp_said *said, int error)
+static int refuse_errno(const struct sp_topo_report *report, int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-		return sp_topo_refuse(said, error, "no such file" SP_TOPO_MEND);
+		return sp_topo_refuse(report, error, "no such file" SP_TOPO_FIX);
 	case EACCES:
 	case EPERM:
-		return sp_topo_refuse(said, error, "a file that this user may not read");
+		return sp_topo_refuse(report, error, "a file that this user may not read");
 	case ENOMEM:
-		return sp_topo_refuse(said, error, "too large for the memory there is");
+		return sp_topo_refuse(report, error, "too large for the memory there is");
 	}
-	if (said->bytes)
-		snprintf(said->why, said->bytes, "a file that cannot be read (error %d)", error);
+	if (report->bytes)
+		snprintf(report->why, report->bytes, "a file that cannot be read (error %d)", error);
 	return -error;
 }
 
@@ -46,38 +46,38 @@ static int read_all(int fd, char *to, size_t bytes)
 	return 0;
 }
 
-static int look_at(int fd, size_t *bytes, const struct sp_said *said)
+static int check_file(int fd, size_t *bytes, const struct sp_topo_report *report)
 {
 	struct stat s;
 
 	if (fstat(fd, &s) < 0)
-		return refuse_errno(said, errno);
+		return refuse_errno(report, errno);
 	if (S_ISDIR(s.st_mode))
-		return sp_topo_refuse(said, EISDIR, "a folder, not a file" SP_TOPO_MEND);
+		return sp_topo_refuse(report, EISDIR, "a folder, not a file" SP_TOPO_FIX);
 	if (!S_ISREG(s.st_mode))
-		return sp_topo_refuse(said, EINVAL, "not a regular file");
+		return sp_topo_refuse(report, EINVAL, "not a regular file");
 	if (!s.st_size)
-		return sp_topo_refuse(said, EINVAL, "an empty file" SP_TOPO_MEND);
+		return sp_topo_refuse(report, EINVAL, "an empty file" SP_TOPO_FIX);
 	if (s.st_size > (off_t)FILE_MAX)
-		return sp_topo_refuse(said, EFBIG, "a file of more than 64 MiB");
+		return sp_topo_refuse(report, EFBIG, "a file of more than 64 MiB");
 	*bytes = (size_t)s.st_size;
 	return 0;
 }
 
-int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_said *said)
+int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_topo_report *report)
 {
 	/* O_NONBLOCK: a FIFO is refused, not waited for. */
 	int fd = sp_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), r;
 
 	if (fd < 0)
-		return refuse_errno(said, -fd);
+		return refuse_errno(report, -fd);
 	*bytes = 0;
-	r = look_at(fd, bytes, said);
+	r = check_file(fd, bytes, report);
 	if (!r) {
 		*xml = sp_map(*bytes + 1);
 		r = *xml ? read_all(fd, *xml, *bytes) : -ENOMEM;
 		if (r < 0) {
-			refuse_errno(said, -r);
+			refuse_errno(report, -r);
 			sp_unmap(*xml, *bytes + 1);
 		}
 	}

@@ -5,8 +5,8 @@
  * exits or calls malloc: this code runs inside somebody else's program.
  *
  * Memory order is named at each use: the owner of a store word writes it with
- * sp_put (relaxed), publishes with sp_publish (release), and whoever else
- * reads does so with sp_get / sp_acquire.
+ * store_relaxed (relaxed), publishes with store_release (release), and whoever else
+ * reads does so with load_relaxed / load_acquire.
  */
 #pragma once
 
@@ -29,10 +29,10 @@
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))		/* two numbers, as qsort(3) asks */
 
-#define sp_get(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
-#define sp_put(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define sp_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define sp_publish(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
+#define store_relaxed(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define sp_add(p, v)	__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define sp_cas(p, old, new) \
 	__atomic_compare_exchange_n((p), (old), (new), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
@@ -43,12 +43,12 @@
 
 /* What only this thread and its handlers write, in one step where the processor has one.  Another thread may look. */
 #ifdef __SANITIZE_THREAD__
-#define sp_own(p)	sp_get(p)
-#define sp_bump(p)	sp_add((p), 1)
+#define load_plain(p)	load_relaxed(p)
+#define increment_own(p)	sp_add((p), 1)
 #define sp_clear(p, b)	__atomic_fetch_and((p), ~(b), __ATOMIC_RELAXED)
 #else
-#define sp_own(p)	(*(p))
-#define sp_bump(p)	(++*(p))
+#define load_plain(p)	(*(p))
+#define increment_own(p)	(++*(p))
 #define sp_clear(p, b)	(*(p) &= ~(b))
 #endif
 

@@ -22,7 +22,7 @@ const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error; not set, a rank's goes to sspapi.%e.%j.%s/%r.sspapi", TEXT(output) },
-	{ "SSPAPI_FORMAT", SP_FORM_NAMES(","), "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
+	{ "SSPAPI_FORMAT", SP_FORMAT_NAMES(","), "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
 	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; of the others nothing is", TEXT(ranks) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept, with its time and CPU", WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept of a thread's event set", NUMBER(readings_max, 0, 1000000000000) },
@@ -39,7 +39,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
 
 static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
-static const char *const beside[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE" };
+static const char *const local_size_variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
 static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm has told it by both names */
 
@@ -93,7 +93,7 @@ static bool wanted(const char *entry)
 		return trusted(entry);
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
-	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, beside, SP_COUNT(beside)) ||
+	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, local_size_variables, SP_COUNT(local_size_variables)) ||
 	       begins_as(entry, jobs, SP_COUNT(jobs)) || begins_as(entry, steps, SP_COUNT(steps));
 }
 
@@ -161,7 +161,7 @@ static bool number(const char *text, long *value)
 }
 
 struct complaint {
-	void (*say)(const char *, void *);
+	void (*report_line)(const char *, void *);
 	void *arg;
 };
 
@@ -171,7 +171,7 @@ static void complain(const struct complaint *to, const struct sp_conf_row *row, 
 	char line[900], begin[81] = "";
 
 	strncpy(begin, value, sizeof(begin) - 1);
-	to->say(sp_text_f(line, sizeof(line), "%s: '%s%s' %s; using %s", row->name, begin, strlen(value) > 80 ? "..." : "", why, instead),
+	to->report_line(sp_text_f(line, sizeof(line), "%s: '%s%s' %s; using %s", row->name, begin, strlen(value) > 80 ? "..." : "", why, instead),
 		to->arg);
 }
 
@@ -203,7 +203,7 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 }
 
 /* The variable that a name which is none may mean: what begins like it, or differs in few letters; NULL: none is near. */
-static const char *nearest(const char *name)
+static const char *find_similar(const char *name)
 {
 	const char *found = NULL;
 	unsigned best;
@@ -232,8 +232,8 @@ static void complain_unknown(const struct complaint *to)
 		if (strncmp(p, PREFIX, strlen(PREFIX)) != 0 || row_of_entry(p))
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
-		meant = nearest(name);
-		to->say(sp_text_f(line, sizeof(line), "%s: nothing reads this variable; %s%s%s", name, meant ? "do you mean " : "",
+		meant = find_similar(name);
+		to->report_line(sp_text_f(line, sizeof(line), "%s: nothing reads this variable; %s%s%s", name, meant ? "do you mean " : "",
 				  meant ? meant : "sspapi env lists those that there are", meant ? "?" : ""), to->arg);
 	}
 }
@@ -290,7 +290,7 @@ static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const ch
 /* The forms where SSPAPI_FORMAT names none. */
 static const char *usual_format(const struct sp_conf *c)
 {
-	const struct sp_form *by = sp_form_by_extension(c->output);
+	const struct sp_format *by = sp_format_by_extension(c->output);
 
 	if (c->output_set)
 		return !by ? "text" : !(by->can & SP_CAN_IN_PROCESS) ? "store" : by->name;
@@ -302,14 +302,14 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 {
 	for (const char *p = c->format; *p;) {
 		size_t n = strcspn(p, ",");
-		const struct sp_form *form = sp_form_by_name(p, n);
+		const struct sp_format *format = sp_format_by_name(p, n);
 
-		if (!form || !(form->can & SP_CAN_IN_PROCESS)) {
+		if (!format || !(format->can & SP_CAN_IN_PROCESS)) {
 			char bad[sizeof(c->format)];
 
 			memcpy(bad, p, n);
 			bad[n] = 0;
-			complain(to, row, bad, "is not one of " SP_FORM_NAMES(", "), usual_format(c));
+			complain(to, row, bad, "is not one of " SP_FORMAT_NAMES(", "), usual_format(c));
 			c->format[0] = 0;
 			break;
 		}
@@ -320,9 +320,9 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 }
 
 /* A form that only the command makes: it makes it of the store that is written instead. */
-static void check_made_form(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
-	const struct sp_form *by = sp_form_by_extension(c->output), *store = &sp_forms[SP_FORM_store];
+	const struct sp_format *by = sp_format_by_extension(c->output), *store = &sp_formats[SP_FORMAT_store];
 	static char given[sizeof(c->output)];	/* (read once, and stacks are small) */
 	char why[700];
 	size_t n;
@@ -388,7 +388,7 @@ static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const
 		complain(to, row, c->signal, "is none of " SIGNALS, row->fallback);
 }
 
-static bool is_folder(const char *path)
+static bool is_dir(const char *path)
 {
 	size_t n = strlen(path);
 	int fd;
@@ -406,7 +406,7 @@ static const char *wrong_output(const char *output)
 	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
 		if (!p[1] || !strchr("pherjsq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
 			return "has a % that is none of %p %h %e %r %j %s %q{NAME} %%";
-	return *output && strcmp(output, "-") != 0 && is_folder(output) ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)" : NULL;
+	return *output && strcmp(output, "-") != 0 && is_dir(output) ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)" : NULL;
 }
 
 static void check_output(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
@@ -443,9 +443,9 @@ static void read_row(struct sp_conf *c, const struct sp_conf_row *row, const str
 		read_text(c, row, value ? value : "", to);
 }
 
-void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg)
+void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void *arg), void *arg)
 {
-	struct complaint to = { say, arg };
+	struct complaint to = { report_line, arg };
 	char line[256];
 
 	memset(c, 0, sizeof(*c));
@@ -456,14 +456,14 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 			read_row(c, &sp_conf_rows[i], &to);
 	check_output(c, row_of(c->output, c), &to);
 	check_format(c, row_of(c->format, c), &to);
-	check_made_form(c, row_of(c->output, c), &to);
+	check_made_format(c, row_of(c->output, c), &to);
 	check_ranks(c, row_of(c->ranks, c), &to);
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
 	if (sp_conf_privileged())
 		strcpy(c->live, "0");	/* who started the program could change what it works on, or leave it there */
 	if (*refused)
-		say(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
+		report_line(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
 			      "(set-user-ID, capabilities)", refused), arg);
 	else
 		complain_unknown(&to);
@@ -487,9 +487,9 @@ long sp_conf_rank(void)
 	return number_of(ranks, SP_COUNT(ranks));
 }
 
-long sp_conf_ranks_beside(void)
+long sp_conf_local_ranks(void)
 {
-	long n = number_of(beside, SP_COUNT(beside));
+	long n = number_of(local_size_variables, SP_COUNT(local_size_variables));
 
 	return n > 0 ? n : sp_conf_rank() < 0 ? 1 : 0;
 }

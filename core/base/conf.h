@@ -59,7 +59,7 @@ const char *sp_conf_env(const char *name);
 
 /* Fills *c; calls say(line, arg) for each value that cannot be used (the line
  * says what, and what is used instead; no newline), and for each name that is no variable's. */
-void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
+void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void *arg), void *arg);
 
 /* Letters to put in, take out, change or swap with the next one to make one of the other, whatever their case; of longer names the first
  * `most` count, SP_CONF_EDITS at most. */
@@ -68,6 +68,6 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most);
 
 /* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
 long sp_conf_rank(void);
-long sp_conf_ranks_beside(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */
+long sp_conf_local_ranks(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */
 const char *sp_conf_job(void);
 const char *sp_conf_step(void);

@@ -190,7 +190,7 @@ bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *wanted
 	return found;
 }
 
-bool sp_elf_file_holds(const struct sp_elf_file *f, const char *text)
+bool sp_elf_file_contains(const struct sp_elf_file *f, const char *text)
 {
 	return find(f, 0, sp_min(f->size, SCAN_MOST), text, strlen(text)) != UINT64_MAX;
 }

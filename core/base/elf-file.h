@@ -40,7 +40,7 @@ bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name);
 bool sp_elf_file_has_symbols(const struct sp_elf_file *f);
 
 /* Do these bytes stand anywhere in its first 64 MiB? */
-bool sp_elf_file_holds(const struct sp_elf_file *f, const char *text);
+bool sp_elf_file_contains(const struct sp_elf_file *f, const char *text);
 
 struct sp_elf_want {
 	uint64_t offset;		/* of code, from the object's base */

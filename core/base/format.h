@@ -7,7 +7,7 @@
 #include "base.h"
 
 /* Abilities of a form (text, JSON ...). A command refuses an option that its form does not support. */
-enum sp_form_can {
+enum sp_format_can {
 	SP_CAN_IN_PROCESS = 1,		/* the library writes it; the others only the command */
 	SP_CAN_LEVELS = 2,		/* a table for a level: --per-LEVEL, --sort */
 	SP_CAN_SEVERAL_LEVELS = 4,
@@ -22,7 +22,7 @@ enum sp_form_can {
 };
 
 /* name, the extension of its files, what it can; `with` is handed on.  PAGE: a form that the library does not write. */
-#define SP_FORMS(FIRST, NEXT, PAGE, with) \
+#define SP_FORMATS(FIRST, NEXT, PAGE, with) \
 	FIRST(text, ".txt", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_ALL, with) \
 	NEXT(json, ".json", SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
 	NEXT(csv, ".csv", SP_CAN_LEVELS | SP_CAN_METRICS | SP_CAN_READINGS | SP_CAN_INTERVALS, with) \
@@ -30,40 +30,40 @@ enum sp_form_can {
 	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
 	NEXT(store, ".sspapi", SP_CAN_READ, with)
 
-#define SP_NO_FORM(name, extension, can, with)
-#define SP_FORM_FIRST(name, extension, can, between) #name
-#define SP_FORM_NEXT(name, extension, can, between) between #name
+#define SP_NO_FORMAT(name, extension, can, with)
+#define SP_FORMAT_FIRST(name, extension, can, between) #name
+#define SP_FORMAT_NEXT(name, extension, can, between) between #name
 
 /* Their names as one text, between them `between`, a literal: those that the library writes, and all. */
-#define SP_FORM_NAMES(between) SP_FORMS(SP_FORM_FIRST, SP_FORM_NEXT, SP_NO_FORM, between)
-#define SP_ALL_FORM_NAMES(between) SP_FORMS(SP_FORM_FIRST, SP_FORM_NEXT, SP_FORM_NEXT, between)
+#define SP_FORMAT_NAMES(between) SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_NO_FORMAT, between)
+#define SP_ALL_FORMAT_NAMES(between) SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_FORMAT_NEXT, between)
 
-#define SP_FORM_ID(name, extension, can, with) SP_FORM_##name,
-enum sp_form_id { SP_FORMS(SP_FORM_ID, SP_FORM_ID, SP_FORM_ID, ) };
+#define SP_FORMAT_ID(name, extension, can, with) SP_FORMAT_##name,
+enum sp_format_id { SP_FORMATS(SP_FORMAT_ID, SP_FORMAT_ID, SP_FORMAT_ID, ) };
 
-struct sp_form {
+struct sp_format {
 	const char *name;		/* as in SSPAPI_FORMAT, and -f */
 	const char *extension;		/* as in SSPAPI_OUTPUT, with its dot */
-	enum sp_form_id id;
-	unsigned can;			/* enum sp_form_can */
+	enum sp_format_id id;
+	unsigned can;			/* enum sp_format_can */
 };
-#define SP_FORM_ROW(name, extension, can) #name, extension, SP_FORM_##name, can
-extern const struct sp_form sp_forms[];
-extern const unsigned sp_n_forms;
+#define SP_FORMAT_ROW(name, extension, can) #name, extension, SP_FORMAT_##name, can
+extern const struct sp_format sp_formats[];
+extern const unsigned sp_n_formats;
 
 /* A form, and who writes it. */
 struct sp_out;
-struct sp_show;
-struct sp_view {
-	const char *name, *extension;	/* as struct sp_form has them */
-	enum sp_form_id id;
+struct sp_selection;
+struct sp_format_writer {
+	const char *name, *extension;	/* as struct sp_format has them */
+	enum sp_format_id id;
 	unsigned can;
-	void (*write)(struct sp_out *o, const struct sp_show *s);
+	void (*write)(struct sp_out *o, const struct sp_selection *s);
 };
 
 /* NULL: it is none. */
-const struct sp_form *sp_form_by_name(const char *name, size_t length);
-const struct sp_form *sp_form_by_extension(const char *path);
+const struct sp_format *sp_format_by_name(const char *name, size_t length);
+const struct sp_format *sp_format_by_extension(const char *path);
 
 /* The first form of a list (FORM,FORM; "": none) whose abilities are `can`, as far as `mask` asks for them; NULL: none. */
-const struct sp_form *sp_form_among(const char *formats, unsigned mask, unsigned can);
+const struct sp_format *sp_format_among(const char *formats, unsigned mask, unsigned can);

@@ -20,7 +20,7 @@ static bool files_as(long user, long group)
 	return sp_sys(SYS_setfsuid, NOBODY) == user && sp_sys(SYS_setfsgid, NOBODY) == group;
 }
 
-static int without_capabilities(const struct sp_rights *r)
+static int without_capabilities(const struct sp_fs_creds *r)
 {
 	struct __user_cap_header_struct head = own_thread();
 	uint32_t none[6];
@@ -30,7 +30,7 @@ static int without_capabilities(const struct sp_rights *r)
 	return (int)sp_sys(SYS_capset, &head, none);
 }
 
-int sp_rights_lower(struct sp_rights *r)
+int sp_fs_creds_drop(struct sp_fs_creds *r)
 {
 	struct __user_cap_header_struct head = own_thread();
 	int error;
@@ -50,11 +50,11 @@ int sp_rights_lower(struct sp_rights *r)
 	if (!error)
 		error = without_capabilities(r);
 	if (error < 0)
-		sp_rights_back(r);
+		sp_fs_creds_restore(r);
 	return error;
 }
 
-void sp_rights_back(struct sp_rights *r)
+void sp_fs_creds_restore(struct sp_fs_creds *r)
 {
 	struct __user_cap_header_struct head = own_thread();
 

@@ -8,15 +8,15 @@
 
 #include "lock.h"
 
-struct sp_rights {
+struct sp_fs_creds {
 	bool lowered;
 	uint32_t capabilities[6];	/* effective, permitted, inheritable; twice */
 	long user, group;		/* of files, before */
-	struct sp_held held;
+	struct sp_lock_state held;
 };
 
 /* Between the two the calling thread, and no other, makes and opens files as the real user; all its
  * signals are blocked, since a handler of the application's would be without rights.  Nothing is done
  * where the process has no rights of its own.  0, or -errno: nothing has changed. */
-int sp_rights_lower(struct sp_rights *r);
-void sp_rights_back(struct sp_rights *r);
+int sp_fs_creds_drop(struct sp_fs_creds *r);
+void sp_fs_creds_restore(struct sp_fs_creds *r);

@@ -6,7 +6,7 @@
 
 /* The raw call: pthread_sigmask leaves out the two signals by which glibc
  * cancels threads, and an asynchronous cancellation must not end us here. */
-void sp_signals_block(struct sp_held *h)
+void sp_signals_block(struct sp_lock_state *h)
 {
 	uint64_t all = UINT64_MAX;
 
@@ -14,7 +14,7 @@ void sp_signals_block(struct sp_held *h)
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &all, &h->signals, sizeof(all));
 }
 
-void sp_signals_restore(const struct sp_held *h)
+void sp_signals_restore(const struct sp_lock_state *h)
 {
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &h->signals, NULL, sizeof(h->signals));
 }
@@ -24,16 +24,16 @@ static bool grab(struct sp_lock *l)
 	return !__atomic_exchange_n(&l->taken, 1, __ATOMIC_ACQUIRE);
 }
 
-void sp_lock_take(struct sp_lock *l, struct sp_held *h)
+void sp_lock_take(struct sp_lock *l, struct sp_lock_state *h)
 {
 	sp_signals_block(h);
 	while (!grab(l))
 		(void)sp_sys(SYS_sched_yield);
 }
 
-bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms)
+bool sp_lock_try(struct sp_lock *l, struct sp_lock_state *h, unsigned ms)
 {
-	struct timespec nap = { 0, 100000 };
+	struct timespec delay = { 0, 100000 };
 
 	sp_signals_block(h);
 	for (unsigned tries = 0; !grab(l); tries++) {
@@ -41,12 +41,12 @@ bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms)
 			sp_signals_restore(h);
 			return false;
 		}
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 	}
 	return true;
 }
 
-void sp_lock_give(struct sp_lock *l, const struct sp_held *h)
+void sp_lock_give(struct sp_lock *l, const struct sp_lock_state *h)
 {
 	__atomic_store_n(&l->taken, 0, __ATOMIC_RELEASE);
 	sp_signals_restore(h);

@@ -13,20 +13,20 @@ struct sp_lock {
 	uint32_t taken;
 };
 
-struct sp_held {			/* what sp_lock_give needs */
+struct sp_lock_state {			/* what sp_lock_give needs */
 	uint64_t signals;
 };
 
-void sp_lock_take(struct sp_lock *l, struct sp_held *h);
-void sp_lock_give(struct sp_lock *l, const struct sp_held *h);
+void sp_lock_take(struct sp_lock *l, struct sp_lock_state *h);
+void sp_lock_give(struct sp_lock *l, const struct sp_lock_state *h);
 
 /* For the door at the end: gives up after about `ms`, since whoever holds the
  * lock may have been stopped for good.  False: not taken. */
-bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms);
+bool sp_lock_try(struct sp_lock *l, struct sp_lock_state *h, unsigned ms);
 
 /* Only the signals, for a thread that must not be interrupted for a while. */
-void sp_signals_block(struct sp_held *h);
-void sp_signals_restore(const struct sp_held *h);
+void sp_signals_block(struct sp_lock_state *h);
+void sp_signals_restore(const struct sp_lock_state *h);
 
 /* Is what ran in the frame `below` still under way, below `frame` on this thread's stack?
  * Not if a handler jumped out of it: then we now run at or above it.  On another stack the

@@ -9,4 +9,4 @@
 
 /* Pages: an eighth of what all processes of a user may have by perf_event_mlock_kb on this machine,
  * and of RLIMIT_MEMLOCK, the rank's part of it on its node.  0: none.  Reads /proc and /sys. */
-uint32_t sp_locked_share(void);
+uint32_t sp_mlock_budget_share(void);

@@ -1,12 +1,12 @@
 /* out-f.c: texts by a format; see out.h. */
 #include "out.h"
 
-struct form {
+struct conversion {
 	void (*text)(struct sp_out *o, const char *text);
 	const char *none;		/* in place of what is not there */
 };
 
-static void integer(struct sp_out *o, const struct form *as, char flag, int64_t v)
+static void integer(struct sp_out *o, const struct conversion *as, char flag, int64_t v)
 {
 	char buf[32];
 
@@ -28,7 +28,7 @@ static void natural(struct sp_out *o, char flag, uint64_t v)
 		sp_out_u64(o, v);
 }
 
-static void write_form(struct sp_out *o, const struct form *as, const char *p, va_list *a)
+static void write_format(struct sp_out *o, const struct conversion *as, const char *p, va_list *a)
 {
 	while (*p) {
 		size_t n = strcspn(p, "%");
@@ -79,7 +79,7 @@ static void write_form(struct sp_out *o, const struct form *as, const char *p, v
 #define WRITE(o, format, ...) do { \
 	va_list list_; \
 	va_start(list_, format); \
-	write_form(o, &(const struct form){ __VA_ARGS__ }, format, &list_); \
+	write_format(o, &(const struct conversion){ __VA_ARGS__ }, format, &list_); \
 	va_end(list_); \
 } while (0)
 
@@ -90,7 +90,7 @@ void sp_out_f(struct sp_out *o, const char *format, ...)
 
 void sp_out_vf(struct sp_out *o, const char *format, va_list *list)
 {
-	write_form(o, &(const struct form){ sp_out_plain, "" }, format, list);
+	write_format(o, &(const struct conversion){ sp_out_plain, "" }, format, list);
 }
 
 void sp_json_f(struct sp_out *o, const char *format, ...)

@@ -57,7 +57,7 @@ int sp_output_expand(char *path, size_t room, const char *template, const struct
 
 	sp_out_init(&o, -1, path, room - 1);
 	if (*template != '/') {
-		sp_out_text(&o, who->folder);
+		sp_out_text(&o, who->dir);
 		sp_out_char(&o, '/');
 	}
 	for (const char *p = template; *p; p++) {
@@ -73,19 +73,19 @@ int sp_output_expand(char *path, size_t room, const char *template, const struct
 /* Where the known extension of the last part of path starts, or its end. */
 static size_t stem(const char *path)
 {
-	const struct sp_form *form = sp_form_by_extension(path);
+	const struct sp_format *format = sp_format_by_extension(path);
 
-	return strlen(path) - (form ? strlen(form->extension) : 0);
+	return strlen(path) - (format ? strlen(format->extension) : 0);
 }
 
-int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view)
+int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_format_writer *writer)
 {
 	size_t n = stem(path);
 
-	if (n + strlen(view->extension) + 1 > room)
+	if (n + strlen(writer->extension) + 1 > room)
 		return -ENAMETOOLONG;
 	memcpy(to, path, n);
-	strcpy(to + n, view->extension);
+	strcpy(to + n, writer->extension);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 }
 
 /* A name beside path that nobody else uses: /folder/.base.PID.what */
-static int beside(char *to, size_t room, const char *path, const struct sp_who *who, const char *what, unsigned i)
+static int make_temporary_name(char *to, size_t room, const char *path, const struct sp_who *who, const char *what, unsigned i)
 {
 	const char *base = strrchr(path, '/') + 1;
 	struct sp_out o;
@@ -141,37 +141,37 @@ static const char *last_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int open_in(int folder, const char *path, int flags, int mode)
+static int open_in(int dir, const char *path, int flags, int mode)
 {
-	return (int)sp_sys_whole(SYS_openat, folder, last_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	return (int)sp_sys_whole(SYS_openat, dir, last_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-static void remove_in(int folder, const char *path)
+static void remove_in(int dir, const char *path)
 {
-	(void)sp_sys(SYS_unlinkat, folder, last_of(path), 0);
+	(void)sp_sys(SYS_unlinkat, dir, last_of(path), 0);
 }
 
-int sp_output_write_fd(int fd, bool own, const struct sp_view *view, const struct sp_show *s)
+int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	struct sp_out o;
 
 	sp_out_init(&o, fd, write_buffer, sizeof(write_buffer));
 	o.own = own;
 	sp_out_shared(&o, SP_OUT_PATIENCE);
-	view->write(&o, s);
+	writer->write(&o, s);
 	return sp_out_finish(&o);
 }
 
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
  * replaced.  Appending: behind it may be a file that the application writes.  It stays
  * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
-static int write_special(const char *path, const struct sp_view *view, const struct sp_show *s)
+static int write_special(const char *path, const struct sp_format_writer *writer, const struct sp_selection *s)
 {
-	int fd = sp_folder_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
+	int fd = sp_safe_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
 
 	if (fd < 0)
 		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
-	r = sp_output_write_fd(fd, false, view, s);
+	r = sp_output_write_fd(fd, false, writer, s);
 	sp_close(fd);
 	return r;
 }
@@ -220,24 +220,24 @@ static int close_written(int fd, int r)
 	return r == 0 && closed < 0 && closed != -EINTR ? (int)closed : r;
 }
 
-static int write_temporary(int folder, char *temp, size_t room, const char *path, const struct sp_who *who,
-			   const struct sp_view *view, const struct sp_show *s)
+static int write_temporary(int dir, char *temp, size_t room, const char *path, const struct sp_who *who,
+			   const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	int fd = -EEXIST, r;
 
 	for (unsigned i = 0; fd == -EEXIST && i < 100; i++) {
-		r = beside(temp, room, path, who, "part", i);
+		r = make_temporary_name(temp, room, path, who, "part", i);
 		if (r < 0)
 			return r;
-		fd = open_in(folder, temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+		fd = open_in(dir, temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
 	}
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, true, view, s);
+	r = sp_output_write_fd(fd, true, writer, s);
 	stamp(fd, who);
 	r = close_written(fd, r);
 	if (r < 0)
-		remove_in(folder, temp);
+		remove_in(dir, temp);
 	return r;
 }
 
@@ -249,12 +249,12 @@ struct identity {
 	bool regular, there;
 };
 
-static struct identity identify(int folder, const char *path)
+static struct identity identify(int dir, const char *path)
 {
 	struct identity id = { 0 };
 	struct stat s;
 
-	if (sp_sys(SYS_newfstatat, folder, folder == AT_FDCWD ? path : last_of(path), &s, AT_SYMLINK_NOFOLLOW) < 0)
+	if (sp_sys(SYS_newfstatat, dir, dir == AT_FDCWD ? path : last_of(path), &s, AT_SYMLINK_NOFOLLOW) < 0)
 		return id;
 	id.there = true;
 	id.dev = s.st_dev;
@@ -294,9 +294,9 @@ static bool same_file(const struct identity *a, const struct identity *b)
 
 /* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads it just
  * then sees a part. */
-static int copy(int folder, const char *temp, const char *name, struct identity *id)
+static int copy(int dir, const char *temp, const char *name, struct identity *id)
 {
-	int from = open_in(folder, temp, O_RDONLY, 0), to = from;
+	int from = open_in(dir, temp, O_RDONLY, 0), to = from;
 	struct timespec times[2];
 	struct stat s = { 0 };
 	long r = from, n;
@@ -306,15 +306,15 @@ static int copy(int folder, const char *temp, const char *name, struct identity 
 	times[0] = s.st_atim;
 	times[1] = s.st_mtim;
 	if (r >= 0)
-		r = to = open_in(folder, name, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0777);
+		r = to = open_in(dir, name, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0777);
 	if (r >= 0) {
 		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 && r >= 0)
 			r = sp_write_all(to, write_buffer, (size_t)n);
 		(void)sp_sys(SYS_utimensat, to, NULL, times, 0);
 		r = close_written(to, (int)(r < 0 ? r : n));
-		*id = identify(folder, name);
+		*id = identify(dir, name);
 		if (r < 0)
-			remove_in(folder, name);
+			remove_in(dir, name);
 	}
 	sp_close(from);
 	return (int)r;
@@ -322,58 +322,58 @@ static int copy(int folder, const char *temp, const char *name, struct identity 
 
 /* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or another
  * -errno.  (A server may have done it and its answer be lost: what is there tells.) */
-static int take(int folder, const char *temp, const char *name, struct identity *id)
+static int take(int dir, const char *temp, const char *name, struct identity *id)
 {
 	const char *from = last_of(temp), *to = last_of(name);
 	struct identity there;
-	long r = sp_sys_whole(SYS_linkat, folder, from, folder, to, 0);
+	long r = sp_sys_whole(SYS_linkat, dir, from, dir, to, 0);
 
-	*id = identify(folder, temp);
-	there = identify(folder, name);
+	*id = identify(dir, temp);
+	there = identify(dir, name);
 	if (same_file(&there, id))
 		r = 0;
 	if (r < 0 && r != -EEXIST)
-		r = sp_sys_whole(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE);
+		r = sp_sys_whole(SYS_renameat2, dir, from, dir, to, RENAME_NOREPLACE);
 	if (r < 0 && r != -EEXIST) {
-		there = identify(folder, name);
-		r = same_file(&there, id) ? 0 : copy(folder, temp, name, id);
+		there = identify(dir, name);
+		r = same_file(&there, id) ? 0 : copy(dir, temp, name, id);
 	}
 	if (r == 0)
-		remove_in(folder, temp);
+		remove_in(dir, temp);
 	return (int)r;
 }
 
-int sp_output_take(int folder, const char *temp, const char *name)
+int sp_output_take(int dir, const char *temp, const char *name)
 {
 	struct identity id;
 
-	return take(folder, temp, name, &id);
+	return take(dir, temp, name, &id);
 }
 
 /* The file of an earlier run gives its name up: it is moved aside first, and put
  * back if it was not that file any more that we moved. */
-static int replace(int folder, const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
+static int replace(int dir, const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
 		   struct identity *id)
 {
-	char aside[SP_CONF_PATH];
+	char old_name[SP_CONF_PATH];
 	struct identity moved;
-	int r = beside(aside, sizeof(aside), name, who, "old", 0);
+	int r = make_temporary_name(old_name, sizeof(old_name), name, who, "old", 0);
 
 	if (r < 0)
 		return r;
-	if (sp_sys_whole(SYS_renameat2, folder, last_of(name), folder, last_of(aside), 0) < 0)
+	if (sp_sys_whole(SYS_renameat2, dir, last_of(name), dir, last_of(old_name), 0) < 0)
 		return -EEXIST;
-	moved = identify(folder, aside);
+	moved = identify(dir, old_name);
 	if (!same_file(&moved, old)) {
-		(void)take(folder, aside, name, id);	/* where that fails it stays under the other name: not lost */
+		(void)take(dir, old_name, name, id);	/* where that fails it stays under the other name: not lost */
 		return -EEXIST;
 	}
-	r = take(folder, temp, name, id);
-	remove_in(folder, aside);
+	r = take(dir, temp, name, id);
+	remove_in(dir, old_name);
 	return r;
 }
 
-#define PIDS_APART	16384		/* fewer processes than these start in 10 ms; half of what pid_max has at least */
+#define PID_DISTANCE	16384		/* fewer processes than these start in 10 ms; half of what pid_max has at least */
 
 /* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids tell: the
  * kernel gives them in order.  (One that we did not write is no process's of the run.) */
@@ -388,11 +388,11 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run, con
 		return false;
 	if (!old->writer)
 		return run->pid == who->pid;
-	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PIDS_APART && before > -PIDS_APART);
+	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
 }
 
 /* *id: what took the name. */
-static int settle(struct sp_output *o, int folder, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
+static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
@@ -402,38 +402,38 @@ static int settle(struct sp_output *o, int folder, const char *temp, const char 
 
 		if (r < 0)
 			return r;
-		r = take(folder, temp, o->path, id);
+		r = take(dir, temp, o->path, id);
 		if (r != -EEXIST)
 			return r;
-		old = identify(folder, o->path);
+		old = identify(dir, o->path);
 		if (mine(o, &old))
-			return (int)sp_sys_whole(SYS_renameat2, folder, last_of(temp), folder, last_of(o->path), 0);
+			return (int)sp_sys_whole(SYS_renameat2, dir, last_of(temp), dir, last_of(o->path), 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
 		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns))
 			continue;
-		r = replace(folder, temp, o->path, &old, who, id);
+		r = replace(dir, temp, o->path, &old, who, id);
 		if (r != -EEXIST)
 			return r;
 	}
 	return -EEXIST;
 }
 
-static int write_in(struct sp_output *o, int folder, const char *path, const struct sp_who *who, const struct sp_view *view,
-		    const struct sp_show *s)
+static int write_in(struct sp_output *o, int dir, const char *path, const struct sp_who *who, const struct sp_format_writer *writer,
+		    const struct sp_selection *s)
 {
 	char temp[SP_CONF_PATH];
-	struct identity id = identify(folder, path);
+	struct identity id = identify(dir, path);
 	int r;
 
 	if (id.there && !id.regular)
-		return write_special(path, view, s);
-	r = write_temporary(folder, temp, sizeof(temp), path, who, view, s);
+		return write_special(path, writer, s);
+	r = write_temporary(dir, temp, sizeof(temp), path, who, writer, s);
 	if (r < 0)
 		return r;
-	r = settle(o, folder, temp, path, who, &id);
+	r = replace_or_rename(o, dir, temp, path, who, &id);
 	if (r < 0) {
-		remove_in(folder, temp);
+		remove_in(dir, temp);
 		return r;
 	}
 	if (!mine(o, &id) && o->n_mine < SP_OUTPUT_FILES) {
@@ -443,18 +443,18 @@ static int write_in(struct sp_output *o, int folder, const char *path, const str
 	return 0;
 }
 
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
-		    const struct sp_show *s)
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_format_writer *writer,
+		    const struct sp_selection *s)
 {
-	struct sp_folder p;
+	struct sp_parent_dir p;
 	int r;
 
 	strncpy(o->path, path, sizeof(o->path) - 1);
 	if (path[strlen(path) - 1] == '/')
 		return -EISDIR;
-	r = sp_folder_open(&p, path, SP_FOLDER_MAKE);
+	r = sp_parent_dir_open(&p, path, SP_PARENT_DIR_CREATE);
 	if (r == 0)
-		r = write_in(o, p.fd, path, who, view, s);
-	sp_folder_close(&p);
+		r = write_in(o, p.fd, path, who, writer, s);
+	sp_parent_dir_close(&p);
 	return r;
 }

@@ -5,36 +5,36 @@
 #include "pmus.h"
 #include "sys.h"
 
-static long read_in(const char *folder, const char *name, const char *file, char *to, size_t n)
+static long read_in(const char *dir, const char *name, const char *file, char *to, size_t n)
 {
 	char path[512];
-	long got = sp_path_f(path, sizeof(path), "%s/%s/%s", folder, name, file) ? sp_read_file(path, to, n) : -1;
+	long got = sp_path_f(path, sizeof(path), "%s/%s/%s", dir, name, file) ? sp_read_file(path, to, n) : -1;
 
 	if (got > 0)
 		to[strcspn(to, "\n")] = 0;
 	return got;
 }
 
-static bool look_at(const char *folder, const char *name, struct sp_core_pmu *p)
+static bool read_pmu(const char *dir, const char *name, struct sp_core_pmu *p)
 {
 	uint64_t type, same;
 	char text[32];
 
-	if (strlen(name) >= sizeof(p->name) || read_in(folder, name, "cpus", p->cpus, sizeof(p->cpus)) <= 0 ||
-	    read_in(folder, name, "type", text, sizeof(text)) <= 0 || !sp_cpu_range(text, &type, &same))
+	if (strlen(name) >= sizeof(p->name) || read_in(dir, name, "cpus", p->cpus, sizeof(p->cpus)) <= 0 ||
+	    read_in(dir, name, "type", text, sizeof(text)) <= 0 || !sp_cpu_range(text, &type, &same))
 		return false;
 	strcpy(p->name, name);
 	p->type = (uint32_t)type;
 	return true;
 }
 
-int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST])
+int sp_core_pmus(const char *dir, struct sp_core_pmu pmu[SP_PMUS_MOST])
 {
 	union {
 		struct dirent64 one;
 		char bytes[2048];
 	} list;
-	int fd = (int)sp_sys(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = (int)sp_sys(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = 0;
 	long got;
 
@@ -45,7 +45,7 @@ int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST])
 			const struct dirent64 *d = (const struct dirent64 *)(list.bytes + at);
 
 			if (d->d_name[0] != '.' && n < (int)SP_PMUS_MOST)
-				n += look_at(folder, d->d_name, &pmu[n]);
+				n += read_pmu(dir, d->d_name, &pmu[n]);
 			at += d->d_reclen;
 		}
 	sp_close(fd);

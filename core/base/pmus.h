@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-#define SP_PMUS_FOLDER	"/sys/bus/event_source/devices"
+#define SP_PMUS_DIR	"/sys/bus/event_source/devices"
 #define SP_PMUS_MOST	8u		/* kinds of cores; more are not told apart */
 
 struct sp_core_pmu {
@@ -17,4 +17,4 @@ struct sp_core_pmu {
 };
 
 /* How many there are, and all of them; -errno: the folder cannot be read. */
-int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST]);
+int sp_core_pmus(const char *dir, struct sp_core_pmu pmu[SP_PMUS_MOST]);

@@ -7,23 +7,23 @@
 
 #define LINKS_MOST 40			/* as the kernel */
 
-struct way {
-	int folder;
+struct path_walk {
+	int dir;
 	unsigned links;
 	const char *left;		/* what is left to go: of the path as it was given, or, from the first link on, */
 	char text[SP_CONF_PATH];	/* at the end of this */
 };
 
-static int enter(struct way *w, int folder)
+static int enter(struct path_walk *w, int dir)
 {
-	if (folder < 0)
-		return folder;
-	sp_close(w->folder);
-	w->folder = folder;
+	if (dir < 0)
+		return dir;
+	sp_close(w->dir);
+	w->dir = dir;
 	return 0;
 }
 
-static int open_folder(int in, const char *name, int flags)
+static int open_dir(int in, const char *name, int flags)
 {
 	return (int)sp_sys_whole(SYS_openat, in, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags, 0);
 }
@@ -55,7 +55,7 @@ static bool is_of_proc(int fd)
 }
 
 /* What the link says goes in front of what is left. */
-static int put_before(struct way *w, int link)
+static int prepend_link(struct path_walk *w, int link)
 {
 	size_t n = strlen(w->left) + 1;
 	char *rest = w->text + sizeof(w->text) - n;
@@ -70,13 +70,13 @@ static int put_before(struct way *w, int link)
 	if (got <= 0 || got == rest - w->text)
 		return got < 0 ? (int)got : got ? -ENAMETOOLONG : -ENOENT;
 	w->left = memmove(rest - got, w->text, (size_t)got);
-	return *w->left == '/' ? enter(w, open_folder(AT_FDCWD, "/", 0)) : 0;
+	return *w->left == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
 }
 
 /* 0: gone into, or its text is in front of what is left; 1: it is of /proc, and the last; -ENOTDIR: no link. */
-static int follow(struct way *w, const char *name)
+static int follow(struct path_walk *w, const char *name)
 {
-	int fd = (int)sp_sys_whole(SYS_openat, w->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), r = fd;
+	int fd = (int)sp_sys_whole(SYS_openat, w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), r = fd;
 	mode_t mode;
 	uid_t owner;
 
@@ -89,29 +89,29 @@ static int follow(struct way *w, const char *name)
 	else if (!is_trusted(owner) || ++w->links > LINKS_MOST)
 		r = -ELOOP;
 	else if (!is_of_proc(fd))
-		r = put_before(w, fd);
+		r = prepend_link(w, fd);
 	else
-		r = *w->left ? enter(w, open_folder(w->folder, name, 0)) : 1;
+		r = *w->left ? enter(w, open_dir(w->dir, name, 0)) : 1;
 	sp_close(fd);
 	return r;
 }
 
-static int go_into(struct way *w, const char *name, bool make)
+static int go_into(struct path_walk *w, const char *name, bool make)
 {
-	int fd = open_folder(w->folder, name, O_NOFOLLOW);
+	int fd = open_dir(w->dir, name, O_NOFOLLOW);
 
 	if (fd == -ENOENT && make) {
-		long r = sp_sys_whole(SYS_mkdirat, w->folder, name, 0777);
+		long r = sp_sys_whole(SYS_mkdirat, w->dir, name, 0777);
 
 		if (r < 0 && r != -EEXIST)
 			return (int)r;
-		fd = open_folder(w->folder, name, O_NOFOLLOW);
+		fd = open_dir(w->dir, name, O_NOFOLLOW);
 	}
 	return fd == -ENOTDIR || fd == -ELOOP ? follow(w, name) : enter(w, fd);
 }
 
 /* Cuts the first name off what is left. */
-static int next(struct way *w, char name[256])
+static int next(struct path_walk *w, char name[256])
 {
 	size_t n;
 
@@ -126,71 +126,71 @@ static int next(struct way *w, char name[256])
 	return n ? 0 : -EISDIR;
 }
 
-static int walk(struct way *w, struct sp_folder *p, enum sp_folder_how how)
+static int walk(struct path_walk *w, struct sp_parent_dir *p, enum sp_parent_dir_mode how)
 {
 	int r = 0;
 
 	while (r == 0) {
 		r = next(w, p->name);
 		if (r == 0 && !*w->left) {
-			r = how == SP_FOLDER_AIM ? follow(w, p->name) : 1;
-			if (r == 1 && how == SP_FOLDER_AIM)
+			r = how == SP_PARENT_DIR_FOLLOW ? follow(w, p->name) : 1;
+			if (r == 1 && how == SP_PARENT_DIR_FOLLOW)
 				p->follow = true;
 			if (r == -ENOTDIR)
 				r = 1;
 		} else if (r == 0) {
-			r = go_into(w, p->name, how == SP_FOLDER_MAKE);
+			r = go_into(w, p->name, how == SP_PARENT_DIR_CREATE);
 		}
 	}
 	return r < 0 ? r : 0;
 }
 
-int sp_folder_open(struct sp_folder *p, const char *path, enum sp_folder_how how)
+int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode how)
 {
-	struct way w;
+	struct path_walk w;
 	int r;
 
 	p->fd = -1;
 	p->follow = false;
-	w.folder = -1;
+	w.dir = -1;
 	w.links = 0;
 	w.left = path;
-	r = enter(&w, open_folder(AT_FDCWD, *path == '/' ? "/" : ".", 0));
+	r = enter(&w, open_dir(AT_FDCWD, *path == '/' ? "/" : ".", 0));
 	if (r == 0)
 		r = walk(&w, p, how);
 	if (r == 0)
-		p->fd = w.folder;
+		p->fd = w.dir;
 	else
-		sp_close(w.folder);
+		sp_close(w.dir);
 	return r;
 }
 
-void sp_folder_close(struct sp_folder *p)
+void sp_parent_dir_close(struct sp_parent_dir *p)
 {
 	sp_close(p->fd);
 	p->fd = -1;
 }
 
-const char *sp_folder_why(int error)
+const char *sp_parent_dir_error(int error)
 {
 	return error == -ELOOP ? "a symbolic link of another user, here or on the way, or one that leads to itself" : NULL;
 }
 
-int sp_folder_open_special(const char *path, int flags)
+int sp_safe_open_special(const char *path, int flags)
 {
-	struct sp_folder p;
-	mode_t mode, folder_mode;
-	uid_t owner, folder_owner;
-	int fd, r = sp_folder_open(&p, path, SP_FOLDER_AIM);
+	struct sp_parent_dir p;
+	mode_t mode, dir_mode;
+	uid_t owner, dir_owner;
+	int fd, r = sp_parent_dir_open(&p, path, SP_PARENT_DIR_FOLLOW);
 
 	if (r < 0)
 		return r;
 	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name, flags | O_CLOEXEC | (p.follow ? 0 : O_NOFOLLOW), 0);
 	r = fd < 0 ? fd : owner_of(fd, &mode, &owner);
 	if (r >= 0 && !p.follow && S_ISFIFO(mode) && !is_trusted(owner) &&
-	    (owner_of(p.fd, &folder_mode, &folder_owner) < 0 || folder_owner != owner))
+	    (owner_of(p.fd, &dir_mode, &dir_owner) < 0 || dir_owner != owner))
 		r = -EPERM;
-	sp_folder_close(&p);
+	sp_parent_dir_close(&p);
 	if (r >= 0)
 		return fd;
 	sp_close(fd);

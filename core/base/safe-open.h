@@ -11,25 +11,25 @@
 
 #include "sys.h"
 
-struct sp_folder {
+struct sp_parent_dir {
 	int fd;				/* O_PATH; -1: none */
 	bool follow;			/* name is a link of /proc's, which only the kernel can follow */
 	char name[256];
 };
 
-enum sp_folder_how {
-	SP_FOLDER_THERE,		/* all folders are there */
-	SP_FOLDER_MAKE,			/* those that are missing are made */
-	SP_FOLDER_AIM			/* as there; where the file is a link, the place of what that leads to */
+enum sp_parent_dir_mode {
+	SP_PARENT_DIR_EXISTING,		/* all folders are there */
+	SP_PARENT_DIR_CREATE,			/* those that are missing are made */
+	SP_PARENT_DIR_FOLLOW			/* as there; where the file is a link, the place of what that leads to */
 };
 
 /* path is absolute, or from the working directory.  To be closed unless it failed. */
-int sp_folder_open(struct sp_folder *p, const char *path, enum sp_folder_how how);
-void sp_folder_close(struct sp_folder *p);
+int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode how);
+void sp_parent_dir_close(struct sp_parent_dir *p);
 
 /* Words for an error that the system has other words for; NULL: it has the right ones. */
-const char *sp_folder_why(int error);
+const char *sp_parent_dir_error(int error);
 
 /* What is no regular file (a FIFO, a device), or a link to any: to write into, never to replace.  A descriptor, or -errno;
  * -EPERM: a FIFO of somebody who is neither the user nor root nor the owner of its folder. */
-int sp_folder_open_special(const char *path, int flags);
+int sp_safe_open_special(const char *path, int flags);

@@ -4,7 +4,7 @@
 #include "seccomp.h"
 #include "sys.h"
 
-uint32_t sp_filters(void)
+uint32_t sp_seccomp_filters(void)
 {
 	char text[4096];
 	const char *p;

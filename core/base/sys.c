@@ -41,21 +41,21 @@ long sp_read_file(const char *path, char *buffer, size_t n)
 	return (long)got;
 }
 
-#define APART	(64ul << 30)		/* in no processor's way: beyond a program at fixed addresses, below what Linux maps */
+#define MAP_BASE	(64ul << 30)		/* in no processor's way: beyond a program at fixed addresses, below what Linux maps */
 
-static uintptr_t next_apart;		/* 0: not apart */
+static uintptr_t map_base;		/* 0: not apart */
 
-void sp_map_apart(void)
+void sp_map_set_base(void)
 {
 #ifndef __SANITIZE_THREAD__		/* which has that part of memory for itself */
-	if (!next_apart)
-		next_apart = APART;
+	if (!map_base)
+		map_base = MAP_BASE;
 #endif
 }
 
 void *sp_map_hint(size_t bytes)
 {
-	return sp_get(&next_apart) ? (void *)__atomic_fetch_add(&next_apart, sp_align(bytes, 1u << 21), __ATOMIC_RELAXED) : NULL;
+	return load_relaxed(&map_base) ? (void *)__atomic_fetch_add(&map_base, sp_align(bytes, 1u << 21), __ATOMIC_RELAXED) : NULL;
 }
 
 #ifdef __SANITIZE_THREAD__

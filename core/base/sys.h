@@ -77,7 +77,7 @@ long sp_read_file(const char *path, char *buffer, size_t n);
 
 /* From now on what is mapped lies apart from what Linux maps by itself: in a child of fork libpapi unmaps its parent's buffers
  * of overflows, which the child never had, and whatever stands there now (seen: a part of the store, and a crash). */
-void sp_map_apart(void);
+void sp_map_set_base(void);
 void *sp_map_hint(size_t bytes);	/* for mmap; NULL: anywhere */
 
 /* Zeroed memory of our own, or NULL; given back with sp_unmap. */

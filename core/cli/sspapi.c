@@ -30,7 +30,7 @@ static verb named(const char *name)
 
 /* A file that is opened must not be taken for standard output or error, which were closed: what is written to them
  * goes nowhere.  The program of run and stat has them closed. */
-static void hold_places(void)
+static void reserve_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
@@ -40,24 +40,24 @@ static void hold_places(void)
 int main(int argc, char **argv)
 {
 	verb run;
-	bool asks;
+	bool wants_help;
 
-	hold_places();
+	reserve_std_fds();
 	if (argc < 2) {
 		sp_help_all(stderr);
 		return 2;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return sp_about(argv[1], false);
-	asks = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
-	if (asks && argc > 2 && named(argv[2]))
+	wants_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
+	if (wants_help && argc > 2 && named(argv[2]))
 		return sp_about(argv[2], true);
-	if (asks && argc == 2) {
+	if (wants_help && argc == 2) {
 		sp_help_all(stdout);
 		return sp_closed(0);
 	}
-	run = named(argv[1 + asks]);
+	run = named(argv[1 + wants_help]);
 	if (!run)
-		return sp_no_verb(argv[1 + asks]);
+		return sp_no_verb(argv[1 + wants_help]);
 	return sp_closed(run(argc - 1, argv + 1));
 }

@@ -136,7 +136,7 @@ static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from, s
 	return WORD_WRONG;
 }
 
-static bool put(struct sp_formula *f, uint32_t at, const struct sp_formula_step *s)
+static bool append_step(struct sp_formula *f, uint32_t at, const struct sp_formula_step *s)
 {
 	if (f->n_steps == f->room)
 		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
@@ -173,7 +173,7 @@ bool sp_formula_postfix(struct sp_formula *f)
 		case WORD_WRONG:
 			return false;
 		}
-		if (!put(f, from, &s))
+		if (!append_step(f, from, &s))
 			return false;
 	}
 }
@@ -195,7 +195,7 @@ static bool release(struct sp_formula *f, struct waiting *w, int least)
 {
 	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].op) >= least) {
 		w->n--;
-		if (!put(f, w->stack[w->n].at, &(struct sp_formula_step){ .op = w->stack[w->n].op }))
+		if (!append_step(f, w->stack[w->n].at, &(struct sp_formula_step){ .op = w->stack[w->n].op }))
 			return false;
 	}
 	return true;
@@ -247,7 +247,7 @@ bool sp_formula_infix(struct sp_formula *f)
 			return sp_formula_wrong(f, from, "an operator is missing before ", f->text + from, at - from, "");
 		if (word == WORD_END)
 			return end_of_infix(f, &w);
-		if (word == WORD_VALUE && !put(f, from, &s))
+		if (word == WORD_VALUE && !append_step(f, from, &s))
 			return false;
 		if (word == WORD_OPEN && !wait_for(f, &w, s.op, from, true))
 			return false;

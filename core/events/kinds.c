@@ -32,12 +32,12 @@ static bool has_one_of(const char *name, const char *words)
 }
 
 /* By its own name, or those of a preset's natives. */
-static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_says *says)
+static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits)
 {
 	if (has_one_of(name, fact->others))
 		return true;
-	for (unsigned i = 0; i < says->natives; i++)
-		if (has_one_of(says->native + i * says->stride, fact->others))
+	for (unsigned i = 0; i < traits->natives; i++)
+		if (has_one_of(traits->native + i * traits->stride, fact->others))
 			return true;
 	return false;
 }
@@ -60,28 +60,28 @@ static bool is_described_as_gauge(const struct sp_component_fact *fact, const ch
 	return false;
 }
 
-static bool is_rate(const struct sp_event_says *says)
+static bool is_rate(const struct sp_event_traits *traits)
 {
 	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
-		if (strcmp(says->derived, derivations_that_rate[i]) == 0)
+		if (strcmp(traits->derived, derivations_that_rate[i]) == 0)
 			return true;
-	return (strcmp(says->derived, "DERIVED_POSTFIX") == 0 || strcmp(says->derived, "DERIVED_INFIX") == 0) &&
-	       !sp_formula_is_linear(says->postfix);
+	return (strcmp(traits->derived, "DERIVED_POSTFIX") == 0 || strcmp(traits->derived, "DERIVED_INFIX") == 0) &&
+	       !sp_formula_is_linear(traits->postfix);
 }
 
-enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_says *says)
+enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits)
 {
 	enum sp_kind kind = fact ? fact->kind : SP_COUNTER;
 
 	/* Bits are no number; what was not zeroed since START is no count since then. */
-	if (is_rate(says) || !says->grows)
+	if (is_rate(traits) || !traits->grows)
 		return SP_GAUGE;
-	if (fact && is_of_the_other_kind(fact, name, says))
+	if (fact && is_of_the_other_kind(fact, name, traits))
 		return kind == SP_GAUGE ? SP_COUNTER : SP_GAUGE;
-	if (is_described_as_gauge(fact, says->description))
+	if (is_described_as_gauge(fact, traits->description))
 		return SP_GAUGE;
 	for (unsigned i = 0; i < SP_COUNT(gauge_units); i++)
-		if (strcasecmp(says->units, gauge_units[i]) == 0)
+		if (strcasecmp(traits->units, gauge_units[i]) == 0)
 			return SP_GAUGE;
 	return kind;
 }

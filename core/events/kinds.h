@@ -12,7 +12,7 @@
 #include "components.h"
 
 /* What PAPI says of an event, in PAPI's words. */
-struct sp_event_says {
+struct sp_event_traits {
 	const char *units, *derived, *postfix, *description;
 	const char *native;		/* a preset's native events: `natives` names, each `stride` bytes behind the one before */
 	size_t stride;
@@ -21,7 +21,7 @@ struct sp_event_says {
 };
 
 /* Of a PAPI_event_info_t, for those who know papi.h. */
-#define SP_EVENT_SAYS(info) (&(const struct sp_event_says){ \
+#define SP_EVENT_TRAITS(info) (&(const struct sp_event_traits){ \
 	.units = (info)->units, .derived = (info)->derived, .postfix = (info)->postfix, \
 	.description = (info)->long_descr, .native = (info)->name[0], \
 	.stride = sizeof((info)->name[0]), .natives = (info)->count < PAPI_MAX_INFO_TERMS ? (info)->count : PAPI_MAX_INFO_TERMS, \
@@ -29,6 +29,6 @@ struct sp_event_says {
 		 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })
 
 /* fact may be NULL.  name: PAPI's, with the component. */
-enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_says *says);
+enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits);
 
 #endif

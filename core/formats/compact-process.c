@@ -19,20 +19,20 @@ struct writing {
 
 /* ---- the header --------------------------------------------------------- */
 
-static void put_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+static void append_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
 	const struct sp_watched *w;
 	uint64_t left = 4096;
 
-	for (sp_off off = m->process[0].h->watched; off && sp_spend(&left); off = w->next) {
+	for (sp_off off = m->process[0].h->watched; off && sp_take_step(&left); off = w->next) {
 		struct sp_watched to;
 
-		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		w = sp_store_reader_block(m->reader, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w)
 			break;
 		to = *w;
 		to.next = h->watched;
-		to.args = sp_compact_texts(c, m->image, w->args);
+		to.args = sp_compact_texts(c, m->reader, w->args);
 		h->watched = sp_compact_like(c, SP_BLOCK_WATCHED, &to, sizeof(to));
 	}
 }
@@ -51,9 +51,9 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 	h->lists.n_threads = m->tally.threads;
 	sp_header_begin(h);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
-		*text[i] = sp_compact_text(c, sp_image_text(m->image, *text[i]));
-	h->process.args = sp_compact_texts(c, m->image, h->process.args);
-	put_watched(c, m, h);
+		*text[i] = sp_compact_text(c, sp_store_reader_text(m->reader, *text[i]));
+	h->process.args = sp_compact_texts(c, m->reader, h->process.args);
+	append_watched(c, m, h);
 	for (; (note = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)	/* the newest last, as a process makes them */
 		h->lists.notes = sp_compact_note(c, h->lists.notes, note, "");
 }
@@ -79,17 +79,17 @@ static uint32_t kept(const struct writing *w, uint32_t i)
 }
 
 /* Of the row's values. */
-static void put_values(const struct writing *w, const int64_t *value, uint32_t k)
+static void append_values(const struct writing *w, const int64_t *value, uint32_t k)
 {
 	for (uint32_t i = 0; w->map->event && i < k; i++)
-		sp_compact_put(w->c, &value[kept(w, i)], sizeof(*value));
+		sp_compact_write(w->c, &value[kept(w, i)], sizeof(*value));
 	if (!w->map->event)
-		sp_compact_put(w->c, value, k * sizeof(*value));
+		sp_compact_write(w->c, value, k * sizeof(*value));
 }
 
 /* ---- permanent readings ------------------------------------------------- */
 
-static sp_off put_readings(struct writing *w, const struct sp_row *row, uint32_t k)
+static sp_off append_readings(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	uint64_t left = row->kept;
 	struct sp_chunk chunk = { .k = k };
@@ -101,8 +101,8 @@ static sp_off put_readings(struct writing *w, const struct sp_row *row, uint32_t
 		for (uint32_t i = 0; i < chunk.room && (!i || sp_row_kept(w->m, row, &at)); i++) {
 			struct sp_reading r = { .ns = at.ns, .cpu = at.cpu, .number = i + 1 };
 
-			sp_compact_put(w->c, &r, sizeof(r));
-			put_values(w, at.value, k);
+			sp_compact_write(w->c, &r, sizeof(r));
+			append_values(w, at.value, k);
 		}
 		sp_compact_end(w->c);
 		left -= chunk.room;
@@ -172,7 +172,7 @@ static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i, cons
 	return count;
 }
 
-static sp_off put_intervals(struct writing *w, struct sp_row *row, uint32_t k)
+static sp_off append_intervals(struct writing *w, struct sp_row *row, uint32_t k)
 {
 	struct sp_intervals head = { .k = k };
 	struct sp_between at;
@@ -184,16 +184,16 @@ static sp_off put_intervals(struct writing *w, struct sp_row *row, uint32_t k)
 		return 0;
 	head.room = (uint32_t)head.n;
 	off = sp_compact_begin(w->c, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, head.room));
-	sp_compact_put(w->c, &head.next, sizeof(head) - offsetof(struct sp_intervals, next));
+	sp_compact_write(w->c, &head.next, sizeof(head) - offsetof(struct sp_intervals, next));
 	for (uint32_t i = 0; sp_row_interval(w->m, row, i, &at); i++) {
 		struct sp_interval is = { .from = site_of(w, at.from), .to = site_of(w, at.to), .cell = cell_of(w, row, at.cpu),
 					  .count = count_of(w, row, i, &at) };
 
 		if (!is_written(w, row, i, &at))
 			continue;
-		sp_compact_put(w->c, &is, sizeof(is));
+		sp_compact_write(w->c, &is, sizeof(is));
 		for (uint32_t e = 0; e < 2 * k; e++)
-			sp_compact_put(w->c, &(int64_t){ added(w, row, i, &at, kept(w, e % k), e / k) }, sizeof(int64_t));
+			sp_compact_write(w->c, &(int64_t){ added(w, row, i, &at, kept(w, e % k), e / k) }, sizeof(int64_t));
 	}
 	sp_compact_end(w->c);
 	return off;
@@ -231,7 +231,7 @@ static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32
 	return false;
 }
 
-static void put_shown(struct writing *w, const struct sp_row *row, uint32_t k)
+static void append_shown(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	struct sp_shown g = { 0 };
 	uint64_t at = 0;
@@ -246,14 +246,14 @@ static void put_shown(struct writing *w, const struct sp_row *row, uint32_t k)
 		cpu = g.cpu;
 		if ((w->map->event && w->map->event[g.event] == SP_LEFT_OUT) || !find_gauge(w, row, k, &i, g.event))
 			continue;
-		sp_compact_put(w->c, &(struct sp_gauge){
+		sp_compact_write(w->c, &(struct sp_gauge){
 			.readings = g.readings, .ns = g.ns, .last = g.last, .min = g.min, .max = g.max, .sum = g.sum,
 			.data_type = w->m->event[g.event]->data_type, .cpu = g.cpu }, sizeof(struct sp_gauge));
 		i++;
 	}
 }
 
-static sp_off put_gauges(struct writing *w, const struct sp_row *row, uint32_t k)
+static sp_off append_gauges(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	uint32_t n = 0, cells = gauge_cells(w, row);
 	sp_off off;
@@ -270,7 +270,7 @@ static sp_off put_gauges(struct writing *w, const struct sp_row *row, uint32_t k
 			sp_compact_u32(w->c, i);
 	if (n % 2)
 		sp_compact_u32(w->c, 0);
-	put_shown(w, row, k);
+	append_shown(w, row, k);
 	sp_compact_end(w->c);
 	return off;
 }
@@ -293,8 +293,8 @@ static int64_t kept_index(const struct writing *w, const struct sp_row *row, uin
 	return e == row->k || (lo < k && kept(w, lo) == e) ? (int64_t)lo : -1;
 }
 
-/* Each hit of the row's counts that are there: how many; with `put` they are written, else modules that are new. */
-static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k, bool put)
+/* Each hit of the row's counts that are there: how many; with `append` they are written, else modules that are new. */
+static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k, bool append)
 {
 	struct sp_overflowed at;
 	uint32_t n = 0, hits = 0;
@@ -313,14 +313,14 @@ static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k,
 				is.module = w->map->module(w->map->arg, w->c, &f, &w->h->code.modules);
 			else
 				is.module = sp_row_hit_module(w->m, hit, &is.address);
-			if (put)
-				sp_compact_put(w->c, &is, sizeof(is));
+			if (append)
+				sp_compact_write(w->c, &is, sizeof(is));
 		}
 	}
 	return hits;
 }
 
-static sp_off put_overflows(struct writing *w, const struct sp_row *row, uint32_t k)
+static sp_off append_overflows(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	uint32_t n = 0, hits;
 	struct sp_overflowed at;
@@ -338,7 +338,7 @@ static sp_off put_overflows(struct writing *w, const struct sp_row *row, uint32_
 		int64_t e = kept_index(w, row, at.event, k);
 
 		if (e >= 0)
-			sp_compact_put(w->c, &(struct sp_overflow){ .event = (uint32_t)e, .cpu = at.cpu, .count = at.count },
+			sp_compact_write(w->c, &(struct sp_overflow){ .event = (uint32_t)e, .cpu = at.cpu, .count = at.count },
 				       sizeof(struct sp_overflow));
 	}
 	hits_of(w, row, k, true);
@@ -348,24 +348,24 @@ static sp_off put_overflows(struct writing *w, const struct sp_row *row, uint32_
 
 /* ---- relations ------------------------------------------------------------------ */
 
-static void put_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t k)
+static void append_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t k)
 {
 	struct sp_cell cell = {
-		.cpu = at->cpu, .used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->hole ? SP_CELL_HOLES : 0),
+		.cpu = at->cpu, .used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->unsupported ? SP_CELL_HOLES : 0),
 		.readings = at->readings, .epoch = at->has_entry, .ns = at->has_entry ? at->entry_ns : 0,
 	};
 
-	sp_compact_put(w->c, &cell, sizeof(cell));
-	put_values(w, at->total, k);
-	put_values(w, at->exact, k);
-	if (at->has_entry || at->hole)
-		put_values(w, at->entry, k);
+	sp_compact_write(w->c, &cell, sizeof(cell));
+	append_values(w, at->total, k);
+	append_values(w, at->exact, k);
+	if (at->has_entry || at->unsupported)
+		append_values(w, at->entry, k);
 	else
 		sp_compact_zeros(w->c, k * sizeof(int64_t));
 }
 
 /* How its counts were told to CPUs, as far as that is known. */
-static void put_times(struct writing *w, struct sp_row *row, struct sp_times *t, uint32_t k)
+static void append_times(struct writing *w, struct sp_row *row, struct sp_times *t, uint32_t k)
 {
 	struct sp_at_cpu at;
 
@@ -375,14 +375,14 @@ static void put_times(struct writing *w, struct sp_row *row, struct sp_times *t,
 		t->flags = row->times->flags;
 		t->unwatched = row->times->unwatched;
 	}
-	sp_compact_put(w->c, t, sizeof(*t));
+	sp_compact_write(w->c, t, sizeof(*t));
 	for (uint32_t i = 0; row->times && sp_row_cell(w->m, row, i, &at); i++)
-		sp_compact_put(w->c, &at.there, sizeof(at.there));
+		sp_compact_write(w->c, &at.there, sizeof(at.there));
 	if (row->times)
-		put_values(w, (const int64_t *)row->edge, k);
+		append_values(w, (const int64_t *)row->edge, k);
 }
 
-static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
+static void append_relation(struct writing *w, struct sp_row *row, uint32_t k)
 {
 	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
 	struct sp_relation r = {
@@ -393,23 +393,23 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	};
 	struct sp_at_cpu at;
 
-	r.intervals = put_intervals(w, row, k);
-	r.gauges = put_gauges(w, row, k);
-	r.readings = put_readings(w, row, k);
-	t.overflows = put_overflows(w, row, k);
+	r.intervals = append_intervals(w, row, k);
+	r.gauges = append_gauges(w, row, k);
+	r.readings = append_readings(w, row, k);
+	t.overflows = append_overflows(w, row, k);
 	sp_compact_relation(w->c, &w->thread, &r);
 	for (uint32_t i = 0; i < k; i++)
 		sp_compact_u32(w->c, w->map->event ? w->map->event[row->event[kept(w, i)]] : row->event[i]);
 	if (k % 2)
 		sp_compact_u32(w->c, 0);
 	for (uint32_t i = 0; sp_row_cell(w->m, row, i, &at); i++)
-		put_cell(w, &at, k);
-	put_times(w, row, &t, k);
+		append_cell(w, &at, k);
+	append_times(w, row, &t, k);
 	sp_compact_end(w->c);
 }
 
 /* Those that have a relation of which an event is there. */
-static void put_threads(struct writing *w)
+static void append_threads(struct writing *w)
 {
 	struct sp_row row = { 0 };
 	sp_off thread_at = 0;
@@ -422,7 +422,7 @@ static void put_threads(struct writing *w)
 			thread_at = row.thread_at;
 		}
 		if (k)
-			put_relation(w, &row, k);
+			append_relation(w, &row, k);
 	}
 	sp_compact_thread(w->c, w->h, &w->thread, 0, "", 0);
 }
@@ -441,12 +441,12 @@ void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct s
 
 		for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 			calls += map->call[i] == n ? m->tally.calls[i] : 0;
-		sp_compact_put(c, &calls, sizeof(calls));
+		sp_compact_write(c, &calls, sizeof(calls));
 	}
 	sp_compact_end(c);
 	if (!h)
 		sp_compact_header(c, m, &p.h);
-	put_threads(&w);
+	append_threads(&w);
 	p.extent = sp_compact_here(c) - at;
 	p.next = more ? sp_compact_here(c) : 0;
 	p.h = *w.h;

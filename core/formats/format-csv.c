@@ -73,7 +73,7 @@ void sp_csv_no_count(struct sp_out *o)
 	sp_out_text(o, ",\n");
 }
 
-void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings, const char *joined)
+void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p, uint64_t readings, const char *joined)
 {
 	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i)) {
 		const struct sp_metric *d = &s->metrics->at[i];
@@ -98,7 +98,7 @@ static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *
 }
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
-static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at, bool hole)
+static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at, bool unsupported)
 {
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
 	struct sp_csv_place p;
@@ -108,7 +108,7 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 		cpu = sp_is_pu(m, component) ? m->component[component].os_index : SP_NO_CPU;
 	p = place(m, row, at, cpu, component >= 0 ? component : at->component);
 	sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), at->count);
-	if (hole)
+	if (unsupported)
 		sp_csv_no_count(o);
 	else
 		sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
@@ -129,13 +129,13 @@ static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv
 
 static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
-	static const struct sp_between nowhere;
+	static const struct sp_between no_place;
 	struct sp_shown g;
 	uint64_t at = 0;
 
 	while (sp_row_gauge(m, row, &at, &g)) {
 		enum sp_data_type type = sp_event_type(m, g.event);
-		struct sp_csv_place p = place(m, row, &nowhere, g.cpu, g.component);
+		struct sp_csv_place p = place(m, row, &no_place, g.cpu, g.component);
 
 		gauge_line(o, m, &p, &g, " (last)", type, g.last);
 		if (type == SP_BIT64)	/* has no order */
@@ -149,15 +149,15 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 #define BEFORE " (before the first reading)"
 
 /* Writes lines of the counts before a first reading, which no sum contains. */
-static void beginnings(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+static void early_counts(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
-	static const struct sp_between nowhere;
-	struct sp_csv_place p = place(m, row, &nowhere, SP_NO_CPU, -1);
+	static const struct sp_between no_place;
+	struct sp_csv_place p = place(m, row, &no_place, SP_NO_CPU, -1);
 	char buf[32];
 
 	p.what = BEFORE;
 	for (uint32_t e = 0; e < row->k; e++) {
-		int64_t before = sp_row_came_before(m, row, e);
+		int64_t before = sp_row_early_count(m, row, e);
 
 		if (!before)
 			continue;
@@ -178,10 +178,10 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 	struct sp_csv_place p = { .host = sp_model_text(m, h->process.host), .thread = "", .what = BEFORE, .rank = h->process.rank, .pid = h->process.pid, .tid = -1,
 				  .relation = -1, .cpu = SP_NO_CPU, .component = -1 };
 	const char *note, *number, *name, *end, *all;
-	char event[sizeof(m->beginnings)];	/* no note is longer */
+	char event[sizeof(m->early_counts)];	/* no note is longer */
 
 	for (uint32_t i = 0; (note = sp_model_note_of(m, process, i)) != NULL; i++) {
-		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) != 0 || strlen(note) >= sizeof(event) ||
+		if (strncmp(note, SP_NOTE_EARLY_COUNTS, strlen(SP_NOTE_EARLY_COUNTS)) != 0 || strlen(note) >= sizeof(event) ||
 		    !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
 			continue;
 		/* In a hostile store's note these parts may stand behind its end. */
@@ -207,15 +207,15 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 }
 
 /* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
-static void lines(struct sp_out *o, const struct sp_show *s, struct sp_row *row, const struct sp_between *at, const int64_t *hole)
+static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row *row, const struct sp_between *at, const int64_t *unsupported)
 {
 	struct sp_csv_place p = place(s->m, row, at, at->cpu, at->component);
 
 	for (uint32_t e = 0; e < row->k; e++)
 		if (has_line(s->m, row, e, at))
-			counts(o, s->m, row, e, at, hole && hole[e]);
+			counts(o, s->m, row, e, at, unsupported && unsupported[e]);
 	if (s->metrics)
-		sp_metrics_compute_row(s->metrics, row, at->total, hole);
+		sp_metrics_compute_row(s->metrics, row, at->total, unsupported);
 	sp_csv_metrics(o, s, &p, at->count, NULL);
 }
 
@@ -232,7 +232,7 @@ struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct
 }
 
 /* Metrics of several relations have lines of their own: one for each thread, process or machine whose sets they are made of. */
-static void joined_metrics(struct sp_out *o, const struct sp_show *s, const char *level)
+static void joined_metrics(struct sp_out *o, const struct sp_selection *s, const char *level)
 {
 	struct sp_levels levels;
 	bool any = false;
@@ -254,7 +254,7 @@ static void joined_metrics(struct sp_out *o, const struct sp_show *s, const char
 	sp_levels_close(&levels);
 }
 
-void sp_view_csv(struct sp_out *o, const struct sp_show *s)
+void sp_format_csv(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_row row = { 0 };
 	struct sp_between between;
@@ -266,9 +266,9 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 			lines(o, s, &row, &between, NULL);
 		for (uint32_t i = 0; !row.intervals && sp_row_cell(s->m, &row, i, &at); i++)
 			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact },
-			      at.hole);
+			      at.unsupported);
 		gauges(o, s->m, &row);
-		beginnings(o, s->m, &row);
+		early_counts(o, s->m, &row);
 	}
 	for (uint32_t i = 0; sp_is_merged(s->m) && i < s->m->n_processes; i++)
 		sp_csv_beginnings(o, s->m, i);

@@ -35,4 +35,4 @@ void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the ev
 void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process);
 
 /* A line for each of the metrics, as they were computed last; or of those that are made of several sets of a `joined`. */
-void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings, const char *joined);
+void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p, uint64_t readings, const char *joined);

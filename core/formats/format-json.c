@@ -49,13 +49,13 @@ static const char *word(const char *const *words, unsigned n, uint32_t i)
 
 /* ---- process, settings, topology --------------------------------------- */
 
-static void strings(struct sp_out *o, const char *key, const struct sp_image *image, sp_off off)
+static void strings(struct sp_out *o, const char *key, const struct sp_store_reader *reader, sp_off off)
 {
 	const char *text;
 
 	sp_out_text(o, key);
 	sp_out_char(o, '[');
-	for (uint32_t i = 0; (text = sp_image_text_at(image, off, i)); i++) {
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, off, i)); i++) {
 		sp_json_comma(o);
 		sp_out_json(o, text);
 	}
@@ -70,7 +70,7 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 	const char *job = sp_model_text(m, h->process.job);
 
 	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->process.pid, h->process.ppid, sp_model_text(m, h->process.exe));
-	strings(o, ", \"args\": ", m->image, h->process.args);
+	strings(o, ", \"args\": ", m->reader, h->process.args);
 	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->process.host), h->process.rank,
 		  *job ? job : NULL, sp_model_text(m, h->process.cwd));
 	if (h->cpus_allowed)
@@ -81,7 +81,7 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
-static void process(struct sp_out *o, const struct sp_show *s)
+static void process(struct sp_out *o, const struct sp_selection *s)
 {
 	const struct sp_model *m = s->m;
 
@@ -121,7 +121,7 @@ static void stat(struct sp_out *o, struct sp_model *m)
 	sp_out_text(o, m->h.stat & SP_STAT_WHOLE ? "], \"whole\": true" : "], \"whole\": false");
 	if (m->h.stat & SP_STAT_GROUP) {
 		sp_out_text(o, ", \"cgroup\": ");
-		sp_out_json(o, sp_image_text_at(m->image, m->h.process.args, 1) ?: "");
+		sp_out_json(o, sp_store_reader_text_at(m->reader, m->h.process.args, 1) ?: "");
 	}
 	sp_out_char(o, '}');
 }
@@ -143,10 +143,10 @@ static void settings(struct sp_out *o, struct sp_model *m)
 }
 
 /* CPUs that the topology lacks have the ids behind its components. */
-static void outside_cpus(struct sp_out *o, const struct sp_model *m, const struct sp_outside *outside)
+static void outside_cpus(struct sp_out *o, const struct sp_model *m, const struct sp_unlisted_cpus *outside)
 {
 	for (uint32_t i = 0; i < outside->n; i++) {
-		const struct sp_outside_cpu *c = &outside->cpu[i];
+		const struct sp_unlisted_cpus_cpu *c = &outside->cpu[i];
 
 		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": \"PU\", \"os_index\": %d, \"logical_index\": -1, \"name\": \"\", "
@@ -154,7 +154,7 @@ static void outside_cpus(struct sp_out *o, const struct sp_model *m, const struc
 	}
 }
 
-static void topology(struct sp_out *o, const struct sp_show *s, const struct sp_outside *outside)
+static void topology(struct sp_out *o, const struct sp_selection *s, const struct sp_unlisted_cpus *outside)
 {
 	const struct sp_model *m = s->m;
 
@@ -213,7 +213,7 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		sp_json_f(o, ", \"derived\": %s", SP_EVENT_TEXT(m, i, derived));
 		if (*postfix)
 			sp_json_f(o, ", \"postfix\": %s", postfix);
-		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
+		strings(o, ", \"natives\": ", m->reader, e ? e->natives : 0);
 		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
 		totals(o, m, i);
 		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
@@ -230,7 +230,7 @@ static void values(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	for (uint32_t i = 0; i < row->k; i++) {
 		if (i)
 			sp_out_text(o, ", ");
-		if (sp_event_is_gauge(m, row->event[i]) || (at && sp_is_hole(at, i)))
+		if (sp_event_is_gauge(m, row->event[i]) || (at && sp_is_unsupported(at, i)))
 			sp_out_text(o, "null");		/* a gauge has no total; see `gauges` */
 		else
 			sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
@@ -274,7 +274,7 @@ static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *some
 }
 
 /* Of how many permanent readings on this CPU one is shown. */
-static uint64_t step_of(const struct sp_show *s, const struct sp_row *row, int32_t cpu)
+static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, int32_t cpu)
 {
 	struct sp_kept r = { 0 };
 	uint64_t n = 0;
@@ -288,7 +288,7 @@ static uint64_t step_of(const struct sp_show *s, const struct sp_row *row, int32
 
 /* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before: one that stands for
  * several is their sum. */
-static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *some)
+static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *some)
 {
 	uint64_t step = step_of(s, row, cpu), n = 0, sum = 0, ns = 0;
 	bool since = sp_process_header(s->m, row->process)->stat && sp_event_type(s->m, row->event[e]) != SP_FP64;
@@ -313,7 +313,7 @@ static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row 
 
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
-static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
+static void list(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row, const struct sp_at_cpu *at,
 		 uint32_t e)
 {
 	bool some = false;
@@ -378,7 +378,7 @@ static bool next_kept_cpu(const struct sp_model *m, const struct sp_row *row, in
 	return any;
 }
 
-static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
 	struct sp_at_cpu at = { .has_kept = true };
@@ -395,7 +395,7 @@ static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *ro
 }
 
 /* `from` is null where it is not known. */
-static void intervals(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
 	struct sp_between at;
@@ -464,7 +464,7 @@ static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_
 	if (!w)
 		return;
 	sp_json_f(o, ", \"name\": %s", sp_fixed_text(name, w->name, 16));
-	strings(o, ", \"args\": ", m->image, w->args);
+	strings(o, ", \"args\": ", m->reader, w->args);
 	sp_out_f(o, ", \"ended\": %s", word(over, SP_COUNT(over), w->over));
 }
 
@@ -534,7 +534,7 @@ static void allowed(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 }
 
 /* How its counts were told to CPUs. */
-static void told(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+static void write_attribution(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	struct sp_unwatched unwatched = { .more = false };
 	char why[SP_WHY_TEXT];
@@ -575,7 +575,7 @@ static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp
 	sp_out_text(o, more ? "]" : "");
 }
 
-static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+static void relation(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
 
@@ -592,7 +592,7 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 	left_out(o, m, row);
 	flags(o, row->flags);
 	domains(o, row->domain);
-	told(o, m, row);
+	write_attribution(o, m, row);
 	places(o, row);
 	cpus(o, m, row);
 	overflows(o, m, row);
@@ -608,7 +608,7 @@ static bool is_part(const struct sp_part *p, const struct sp_row *row)
 	return row->cells == 0 && row->kept ? p->process[row->process] : sp_part_has_thread(p, row->process, row->tid);
 }
 
-static void relations(struct sp_out *o, const struct sp_show *s)
+static void relations(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_row row = { 0 };
 
@@ -717,7 +717,7 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, co
 		sp_out_char(o, '}');
 }
 
-static void metrics_at(struct sp_out *o, const struct sp_show *s, const struct sp_metric_sum *sums)
+static void metrics_at(struct sp_out *o, const struct sp_selection *s, const struct sp_metric_sum *sums)
 {
 	if (s->metrics)
 		sp_metrics_compute(s->metrics, sums);
@@ -725,17 +725,17 @@ static void metrics_at(struct sp_out *o, const struct sp_show *s, const struct s
 }
 
 /* Row i of the sums outside, which are only in JSON. */
-static const struct sp_metric_sum *metric_row(const struct sp_outside *outside, const struct sp_metrics *t, uint32_t i)
+static const struct sp_metric_sum *metric_row(const struct sp_unlisted_cpus *outside, const struct sp_metrics *t, uint32_t i)
 {
 	return t ? outside->metric + (uint64_t)i * t->n_slots : NULL;
 }
 
-static void sums_of(struct sp_out *o, const struct sp_show *s, struct sp_outside *outside, uint32_t c,
+static void sums_of(struct sp_out *o, const struct sp_selection *s, struct sp_unlisted_cpus *outside, uint32_t c,
 		    const uint64_t repeated[REPEATED_WORDS])
 {
 	const struct sp_model *m = s->m;
 	uint64_t at = (uint64_t)c * m->n_events, row = (uint64_t)outside->n * m->n_events;
-	bool more = sp_outside_below(outside, m, s->metrics, c);
+	bool more = sp_unlisted_cpus_below(outside, m, s->metrics, c);
 
 	if (!m->sums.counted[c] && !more)
 		return;
@@ -750,7 +750,7 @@ static void sums_of(struct sp_out *o, const struct sp_show *s, struct sp_outside
 	sp_out_char(o, '}');
 }
 
-static void sums(struct sp_out *o, const struct sp_show *s, struct sp_outside *outside)
+static void sums(struct sp_out *o, const struct sp_selection *s, struct sp_unlisted_cpus *outside)
 {
 	const struct sp_model *m = s->m;
 	uint64_t repeated[REPEATED_WORDS];
@@ -772,7 +772,7 @@ static void sums(struct sp_out *o, const struct sp_show *s, struct sp_outside *o
 }
 
 /* What the metrics are, and of which event sets they are made. */
-static void metrics(struct sp_out *o, const struct sp_show *s)
+static void metrics(struct sp_out *o, const struct sp_selection *s)
 {
 	char text[1024];
 
@@ -793,7 +793,7 @@ static void metrics(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, "],\n");
 }
 
-static void callsites(struct sp_out *o, const struct sp_show *s)
+static void callsites(struct sp_out *o, const struct sp_selection *s)
 {
 	static const char *const calls_of_region[] = { [SP_REGION_BEGINS] = "begin", [SP_REGION_READ] = "read", [SP_REGION_ENDS] = "end" };
 	const struct sp_model *m = s->m;
@@ -825,7 +825,7 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 
 static void calls(struct sp_out *o, const struct sp_model *m)
 {
-	double share = sp_self_share(m);
+	double share = sp_overhead_share(m);
 	const char *name;
 
 	sp_out_text(o, " \"calls\": {");
@@ -838,7 +838,7 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
 		  m->h.dropped_readings, m->h.dropped_relations, m->tally.refused, m->tally.damaged);
 	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"prepare_ns\": %lu, \"share\": ", sp_all_calls(m),
-		  m->h.self_calls, sp_self_ns(m), m->h.time.prepare_ns);
+		  m->h.self_calls, sp_overhead_ns(m), m->h.time.prepare_ns);
 	if (share < 0.0)
 		sp_out_text(o, "null},\n");
 	else
@@ -862,17 +862,17 @@ static void notes(struct sp_out *o, const struct sp_model *m)
 	sp_out_char(o, ']');
 }
 
-void sp_view_json(struct sp_out *o, const struct sp_show *s)
+void sp_format_json(struct sp_out *o, const struct sp_selection *s)
 {
 	sp_json_dump(o, s);
 	sp_out_text(o, "}\n");
 }
 
-void sp_json_dump(struct sp_out *o, const struct sp_show *s)
+void sp_json_dump(struct sp_out *o, const struct sp_selection *s)
 {
-	struct sp_outside outside;
+	struct sp_unlisted_cpus outside;
 
-	sp_outside_open(&outside, s->m, s->metrics);
+	sp_unlisted_cpus_open(&outside, s->m, s->metrics);
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
 		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
 	process(o, s);
@@ -881,7 +881,7 @@ void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 	events(o, s->m);
 	relations(o, s);
 	sums(o, s, &outside);
-	sp_outside_close(&outside);
+	sp_unlisted_cpus_close(&outside);
 	metrics(o, s);
 	callsites(o, s);
 	calls(o, s->m);

@@ -6,7 +6,7 @@
 #include "format-writer.h"
 
 /* The whole dump but for its closing brace: more keys may follow, each with a comma before. */
-void sp_json_dump(struct sp_out *o, const struct sp_show *s);
+void sp_json_dump(struct sp_out *o, const struct sp_selection *s);
 
 /* Before each item of the list or object that was opened last: a comma, unless the item is its first; or, with lines of
  * their own, the end of the line before and the indent. */

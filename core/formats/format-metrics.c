@@ -73,7 +73,7 @@ static void why_none(struct sp_out *o, const struct sp_metrics *t, const struct 
 		sp_out_text(o, ": name fewer events, so that the same run counts all of these");
 	else if (is_of_one_component(t, d))
 		sp_out_text(o, ": count these in one set, since counts of different times are not divided");
-	else if (!d->apart)
+	else if (!d->has_gap)
 		sp_out_text(o, ": start a set for each PAPI component in the same thread");
 	else
 		sp_out_f(o, ", and the sets with them ran together only %u %% of the time: start and stop them together%s", d->covered,

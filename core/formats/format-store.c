@@ -9,26 +9,26 @@
 #include "format-writer.h"
 
 #define PIECE	4096u	/* no seam of the store's memory lies in one */
-#define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */
+#define GAPS	16384u	/* pieces; more than that in a row is a damaged `used` */
 
 /* Other threads may add blocks while the first ones are written, and a block
  * written late may name one of those: so the end is looked up again each time. */
 static uint64_t end_of_store(const struct sp_model *m)
 {
-	const struct sp_header *h = sp_image_at(m->image, 0, sizeof(*h));
+	const struct sp_header *h = sp_store_reader_at(m->reader, 0, sizeof(*h));
 	uint64_t end = m->h.used;
 
 	if (h)
-		end = sp_max(end, sp_acquire(&h->used));
-	if (!m->image->region)
-		end = sp_min(end, m->image->bytes);
+		end = sp_max(end, load_acquire(&h->used));
+	if (!m->reader->region)
+		end = sp_min(end, m->reader->bytes);
 	return end;
 }
 
 /* What of the header we know. */
 static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 {
-	const struct sp_header *is = sp_image_at(m->image, 0, sizeof(*is));
+	const struct sp_header *is = sp_store_reader_at(m->reader, 0, sizeof(*is));
 	struct sp_header h;
 
 	if (!is)
@@ -40,17 +40,17 @@ static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 	return sizeof(h);
 }
 
-static void write_image(struct sp_out *o, const struct sp_model *m)
+static void write_pieces(struct sp_out *o, const struct sp_model *m)
 {
 	uint64_t off = write_header(o, m), end = 0, n;
-	unsigned holes = 0;
+	unsigned gaps = 0;
 
-	for (; !o->error && holes < HOLES && (off < end || off < (end = end_of_store(m))); off += n) {
+	for (; !o->error && gaps < GAPS && (off < end || off < (end = end_of_store(m))); off += n) {
 		const void *piece;
 
 		n = sp_min(PIECE - off % PIECE, end - off);
-		piece = sp_image_at(m->image, off, n);
-		holes = piece ? 0 : holes + 1;
+		piece = sp_store_reader_at(m->reader, off, n);
+		gaps = piece ? 0 : gaps + 1;
 		if (piece)
 			sp_out_bytes(o, piece, n);
 		else
@@ -59,7 +59,7 @@ static void write_image(struct sp_out *o, const struct sp_model *m)
 }
 
 /* Those that were made, with their numbers. */
-static void put_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h, uint32_t number[SP_CALLS_MAX], uint32_t *n)
+static void append_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h, uint32_t number[SP_CALLS_MAX], uint32_t *n)
 {
 	sp_off text[SP_CALLS_MAX];
 	const char *name;
@@ -74,11 +74,11 @@ static void put_calls(struct sp_compact *c, const struct sp_model *m, struct sp_
 	h->call_names = sp_compact_begin(c, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + *n * sizeof(*text));
 	sp_compact_u32(c, *n);
 	sp_compact_u32(c, 0);
-	sp_compact_put(c, text, *n * sizeof(*text));
+	sp_compact_write(c, text, *n * sizeof(*text));
 	sp_compact_end(c);
 }
 
-static void put_modules(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+static void append_modules(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
 	for (uint32_t i = 0; i < SP_MODULES_MOST; i++) {
 		struct sp_module to;
@@ -87,7 +87,7 @@ static void put_modules(struct sp_compact *c, const struct sp_model *m, struct s
 			continue;
 		to = *m->intervals.module[i];
 		to.next = h->code.modules;
-		to.path = sp_compact_text(c, sp_image_text(m->image, to.path));
+		to.path = sp_compact_text(c, sp_store_reader_text(m->reader, to.path));
 		h->code.modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
 		h->code.n_modules++;
 	}
@@ -97,7 +97,7 @@ static void put_modules(struct sp_compact *c, const struct sp_model *m, struct s
 static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
 {
 	const struct sp_site *s = (const struct sp_site *)((const char *)(b + 1) + i * sp_site_bytes(b->frames));
-	uint32_t n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
+	uint32_t n = (uint32_t)sp_min(load_acquire(&s->n), b->frames);
 	struct sp_site is = *s;
 
 	is.n = n;
@@ -110,7 +110,7 @@ static const struct sp_frame *frames_in(const struct sp_sites *b, uint32_t i)
 }
 
 /* With no more room for frames than the deepest of them has. */
-static void put_site_block(struct sp_compact *c, const struct sp_model *m, const struct sp_sites *b, struct sp_header *h)
+static void append_site_block(struct sp_compact *c, const struct sp_model *m, const struct sp_sites *b, struct sp_header *h)
 {
 	/* One dump at a time: enter() in preload/lifecycle/exit.c. */
 	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];
@@ -122,34 +122,34 @@ static void put_site_block(struct sp_compact *c, const struct sp_model *m, const
 		to.frames = (uint32_t)sp_max(to.frames, site[i].n);
 		h->code.n_sites += site[i].n != 0;
 		for (uint32_t f = 0; f < site[i].n; f++)
-			symbol[i][f] = sp_compact_text(c, sp_image_text(m->image, sp_get(&frames_in(b, i)[f].symbol)));
+			symbol[i][f] = sp_compact_text(c, sp_store_reader_text(m->reader, load_relaxed(&frames_in(b, i)[f].symbol)));
 	}
 	if (!to.frames)
 		return;
 	h->code.sites = sp_compact_begin(c, SP_BLOCK_SITES, sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
-	sp_compact_put(c, &to.next, sizeof(to) - offsetof(struct sp_sites, next));
+	sp_compact_write(c, &to.next, sizeof(to) - offsetof(struct sp_sites, next));
 	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
-		sp_compact_put(c, &site[i], sizeof(site[i]));
+		sp_compact_write(c, &site[i], sizeof(site[i]));
 		for (uint32_t f = 0; f < site[i].n; f++) {
 			struct sp_frame frame = frames_in(b, i)[f];
 
 			frame.symbol = symbol[i][f];
-			sp_compact_put(c, &frame, sizeof(frame));
+			sp_compact_write(c, &frame, sizeof(frame));
 		}
 		sp_compact_zeros(c, (to.frames - site[i].n) * sizeof(struct sp_frame));
 	}
 	sp_compact_end(c);
 }
 
-static void put_machine(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+static void append_machine(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
-	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p = sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
 	struct sp_tree t = { .n = 0 };
 
 	if (p && !sp_tree_read(&t, p))
 		p = NULL;
 	h->compact.n_machines = 1;
-	h->compact.machines = sp_compact_machine(c, h->process.host, &t, p ? sp_image_text(m->image, p->source) : NULL);
+	h->compact.machines = sp_compact_machine(c, h->process.host, &t, p ? sp_store_reader_text(m->reader, p->source) : NULL);
 }
 
 /* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
@@ -162,17 +162,17 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 
 	sp_out_repeat(o, '\0', sizeof(h));
 	sp_compact_header(&c, m, &h);
-	put_calls(&c, m, &h, call, &map.n_calls);
+	append_calls(&c, m, &h, call, &map.n_calls);
 	for (uint32_t i = 0; i < m->n_events; i++)
 		if (m->event[i])
-			h.lists.events = sp_compact_event(&c, m->image, m->event[i], sp_image_text(m->image, m->event[i]->name), h.lists.events);
+			h.lists.events = sp_compact_event(&c, m->reader, m->event[i], sp_store_reader_text(m->reader, m->event[i]->name), h.lists.events);
 	h.lists.n_events = m->n_events;
-	put_modules(&c, m, &h);
+	append_modules(&c, m, &h);
 	for (uint32_t i = 0; i < SP_COUNT(m->intervals.sites); i++)
 		if (m->intervals.sites[i])
-			put_site_block(&c, m, m->intervals.sites[i], &h);
+			append_site_block(&c, m, m->intervals.sites[i], &h);
 	own = h;
-	put_machine(&c, m, &h);
+	append_machine(&c, m, &h);
 	h.compact.members = sp_compact_here(&c);
 	h.compact.n_members = 1;
 	sp_compact_process(&c, m, &map, &own, false);
@@ -181,10 +181,10 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 	sp_compact_again(&c, 0, &h, sizeof(h));
 }
 
-void sp_view_store(struct sp_out *o, const struct sp_show *s)
+void sp_format_store(struct sp_out *o, const struct sp_selection *s)
 {
 	if (!s->m->memory || sp_is_merged(s->m) || s->m->tally.damaged || sp_is_torn(s->m) || !o->own)
-		write_image(o, s->m);
+		write_pieces(o, s->m);
 	else
 		write_compact(o, s->m);
 }

@@ -11,21 +11,21 @@
 #define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
 #define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
 
-struct whereabouts {
+struct location_columns {
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
 	const char *allowed;		/* "0-3"; "": not known */
 	uint64_t moves;
 	bool moves_known;
 };
 
-static void find(struct whereabouts *w, struct sp_model *m, uint64_t first)
+static void find(struct location_columns *w, struct sp_model *m, uint64_t first)
 {
 	struct sp_row row = { .only_cells = true, .walk.index = first };
 	const unsigned bits = 8 * sizeof(unsigned long);
 	sp_off thread = 0;
 	struct sp_at_cpu at;
 
-	*w = (struct whereabouts){ .allowed = "", .moves_known = true };
+	*w = (struct location_columns){ .allowed = "", .moves_known = true };
 	while (sp_model_next(m, &row) && (!thread || row.thread_at == thread)) {
 		if (!thread && row.times)
 			w->allowed = sp_model_text(m, row.times->allowed);
@@ -43,7 +43,7 @@ static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 {
 	const char *all = sp_model_text(t->m, sp_process_header(t->m, (uint32_t)row->process)->cpus_allowed);
 	char *ran = t->tail[0];
-	struct whereabouts w;
+	struct location_columns w;
 	struct sp_out o;
 
 	find(&w, t->s->m, row->relation);
@@ -105,12 +105,12 @@ static struct sp_table table_of(struct sp_levels *levels)
 	bool runs = sp_n_repeats(levels->m) && levels->level->what == SP_LEVEL_PROCESS;
 	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
-	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
+	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .plural = ranks ? "ranks" : levels->level->plural,
 				  .row = level_row, .arg = levels, .name_spread = ranks,
 				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
 
-int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
+int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_levels *levels, bool below)
 {
 	struct sp_table t = table_of(levels);
 
@@ -129,7 +129,7 @@ int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *l
 	return 0;
 }
 
-void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *name)
+void sp_text_heaviest(struct sp_out *o, const struct sp_selection *s, const char *name)
 {
 	const struct sp_level *level = sp_level_by_name(name);
 	bool code = sp_level_is_code(level), any = !code;

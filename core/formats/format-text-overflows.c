@@ -52,7 +52,7 @@ static uint32_t add_places(const struct sp_model *m, const struct sp_row *row, c
 	return n;
 }
 
-static void say_places(struct sp_out *o, struct place *places, uint32_t n, uint64_t calls)
+static void report_places(struct sp_out *o, struct place *places, uint32_t n, uint64_t calls)
 {
 	char buf[48];
 
@@ -66,7 +66,7 @@ static void say_places(struct sp_out *o, struct place *places, uint32_t n, uint6
 	}
 }
 
-static void say_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e)
+static void report_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e)
 {
 	struct place places[PLACES_MOST] = { 0 };
 	struct sp_overflowed at;
@@ -100,7 +100,7 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 	}
 	if (shown > CPUS_SHOWN)
 		sp_out_f(o, ", %'u CPUs more", shown - CPUS_SHOWN);
-	say_places(o, places, n, calls);
+	report_places(o, places, n, calls);
 }
 
 bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024])
@@ -112,7 +112,7 @@ bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32
 		if (at.event < *next)
 			continue;
 		sp_memory_init(&o, text, 1024);
-		say_event(&o, m, row, at.event);
+		report_event(&o, m, row, at.event);
 		sp_memory_text(&o);
 		*next = at.event + 1;
 		return true;

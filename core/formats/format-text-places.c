@@ -79,9 +79,9 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= sp_kind_unknown(m);
 			if (t->s->metrics)
-				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.hole, t->sums.metric);
+				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.unsupported, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e) && !sp_row_left(m, &row, e))
+				if (sp_row_place(&row, e) < 0 && !sp_is_unsupported(&at, e) && !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }
@@ -128,10 +128,10 @@ static void add_place(struct sp_table *t, uint64_t at)
 	t->rows.n = any ? t->rows.n : before;
 }
 
-static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *things)
+static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *plural)
 {
 	t->title = title;
-	t->things = things;
+	t->plural = plural;
 	sp_table_blocks(o, t);
 	t->rows.n = 0;
 }
@@ -167,7 +167,7 @@ static void hosts(struct sp_out *o, struct sp_table *t, struct tree *r)
 	show(o, t, "host", "hosts");
 }
 
-void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
+void sp_text_cpus(struct sp_out *o, const struct sp_selection *s)
 {
 	const struct sp_model *m = s->m;
 	struct tree r;
@@ -175,7 +175,7 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 
 	if (!open_tree(&r, m))
 		return;
-	if (sp_table_open(&t, s, m->n_components + SP_OUTSIDE_MOST + 1)) {
+	if (sp_table_open(&t, s, m->n_components + SP_UNLISTED_CPUS_MOST + 1)) {
 		if (m->n_machines > 1)
 			hosts(o, &t, &r);
 		if (m->n_machines <= 1 || s->all)
@@ -272,7 +272,7 @@ static void event_lines(struct sp_text_list *l, void *from)
 			metric_lines(l, l->s->metrics, (uint32_t)i);
 }
 
-void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
+void sp_text_other_events(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_table t = { 0 };
 	uint32_t from;
@@ -316,7 +316,7 @@ static void gauge_lines(struct sp_text_list *l, void *nothing)
 				gauge_line(l, &g);
 }
 
-void sp_text_gauges(struct sp_out *o, const struct sp_show *s)
+void sp_text_gauges(struct sp_out *o, const struct sp_selection *s)
 {
 	sp_list_show(o, s, 6, true, "gauges", gauge_lines, NULL);
 }
@@ -331,12 +331,12 @@ static void run_line(struct sp_text_list *l, uint32_t e, const struct sp_spread 
 	const char *cell[] = { sp_text_event(m, e, name), runs, mean, spread, min, max };
 
 	sp_text_f(runs, sizeof(runs), "%'u", s->n);
-	sp_short_text(mean, m, e, sp_nearest(type, s->mean));
+	sp_short_text(mean, m, e, sp_round_to_type(type, s->mean));
 	if (s->mean < 1000.0 && !strpbrk(mean, " kMGTPE"))	/* of 0, 0 and 1 it is not 0 */
 		sp_text_f(mean, sizeof(mean), "%.1f", s->mean);
 	sp_text_f(spread, sizeof(spread), "%.2f %%", s->mean > 0.0 ? sp_deviation(s) / s->mean * 100.0 : 0.0);
-	sp_short_text(min, m, e, sp_nearest(type, s->min));
-	sp_short_text(max, m, e, sp_nearest(type, s->max));
+	sp_short_text(min, m, e, sp_round_to_type(type, s->min));
+	sp_short_text(max, m, e, sp_round_to_type(type, s->max));
 	sp_list_line(l, cell);
 }
 
@@ -351,7 +351,7 @@ static void run_lines(struct sp_text_list *l, void *spread)
 			run_line(l, e, &s[e]);
 }
 
-void sp_text_repeats(struct sp_out *o, const struct sp_show *s)
+void sp_text_repeats(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_spread *spread = sp_repeats_spread(s->m);
 

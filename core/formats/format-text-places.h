@@ -5,7 +5,7 @@
 
 #include "format-writer.h"
 
-void sp_text_cpus(struct sp_out *o, const struct sp_show *s);
-void sp_text_other_events(struct sp_out *o, const struct sp_show *s);
-void sp_text_gauges(struct sp_out *o, const struct sp_show *s);
-void sp_text_repeats(struct sp_out *o, const struct sp_show *s);	/* (sspapi stat -r); nothing, where the store is of one run */
+void sp_text_cpus(struct sp_out *o, const struct sp_selection *s);
+void sp_text_other_events(struct sp_out *o, const struct sp_selection *s);
+void sp_text_gauges(struct sp_out *o, const struct sp_selection *s);
+void sp_text_repeats(struct sp_out *o, const struct sp_selection *s);	/* (sspapi stat -r); nothing, where the store is of one run */

@@ -160,7 +160,7 @@ struct style {
 	uint32_t own;			/* the frame of the program's */
 	uint64_t marks;			/* frames at which it parts from other sites: shown */
 	uint64_t places;		/* of these: from one in the same function */
-	uint64_t twins;			/* of these: on the same line */
+	uint64_t same_line;			/* of these: on the same line */
 };
 
 /* A path, and which frame of it is the program's own. */
@@ -206,14 +206,14 @@ static struct style find_style(const struct sp_model *m, const struct owner *own
 		if (k >= its.n || !frame_at(m, id, i, &f) || !frame_at(m, other, k, &g) || !in_one_function(&f, &g))
 			continue;
 		s.places |= 1ull << i;
-		s.twins |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
+		s.same_line |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
 	}
 	return s;
 }
 
 /* ---- found once --------------------------------------------------------------- */
 
-struct sp_sites_told {
+struct sp_site_texts {
 	const struct sp_model *m;
 	uint32_t n;
 	bool owner_known;
@@ -221,14 +221,14 @@ struct sp_sites_told {
 	struct style style[];		/* [n] */
 };
 
-static uint64_t told_bytes(uint32_t n)
+static uint64_t site_texts_bytes(uint32_t n)
 {
-	return sizeof(struct sp_sites_told) + (uint64_t)n * sizeof(struct style);
+	return sizeof(struct sp_site_texts) + (uint64_t)n * sizeof(struct style);
 }
 
-struct sp_sites_told *sp_sites_tell(const struct sp_model *m)
+struct sp_site_texts *sp_site_texts_new(const struct sp_model *m)
 {
-	struct sp_sites_told *t = sp_map(told_bytes(m->n_callsites));
+	struct sp_site_texts *t = sp_map(site_texts_bytes(m->n_callsites));
 
 	if (t) {
 		t->m = m;
@@ -237,15 +237,15 @@ struct sp_sites_told *sp_sites_tell(const struct sp_model *m)
 	return t;
 }
 
-void sp_sites_forget(struct sp_sites_told *t)
+void sp_sites_forget(struct sp_site_texts *t)
 {
 	if (t)
-		sp_unmap(t, told_bytes(t->n));
+		sp_unmap(t, site_texts_bytes(t->n));
 }
 
 /* Each is compared with all others, so that a name that needed six of them took 200,000 instructions where there were five
  * sites: that was four fifths of a dump. */
-static struct style style_of(struct sp_sites_told *t, uint32_t id, uint32_t n)
+static struct style style_of(struct sp_site_texts *t, uint32_t id, uint32_t n)
 {
 	if (!t->owner_known)
 		t->owner = owner_of(t->m);
@@ -259,18 +259,18 @@ static struct style style_of(struct sp_sites_told *t, uint32_t id, uint32_t n)
 
 /* ---- words -------------------------------------------------------------------- */
 
-static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
+static void place(struct sp_out *o, const struct sp_frame_seen *f, bool on_same_line)
 {
 	if (*f->line)
 		sp_out_plain(o, sp_base_name(f->line));
-	if (*f->line && twin)
+	if (*f->line && on_same_line)
 		sp_out_char(o, ' ');
-	if (!*f->line || twin)
+	if (!*f->line || on_same_line)
 		sp_out_hex(o, f->offset);
 }
 
 static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const struct sp_frame_seen *f, enum room room,
-		  bool with_place, bool twin)
+		  bool with_place, bool on_same_line)
 {
 	if (*f->symbol) {
 		function(o, m, i, f->symbol, room);
@@ -284,7 +284,7 @@ static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const 
 	if (!with_place && strcmp(f->symbol, "operator()") != 0 && !(is_linkers(f->symbol) && is_one_of_several(m, i, f->symbol)))
 		return;
 	sp_out_text(o, " (");
-	place(o, f, twin);
+	place(o, f, on_same_line);
 	sp_out_char(o, ')');
 }
 
@@ -320,12 +320,12 @@ static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint
 			continue;
 		sp_out_text(o, any ? " < " : "");
 		any = true;
-		frame(o, m, i, &f, room, s->places >> i & 1, s->twins >> i & 1);
+		frame(o, m, i, &f, room, s->places >> i & 1, s->same_line >> i & 1);
 	}
 }
 
 /* What stands on one side of the arrow; site 0: not known. */
-static void side(struct sp_out *o, struct sp_sites_told *t, uint32_t id, enum room room)
+static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, enum room room)
 {
 	const struct sp_model *m = t->m;
 	struct sp_callsite c = { 0 };
@@ -354,9 +354,9 @@ static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, u
 
 /* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)"; a loop's:
  * "solve (main.c:40 → 40)". */
-static bool one_function(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, enum room room)
+static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, enum room room)
 {
-	const struct sp_model *m = told->m;
+	const struct sp_model *m = site_texts->m;
 	struct sp_callsite a = { 0 }, b = { 0 };
 	struct sp_frame_seen f, g;
 	struct style s, t;
@@ -365,29 +365,29 @@ static bool one_function(struct sp_out *o, struct sp_sites_told *told, uint32_t 
 
 	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name || a.frames != b.frames)
 		return false;
-	s = style_of(told, from, a.frames);
-	t = style_of(told, to, b.frames);
+	s = style_of(site_texts, from, a.frames);
+	t = style_of(site_texts, to, b.frames);
 	at = pivot_of(m, from, to, a.frames, s.own);
 	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol || !in_one_function(&f, &g) ||
 	    (s.marks | t.marks) & ((1ull << at) - 1) || (from == to && !(s.places >> at & 1)))
 		return false;
 	function(o, m, at, f.symbol, room);
 	sp_out_text(o, " (");
-	place(o, &f, s.twins >> at & 1);
+	place(o, &f, s.same_line >> at & 1);
 	sp_out_text(o, " → ");
 	file = strcspn(f.line, ":") + 1;
 	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a line, that */
-		g.line += strcmp(f.line, g.line) || !(t.twins >> at & 1) ? file : strlen(g.line);
-	place(o, &g, t.twins >> at & 1);
+		g.line += strcmp(f.line, g.line) || !(t.same_line >> at & 1) ? file : strlen(g.line);
+	place(o, &g, t.same_line >> at & 1);
 	sp_out_char(o, ')');
 	s.marks |= t.marks;
 	s.places |= t.places;
-	s.twins |= t.twins;
+	s.same_line |= t.same_line;
 	frames(o, m, from, at + 1, a.frames, &s, room);
 	return true;
 }
 
-void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width)
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, unsigned width)
 {
 	char text[2 * TEXT], number[64];
 	struct sp_callsite c;
@@ -397,7 +397,7 @@ void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, u
 		sp_out_text(o, "other call sites");
 		return;
 	}
-	if (from == to && sp_model_callsite(told->m, to, &c) && *c.name) {
+	if (from == to && sp_model_callsite(site_texts->m, to, &c) && *c.name) {
 		sp_memory_init(&t, text, sizeof(text));
 		sp_out_plain(&t, c.name);
 		sp_clip(o, sp_memory_text(&t), width);
@@ -405,10 +405,10 @@ void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, u
 	}
 	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
 		sp_memory_init(&t, text, sizeof(text));
-		if (!one_function(&t, told, from, to, room)) {
-			side(&t, told, from, room);
+		if (!one_function(&t, site_texts, from, to, room)) {
+			side(&t, site_texts, from, room);
 			sp_out_text(&t, " → ");
-			side(&t, told, to, room);
+			side(&t, site_texts, to, room);
 		}
 		if (sp_columns(sp_memory_text(&t)) <= width) {
 			sp_out_text(o, text);

@@ -20,7 +20,7 @@ static void choose_columns(struct sp_table *t)
 	t->first = t->heavy = m->n_events;
 	for (uint32_t e = m->n_events; e-- > 0;) {
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
-		if (t->columns[e] && sp_show_event(t->s, e) && (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
+		if (t->columns[e] && sp_selection_event(t->s, e) && (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
 			t->first = e;
 		if (t->columns[e] && m->sums.total[e] && sp_event_is_time(m, e))
 			t->heavy = e;
@@ -49,7 +49,7 @@ static struct sp_text_sums sums_at(const struct sp_table *t, char **p)
 				      .metric = (struct sp_metric_sum *)(at + sp_align(17 * ne, 8)) };
 }
 
-bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
+bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t room)
 {
 	uint64_t ne = s->m->n_events, nm = s->metrics ? s->metrics->n : 0;
 	char *p;
@@ -132,7 +132,7 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 }
 
 /* Those of one weight as they were added. */
-static bool stands_before(const void *table, uint32_t a, uint32_t b)
+static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 {
 	const struct sp_text_weight *x = &((const struct sp_table *)table)->rows.weight[a], *y = &((const struct sp_table *)table)->rows.weight[b];
 
@@ -192,7 +192,7 @@ void sp_table_spread(struct sp_table *t)
 static void end_spread(struct sp_table *t)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++) {
-		t->spread.row[1].total[e] = sp_nearest(sp_event_type(t->m, e), t->spread.n[e] ? t->spread.sum[e] / t->spread.n[e] : 0.0);
+		t->spread.row[1].total[e] = sp_round_to_type(sp_event_type(t->m, e), t->spread.n[e] ? t->spread.sum[e] / t->spread.n[e] : 0.0);
 		for (unsigned i = 0; i < 3; i++) {
 			t->spread.row[i].exact[e] = t->spread.row[i].total[e];
 			t->spread.row[i].has[e] = t->spread.n[e];
@@ -291,7 +291,7 @@ static unsigned heading_lines(const char *text, unsigned width)
 static bool is_column(const struct sp_table *t, uint32_t id)
 {
 	if (id < t->m->n_events)
-		return t->columns[id] && sp_show_event(t->s, id);
+		return t->columns[id] && sp_selection_event(t->s, id);
 	return metric(t, id)->shown && !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
@@ -381,7 +381,7 @@ bool sp_table_columns(struct sp_table *t)
 static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] && sp_show_event(t->s, e))
+		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] && sp_selection_event(t->s, e))
 			return true;
 	return false;
 }
@@ -484,7 +484,7 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 static void rest_label(struct sp_table *t, uint32_t n)
 {
 	clear(t);
-	sp_text_f(t->label, sizeof(t->label), "… and %'u more %s", n, t->things);
+	sp_text_f(t->label, sizeof(t->label), "… and %'u more %s", n, t->plural);
 }
 
 static unsigned room_for_label(const struct sp_table *t)
@@ -547,7 +547,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 	if (!t->rows.n)
 		return;
 	if (!t->in_place)
-		sp_sort(t->rows.order, t->rows.n, stands_before, t);
+		sp_sort(t->rows.order, t->rows.n, sorts_before, t);
 	t->marks = is_unproven(t, t->m->sums.total, t->m->sums.total_exact);
 	measure(t, shown, spread);
 	sp_out_text(o, t->first_line ? "" : "\n");
@@ -624,13 +624,13 @@ void sp_list_line(struct sp_text_list *l, const char *const *cell)
 		sp_heading_end(l->o, bold);
 }
 
-void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, bool below, const char *things,
-		  void (*tell)(struct sp_text_list *l, void *arg), void *arg)
+void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below, const char *plural,
+		  void (*add_rows)(struct sp_text_list *l, void *arg), void *arg)
 {
 	struct sp_text_list l = { .s = s, .n = columns };
 	unsigned used = 0;
 
-	tell(&l, arg);
+	add_rows(&l, arg);
 	if (l.lines < 2)
 		return;
 	for (unsigned i = 1; i < l.n; i++)
@@ -639,10 +639,10 @@ void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, b
 	l.o = o;
 	l.lines = l.left = 0;
 	sp_out_text(o, below ? "\n" : "");
-	tell(&l, arg);
+	add_rows(&l, arg);
 	if (!l.left)
 		return;
-	sp_out_f(o, "… and %'u more %s", l.left, things);
+	sp_out_f(o, "… and %'u more %s", l.left, plural);
 	sp_text_shown_by(o, s, "all");
 	sp_out_char(o, '\n');
 }

@@ -15,7 +15,7 @@
 #define SP_TEXT_EVENTS	6u
 #define SP_TEXT_ROWS	10u		/* shown of a table */
 
-static inline void sp_text_cut(const struct sp_show *s)
+static inline void sp_text_cut(const struct sp_selection *s)
 {
 	if (s->cut)
 		*s->cut = true;
@@ -50,8 +50,8 @@ struct sp_table_rows {
 };
 
 struct sp_table {
-	const struct sp_show *s;
-	const char *title, *things;	/* "CPU", "CPUs": of what is left out */
+	const struct sp_selection *s;
+	const char *title, *plural;	/* "CPU", "CPUs": of what is left out */
 	const char *tail_title[SP_TEXT_TAILS];	/* NULL: no such column */
 	const char *further;		/* the level that shows what has no room here, in a line below; NULL: not said */
 	unsigned most;			/* events beside each other; 0: what fits */
@@ -85,7 +85,7 @@ struct sp_table {
 };
 
 /* False: there is no memory.  `room`: most rows. */
-bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room);
+bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t room);
 void sp_table_close(struct sp_table *t);
 
 /* One more row, if it has anything in any column. */
@@ -128,13 +128,13 @@ static inline bool sp_event_has_column(const struct sp_model *m, uint32_t e)
 /* Lists, of what does not fit into tables of events: told twice, to measure and to write; the
  * first line is the heading, the first two columns stand on the left. */
 struct sp_text_list {
-	const struct sp_show *s;
+	const struct sp_selection *s;
 	struct sp_out *o;		/* NULL: widths are measured */
 	unsigned width[8], n;
 	uint32_t lines, left;		/* shown; and left out */
 };
 void sp_list_line(struct sp_text_list *l, const char *const *cell);
-/* Measured, then written if there is more than the heading; `things` are what is left out; `below`:
+/* Measured, then written if there is more than the heading; `plural` are what is left out; `below`:
  * something stands above. */
-void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, bool below, const char *things,
-		  void (*tell)(struct sp_text_list *l, void *arg), void *arg);
+void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below, const char *plural,
+		  void (*add_rows)(struct sp_text_list *l, void *arg), void *arg);

@@ -16,11 +16,11 @@ void sp_heading_end(struct sp_out *o, bool bold)
 
 void sp_text_command(struct sp_out *o, const struct sp_model *m)
 {
-	const char *exe = sp_model_text(m, m->h.process.exe), *arg = sp_image_text_at(m->image, m->h.process.args, 0);
+	const char *exe = sp_model_text(m, m->h.process.exe), *arg = sp_store_reader_text_at(m->reader, m->h.process.args, 0);
 
 	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.process.args, i)); i++)
+	for (uint32_t i = 1; !o->error && (arg = sp_store_reader_text_at(m->reader, m->h.process.args, i)); i++)
 		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
 }
 
@@ -244,7 +244,7 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 }
 
 /* Sums of a damaged store may be anything. */
-int64_t sp_nearest(enum sp_data_type type, double d)
+int64_t sp_round_to_type(enum sp_data_type type, double d)
 {
 	if (type == SP_FP64)
 		return sp_float_bits(d);
@@ -276,9 +276,9 @@ const char *sp_share(char buf[48], double part, double whole)
 	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %") : sp_text_f(buf, 48, "%.0f %%", share);
 }
 
-void sp_text_shown_by(struct sp_out *o, const struct sp_show *s, const char *option)
+void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char *option)
 {
-	bool store = s->file && strcmp(s->file, SP_VIEW_NO_STORE) != 0;
+	bool store = s->file && strcmp(s->file, SP_FORMAT_NO_STORE) != 0;
 
 	if (store)
 		sp_out_f(o, ": sspapi report --%s%s%s", option, *s->file ? " " : "", s->file);
@@ -428,14 +428,14 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 {
 	for (uint32_t e = (*next)++; e < m->n_events; e = (*next)++) {
 		uint32_t by = sp_event_observers(m, e), more = 0;
-		bool told = false;
+		bool has_rest = false;
 		char name[256 + 48];
 
 		for (uint32_t i = 0; i < m->n_events && by; i++) {
-			told = told || (i < e && sp_event_observers(m, i) == by);
+			has_rest = has_rest || (i < e && sp_event_observers(m, i) == by);
 			more += i > e && sp_event_observers(m, i) == by;
 		}
-		if (!by || told)
+		if (!by || has_rest)
 			continue;
 		sp_text_event(m, e, name);
 		if (more)

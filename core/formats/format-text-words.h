@@ -39,9 +39,9 @@ unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 /* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ": --OPTION" of the verb that
  * shows it (a level), or nothing (all). */
-void sp_text_shown_by(struct sp_out *o, const struct sp_show *s, const char *option);
+void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char *option);
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
-int64_t sp_nearest(enum sp_data_type type, double d);	/* the nearest value of the type */
+int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value of the type */
 
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
@@ -66,13 +66,13 @@ bool sp_text_is_event(const struct sp_model *m, const char *name);
 
 /* The model's call sites, and what tells them apart, which is found once for all names; NULL: there is no memory.  No longer
  * than the model. */
-struct sp_sites_told;
-struct sp_sites_told *sp_sites_tell(const struct sp_model *m);
-void sp_sites_forget(struct sp_sites_told *t);
+struct sp_site_texts;
+struct sp_site_texts *sp_site_texts_new(const struct sp_model *m);
+void sp_sites_forget(struct sp_site_texts *t);
 
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
  * columns; what tells it from others is not cut off (format-text-sites.c). */
-void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width);
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, unsigned width);
 
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is

@@ -166,7 +166,7 @@ static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 	double part = sp_value_double(type, m->sums.total[e]) - sp_value_double(type, m->sums.total_exact[e]);
 	char buf[48];
 
-	sp_short_text(buf, m, e, sp_nearest(type, part));
+	sp_short_text(buf, m, e, sp_round_to_type(type, part));
 	sp_out_f(o, "at most %s", buf);
 	sp_short_text(buf, m, e, m->sums.total[e]);
 	sp_out_f(o, " of %s", buf);
@@ -175,15 +175,15 @@ static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 /* "3 % of A (at most 12 of 400) and <1 % of B (at most 4.200 us of 127.2 ms) are not proven on their CPU (~)" */
 static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t n)
 {
-	uint32_t told = 0, last = 0;
+	uint32_t n_listed = 0, last = 0;
 	char text[256], buf[48];
 
-	for (uint32_t e = 0; e < m->n_events && told < (n == 4 ? 4 : 3); e++) {
+	for (uint32_t e = 0; e < m->n_events && n_listed < (n == 4 ? 4 : 3); e++) {
 		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]) : -1.0;
 
 		if (share < 0.0 || share >= 1.0)
 			continue;
-		sp_out_f(o, "%s%s of %s", !told ? "" : told + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
+		sp_out_f(o, "%s%s of %s", !n_listed ? "" : n_listed + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
 			 sp_text_event(m, e, text));
 		if (n > 1) {
 			sp_out_text(o, " (");
@@ -191,10 +191,10 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 			sp_out_char(o, ')');
 		}
 		last = e;
-		told++;
+		n_listed++;
 	}
-	if (n > told)
-		sp_out_f(o, " and some of %'u more event%s", n - told, SP_MANY(n - told));
+	if (n > n_listed)
+		sp_out_f(o, " and some of %'u more event%s", n - n_listed, SP_MANY(n - n_listed));
 	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): " : " are not proven on their CPU (~)");
 	if (n == 1) {
 		at_most(o, m, last);
@@ -218,16 +218,16 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 	struct sp_row row = { .only_cells = true };
 	enum sp_why whys[SP_WHYS];
 	char text[SP_WHY_TEXT];
-	uint64_t told = 0;
+	uint64_t n_listed = 0;
 	uint32_t n = 0;
 
 	while (sp_model_next(m, &row)) {
 		if (row.proven || !has_column(m, &row))
 			continue;
 		sp_unwatched_add(&unwatched[row.why], &row);
-		if (!(told >> row.why & 1))
+		if (!(n_listed >> row.why & 1))
 			whys[n++] = row.why;
-		told |= 1ull << row.why;
+		n_listed |= 1ull << row.why;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (whys[i] != SP_WHY_NONE)
@@ -298,13 +298,13 @@ static uint64_t calls_of(const struct sp_model *m, const char *prefix)
 }
 
 /* Only where there is a note that says why. */
-static const char *refused(const struct sp_model *m, const char *told, const char *else_)
+static const char *refused(const struct sp_model *m, const char *n_listed, const char *else_)
 {
 	const char *note;
 
 	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++)
 		if (strncmp(note, "PAPI refused ", 13) == 0 || strncmp(note, "PAPI's component ", 17) == 0)
-			return told;
+			return n_listed;
 	return else_;
 }
 
@@ -344,7 +344,7 @@ struct notes {
 	struct sp_out *o;
 	bool all;
 	uint32_t lines, left;
-	bool any_attached, any_nowhere, any_overflows;	/* of the rows, as notes_of_sets met them */
+	bool any_attached, any_without_cpu, any_overflows;	/* of the rows, as notes_of_sets met them */
 };
 
 static void note(struct notes *n, const char *text)
@@ -413,13 +413,13 @@ static const char *place_word(const struct sp_event *v)
 	return v && v->place < SP_COUNT(words) ? words[v->place] : NULL;
 }
 
-static bool is_nowhere(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+static bool has_no_cpu(const struct sp_model *m, const struct sp_row *row, uint32_t i)
 {
 	return row->scope != SP_SCOPE_THREAD && place_word(m->event[row->event[i]]) && sp_row_place(row, i) < 0;
 }
 
 /* Walks of their own are for what few runs have. */
-static void look_for_rare(struct notes *n, const struct sp_model *m, const struct sp_row *row)
+static void note_rare(struct notes *n, const struct sp_model *m, const struct sp_row *row)
 {
 	struct sp_overflowed at;
 	uint32_t next = 0;
@@ -427,7 +427,7 @@ static void look_for_rare(struct notes *n, const struct sp_model *m, const struc
 	n->any_attached |= sp_row_watched(m, row) != NULL;
 	n->any_overflows |= sp_row_overflow(m, row, &next, &at);
 	for (uint32_t i = 0; i < row->k; i++)
-		n->any_nowhere |= is_nowhere(m, row, i);
+		n->any_without_cpu |= has_no_cpu(m, row, i);
 }
 
 static void notes_of_sets(struct notes *n, struct sp_model *m)
@@ -438,7 +438,7 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row)) {
 		uint32_t bits = of_set(m, &row);
 
-		look_for_rare(n, m, &row);
+		note_rare(n, m, &row);
 		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
 			continue;
 		for (unsigned i = 0; i < SP_COUNT(is); i++)
@@ -476,27 +476,27 @@ static void attached(struct notes *n, struct sp_model *m)
 		before = w;
 		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
 		sp_out_f(&line, "%d (%s", w->tid, sp_fixed_text(name, w->name, 16));
-		for (uint32_t i = 0; (word = sp_image_text_at(m->image, w->args, i)); i++)
+		for (uint32_t i = 0; (word = sp_store_reader_text_at(m->reader, w->args, i)); i++)
 			sp_out_f(&line, i ? " %s" : ": %s", word);
 		NOTE(n, "%s) was counted by attaching to it%s", sp_memory_text(&line), over[w->over < SP_COUNT(over) ? w->over : 0]);
 	}
 }
 
 /* Of what PAPI counts in one place that the topology does not have: the event, once. */
-static void nowhere(struct notes *n, struct sp_model *m)
+static void note_without_cpu(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true };
-	uint32_t told = UINT32_MAX;
+	uint32_t n_listed = UINT32_MAX;
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.k; i++) {
 			char buf[32];
 
-			if (!is_nowhere(m, &row, i) || row.event[i] == told)
+			if (!has_no_cpu(m, &row, i) || row.event[i] == n_listed)
 				continue;
-			told = row.event[i];
-			NOTE(n, "%s: the topology shows no such %s; these counts are on no component", sp_event_name(m, told, buf),
-			     place_word(m->event[told]));
+			n_listed = row.event[i];
+			NOTE(n, "%s: the topology shows no such %s; these counts are on no component", sp_event_name(m, n_listed, buf),
+			     place_word(m->event[n_listed]));
 		}
 }
 
@@ -537,7 +537,7 @@ static void outside(struct notes *n, const struct sp_model *m)
 	sp_memory_init(&line, text, sizeof(text));
 	for (uint32_t i = 0; i < m->n_outside; i++)
 		sp_out_f(&line, "%s%d", i ? ", " : "", m->outside[i]);
-	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
+	sp_out_text(&line, m->n_outside == SP_UNLISTED_CPUS_MOST ? " and perhaps more" : "");
 	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside), sp_memory_text(&line),
 	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online later" : "the topology is not all of this machine's");
 }
@@ -570,7 +570,7 @@ static void of_one_pmu(struct notes *n, const struct sp_model *m)
 	}
 }
 
-static void metrics_of_sets(struct notes *n, const struct sp_show *s)
+static void metrics_of_sets(struct notes *n, const struct sp_selection *s)
 {
 	char text[1024];
 
@@ -604,7 +604,7 @@ static void regions(struct notes *n, struct sp_model *m)
 			}
 }
 
-static void all_notes(struct sp_out *o, const struct sp_show *s)
+static void all_notes(struct sp_out *o, const struct sp_selection *s)
 {
 	struct notes n = { .o = o, .all = s->all };
 	struct sp_model *m = s->m;
@@ -621,8 +621,8 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	notes_of_sets(&n, m);
 	if (n.any_attached)
 		attached(&n, m);
-	if (n.any_nowhere)
-		nowhere(&n, m);
+	if (n.any_without_cpu)
+		note_without_cpu(&n, m);
 	for (uint32_t e = 0; sp_text_observers(m, &e, observed);)
 		note(&n, observed);
 	if (n.any_overflows)
@@ -642,7 +642,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 /* ---- all of it ---------------------------------------------------------------------- */
 
 /* What of sspapi report shows more than stands here; NULL: nothing. */
-static const char *shows_more(const struct sp_show *s)
+static const char *shows_more(const struct sp_selection *s)
 {
 	if (s->all)
 		return NULL;
@@ -656,21 +656,21 @@ static const char *shows_more(const struct sp_show *s)
 	return s->cut && *s->cut ? "--all" : NULL;
 }
 
-static void further(struct sp_out *o, const struct sp_show *s)
+static void further(struct sp_out *o, const struct sp_selection *s)
 {
 	const char *more = s->file && s->m->tally.readings ? shows_more(s) : NULL;
 
 	if (!more)
 		return;
-	if (sp_show_keeps_nothing(s))
+	if (sp_selection_keeps_nothing(s))
 		sp_out_text(o, "\nlook further: -o FILE.sspapi keeps what sspapi report shows\n");
-	else if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
+	else if (strcmp(s->file, SP_FORMAT_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 	else
 		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
 }
 
-void sp_text_begin(struct sp_out *o, const struct sp_show *s)
+void sp_text_begin(struct sp_out *o, const struct sp_selection *s)
 {
 	first_line(o, s->m);
 	if (!s->m->tally.readings) {
@@ -681,17 +681,17 @@ void sp_text_begin(struct sp_out *o, const struct sp_show *s)
 	sp_text_repeats(o, s);
 }
 
-void sp_text_end(struct sp_out *o, const struct sp_show *s)
+void sp_text_end(struct sp_out *o, const struct sp_selection *s)
 {
 	all_notes(o, s);
 	further(o, s);
 }
 
-void sp_view_text(struct sp_out *o, const struct sp_show *shown)
+void sp_format_text(struct sp_out *o, const struct sp_selection *shown)
 {
 	bool cut = false;
-	struct sp_show show = *shown;
-	const struct sp_show *s = &show;
+	struct sp_selection show = *shown;
+	const struct sp_selection *s = &show;
 
 	show.cut = &cut;
 	sp_text_begin(o, s);

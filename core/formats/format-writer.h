@@ -25,14 +25,14 @@ static inline uint64_t sp_part_thread(uint32_t process, int32_t tid)
 bool sp_part_has_thread(const struct sp_part *p, uint32_t process, int32_t tid);
 
 /* What is shown, and how.  All but the model may be 0: as in a process's own dump. */
-struct sp_show {
+struct sp_selection {
 	struct sp_model *m;
 	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/compute.h); NULL: none */
 	const char *events;		/* by level: of these only, E,E; NULL: all */
 	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: SSPAPI_COLOR_BY, or the first counted one */
 	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find what is shown
 	 * ("": nothing, it finds the run here; NULL: where to look further is not said). */
-#define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
+#define SP_FORMAT_NO_STORE	"/"	/* (no file's name: none was written) */
 	bool all, bold;
 	unsigned columns;		/* of the terminal: tables take them where they are more than 80; 0: not known */
 	const char *file;		/* as a shell reads it (sp_shell_word) */
@@ -43,32 +43,32 @@ struct sp_show {
 	const struct sp_part *part;	/* JSON: no more than that; NULL: all */
 };
 
-extern const struct sp_view sp_views[];
-extern const unsigned sp_n_views;
+extern const struct sp_format_writer sp_format_writers[];
+extern const unsigned sp_n_format_writers;
 
 /* NULL: none, or one that only the command writes (core/cli/report/page.h). */
-const struct sp_view *sp_view_of(enum sp_form_id id);
-const struct sp_view *sp_view_by_name(const char *name, size_t length);
-const struct sp_view *sp_view_by_extension(const char *path);
+const struct sp_format_writer *sp_format_writer_of(enum sp_format_id id);
+const struct sp_format_writer *sp_format_writer_by_name(const char *name, size_t length);
+const struct sp_format_writer *sp_format_writer_by_extension(const char *path);
 
-#define SP_VIEW_WRITER(name, extension, can, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
-SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
-#undef SP_VIEW_WRITER
+#define SP_FORMAT_WRITER(name, extension, can, with) void sp_format_##name(struct sp_out *o, const struct sp_selection *s);
+SP_FORMATS(SP_FORMAT_WRITER, SP_FORMAT_WRITER, SP_NO_FORMAT, )
+#undef SP_FORMAT_WRITER
 
 /* Is there nothing that sspapi report could show more of?  (stat counts without keeping, unless it is told to.) */
-static inline bool sp_show_keeps_nothing(const struct sp_show *s)
+static inline bool sp_selection_keeps_nothing(const struct sp_selection *s)
 {
-	return s->m->h.stat && (!s->file || strcmp(s->file, SP_VIEW_NO_STORE) == 0);
+	return s->m->h.stat && (!s->file || strcmp(s->file, SP_FORMAT_NO_STORE) == 0);
 }
 
 /* What stands above the text form's tables, and below them. */
-void sp_text_begin(struct sp_out *o, const struct sp_show *s);
-void sp_text_end(struct sp_out *o, const struct sp_show *s);
+void sp_text_begin(struct sp_out *o, const struct sp_selection *s);
+void sp_text_end(struct sp_out *o, const struct sp_selection *s);
 
 /* A word of a command line that can be pasted: in quotes where it needs some. */
 void sp_shell_word(struct sp_out *o, const char *text);
 
 /* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
-bool sp_show_event(const struct sp_show *s, uint32_t event);
-bool sp_show_named(const struct sp_show *s, uint32_t event);
+bool sp_selection_event(const struct sp_selection *s, uint32_t event);
+bool sp_selection_named(const struct sp_selection *s, uint32_t event);
 bool sp_in_list(const char *list, const char *name);	/* E,E */

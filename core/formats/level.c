@@ -76,9 +76,9 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 
 	w.of_set = true;
 	w.event_set = r->event_set;
-	w.key = sp_stir(1, (uint32_t)r->event_set);
+	w.key = sp_mix_hash(1, (uint32_t)r->event_set);
 	for (uint32_t i = 0; i < r->k; i++)
-		w.key = sp_stir(w.key, r->event[i]);
+		w.key = sp_mix_hash(w.key, r->event[i]);
 	w.place = t->n;
 	return w;
 }
@@ -168,7 +168,7 @@ static int grow(struct sp_levels *t)
 		t->row[i].exact = t->row[i].total + ne;
 		t->row[i].event_readings = (uint64_t *)(t->row[i].exact + ne);
 		t->row[i].counted = (bool *)(t->row[i].event_readings + ne);
-		t->row[i].hole = t->row[i].counted + ne;
+		t->row[i].unsupported = t->row[i].counted + ne;
 		t->row[i].metric = (struct sp_metric_sum *)(at + sp_align(26 * ne, 8));
 	}
 	return 0;
@@ -189,7 +189,7 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 	w->exact = row->exact;
 	w->event_readings = row->event_readings;
 	w->counted = row->counted;
-	w->hole = row->hole;
+	w->unsupported = row->unsupported;
 	w->metric = row->metric;
 	w->relation = r->walk.index - 1;
 	*row = *w;
@@ -235,12 +235,12 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 	for (uint32_t i = 0; i < r->k; i++)
 		if (sp_row_place(r, i) != place || sp_observers_leave(t->left, r, i))
 			continue;
-		else if (sp_is_hole(at, i))
-			row->hole[r->event[i]] = true;
+		else if (sp_is_unsupported(at, i))
+			row->unsupported[r->event[i]] = true;
 		else
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->hole, row->metric);
+		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->unsupported, row->metric);
 	return 0;
 }
 
@@ -341,9 +341,9 @@ static int add_relation(struct sp_levels *t, struct sp_row *r)
 
 static uint64_t group_of(const void *levels, const struct sp_row *r)
 {
-	static const struct sp_at_cpu nowhere = { .component = -1, .cpu = SP_NO_CPU };
+	static const struct sp_at_cpu no_place = { .component = -1, .cpu = SP_NO_CPU };
 
-	return find(levels, r, &nowhere).key;
+	return find(levels, r, &no_place).key;
 }
 
 /* Threads, processes, ranks and sets are shown each with what it saw, once. */
@@ -372,7 +372,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
-	t->sites = sp_level_is_code(level) ? sp_sites_tell(m) : NULL;
+	t->sites = sp_level_is_code(level) ? sp_site_texts_new(m) : NULL;
 	e = t->stamp && (t->sites || !sp_level_is_code(level)) ? grow(t) : -ENOMEM;
 	e = e == 0 ? find_left(t) : e;
 	while (e == 0 && sp_model_next(m, &r))
@@ -412,7 +412,7 @@ static double amount(const struct by *by, const struct sp_level_row *row)
 	return sp_value_double(sp_event_type(by->t->m, (uint32_t)by->event), row->total[by->event]);
 }
 
-static bool stands_before(const void *of, uint32_t a, uint32_t b)
+static bool sorts_before(const void *of, uint32_t a, uint32_t b)
 {
 	const struct by *by = of;
 	const struct sp_level_row *x = &by->t->row[a], *y = &by->t->row[b];
@@ -426,7 +426,7 @@ static bool stands_before(const void *of, uint32_t a, uint32_t b)
 void sp_levels_sort(struct sp_levels *t, long event)
 {
 	if (event < (long)t->m->n_events)
-		sp_sort(t->order, t->n, stands_before, &(struct by){ t, event });
+		sp_sort(t->order, t->n, sorts_before, &(struct by){ t, event });
 }
 
 /* ---- labels ------------------------------------------------------------ */
@@ -434,7 +434,7 @@ void sp_levels_sort(struct sp_levels *t, long event)
 /* A control group is in the place of a process, with one thread: all of it. */
 static void group_words(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
-	const char *name = sp_image_text_at(m->image, h->process.args, 1);
+	const char *name = sp_store_reader_text_at(m->reader, h->process.args, 1);
 
 	sp_out_f(o, "cgroup %s", name ? name : "");
 }

@@ -25,7 +25,7 @@
 struct sp_level {
 	const char *name;		/* --per-NAME */
 	const char *also;		/* perf stat's other word for it; NULL: it has the same */
-	const char *heading, *things;	/* of its column; and several of them */
+	const char *heading, *plural;	/* of its column; and several of them */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
 	enum {
 		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE
@@ -72,7 +72,7 @@ struct sp_level_row {
 	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */
 	uint64_t *event_readings;	/* [n_events]: those of sets that have the event */
 	bool *counted;			/* [n_events]: the event was counted here at all */
-	bool *hole;			/* [n_events]: if not: no CPU here can count it */
+	bool *unsupported;			/* [n_events]: if not: no CPU here can count it */
 	struct sp_metric_sum *metric;	/* [metrics->n_slots], where there are metrics */
 
 	uint64_t place, key;		/* private: where it stands, and how it is found again */
@@ -95,7 +95,7 @@ struct sp_levels {
 	uint32_t *slot;			/* [2 * room]: number of a row, plus one, by its key */
 	uint32_t *stamp;
 	const char *cache;
-	struct sp_sites_told *sites;	/* where rows are code: their names */
+	struct sp_site_texts *sites;	/* where rows are code: their names */
 	void *memory;
 	uint64_t bytes;
 };

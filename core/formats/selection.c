@@ -29,16 +29,16 @@ bool sp_in_list(const char *list, const char *name)
 	return false;
 }
 
-bool sp_show_named(const struct sp_show *s, uint32_t e)
+bool sp_selection_named(const struct sp_selection *s, uint32_t e)
 {
 	char buf[32];
 
 	return !s->events || sp_in_list(s->events, sp_event_name(s->m, e, buf));
 }
 
-bool sp_show_event(const struct sp_show *s, uint32_t e)
+bool sp_selection_event(const struct sp_selection *s, uint32_t e)
 {
-	return s->m->event_counted[e] && !sp_event_is_gauge(s->m, e) && sp_show_named(s, e);
+	return s->m->event_counted[e] && !sp_event_is_gauge(s->m, e) && sp_selection_named(s, e);
 }
 
 bool sp_part_has_thread(const struct sp_part *p, uint32_t process, int32_t tid)

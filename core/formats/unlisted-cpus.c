@@ -6,7 +6,7 @@
 
 /* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts behind the last hit. */
 struct found {
-	struct sp_outside_cpu *cpu;
+	struct sp_unlisted_cpus_cpu *cpu;
 	uint32_t n, most, last;
 };
 
@@ -16,7 +16,7 @@ static bool is_outside(const struct sp_at_cpu *at)
 }
 
 /* Its number, which may be n: there is no such CPU yet. */
-static uint32_t number_of(struct found *f, struct sp_outside_cpu c)
+static uint32_t number_of(struct found *f, struct sp_unlisted_cpus_cpu c)
 {
 	for (uint32_t i = 0, k = f->last; i < f->n; i++) {
 		k = k + 1 < f->n ? k + 1 : 0;
@@ -28,9 +28,9 @@ static uint32_t number_of(struct found *f, struct sp_outside_cpu c)
 	return f->n;
 }
 
-static struct sp_outside_cpu cpu_of(const struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
+static struct sp_unlisted_cpus_cpu cpu_of(const struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
 {
-	return (struct sp_outside_cpu){ m->process[row->process].machine, at->cpu };
+	return (struct sp_unlisted_cpus_cpu){ m->process[row->process].machine, at->cpu };
 }
 
 static uint32_t count_cells(struct sp_model *m)
@@ -56,14 +56,14 @@ static void list_cpus(struct sp_model *m, struct found *f)
 				f->cpu[f->n++] = cpu_of(m, &row, &at);
 }
 
-static bool stands_before(const void *cpus, uint32_t a, uint32_t b)
+static bool sorts_before(const void *cpus, uint32_t a, uint32_t b)
 {
-	const struct sp_outside_cpu *cpu = cpus;
+	const struct sp_unlisted_cpus_cpu *cpu = cpus;
 
 	return cpu[a].machine != cpu[b].machine ? cpu[a].machine < cpu[b].machine : cpu[a].cpu < cpu[b].cpu;
 }
 
-static bool allocate(struct sp_outside *o, const struct found *f, const struct sp_model *m, const struct sp_metrics *t)
+static bool allocate(struct sp_unlisted_cpus *o, const struct found *f, const struct sp_model *m, const struct sp_metrics *t)
 {
 	uint64_t slots = t ? t->n_slots : 0, events = m->n_events;
 	uint64_t each = sizeof(*o->cpu) + events * (sizeof(*o->sum) + 2 * sizeof(*o->present)) + slots * sizeof(*o->metric);
@@ -76,27 +76,27 @@ static bool allocate(struct sp_outside *o, const struct found *f, const struct s
 	o->n = f->n;
 	o->metric = o->memory;
 	o->sum = (int64_t *)(o->metric + (f->n + 1) * slots);
-	o->cpu = (struct sp_outside_cpu *)(o->sum + (f->n + 1) * events);
+	o->cpu = (struct sp_unlisted_cpus_cpu *)(o->sum + (f->n + 1) * events);
 	order = (uint32_t *)(o->cpu + f->n);
 	o->present = (bool *)(order + f->n);
-	o->hole = o->present + (f->n + 1) * events;
+	o->unsupported = o->present + (f->n + 1) * events;
 	for (uint32_t i = 0; i < f->n; i++)
 		order[i] = i;
-	sp_sort(order, f->n, stands_before, f->cpu);
+	sp_sort(order, f->n, sorts_before, f->cpu);
 	for (uint32_t i = 0; i < f->n; i++)
 		o->cpu[i] = f->cpu[order[i]];
 	return true;
 }
 
-static void add_cell(struct sp_outside *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at, uint32_t i)
+static void add_cell(struct sp_unlisted_cpus *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at, uint32_t i)
 {
 	for (uint32_t k = 0; k < row->k; k++) {
 		uint64_t to = (uint64_t)i * m->n_events + row->event[k];
 
 		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) || sp_row_left(m, row, k))
 			continue;
-		if (sp_is_hole(at, k)) {
-			o->hole[to] = true;
+		if (sp_is_unsupported(at, k)) {
+			o->unsupported[to] = true;
 			continue;
 		}
 		o->sum[to] = sp_plus(sp_event_type(m, row->event[k]), o->sum[to], at->total[k]);
@@ -104,7 +104,7 @@ static void add_cell(struct sp_outside *o, struct sp_model *m, const struct sp_r
 	}
 }
 
-static void add_cells(struct sp_outside *o, struct sp_model *m, struct sp_metrics *t)
+static void add_cells(struct sp_unlisted_cpus *o, struct sp_model *m, struct sp_metrics *t)
 {
 	const struct sp_observers *left = t ? sp_metrics_left(t) : NULL;
 	struct found f = { .cpu = o->cpu, .n = o->n };
@@ -119,18 +119,18 @@ static void add_cells(struct sp_outside *o, struct sp_model *m, struct sp_metric
 				continue;
 			add_cell(o, m, &row, &at, k);
 			if (t)
-				sp_metrics_add(t, &row, -1, left, at.total, at.hole, o->metric + (uint64_t)k * t->n_slots);
+				sp_metrics_add(t, &row, -1, left, at.total, at.unsupported, o->metric + (uint64_t)k * t->n_slots);
 		}
 	/* As for CPUs of the topology: an event is supported unless every row reports it as unsupported. */
 	for (uint64_t i = 0; i < (uint64_t)o->n * m->n_events; i++)
-		o->present[i] = o->present[i] || !o->hole[i];
+		o->present[i] = o->present[i] || !o->unsupported[i];
 }
 
-void sp_outside_open(struct sp_outside *o, struct sp_model *m, struct sp_metrics *t)
+void sp_unlisted_cpus_open(struct sp_unlisted_cpus *o, struct sp_model *m, struct sp_metrics *t)
 {
 	struct found f = { .most = count_cells(m) };
 
-	*o = (struct sp_outside){ 0 };
+	*o = (struct sp_unlisted_cpus){ 0 };
 	f.cpu = f.most ? sp_map(f.most * sizeof(*f.cpu)) : NULL;
 	if (!f.cpu)
 		return;
@@ -140,7 +140,7 @@ void sp_outside_open(struct sp_outside *o, struct sp_model *m, struct sp_metrics
 	sp_unmap(f.cpu, f.most * sizeof(*f.cpu));
 }
 
-void sp_outside_close(struct sp_outside *o)
+void sp_unlisted_cpus_close(struct sp_unlisted_cpus *o)
 {
 	sp_unmap(o->memory, o->bytes);
 }
@@ -152,7 +152,7 @@ static bool is_below(const struct sp_model *m, uint32_t machine, uint32_t compon
 	return root >= 0 && (component == (uint32_t)root || (int32_t)component == sp_parent(m, (uint32_t)root));
 }
 
-static void add_cpu(struct sp_outside *o, const struct sp_model *m, const struct sp_metrics *t, uint32_t i)
+static void add_cpu(struct sp_unlisted_cpus *o, const struct sp_model *m, const struct sp_metrics *t, uint32_t i)
 {
 	uint64_t from = (uint64_t)i * m->n_events, to = (uint64_t)o->n * m->n_events;
 
@@ -164,7 +164,7 @@ static void add_cpu(struct sp_outside *o, const struct sp_model *m, const struct
 		sp_metrics_sum(t, o->metric + (uint64_t)o->n * t->n_slots, o->metric + (uint64_t)i * t->n_slots);
 }
 
-bool sp_outside_below(struct sp_outside *o, const struct sp_model *m, struct sp_metrics *t, uint32_t component)
+bool sp_unlisted_cpus_below(struct sp_unlisted_cpus *o, const struct sp_model *m, struct sp_metrics *t, uint32_t component)
 {
 	const struct sp_metric_sum *sums = t ? sp_metrics_at(t, component) : NULL;
 	uint64_t at = (uint64_t)component * m->n_events, to = (uint64_t)o->n * m->n_events;

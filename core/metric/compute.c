@@ -99,11 +99,11 @@ static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, ui
 }
 
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
-		    const int64_t *hole, struct sp_metric_sum *to)
+		    const int64_t *unsupported, struct sp_metric_sum *to)
 {
 	sp_metrics_take(t, row);
 	for (uint32_t i = 0; i < t->relation.n_pairs; i++)
-		if ((place == SP_METRIC_ANYWHERE ? !t->relation.pair_joins[i] : sp_row_place(row, t->relation.pair[i].i) == place) && !(hole && hole[t->relation.pair[i].i]) &&
+		if ((place == SP_METRIC_ANYWHERE ? !t->relation.pair_joins[i] : sp_row_place(row, t->relation.pair[i].i) == place) && !(unsupported && unsupported[t->relation.pair[i].i]) &&
 		    !(left && sp_observers_leave(left, row, i)))
 			add_value(t, to, t->relation.pair[i].of, total[t->relation.pair[i].i], 1);
 	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs; i++)
@@ -168,7 +168,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 		int32_t place = sp_row_place(row, e);
 		bool more = !sp_observers_leave(&t->observers, row, i);
 
-		if (!more || sp_is_hole(at, e))
+		if (!more || sp_is_unsupported(at, e))
 			continue;
 		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
 			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
@@ -357,10 +357,10 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 	}
 }
 
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole)
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *unsupported)
 {
 	memset(t->one, 0, t->n_slots * sizeof(*t->one));
-	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, hole, t->one);
+	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, unsupported, t->one);
 	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)	/* how long between two calls nobody knows */
 		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns ? row->last_ns - row->first_ns : 0;
 	sp_metrics_compute(t, t->one);

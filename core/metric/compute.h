@@ -11,7 +11,7 @@
 /* Adds total[k] of `row` to a row's sums (n_slots of them): of what is counted at this place (sp_row_place: a
  * component, or -1), or anywhere; but for what `left` (of the two below) leaves out (NULL: nothing). */
 #define SP_METRIC_ANYWHERE INT32_MIN
-void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total, const int64_t *hole,
+void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total, const int64_t *unsupported,
 		    struct sp_metric_sum *to);
 
 /* Of observers that saw the same over the same time one counts, among those whose event sets have all that a metric needs:
@@ -26,7 +26,7 @@ void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const 
 void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums);
 
 /* The same of total[k] of one relation. */
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole);
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *unsupported);
 
 /* The sums of a component of the model; NULL: there is no memory for them.  The first
  * call sums the model up, and says of each metric how many event sets it is of. */

@@ -183,9 +183,9 @@ static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 		d->joined = sp_metric_levels[width(t, &t->at[first->variant])];
 		return;
 	}
-	d->covered = d->apart ? (uint32_t)sp_min(d->covered, per_cent) : per_cent;
+	d->covered = d->has_gap ? (uint32_t)sp_min(d->covered, per_cent) : per_cent;
 	d->paused = d->paused || paused;
-	d->apart = true;
+	d->has_gap = true;
 }
 
 static void join_all(struct joining *j)
@@ -238,7 +238,7 @@ int sp_metrics_join(struct sp_metrics *t)
 		return 0;
 	t->n_joins = 0;
 	for (uint32_t i = 0; i < t->n; i++) {
-		t->at[i].apart = t->at[i].paused = false;
+		t->at[i].has_gap = t->at[i].paused = false;
 		t->at[i].joined = NULL;
 	}
 	t->model->only_run = 0;

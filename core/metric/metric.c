@@ -225,7 +225,7 @@ static bool is_counted_on(const struct sp_model *m, const char *pmu)
 			continue;
 		if (is_of_pmu(SP_EVENT_TEXT(m, e, name), pmu))
 			return true;
-		for (uint32_t i = 0; (native = sp_image_text_at(m->image, m->event[e]->natives, i)) != NULL; i++)
+		for (uint32_t i = 0; (native = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)) != NULL; i++)
 			if (is_of_pmu(native, pmu))
 				return true;
 	}

@@ -29,7 +29,7 @@ struct sp_metric {
 	bool has_value;			/* of the row computed last, value is one; else something was divided by zero or not counted */
 	double value;
 	uint64_t sets, others;		/* event sets that it is made of, and others with some of its events; see sp_metrics_at */
-	bool apart;			/* sets of several PAPI components have all of its events, but ran at different times: */
+	bool has_gap;			/* sets of several PAPI components have all of its events, but ran at different times: */
 	bool paused;			/* one of them was stopped in between, or never */
 	uint32_t covered;		/* per cent of the time of all these sets that each event was counted in */
 	const char *joined;		/* sets of several are divided, and are of one of sp_metric_levels; NULL: none */

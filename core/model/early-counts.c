@@ -15,7 +15,7 @@ static bool has_beginning(const struct sp_model *m, uint32_t e)
 	return fact && fact->keeps & SP_KEEPS_ON_START;
 }
 
-int64_t sp_row_came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
+int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t e)
 {
 	int64_t before = row->last && has_beginning(m, row->event[e]) ? row->last[e] : 0;
 	struct sp_at_cpu at;
@@ -33,24 +33,24 @@ static int64_t most_before(struct sp_model *m, uint32_t e)
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.k; i++) {
-			int64_t before = row.event[i] == e ? sp_row_came_before(m, &row, i) : 0;
+			int64_t before = row.event[i] == e ? sp_row_early_count(m, &row, i) : 0;
 
 			most = before > most ? before : most;
 		}
 	return most;
 }
 
-void sp_beginnings_find(struct sp_model *m)
+void sp_early_counts_find(struct sp_model *m)
 {
 	struct sp_out o;
 	char name[32];
 
-	sp_memory_init(&o, m->beginnings, sizeof(m->beginnings));
+	sp_memory_init(&o, m->early_counts, sizeof(m->early_counts));
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		int64_t before = has_beginning(m, e) ? most_before(m, e) : 0;
 
 		if (before)
-			sp_out_f(&o, "%s %ld of %s", o.used ? "," : SP_NOTE_BEGINNINGS "No sum has what came before the "
+			sp_out_f(&o, "%s %ld of %s", o.used ? "," : SP_NOTE_EARLY_COUNTS "No sum has what came before the "
 				 "first reading of a run:", before, sp_event_name(m, e, name));
 	}
 	if (o.used)

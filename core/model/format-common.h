@@ -23,7 +23,7 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 }
 
 /* The note on what came before the first readings (early-counts.c). */
-#define SP_NOTE_BEGINNINGS	"PAPI_start does not zero these events. "
+#define SP_NOTE_EARLY_COUNTS	"PAPI_start does not zero these events. "
 #define SP_NOTE_BEGINNINGS_END	". Call PAPI_read right after PAPI_start"
 
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
@@ -143,15 +143,15 @@ static inline uint64_t sp_elapsed(const struct sp_model *m)
 }
 
 /* What sspapi itself cost: ns for each call of PAPI; 0 where it was never timed. */
-static inline double sp_self_ns(const struct sp_model *m)
+static inline double sp_overhead_ns(const struct sp_model *m)
 {
 	return m->h.self_calls ? (double)m->h.self_ns / (double)m->h.self_calls : 0.0;
 }
 
 /* The share of the processes' CPU time; below 0: not known. */
-static inline double sp_self_share(const struct sp_model *m)
+static inline double sp_overhead_share(const struct sp_model *m)
 {
-	double own = sp_self_ns(m) * (double)sp_all_calls(m) + (double)m->h.time.prepare_ns;
+	double own = sp_overhead_ns(m) * (double)sp_all_calls(m) + (double)m->h.time.prepare_ns;
 
 	return m->h.time.cpu_ns ? own / ((double)m->h.time.cpu_ns + own) : -1.0;
 }

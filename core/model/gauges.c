@@ -151,8 +151,8 @@ bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *
 	while (*at < n) {
 		uint32_t e = row->gauges.index[*at % row->gauges.n], cell = (uint32_t)(*at / row->gauges.n);
 		const struct sp_gauge *g = &row->gauges.at[(*at)++];
-		uint64_t readings = sp_get(&g->readings);
-		const int64_t value[3] = { sp_get(&g->last), sp_get(&g->min), sp_get(&g->max) };
+		uint64_t readings = load_relaxed(&g->readings);
+		const int64_t value[3] = { load_relaxed(&g->last), load_relaxed(&g->min), load_relaxed(&g->max) };
 
 		if (e >= row->k || !readings || !m->event[row->event[e]] || m->event[row->event[e]]->kind != SP_GAUGE)
 			continue;

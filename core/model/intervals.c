@@ -10,7 +10,7 @@
 
 static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_sites *b = sp_image_block(m->image, off, SP_BLOCK_SITES, sizeof(*b));
+	const struct sp_sites *b = sp_store_reader_block(m->reader, off, SP_BLOCK_SITES, sizeof(*b));
 
 	return b && b->frames && b->frames <= SP_FRAMES_MAX && b->first % SP_SITES_EACH == 1 && b->first < SP_SITES_MOST &&
 			       sizeof(*b) + SP_SITES_EACH * sp_site_bytes(b->frames) <= b->b.bytes ? b : NULL;
@@ -24,7 +24,7 @@ static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint
 	if (!b)
 		return NULL;
 	s = (const struct sp_site *)((const char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
-	*n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
+	*n = (uint32_t)sp_min(load_acquire(&s->n), b->frames);
 	if (m->intervals.frames_most)
 		*n = (uint32_t)sp_min(*n, m->intervals.frames_most);
 	return *n ? s : NULL;
@@ -182,7 +182,7 @@ void sp_intervals_index(struct sp_model *m)
 	m->tally.damaged += off && left;
 	left = SP_MODULES_MOST;
 	for (off = sp_list_head(m, m->h.code.modules, m->h.code.kept_modules, SP_BLOCK_MODULE);
-	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
+	     left && (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
 		if (o->number && o->number <= SP_MODULES_MOST)
 			m->intervals.module[o->number - 1] = o;
 	m->tally.damaged += off && left;
@@ -278,7 +278,7 @@ static void give_back(const struct sp_row *row, const struct interval_record *fr
 	}
 }
 
-static void settle_proven(const struct sp_model *m, const struct sp_row *row)
+static void limit_proven(const struct sp_model *m, const struct sp_row *row)
 {
 	for (uint32_t n = 0; n < row->intervals * row->k; n++) {
 		struct interval_record *is = record(row, n / row->k);
@@ -321,12 +321,12 @@ static void add(const struct sp_model *m, struct sp_row *row, struct interval_re
 
 /* One block's, at off; `of`: the row's cells by the relation's. */
 static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b, sp_off off,
-		       const struct sp_drafts *drafts, const struct sp_row_cells *cells)
+		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells)
 {
 	uint32_t k = row->k;
 
-	for (uint32_t i = 0, n = sp_intervals_used(drafts, b, off); i < n && row->intervals < m->intervals.most; i++) {
-		const struct sp_interval *at = sp_interval_drafted(drafts, b, off, k, i);
+	for (uint32_t i = 0, n = sp_intervals_used(redo_log, b, off); i < n && row->intervals < m->intervals.most; i++) {
+		const struct sp_interval *at = sp_interval_logged(redo_log, b, off, k, i);
 		struct interval_record *is = record(row, row->intervals);
 
 		if ((uint32_t)at->cell >= cells->n || cells->of[at->cell] < 0)
@@ -334,7 +334,7 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 		is->cell = (uint32_t)cells->of[at->cell];
 		is->from = at->to ? first_of(m, at->from) : 0;
 		is->to = first_of(m, at->to);
-		is->count = sp_get(&at->count);
+		is->count = load_relaxed(&at->count);
 		sp_copy_words(is->at, at->at, 2 * (uint64_t)k);
 		if (row->flags & SP_RELATION_PROVEN)
 			memcpy(is->at + k, is->at, k * 8);
@@ -388,10 +388,10 @@ static void add_others(const struct sp_model *m, struct sp_row *row, const struc
 	}
 }
 
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_drafts *drafts,
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_redo_log *redo_log,
 		       const struct sp_row_cells *cells)
 {
-	static const struct sp_drafts none;
+	static const struct sp_redo_log none;
 	const struct sp_intervals *b[SP_INTERVAL_BLOCKS];
 	sp_off at[SP_INTERVAL_BLOCKS];
 	unsigned n = 0;
@@ -399,14 +399,14 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	row->intervals = 0;
 	if (!m->h.callsites)
 		return;
-	for (sp_off off = r->intervals; off && n < SP_INTERVAL_BLOCKS && (b[n] = sp_intervals_at(m->image, off, row->k)); n++) {
+	for (sp_off off = r->intervals; off && n < SP_INTERVAL_BLOCKS && (b[n] = sp_intervals_at(m->reader, off, row->k)); n++) {
 		at[n] = off;
 		off = b[n]->next;
 	}
 	while (n--)			/* the oldest first */
-		read_block(m, row, b[n], at[n], drafts ? drafts : &none, cells);
+		read_block(m, row, b[n], at[n], redo_log ? redo_log : &none, cells);
 	add_others(m, row, cells);
-	settle_proven(m, row);
+	limit_proven(m, row);
 }
 
 uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at)

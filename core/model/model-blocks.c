@@ -3,13 +3,13 @@
 
 const struct sp_thread *sp_thread_at(const struct sp_model *m, sp_off off)
 {
-	return sp_image_block(m->image, off, SP_BLOCK_THREAD,
+	return sp_store_reader_block(m->reader, off, SP_BLOCK_THREAD,
 			      sp_is_merged(m) ? offsetof(struct sp_thread, calls) : offsetof(struct sp_thread, ran));
 }
 
 const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_relation *r = sp_image_block(m->image, off, SP_BLOCK_RELATION, sizeof(*r));
+	const struct sp_relation *r = sp_store_reader_block(m->reader, off, SP_BLOCK_RELATION, sizeof(*r));
 	uint32_t k, cells;
 
 	if (!r)
@@ -27,12 +27,12 @@ const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off)
 
 const struct sp_event *sp_event_at(const struct sp_model *m, sp_off off)
 {
-	return sp_image_block(m->image, off, SP_BLOCK_EVENT, sizeof(struct sp_event));
+	return sp_store_reader_block(m->reader, off, SP_BLOCK_EVENT, sizeof(struct sp_event));
 }
 
 sp_off sp_list_head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind)
 {
-	return m->h.torn && !sp_image_block(m->image, newest, kind, sizeof(struct sp_block)) ? kept : newest;
+	return m->h.torn && !sp_store_reader_block(m->reader, newest, kind, sizeof(struct sp_block)) ? kept : newest;
 }
 
 sp_off sp_events_head(const struct sp_model *m)
@@ -49,5 +49,5 @@ sp_off sp_threads_head(const struct sp_model *m, uint32_t process)
 
 sp_off sp_relations_head(const struct sp_model *m, const struct sp_thread *t)
 {
-	return sp_list_head(m, sp_acquire(&t->relations), t->kept, SP_BLOCK_RELATION);
+	return sp_list_head(m, load_acquire(&t->relations), t->kept, SP_BLOCK_RELATION);
 }

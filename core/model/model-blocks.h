@@ -22,12 +22,12 @@ static inline void *sp_model_take(struct sp_model *m, uint64_t bytes)
  * (one flipped bit of it, and lists in a circle, took minutes). */
 static inline uint64_t sp_most_blocks(const struct sp_model *m)
 {
-	const struct sp_image *at = m->image;
+	const struct sp_store_reader *at = m->reader;
 
 	return (at->region ? m->h.used : sp_min(m->h.used, at->bytes + at->part_bytes)) / 64 + 1;
 }
 
-static inline bool sp_spend(uint64_t *left)
+static inline bool sp_take_step(uint64_t *left)
 {
 	return *left && (*left)--;
 }
@@ -71,8 +71,8 @@ struct sp_row_cells {
 void sp_intervals_index(struct sp_model *m);
 uint64_t sp_interval_record_bytes(uint32_t k);
 /* drafts: what is pending of the relation's words (pending.h); NULL: nothing. */
-struct sp_drafts;
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_drafts *drafts,
+struct sp_redo_log;
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_redo_log *redo_log,
 		       const struct sp_row_cells *cells);
 
 /* The module of this number, or of none known yet that holds the address; NULL. */
@@ -91,7 +91,7 @@ uint64_t sp_overflows_row_bytes(const struct sp_model *m);
 void sp_overflows_take(struct sp_model *m);
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r);
 
-void sp_lent_find(struct sp_model *m);		/* cross-thread.c: makes the note of sets that count another thread than the one that started them */
-void sp_beginnings_find(struct sp_model *m);	/* early-counts.c: makes the note of counts that were there before a set read them */
+void sp_cross_thread_find(struct sp_model *m);		/* cross-thread.c: makes the note of sets that count another thread than the one that started them */
+void sp_early_counts_find(struct sp_model *m);	/* early-counts.c: makes the note of counts that were there before a set read them */
 
 #endif

@@ -17,12 +17,12 @@
 
 static int check_header(struct sp_model *m)
 {
-	const struct sp_header *h = sp_image_at(m->image, 0, SP_HEADER_FIRST);
+	const struct sp_header *h = sp_store_reader_at(m->reader, 0, SP_HEADER_FIRST);
 	int r = h ? sp_header_check(h) : -EINVAL;
 
 	if (r < 0)
 		return r;
-	if (!sp_image_at(m->image, 0, h->bytes))
+	if (!sp_store_reader_at(m->reader, 0, h->bytes))
 		return -EINVAL;
 	sp_header_copy(&m->h, h);
 	return 0;
@@ -31,7 +31,7 @@ static int check_header(struct sp_model *m)
 /* A topology whose components are all there, and what is in it; NULL, and nothing. */
 static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off, struct sp_tree *t)
 {
-	const struct sp_topology *p = sp_image_block(m->image, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p = sp_store_reader_block(m->reader, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
 
 	*t = (struct sp_tree){ .n = 0 };
 	return p && sp_tree_read(t, p) ? p : NULL;
@@ -39,12 +39,12 @@ static const struct sp_topology *topology_at(const struct sp_model *m, sp_off of
 
 static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
 {
-	return sp_image_block(m->image, off, SP_BLOCK_MACHINE, sizeof(struct sp_machine));
+	return sp_store_reader_block(m->reader, off, SP_BLOCK_MACHINE, sizeof(struct sp_machine));
 }
 
 static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_LEAST);
+	const struct sp_member *p = sp_store_reader_block(m->reader, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_LEAST);
 
 	return p && p->h.bytes >= SP_HEADER_LEAST && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
 	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
@@ -85,7 +85,7 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_machine *on;
 
-	for (sp_off off = m->h.compact.machines; off && sp_spend(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
+	for (sp_off off = m->h.compact.machines; off && sp_take_step(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
 		m->n_machines++;
 		if (n->components > COMPONENTS_MOST)
 			break;
@@ -105,17 +105,17 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 	const struct sp_relation *r;
 	const struct sp_thread *t;
 
-	for (sp_off off = newest; off && sp_spend(left) && whole(m, t = sp_thread_at(m, off)); off = t->next) {
+	for (sp_off off = newest; off && sp_take_step(left) && whole(m, t = sp_thread_at(m, off)); off = t->next) {
 		if (!sp_is_merged(m))
 			m->tally.threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->tally.threads);
-		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
+		for (sp_off at = sp_relations_head(m, t); at && sp_take_step(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
 			m->walk.n_places++;
 			m->tally.any_of_cpus = m->tally.any_of_cpus || r->scope == SP_SCOPE_CPU;
 			m->walk.most_k = (uint32_t)sp_max(m->walk.most_k, r->k);
 			m->walk.most_cells = (uint32_t)sp_max(m->walk.most_cells, r->cells);
 			sp_row_count_chunks(m, r);
 			sp_overflows_count(m, r);
-			m->intervals.most = (uint32_t)sp_max(m->intervals.most, sp_intervals_room(m->image, r->intervals, r->k));
+			m->intervals.most = (uint32_t)sp_max(m->intervals.most, sp_intervals_room(m->reader, r->intervals, r->k));
 		}
 	}
 	m->walk.most_chunks = (uint32_t)sp_min(m->walk.most_chunks, sp_most_blocks(m));
@@ -126,7 +126,7 @@ static void count_members(struct sp_model *m)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
 
-	for (sp_off off = m->h.compact.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
+	for (sp_off off = m->h.compact.members; off && sp_take_step(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
 		m->tally.threads += (uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->tally.threads);
 		count_threads(m, p->h.lists.threads, &left);
@@ -138,7 +138,7 @@ static void count(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_spend(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
+	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
 		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.lists.n_events ? v->id + 1 : 0);
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
@@ -156,7 +156,7 @@ static uint64_t count_gauges(const struct sp_model *m)
 	uint64_t left = sp_most_blocks(m), n = 0;
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_spend(&left) && (v = sp_event_at(m, off)); off = v->next)
+	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
 		n += v->kind == SP_GAUGE;
 	return sp_min(n, m->n_events);
 }
@@ -312,12 +312,12 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 {
 	const struct sp_thread *t;
 
-	for (sp_off off = sp_threads_head(m, process); off && sp_spend(left) && (t = sp_thread_at(m, off)); off = t->next) {
+	for (sp_off off = sp_threads_head(m, process); off && sp_take_step(left) && (t = sp_thread_at(m, off)); off = t->next) {
 		const struct sp_relation *r;
 
 		for (uint32_t i = 0; i < SP_CALLS_MAX && !sp_is_merged(m); i++)
-			m->tally.calls[i] += sp_get(&t->calls[i]);
-		for (sp_off at = sp_relations_head(m, t); at && *n && sp_spend(left) && (r = sp_relation_at(m, at)); at = r->next) {
+			m->tally.calls[i] += load_relaxed(&t->calls[i]);
+		for (sp_off at = sp_relations_head(m, t); at && *n && sp_take_step(left) && (r = sp_relation_at(m, at)); at = r->next) {
 			m->walk.place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process };
 			if (r->folded && m->walk.n_including < SP_COUNT(m->walk.including))
 				m->walk.including[m->walk.n_including++] = r->folded;
@@ -348,7 +348,7 @@ static void index_events(struct sp_model *m)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_spend(&left) && (v = sp_event_at(m, off)); off = v->next)
+	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
 		if (v->id < m->n_events)
 			m->event[v->id] = v;
 }
@@ -375,9 +375,9 @@ static void index_lists(struct sp_model *m)
 #define CAN	1u
 #define CANNOT	2u
 
-static void note_hole(bool *present, bool hole)
+static void note_unsupported(bool *present, bool unsupported)
 {
-	*(uint8_t *)present |= hole ? CANNOT : CAN;
+	*(uint8_t *)present |= unsupported ? CANNOT : CAN;
 }
 
 static void add_bits(bool *to, const bool *from, uint64_t n)
@@ -387,7 +387,7 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 }
 
 /* What no CPU has told of is taken for what it can count; of a package's event only its places are known. */
-static void end_holes(const struct sp_model *m, bool *present)
+static void finish_unsupported(const struct sp_model *m, bool *present)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		uint8_t bits = ((uint8_t *)present)[e];
@@ -397,7 +397,7 @@ static void end_holes(const struct sp_model *m, bool *present)
 }
 
 /* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
-static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact, bool hole)
+static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact, bool unsupported)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	bool more = true;
@@ -407,7 +407,7 @@ static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int
 
 		m->sums.below[at] = sp_plus(type, m->sums.below[at], total);
 		m->sums.below_exact[at] = sp_plus(type, m->sums.below_exact[at], exact);
-		note_hole(&m->sums.present[at], hole);
+		note_unsupported(&m->sums.present[at], unsupported);
 		m->sums.counted[c] = true;
 		more = m->component[c].flags & SP_COMPONENT_MEMORY;
 	}
@@ -419,7 +419,7 @@ static void add_outside(struct sp_model *m, int32_t cpu)
 
 	while (i < m->n_outside && m->outside[i] != cpu)
 		i++;
-	if (i == m->n_outside && i < SP_OUTSIDE_MOST)
+	if (i == m->n_outside && i < SP_UNLISTED_CPUS_MOST)
 		m->outside[m->n_outside++] = cpu;
 }
 
@@ -441,7 +441,7 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 		if (c < 0)
 			m->sums.unplaced[e] = sp_plus(type, m->sums.unplaced[e], at->total[i]);
 		else
-			add_at(m, c, e, at->total[i], at->exact[i], sp_is_hole(at, i));
+			add_at(m, c, e, at->total[i], at->exact[i], sp_is_unsupported(at, i));
 	}
 	if (kind >= 0)
 		m->kinds_below[at->component] = (uint8_t)(1u << kind);
@@ -460,7 +460,7 @@ static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
 }
 
 /* But not what is counted in a package as a whole: that is no memory's. */
-static void add_beside(struct sp_model *m, uint64_t to, uint64_t from)
+static void add_side_cells(struct sp_model *m, uint64_t to, uint64_t from)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (m->event_placed[e])
@@ -494,7 +494,7 @@ static void sum_tree(struct sp_model *m)
 			continue;
 		m->sums.counted[i] = true;
 		m->kinds_below[i] = m->kinds_below[up];
-		add_beside(m, i * ne, up * ne);
+		add_side_cells(m, i * ne, up * ne);
 	}
 }
 
@@ -535,18 +535,18 @@ static void sum(struct sp_model *m)
 	}
 	sum_tree(m);
 	for (uint32_t c = 0; c < m->n_components; c++)
-		end_holes(m, m->sums.present + (uint64_t)c * m->n_events);
+		finish_unsupported(m, m->sums.present + (uint64_t)c * m->n_events);
 	for (uint32_t i = 0; i < m->n_components; i++)
 		m->tally.cpus_counted += m->sums.counted[i] && strcmp(m->component[i].type, "PU") == 0;
 }
 
-int sp_model_open(struct sp_model *m, const struct sp_image *image)
+int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader)
 {
 	struct amounts n = { 0 };
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	m->image = image;
+	m->reader = reader;
 	r = check_header(m);
 	if (r < 0)
 		return r;
@@ -565,18 +565,18 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 		return r;
 	}
 	sum(m);
-	sp_beginnings_find(m);
-	sp_lent_find(m);
+	sp_early_counts_find(m);
+	sp_cross_thread_find(m);
 	return 0;
 }
 
-int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relation, bool kept)
+int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation, bool kept)
 {
 	const struct sp_relation *r;
 	int error;
 
 	memset(m, 0, sizeof(*m));
-	m->image = image;
+	m->reader = reader;
 	error = check_header(m);
 	if (error < 0)
 		return error;

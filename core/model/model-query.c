@@ -14,17 +14,17 @@ static sp_off notes_head(const struct sp_model *m)
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
 {
-	return sp_image_text(m->image, off);
+	return sp_store_reader_text(m->reader, off);
 }
 
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
 {
-	return i < SP_CALLS_MAX ? sp_image_text_at(m->image, m->h.call_names, i) : NULL;
+	return i < SP_CALLS_MAX ? sp_store_reader_text_at(m->reader, m->h.call_names, i) : NULL;
 }
 
 static const struct sp_note *note_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_note *note = sp_image_block(m->image, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
+	const struct sp_note *note = sp_store_reader_block(m->reader, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
 
 	return note && memchr(note->text, 0, note->b.bytes - sizeof(*note)) ? note : NULL;
 }
@@ -35,10 +35,10 @@ static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
 	uint32_t n = 0;
 
 	/* They stand newest first and are asked for oldest first. */
-	if (*m->beginnings && !i--)
-		return m->beginnings;
-	if (*m->lent && !i--)
-		return m->lent;
+	if (*m->early_counts && !i--)
+		return m->early_counts;
+	if (*m->cross_thread && !i--)
+		return m->cross_thread;
 	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
 		n++;
 	if (i >= n)
@@ -63,15 +63,15 @@ const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct s
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_watched *w = NULL;
 
-	for (sp_off off = m->process[row->process].h->watched; row->target == SP_TARGET_TID && off && sp_spend(&left); off = w->next) {
-		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+	for (sp_off off = m->process[row->process].h->watched; row->target == SP_TARGET_TID && off && sp_take_step(&left); off = w->next) {
+		w = sp_store_reader_block(m->reader, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w || w->tid == row->target_id)
 			return w;
 	}
 	return NULL;
 }
 
-static int32_t memory_beside(const struct sp_model *m, int32_t c, const char *type)
+static int32_t memory_of_same_cpus(const struct sp_model *m, int32_t c, const char *type)
 {
 	for (uint32_t i = (uint32_t)c + 1; i < m->n_components; i++)
 		if ((m->component[i].flags & SP_COMPONENT_MEMORY) && m->component[i].parent == c &&
@@ -85,12 +85,12 @@ int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)
 	bool memory = strcmp(type, "NUMANode") == 0;
 
 	for (; c >= 0 && (uint32_t)c < m->n_components; c = m->component[c].parent) {
-		int32_t beside = memory ? memory_beside(m, c, type) : -1;
+		int32_t sibling = memory ? memory_of_same_cpus(m, c, type) : -1;
 
 		if (strcmp(m->component[c].type, type) == 0)
 			return c;
-		if (beside >= 0)
-			return beside;
+		if (sibling >= 0)
+			return sibling;
 	}
 	return -1;
 }

@@ -16,7 +16,7 @@
  * total[k] exact[k] entry[k]. */
 struct cell_record {
 	int64_t cpu, readings, ns, there;
-	bool has_entry, has_kept, is_latest, has_holes;
+	bool has_entry, has_kept, is_latest, has_unsupported;
 	int64_t at[];
 };
 
@@ -36,11 +36,11 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	const struct sp_state *s = p->state;
 
 	c->cpu = from->cpu;
-	c->readings = (int64_t)sp_get(&from->readings);
+	c->readings = (int64_t)load_relaxed(&from->readings);
 	c->ns = (int64_t)ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
 	c->has_entry = from->epoch == s->epoch;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
-	c->has_holes = false;
+	c->has_unsupported = false;
 	c->is_latest = (s->flags & SP_STATE_PERMANENT) && (int)i == s->cell;
 	sp_copy_words(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k);
 	if (c->is_latest)
@@ -52,10 +52,10 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
 	const int64_t *total = c->at + SP_TOTAL * k;
-	int64_t any = (int64_t)sp_get(&c->readings);
+	int64_t any = (int64_t)load_relaxed(&c->readings);
 
 	for (uint32_t e = 0; e < k; e++)
-		any |= sp_get(&total[e]);
+		any |= load_relaxed(&total[e]);
 	return !any || !c->used;
 }
 
@@ -68,13 +68,13 @@ static void read_state(struct sp_row *row, const struct sp_relation *r, const st
 		      (s->flags & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
 		      (s->flags & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
 		      (s->flags & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
-	row->latest_ns = sp_get(&r->reading_ns);
+	row->latest_ns = load_relaxed(&r->reading_ns);
 	row->latest_cpu = SP_NO_CPU;
 	row->last = s->at + (uint64_t)SP_LAST * row->k;
 }
 
 /* Counts that went backwards may have left less than was proven. */
-static void bound_exact(const struct sp_row *row, struct cell_record *c, const uint8_t *kinds)
+static void clip_exact(const struct sp_row *row, struct cell_record *c, const uint8_t *kinds)
 {
 	for (uint32_t e = 0; e < row->k; e++) {
 		int64_t total = c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
@@ -93,10 +93,10 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 	uint32_t k = row->k;
 
 	read_cell(c, from, p, i, k, row->latest_ns);
-	c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
+	c->there = row->ns ? (int64_t)load_relaxed(&row->ns[i]) : -1;
 	if (r->flags & SP_RELATION_PROVEN)
 		memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
-	bound_exact(row, c, p->f.kinds);
+	clip_exact(row, c, p->f.kinds);
 	if ((int)i == p->state->cell)
 		row->latest_cpu = (int32_t)c->cpu;
 	row->readings += (uint64_t)c->readings;
@@ -146,8 +146,8 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 			continue;
 		c->cpu = from->cpu;
 		c->readings = (int64_t)from->readings;
-		c->has_holes = (from->used & SP_CELL_HOLES) != 0;
-		c->has_entry = from->epoch != 0 && !c->has_holes;
+		c->has_unsupported = (from->used & SP_CELL_HOLES) != 0;
+		c->has_entry = from->epoch != 0 && !c->has_unsupported;
 		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 		c->is_latest = false;
 		c->ns = (int64_t)from->ns;
@@ -180,7 +180,7 @@ static sp_off readings_head(const struct sp_model *m, const struct sp_relation *
 /* The chunk before `c`: one less in number. */
 static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c, uint32_t k)
 {
-	const struct sp_chunk *p = sp_store_readings_at(m->image, c->next);
+	const struct sp_chunk *p = sp_store_readings_at(m->reader, c->next);
 
 	return p && p->number + 1 == c->number && p->k == k ? p : NULL;
 }
@@ -188,7 +188,7 @@ static const struct sp_chunk *chunk_before(const struct sp_model *m, const struc
 /* Chunks of readings, oldest first.  What was made since they were counted is left out. */
 static void read_chunks(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+	const struct sp_chunk *c = sp_store_readings_at(m->reader, readings_head(m, r));
 	uint32_t n = 0;
 
 	row->walk.chunks = row->walk.last_chunk = 0;
@@ -242,14 +242,14 @@ static bool index_is_sound(const uint32_t *index, uint32_t n, uint32_t k)
 
 static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off block, uint32_t cells)
 {
-	const struct sp_gauges *g = sp_image_block(m->image, block, SP_BLOCK_GAUGES, sizeof(*g));
-	uint32_t n = g ? sp_get(&g->n) : 0, c = g ? sp_get(&g->cells) : 0;
+	const struct sp_gauges *g = sp_store_reader_block(m->reader, block, SP_BLOCK_GAUGES, sizeof(*g));
+	uint32_t n = g ? load_relaxed(&g->n) : 0, c = g ? load_relaxed(&g->cells) : 0;
 
 	row->gauges.at = NULL;
 	row->gauges.n = 0;
 	if (!n || n > row->k || !c || (!sp_is_merged(m) && c != 1 && c != cells))
 		return;
-	if (!sp_image_at(m->image, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
+	if (!sp_store_reader_at(m->reader, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
 		return;
 	row->gauges.index = (const uint32_t *)(g + 1);
 	row->gauges.at = sp_gauges_at(g, n);
@@ -276,7 +276,7 @@ static bool has_ended(const struct sp_model *m, const struct sp_row *row)
 
 static void read_times(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	uint32_t cells = sp_get(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15, why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
+	uint32_t cells = load_relaxed(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15, why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
 	struct sp_layout l = sp_layout_of(m, row->k, cells);
 	const struct sp_times *t = sp_times_of(r, &l);
 
@@ -320,7 +320,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->first_ns = r->first_ns;
 	row->last_ns = r->last_ns;
 	read_times(m, row, r);
-	open_gauges(m, row, r->gauges, sp_get(&r->cells));
+	open_gauges(m, row, r->gauges, load_relaxed(&r->cells));
 	row->place = NULL;
 	row->gauges.floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
@@ -343,7 +343,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		sp_pending_read(&p, m, r, off, row->k, cells.n, !row->only_cells, m->walk.pending);
 		read_cells(m, row, r, &p);
 		if (!row->only_cells)
-			sp_intervals_read(m, row, r, &p.drafts, &cells);
+			sp_intervals_read(m, row, r, &p.redo_log, &cells);
 		if (!sp_pending_is_stale(&p))
 			break;
 		if (tries == STALE_MOST) {
@@ -415,7 +415,7 @@ static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i
 	at->total = c->at + SP_TOTAL * row->k;
 	at->exact = c->at + SP_EXACT * row->k;
 	at->entry = c->at + SP_ENTRY * row->k;
-	at->hole = c->has_holes ? at->entry : NULL;
+	at->unsupported = c->has_unsupported ? at->entry : NULL;
 	at->has_entry = c->has_entry;
 	at->has_kept = c->has_kept;
 	at->is_latest = c->is_latest;
@@ -447,7 +447,7 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 
 void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
 {
-	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+	const struct sp_chunk *c = sp_store_readings_at(m->reader, readings_head(m, r));
 
 	if (c && c->k == r->k && c->number < UINT32_MAX)
 		m->walk.most_chunks = (uint32_t)sp_max(m->walk.most_chunks, c->number + 1);

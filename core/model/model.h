@@ -18,7 +18,7 @@
 #include "../store/store-reader.h"
 
 #define SP_MODULES_MOST 256u
-#define SP_OUTSIDE_MOST	8u
+#define SP_UNLISTED_CPUS_MOST	8u
 #define SP_KINDS_MOST 8u		/* of cores that are told apart */
 
 /* A frame of a call site. */
@@ -118,7 +118,7 @@ struct sp_model_walk {
 };
 
 struct sp_model {
-	const struct sp_image *image;
+	const struct sp_store_reader *reader;
 	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
 
 	/* One, but for a merged store, whose own header has what its processes have in
@@ -158,9 +158,9 @@ struct sp_model {
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
 
 	/* CPUs that something was booked on and the topology lacks: how many, but no more than
-	 * SP_OUTSIDE_MOST, and which. */
+	 * SP_UNLISTED_CPUS_MOST, and which. */
 	uint32_t n_outside;
-	int32_t outside[SP_OUTSIDE_MOST];
+	int32_t outside[SP_UNLISTED_CPUS_MOST];
 	bool unknown_cpu;		/* something was booked on no known one */
 
 	struct sp_model_tally tally;
@@ -172,7 +172,7 @@ struct sp_model {
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
 
-	char beginnings[1024], lent[512];	/* notes, see model-query.c; "": none */
+	char early_counts[1024], cross_thread[512];	/* notes, see model-query.c; "": none */
 
 	struct sp_observers observers;	/* of all that is there */
 	struct sp_model_intervals intervals;
@@ -267,7 +267,7 @@ struct sp_at_cpu {
 	int32_t component;		/* the PU's index; -1: the topology has none */
 	uint64_t readings;
 	const int64_t *total, *exact;	/* [k] */
-	const int64_t *hole;		/* [k] not 0: this CPU cannot count the event (sspapi stat); NULL: it can count all */
+	const int64_t *unsupported;		/* [k] not 0: this CPU cannot count the event (sspapi stat); NULL: it can count all */
 	int64_t there;			/* ns that the thread was there while the set ran; -1: not known */
 	bool has_kept;			/* permanent readings, which sp_row_kept gives */
 	bool is_latest;			/* the relation's last reading was one, here: */
@@ -294,10 +294,10 @@ struct sp_callsite {
 /* Of one relation of a store that is whole and the process's own: for sp_model_next, as
  * often as wanted from a row that is zero, and what takes the row.  With `kept` also for
  * sp_row_kept.  Its memory is touched. */
-int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relation, bool kept);
+int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation, bool kept);
 
 /* After -ENOMEM `memory` is NULL, and the store form alone can be written. */
-int sp_model_open(struct sp_model *m, const struct sp_image *image);
+int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader);
 void sp_model_close(struct sp_model *m);
 
 /* The relations, oldest thread first, into a struct that is zero before the
@@ -310,7 +310,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row);
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
 
 /* How much of event i came before the row's first reading, of an event that PAPI_start does not zero; 0: nothing, or not known. */
-int64_t sp_row_came_before(struct sp_model *m, struct sp_row *row, uint32_t i);
+int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t i);
 
 /* A permanent reading of the row: what its CPU's entries got. */
 struct sp_kept {
@@ -387,9 +387,9 @@ static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
 }
 
 /* Is there no count of the row's event i, not even 0? */
-static inline bool sp_is_hole(const struct sp_at_cpu *at, uint32_t i)
+static inline bool sp_is_unsupported(const struct sp_at_cpu *at, uint32_t i)
 {
-	return at->hole && at->hole[i];
+	return at->unsupported && at->unsupported[i];
 }
 
 const char *sp_model_text(const struct sp_model *m, sp_off off);

@@ -9,7 +9,7 @@
 
 /* What a relation has of one thing. */
 struct sight {
-	uint64_t thing, group, observer;
+	uint64_t subject, group, observer;
 	uint64_t first_ns, last_ns;	/* of the first sight of an observer: of all of them */
 	uint32_t event, slot;		/* of o->left */
 };
@@ -56,15 +56,15 @@ static bool any_shared(const struct sp_model *m)
 }
 
 /* The event where it is counted; of a process's own, that of this process. */
-static uint64_t thing(const struct sp_model *m, const struct sp_row *row, const struct sp_sighting *at)
+static uint64_t subject(const struct sp_model *m, const struct sp_row *row, const struct sp_sighting *at)
 {
 	const struct sp_event *v = m->event[row->event[at->i]];
 	int32_t place = sp_row_place(row, at->i);
-	uint64_t h = sp_stir(sp_stir(sp_stir(1, at->of), (uint32_t)place), m->process[row->process].machine);
+	uint64_t h = sp_mix_hash(sp_mix_hash(sp_mix_hash(1, at->of), (uint32_t)place), m->process[row->process].machine);
 
 	if (place < 0)
-		h = sp_stir(sp_stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
-	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? sp_stir(h, row->process + 1ull) : h;
+		h = sp_mix_hash(sp_mix_hash(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
+	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? sp_mix_hash(h, row->process + 1ull) : h;
 }
 
 /* What is looked at of the row: `most` of it at most. */
@@ -86,22 +86,22 @@ static void take_row(struct work *w, const struct sp_model *m, const struct sp_r
 		struct sp_sighting one = at ? at[i] : (struct sp_sighting){ row->event[i], i };
 
 		if (is_shared(m, row, one.i))
-			w->sight[w->n++] = (struct sight){ thing(m, row, &one), group, observer, row->first_ns, row->last_ns,
+			w->sight[w->n++] = (struct sight){ subject(m, row, &one), group, observer, row->first_ns, row->last_ns,
 							   row->event[one.i], slot + i };
 	}
 }
 
-static bool is_same_thing(const struct sight *a, const struct sight *b)
+static bool is_same_subject(const struct sight *a, const struct sight *b)
 {
-	return a->thing == b->thing && a->group == b->group;
+	return a->subject == b->subject && a->group == b->group;
 }
 
-static bool by_thing(const void *of, uint32_t x, uint32_t y)
+static bool by_subject(const void *of, uint32_t x, uint32_t y)
 {
 	const struct sight *a = (const struct sight *)of + x, *b = (const struct sight *)of + y;
 
-	if (!is_same_thing(a, b))
-		return a->thing != b->thing ? a->thing < b->thing : a->group < b->group;
+	if (!is_same_subject(a, b))
+		return a->subject != b->subject ? a->subject < b->subject : a->group < b->group;
 	return a->observer != b->observer ? a->observer < b->observer : x < y;
 }
 
@@ -145,7 +145,7 @@ static void choose(struct work *w, uint32_t *from)
 		const struct sight *s = &w->sight[w->head[i]];
 
 		if (!find_room(w, s, &at)) {
-			for (uint32_t k = from[w->head[i]]; k < w->n && is_same_thing(&w->sight[w->order[k]], s) &&
+			for (uint32_t k = from[w->head[i]]; k < w->n && is_same_subject(&w->sight[w->order[k]], s) &&
 			     w->sight[w->order[k]].observer == s->observer; k++)
 				w->o->left[w->sight[w->order[k]].slot] = true;
 			n_left++;
@@ -163,16 +163,16 @@ static void choose(struct work *w, uint32_t *from)
 /* Thing by thing, observer by observer. */
 static void find_left(struct work *w, uint32_t *from)
 {
-	sp_sort(w->order, w->n, by_thing, w->sight);
+	sp_sort(w->order, w->n, by_subject, w->sight);
 	for (uint32_t i = 0; i < w->n;) {
 		const struct sight *of = &w->sight[w->order[i]];
 
-		for (w->n_heads = 0; i < w->n && is_same_thing(&w->sight[w->order[i]], of);) {
+		for (w->n_heads = 0; i < w->n && is_same_subject(&w->sight[w->order[i]], of);) {
 			struct sight *first = &w->sight[w->order[i]];
 
 			from[w->order[i]] = i;
 			w->head[w->n_heads++] = w->order[i];
-			for (i++; i < w->n && is_same_thing(&w->sight[w->order[i]], first) && w->sight[w->order[i]].observer == first->observer; i++) {
+			for (i++; i < w->n && is_same_subject(&w->sight[w->order[i]], first) && w->sight[w->order[i]].observer == first->observer; i++) {
 				first->first_ns = sp_min(first->first_ns, w->sight[w->order[i]].first_ns);
 				first->last_ns = sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
 			}

@@ -16,7 +16,7 @@
 #include "model.h"
 
 /* A key of words, one after the other: they may be small and near to each other, so that each goes through all bits. */
-static inline uint64_t sp_stir(uint64_t key, uint64_t word)
+static inline uint64_t sp_mix_hash(uint64_t key, uint64_t word)
 {
 	key = (key ^ word) * 0xff51afd7ed558ccdull;
 	return key ^ key >> 32;
@@ -25,7 +25,7 @@ static inline uint64_t sp_stir(uint64_t key, uint64_t word)
 /* Who observes what the row has: a thread, with the target that it attached to. */
 static inline uint64_t sp_observer(const struct sp_row *row)
 {
-	return sp_stir(sp_stir(sp_stir(sp_stir(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
+	return sp_mix_hash(sp_mix_hash(sp_mix_hash(sp_mix_hash(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
 }
 
 /* One more thing to look at: event i of a row, for a sum that has this number. */

@@ -6,7 +6,7 @@ static const struct sp_overflows *block_of(const struct sp_model *m, const struc
 {
 	struct sp_layout l = sp_layout_of(m, r->k, r->cells);
 
-	return sp_overflows_at(m->image, sp_times_of(r, &l)->overflows);
+	return sp_overflows_at(m->reader, sp_times_of(r, &l)->overflows);
 }
 
 void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
@@ -31,7 +31,7 @@ void sp_overflows_take(struct sp_model *m)
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	struct sp_overflows *o = (struct sp_overflows *)block_of(m, r);
-	uint32_t n = o ? sp_get(&o->n) : 0, hits = o ? sp_get(&o->hits) : 0;
+	uint32_t n = o ? load_relaxed(&o->n) : 0, hits = o ? load_relaxed(&o->hits) : 0;
 
 	row->walk.overflows = row->walk.hits = 0;
 	if (n > m->overflows.most || hits > SP_HITS || !m->overflows.row || !m->overflows.hit)
@@ -42,8 +42,8 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 		const struct sp_hit *h = &sp_hits_in(o, n)[i];
 		struct sp_hit *to = &m->overflows.hit[row->walk.hits];
 
-		*to = (struct sp_hit){ .of = sp_acquire(&h->of), .address = sp_get(&h->address),
-				       .module = sp_get(&h->module), .before = sp_get(&h->before), .count = sp_get(&h->count) };
+		*to = (struct sp_hit){ .of = load_acquire(&h->of), .address = load_relaxed(&h->address),
+				       .module = load_relaxed(&h->module), .before = load_relaxed(&h->before), .count = load_relaxed(&h->count) };
 		if (to->of - 1 >= n || !sp_hit_weight(to))
 			continue;
 		m->overflows.row[to->of - 1].hits += sp_hit_weight(to);
@@ -53,9 +53,9 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 		const struct sp_overflow *from = &sp_overflow_in(o)[row->walk.overflows];
 		struct sp_overflow_seen *to = &m->overflows.row[row->walk.overflows];
 
-		to->count = sp_acquire(&from->count);
-		to->event = (uint32_t)sp_min(sp_get(&from->event), row->k);
-		to->cpu = sp_get(&from->cpu);
+		to->count = load_acquire(&from->count);
+		to->event = (uint32_t)sp_min(load_relaxed(&from->event), row->k);
+		to->cpu = load_relaxed(&from->cpu);
 	}
 }
 
@@ -82,7 +82,7 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 	if (!sp_is_merged(m))
 		return sp_module_found(m, h->module, h->address);
 	for (sp_off off = m->process[row->process].h->code.modules;
-	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL; off = o->next)
+	     left-- && (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL; off = o->next)
 		if (o->number == h->module)
 			return o;
 	return NULL;

@@ -2,11 +2,11 @@
 #include "../store/interval.h"
 #include "pending.h"
 
-static uint64_t drafts_room(const struct sp_layout *l, uint32_t k, uint32_t records)
+static uint64_t redo_capacity_of(const struct sp_layout *l, uint32_t k, uint32_t records)
 {
 	/* The writer's drafts, the state, and of each record what it may change at most. */
-	return l->draft_room + sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
-	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
+	return l->redo_capacity + sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
+	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_redo_entry));
 }
 
 uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
@@ -14,7 +14,7 @@ uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
 	uint32_t records = sp_records_of(&m->h);
 	struct sp_layout l = sp_live_layout(k, 1, records);
 
-	return drafts_room(&l, k, records) + records * l.record_bytes + sp_align(k, 8);
+	return redo_capacity_of(&l, k, records) + records * l.record_bytes + sp_align(k, 8);
 }
 
 /* ---- where the words are -------------------------------------------------------- */
@@ -26,48 +26,48 @@ static const void *in_block(const struct sp_pending *p, uint64_t at)
 
 static const struct sp_cell *cell_at(const struct sp_pending *p, uint32_t i, sp_off *at)
 {
-	return sp_image_cell(p->image, p->relation, p->off, &p->layout, p->f.cells, i, at);
+	return sp_store_reader_cell(p->reader, p->relation, p->off, &p->layout, p->f.cells, i, at);
 }
 
-static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
+static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 {
 	struct sp_pending *p = f->of;
 	sp_off at;
 	const struct sp_cell *is = cell_at(p, (uint32_t)i, &at);
 
-	return is ? sp_draft(&p->drafts, at, is, p->layout.cell_bytes) : NULL;
+	return is ? sp_redo_log_add(&p->redo_log, at, is, p->layout.cell_bytes) : NULL;
 }
 
 const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 {
 	sp_off at;
-	const struct sp_cell *is = cell_at(p, i, &at), *drafted = is ? sp_draft_find(&p->drafts, at, p->layout.cell_bytes) : NULL;
+	const struct sp_cell *is = cell_at(p, i, &at), *drafted = is ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes) : NULL;
 
 	return drafted ? drafted : is;
 }
 
-static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
+static const struct sp_cell *find_cell(struct sp_fold *f, int32_t i)
 {
 	return sp_pending_cell(f->of, (uint32_t)i);
 }
 
-static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
+static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
 {
 	struct sp_pending *p = f->of;
 
 	if (!p->intervals)
 		return NULL;
-	return sp_interval_draft_by_list(p->image, p->relation->intervals, f->k, &p->drafts, from, to, cell, &p->crowded);
+	return sp_interval_log_by_list(p->reader, p->relation->intervals, f->k, &p->redo_log, from, to, cell, &p->crowded);
 }
 
 /* ---- folding ---------------------------------------------------------------------- */
 
-static void copy_drafts(struct sp_pending *p)
+static void copy_redo_log(struct sp_pending *p)
 {
-	uint64_t bytes = sp_min(p->drafted, p->layout.draft_room) & ~7ull;
+	uint64_t bytes = sp_min(p->drafted, p->layout.redo_capacity) & ~7ull;
 
-	sp_copy_words((int64_t *)p->drafts.at, in_block(p, p->layout.drafts), bytes / 8);
-	p->drafts.used = bytes;
+	sp_copy_words((int64_t *)p->redo_log.at, in_block(p, p->layout.drafts), bytes / 8);
+	p->redo_log.used = bytes;
 }
 
 /* Copies of those that are not folded yet, in their order.  The last one is looked for first: where one is seen, those before
@@ -81,7 +81,7 @@ static const struct sp_record *const *list_records(const struct sp_pending *p, u
 		const struct sp_record *r = in_block(p, p->layout.records + i * p->layout.record_bytes);
 		uint64_t number = p->place / SP_PLACES + i + 1;
 
-		if (number <= folded || sp_acquire(&r->number) != number)
+		if (number <= folded || load_acquire(&r->number) != number)
 			continue;
 		list[--first] = (const struct sp_record *)to;
 		sp_copy_words((int64_t *)to, (const int64_t *)r, p->layout.record_bytes / 8);
@@ -108,25 +108,25 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	uint8_t *kinds;
 	uint32_t n;
 
-	*p = (struct sp_pending){ .image = m->image, .relation = r, .off = off, .intervals = intervals,
+	*p = (struct sp_pending){ .reader = m->reader, .relation = r, .off = off, .intervals = intervals,
 				  .records = sp_records_of(&m->h) };
 	p->layout = sp_live_layout(k, cells, p->records);
-	p->drafts.at = memory;
-	p->drafts.room = drafts_room(&p->layout, k, p->records);
-	records = p->drafts.at + p->drafts.room;
+	p->redo_log.at = memory;
+	p->redo_log.room = redo_capacity_of(&p->layout, k, p->records);
+	records = p->redo_log.at + p->redo_log.room;
 	kinds = records + p->records * p->layout.record_bytes;
 	for (uint32_t e = 0; e < k; e++) {
 		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
 		odd |= kinds[e] != SP_COUNTS;
 	}
 	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = odd ? kinds : NULL,
-				 .estimates = r->flags & SP_RELATION_ESTIMATED, .cell = draft_cell, .look = look_at_cell,
-				 .interval = draft_interval, .of = p };
-	p->folded = sp_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
-	p->drafted = sp_acquire(&r->drafted);
-	p->place = sp_acquire(&r->place);
-	copy_drafts(p);
-	p->f.state = sp_draft(&p->drafts, off + p->layout.state, in_block(p, p->layout.state), SP_STATE_BYTES(k));
+				 .estimates = r->flags & SP_RELATION_ESTIMATED, .cell = log_cell, .look = find_cell,
+				 .interval = log_interval, .of = p };
+	p->folded = load_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
+	p->drafted = load_acquire(&r->drafted);
+	p->place = load_acquire(&r->place);
+	copy_redo_log(p);
+	p->f.state = sp_redo_log_add(&p->redo_log, off + p->layout.state, in_block(p, p->layout.state), SP_STATE_BYTES(k));
 	p->state = p->f.state;
 	from = list_records(p, p->f.state->folded, records, list, &n);
 	fold(p, from, n);
@@ -136,6 +136,6 @@ bool sp_pending_is_stale(const struct sp_pending *p)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* (Before a record's place is taken by another one, it is folded: of that `folded` tells.) */
-	return sp_get(&p->relation->drafted) != p->drafted ||
-	       sp_get(&((const struct sp_state *)in_block(p, p->layout.state))->folded) != p->folded;
+	return load_relaxed(&p->relation->drafted) != p->drafted ||
+	       load_relaxed(&((const struct sp_state *)in_block(p, p->layout.state))->folded) != p->folded;
 }

@@ -16,12 +16,12 @@ struct sp_pending {
 	const struct sp_state *state;
 	/* private */
 	struct sp_fold f;
-	const struct sp_image *image;
+	const struct sp_store_reader *reader;
 	const struct sp_relation *relation;
 	sp_off off;
 	uint32_t records;
 	struct sp_layout layout;
-	struct sp_drafts drafts;
+	struct sp_redo_log redo_log;
 	bool intervals, crowded;
 	uint64_t place, drafted, folded;	/* when it was read */
 };

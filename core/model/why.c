@@ -83,8 +83,8 @@ const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp
 /* A dump in the store form is whole, whatever became of the live file. */
 bool sp_is_torn(const struct sp_model *m)
 {
-	return m->h.torn && !m->image->region &&
-	       (m->h.end == SP_END_NONE || m->h.end == SP_END_RECOVERED || m->h.used != m->image->bytes);
+	return m->h.torn && !m->reader->region &&
+	       (m->h.end == SP_END_NONE || m->h.end == SP_END_RECOVERED || m->h.used != m->reader->bytes);
 }
 
 const char *sp_torn_text(uint64_t torn)
@@ -123,7 +123,7 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 {
 	const struct {
 		uint64_t n;
-		const char *thing, *rest;
+		const char *noun, *rest;
 	} missing[] = {
 		{ m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here" },
 		{ m->h.dropped_relations, "event set", " missing: there was no memory for them" },
@@ -138,8 +138,8 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 		++*i;
 	if (*i == SP_COUNT(missing))
 		return false;
-	if (missing[*i].thing)
-		sp_text_f(text, SP_MISSING_TEXT, "%'lu %s%s%s", missing[*i].n, missing[*i].thing, SP_MANY(missing[*i].n), missing[*i].rest);
+	if (missing[*i].noun)
+		sp_text_f(text, SP_MISSING_TEXT, "%'lu %s%s%s", missing[*i].n, missing[*i].noun, SP_MANY(missing[*i].n), missing[*i].rest);
 	else
 		sp_text_f(text, SP_MISSING_TEXT, "%s%s", sp_torn_text(m->h.torn), missing[*i].rest);
 	++*i;

@@ -16,7 +16,7 @@ sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes)
 	return at;
 }
 
-void sp_compact_put(struct sp_compact *c, const void *bytes, uint64_t n)
+void sp_compact_write(struct sp_compact *c, const void *bytes, uint64_t n)
 {
 	n = sp_min(n, c->left);
 	c->left -= n;
@@ -39,7 +39,7 @@ sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, ui
 {
 	sp_off at = sp_compact_begin(c, kind, bytes);
 
-	sp_compact_put(c, (const char *)like + sizeof(struct sp_block), bytes - sizeof(struct sp_block));
+	sp_compact_write(c, (const char *)like + sizeof(struct sp_block), bytes - sizeof(struct sp_block));
 	sp_compact_end(c);
 	return at;
 }
@@ -55,19 +55,19 @@ sp_off sp_compact_text(struct sp_compact *c, const char *text)
 		return 0;
 	at = sp_compact_begin(c, SP_BLOCK_STRING, sizeof(struct sp_string) + n + 1);
 	sp_compact_u32(c, n);
-	sp_compact_put(c, text, n);
+	sp_compact_write(c, text, n);
 	sp_compact_end(c);
 	return at;
 }
 
 /* The texts stand behind the list, each as long as it is. */
-sp_off sp_compact_texts(struct sp_compact *c, const struct sp_image *image, sp_off list)
+sp_off sp_compact_texts(struct sp_compact *c, const struct sp_store_reader *reader, sp_off list)
 {
 	const char *text;
 	uint32_t n = 0;
 	sp_off at, next;
 
-	while (sp_image_text_at(image, list, n))
+	while (sp_store_reader_text_at(reader, list, n))
 		n++;
 	if (!n)
 		return 0;
@@ -75,19 +75,19 @@ sp_off sp_compact_texts(struct sp_compact *c, const struct sp_image *image, sp_o
 	next = at + sizeof(struct sp_strings) + n * sizeof(sp_off);
 	sp_compact_u32(c, n);
 	sp_compact_u32(c, 0);
-	for (uint32_t i = 0; (text = sp_image_text_at(image, list, i)) != NULL && i < n; i++) {
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n; i++) {
 		sp_off is = *text ? next : 0;
 
-		sp_compact_put(c, &is, sizeof(is));
+		sp_compact_write(c, &is, sizeof(is));
 		next += *text ? sp_align(sizeof(struct sp_string) + strlen(text) + 1, 8) : 0;
 	}
 	sp_compact_end(c);
-	for (uint32_t i = 0; (text = sp_image_text_at(image, list, i)) != NULL && i < n; i++)
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n; i++)
 		sp_compact_text(c, text);
 	return at;
 }
 
-sp_off sp_compact_event(struct sp_compact *c, const struct sp_image *image, const struct sp_event *e, const char *name, sp_off before)
+sp_off sp_compact_event(struct sp_compact *c, const struct sp_store_reader *reader, const struct sp_event *e, const char *name, sp_off before)
 {
 	struct sp_event to = *e;
 	sp_off *const text[] = { &to.component, &to.derived, &to.postfix, &to.units, &to.description };
@@ -95,9 +95,9 @@ sp_off sp_compact_event(struct sp_compact *c, const struct sp_image *image, cons
 	to.next = before;
 	to.name = sp_compact_text(c, name);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
-		*text[i] = sp_compact_text(c, sp_image_text(image, *text[i]));
-	to.natives = sp_compact_texts(c, image, e->natives);
-	to.pmu = sp_compact_text(c, sp_image_text(image, e->pmu));
+		*text[i] = sp_compact_text(c, sp_store_reader_text(reader, *text[i]));
+	to.natives = sp_compact_texts(c, reader, e->natives);
+	to.pmu = sp_compact_text(c, sp_store_reader_text(reader, e->pmu));
 	return sp_compact_like(c, SP_BLOCK_EVENT, &to, sizeof(to));
 }
 
@@ -114,7 +114,7 @@ sp_off sp_compact_words(struct sp_compact *c, const char *words, size_t bytes)
 	sp_compact_u32(c, 0);
 	for (size_t i = 0, length; i < bytes; i += length + 1) {
 		length = strlen(words + i);
-		sp_compact_put(c, &(sp_off){ length ? next : 0 }, sizeof(sp_off));
+		sp_compact_write(c, &(sp_off){ length ? next : 0 }, sizeof(sp_off));
 		next += length ? sp_align(sizeof(struct sp_string) + length + 1, 8) : 0;
 	}
 	sp_compact_end(c);
@@ -127,9 +127,9 @@ sp_off sp_compact_note(struct sp_compact *c, sp_off before, const char *text, co
 {
 	sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
 
-	sp_compact_put(c, &before, sizeof(before));
-	sp_compact_put(c, text, strlen(text));
-	sp_compact_put(c, more, strlen(more));
+	sp_compact_write(c, &before, sizeof(before));
+	sp_compact_write(c, text, strlen(text));
+	sp_compact_write(c, more, strlen(more));
 	sp_compact_end(c);
 	return at;
 }
@@ -141,14 +141,14 @@ sp_off sp_compact_topology(struct sp_compact *c, const struct sp_tree *t, const 
 	struct sp_topology to = { .n = t->n, .n_cpus = t->n_cpus, .xml_bytes = t->xml_bytes, .source = sp_compact_text(c, source) };
 	sp_off at = sp_compact_begin(c, SP_BLOCK_TOPOLOGY, sp_tree_bytes(t));
 
-	sp_compact_put(c, &to.n, sizeof(to) - sizeof(to.b));
+	sp_compact_write(c, &to.n, sizeof(to) - sizeof(to.b));
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_component component = t->component[i];
 
 		component.flags &= ~SP_COMPONENT_DISALLOWED;
-		sp_compact_put(c, &component, sizeof(component));
+		sp_compact_write(c, &component, sizeof(component));
 	}
-	sp_compact_put(c, t->xml, t->xml_bytes);
+	sp_compact_write(c, t->xml, t->xml_bytes);
 	sp_compact_end(c);
 	return at;
 }
@@ -163,7 +163,7 @@ sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tre
 	for (uint32_t i = 0; i < t->n; i++) {
 		word |= t->component[i].flags & SP_COMPONENT_DISALLOWED ? 1ull << i % 64 : 0;
 		if (i % 64 == 63 || i + 1 == t->n) {
-			sp_compact_put(c, &word, sizeof(word));
+			sp_compact_write(c, &word, sizeof(word));
 			word = 0;
 		}
 	}
@@ -192,7 +192,7 @@ void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_r
 	r->next = of->relations;
 	of->relations = sp_compact_begin(c, SP_BLOCK_RELATION, sp_compact_layout(r->k, r->cells).bytes);
 	of->n_relations++;
-	sp_compact_put(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
+	sp_compact_write(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
 }
 
 #define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
@@ -208,6 +208,6 @@ sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off 
 	chunk->first_ns = first_ns;
 	chunk->room = (uint32_t)sp_min(sp_max(CHUNK_BYTES / bytes, 1), left);
 	at = sp_compact_begin(c, SP_BLOCK_READINGS, sizeof(*chunk) + chunk->room * bytes);
-	sp_compact_put(c, &chunk->next, sizeof(*chunk) - offsetof(struct sp_chunk, next));
+	sp_compact_write(c, &chunk->next, sizeof(*chunk) - offsetof(struct sp_chunk, next));
 	return at;
 }

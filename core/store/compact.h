@@ -27,13 +27,13 @@ static inline sp_off sp_compact_here(const struct sp_compact *c)
 /* A block of this kind and so many bytes, its head among them: its offset.  Then what is in it; and its end, where zeros
  * take the place of what was not put. */
 sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes);
-void sp_compact_put(struct sp_compact *c, const void *bytes, uint64_t n);
+void sp_compact_write(struct sp_compact *c, const void *bytes, uint64_t n);
 void sp_compact_zeros(struct sp_compact *c, uint64_t n);
 void sp_compact_end(struct sp_compact *c);
 
 static inline void sp_compact_u32(struct sp_compact *c, uint32_t v)
 {
-	sp_compact_put(c, &v, sizeof(v));
+	sp_compact_write(c, &v, sizeof(v));
 }
 
 /* A whole block that is as `like` but for its head: its offset. */
@@ -48,8 +48,8 @@ static inline void sp_compact_again(struct sp_compact *c, sp_off at, const void 
 sp_off sp_compact_text(struct sp_compact *c, const char *text);
 
 /* Copies of what stands in the image, of an event with this name. */
-sp_off sp_compact_texts(struct sp_compact *c, const struct sp_image *image, sp_off list);
-sp_off sp_compact_event(struct sp_compact *c, const struct sp_image *image, const struct sp_event *e, const char *name, sp_off before);
+sp_off sp_compact_texts(struct sp_compact *c, const struct sp_store_reader *reader, sp_off list);
+sp_off sp_compact_event(struct sp_compact *c, const struct sp_store_reader *reader, const struct sp_event *e, const char *name, sp_off before);
 
 /* A list of texts, each closed by its NUL; it may be empty. */
 sp_off sp_compact_words(struct sp_compact *c, const char *words, size_t bytes);

@@ -25,7 +25,7 @@ static sp_off *blocks_of(const struct sp_relation *r, const struct sp_layout *l)
 
 static struct sp_block *cells_at(const struct sp_store *s, sp_off off, const struct sp_layout *l)
 {
-	return (struct sp_block *)sp_image_block(&s->image, off, SP_BLOCK_CELLS, sp_cells_bytes(l));
+	return (struct sp_block *)sp_store_reader_block(&s->reader, off, SP_BLOCK_CELLS, sp_cells_bytes(l));
 }
 
 /* sum, a copy of a relation that stays until sum takes its place, gets blocks of its own, and such as `from` has; false: no
@@ -79,7 +79,7 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 	struct sp_relation *to = w->relation, *from = v->relation;
 	struct sp_times *t = sp_relation_times(to), *f = sp_relation_times(from);
 
-	sp_relation_told_like(to, from);
+	sp_relation_copy_attribution(to, from);
 	if (!to->threads)
 		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
 	t->flags = (t->flags & f->flags) | ((t->flags | f->flags) & SP_TIMES_UNWATCHED);
@@ -101,7 +101,7 @@ static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_r
 	sp_off off = r->readings, next;
 	uint64_t left = sp_store_most_blocks(s);
 
-	for (; left-- && (c = sp_store_readings_at(&s->image, off)) != NULL; off = next) {
+	for (; left-- && (c = sp_store_readings_at(&s->reader, off)) != NULL; off = next) {
 		if (off == r->readings)
 			sp_add(&sum->refused, c->first + sp_readings_complete(c));
 		next = c->next;
@@ -147,7 +147,7 @@ static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off o
 	to = sp_store_overflows(s, sum);
 	if (!to.block)
 		return false;
-	sp_records_bind(&w, &s->image, off, sum->k, sum->cells, NULL);
+	sp_records_bind(&w, &s->reader, off, sum->k, sum->cells, NULL);
 	if (old.block)
 		add_overflows(&to, &w, &old);
 	if (add.block)
@@ -157,7 +157,7 @@ static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off o
 
 static void free_overflows(struct sp_store *s, const struct sp_relation *r)
 {
-	const struct sp_overflows *o = sp_overflows_at(&s->image, sp_relation_times(r)->overflows);
+	const struct sp_overflows *o = sp_overflows_at(&s->reader, sp_relation_times(r)->overflows);
 
 	if (o)
 		sp_region_free(&s->region, sp_relation_times(r)->overflows, sp_overflows_bytes(o->n, o->hits));
@@ -169,7 +169,7 @@ static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 	unsigned left = SP_INTERVAL_BLOCKS;
 	uint32_t n = 0;
 
-	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->image, off, r->k)) != NULL; off = b->next)
+	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->reader, off, r->k)) != NULL; off = b->next)
 		n += (uint32_t)sp_min(b->n, b->room);
 	return n;
 }
@@ -192,7 +192,7 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 	const struct sp_intervals *a;
 	unsigned left = SP_INTERVAL_BLOCKS;
 
-	for (; left-- && (a = sp_intervals_at(&s->image, off, k)) != NULL; off = a->next)
+	for (; left-- && (a = sp_intervals_at(&s->reader, off, k)) != NULL; off = a->next)
 		for (uint32_t i = 0; i < a->n && i < a->room; i++) {
 			const struct sp_interval *f = sp_interval_in(a, k, i);
 			struct sp_interval *t;
@@ -214,7 +214,7 @@ static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
 	const struct sp_intervals *b;
 	unsigned left = SP_INTERVAL_BLOCKS;
 
-	while (left-- && (b = sp_intervals_at(&s->image, off, k)) != NULL) {
+	while (left-- && (b = sp_intervals_at(&s->reader, off, k)) != NULL) {
 		sp_off next = b->next;
 
 		sp_region_free(&s->region, off, b->b.bytes);
@@ -247,8 +247,8 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_o
 	struct sp_writer w, v;
 	uint32_t n;
 
-	sp_records_bind(&w, &s->image, to_off, to->k, to->cells, kind);
-	sp_records_bind(&v, &s->image, from_off, from->k, from->cells, kind);
+	sp_records_bind(&w, &s->reader, to_off, to->k, to->cells, kind);
+	sp_records_bind(&v, &s->reader, from_off, from->k, from->cells, kind);
 	n = count_intervals(s, to) + count_intervals(s, from);
 	to->intervals = 0;
 	b = n ? sp_store_intervals(s, to, w.k, (uint32_t)sp_min(n, SP_INTERVALS_MOST)) : NULL;
@@ -327,7 +327,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 {
 	struct sp_relation_key key = { .k = r->k, .event = (const uint32_t *)(r + 1), .target = (enum sp_target)r->target,
 				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope, .domain = r->domain,
-				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART & ~SP_RELATION_LENT };
+				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_KEY_FLAGS & ~SP_RELATION_LENT };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old, *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
@@ -355,12 +355,12 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	at = link_to(s, &zero->relations, old_off);
 	if (!at)
 		return false;
-	sp_publish(at, new_off);
+	store_release(at, new_off);
 	at = link_to(s, &t->relations, off);
 	if (at)
-		sp_publish(at, r->next);
+		store_release(at, r->next);
 	t->n_relations--;
-	s->apart--;
+	s->n_unfolded--;
 	sp_order();
 	sum->folded = 0;
 	drop_readings(s, r, sum);
@@ -396,7 +396,7 @@ static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_th
 	zero->threads += t->threads;
 	zero->ran.ns += t->ran.ns;
 	zero->ran.more_ns = t->ran.since ? SP_COUNTED_UNKNOWN : sp_counted_add(zero->ran.more_ns, t->ran.more_ns);
-	sp_publish(at, t->next);
+	store_release(at, t->next);
 	sp_region_free(&s->region, off, sizeof(*t));
 }
 
@@ -410,19 +410,19 @@ static struct sp_thread *folded_thread(struct sp_store *s)
 /* Folds one relation of t that may be; false: none.  Of a thread that may live, one that
  * its program has freed (sspapi.h). */
 static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, bool ended,
-		     bool (*bound)(sp_off, void *), void *arg)
+		     bool (*is_bound)(sp_off, void *), void *arg)
 {
 	struct sp_relation *r;
 
 	uint64_t left = sp_store_most_blocks(s);
 
 	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL; off = r->next)
-		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) && !bound(off, arg))
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) && !is_bound(off, arg))
 			return fold(s, zero, t, r, off);
 	return false;
 }
 
-void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg)
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*is_bound)(sp_off relation, void *arg), void *arg)
 {
 	struct sp_thread *zero, *t;
 	uint64_t left = sp_store_most_blocks(s);
@@ -430,7 +430,7 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_
 	sp_off next;
 	bool gone;
 
-	if (s->apart <= SP_FOLD_ABOVE || sp_acquire(&s->dumping))
+	if (s->n_unfolded <= SP_FOLD_ABOVE || load_acquire(&s->dumping))
 		return;
 	zero = folded_thread(s);
 	for (sp_off off = zero ? s->header->lists.threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
@@ -441,7 +441,7 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_
 		if (!t->tid)
 			continue;
 		gone = ended(t->tid);
-		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, gone, bound, arg))
+		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, gone, is_bound, arg))
 			folded++;
 		if (gone && !t->n_relations)
 			drop_thread(s, zero, t, off);

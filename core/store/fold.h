@@ -14,6 +14,6 @@
  * into those of tid 0 (same events, target, scope), and those that sspapi_free has let go; blocks of threads that have no
  * relation left go.  Called for each new thread, so that it keeps pace.  ended(tid) must be sure; bound as in sp_store_relation.
  * Does nothing while a dump is being made (`dumping`). */
-void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg);
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*is_bound)(sp_off relation, void *arg), void *arg);
 
 #endif

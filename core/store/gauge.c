@@ -46,7 +46,7 @@ void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struc
 /* Sums are kept as their bits, since C has no atomic addition of doubles. */
 static void add_double(double *to, double d)
 {
-	int64_t *word = (int64_t *)to, old = sp_get(word);
+	int64_t *word = (int64_t *)to, old = load_relaxed(word);
 
 	while (!sp_cas(word, &old, sp_float_bits(sp_float(old) + d)))
 		;
@@ -54,11 +54,11 @@ static void add_double(double *to, double d)
 
 SP_COLD static void widen(struct sp_gauge *g, enum sp_data_type type, int64_t v)
 {
-	int64_t old = sp_get(&g->min);
+	int64_t old = load_relaxed(&g->min);
 
 	while (sp_value_below(type, v, old) && !sp_cas(&g->min, &old, v))
 		;
-	old = sp_get(&g->max);
+	old = load_relaxed(&g->max);
 	while (sp_value_below(type, old, v) && !sp_cas(&g->max, &old, v))
 		;
 }
@@ -67,10 +67,10 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 {
 	if (type == SP_FP64 && sp_float(v) != sp_float(v))
 		return;				/* nan: the sensor shows nothing */
-	if (type != SP_INT64 || v < sp_get(&g->min) || v > sp_get(&g->max))
+	if (type != SP_INT64 || v < load_relaxed(&g->min) || v > load_relaxed(&g->max))
 		widen(g, type, v);
-	sp_put(&g->last, v);
-	sp_put(&g->ns, ns);
+	store_relaxed(&g->last, v);
+	store_relaxed(&g->ns, ns);
 	add_double(&g->sum, type == SP_INT64 ? (double)v : sp_value_double(type, v));
 	sp_add(&g->readings, 1);
 }
@@ -80,15 +80,15 @@ void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, con
 	struct sp_gauge *at;
 
 	if (op == SP_OP_START)
-		sp_put(&w->running, 1);
+		store_relaxed(&w->running, 1);
 	/* A set that does not run shows what it showed before: nothing new. */
-	if (!x || op == SP_OP_WRITE || !sp_get(&w->running))
+	if (!x || op == SP_OP_WRITE || !load_relaxed(&w->running))
 		return;
 	at = w->at + sp_min(cell, w->cells - 1) * w->n;
 	for (uint32_t i = 0; i < w->n; i++)
 		show(&at[i], w->kind[i].data_type, x[w->kind[i].index], ns);
 	if (op == SP_OP_STOP)
-		sp_put(&w->running, 0);
+		store_relaxed(&w->running, 0);
 }
 
 void sp_gauges_add(struct sp_gauge *to, const struct sp_gauge *from, uint64_t n)

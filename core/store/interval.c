@@ -22,7 +22,7 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 	b->k = k;
 	b->room = room;
 	b->next = r->intervals;
-	sp_publish(&r->intervals, off);
+	store_release(&r->intervals, off);
 	return b;
 }
 
@@ -45,20 +45,20 @@ struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uin
 	return at;
 }
 
-const struct sp_intervals *sp_intervals_at(const struct sp_image *image, sp_off off, uint32_t k)
+const struct sp_intervals *sp_intervals_at(const struct sp_store_reader *reader, sp_off off, uint32_t k)
 {
-	const struct sp_intervals *b = sp_image_block(image, off, SP_BLOCK_INTERVALS, sizeof(*b));
+	const struct sp_intervals *b = sp_store_reader_block(reader, off, SP_BLOCK_INTERVALS, sizeof(*b));
 
 	return b && b->k == k && b->room <= SP_INTERVALS_MOST && sp_intervals_bytes(k, b->room) <= b->b.bytes ? b : NULL;
 }
 
-uint32_t sp_intervals_room(const struct sp_image *image, sp_off off, uint32_t k)
+uint32_t sp_intervals_room(const struct sp_store_reader *reader, sp_off off, uint32_t k)
 {
 	const struct sp_intervals *b;
 	unsigned left = SP_INTERVAL_BLOCKS;
 	uint32_t room = 0;
 
-	for (; off && left-- && (b = sp_intervals_at(image, off, k)) != NULL; off = b->next)
+	for (; off && left-- && (b = sp_intervals_at(reader, off, k)) != NULL; off = b->next)
 		room += b->room;
 	return room;
 }
@@ -70,7 +70,7 @@ static struct sp_interval *in_slot(const struct sp_track *t, uint32_t slot)
 	const sp_off off = (sp_off)slot * 8;
 	void *at = sp_track_at(t, off, SP_INTERVAL_BYTES(t->k));
 
-	return at ? at : (void *)sp_image_at(t->image, off, SP_INTERVAL_BYTES(t->k));
+	return at ? at : (void *)sp_store_reader_at(t->reader, off, SP_INTERVAL_BYTES(t->k));
 }
 
 static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to, int cell)
@@ -100,16 +100,16 @@ static void go_on_in(struct sp_track *t, struct sp_intervals *b, sp_off off)
 	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
 }
 
-void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
+void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
 
 	/* (Another thread may look whether it is low.) */
-	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots, .image = image,
+	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots, .reader = reader,
 									       .newest = newest }, sizeof(*t) / 8);
 	for (sp_off off = *newest; off && left--; off = b->next) {
-		b = (struct sp_intervals *)sp_intervals_at(image, off, k);
+		b = (struct sp_intervals *)sp_intervals_at(reader, off, k);
 		if (!b)
 			break;
 		if (!t->fresh)
@@ -122,7 +122,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off 
 			*slot_of(t, at->from, at->to, at->cell, &other) = (uint32_t)((off + sp_interval_at(k, i)) / 8);
 		}
 	}
-	sp_put(&t->low, sp_intervals_wanted(t) != 0);
+	store_relaxed(&t->low, sp_intervals_wanted(t) != 0);
 }
 
 uint32_t sp_intervals_wanted(const struct sp_track *t)
@@ -150,7 +150,7 @@ static uint32_t ready_room(const struct sp_track *t)
 static bool add_block(struct sp_track *t)
 {
 	uint32_t room = ready_room(t), left;
-	struct sp_store *s = sp_store_of(t->image);
+	struct sp_store *s = sp_store_of(t->reader);
 	struct sp_intervals *b;
 	sp_off off;
 
@@ -162,7 +162,7 @@ static bool add_block(struct sp_track *t)
 	b->k = t->k;
 	b->room = room;
 	b->next = *t->newest;
-	sp_publish(t->newest, off);
+	store_release(t->newest, off);
 	t->room += room;
 	t->blocks++;
 	go_on_in(t, b, off);
@@ -192,26 +192,26 @@ static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, u
 	at->cell = cell;
 	at->number = t->fresh_used++;
 	t->used++;
-	sp_put(&t->low, sp_intervals_wanted(t) != 0);
+	store_relaxed(&t->low, sp_intervals_wanted(t) != 0);
 	*s = (uint32_t)place;
 	return at;
 }
 
 /* Interval i of the block, there from now on; first: it has no draft yet. */
-static struct sp_interval *draft(struct sp_drafts *d, const struct sp_intervals *b, sp_off off, uint32_t k, uint32_t i, bool first)
+static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_intervals *b, sp_off off, uint32_t k, uint32_t i, bool first)
 {
 	uint64_t *n;
 
 	if (i >= b->n) {
-		n = sp_draft(d, off + HEAD_AT, &b->n, sizeof(b->n));
+		n = sp_redo_log_add(d, off + HEAD_AT, &b->n, sizeof(b->n));
 		if (!n)
 			return NULL;
 		*n = sp_max(*n, i + 1);
 	}
-	return (first ? sp_draft_first : sp_draft)(d, off + sp_interval_at(k, i), sp_interval_in(b, k, i), SP_INTERVAL_BYTES(k));
+	return (first ? sp_redo_log_add_first : sp_redo_log_add)(d, off + sp_interval_at(k, i), sp_interval_in(b, k, i), SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell, bool first,
+struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from, uint32_t to, int32_t cell, bool first,
 				      bool *crowded)
 {
 	const struct sp_interval *at;
@@ -236,52 +236,52 @@ struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, u
 		*crowded = true;
 		return NULL;
 	}
-	number = sp_get(&at->number);	/* (anybody may have written to the live file) */
+	number = load_relaxed(&at->number);	/* (anybody may have written to the live file) */
 	off = (sp_off)*s * 8 - sp_interval_at(t->k, number);
-	b = off == t->fresh_off ? t->fresh : sp_intervals_at(t->image, off, t->k);
-	return b && number < b->room ? draft(d, b, off, t->k, number, first) : NULL;
+	b = off == t->fresh_off ? t->fresh : sp_intervals_at(t->reader, off, t->k);
+	return b && number < b->room ? log_interval(d, b, off, t->k, number, first) : NULL;
 }
 
 /* ---- by a look through the list -------------------------------------------------- */
 
-uint32_t sp_intervals_used(const struct sp_drafts *d, const struct sp_intervals *b, sp_off off)
+uint32_t sp_intervals_used(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off)
 {
-	const uint64_t *n = sp_draft_find(d, off + HEAD_AT, sizeof(*n));
+	const uint64_t *n = sp_redo_log_find(d, off + HEAD_AT, sizeof(*n));
 
-	return (uint32_t)sp_min(n ? *n : sp_acquire(&b->n), b->room);
+	return (uint32_t)sp_min(n ? *n : load_acquire(&b->n), b->room);
 }
 
-const struct sp_interval *sp_interval_drafted(const struct sp_drafts *d, const struct sp_intervals *b, sp_off off, uint32_t k,
+const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off, uint32_t k,
 					      uint32_t i)
 {
-	const struct sp_interval *at = sp_draft_find(d, off + sp_interval_at(k, i), SP_INTERVAL_BYTES(k));
+	const struct sp_interval *at = sp_redo_log_find(d, off + sp_interval_at(k, i), SP_INTERVAL_BYTES(k));
 
 	return at ? at : sp_interval_in(b, k, i);
 }
 
 /* A draft of the one that is there; NULL: there is none. */
-static struct sp_interval *find(const struct sp_image *image, sp_off newest, uint32_t k, struct sp_drafts *d, uint32_t from,
+static struct sp_interval *find(const struct sp_store_reader *reader, sp_off newest, uint32_t k, struct sp_redo_log *d, uint32_t from,
 				uint32_t to, int32_t cell)
 {
 	const struct sp_intervals *b;
 	unsigned left = SP_INTERVAL_BLOCKS;
 
-	for (sp_off off = newest; off && left-- && (b = sp_intervals_at(image, off, k)) != NULL; off = b->next)
-		for (uint32_t i = 0, n = sp_intervals_used(d, b, off), there = (uint32_t)sp_min(sp_acquire(&b->n), n); i < n; i++) {
+	for (sp_off off = newest; off && left-- && (b = sp_intervals_at(reader, off, k)) != NULL; off = b->next)
+		for (uint32_t i = 0, n = sp_intervals_used(d, b, off), there = (uint32_t)sp_min(load_acquire(&b->n), n); i < n; i++) {
 			/* (Of one that is there a draft changes the counts only.) */
-			const struct sp_interval *at = i < there ? sp_interval_in(b, k, i) : sp_interval_drafted(d, b, off, k, i);
+			const struct sp_interval *at = i < there ? sp_interval_in(b, k, i) : sp_interval_logged(d, b, off, k, i);
 
 			if (at->from == from && at->to == to && at->cell == cell)
-				return draft(d, b, off, k, i, false);
+				return log_interval(d, b, off, k, i, false);
 		}
 	return NULL;
 }
 
-struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_off newest, uint32_t k, struct sp_drafts *d,
+struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader, sp_off newest, uint32_t k, struct sp_redo_log *d,
 					      uint32_t from, uint32_t to, int32_t cell, bool *crowded)
 {
-	const struct sp_intervals *fresh = newest ? sp_intervals_at(image, newest, k) : NULL;
-	struct sp_interval *at = find(image, newest, k, d, from, to, cell);
+	const struct sp_intervals *fresh = newest ? sp_intervals_at(reader, newest, k) : NULL;
+	struct sp_interval *at = find(reader, newest, k, d, from, to, cell);
 	uint32_t used = fresh ? sp_intervals_used(d, fresh, newest) : 0;
 
 	if (!fresh)
@@ -289,7 +289,7 @@ struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_o
 	if (!at && from && is_for_sites(fresh, used)) {
 		*crowded = true;
 		from = 0;
-		at = find(image, newest, k, d, from, to, cell);
+		at = find(reader, newest, k, d, from, to, cell);
 	}
 	if (at)
 		return at;
@@ -297,7 +297,7 @@ struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_o
 		*crowded = true;
 		return NULL;
 	}
-	at = draft(d, fresh, newest, k, used, false);
+	at = log_interval(d, fresh, newest, k, used, false);
 	if (at) {
 		memset(at, 0, SP_INTERVAL_BYTES(k));
 		at->from = from;

@@ -45,7 +45,7 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 
 /* The writer goes on with the intervals of the list at *newest; memory: room for
  * slots (a power of 2), zeroed.  With the store's lock. */
-void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots);
+void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots);
 
 /* How many more there should be room for before a start; 0: there is enough, or all
  * that may be. */
@@ -53,16 +53,16 @@ uint32_t sp_intervals_wanted(const struct sp_track *t);
 
 /* A draft of the interval, which may be new; *crowded: there was no room for the pair of its own.  first: the pair was not asked for
  * since there are drafts.  NULL: nobody's. */
-struct sp_interval *sp_interval_draft(struct sp_track *t, struct sp_drafts *d, uint32_t from, uint32_t to, int32_t cell, bool first,
+struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from, uint32_t to, int32_t cell, bool first,
 				      bool *crowded);
 
 /* The same for a reader, who has no slots: by a look through the list at `newest`. */
-struct sp_interval *sp_interval_draft_by_list(const struct sp_image *image, sp_off newest, uint32_t k, struct sp_drafts *d,
+struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader, sp_off newest, uint32_t k, struct sp_redo_log *d,
 					      uint32_t from, uint32_t to, int32_t cell, bool *crowded);
 
 /* How many intervals of the block at off are in use, and interval i, as they are or as they are drafted. */
-uint32_t sp_intervals_used(const struct sp_drafts *d, const struct sp_intervals *b, sp_off off);
-const struct sp_interval *sp_interval_drafted(const struct sp_drafts *d, const struct sp_intervals *b, sp_off off, uint32_t k,
+uint32_t sp_intervals_used(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off);
+const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off, uint32_t k,
 					      uint32_t i);
 
 /* The one of the block that is the same as those which are joined there: of ended threads (fold.c), of ranks whose call sites
@@ -70,9 +70,9 @@ const struct sp_interval *sp_interval_drafted(const struct sp_drafts *d, const s
 struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from, uint32_t to, int32_t cell);
 
 /* The block at off of a relation of k events, or NULL. */
-const struct sp_intervals *sp_intervals_at(const struct sp_image *image, sp_off off, uint32_t k);
+const struct sp_intervals *sp_intervals_at(const struct sp_store_reader *reader, sp_off off, uint32_t k);
 
 /* Room in all the blocks from off on. */
-uint32_t sp_intervals_room(const struct sp_image *image, sp_off off, uint32_t k);
+uint32_t sp_intervals_room(const struct sp_store_reader *reader, sp_off off, uint32_t k);
 
 #endif

@@ -274,7 +274,7 @@ struct sp_ran {
 	uint64_t since;			/* in ticks: when the first of the sets that count now was started; 0: none counts */
 	uint64_t known_ns, known;	/* the thread's CPU time at a moment, in ticks, which is never later than `since` */
 	uint64_t ended_ns;		/* its CPU time when another thread stopped the only one; 0: none did; SP_COUNTED_UNKNOWN: there are several */
-	uint32_t losses[2];		/* sp_self.losses at `known` and at `since`: in between nothing was lost if they are the same */
+	uint32_t losses[2];		/* sp_thread_state.losses at `known` and at `since`: in between nothing was lost if they are the same */
 };
 
 struct sp_thread {
@@ -318,7 +318,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
  *	uint32_t event[k]		ids, padded to 8 bytes
  *	struct sp_state			with its arrays
  *	struct sp_record[SP_RECORDS]	each with its values
- *	struct sp_draft[]		SP_DRAFTS of cells and as many of intervals
+ *	struct sp_redo_entry[]		SP_DRAFTS of cells and as many of intervals
  *	struct sp_cell			the last cell, of no known CPU, with its arrays
  *	sp_off blocks[]			blocks of the cells before it, in order; 0: none of the block's cells was needed yet
  *	struct sp_times			with its arrays
@@ -414,7 +414,7 @@ enum sp_state_array {
 };
 
 /* The words that stand from `at` on in the store, as they are to be. */
-struct sp_draft {
+struct sp_redo_entry {
 	sp_off at;
 	uint64_t bytes;
 	int64_t is[];
@@ -453,7 +453,7 @@ struct sp_times {
 #define SP_TIMES_UNWATCHED	4u	/* and to other CPUs */
 
 struct sp_layout {
-	uint64_t state, records, record_bytes, drafts, draft_room, cell, cell_bytes, times, bytes;
+	uint64_t state, records, record_bytes, drafts, redo_capacity, cell, cell_bytes, times, bytes;
 	uint64_t blocks, each;		/* the cells of one block; 0: all cells are at `cell`, as in version 4 and in the compact form */
 };
 
@@ -618,9 +618,9 @@ static inline struct sp_layout sp_live_layout(uint64_t k, uint64_t cells, uint32
 	l.record_bytes = sizeof(struct sp_record) + k * 8;
 	l.drafts = l.records + records * l.record_bytes;
 	/* The state; an interval may bring its block's head. */
-	l.draft_room = (1 + 3 * SP_DRAFTS) * sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
+	l.redo_capacity = (1 + 3 * SP_DRAFTS) * sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
 		       SP_DRAFTS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
-	l.cell = l.drafts + l.draft_room;
+	l.cell = l.drafts + l.redo_capacity;
 	l.times = l.cell + cells * l.cell_bytes;
 	if (records == SP_RECORDS) {
 		l.each = sp_max((SP_CELLS_BYTES - sizeof(struct sp_block)) / l.cell_bytes, 1u);

@@ -13,20 +13,20 @@
 /* A new file of that name: 0, or -errno. */
 static int make(const char *path)
 {
-	struct sp_folder p;
-	int r = sp_folder_open(&p, path, SP_FOLDER_THERE), fd;
+	struct sp_parent_dir p;
+	int r = sp_parent_dir_open(&p, path, SP_PARENT_DIR_EXISTING), fd;
 
 	if (r < 0)
 		return r;
 	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	sp_folder_close(&p);
+	sp_parent_dir_close(&p);
 	sp_close(fd);
 	return fd < 0 ? fd : 0;
 }
 
-int sp_live_make(char *path, size_t room, const char *folder, const char *host, int pid, uint64_t start_ticks)
+int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid, uint64_t start_ticks)
 {
-	const char *in = strcmp(folder, "1") == 0 ? SP_LIVE_FOLDER : folder;
+	const char *in = strcmp(dir, "1") == 0 ? SP_LIVE_DIR : dir;
 	int r = -EEXIST;
 
 	/* A program that exec started has pid and start time of the one before it,

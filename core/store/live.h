@@ -12,7 +12,7 @@
 
 /* Makes an empty file for this process: in folder, or in the standard place if
  * that is "1".  0 with its path, or -errno. */
-int sp_live_make(char *path, size_t room, const char *folder, const char *host, int pid, uint64_t start_ticks);
+int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid, uint64_t start_ticks);
 
 /* Is this the name of a live file? */
 bool sp_live_is(const char *path);
@@ -23,7 +23,7 @@ bool sp_live_is_of(const char *path, unsigned uid);
 /* Is the process that its name gives certainly gone?  For a file without a header. */
 bool sp_live_name_is_dead(const char *path, const char *host);
 
-#define SP_LIVE_FOLDER	"/dev/shm"
+#define SP_LIVE_DIR	"/dev/shm"
 
 /* May the process that wrote this header still live?  On another host, or in another
  * PID namespace, that cannot be seen from here: yes. */

@@ -1,9 +1,9 @@
 /* overflow.c: see overflow.h. */
 #include "overflow.h"
 
-struct sp_overflows *sp_overflows_at(const struct sp_image *image, sp_off off)
+struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_off off)
 {
-	const struct sp_overflows *o = sp_image_block(image, off, SP_BLOCK_OVERFLOWS, sizeof(*o));
+	const struct sp_overflows *o = sp_store_reader_block(reader, off, SP_BLOCK_OVERFLOWS, sizeof(*o));
 
 	return o && o->hits <= SP_HITS && sp_overflows_bytes(o->n, o->hits) <= o->b.bytes ? (struct sp_overflows *)o : NULL;
 }
@@ -12,8 +12,8 @@ void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t 
 {
 	struct sp_overflow *to = &sp_overflow_in(w->block)[at];
 
-	sp_put(&to->event, event);
-	sp_put(&to->cpu, cpu);
+	store_relaxed(&to->event, event);
+	store_relaxed(&to->cpu, cpu);
 	__atomic_fetch_add(&to->count, times, __ATOMIC_RELEASE);
 }
 
@@ -22,11 +22,11 @@ static void take_place(struct sp_hit *h, uint32_t from, uint32_t of, uint64_t ti
 {
 	if (!sp_cas(&h->of, &from, SP_HIT_BUSY))
 		return;			/* another handler took it; this address stays out */
-	sp_put(&h->before, sp_get(&h->count));
-	sp_put(&h->count, sp_get(&h->count) + times);
-	sp_put(&h->address, address);
-	sp_put(&h->module, module);
-	sp_publish(&h->of, of);
+	store_relaxed(&h->before, load_relaxed(&h->count));
+	store_relaxed(&h->count, load_relaxed(&h->count) + times);
+	store_relaxed(&h->address, address);
+	store_relaxed(&h->module, module);
+	store_release(&h->of, of);
 }
 
 void sp_overflow_hit(const struct sp_overflow_writer *w, uint32_t at, uint64_t times, uint64_t address, uint32_t module)
@@ -36,13 +36,13 @@ void sp_overflow_hit(const struct sp_overflow_writer *w, uint32_t at, uint64_t t
 	uint32_t was = 0;
 
 	for (struct sp_hit *end = h + SP_HIT_WAYS; h < end; h++) {
-		uint32_t of = sp_acquire(&h->of);
+		uint32_t of = load_acquire(&h->of);
 
-		if (of == at + 1 && sp_get(&h->address) == address && sp_get(&h->module) == module) {
+		if (of == at + 1 && load_relaxed(&h->address) == address && load_relaxed(&h->module) == module) {
 			sp_add(&h->count, times);
 			return;
 		}
-		if (of != SP_HIT_BUSY && (!least || !of || sp_get(&h->count) < sp_get(&least->count))) {
+		if (of != SP_HIT_BUSY && (!least || !of || load_relaxed(&h->count) < load_relaxed(&least->count))) {
 			least = h;
 			was = of;
 		}

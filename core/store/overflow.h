@@ -34,7 +34,7 @@ static inline struct sp_hit *sp_hits_in(struct sp_overflows *o, uint64_t n)
 }
 
 /* The block at off, all of it, or NULL. */
-struct sp_overflows *sp_overflows_at(const struct sp_image *image, sp_off off);
+struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_off off);
 
 /* `times` calls more for event `event` on this CPU: count number `at`. */
 void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu, uint64_t times);

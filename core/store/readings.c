@@ -48,7 +48,7 @@ static void take_chunk(struct sp_log *l)
 /* What was read back from the store is checked once here, and not followed later. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most)
 {
-	struct sp_chunk *c = sp_store_readings_at(&s->image, r->readings);
+	struct sp_chunk *c = sp_store_readings_at(&s->reader, r->readings);
 	uint64_t ns = l->relation == r ? l->ns : 0;
 
 	*l = (struct sp_log){ .store = s, .relation = r, .k = k, .most = most };
@@ -63,7 +63,7 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	l->ns = ns;
 	l->whole = l->room;
 	if (most) {
-		struct sp_held h;
+		struct sp_lock_state h;
 
 		sp_lock_take(&s->lock, &h);
 		if (l->n == l->room)
@@ -76,9 +76,9 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 		aim(l);
 }
 
-SP_COLD bool sp_log_goes_on(struct sp_log *l)
+SP_COLD bool sp_log_extend(struct sp_log *l)
 {
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	if (!l->room || l->kept >= l->most)
 		return false;
@@ -95,9 +95,9 @@ SP_COLD bool sp_log_goes_on(struct sp_log *l)
 
 /* ---- finding them ------------------------------------------------------ */
 
-struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off)
+struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_off off)
 {
-	const struct sp_chunk *c = sp_image_block(image, off, SP_BLOCK_READINGS, sizeof(*c));
+	const struct sp_chunk *c = sp_store_reader_block(reader, off, SP_BLOCK_READINGS, sizeof(*c));
 
 	if (!c || !c->k || c->k > SP_EVENTS_MAX || !c->room ||
 	    c->room > (c->b.bytes - sizeof(*c)) / sp_reading_bytes(c->k))
@@ -109,12 +109,12 @@ uint32_t sp_readings_complete(const struct sp_chunk *c)
 {
 	uint32_t lo = 0, hi = c->room;
 
-	if (sp_acquire(&sp_reading_at(c, hi - 1)->number) == hi)
+	if (load_acquire(&sp_reading_at(c, hi - 1)->number) == hi)
 		return hi;		/* all but the newest one are full */
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (sp_acquire(&sp_reading_at(c, mid)->number) == mid + 1)
+		if (load_acquire(&sp_reading_at(c, mid)->number) == mid + 1)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -140,12 +140,12 @@ static const struct sp_reading *find_in(const struct sp_chunk *c, uint64_t ns)
 	return NULL;
 }
 
-const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns)
+const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest, uint64_t ns)
 {
-	const struct sp_chunk *c = sp_store_readings_at(image, newest), *before;
+	const struct sp_chunk *c = sp_store_readings_at(reader, newest), *before;
 
 	for (; c && (c->first_ns > ns || !c->first_ns); c = before) {
-		before = sp_store_readings_at(image, c->next);
+		before = sp_store_readings_at(reader, c->next);
 		if (before && before->number >= c->number)
 			return NULL;	/* a list that somebody scribbled on */
 	}

@@ -24,20 +24,20 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 
 /* The chunk is full, or nothing more is kept; or it is half full, and the store is to
  * get addresses, so that a call which makes a chunk does not wait for both.  False: no room. */
-bool sp_log_goes_on(struct sp_log *l);
+bool sp_log_extend(struct sp_log *l);
 
 /* Room for the next reading: its values, or NULL: counted as refused. */
 static inline int64_t *sp_log_room(struct sp_log *l)
 {
 	struct sp_reading *r;
 
-	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !sp_log_goes_on(l))) {
+	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !sp_log_extend(l))) {
 		sp_add(&l->relation->refused, 1);
 		return NULL;
 	}
 	r = (struct sp_reading *)l->at;
 	if (SP_UNLIKELY(r->number)) {	/* its booking was jumped out of */
-		sp_put(&r->number, 0);
+		store_relaxed(&r->number, 0);
 		sp_order();
 	}
 	return r->value;
@@ -52,7 +52,7 @@ static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
 	r->cpu = cpu;
 	if (SP_UNLIKELY(!l->n))
 		l->chunk->first_ns = ns;
-	sp_publish(&r->number, l->n + 1);
+	store_release(&r->number, l->n + 1);
 	sp_order();
 	l->n++;
 	l->kept++;
@@ -71,7 +71,7 @@ static inline uint64_t sp_log_time(struct sp_log *l)
 /* ---- reading them, in a store that may be anybody's --------------------- */
 
 /* The chunk at off, if it is a whole one. */
-struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
+struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_off off);
 
 /* How many of a chunk are complete. */
 uint32_t sp_readings_complete(const struct sp_chunk *c);
@@ -82,6 +82,6 @@ static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, u
 }
 
 /* The reading with this time, or NULL. */
-const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns);
+const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest, uint64_t ns);
 
 #endif

@@ -19,7 +19,7 @@ _Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be add
 
 struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at)
 {
-	return (struct sp_cell *)sp_image_cell(w->image, w->relation, w->off, &w->layout, w->cells, (uint32_t)i, at);
+	return (struct sp_cell *)sp_store_reader_cell(w->reader, w->relation, w->off, &w->layout, w->cells, (uint32_t)i, at);
 }
 
 /* Cell i, whose block must exist. */
@@ -43,7 +43,7 @@ static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
 /* (By who waits for the writer, too: it may be unbound right now.) */
 static void unsure(struct sp_writer *w)
 {
-	struct sp_relation *r = sp_acquire(&w->relation);
+	struct sp_relation *r = load_acquire(&w->relation);
 
 	if (r)
 		__atomic_fetch_or(&r->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
@@ -64,7 +64,7 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 static bool make_cell(struct sp_writer *w, int32_t i)
 {
 	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
-	struct sp_store *s = sp_store_of(w->image);
+	struct sp_store *s = sp_store_of(w->reader);
 	struct sp_block *b;
 	sp_off off, none = 0;
 
@@ -72,7 +72,7 @@ static bool make_cell(struct sp_writer *w, int32_t i)
 		return true;
 	b = s ? sp_store_make_now(s, SP_BLOCK_CELLS, sp_cells_bytes(&w->layout), &off) : NULL;
 	if (!b) {
-		sp_relation_told(w->relation, SP_BY_AUTO, SP_WHY_MEMORY);
+		sp_relation_set_attribution(w->relation, SP_BY_AUTO, SP_WHY_MEMORY);
 		return false;
 	}
 	sp_cells_begin(b, &w->layout, w->cells, n * (uint32_t)w->layout.each);
@@ -91,9 +91,9 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 		int32_t is = SP_NO_CPU;
 
 		/* A handler or another thread may look for one now, too. */
-		if (sp_get(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
+		if (load_relaxed(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
 			continue;
-		sp_publish(&c->used, c->used | SP_CELL_USED);
+		store_release(&c->used, c->used | SP_CELL_USED);
 		return i;
 	}
 	return last;
@@ -108,7 +108,7 @@ static int32_t booked_cell(struct sp_writer *w, int cpu, bool *known)
 	return *known ? cell : (int32_t)w->cells - 1;
 }
 
-void sp_records_meet(struct sp_writer *w, int cpu)
+void sp_records_set_cpu(struct sp_writer *w, int cpu)
 {
 	bool known;
 
@@ -118,8 +118,8 @@ void sp_records_meet(struct sp_writer *w, int cpu)
 /* ---- folding ------------------------------------------------------------------ */
 
 /* Intervals that were met in this fold: a program reads at few places in turn. */
-#define MET	32u			/* a power of 2 */
-struct met {
+#define RECENT_INTERVALS	32u			/* a power of 2 */
+struct recent {
 	uint32_t from, to;
 	int32_t cell;
 	struct sp_interval *is;		/* NULL: none */
@@ -128,15 +128,15 @@ struct met {
 struct folding {
 	struct sp_fold f;
 	struct sp_writer *w;
-	struct sp_drafts drafts;
+	struct sp_redo_log redo_log;
 	bool crowded;
 	int32_t hot;			/* the cell met last */
 	struct sp_cell *cell;
 	bool forgot;			/* some intervals that were met are not there any more: */
-	struct met met[MET];
+	struct recent recent[RECENT_INTERVALS];
 };
 
-static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
+static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
 
@@ -144,43 +144,43 @@ static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
 		sp_off at;
 		const struct sp_cell *is = sp_records_cell_at(in->w, i, &at);
 
-		in->cell = is ? sp_draft(&in->drafts, at, is, in->w->layout.cell_bytes) : NULL;
+		in->cell = is ? sp_redo_log_add(&in->redo_log, at, is, in->w->layout.cell_bytes) : NULL;
 		in->hot = in->cell ? i : -1;
 	}
 	return in->cell;
 }
 
-static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
+static const struct sp_cell *find_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
 	sp_off at;
-	const struct sp_cell *is = sp_records_cell_at(in->w, i, &at), *drafted = sp_draft_find(&in->drafts, at, in->w->layout.cell_bytes);
+	const struct sp_cell *is = sp_records_cell_at(in->w, i, &at), *logged_cell = sp_redo_log_find(&in->redo_log, at, in->w->layout.cell_bytes);
 
-	return is && drafted ? drafted : is;
+	return is && logged_cell ? logged_cell : is;
 }
 
-static __attribute__((noinline)) struct sp_interval *meet_interval(struct folding *in, struct met *m)
+static __attribute__((noinline)) struct sp_interval *find_interval_slow(struct folding *in, struct recent *m)
 {
 	struct sp_writer *w = in->w;
 
-	m->is = w->track.slots ? sp_interval_draft(&w->track, &in->drafts, m->from, m->to, m->cell, !in->forgot, &in->crowded) :
-				 sp_interval_draft_by_list(w->image, w->relation->intervals, w->k, &in->drafts, m->from, m->to,
+	m->is = w->track.slots ? sp_interval_log(&w->track, &in->redo_log, m->from, m->to, m->cell, !in->forgot, &in->crowded) :
+				 sp_interval_log_by_list(w->reader, w->relation->intervals, w->k, &in->redo_log, m->from, m->to,
 							   m->cell, &in->crowded);
 	return m->is;
 }
 
-static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
+static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
 {
 	struct folding *in = f->of;
-	struct met *m = &in->met[(from + 2 * to) % MET];
+	struct recent *m = &in->recent[(from + 2 * to) % RECENT_INTERVALS];
 
 	if (SP_LIKELY(m->is != NULL) && m->from == from && m->to == to && m->cell == cell)
 		return m->is;
 	if (!in->w->relation->intervals)
 		return NULL;
 	in->forgot |= m->is != NULL;
-	*m = (struct met){ from, to, cell, NULL };
-	return meet_interval(in, m);
+	*m = (struct recent){ from, to, cell, NULL };
+	return find_interval_slow(in, m);
 }
 
 /* A reader in another thread is to see what comes behind a word that says what holds only with that word. */
@@ -190,23 +190,23 @@ static void order_stores(void)
 }
 
 /* What the drafts are of becomes what they say. */
-static void apply_drafts(struct sp_writer *w)
+static void apply_redo_log(struct sp_writer *w)
 {
-	struct sp_drafts d = { .at = (unsigned char *)w->relation + w->layout.drafts,
-			       .used = sp_min(sp_get(&w->relation->drafted), w->layout.draft_room) };
-	const struct sp_draft *is;
+	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.drafts,
+			       .used = sp_min(load_relaxed(&w->relation->drafted), w->layout.redo_capacity) };
+	const struct sp_redo_entry *is;
 	uint64_t place = 0;
 
-	while ((is = sp_draft_next(&d, &place)) != NULL) {
+	while ((is = sp_redo_log_next(&d, &place)) != NULL) {
 		bool own = is->at - w->off < w->layout.bytes && is->bytes <= w->layout.bytes - (is->at - w->off);
 		void *to = own ? (char *)w->relation + (is->at - w->off) : sp_track_at(&w->track, is->at, is->bytes);
 
 		if (!to)
-			to = (void *)sp_image_at(w->image, is->at, is->bytes);
+			to = (void *)sp_store_reader_at(w->reader, is->at, is->bytes);
 		if (to)
 			sp_copy_words(to, is->is, is->bytes / 8);
 	}
-	sp_publish(&w->relation->drafted, 0);
+	store_release(&w->relation->drafted, 0);
 	order_stores();
 }
 
@@ -217,12 +217,12 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 	uint32_t n = 0;
 	const unsigned char *at = w->records;
 
-	if (!number && !sp_acquire(&record_at(w, 0)->number))
+	if (!number && !load_acquire(&record_at(w, 0)->number))
 		return 0;		/* a new relation's */
 	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--; at += w->layout.record_bytes) {
 		const struct sp_record *r = (const struct sp_record *)at;
 
-		if (sp_acquire(&r->number) == ++number && number > folded)
+		if (load_acquire(&r->number) == ++number && number > folded)
 			list[n++] = r;
 	}
 	return n;
@@ -231,43 +231,43 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 /* What one record may change: two cells. */
 static uint64_t changes(const struct sp_writer *w)
 {
-	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 + 3 * sizeof(struct sp_draft));
+	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 + 3 * sizeof(struct sp_redo_entry));
 }
 
 /* Are there more? */
 static bool fold_some(struct sp_writer *w)
 {
 	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds,
-				     .estimates = sp_get(&w->relation->flags) & SP_RELATION_ESTIMATED, .cell = draft_cell,
-				     .look = look_at_cell, .interval = draft_interval }, .w = w,
-			      .drafts = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.draft_room },
+				     .estimates = load_relaxed(&w->relation->flags) & SP_RELATION_ESTIMATED, .cell = log_cell,
+				     .look = find_cell, .interval = log_interval }, .w = w,
+			      .redo_log = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.redo_capacity },
 			      .hot = -1 };
-	const uint64_t most = w->layout.draft_room - changes(w);
+	const uint64_t most = w->layout.redo_capacity - changes(w);
 	const struct sp_record *list[SP_RECORDS];
 	uint32_t n = list_records(w, list), done = 0;
 
 	if (!n)
 		return false;
 	in.f.of = &in;
-	in.f.state = sp_draft(&in.drafts, w->off + w->layout.state, w->state, SP_STATE_BYTES(w->k));
-	while (done < n && in.drafts.used <= most)
+	in.f.state = sp_redo_log_add(&in.redo_log, w->off + w->layout.state, w->state, SP_STATE_BYTES(w->k));
+	while (done < n && in.redo_log.used <= most)
 		sp_rules_apply(&in.f, list[done++]);
 	if (in.crowded)
 		in.f.state->flags |= SP_STATE_CROWDED;
 	in.f.state->folded = list[done - 1]->number;
-	sp_publish(&w->relation->drafted, in.drafts.used);
+	store_release(&w->relation->drafted, in.redo_log.used);
 	order_stores();
-	apply_drafts(w);
+	apply_redo_log(w);
 	return done < n;
 }
 
-static void tell_relation(struct sp_writer *w)
+static void publish_relation(struct sp_writer *w)
 {
 	uint32_t is = w->state->flags, flags = (is & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
 					       (is & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
 					       (is & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
 
-	if (flags & ~sp_get(&w->relation->flags))
+	if (flags & ~load_relaxed(&w->relation->flags))
 		__atomic_fetch_or(&w->relation->flags, flags, __ATOMIC_RELAXED);
 }
 
@@ -275,57 +275,57 @@ void sp_records_fold(struct sp_writer *w)
 {
 	uint64_t base;
 
-	sp_put(&w->steady, 0);
-	sp_put(&w->last, NULL);
-	apply_drafts(w);		/* a fold was jumped out of */
+	store_relaxed(&w->steady, 0);
+	store_relaxed(&w->last, NULL);
+	apply_redo_log(w);		/* a fold was jumped out of */
 	while (fold_some(w))
 		;
 	base = w->relation->place / SP_PLACES + SP_RECORDS;
-	sp_publish(&w->relation->place, base * SP_PLACES);
+	store_release(&w->relation->place, base * SP_PLACES);
 	order_stores();
 	w->number = base;
-	sp_put(&w->to, w->records);
+	store_relaxed(&w->to, w->records);
 	w->values = w->state->at;	/* SP_LAST is the first array */
-	sp_put(&w->runs, w->state->flags & SP_STATE_RUNNING);
-	tell_relation(w);
+	store_relaxed(&w->runs, w->state->flags & SP_STATE_RUNNING);
+	publish_relation(w);
 }
 
 /* ---- binding ------------------------------------------------------------------- */
 
-void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
 			   const uint8_t *kinds)
 {
 	struct sp_layout l = sp_relation_layout(k, cells);
-	unsigned char *base = (unsigned char *)sp_image_at(image, off, l.bytes);
+	unsigned char *base = (unsigned char *)sp_store_reader_at(reader, off, l.bytes);
 
-	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->holder; at++)
-		sp_put(at, 0);		/* (Another thread may still look there.) */
+	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->booking_thread; at++)
+		store_relaxed(at, 0);		/* (Another thread may still look there.) */
 	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_MORE);
-	sp_publish(&w->relation, (struct sp_relation *)base);
-	w->image = image;
+	store_release(&w->relation, (struct sp_relation *)base);
+	w->reader = reader;
 	w->off = off;
 	w->layout = l;
-	sp_put(&w->k, k);
-	sp_put(&w->cells, cells);
+	store_relaxed(&w->k, k);
+	store_relaxed(&w->cells, cells);
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	w->end = w->records + END * l.record_bytes;
 	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
-	sp_put(&w->cpu, -2);
+	store_relaxed(&w->cpu, -2);
 	w->kinds = kinds;
 	if (kinds)
 		set_slow(w, SP_SLOW_MORE);
 	sp_records_fold(w);
 	w->ran = w->runs;
-	sp_put(&w->runs, false);
+	store_relaxed(&w->runs, false);
 	w->state->flags &= ~SP_STATE_RUNNING;
 }
 
-void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
 		     const uint8_t *kinds)
 {
 	memset(w, 0, sizeof(*w));
-	sp_records_bind_taken(w, image, off, k, cells, kinds);
+	sp_records_bind_taken(w, reader, off, k, cells, kinds);
 }
 
 void sp_records_keep(struct sp_writer *w, uint32_t component)
@@ -343,7 +343,7 @@ bool sp_records_place(struct sp_writer *w, int cpu)
 	if (!known)
 		return false;
 	w->placed = true;
-	sp_put(&w->cpu, cell);
+	store_relaxed(&w->cpu, cell);
 	set_slow(w, SP_SLOW_MORE);
 	return true;
 }
@@ -359,7 +359,7 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 
 void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
 {
-	sp_intervals_bind(&w->track, w->image, &w->relation->intervals, w->k, memory, slots);
+	sp_intervals_bind(&w->track, w->reader, &w->relation->intervals, w->k, memory, slots);
 }
 
 /* ---- a record ---------------------------------------------------------------------- */
@@ -367,13 +367,13 @@ void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
 static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell, const int64_t *x, uint32_t site,
 		 uint64_t count)
 {
-	sp_put(&r->what, what);
-	sp_put(&r->cell, cell);
-	sp_put(&r->from, w->from);
-	sp_put(&r->site, site);
-	sp_put(&r->count, count);
+	store_relaxed(&r->what, what);
+	store_relaxed(&r->cell, cell);
+	store_relaxed(&r->from, w->from);
+	store_relaxed(&r->site, site);
+	store_relaxed(&r->count, count);
 	for (uint32_t e = 0; x && e < w->k; e++)
-		sp_put(&r->value[e], x[e]);
+		store_relaxed(&r->value[e], x[e]);
 }
 
 /* What a record says of the set, to who goes on from there. */
@@ -387,12 +387,12 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 			break;
 		/* fall through */
 	case SP_OP_START:
-		sp_put(&w->runs, true);
+		store_relaxed(&w->runs, true);
 		w->values = sp_records_zeros;
 		w->baseline = keeps;
 		break;
 	case SP_OP_STANDS:
-		sp_put(&w->runs, false);
+		store_relaxed(&w->runs, false);
 		break;
 	case SP_OP_RESET:
 		w->values = keeps ? w->values : sp_records_zeros;
@@ -403,7 +403,7 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 		w->baseline = false;
 		break;
 	case SP_OP_STOP:
-		sp_put(&w->runs, false);
+		store_relaxed(&w->runs, false);
 		/* fall through */
 	case SP_OP_READ:
 	case SP_OP_WRITE:
@@ -421,7 +421,7 @@ static void add_new(struct sp_writer *w, struct sp_record *r)
 	go_on_from(w, r);
 	sp_records_add(w, r);
 	if (baseline && !w->baseline)
-		sp_put(&w->last, NULL);
+		store_relaxed(&w->last, NULL);
 }
 
 /* May a count of PAPI_accum's be added to the one before? (Floating-point counts are bits, and
@@ -445,8 +445,8 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && adds_up(w) && !(what & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
-		sp_put(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
-	sp_put(&r->count, r->count + count);
+		store_relaxed(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
+	store_relaxed(&r->count, r->count + count);
 	return true;
 }
 
@@ -458,7 +458,7 @@ static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const 
 		return;
 	r = (struct sp_record *)w->to;
 	fill(w, r, what, cell, x, site, count);
-	sp_put(&w->steady, 0);
+	store_relaxed(&w->steady, 0);
 	add_new(w, r);
 }
 
@@ -470,17 +470,17 @@ static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const i
 /* ---- times ---------------------------------------------------------------------------- */
 
 /* runs: the set, up to this call. */
-static void put_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
+static void set_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 {
 	struct sp_relation *r = w->relation;
 
 	/* What does not begin at 0 is seen from its first reading on. */
 	if (!r->first_ns && (reading || !(w->component & SP_KEEPS_ON_START)))
-		sp_put(&r->first_ns, now);
+		store_relaxed(&r->first_ns, now);
 	if (runs || !r->last_ns)
-		sp_put(&r->last_ns, now);
+		store_relaxed(&r->last_ns, now);
 	if (reading)
-		sp_put(&r->reading_ns, now);
+		store_relaxed(&r->reading_ns, now);
 }
 
 static uint64_t later(const struct sp_writer *w, uint64_t now)
@@ -490,7 +490,7 @@ static uint64_t later(const struct sp_writer *w, uint64_t now)
 
 SP_COLD void sp_records_tick(struct sp_writer *w, bool reading)
 {
-	put_time(w, later(w, sp_stamp_ns()), reading, true);
+	set_time(w, later(w, sp_stamp_ns()), reading, true);
 }
 
 /* ---- permanent readings ------------------------------------------------------------------ */
@@ -515,7 +515,7 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 		v[e] += w->entry[e];
 	if (SP_UNLIKELY(w->kept.cell != cell + 1)) {
 		c = cell_at(w, cell);
-		sp_put(&c->used, c->used | SP_CELL_KEPT);
+		store_relaxed(&c->used, c->used | SP_CELL_KEPT);
 		w->kept.cell = cell + 1;
 		w->kept.cpu = c->cpu;
 	}
@@ -542,7 +542,7 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 	fill(w, r, what, cell, x, 0, 1);
 	for (uint32_t e = 0; e < w->k; e++)
 		v[e] = sp_rules_entry(&f, r, e);
-	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
+	store_relaxed(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
 	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
 }
 
@@ -568,7 +568,7 @@ static void note_haste(struct sp_writer *w, uint64_t ns)
 }
 
 /* The values of a call, in its record. */
-static void put_values(struct sp_writer *w, struct sp_record *r, const long long *x)
+static void write_values(struct sp_writer *w, struct sp_record *r, const long long *x)
 {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(w->k, EACH);
@@ -587,7 +587,7 @@ static inline __attribute__((always_inline)) void note_reading(struct sp_writer 
 		keep_plain(w, op, cell, (const int64_t *)x, ns);
 	if (w->gauges)
 		sp_gauges_book(w->gauges, op, (uint32_t)cell, x, ns);
-	put_time(w, ns, true, w->runs);
+	set_time(w, ns, true, w->runs);
 }
 
 static uint32_t what_of(const struct sp_writer *w, enum sp_op op)
@@ -597,14 +597,14 @@ static uint32_t what_of(const struct sp_writer *w, enum sp_op op)
 
 bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady)
 {
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(sp_own(&w->steady) != steady) ||
+	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(load_plain(&w->steady) != steady) ||
 	    sp_records_fell(w, x))
 		return false;
 	note_reading(w, SP_OP_READ, r->cell, x);
-	put_values(w, r, x);
-	sp_bump(&r->count);
+	write_values(w, r, x);
+	increment_own(&r->count);
 	sp_records_end(w);
 	return true;
 }
@@ -612,18 +612,18 @@ bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t ste
 bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks)
 {
 	const uint32_t what = what_of(w, op);
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, op, cell, x);
 	if (alike) {
-		put_values(w, r, x);
-		sp_bump(&r->count);
+		write_values(w, r, x);
+		increment_own(&r->count);
 	} else {
 		r = sp_records_new(w, what, cell, site);
-		put_values(w, r, x);
+		write_values(w, r, x);
 		if (op == SP_OP_STOP && !w->log && !w->precise)
 			sp_records_stopped(w, ticks);
 		add_new(w, r);
@@ -636,19 +636,19 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
 {
 	const uint32_t what = what_of(w, SP_OP_ACCUM);
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
 	if (!(what & SP_RECORD_KEEPS) && adds_up(w) && sp_records_alike(r, what, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH
-		sp_bump(&r->count);
+		increment_own(&r->count);
 	} else {
 		r = sp_records_new(w, what, cell, site);
-		put_values(w, r, x);
+		write_values(w, r, x);
 		add_new(w, r);
 	}
 	sp_records_end(w);
@@ -659,15 +659,15 @@ bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 {
 	const uint32_t what = op | keeps(w, op);
 
-	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_MORE))
+	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	if (op == SP_OP_START && (w->precise || !w->relation->first_ns))
 		sp_records_tick(w, false);
 	if (w->gauges)
 		sp_gauges_book(w->gauges, op, 0, NULL, 0);
-	if (op != SP_OP_RESET || !sp_records_alike(sp_own(&w->last), what, 0, site))
+	if (op != SP_OP_RESET || !sp_records_alike(load_plain(&w->last), what, 0, site))
 		add_new(w, sp_records_new(w, what, 0, site));
-	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
+	increment_own(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
 	sp_records_end(w);
 	return true;
 }
@@ -714,7 +714,7 @@ static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64
 }
 
 /* The values are in a record of the writer's. */
-static void add_split(struct sp_writer *w, const struct sp_booking *b, uint32_t what, int32_t cell, const int64_t *x)
+static void add_per_cpu(struct sp_writer *w, const struct sp_booking *b, uint32_t what, int32_t cell, const int64_t *x)
 {
 	uint32_t from = w->from;
 	int64_t counts[w->k];
@@ -739,7 +739,7 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-static void put(struct sp_writer *w, const struct sp_booking *b)
+static void append_record(struct sp_writer *w, const struct sp_booking *b)
 {
 	bool values = has_values(b->op), missed = sp_records_has_missed(w), runs = w->runs || b->op == SP_OP_START;
 	bool ends = (b->op == SP_OP_START && !w->relation->first_ns) || b->op == SP_OP_STOP;
@@ -760,18 +760,18 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 		keep(w, what, cell, x, ns);
 	}
 	if (b->parts && !missed && w->runs && !w->baseline)
-		add_split(w, b, what, cell, x);
+		add_per_cpu(w, b, what, cell, x);
 	else
 		add_record(w, what, cell, x, b->site);
 	if (missed) {
-		sp_put(&w->last, NULL);	/* the rules read this value, so no later one may replace it */
+		store_relaxed(&w->last, NULL);	/* the rules read this value, so no later one may replace it */
 		clear_slow(w, SP_SLOW_AFTER);
 	}
 	count_call(w, b->op);
 	if (b->op != SP_OP_RESET)
-		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE, runs);
+		set_time(w, ns, values && w->entries != SP_ENTRIES_NONE, runs);
 	if (values && !w->placed)
-		sp_put(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
+		store_relaxed(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 
 /* ---- who books now --------------------------------------------------------------------------- */
@@ -781,17 +781,17 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 #define PATIENCE	220u
 #define MORE_PATIENCE	20000u
 
-/* `flier`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who comes back change that one word. */
-#define FLIER_BOOKS	0x80000000u
+/* `nested_call`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who comes back change that one word. */
+#define NESTED_CALL_BOOKS	0x80000000u
 
 static void rest(unsigned tries)
 {
-	struct timespec nap = { 0, 100000 };
+	struct timespec delay = { 0, 100000 };
 
 	if (tries < 20)
 		(void)sp_sys(SYS_sched_yield);
 	else
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
 static void miss(struct sp_writer *w)
@@ -803,17 +803,17 @@ static void miss(struct sp_writer *w)
 /* The newest record is found again, after a jump out of a booking. */
 static void find_records(struct sp_writer *w)
 {
-	uint64_t base = sp_acquire(&w->relation->place) / SP_PLACES;
+	uint64_t base = load_acquire(&w->relation->place) / SP_PLACES;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < SP_RECORDS; i++)
-		if (sp_acquire(&record_at(w, i)->number) == base + i + 1)
+		if (load_acquire(&record_at(w, i)->number) == base + i + 1)
 			n = i + 1;
 	w->number = base + n;
 	w->from = 0;
-	sp_put(&w->to, (unsigned char *)record_at(w, n));
+	store_relaxed(&w->to, (unsigned char *)record_at(w, n));
 	if (!w->placed)
-		sp_put(&w->cpu, -2);
+		store_relaxed(&w->cpu, -2);
 	sp_records_fold(w);
 }
 
@@ -826,7 +826,7 @@ static void add_zeroing(struct sp_writer *w)
  * PAPI has answered has zeroed the set; a reading has changed nothing. */
 static void give_up(struct sp_writer *w)
 {
-	uintptr_t mark = sp_get(&w->in_flight);
+	uintptr_t mark = load_relaxed(&w->in_flight);
 	enum sp_op op = (enum sp_op)(mark & 7);
 
 	if (w->relation)
@@ -835,24 +835,24 @@ static void give_up(struct sp_writer *w)
 		add_zeroing(w);
 	if (op != SP_OP_READ)
 		miss(w);
-	sp_publish(&w->in_flight, 0);
+	store_release(&w->in_flight, 0);
 }
 
 static void leave(struct sp_writer *w, uint32_t who)
 {
-	uint32_t flier = sp_get(&w->flier);
+	uint32_t nested_call = load_relaxed(&w->nested_call);
 
-	sp_publish(&w->in_flight, 0);
+	store_release(&w->in_flight, 0);
 	sp_order();
-	if ((flier & ~FLIER_BOOKS) == who)
-		(void)sp_cas(&w->flier, &flier, 0);	/* behind the mark: see set_mark */
-	if (sp_get(&w->holder) == who)
-		sp_publish(&w->holder, 0);
+	if ((nested_call & ~NESTED_CALL_BOOKS) == who)
+		(void)sp_cas(&w->nested_call, &nested_call, 0);	/* behind the mark: see set_mark */
+	if (load_relaxed(&w->booking_thread) == who)
+		store_release(&w->booking_thread, 0);
 }
 
 static bool is_owner(const struct sp_writer *w, uint32_t who)
 {
-	uint32_t owner = sp_get(&w->owner);
+	uint32_t owner = load_relaxed(&w->owner);
 
 	return !owner || owner == who;
 }
@@ -861,49 +861,49 @@ static bool is_owner(const struct sp_writer *w, uint32_t who)
  * stored is seen by all after a while. */
 static void share(struct sp_writer *w)
 {
-	struct timespec nap = { 0, 1000000 };
+	struct timespec delay = { 0, 1000000 };
 
 	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED) {
-		for (unsigned tries = 0; tries < PATIENCE && !sp_acquire(&w->shared); tries++)
+		for (unsigned tries = 0; tries < PATIENCE && !load_acquire(&w->shared); tries++)
 			rest(tries);	/* not before the owner's mark is seen */
 		return;
 	}
 	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	if (sp_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
-	sp_publish(&w->shared, true);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
+	store_release(&w->shared, true);
 }
 
 static bool is_anothers(const struct sp_writer *w, uint32_t who)
 {
-	return (sp_acquire(&w->slow) & SP_SLOW_SHARED) && sp_acquire(&w->holder) != who;
+	return (load_acquire(&w->slow) & SP_SLOW_SHARED) && load_acquire(&w->booking_thread) != who;
 }
 
 /* What is in flight, of another thread; 0: nothing. */
 static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bool owner)
 {
-	uint32_t flier = sp_acquire(&w->flier);
+	uint32_t nested_call = load_acquire(&w->nested_call);
 
 	/* (The writer may have become another's since the caller looked.) */
-	return (flier & ~FLIER_BOOKS) == who || (!flier && owner && is_owner(w, who)) ? 0 : sp_acquire(&w->in_flight);
+	return (nested_call & ~NESTED_CALL_BOOKS) == who || (!nested_call && owner && is_owner(w, who)) ? 0 : load_acquire(&w->in_flight);
 }
 
-static bool is_bound_now(const struct sp_writer *w)
+static bool became_bound(const struct sp_writer *w)
 {
-	return sp_acquire(&w->slow) & SP_SLOW_BINDS;
+	return load_acquire(&w->slow) & SP_SLOW_BINDS;
 }
 
 static bool has_turn(const struct sp_writer *w, uint32_t who)
 {
-	return sp_acquire(&w->slow) & SP_SLOW_SHARED && sp_acquire(&w->holder) == who;
+	return load_acquire(&w->slow) & SP_SLOW_SHARED && load_acquire(&w->booking_thread) == who;
 }
 
 /* A thread that waits comes before one that calls again and again. */
-static bool is_holder_now(struct sp_writer *w, uint32_t who)
+static bool became_booking_thread(struct sp_writer *w, uint32_t who)
 {
-	uint32_t nobody = 0, next = sp_get(&w->next);
+	uint32_t nobody = 0, next = load_relaxed(&w->next);
 
-	if ((!next || next == who) && sp_cas(&w->holder, &nobody, who))
+	if ((!next || next == who) && sp_cas(&w->booking_thread, &nobody, who))
 		return true;
 	if (!next)
 		(void)sp_cas(&w->next, &next, who);
@@ -915,28 +915,28 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uintptr_t others;
 
-	for (unsigned tries = 0; is_anothers(w, who) && !is_holder_now(w, who); rest(tries++)) {
-		if (is_bound_now(w))
+	for (unsigned tries = 0; is_anothers(w, who) && !became_booking_thread(w, who); rest(tries++)) {
+		if (became_bound(w))
 			return false;
 		if (tries == PATIENCE) {
 			unsure(w);
-			sp_put(&w->next, 0);
-			sp_put(&w->holder, who);
+			store_relaxed(&w->next, 0);
+			store_relaxed(&w->booking_thread, who);
 			break;
 		}
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++)) {
-		uint32_t flier = sp_acquire(&w->flier);
-		bool in_papi = others & SP_IN_PAPI && !(flier & FLIER_BOOKS);
+		uint32_t nested_call = load_acquire(&w->nested_call);
+		bool in_papi = others & SP_IN_PAPI && !(nested_call & NESTED_CALL_BOOKS);
 
-		if (is_bound_now(w))
+		if (became_bound(w))
 			return false;
 		if (!has_turn(w, who))
 			return true;	/* (set_mark fails) */
 		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
 			continue;
-		if (!sp_cas(&w->flier, &flier, who))
+		if (!sp_cas(&w->nested_call, &nested_call, who))
 			continue;	/* it has come back right now */
 		unsure(w);
 		give_up(w);
@@ -952,7 +952,7 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 
 	(void)sp_cas(&w->next, &waited, 0);
 	if (!turn)
-		(void)sp_cas(&w->holder, &is, 0);
+		(void)sp_cas(&w->booking_thread, &is, 0);
 	return turn;
 }
 
@@ -962,33 +962,33 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
-	uint32_t flier = sp_acquire(&w->flier), mine = who, slow;
+	uint32_t nested_call = load_acquire(&w->nested_call), mine = who, slow;
 
-	if (is_anothers(w, who) || sp_acquire(&w->in_flight) || (flier != who && !sp_cas(&w->flier, &flier, who)))
+	if (is_anothers(w, who) || load_acquire(&w->in_flight) || (nested_call != who && !sp_cas(&w->nested_call, &nested_call, who)))
 		return false;
-	sp_put(&w->back, sp_records_back(mark & SP_FRAME));
+	store_relaxed(&w->back, sp_records_back(mark & SP_FRAME));
 	if (sp_cas(&w->in_flight, &none, mark)) {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		slow = sp_acquire(&w->slow);
-		if (sp_acquire(&w->flier) == who && !is_anothers(w, who) && !(slow & SP_SLOW_BINDS) &&
+		slow = load_acquire(&w->slow);
+		if (load_acquire(&w->nested_call) == who && !is_anothers(w, who) && !(slow & SP_SLOW_BINDS) &&
 		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 			return true;
 		(void)sp_cas(&w->in_flight, &is, 0);
 	}
-	(void)sp_cas(&w->flier, &mine, 0);
+	(void)sp_cas(&w->nested_call, &mine, 0);
 	return false;
 }
 
 /* (On the short way the owner's call has no flier.) */
-static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t flier)
+static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t nested_call)
 {
-	return flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight));
+	return nested_call == who || (!nested_call && is_owner(w, who) && load_acquire(&w->in_flight));
 }
 
 /* NULL: it is bound to nothing. */
 static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
 {
-	struct sp_relation *r = sp_acquire(&w->relation);
+	struct sp_relation *r = load_acquire(&w->relation);
 
 	if (!r && sp_records_still(w, who))
 		leave(w, who);
@@ -1002,21 +1002,21 @@ static bool is_there(const struct sp_writer *w, uintptr_t mark)
 	struct iovec here = { &back, sizeof(back) }, there = { (void *)((mark & SP_FRAME) + sizeof(back)), sizeof(back) };
 	long pid = sp_sys(SYS_getpid), n = sp_sys(SYS_process_vm_readv, pid, &here, 1, &there, 1, 0);
 
-	return n == sizeof(back) ? back == sp_get(&w->back) : n != -EFAULT;
+	return n == sizeof(back) ? back == load_relaxed(&w->back) : n != -EFAULT;
 }
 
 /* Is a call from this frame nested in one of the same thread? */
 static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, bool own)
 {
-	uintptr_t mark = sp_acquire(&w->in_flight);
+	uintptr_t mark = load_acquire(&w->in_flight);
 
 	return mark && !in_flight_of_others(w, who, own) && sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
 }
 
 /* Orders calls missed so far before the call in flight. */
-static void come_after(struct sp_writer *w)
+static void run_after(struct sp_writer *w)
 {
-	uint32_t slow = sp_acquire(&w->slow);
+	uint32_t slow = load_acquire(&w->slow);
 
 	if (slow & SP_SLOW_ZEROED) {
 		clear_slow(w, SP_SLOW_ZEROED);
@@ -1031,14 +1031,14 @@ static void come_after(struct sp_writer *w)
 /* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one already has. */
 static bool begin_records(struct sp_writer *w, uint32_t who)
 {
-	return sp_cas(&w->flier, &who, who | FLIER_BOOKS);
+	return sp_cas(&w->nested_call, &who, who | NESTED_CALL_BOOKS);
 }
 
 static void end_records(struct sp_writer *w, uint32_t who)
 {
-	uint32_t flier = who | FLIER_BOOKS;
+	uint32_t nested_call = who | NESTED_CALL_BOOKS;
 
-	(void)sp_cas(&w->flier, &flier, who);
+	(void)sp_cas(&w->nested_call, &nested_call, who);
 }
 
 SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
@@ -1053,18 +1053,18 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			miss(w);
 			return false;
 		}
-		if (!sp_get(&w->relation))
+		if (!load_relaxed(&w->relation))
 			return false;
 		if (!own)
 			share(w);
-		if (is_bound_now(w) || (sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
+		if (became_bound(w) || (load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
 			return false;
-		under = sp_acquire(&w->in_flight);
+		under = load_acquire(&w->in_flight);
 		if (under && in_flight_of_others(w, who, own)) {
 			share(w);		/* it came right now, or was left behind: to be waited for, and given up */
 			continue;
 		}
-		if (under != sp_acquire(&w->in_flight))
+		if (under != load_acquire(&w->in_flight))
 			continue;
 		if (under) {
 			give_up(w);
@@ -1075,8 +1075,8 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		r = find_relation(w, who);
 		if (!r)
 			return false;
-		if (sp_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) && begin_records(w, who)) {
-			come_after(w);
+		if (load_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) && begin_records(w, who)) {
+			run_after(w);
 			end_records(w, who);
 		}
 		return true;
@@ -1088,7 +1088,7 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 /* What the caller's own thread jumped out of is no call in flight. */
 static bool end_jumped(struct sp_writer *w, uintptr_t frame, uint32_t who)
 {
-	while (sp_get(&w->in_flight)) {
+	while (load_relaxed(&w->in_flight)) {
 		bool own = is_owner(w, who);
 
 		if (in_flight_of_others(w, who, own) || is_nested(w, frame, who, own))
@@ -1102,68 +1102,68 @@ SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who,
 {
 	uint32_t nobody = 0, is = who;
 	uintptr_t none = 0, mark = sp_records_mark(frame, SP_OP_READ);
-	bool own = is_owner(w, who), had = sp_get(&w->holder) == who;
+	bool own = is_owner(w, who), had = load_relaxed(&w->booking_thread) == who;
 
-	if (is_bound_now(w))
+	if (became_bound(w))
 		return false;
 	if (!own)
 		share(w);
-	if (waits && sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own))
+	if (waits && load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own))
 		return false;
-	if (!sp_cas(&w->holder, &nobody, who) && nobody != who)
+	if (!sp_cas(&w->booking_thread, &nobody, who) && nobody != who)
 		return false;
 	if (end_jumped(w, frame, who)) {
-		sp_put(&w->back, sp_records_back(frame));
+		store_relaxed(&w->back, sp_records_back(frame));
 		if (sp_cas(&w->in_flight, &none, mark)) {
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
-			if (sp_get(&w->owner) == who || !sp_get(&w->owner) || sp_acquire(&w->slow) & SP_SLOW_SHARED) {
-				sp_put(&w->flier, who);
+			if (load_relaxed(&w->owner) == who || !load_relaxed(&w->owner) || load_acquire(&w->slow) & SP_SLOW_SHARED) {
+				store_relaxed(&w->nested_call, who);
 				set_slow(w, SP_SLOW_BINDS);
 				return true;
 			}
-			sp_put(&w->in_flight, 0);	/* it became another's right now */
+			store_relaxed(&w->in_flight, 0);	/* it became another's right now */
 		}
 	}
 	if (!had)
-		(void)sp_cas(&w->holder, &is, 0);
+		(void)sp_cas(&w->booking_thread, &is, 0);
 	return false;
 }
 
 SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
 {
 	if (owner) {
-		sp_put(&w->owner, owner);
-		sp_put(&w->shared, false);
+		store_relaxed(&w->owner, owner);
+		store_relaxed(&w->shared, false);
 	}
 	clear_slow(w, SP_SLOW_BINDS | (owner ? SP_SLOW_SHARED : 0));
-	sp_put(&w->flier, 0);
-	sp_publish(&w->in_flight, 0);
-	(void)sp_cas(&w->holder, &who, 0);
+	store_relaxed(&w->nested_call, 0);
+	store_release(&w->in_flight, 0);
+	(void)sp_cas(&w->booking_thread, &who, 0);
 }
 
-SP_COLD bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was)
+SP_COLD bool sp_records_suspend(struct sp_writer *w, uint32_t who, uint32_t *was)
 {
-	uint32_t flier = sp_acquire(&w->flier);
+	uint32_t nested_call = load_acquire(&w->nested_call);
 
-	*was = flier;
-	if (flier == (who | FLIER_BOOKS) || (is_in_flight(w, who, flier) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)))
+	*was = nested_call;
+	if (nested_call == (who | NESTED_CALL_BOOKS) || (is_in_flight(w, who, nested_call) && sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS)))
 		return true;
-	return is_owner(w, who) && !(sp_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+	return is_owner(w, who) && !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
 }
 
 SP_COLD void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was)
 {
-	uint32_t is = who | FLIER_BOOKS;
+	uint32_t is = who | NESTED_CALL_BOOKS;
 
-	(void)sp_cas(&w->flier, &is, was);
+	(void)sp_cas(&w->nested_call, &is, was);
 }
 
 SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 {
-	uintptr_t mark = sp_get(&w->in_flight);
+	uintptr_t mark = load_relaxed(&w->in_flight);
 
 	/* A handler on top of another call: its record may be half written, or its values may be from before this. */
-	if (was & FLIER_BOOKS || (mark && !(mark & SP_IN_PAPI)) || sp_get(&w->slow) & SP_SLOW_MISSED)
+	if (was & NESTED_CALL_BOOKS || (mark && !(mark & SP_IN_PAPI)) || load_relaxed(&w->slow) & SP_SLOW_MISSED)
 		sp_records_missed(w, SP_OP_RESET, who);
 	else
 		add_zeroing(w);
@@ -1171,20 +1171,20 @@ SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 {
-	uint32_t flier = sp_acquire(&w->flier);
+	uint32_t nested_call = load_acquire(&w->nested_call);
 
-	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED))
+	if (!(load_acquire(&w->slow) & SP_SLOW_SHARED))
 		return is_owner(w, who);
-	if (flier == (who | FLIER_BOOKS))
+	if (nested_call == (who | NESTED_CALL_BOOKS))
 		return true;
-	return is_in_flight(w, who, flier) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS);
+	return is_in_flight(w, who, nested_call) && sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS);
 }
 
 SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
 {
 	if (!sp_records_still(w, b->who))
 		return false;
-	put(w, b);
+	append_record(w, b);
 	leave(w, b->who);
 	return true;
 }
@@ -1192,7 +1192,7 @@ SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
 SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
 {
 	/* (A handler may have taken the set apart.) */
-	if (sp_get(&w->relation) && sp_records_still(w, who))
+	if (load_relaxed(&w->relation) && sp_records_still(w, who))
 		leave(w, who);
 }
 
@@ -1206,12 +1206,12 @@ SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
 
 SP_COLD bool sp_records_nests(const struct sp_writer *w, uint32_t who)
 {
-	return sp_acquire(&w->in_flight) && !in_flight_of_others(w, who, true);
+	return load_acquire(&w->in_flight) && !in_flight_of_others(w, who, true);
 }
 
 SP_COLD void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who)
 {
-	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) && !(sp_get(&w->in_flight) & SP_IN_PAPI))
+	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) && !(load_relaxed(&w->in_flight) & SP_IN_PAPI))
 		set_slow(w, SP_SLOW_ZEROED);
 	miss(w);
 }

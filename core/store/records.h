@@ -26,7 +26,7 @@
 
 /* Binds w to the relation at off, as it stands: of k events, of these kinds ([k] enum sp_values; NULL: all are counts; they
  * stay the caller's and where they are), and that many cells. */
-void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
 		     const uint8_t *kinds);
 
 /* PAPI_start or PAPI_reset do not zero the set's counts: SP_KEEPS_*. */
@@ -47,7 +47,7 @@ int sp_records_cell(struct sp_writer *w, int cpu);
 struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at);
 
 /* The cell of a CPU has memory from now on, if there is some. */
-void sp_records_meet(struct sp_writer *w, int cpu);
+void sp_records_set_cpu(struct sp_writer *w, int cpu);
 
 /* Goes on with the intervals of its relation, all of them, in this memory (interval.h); between runs, by who has the writer
  * to himself. */
@@ -59,7 +59,7 @@ void sp_records_fold(struct sp_writer *w);
 /* The writer is the caller's alone until sp_records_give, which makes it a new owner's (0: it stays as it was).  `who` and
  * `frame` as below.  False: a call is in flight, or somebody else has it; `waits`: for as long as a call would wait. */
 bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who, bool waits);
-void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
 			   const uint8_t *kinds);
 void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner);
 
@@ -88,12 +88,12 @@ SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t frame, enum s
 {
 	const uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI;
 
-	if (SP_UNLIKELY(sp_own(&w->in_flight)))
+	if (SP_UNLIKELY(load_plain(&w->in_flight)))
 		return false;
-	sp_put(&w->back, sp_records_back(frame));
-	sp_put(&w->in_flight, mark);
+	store_relaxed(&w->back, sp_records_back(frame));
+	store_relaxed(&w->in_flight, mark);
 	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_SHARED))) {
+	if (SP_UNLIKELY(load_relaxed(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_SHARED))) {
 		uintptr_t is = mark;
 
 		(void)sp_cas(&w->in_flight, &is, 0);	/* by now it may be another thread's */
@@ -126,7 +126,7 @@ bool sp_records_nests(const struct sp_writer *w, uint32_t who);
 /* Was a call missed inside or before the one in flight?  Then nothing of its window is proven. */
 static inline bool sp_records_has_missed(const struct sp_writer *w)
 {
-	return sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
+	return load_relaxed(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
 }
 
 /* Notes a call that PAPI has answered and that gets no record. */
@@ -134,13 +134,13 @@ void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 
 /* Inside PAPI.  Until sp_records_let() other threads wait for this call as long as for a record (2 s in place of 20 ms).  False: the
  * call was overtaken, or another thread's call may be in flight. */
-bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was);
+bool sp_records_suspend(struct sp_writer *w, uint32_t who, uint32_t *was);
 void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* True: no other thread than this one, which starts the set, has called PAPI for it so far. */
 static inline bool sp_records_is_alone(const struct sp_writer *w, uint32_t who)
 {
-	return sp_get(&w->owner) == who && !(sp_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+	return load_relaxed(&w->owner) == who && !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
 }
 
 /* Between hold and let: adds a zeroing that is no call of the program's. */
@@ -190,7 +190,7 @@ typedef int64_t sp_pair __attribute__((vector_size(16), aligned(8), may_alias));
 #define SP_EACH(k, each) \
 	for (size_t e = 0; e < (k); e++) \
 		each(sp_one, e)
-#define SP_STORE(type, p, v) sp_put((p), (v))
+#define SP_STORE(type, p, v) store_relaxed((p), (v))
 #else
 #define SP_EACH(k, each) \
 	if (SP_LIKELY((k) == 2)) {		/* most sets: no loop, and values at fixed places */ \
@@ -222,7 +222,7 @@ SP_HOT_INLINE void sp_copy_counts(long long *to, const long long *from, size_t k
 /* The booking has ended. */
 SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 {
-	sp_publish(&w->in_flight, 0);	/* for a thread that comes to share */
+	store_release(&w->in_flight, 0);	/* for a thread that comes to share */
 	sp_order();
 }
 
@@ -253,17 +253,17 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 	struct sp_record *r;
 	const size_t k = w->k;
 
-	if (SP_UNLIKELY(sp_get(&w->slow)))
+	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_again_more(w, x, steady);
-	if (SP_UNLIKELY(sp_own(&w->steady) != steady))
+	if (SP_UNLIKELY(load_plain(&w->steady) != steady))
 		return false;
-	r = sp_own(&w->last);
+	r = load_plain(&w->last);
 	if (sp_records_fall(r->value, x, k))
 		return false;
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(k, EACH);
 #undef EACH
-	sp_bump(&r->count);
+	increment_own(&r->count);
 	sp_records_end(w);
 	return true;
 }
@@ -279,14 +279,14 @@ static inline bool sp_records_alike(const struct sp_record *r, uint32_t what, in
 /* A new record, filled in but for its values. */
 SP_HOT_INLINE struct sp_record *sp_records_new(struct sp_writer *w, uint32_t what, int32_t cell, uint32_t site)
 {
-	struct sp_record *r = (struct sp_record *)sp_own(&w->to);
+	struct sp_record *r = (struct sp_record *)load_plain(&w->to);
 
-	sp_put(&w->steady, 0);
-	sp_put(&r->what, what);
-	sp_put(&r->cell, cell);
-	sp_put(&r->from, w->from);
-	sp_put(&r->site, site);
-	sp_put(&r->count, 1);
+	store_relaxed(&w->steady, 0);
+	store_relaxed(&r->what, what);
+	store_relaxed(&r->cell, cell);
+	store_relaxed(&r->from, w->from);
+	store_relaxed(&r->site, site);
+	store_relaxed(&r->count, 1);
 	return r;
 }
 
@@ -295,13 +295,13 @@ SP_HOT_INLINE void sp_records_add(struct sp_writer *w, struct sp_record *r)
 {
 	uint64_t number = w->number + 1;
 
-	sp_publish(&r->number, number);
+	store_release(&r->number, number);
 	sp_order();
 	w->number = number;
-	sp_put(&w->to, (unsigned char *)r + w->layout.record_bytes);
-	sp_put(&w->last, r);
+	store_relaxed(&w->to, (unsigned char *)r + w->layout.record_bytes);
+	store_relaxed(&w->last, r);
 	w->from = r->site;
-	if (SP_UNLIKELY(sp_own(&w->to) >= w->end))
+	if (SP_UNLIKELY(load_plain(&w->to) >= w->end))
 		sp_records_fold(w);
 }
 
@@ -311,19 +311,19 @@ SP_COLD void sp_records_tick(struct sp_writer *w, bool reading);
 /* START, RESET. */
 SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t site)
 {
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow)))
+	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_zero_more(w, op, site);
 	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
-			sp_put(&w->runs, true);
-		if (op == SP_OP_START && SP_UNLIKELY(!sp_get(&w->relation->first_ns)))
+			store_relaxed(&w->runs, true);
+		if (op == SP_OP_START && SP_UNLIKELY(!load_relaxed(&w->relation->first_ns)))
 			sp_records_tick(w, false);
 		sp_records_add(w, sp_records_new(w, op, 0, site));
 	}
-	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
+	increment_own(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
 	sp_records_end(w);
 	return true;
 }
@@ -332,7 +332,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
  * after PAPI's system calls.  A million ticks of x86 are less than a millisecond, or not much more. */
 static inline void sp_records_stopped(struct sp_writer *w, uint64_t ticks)
 {
-	sp_put(&w->runs, false);
+	store_relaxed(&w->runs, false);
 #if defined(__x86_64__)
 	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
 		return;
@@ -347,11 +347,11 @@ static inline void sp_records_stopped(struct sp_writer *w, uint64_t ticks)
 SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks)
 {
 	const uint32_t what = op | SP_RECORD_PROVEN;
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 	const size_t k = w->k;
 	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
 
-	if (SP_UNLIKELY(sp_get(&w->slow)))
+	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_value_more(w, op, cell, x, site, ticks);
 	if (!alike) {
 		r = sp_records_new(w, what, cell, site);
@@ -360,7 +360,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	SP_EACH(k, EACH);
 #undef EACH
 	if (alike) {
-		sp_bump(&r->count);
+		increment_own(&r->count);
 	} else {
 		w->values = r->value;
 		if (op == SP_OP_STOP)
@@ -375,16 +375,16 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 SP_HOT_INLINE bool sp_records_accum(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
 {
 	const uint32_t what = SP_OP_ACCUM | SP_RECORD_PROVEN;
-	struct sp_record *r = sp_own(&w->last);
+	struct sp_record *r = load_plain(&w->last);
 	const size_t k = w->k;
 
-	if (SP_UNLIKELY(sp_get(&w->slow)))
+	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_accum_more(w, cell, x, site);
 	if (SP_LIKELY(sp_records_alike(r, what, cell, site))) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(k, EACH);
 #undef EACH
-		sp_bump(&r->count);
+		increment_own(&r->count);
 	} else {
 		r = sp_records_new(w, what, cell, site);
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))

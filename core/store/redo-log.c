@@ -1,9 +1,9 @@
 /* redo-log.c: see redo-log.h. */
 #include "redo-log.h"
 
-const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place)
+const struct sp_redo_entry *sp_redo_log_next(const struct sp_redo_log *d, uint64_t *place)
 {
-	const struct sp_draft *is = (const struct sp_draft *)(d->at + *place);
+	const struct sp_redo_entry *is = (const struct sp_redo_entry *)(d->at + *place);
 
 	if (d->used < *place || d->used - *place < sizeof(*is) || is->bytes & 7 || is->bytes > d->used - *place - sizeof(*is))
 		return NULL;
@@ -11,31 +11,31 @@ const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place)
 	return is;
 }
 
-void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes)
+void *sp_redo_log_find(const struct sp_redo_log *d, sp_off at, uint64_t bytes)
 {
-	const struct sp_draft *is;
+	const struct sp_redo_entry *is;
 	uint64_t place = 0;
 
-	while ((is = sp_draft_next(d, &place)) != NULL)
+	while ((is = sp_redo_log_next(d, &place)) != NULL)
 		if (is->at == at && is->bytes == bytes)
 			return (void *)is->is;
 	return NULL;
 }
 
-void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes)
+void *sp_redo_log_add(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes)
 {
-	void *found = sp_draft_find(d, at, bytes);
+	void *found = sp_redo_log_find(d, at, bytes);
 
-	return found ? found : sp_draft_first(d, at, words, bytes);
+	return found ? found : sp_redo_log_add_first(d, at, words, bytes);
 }
 
-void *sp_draft_first(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes)
+void *sp_redo_log_add_first(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes)
 {
-	struct sp_draft *is;
+	struct sp_redo_entry *is;
 
 	if (d->room - d->used < sizeof(*is) + bytes)
 		return NULL;
-	is = (struct sp_draft *)(d->at + d->used);
+	is = (struct sp_redo_entry *)(d->at + d->used);
 	is->at = at;
 	is->bytes = bytes;
 	sp_copy_words(is->is, words, bytes / 8);

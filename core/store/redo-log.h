@@ -9,22 +9,22 @@
 
 #include "layout.h"
 
-struct sp_drafts {
+struct sp_redo_log {
 	unsigned char *at;
 	uint64_t used, room;
 };
 
 /* The draft of the words at this place of the store, which are `bytes` long; NULL: there is none. */
-void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes);
+void *sp_redo_log_find(const struct sp_redo_log *d, sp_off at, uint64_t bytes);
 
 /* The same, or a new one: a copy of the words; bytes is a multiple of 8.  NULL: no room. */
-void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes);
+void *sp_redo_log_add(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes);
 
 /* A new one, of words that have none yet. */
-void *sp_draft_first(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes);
+void *sp_redo_log_add_first(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes);
 
 /* Goes through them: the next one behind *place, which is 0 before the first; NULL: no more. */
-const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place);
+const struct sp_redo_entry *sp_redo_log_next(const struct sp_redo_log *d, uint64_t *place);
 
 /* Words that their owner may be writing, or that others may be reading: none is torn. */
 typedef int64_t __attribute__((may_alias)) sp_word;
@@ -32,7 +32,7 @@ typedef int64_t __attribute__((may_alias)) sp_word;
 static inline void sp_copy_words(sp_word *to, const sp_word *from, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		sp_put(&to[i], sp_get(&from[i]));
+		store_relaxed(&to[i], load_relaxed(&from[i]));
 }
 
 #endif

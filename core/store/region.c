@@ -85,12 +85,12 @@ static int lengthen(struct sp_region *r, uint64_t end)
 /* May nobody but the user and root put another file in its place? */
 static bool keeps_its_name(const struct sp_region *r)
 {
-	char folder[sizeof(r->path)];
+	char dir[sizeof(r->path)];
 	struct stat s;
 
-	strcpy(folder, r->path);
-	strrchr(folder, '/')[1] = 0;
-	if (sp_sys(SYS_newfstatat, AT_FDCWD, folder, &s, 0) < 0)
+	strcpy(dir, r->path);
+	strrchr(dir, '/')[1] = 0;
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, dir, &s, 0) < 0)
 		return false;
 	return (!s.st_uid || s.st_uid == (uint64_t)sp_sys(SYS_geteuid)) && (s.st_mode & S_ISVTX || !(s.st_mode & 022));
 }
@@ -283,33 +283,33 @@ static struct sp_piece addresses(struct sp_region *r, uint64_t bytes)
 	return p;
 }
 
-static uint64_t next_size(const struct sp_region *r, uint64_t need)
+static uint64_t next_size(const struct sp_region *r, uint64_t needed)
 {
-	return sp_align(sp_max(need, sp_max(PIECE_LEAST, r->mapped / 8)), PIECE_LEAST);
+	return sp_align(sp_max(needed, sp_max(PIECE_LEAST, r->mapped / 8)), PIECE_LEAST);
 }
 
-static int grow(struct sp_region *r, uint64_t need)
+static int grow(struct sp_region *r, uint64_t needed)
 {
 	struct sp_piece *p = &r->piece[r->pieces];
-	uint64_t bytes = next_size(r, need);
+	uint64_t bytes = next_size(r, needed);
 
 	if (r->pieces == SP_PIECES || (r->limit && r->mapped + bytes > r->limit))
 		return -ENOMEM;
-	if (r->ahead.bytes < need) {
+	if (r->ahead.bytes < needed) {
 		sp_unmap(r->ahead.at, r->ahead.bytes);
 		r->ahead.at = NULL;
 	}
 	*p = r->ahead.at ? r->ahead : addresses(r, bytes);
 	r->ahead = (struct sp_piece){ .at = NULL };
-	if (!p->at && bytes > sp_align(need, PIECE_LEAST))	/* RLIMIT_AS: just what is needed */
-		*p = addresses(r, sp_align(need, PIECE_LEAST));
+	if (!p->at && bytes > sp_align(needed, PIECE_LEAST))	/* RLIMIT_AS: just what is needed */
+		*p = addresses(r, sp_align(needed, PIECE_LEAST));
 	if (!p->at)
 		return -ENOMEM;
 	p->off = r->mapped;
 	/* What is left of the piece before is not used: blocks do not cross. */
 	r->used = r->mapped;
 	r->mapped += p->bytes;
-	sp_publish(&r->pieces, r->pieces + 1);
+	store_release(&r->pieces, r->pieces + 1);
 	return 0;
 }
 
@@ -346,7 +346,7 @@ static int make_ready(struct sp_region *r, uint64_t bytes)
 		}
 		if (!in_file(r) && !fill_private(p, step))
 			return -ENOMEM;
-		sp_publish(&p->ready, p->ready + step);
+		store_release(&p->ready, p->ready + step);
 	}
 	return 0;
 }
@@ -364,7 +364,7 @@ static int make_room(struct sp_region *r, uint64_t bytes)
 	return error;
 }
 
-void sp_region_warm(struct sp_region *r, uint64_t bytes)
+void sp_region_prefault(struct sp_region *r, uint64_t bytes)
 {
 	if (r->pieces && r->mapped - r->used >= bytes)
 		(void)make_ready(r, bytes);
@@ -419,14 +419,14 @@ void sp_region_close(struct sp_region *r)
 
 static void *in_piece(const struct sp_piece *p, uint64_t at, uint64_t len)
 {
-	uint64_t ready = sp_acquire(&p->ready);
+	uint64_t ready = load_acquire(&p->ready);
 
 	return at < ready && len <= ready - at ? p->at + at : NULL;
 }
 
 void *sp_region_at(const struct sp_region *r, sp_off off, uint64_t len)
 {
-	uint32_t lo = 0, hi = sp_acquire(&r->pieces);
+	uint32_t lo = 0, hi = load_acquire(&r->pieces);
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -469,7 +469,7 @@ void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off
 		r->used += bytes;
 	}
 	b->bytes = (uint32_t)bytes;
-	sp_publish(&b->kind, kind);
+	store_release(&b->kind, kind);
 	return b;
 }
 

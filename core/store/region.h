@@ -79,7 +79,7 @@ bool sp_region_low(const struct sp_region *r);
 void sp_region_ahead(struct sp_region *r);
 
 /* Memory for the next `bytes`, as far as there are addresses, ahead of who needs it and must not be long: some 4 us a page. */
-void sp_region_warm(struct sp_region *r, uint64_t bytes);
+void sp_region_prefault(struct sp_region *r, uint64_t bytes);
 
 /* Gives a block back.  The caller has unlinked it; bytes as it was asked for. */
 void sp_region_free(struct sp_region *r, sp_off off, uint64_t bytes);

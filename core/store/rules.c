@@ -264,7 +264,7 @@ BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struc
 	}
 }
 
-static __attribute__((noinline)) void take_odd_values(struct sp_fold *f, const struct sp_record *r)
+static __attribute__((noinline)) void take_uncommon_values(struct sp_fold *f, const struct sp_record *r)
 {
 	take_values_by(f, f->kinds, r);
 }
@@ -274,7 +274,7 @@ static __attribute__((noinline)) void take_values(struct sp_fold *f, const struc
 	if (SP_LIKELY(!f->kinds))
 		take_values_by(f, NULL, r);
 	else
-		take_odd_values(f, r);
+		take_uncommon_values(f, r);
 }
 
 static void start(struct sp_fold *f, const struct sp_record *r)
@@ -298,7 +298,7 @@ static void take_written(struct sp_fold *f, const struct sp_record *r)
 	f->state->flags &= ~SP_STATE_BASELINE;
 }
 
-static __attribute__((noinline)) void take_rest(struct sp_fold *f, const struct sp_record *r)
+static __attribute__((noinline)) void take_uncommon(struct sp_fold *f, const struct sp_record *r)
 {
 	bool runs = f->state->flags & SP_STATE_RUNNING;
 
@@ -347,6 +347,6 @@ void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
 		f->state->flags |= SP_STATE_DELETE;
 		break;
 	default:
-		take_rest(f, r);
+		take_uncommon(f, r);
 	}
 }

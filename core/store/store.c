@@ -13,7 +13,7 @@ static void start(struct sp_store *s)
 	struct sp_header *h = sp_region_at(&s->region, 0, sizeof(*h));
 
 	s->region.used = sp_align(sizeof(*h), 64);
-	s->image = (struct sp_image){ .region = &s->region };
+	s->reader = (struct sp_store_reader){ .region = &s->region };
 	s->cells = 1 + SP_CELLS_EXTRA;
 	sp_header_begin(h);
 	h->oldest_reader = SP_FORMAT_READER;
@@ -59,9 +59,9 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 	void *p = s->header ? sp_region_alloc(&s->region, kind, bytes, off) : NULL;
 
 	if (p)
-		sp_put(&s->header->used, s->region.used);
+		store_relaxed(&s->header->used, s->region.used);
 	if (p && kind == SP_BLOCK_RELATION && !s->region.torn)
-		sp_put(&s->in_file, true);
+		store_relaxed(&s->in_file, true);
 	if (s->region.torn && !s->header->torn)
 		s->header->torn = SP_TORN_FULL | (uint64_t)-s->region.why << SP_TORN_SHIFT;
 	return p;
@@ -73,8 +73,8 @@ static void make_ready(struct sp_store *s)
 	sp_off off;
 
 	for (uint32_t i = 0; i < SP_READY; i++)
-		if (!sp_get(&s->ready[i]) && sp_store_make(s, SP_BLOCK_FREE, SP_READY_BYTES, &off))
-			sp_publish(&s->ready[i], off);
+		if (!load_relaxed(&s->ready[i]) && sp_store_make(s, SP_BLOCK_FREE, SP_READY_BYTES, &off))
+			store_release(&s->ready[i], off);
 }
 
 void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left)
@@ -84,16 +84,16 @@ void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_
 
 	*left = 0;
 	for (uint32_t i = 0; i < SP_READY; i++)
-		there += sp_get(&s->ready[i]) != 0;
+		there += load_relaxed(&s->ready[i]) != 0;
 	for (uint32_t i = 0; i < SP_READY; i++) {
-		*off = b ? *off : sp_acquire(&s->ready[i]);
+		*off = b ? *off : load_acquire(&s->ready[i]);
 		if (!b && there > least && *off && sp_cas(&s->ready[i], off, 0))
 			b = sp_region_at(&s->region, *off, SP_READY_BYTES);
 		else
-			*left += sp_get(&s->ready[i]) != 0;
+			*left += load_relaxed(&s->ready[i]) != 0;
 	}
 	if (b)
-		sp_publish(&b->kind, kind);
+		store_release(&b->kind, kind);
 	return b;
 }
 
@@ -101,24 +101,24 @@ void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_
 
 void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	uint32_t left = 0;
 	void *b = bytes <= SP_READY_BYTES ? sp_store_take_ready(s, kind, 0, off, &left) : NULL;
 
 	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2); tries++) {
-		if (!sp_lock_try(&s->lock, &held, 0))
+		if (!sp_lock_try(&s->lock, &lock_state, 0))
 			continue;
 		b = b ? b : sp_store_make(s, kind, bytes, off);
 		make_ready(s);
-		sp_lock_give(&s->lock, &held);
+		sp_lock_give(&s->lock, &lock_state);
 		break;
 	}
 	return b;
 }
 
-struct sp_store *sp_store_of(const struct sp_image *image)
+struct sp_store *sp_store_of(const struct sp_store_reader *reader)
 {
-	return image->region ? (struct sp_store *)((char *)image->region - offsetof(struct sp_store, region)) : NULL;
+	return reader->region ? (struct sp_store *)((char *)reader->region - offsetof(struct sp_store, region)) : NULL;
 }
 
 void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first)
@@ -137,7 +137,7 @@ void sp_store_push(struct sp_store *s, sp_off *head, sp_off *kept, sp_off *next,
 	*next = *head;
 	if (s->region.torn && !*kept)
 		*kept = *head;
-	sp_publish(head, off);
+	store_release(head, off);
 }
 
 sp_off sp_store_text(struct sp_store *s, const char *text)
@@ -182,7 +182,7 @@ void sp_store_note(struct sp_store *s, const char *text)
 	if (!s->header || s->notes_made >= SP_NOTES_MAX)
 		return;
 	for (off = s->header->lists.notes; off && left--; off = note->next) {
-		note = (struct sp_note *)sp_image_block(&s->image, off, SP_BLOCK_NOTE, sizeof(*note));
+		note = (struct sp_note *)sp_store_reader_block(&s->reader, off, SP_BLOCK_NOTE, sizeof(*note));
 		if (!note)
 			break;
 		if (n < note->b.bytes - sizeof(*note) && memcmp(note->text, text, n) == 0 && !note->text[n])
@@ -214,7 +214,7 @@ int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t
 		return -ENOMEM;
 	t->source = from;
 	sp_tree_write(&tree, t);
-	sp_publish(&s->header->topology, off);
+	store_release(&s->header->topology, off);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 	struct sp_event *v;
 
 	for (sp_off off = s->header->lists.events; off && left--; off = v->next) {
-		v = (struct sp_event *)sp_image_block(&s->image, off, SP_BLOCK_EVENT, sizeof(*v));
+		v = (struct sp_event *)sp_store_reader_block(&s->reader, off, SP_BLOCK_EVENT, sizeof(*v));
 		if (!v || v->id == id)
 			return v;
 	}
@@ -279,7 +279,7 @@ const char *sp_store_event_named(const struct sp_store *s, uint32_t id)
 {
 	const struct sp_event *v = event_of(s, id);
 
-	return v ? sp_image_text(&s->image, v->name) : "";
+	return v ? sp_store_reader_text(&s->reader, v->name) : "";
 }
 
 void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
@@ -288,7 +288,7 @@ void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
 	sp_off text = v ? sp_store_text(s, name) : 0;
 
 	if (text)
-		sp_publish(&v->name, text);
+		store_release(&v->name, text);
 }
 
 void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
@@ -296,7 +296,7 @@ void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
 	struct sp_event *v = event_of(s, id);
 
 	if (v)
-		sp_publish(&v->pmu, sp_store_text(s, pmu));
+		store_release(&v->pmu, sp_store_text(s, pmu));
 }
 
 bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8_t *kinds)
@@ -332,7 +332,7 @@ static const char *watched_name(const struct sp_store *s, int tid)
 	const struct sp_watched *w;
 
 	for (sp_off off = s->header->watched; off; off = w->next) {
-		w = sp_image_block(&s->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		w = sp_store_reader_block(&s->reader, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w || w->tid == tid)
 			return w ? w->name : "";
 	}
@@ -357,12 +357,12 @@ uint64_t sp_store_most_blocks(const struct sp_store *s)
 
 struct sp_thread *sp_store_thread_at(struct sp_store *s, sp_off off)
 {
-	return (struct sp_thread *)sp_image_block(&s->image, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
+	return (struct sp_thread *)sp_store_reader_block(&s->reader, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
 }
 
 struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off)
 {
-	const struct sp_relation *r = sp_image_block(&s->image, off, SP_BLOCK_RELATION, sizeof(*r));
+	const struct sp_relation *r = sp_store_reader_block(&s->reader, off, SP_BLOCK_RELATION, sizeof(*r));
 
 	return r && sp_relation_layout(r->k, r->cells).bytes <= r->b.bytes ? (struct sp_relation *)r : NULL;
 }
@@ -376,7 +376,7 @@ static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
 	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
 	       r->scope == (uint32_t)key->scope && r->domain == key->domain &&
-	       !((sp_get(&r->flags) ^ key->flags) & SP_RELATION_APART) &&
+	       !((load_relaxed(&r->flags) ^ key->flags) & SP_RELATION_KEY_FLAGS) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
@@ -414,7 +414,7 @@ static sp_off new_gauges(struct sp_store *s, const struct sp_relation_key *key)
 
 struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes)
 {
-	const struct sp_gauges *g = sp_image_block(&s->image, off, SP_BLOCK_GAUGES, sizeof(*g));
+	const struct sp_gauges *g = sp_store_reader_block(&s->reader, off, SP_BLOCK_GAUGES, sizeof(*g));
 
 	*bytes = g ? sp_gauges_bytes(g->n, g->cells) : 0;
 	return g && g->n && g->cells && *bytes <= g->b.bytes ? (struct sp_gauges *)g : NULL;
@@ -458,7 +458,7 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	r->thread = thread;
 	r->gauges = gauges;
 	r->id = s->header->lists.n_relations++;
-	s->apart += t->tid != 0;
+	s->n_unfolded += t->tid != 0;
 	r->k = key->k;
 	r->cells = s->cells;
 	identify(r, key);
@@ -485,7 +485,7 @@ static uint64_t digest_key(const struct sp_relation_key *key)
 {
 	uint64_t d = digest((uint64_t)key->domain << 32 | key->k, (uint64_t)key->scope << 32 | (uint32_t)key->target);
 
-	d = digest(d, (uint64_t)(key->flags & SP_RELATION_APART) << 32 | (uint32_t)key->target_id);
+	d = digest(d, (uint64_t)(key->flags & SP_RELATION_KEY_FLAGS) << 32 | (uint32_t)key->target_id);
 	for (uint32_t i = 0; i < key->k; i++)
 		d = digest(d, key->event[i]);
 	return d;
@@ -496,7 +496,7 @@ void sp_store_released(struct sp_store *s, sp_off relation)
 	const struct sp_relation *r = sp_store_relation_at(s, relation);
 
 	if (r)
-		sp_put(&s->released[r->thread / 64 % SP_SOUGHT], relation);
+		store_relaxed(&s->released[r->thread / 64 % SP_RELATION_LOOKUPS], relation);
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 }
 
@@ -504,44 +504,44 @@ void sp_store_released(struct sp_store *s, sp_off relation)
  * looked at before (1000 sets of one thread took 30 us each to start, 3000 took 58).  A block
  * that was remembered may be another by now; then a relation is made that need not be. */
 static struct sp_relation *find_free(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-				     bool (*bound)(sp_off, void *), void *arg, sp_off *off)
+				     bool (*is_bound)(sp_off, void *), void *arg, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s), digested = digest_key(key);
-	struct sp_sought *m = &s->sought[(thread / 64 + digested) % SP_SOUGHT];
-	uint32_t releases = sp_acquire(&s->releases);
-	bool holds = m->thread == thread && m->key == digested && m->releases == releases;
+	struct sp_relation_lookup *m = &s->lookups[(thread / 64 + digested) % SP_RELATION_LOOKUPS];
+	uint32_t releases = load_acquire(&s->releases);
+	bool is_match = m->thread == thread && m->key == digested && m->releases == releases;
 	struct sp_relation *r, *found = NULL;
-	sp_off head = sp_store_thread_at(s, thread)->relations, at = sp_get(&s->released[thread / 64 % SP_SOUGHT]);
+	sp_off head = sp_store_thread_at(s, thread)->relations, at = load_relaxed(&s->released[thread / 64 % SP_RELATION_LOOKUPS]);
 
 	r = at ? sp_store_relation_at(s, at) : NULL;
 	*off = at;
-	if (r && r->thread == thread && fits(s, r, key) && !bound(at, arg))
+	if (r && r->thread == thread && fits(s, r, key) && !is_bound(at, arg))
 		return r;
 	for (at = head; left--; at = r->next) {
-		if (holds && at == m->head)
+		if (is_match && at == m->head)
 			at = m->upto;
 		r = sp_store_relation_at(s, at);
 		if (!r || r->thread != thread)
 			break;
-		if (fits(s, r, key) && !bound(at, arg)) {
+		if (fits(s, r, key) && !is_bound(at, arg)) {
 			found = r;
 			break;
 		}
 	}
 	*off = at;
-	*m = (struct sp_sought){ .thread = thread, .head = head, .upto = found ? at : 0, .key = digested,
+	*m = (struct sp_relation_lookup){ .thread = thread, .head = head, .upto = found ? at : 0, .key = digested,
 				 .releases = releases };
 	return found;
 }
 
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off)
+				      bool (*is_bound)(sp_off relation, void *arg), void *arg, sp_off *off)
 {
 	struct sp_thread *t = sp_store_thread_at(s, thread);
 	struct sp_relation *r = NULL;
 
 	if (t)
-		r = bound ? find_free(s, thread, key, bound, arg, off) : sp_store_relation_like(s, t, key, off);
+		r = is_bound ? find_free(s, thread, key, is_bound, arg, off) : sp_store_relation_like(s, t, key, off);
 	if (!r)
 		r = sp_store_new_relation(s, thread, key, off);
 	if (r) {
@@ -562,7 +562,7 @@ bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off threa
 	    sp_store_relation_like(s, t, key, &like))
 		return false;
 	identify(r, key);
-	flags = sp_get(&r->flags);
+	flags = load_relaxed(&r->flags);
 	while (!sp_cas(&r->flags, &flags, (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) | key->flags |
 					  SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
 		;
@@ -592,20 +592,20 @@ static uint32_t why_of(uint32_t flags)
 
 void sp_times_unwatched(struct sp_times *t, uint32_t cpu)
 {
-	uint32_t was = sp_get(&t->unwatched);
+	uint32_t was = load_relaxed(&t->unwatched);
 
 	if (!was)
-		sp_put(&t->unwatched, cpu);
+		store_relaxed(&t->unwatched, cpu);
 	else if (cpu && cpu != was)
-		sp_put(&t->flags, t->flags | SP_TIMES_UNWATCHED);
+		store_relaxed(&t->flags, t->flags | SP_TIMES_UNWATCHED);
 }
 
 /* The best that any window got, and why the last one that left something open was not better. */
-void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
+void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
 	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0, [SP_BY_READING] = 1, [SP_BY_RESIDENCY] = 2, [SP_BY_APPROXIMATE] = 3,
 					 [SP_BY_EXACT] = 4 };
-	uint32_t was = sp_get(&r->flags), is, best;
+	uint32_t was = load_relaxed(&r->flags), is, best;
 
 	do {
 		best = rank[how & 7] > rank[how_of(was)] ? (uint32_t)how : how_of(was);
@@ -614,9 +614,9 @@ void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_wh
 	} while (is != was && !sp_cas(&r->flags, &was, is));
 }
 
-void sp_relation_told_like(struct sp_relation *r, const struct sp_relation *other)
+void sp_relation_copy_attribution(struct sp_relation *r, const struct sp_relation *other)
 {
-	sp_relation_told(r, (enum sp_attribution)how_of(other->flags), (enum sp_why)why_of(other->flags));
+	sp_relation_set_attribution(r, (enum sp_attribution)how_of(other->flags), (enum sp_why)why_of(other->flags));
 }
 
 /* ---- call sites ----------------------------------------- */
@@ -657,7 +657,7 @@ struct sp_watched *sp_store_watched(struct sp_store *s, int tid, uint64_t start_
 	sp_off off;
 
 	for (off = s->header->watched; off; off = is->next) {
-		is = sp_image_block(&s->image, off, SP_BLOCK_WATCHED, sizeof(*is));
+		is = sp_store_reader_block(&s->reader, off, SP_BLOCK_WATCHED, sizeof(*is));
 		if (!is)
 			return NULL;
 		if (is->tid == tid && is->start_ticks == start_ticks)
@@ -669,7 +669,7 @@ struct sp_watched *sp_store_watched(struct sp_store *s, int tid, uint64_t start_
 	w->tid = tid;
 	w->start_ticks = start_ticks;
 	w->next = s->header->watched;
-	sp_publish(&s->header->watched, off);
+	store_release(&s->header->watched, off);
 	return w;
 }
 
@@ -679,7 +679,7 @@ struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relat
 {
 	struct sp_overflow_writer w = { .n = (uint32_t)sp_overflows_counts(r->k, r->cells) };
 	struct sp_times *t = sp_relation_times(r);
-	struct sp_overflows *o = sp_overflows_at(&s->image, t->overflows);
+	struct sp_overflows *o = sp_overflows_at(&s->reader, t->overflows);
 	sp_off off;
 
 	if (!t->overflows) {
@@ -688,7 +688,7 @@ struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relat
 			return w;
 		o->n = w.n;
 		o->hits = SP_HITS;
-		sp_publish(&t->overflows, off);
+		store_release(&t->overflows, off);
 	}
 	w.block = o && o->n == w.n && o->hits == SP_HITS ? o : NULL;
 	return w;

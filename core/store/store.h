@@ -19,9 +19,9 @@
 
 /* What a search for a relation of this thread and key has seen: from `head` to `upto` all were
  * bound.  It holds until a set lets one go. */
-#define SP_SOUGHT 64u
+#define SP_RELATION_LOOKUPS 64u
 
-struct sp_sought {
+struct sp_relation_lookup {
 	sp_off thread, head, upto;
 	uint64_t key;
 	uint32_t releases;
@@ -33,19 +33,19 @@ struct sp_sought {
 
 struct sp_store {
 	struct sp_region region;
-	struct sp_image image;		/* of the region, for the model */
+	struct sp_store_reader reader;		/* of the region, for the model */
 	struct sp_header *header;	/* NULL: no store */
 	struct sp_lock lock;
 	uint32_t cells;			/* of each relation: CPUs + SP_CELLS_EXTRA */
-	uint32_t apart;			/* relations that are not tid 0's */
+	uint32_t n_unfolded;			/* relations that are not tid 0's */
 	uint32_t dumping;		/* somebody reads the lists */
 	sp_off folded;			/* the thread with tid 0 */
 	bool in_file;			/* there is a relation in the live file */
 	uint32_t notes_made;
 	uint32_t releases;		/* sp_store_released, so far */
 	sp_off ready[SP_READY];		/* empty blocks for sp_store_make_now; 0: taken */
-	sp_off released[SP_SOUGHT];	/* the last one, by thread */
-	struct sp_sought sought[SP_SOUGHT];
+	sp_off released[SP_RELATION_LOOKUPS];	/* the last one, by thread */
+	struct sp_relation_lookup lookups[SP_RELATION_LOOKUPS];
 };
 
 /* In private memory, or in a live file (live.h).  0 or -errno. */
@@ -118,20 +118,20 @@ struct sp_relation_key {
 bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread, const struct sp_relation_key *key);
 
 /* A relation of this thread with the same events, target and scope that no live
- * set is bound to (`bound` says which are), else a new one. */
+ * set is bound to (`is_bound` says which are), else a new one. */
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off);
+				      bool (*is_bound)(sp_off relation, void *arg), void *arg, sp_off *off);
 
-/* `bound` is false from now on of a relation of which it was true.  Without the lock. */
+/* `is_bound` is false from now on of a relation of which it was true.  Without the lock. */
 void sp_store_released(struct sp_store *s, sp_off relation);
 
 /* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
  * the first reason for that. */
-void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
+void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
 
 /* Notes that counts were attributed to this CPU, plus 1, because another one was not watched; 0: none were. */
 void sp_times_unwatched(struct sp_times *t, uint32_t cpu);
-void sp_relation_told_like(struct sp_relation *r, const struct sp_relation *other);
+void sp_relation_copy_attribution(struct sp_relation *r, const struct sp_relation *other);
 
 /* SP_SITES_EACH more sites, of up to so many frames each. */
 struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
@@ -162,7 +162,7 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left);
 
 /* The store of its own image; NULL: the image is another's. */
-struct sp_store *sp_store_of(const struct sp_image *image);
+struct sp_store *sp_store_of(const struct sp_store_reader *reader);
 
 /* Cells of a new block, the first of which is number `first` of r's. */
 void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first);
@@ -181,7 +181,7 @@ struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off);
 struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes);
 
 /* Relations that differ in one of these are told from each other. */
-#define SP_RELATION_APART	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
+#define SP_RELATION_KEY_FLAGS	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
 
 /* One of t's with this key, bound or not; and a new one. */
 struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,

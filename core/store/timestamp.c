@@ -7,8 +7,8 @@ static __thread uint64_t last;
 uint64_t sp_stamp_ns(void)
 {
 	/* A handler between the two takes a later one: still growing, if not here by one. */
-	uint64_t now = sp_max(sp_now_ns(), sp_get(&last) + 1);
+	uint64_t now = sp_max(sp_now_ns(), load_relaxed(&last) + 1);
 
-	sp_put(&last, now);
+	store_relaxed(&last, now);
 	return now;
 }

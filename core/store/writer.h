@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-struct sp_image;
+struct sp_store_reader;
 struct sp_store;
 
 /* The intervals of one relation (interval.h). */
@@ -17,7 +17,7 @@ struct sp_track {
 	uint32_t used, room;		/* intervals of the relation */
 	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
 	uint32_t *slot;			/* offset of an interval, divided by 8; 0: free; the caller's memory */
-	const struct sp_image *image;
+	const struct sp_store_reader *reader;
 	sp_off *newest;			/* the relation's list */
 	struct sp_intervals *fresh;	/* where new ones go, */
 	sp_off fresh_off;
@@ -60,7 +60,7 @@ struct sp_log {
 
 /* Why a booking cannot take the short way.  MISSED, ZEROED and SHARED may be set at any time, by atomic operations. */
 #define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or overtaken */
-#define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other (`holder`) */
+#define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other (`booking_thread`) */
 #define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next one */
 #define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call in flight */
 #define SP_SLOW_OTHER	16u	/* the set's entries or values are not as most are */
@@ -82,10 +82,10 @@ struct sp_writer {
 	const int64_t *values;		/* [k] what was handed out last, since the last zeroing */
 	uint32_t slow;			/* SP_SLOW_*; 0: the short way */
 	uint32_t owner;			/* the thread that started the set (`who` of records.h); 0: whoever says so */
-	/* From here to `holder` all is the binding's; what stands before and behind holds while the writer is bound anew. */
+	/* From here to `booking_thread` all is the binding's; what stands before and behind holds while the writer is bound anew. */
 	struct sp_record *last;		/* the newest record, to which a call that is alike is added; NULL: none */
 	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0 */
-	uint32_t opened;		/* sp_proof_now() when the window began */
+	uint32_t window_open;		/* sp_proof_now() when the window began */
 	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2; the cell of a set that is placed */
 	uint32_t k;
 	uint32_t from;			/* the site of the call before; 0: not known */
@@ -114,13 +114,13 @@ struct sp_writer {
 	struct sp_gauge_writer *gauges;	/* where the short ways book the gauges; NULL: there are none */
 	/* Of the relation's block, which stands at `off`. */
 	sp_off off;
-	const struct sp_image *image;
+	const struct sp_store_reader *reader;
 	struct sp_layout layout;
 	struct sp_state *state;
 	unsigned char *records;
-	uint32_t holder;		/* who books while SHARED, or binds; 0: nobody */
-	uint32_t next;			/* who waits for `holder`, and is to have it before others; 0: nobody */
-	uint32_t flier;			/* whose call is in flight; 0: the owner's, on the short way */
+	uint32_t booking_thread;		/* who books while SHARED, or binds; 0: nobody */
+	uint32_t next;			/* who waits for `booking_thread`, and is to have it before others; 0: nobody */
+	uint32_t nested_call;			/* whose call is in flight; 0: the owner's, on the short way */
 	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
 };
 

@@ -38,18 +38,18 @@ static int event_set_of(struct sspapi_relation *rel)
 static bool look(struct sspapi_relation *rel, void *arg)
 {
 	struct search *s = arg;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int cpus[64], n = 0;
 
 	for (uint32_t i = (uint32_t)s->top, end = s->end; i < end; n = 0) {
-		if (!sp_api_take(rel, &held))
+		if (!sp_api_take(rel, &lock_state))
 			return true;
 		if (s->event_set != PAPI_NULL && event_set_of(rel) != s->event_set)
 			i = end;
 		for (; i < end && n < (int)SP_COUNT(cpus); i++)
 			if (s->tree->cpu[i] >= 0 && sp_api_has_cpu(rel, s->tree->cpu[i]))
 				cpus[n++] = s->tree->cpu[i];
-		sp_api_give(rel, &held);
+		sp_api_give(rel, &lock_state);
 		for (int c = 0; c < n; c++) {
 			s->found(s, rel, cpus[c]);
 			if (s->once)

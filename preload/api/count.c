@@ -24,7 +24,7 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 	    !real->PAPI_is_initialized())
 		return NULL;
 	*rc = PAPI_ENOMEM;
-	return sp_self_ready() ? real : NULL;
+	return sp_thread_state_ready() ? real : NULL;
 }
 
 /* ---- start -------------------------------------------------------------- */
@@ -36,16 +36,16 @@ static bool unseen(const struct sp_real *real)
 	static int is;
 	struct sp_object papi, own;
 
-	if (!sp_get(&is)) {
+	if (!load_relaxed(&is)) {
 		sp_elf_find(&papi, (uintptr_t)real->PAPI_library_init);
 		sp_elf_find(&own, (uintptr_t)&unseen);
-		sp_put(&is, papi.index < own.index ? 2 : 1);
+		store_relaxed(&is, papi.index < own.index ? 2 : 1);
 	}
 	return is == 2;
 }
 
 /* What it holds, in one number; 0: not known. */
-static uint64_t held_by(const struct sp_real *real, int es, int state)
+static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
 {
 	int codes[512], n = SP_COUNT(codes);
 	uint64_t sum = 14695981039346656037u ^ (uint64_t)(state & PAPI_MULTIPLEXING);
@@ -59,17 +59,17 @@ static uint64_t held_by(const struct sp_real *real, int es, int state)
 
 /* Of a set that we do not see: the record that there is, if PAPI says nothing else of it.  Whose
  * counters it holds is not known; they are taken for the calling thread's. */
-static struct sp_set *look_again(const struct sp_real *real, int es, int state)
+static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 {
-	uint64_t holds = held_by(real, es, state);
+	uint64_t papi_value = read_papi_value(real, es, state);
 	struct sp_set *s = sp_set_of(es);
 
-	if (!s || !sp_get(&s->alive) || s->generation != sp_process.generation || !holds || s->holds != holds)
+	if (!s || !load_relaxed(&s->alive) || s->generation != sp_process.generation || !papi_value || s->held_value != papi_value)
 		s = sp_set_new(es);
 	if (!s)
 		return NULL;
 	s->unseen = true;
-	s->holds = holds;
+	s->held_value = papi_value;
 	return s;
 }
 
@@ -83,14 +83,14 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = unseen(real) ? look_again(real, es, state) : sp_set_known(es);
+	s = unseen(real) ? refresh_set(real, es, state) : sp_set_known(es);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	s->wanted = rel;
 	s->changed = true;
 	sp_prepare_start(es, at);
 	*set = s;
-	return s->bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
+	return s->is_bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
 }
 
 static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
@@ -124,7 +124,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	if (rc == PAPI_OK) {
 		sp_after_start(called, rc, es, open, at);
 		s->wanted = NULL;
-		rel->current = part_of(rel, sp_get(&s->relation)) ?: part;	/* bound anew inside its start: to another one */
+		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;	/* bound anew inside its start: to another one */
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 	} else {
@@ -142,7 +142,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 {
 	struct sspapi_relation *r;
 	const struct sp_real *real;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int rc;
 
 	if (!rel)
@@ -154,10 +154,10 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 	r = *rel ? *rel : sp_api_new();
 	if (!r)
 		return PAPI_ENOMEM;
-	if (!sp_api_take(r, &held))
+	if (!sp_api_take(r, &lock_state))
 		return PAPI_EINVAL;
 	rc = r->own ? start(real, r, event_set, &SP_CALLED_FROM) : PAPI_EINVAL;
-	sp_api_give(r, &held);
+	sp_api_give(r, &lock_state);
 	if (rc != PAPI_OK && !*rel)
 		sspapi_free(r);
 	else if (rc == PAPI_OK)
@@ -181,14 +181,14 @@ struct call {
 };
 
 /* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be others. */
-static bool holds_part(const struct call *c, const struct sp_set *s)
+static bool is_part_bound(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;
 	int n = (int)p->key.k, codes[n];
 
 	if (c->real->PAPI_num_events(c->es) != n)
 		return false;
-	if (s->bound && !s->changed && !s->unseen && s->relation == p->off)
+	if (s->is_bound && !s->changed && !s->unseen && s->relation == p->off)
 		return true;
 	return c->real->PAPI_list_events && c->real->PAPI_list_events(c->es, codes, &n) == PAPI_OK &&
 	       n == (int)p->key.k && memcmp(codes, p->codes, sizeof(codes)) == 0;
@@ -200,7 +200,7 @@ static bool is_there(const struct call *c)
 {
 	const struct sp_set *s = sp_set_of(c->es);
 
-	return s && s->alive && s->alive == c->part->serial && holds_part(c, s);
+	return s && s->alive && s->alive == c->part->serial && is_part_bound(c, s);
 }
 
 /* The part that this set was started on last; of several a set that was made anew may have had the same number. */
@@ -214,7 +214,7 @@ static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
 	return p;
 }
 
-static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *at, struct sp_held *held)
+static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *at, struct sp_lock_state *lock_state)
 {
 	c->at = *at;
 	c->real = enter(at->to, &c->rc);
@@ -223,7 +223,7 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 		return false;
 	}
 	c->rc = PAPI_EINVAL;
-	if (!sp_api_take(rel, held))
+	if (!sp_api_take(rel, lock_state))
 		return false;
 	c->rel = rel;
 	c->part = !rel->own ? NULL : c->by_set ? part_of_set(rel, c->es) : rel->current;
@@ -233,11 +233,11 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 		c->part = NULL;
 	}
 	if (!c->part) {
-		sp_api_give(rel, held);
+		sp_api_give(rel, lock_state);
 		return false;
 	}
 	c->set = sp_set_of(c->es);
-	if (!c->set->bound || c->set->relation != c->part->off || c->set->generation != sp_process.generation)
+	if (!c->set->is_bound || c->set->relation != c->part->off || c->set->generation != sp_process.generation)
 		c->set = NULL;
 	return true;
 }
@@ -258,17 +258,17 @@ static enum sp_entries entries_on(int cpu, void *arg)
 /* The set has been stopped and belongs to somebody else, or to nobody, by now.  What it
  * hands out is no new count of this relation, but makes an entry; another relation that it
  * is bound to must know of it. */
-static int book_apart(struct call *c, enum sp_op op, const long long *values, uint32_t open)
+static int book_for_api(struct call *c, enum sp_op op, const long long *values, uint32_t open)
 {
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
 	sp_book_call(c->called, c->es, op, values, open, &c->at);
-	sp_records_bind(&p->writer, &sp_store.image, p->off, p->key.k, p->cells, p->kinds);
+	sp_records_bind(&p->writer, &sp_store.reader, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
 	sp_records_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE, false);
-	sp_records_book(&p->writer, &(struct sp_booking){ .op = op, .cpu = cpu, .x = values, .who = sp_self.id });
+	sp_records_book(&p->writer, &(struct sp_booking){ .op = op, .cpu = cpu, .x = values, .who = sp_thread_state.id });
 	return cpu;
 }
 
@@ -282,7 +282,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
 		cpu = sp_book_entry(c->called, c->set, op, p->values, open, &c->at, entries_on, c);
 	} else {
-		cpu = book_apart(c, op, p->values, open);
+		cpu = book_for_api(c, op, p->values, open);
 	}
 	if (c->rc != PAPI_OK)
 		return;
@@ -303,15 +303,15 @@ static void returned(struct call *c)
 
 static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at, uint64_t *timestamp)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	uint32_t open;
 	long long *x;
 
-	if (!begin(c, rel, at, &held))
+	if (!begin(c, rel, at, &lock_state))
 		return c->rc;
 	x = c->part->values;
 	if (c->root && sp_api_knows_cpu(c->root, 0) < 0) {
-		sp_api_give(rel, &held);
+		sp_api_give(rel, &lock_state);
 		return PAPI_EINVAL;
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
@@ -325,7 +325,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	return c->rc;
 }
 
@@ -346,10 +346,10 @@ SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool perman
 
 static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	uint32_t open;
 
-	if (!begin(c, rel, at, &held))
+	if (!begin(c, rel, at, &lock_state))
 		return c->rc;
 	c->called = sp_begin_call(c->es, SP_OP_RESET, FRAME);
 	open = sp_proof_now();
@@ -358,8 +358,8 @@ static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at
 	if (c->rc == PAPI_OK && c->set)
 		sp_after_reset(c->called, c->rc, c->es, open, &c->at);
 	else if (c->rc == PAPI_OK)
-		book_apart(c, SP_OP_RESET, NULL, open);
-	sp_api_give(rel, &held);
+		book_for_api(c, SP_OP_RESET, NULL, open);
+	sp_api_give(rel, &lock_state);
 	return c->rc;
 }
 

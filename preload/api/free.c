@@ -13,7 +13,7 @@ static bool nobody(int tid)
 /* What was counted stays in the store; once there are many, added together. */
 static void let_go(struct sspapi_relation *rel)
 {
-	struct sp_held store;
+	struct sp_lock_state store;
 	struct sp_binding *p;
 
 	while ((p = rel->parts) != NULL) {
@@ -23,23 +23,23 @@ static void let_go(struct sspapi_relation *rel)
 		sp_unmap(p, p->bytes);
 	}
 	rel->current = NULL;
-	sp_publish(&rel->generation, 0);
+	store_release(&rel->generation, 0);
 	sp_lock_take(&sp_store.lock, &store);
-	sp_store_fold(&sp_store, nobody, sp_set_bound, NULL);
+	sp_store_fold(&sp_store, nobody, sp_set_has_relation, NULL);
 	sp_lock_give(&sp_store.lock, &store);
 }
 
 SP_API void sspapi_free(sspapi_relation *rel)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (!sp_api_take(rel, &held))
+	if (!sp_api_take(rel, &lock_state))
 		return;
 	if (rel->readers)
-		sp_put(&rel->leaving, true);
+		store_relaxed(&rel->leaving, true);
 	else
 		let_go(rel);
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 }
 
 void sp_api_reads(const struct sspapi_relation *rel)
@@ -51,10 +51,10 @@ void sp_api_reads(const struct sspapi_relation *rel)
 void sp_api_done(const struct sspapi_relation *rel)
 {
 	struct sspapi_relation *r = (struct sspapi_relation *)rel;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&r->lock, &held);
+	sp_lock_take(&r->lock, &lock_state);
 	if (r->readers && !--r->readers && r->leaving && sp_process.counting)
 		let_go(r);
-	sp_lock_give(&r->lock, &held);
+	sp_lock_give(&r->lock, &lock_state);
 }

@@ -38,12 +38,12 @@ static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 }
 
 /* A gauge is not summed over CPUs: of all of them it is what was seen last. */
-static bool is_asked(const struct sp_binding *p, int e, const struct sp_row *row, const struct sp_at_cpu *at, int cpu)
+static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_row *row, const struct sp_at_cpu *at, int cpu)
 {
 	return cpu >= 0 || !sp_event_is_gauge(&p->model, p->key.event[e]) || at->cpu == row->latest_cpu;
 }
 
-static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
+static void find_entry_in_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
 {
 	struct sp_row row;
 	struct sp_at_cpu at;
@@ -59,12 +59,12 @@ static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t 
 		latest = latest || (at.is_latest && at.entry_ns == ns);
 		add(p, e, &q->total, at.total[e]);
 		add(p, e, &q->exact, at.exact[e]);
-		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_asked(p, e, &row, &at, q->cpu))
+		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_wanted_entry(p, e, &row, &at, q->cpu))
 			add(p, e, &q->entry, at.entry[e]);
 	}
 	if (!ns || latest)
 		return;
-	r = sp_readings_find(&sp_store.image, p->relation->readings, ns);
+	r = sp_readings_find(&sp_store.reader, p->relation->readings, ns);
 	if (r && (q->cpu < 0 || r->cpu == q->cpu))
 		add(p, e, &q->entry, r->value[e]);
 }
@@ -79,13 +79,13 @@ static uint64_t latest(struct sspapi_relation *rel)
 }
 
 /* 0 for what is not there; errno EINVAL for what cannot be. */
-static struct question ask(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
+static struct question find_entry_at(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
 {
 	struct question q = { .cpu = cpu, .known = cpu < 0 };
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	bool found = false;
 
-	if (cpu < -1 || !sp_api_take(rel, &held)) {
+	if (cpu < -1 || !sp_api_take(rel, &lock_state)) {
 		errno = EINVAL;
 		return q;
 	}
@@ -94,11 +94,11 @@ static struct question ask(const sspapi_relation *rel, int event, int cpu, uint6
 		int e = index_of(p, event);
 
 		if (e >= 0)
-			ask_cells(p, e, &q, q.ns);
+			find_entry_in_cells(p, e, &q, q.ns);
 		found = found || e >= 0;
 		q.known = q.known || (uint32_t)cpu < p->cells - SP_CELLS_EXTRA;
 	}
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	if (!found || !q.known)
 		errno = EINVAL;
 	return q;
@@ -106,67 +106,67 @@ static struct question ask(const sspapi_relation *rel, int event, int cpu, uint6
 
 SP_API long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
 {
-	return ask(rel, event, cpu, timestamp).entry;
+	return find_entry_at(rel, event, cpu, timestamp).entry;
 }
 
 SP_API long long sspapi_total(const sspapi_relation *rel, int event, int cpu)
 {
-	return ask(rel, event, cpu, 0).total;
+	return find_entry_at(rel, event, cpu, 0).total;
 }
 
 SP_API long long sspapi_exact(const sspapi_relation *rel, int event, int cpu)
 {
-	return ask(rel, event, cpu, 0).exact;
+	return find_entry_at(rel, event, cpu, 0).exact;
 }
 
 SP_API int sspapi_current_event_set(const sspapi_relation *rel)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int es;
 
-	if (!sp_api_take(rel, &held)) {
+	if (!sp_api_take(rel, &lock_state)) {
 		errno = EINVAL;
 		return PAPI_EINVAL;
 	}
 	es = rel->current ? rel->current->relation->event_set : PAPI_NULL;
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	return es;
 }
 
 SP_API int sspapi_latest_cpu(const sspapi_relation *rel)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	struct sp_row row;
 	int cpu = -1;
 
-	if (!sp_api_take(rel, &held)) {
+	if (!sp_api_take(rel, &lock_state)) {
 		errno = EINVAL;
 		return -1;
 	}
 	cpu = rel->own || !rel->parts || !sp_api_row(rel->parts, &row) ? rel->latest_cpu : row.latest_cpu;
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	return cpu;
 }
 
 SP_API uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp)
 {
 	uint64_t first = UINT64_MAX, to;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (!sp_api_take(rel, &held)) {
+	if (!sp_api_take(rel, &lock_state)) {
 		errno = EINVAL;
 		return 0;
 	}
 	to = timestamp ? timestamp : latest((struct sspapi_relation *)rel);
 	for (struct sp_binding *p = rel->parts; p; p = p->next)
-		first = sp_min(first, sp_get(&p->relation->first_ns));
-	sp_api_give(rel, &held);
+		first = sp_min(first, load_relaxed(&p->relation->first_ns));
+	sp_api_give(rel, &lock_state);
 	return to > first ? to - first : 0;
 }
 
 /* ---- lists ---------------------------------------------------------------- */
 
-static void put(int *to, int room, int *n, int x)
+static void append(int *to, int room, int *n, int x)
 {
 	for (int i = 0; i < *n && i < room; i++)
 		if (to[i] == x)
@@ -178,10 +178,10 @@ static void put(int *to, int room, int *n, int x)
 
 SP_API int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int found = 0;
 
-	if (!n || *n < 0 || (!codes && *n) || !sp_api_take(rel, &held))
+	if (!n || *n < 0 || (!codes && *n) || !sp_api_take(rel, &lock_state))
 		return PAPI_EINVAL;
 	for (struct sp_binding *p = rel->parts; p; p = p->next)
 		for (uint32_t e = 0; e < p->key.k; e++) {
@@ -190,9 +190,9 @@ SP_API int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n)
 			for (struct sp_binding *o = rel->parts; o != p; o = o->next)
 				before = before || index_of(o, p->codes[e]) >= 0;
 			if (!before)
-				put(codes, *n, &found, p->codes[e]);
+				append(codes, *n, &found, p->codes[e]);
 		}
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	*n = found;
 	return PAPI_OK;
 }
@@ -219,12 +219,12 @@ bool sp_api_has_cpu(struct sspapi_relation *rel, int cpu)
 
 SP_API int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	struct sp_at_cpu at;
 	struct sp_row row, other;
 	int found = 0;
 
-	if (!n || *n < 0 || (!cpus && *n) || !sp_api_take(rel, &held))
+	if (!n || *n < 0 || (!cpus && *n) || !sp_api_take(rel, &lock_state))
 		return PAPI_EINVAL;
 	for (struct sp_binding *p = rel->parts; p; p = p->next) {
 		if (!sp_api_row(p, &row))
@@ -235,10 +235,10 @@ SP_API int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n)
 			for (struct sp_binding *o = rel->parts; o != p; o = o->next)
 				before = before || (sp_api_row(o, &other) && part_has_cpu(o, at.cpu, &other));
 			if (!before)
-				put(cpus, *n, &found, at.cpu);
+				append(cpus, *n, &found, at.cpu);
 		}
 	}
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	*n = found;
 	return PAPI_OK;
 }
@@ -308,11 +308,11 @@ struct part {
 /* The lock is held while it is opened; it may take long to copy. */
 static int open_part(const struct sspapi_relation *rel, int event, unsigned n, struct part *is)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	unsigned all = 0;
 	int rc = PAPI_ENOEVNT;
 
-	if (!sp_api_take(rel, &held))
+	if (!sp_api_take(rel, &lock_state))
 		return PAPI_EINVAL;
 	for (struct sp_binding *p = rel->parts; p; p = p->next)
 		all += index_of(p, event) >= 0;
@@ -320,11 +320,11 @@ static int open_part(const struct sspapi_relation *rel, int event, unsigned n, s
 		is->e = index_of(p, event);
 		if (is->e < 0 || --all != n)
 			continue;
-		rc = sp_model_one(&is->model, &sp_store.image, p->off, true) < 0 ? PAPI_ENOMEM : PAPI_OK;
+		rc = sp_model_one(&is->model, &sp_store.reader, p->off, true) < 0 ? PAPI_ENOMEM : PAPI_OK;
 	}
 	if (rc == PAPI_OK)
 		sp_api_reads(rel);
-	sp_api_give(rel, &held);
+	sp_api_give(rel, &lock_state);
 	memset(&is->row, 0, sizeof(is->row));
 	if (rc == PAPI_OK)
 		sp_model_next(&is->model, &is->row);
@@ -425,7 +425,7 @@ static void print_part(struct sp_model *m, int cpu, FILE *out)
 /* Without the lock while it prints: stdio has locks of its own. */
 SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	struct sp_model m;
 	struct sp_binding *p;
 	bool open = true;
@@ -435,17 +435,17 @@ SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 		return;
 	}
 	for (unsigned n = 0; open; n++) {
-		if (!sp_api_take(rel, &held)) {
+		if (!sp_api_take(rel, &lock_state)) {
 			errno = EINVAL;
 			return;
 		}
 		p = rel->parts;
 		for (unsigned i = 0; p && i < n; i++)
 			p = p->next;
-		open = p && sp_model_one(&m, &sp_store.image, p->off, true) == 0;
+		open = p && sp_model_one(&m, &sp_store.reader, p->off, true) == 0;
 		if (open)
 			sp_api_reads(rel);
-		sp_api_give(rel, &held);
+		sp_api_give(rel, &lock_state);
 		if (open) {
 			print_part(&m, cpu, out);
 			sp_model_close(&m);

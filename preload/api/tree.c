@@ -45,7 +45,7 @@ static struct tree *add_tree(struct tree *r, const char *xml)
 {
 	struct tree *found;
 
-	r->next = sp_acquire(&trees);
+	r->next = load_acquire(&trees);
 	do {
 		found = find_tree(r->next, xml);
 		if (found) {
@@ -58,7 +58,7 @@ static struct tree *add_tree(struct tree *r, const char *xml)
 
 SP_API sspapi_component *sspapi_topology(const char *xml)
 {
-	struct tree *r = find_tree(sp_acquire(&trees), xml);
+	struct tree *r = find_tree(load_acquire(&trees), xml);
 	struct sp_topo t;
 	int error;
 
@@ -80,7 +80,7 @@ SP_API sspapi_component *sspapi_topology(const char *xml)
 
 struct tree *sp_api_tree(const struct sspapi_component *c)
 {
-	for (struct tree *r = sp_acquire(&trees); r; r = r->next)
+	for (struct tree *r = load_acquire(&trees); r; r = r->next)
 		if ((uintptr_t)c - (uintptr_t)r->at < r->n)
 			return r;
 	return NULL;
@@ -169,7 +169,7 @@ static bool is_type(const struct tree *r, int32_t i, const char *type)
 }
 
 /* One that hangs from i beside the tree. */
-static int32_t beside(const struct tree *r, int32_t i, const char *type)
+static int32_t sibling_of_type(const struct tree *r, int32_t i, const char *type)
 {
 	for (int32_t k = i + 1; k < (int32_t)r->n; k++)
 		if (r->component[k].parent == i && (r->component[k].flags & SP_COMPONENT_MEMORY) && is_type(r, k, type))
@@ -189,7 +189,7 @@ SP_API sspapi_component *sspapi_ancestor(const sspapi_component *c, const char *
 	for (; i >= 0; i = r->component[i].parent) {
 		if (is_type(r, i, type))
 			return at(r, i);
-		memory = beside(r, i, type);
+		memory = sibling_of_type(r, i, type);
 		if (memory >= 0)
 			return at(r, memory);
 	}
@@ -264,7 +264,7 @@ static long long total(const sspapi_component *c, int event, bool exact)
 	int32_t i;
 	const struct tree *r = find(c, &i);
 
-	if (!r || sp_end_look(&m) < 0) {
+	if (!r || sp_end_open_model(&m) < 0) {
 		errno = EINVAL;
 		return 0;
 	}
@@ -274,7 +274,7 @@ static long long total(const sspapi_component *c, int event, bool exact)
 		known = true;
 		found = sp_plus(sp_event_type(&m, e), found, sum_of(&m, r, i, e, exact ? m.sums.below_exact : m.sums.below));
 	}
-	sp_end_looked(&m);
+	sp_end_close_model(&m);
 	if (!known)
 		errno = EINVAL;
 	return found;

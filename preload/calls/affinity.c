@@ -30,10 +30,10 @@ static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 {
 	size_t bytes = size < sizeof(*to) ? size : sizeof(*to);
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)mask, bytes };
-	long self = sp_sys(SYS_getpid);
+	long own_pid = sp_sys(SYS_getpid);
 
 	memset(to, 0, sizeof(*to));
-	return bytes && sp_sys(SYS_process_vm_readv, self, &here, 1, &there, 1, 0) == (long)bytes;
+	return bytes && sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)bytes;
 }
 
 /* Is it this thread, which has a set that runs?  (A child of vfork has its parent's memory.) */
@@ -42,22 +42,22 @@ static bool leaves(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus 
 	int saved = errno;
 	bool is;
 
-	if (sp_guest)
+	if (sp_shared_tls_tid)
 		sp_find_caller();
-	is = own && sp_self.calls && sp_self.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_self.tid &&
-		  sp_sets_running(sp_self.id) && copy(to, mask, size);
+	is = own && sp_thread_state.calls && sp_thread_state.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_thread_state.tid &&
+		  sp_sets_running(sp_thread_state.id) && copy(to, mask, size);
 
 	if (is)
-		sp_sets_leave(to);
+		sp_sets_before_affinity(to);
 	errno = saved;
 	return is;
 }
 
-static void went(const struct sp_cpus *to)
+static void after_affinity(const struct sp_cpus *to)
 {
 	int saved = errno;
 
-	sp_sets_went(to);
+	sp_sets_after_affinity(to);
 	errno = saved;
 }
 
@@ -71,10 +71,10 @@ EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 
 	if (!next_sched)
 		find();
-	is = leaves(!tid || tid == sp_self.tid, size, mask, &to);
+	is = leaves(!tid || tid == sp_thread_state.tid, size, mask, &to);
 	r = next_sched(tid, size, mask);
 	if (is && r == 0)
-		went(&to);
+		after_affinity(&to);
 	return r;
 }
 
@@ -89,6 +89,6 @@ EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t
 	is = leaves(pthread_equal(thread, pthread_self()), size, mask, &to);
 	r = next_pthread(thread, size, mask);
 	if (is && r == 0)
-		went(&to);
+		after_affinity(&to);
 	return r;
 }

@@ -18,7 +18,7 @@ __attribute__((constructor)) static void find(void)
 
 __attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 {
-	bool guest = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
+	bool is_shared_tls = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
 	int32_t was = 0;
 	void *more[3];
 	va_list list;
@@ -30,10 +30,10 @@ __attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack,
 	va_end(list);
 	if (!next_clone)
 		find();
-	if (guest)
-		was = sp_guest_comes();
+	if (is_shared_tls)
+		was = sp_shared_tls_before_clone();
 	r = next_clone(fn, stack, flags, arg, more[0], more[1], more[2]);
-	if (guest)		/* (where the parent waits, the child has ended or has become another program) */
-		sp_guest_came(was, flags & CLONE_VFORK ? 0 : r);
+	if (is_shared_tls)		/* (where the parent waits, the child has ended or has become another program) */
+		sp_shared_tls_after_clone(was, flags & CLONE_VFORK ? 0 : r);
 	return r;
 }

@@ -66,33 +66,33 @@ uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at);
 SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame,
 					 uint32_t *site)
 {
-	struct sp_set *s = sp_self.set;
+	struct sp_set *s = sp_thread_state.set;
 	struct sp_known *known;
 	uintptr_t to;
 	uint32_t found;
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
-	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
+	if (SP_UNLIKELY(load_plain(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
 		s = sp_fast_other(id);
 	if (SP_UNLIKELY(!s))
 		return NULL;
 	known = &s->known[sp_seen_by(op)];
 	to = at ? at->to : (uintptr_t)__builtin_return_address(0);
 	/* (By a pointer the same place may call PAPI_accum.) */
-	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == to)) {
+	if (op == SP_OP_READ && SP_LIKELY(load_plain(&s->writer.steady) == to)) {
 		*site = SP_SITE_STEADY;
 		return s;
 	}
-	if (SP_LIKELY(sp_own(&known->to) == to)) {
-		found = sp_own(&known->site);
-		if (op == SP_OP_READ && SP_LIKELY(sp_get(&s->writer.steady) == SP_STEADY_BELOW(~found)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
+	if (SP_LIKELY(load_plain(&known->to) == to)) {
+		found = load_plain(&known->site);
+		if (op == SP_OP_READ && SP_LIKELY(load_relaxed(&s->writer.steady) == SP_STEADY_BELOW(~found)) && SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
 			*site = ~found;
 			return s;
 		}
 		/* (A handler may make it another one meanwhile.) */
-		if (SP_LIKELY(!known->word[0].to || SP_HAS_WORDS(known, at, frame)) && SP_LIKELY(sp_get(&known->site) == found)) {
+		if (SP_LIKELY(!known->word[0].to || SP_HAS_WORDS(known, at, frame)) && SP_LIKELY(load_relaxed(&known->site) == found)) {
 			if (op == SP_OP_START)
-				sp_put(&s->start_site, found);	/* (it may be booked on the slow path all the same) */
+				store_relaxed(&s->start_site, found);	/* (it may be booked on the slow path all the same) */
 			*site = found;
 			return s;
 		}
@@ -101,7 +101,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 		return NULL;
 	*site = sp_fast_find(known, at ? at : &SP_CALLED_FROM);
 	if (op == SP_OP_START)
-		sp_put(&s->start_site, *site);
+		store_relaxed(&s->start_site, *site);
 	return SP_LIKELY(*site != SP_SITE_NEW) ? s : NULL;
 }
 
@@ -109,7 +109,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 SP_COLD void sp_fast_open(struct sp_set *s, int id);
 SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
 {
-	if (s && SP_UNLIKELY(sp_get(&sp_self.set) != s))
+	if (s && SP_UNLIKELY(load_relaxed(&sp_thread_state.set) != s))
 		sp_fast_open(s, id);
 }
 
@@ -117,7 +117,7 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
  * changed the set's events: a signal clears rseq's proof, and what the handler calls a page's. */
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
-	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.opened == open) && sp_proof_stayed(open, s->writer.cpu)) ||
+	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) && sp_proof_stayed(open, s->writer.cpu)) ||
 				 (sp_proof_alone(open) && (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
 }
 
@@ -143,22 +143,22 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
  * needs a scan now. */
 SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
-	if (SP_UNLIKELY(!sp_split_is_ready(p, open) || !sp_proof_holds(open)))
+	if (SP_UNLIKELY(!sp_percpu_is_ready(p, open) || !sp_proof_is_valid(open)))
 		sp_begin_slow(s);
 	else
-		sp_split_fresh(p);
+		sp_percpu_fresh(p);
 }
 
 SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
-	sp_witness_begins();
-	sp_put(&s->writer.opened, open);
+	sp_page_proof_begins();
+	store_relaxed(&s->writer.window_open, open);
 	sp_fast_begins(s, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
 		sp_fast_finish(s, SP_OP_RESET, NULL, site);
@@ -170,7 +170,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 {
 	const size_t k = s->writer.k;
 	const int64_t *last = s->writer.values;
-	struct sp_split *p;
+	struct sp_percpu *p;
 
 	if (!sp_fast_stayed(s, open))
 		return false;
@@ -180,9 +180,9 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
 	SP_EACH(k, EACH);
 #undef EACH
-	p = sp_get(&s->split);
+	p = load_relaxed(&s->percpu);
 	if (p)				/* (it was ready before) */
-		sp_split_fresh(p);
+		sp_percpu_fresh(p);
 	if (!sp_records_accum(&s->writer, s->writer.cpu, before, site))
 		sp_fast_finish(s, SP_OP_ACCUM, before, site);
 	return true;
@@ -190,26 +190,26 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 
 SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
-	sp_opening = (uintptr_t)&s->opened | SP_OPENS_AGAIN;
-	sp_put(&s->started, true);
-	sp_witness_begins();
+	sp_opening = (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN;
+	store_relaxed(&s->started, true);
+	sp_page_proof_begins();
 }
 
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	uint64_t now;
 
-	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(sp_get(&s->opened_for) != sp_get(&s->opened.changes)))
+	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes)))
 		return false;
-	sp_put(&s->writer.opened, open);
-	if (SP_UNLIKELY(!sp_proof_holds(open)) && !sp_witness_started(&s->opened, open))
+	store_relaxed(&s->writer.window_open, open);
+	if (SP_UNLIKELY(!sp_proof_is_valid(open)) && !sp_page_proof_started(&s->perf_fds, open))
 		sp_begin_slow(s);
 	else if (p)			/* (it was ready before) */
-		sp_split_fresh(p);
+		sp_percpu_fresh(p);
 	now = sp_ticks();
 	if (p)
-		sp_split_begun(p, now);
+		sp_percpu_begun(p, now);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
 	if (SP_LIKELY(!s->writer.placed))
@@ -229,8 +229,8 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 	if (SP_LIKELY(!s->writer.placed))
 		sp_counting_stops(s, now);
 	/* A handler may have started it again since. */
-	sp_put(&s->started, sp_get(&s->writer.runs));
-	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
+	store_relaxed(&s->started, load_relaxed(&s->writer.runs));
+	if (SP_UNLIKELY(load_relaxed(&sp_process.sites_due)))
 		sp_sites_after_stop();
 	return true;
 }

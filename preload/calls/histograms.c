@@ -27,10 +27,10 @@ static uint64_t mapped;
 
 static bool read_buffer(const struct histogram *h, unsigned char *to)
 {
-	long self = sp_sys(SYS_getpid);
+	long own_pid = sp_sys(SYS_getpid);
 	struct iovec here = { .iov_base = to, .iov_len = h->bytes }, there = { .iov_base = (void *)h->base, .iov_len = h->bytes };
 
-	return sp_sys(SYS_process_vm_readv, self, &here, 1, &there, 1, 0) == (long)h->bytes;
+	return sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)h->bytes;
 }
 
 static bool make_room(struct histogram *h)
@@ -64,34 +64,34 @@ static bool add(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
 	h->scale = prof->pr_scale;
 	h->width = flags & PAPI_PROFIL_BUCKET_64 ? 8 : flags & PAPI_PROFIL_BUCKET_32 ? 4 : 2;
 	if (!make_room(h)) {
-		sp_publish(&h->set, 0);
+		store_release(&h->set, 0);
 		return false;
 	}
-	sp_publish(&h->set, set);
+	store_release(&h->set, set);
 	return true;
 }
 
 static void forget(uint32_t set, int code, bool all)
 {
 	for (uint32_t i = 0; i < MOST; i++)
-		if (sp_get(&histograms[i].set) == set && (all || histograms[i].code == code))
-			sp_publish(&histograms[i].set, 0);
+		if (load_relaxed(&histograms[i].set) == set && (all || histograms[i].code == code))
+			store_release(&histograms[i].set, 0);
 }
 
 void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, int n, int flags)
 {
 	bool fine = !(flags & NO_HITS);
 
-	forget(sp_get(&s->alive), code, false);
+	forget(load_relaxed(&s->alive), code, false);
 	for (int i = 0; i < n; i++)
-		fine = fine && add(sp_get(&s->alive), code, &prof[i], flags);
+		fine = fine && add(load_relaxed(&s->alive), code, &prof[i], flags);
 	if (n > 0) {
 		s->has_histograms = true;
-		sp_put(&s->fast_thread, 0);	/* the fast path does not look at them */
+		store_relaxed(&s->fast_thread, 0);	/* the fast path does not look at them */
 	}
 	if (n <= 0)
 		return;
-	sp_put(&sp_process.histograms, true);
+	store_relaxed(&sp_process.histograms, true);
 	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their hits are shown as of each PAPI_stop, on no "
 			      "CPU, for PAPI tells none");
 	if (!fine)
@@ -154,7 +154,7 @@ static void find_event(struct histogram *h, int id)
 void sp_histograms_begin(const struct sp_set *s, int id)
 {
 	for (uint32_t i = 0; i < MOST; i++)
-		if (sp_get(&histograms[i].set) == sp_get(&s->alive)) {
+		if (load_relaxed(&histograms[i].set) == load_relaxed(&s->alive)) {
 			find_event(&histograms[i], id);
 			(void)read_buffer(&histograms[i], histograms[i].was);
 		}
@@ -163,6 +163,6 @@ void sp_histograms_begin(const struct sp_set *s, int id)
 void sp_histograms_read(const struct sp_set *s)
 {
 	for (uint32_t i = 0; s->overflows.block && i < MOST; i++)
-		if (sp_get(&histograms[i].set) == sp_get(&s->alive))
+		if (load_relaxed(&histograms[i].set) == load_relaxed(&s->alive))
 			read_one(s, &histograms[i]);
 }

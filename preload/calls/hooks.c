@@ -25,15 +25,15 @@
 
 /* ---- library and threads ---------------------------------------------- */
 
-void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
+void sp_before_init(const struct sp_real **real, bool *is_program_call, uintptr_t caller)
 {
 	bool observed;
 
-	sp_process_look();
+	sp_process_check_fork();
 	*real = sp_real_search(caller, &observed);
 	if (sp_papi_several)
 		sp_process.papi = NULL;	/* from now on each call asks */
-	*tell = *tell && observed;
+	*is_program_call = *is_program_call && observed;
 }
 
 void sp_after_init(int rc)
@@ -47,7 +47,7 @@ void sp_after_init(int rc)
 void sp_after_unregister(int rc)
 {
 	if (rc == PAPI_OK)
-		sp_sets_forget(sp_self.id);
+		sp_sets_forget(sp_thread_state.id);
 }
 
 void sp_after_shutdown(void)
@@ -56,7 +56,7 @@ void sp_after_shutdown(void)
 	sp_sets_forget(0);
 }
 
-static const struct sp_opened_asks opened_asks;
+static const struct sp_perf_fds_hooks perf_fds_hooks;
 
 /* ---- building --------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static const struct sp_opened_asks opened_asks;
  * takes another, by its version. */
 static void keep_clock(void)
 {
-	const struct sp_papi *p = sp_get(&sp_papi_used);
+	const struct sp_papi *p = load_relaxed(&sp_papi_used);
 	int mhz = p && p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_CLOCKRATE, NULL) : 0;
 
 	if (sp_store.header && mhz > 0)
@@ -76,13 +76,13 @@ static void prepare_process(void)
 	keep_clock();
 	sp_machine_load();
 	sp_sites_load();
-	sp_warm_up();
+	sp_prefault_process();
 	if (sp_process.counting)
 		(void)sp_proof_test();
 	if (sp_conf.attribution == SP_BY_READING)
-		sp_proof_say();
+		sp_proof_report();
 	if (sp_process.counting)
-		sp_split_begin();
+		sp_percpu_begin();
 }
 
 /* The calling thread's CPU time since then was spent preparing. */
@@ -99,23 +99,23 @@ static void before_counting(void)
 {
 	static uint64_t begun;		/* generation, tid of who does it */
 	static uint32_t done;
-	struct timespec nap = { 0, 1000000 };
+	struct timespec delay = { 0, 1000000 };
 	uint32_t generation = sp_process.generation;
 	uint64_t was, mine, since;
 
-	if (sp_acquire(&done) == generation)
+	if (load_acquire(&done) == generation)
 		return;
-	was = sp_get(&begun);
+	was = load_relaxed(&begun);
 	mine = (uint64_t)generation << 32 | (uint32_t)sp_sys(SYS_gettid);
 	if (was >> 32 != generation && sp_cas(&begun, &was, mine)) {
 		since = sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 		prepare_process();
 		add_prepared(since);
-		sp_publish(&done, generation);
+		store_release(&done, generation);
 		return;
 	}
-	for (int tries = 0; was != mine && tries < 10000 && sp_acquire(&done) != generation; tries++)
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	for (int tries = 0; was != mine && tries < 10000 && load_acquire(&done) != generation; tries++)
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
 void sp_first_set(void)
@@ -131,9 +131,9 @@ void sp_after_create(int rc, const int *id)
 		return;
 	}
 	sp_first_set();
-	(void)sp_opened_watch(&opened_asks);
+	(void)sp_perf_fds_watch(&perf_fds_hooks);
 	sp_find_caller();
-	if (sp_self_ready())
+	if (sp_thread_state_ready())
 		sp_set_new(*id);
 }
 
@@ -148,10 +148,10 @@ void sp_opens(int id)
 	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
 		sp_first_set();
 	if (s) {
-		(void)sp_self_ready();		/* who opens it */
-		s->opened.whole = 0;
+		(void)sp_thread_state_ready();		/* who opens it */
+		s->perf_fds.whole = 0;
 	}
-	sp_opening = s ? (uintptr_t)&s->opened : 0;
+	sp_opening = s ? (uintptr_t)&s->perf_fds : 0;
 }
 
 /* Which set is the option for? */
@@ -182,12 +182,12 @@ void sp_opens_by_option(int option, const PAPI_option_t *o)
 
 /* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at 0; with other events it returns other
  * values than those that the set is bound for. */
-static void opened_while_it_runs(struct sp_set *s, int id)
+static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 
 	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)s->k)
-		sp_records_missed(&s->writer, SP_OP_RESET, sp_self.id);
+		sp_records_missed(&s->writer, SP_OP_RESET, sp_thread_state.id);
 	else
 		(void)sp_set_unbind(s);
 }
@@ -204,12 +204,12 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	s = sp_set_known(id);
 	if (!s)
 		return NULL;
-	if (sp_booked(s) && sp_get(&s->writer.runs) && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
-		opened_while_it_runs(s, id);
+	if (sp_booked(s) && load_relaxed(&s->writer.runs) && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+		on_open_while_running(s, id);
 	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
-	s->opened.had = sp_opened_all(&s->opened);
-	sp_put(&s->fast_thread, 0);
+	s->perf_fds.had = sp_perf_fds_all(&s->perf_fds);
+	store_relaxed(&s->fast_thread, 0);
 	sp_set_learn(id);
 	return s;
 }
@@ -219,7 +219,7 @@ static void after_new_events(const char *what, int rc, int id)
 	struct sp_set *s = after_open(what, rc, id);
 
 	if (s)
-		sp_set_opened(s, id);
+		sp_set_bind_perf_fds(s, id);
 }
 
 static void list_events(int id, struct sp_listed *l)
@@ -250,7 +250,7 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had)
 	if (had->n)
 		list_events(id, &has);
 	if (s && (!had->n || has.n > had->n || memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
-		s->opened.reordered = true;
+		s->perf_fds.reordered = true;
 		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI may hand out the counts of one "
 				      "event as another's from then on; clean the set up and add its events again");
 	}
@@ -325,23 +325,23 @@ void sp_after_change(const char *what, int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
-	sp_tells(what, rc);
-	if (s && !s->opened.n)
+	sp_report_error(what, rc);
+	if (s && !s->perf_fds.n)
 		s->changed = true;
 }
 
 static void after_inherit(int rc, int id, bool inherits)
 {
 	struct sp_set *s = sp_set_known(id);
-	struct sp_counted is;
+	struct sp_count_target is;
 
 	sp_after_change("", rc, id);
 	if (!s)
 		return;
-	is = sp_counted(&s->opened);
-	s->misread = is.known && is.inherits != inherits ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
+	is = sp_count_target(&s->perf_fds);
+	s->misread = is.known && is.inherits != inherits ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
 	s->changed = true;
-	sp_put(&s->fast_thread, 0);
+	store_relaxed(&s->fast_thread, 0);
 }
 
 void sp_after_cleanup(int rc, int id)
@@ -351,10 +351,10 @@ void sp_after_cleanup(int rc, int id)
 	if (!s)
 		return;
 	(void)sp_set_unbind(s);
-	sp_split_drop(&s->split);
-	sp_opened_forget(&s->opened);
+	sp_percpu_drop(&s->percpu);
+	sp_perf_fds_forget(&s->perf_fds);
 	if (s->has_histograms)
-		sp_histograms_forget(sp_get(&s->alive));
+		sp_histograms_forget(load_relaxed(&s->alive));
 	s->has_histograms = false;
 }
 
@@ -364,7 +364,7 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 
 	if (!s)
 		return;
-	if (sp_get(&sp_process.histograms))	/* (by now the record may be that of another thread's new set) */
+	if (load_relaxed(&sp_process.histograms))	/* (by now the record may be that of another thread's new set) */
 		sp_histograms_forget(alive);
 	sp_set_forget(s, alive);
 }
@@ -377,8 +377,8 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 	if (!s)
 		return;
 	sp_watch((int)tid);
-	sp_split_drop(&s->split);	/* another thread may have had this number */
-	sp_put(&s->creator, 0);
+	sp_percpu_drop(&s->percpu);	/* another thread may have had this number */
+	store_relaxed(&s->creator, 0);
 }
 
 static void set_opt_failed(int rc, int option)
@@ -415,23 +415,23 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 int sp_where(struct sp_set *s)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
 
 	if (s->writer.relation->scope != SP_SCOPE_THREAD && s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
 	if (s->book_on >= 0)
 		return s->book_on;
-	if (s->counted.thread == sp_self.id || s->counted.tid <= 0)
+	if (s->target.thread == sp_thread_state.id || s->target.tid <= 0)
 		return sp_cpu_here();
-	cpu = p ? sp_split_where(p) : SP_NO_CPU;
+	cpu = p ? sp_percpu_where(p) : SP_NO_CPU;
 	if (cpu < 0) {
-		cpu = sp_cpu_of(s->counted.tid, 0);
+		cpu = sp_cpu_of(s->target.tid, 0);
 		if (p)
-			sp_split_is_at(p, cpu);
+			sp_percpu_is_at(p, cpu);
 	}
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
-		cpu = s->last_cpu >= 0 || s->counted.attached ? s->last_cpu : sp_get(&s->writer.cpu);
+		cpu = s->last_cpu >= 0 || s->target.attached ? s->last_cpu : load_relaxed(&s->writer.cpu);
 	s->last_cpu = cpu;
 	return cpu;
 }
@@ -468,20 +468,20 @@ static enum sp_op state_of(int id)
 
 static bool is_of_other(const struct sp_set *s)
 {
-	return s->counted.attached && s->counted.thread != sp_self.id;
+	return s->target.attached && s->target.thread != sp_thread_state.id;
 }
 
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
 static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id), bool started)
 {
-	struct sp_split *split;
+	struct sp_percpu *percpu;
 
 	prepare(s, id);
-	if (sp_get(&s->overflows.block))	/* its handler may be called in any of them */
+	if (load_relaxed(&s->overflows.block))	/* its handler may be called in any of them */
 		sp_sites_modules();
-	split = sp_get(&s->split);
-	if (split)
-		sp_split_starts(split, &s->opened, started);
+	percpu = load_relaxed(&s->percpu);
+	if (percpu)
+		sp_percpu_starts(percpu, &s->perf_fds, started);
 }
 
 static void prepare_slow(int id)
@@ -489,13 +489,13 @@ static void prepare_slow(int id)
 	struct sp_set *s;
 	uint64_t since;
 
-	sp_warm_stack();
-	sp_self_ready();
+	sp_prefault_stack();
+	sp_thread_state_ready();
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		take_up();
-	since = sp_self.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
-	if (s && sp_get(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
+	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
+	if (s && load_relaxed(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
 		return;
 	if (sp_conf.callsites)
 		sp_sites_prepare();
@@ -509,90 +509,90 @@ static void prepare_slow(int id)
 static void bind_again(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
-	uintptr_t mark = sp_get(&w->in_flight);
+	uintptr_t mark = load_relaxed(&w->in_flight);
 
-	if (sp_get(&s->starter) != sp_self.id || !(mark & SP_IN_PAPI) ||
-	    sp_records_has_missed(w) || sp_get(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
+	if (load_relaxed(&s->starter) != sp_thread_state.id || !(mark & SP_IN_PAPI) ||
+	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
 		return;		/* sp_after_start finds what is open other than what it is bound for */
-	sp_records_failed(w, sp_self.id);
+	sp_records_failed(w, sp_thread_state.id);
 	bind_now(s, s->id, sp_set_prepare_again, false);
-	if (s->bound)
-		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_self.id, true);
+	if (s->is_bound)
+		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_thread_state.id, true);
 }
 
-static struct sp_set *set_that_opens(struct sp_opened *o)
+static struct sp_set *set_that_opens(struct sp_perf_fds *o)
 {
-	return (struct sp_set *)((char *)o - offsetof(struct sp_set, opened));
+	return (struct sp_set *)((char *)o - offsetof(struct sp_set, perf_fds));
 }
 
-static bool hold_opened(struct sp_opened *o, uint32_t *was)
+static bool lock_perf_fds(struct sp_perf_fds *o, uint32_t *was)
 {
-	return sp_records_hold(&set_that_opens(o)->writer, sp_self.id, was);
+	return sp_records_suspend(&set_that_opens(o)->writer, sp_thread_state.id, was);
 }
 
-static void let_opened(struct sp_opened *o, uint32_t was)
+static void unlock_perf_fds(struct sp_perf_fds *o, uint32_t was)
 {
-	sp_records_let(&set_that_opens(o)->writer, sp_self.id, was);
+	sp_records_let(&set_that_opens(o)->writer, sp_thread_state.id, was);
 }
 
-static bool is_alone(struct sp_opened *o)
+static bool is_alone(struct sp_perf_fds *o)
 {
 	struct sp_set *s = set_that_opens(o);
 
-	return sp_get(&s->bound) && sp_records_is_alone(&s->writer, sp_self.id);
+	return load_relaxed(&s->is_bound) && sp_records_is_alone(&s->writer, sp_thread_state.id);
 }
 
-static bool opened_same(struct sp_opened *o)
+static bool opened_same(struct sp_perf_fds *o)
 {
 	const struct sp_set *s = set_that_opens(o);
 
 	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
-	return is_alone(o) && !sp_get(&s->writer.runs) && sp_get(&s->opened_for) == o->before && sp_sys(SYS_gettid) == sp_self.tid;
+	return is_alone(o) && !load_relaxed(&s->writer.runs) && load_relaxed(&s->bound_changes) == o->before && sp_sys(SYS_gettid) == sp_thread_state.tid;
 }
 
 /* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
-static void opened_again(struct sp_opened *o)
+static void rebind_perf_fds(struct sp_perf_fds *o)
 {
 	struct sp_set *s = set_that_opens(o);
-	struct sp_counted is;
-	struct sp_split *p;
+	struct sp_count_target is;
+	struct sp_percpu *p;
 	uint32_t was;
 	bool same;
 
-	if (!sp_get(&s->bound) || !hold_opened(o, &was))
+	if (!load_relaxed(&s->is_bound) || !lock_perf_fds(o, &was))
 		return;
-	if (!sp_caller_is_self()) {	/* they count a guest that passed for its host */
-		sp_put(&o->missed, true);
+	if (!sp_caller_is_this_thread()) {	/* they count a guest that passed for its host */
+		store_relaxed(&o->missed, true);
 		sp_add(&o->changes, 1);
 	}
-	is = sp_counted(o);
-	p = sp_get(&s->split);
-	same = sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o));
+	is = sp_count_target(o);
+	p = load_relaxed(&s->percpu);
+	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
 	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they begin at 0. */
-	if (sp_get(&s->writer.runs)) {
-		sp_records_zeroed(&s->writer, sp_self.id, was);
+	if (load_relaxed(&s->writer.runs)) {
+		sp_records_zeroed(&s->writer, sp_thread_state.id, was);
 		if (p)
-			sp_split_lost(p);
+			sp_percpu_lost(p);
 	}
 	if (same)
-		sp_put(&s->opened_for, sp_get(&o->changes));
-	let_opened(o, was);
+		store_relaxed(&s->bound_changes, load_relaxed(&o->changes));
+	unlock_perf_fds(o, was);
 	if (!same)
 		bind_again(s);
 }
 
-static const struct sp_opened_asks opened_asks = { hold_opened, let_opened, opened_again, is_alone, opened_same };
+static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_perf_fds, rebind_perf_fds, is_alone, opened_same };
 
 /* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
  * page of it after a fork is a fault that PAPI counts natively. */
 static void get_ready(struct sp_set *s, int id)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	if (sp_get(&s->started) && runs(id))
+	if (load_relaxed(&s->started) && runs(id))
 		;
-	else if (p && sp_split_holds(p, &s->opened))
-		sp_split_starts(p, &s->opened, false);
+	else if (p && sp_percpu_matches(p, &s->perf_fds))
+		sp_percpu_starts(p, &s->perf_fds, false);
 	else
 		prepare_slow(id);
 }
@@ -600,23 +600,23 @@ static void get_ready(struct sp_set *s, int id)
 /* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
 static bool stays_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && is_of_other(s) && sp_get(&s->starter) == sp_self.id && !s->counted.inherits && !s->multiplexed &&
-	       !sp_get(&s->overflows.block) && !s->has_histograms;
+	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id && !s->target.inherits && !s->multiplexed &&
+	       !load_relaxed(&s->overflows.block) && !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	sp_witness_begins();
+	sp_page_proof_begins();
 	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);
 	} else if (!sp_is_ready(s, sp_proof_now())) {
 		get_ready(s, id);
 	}
-	if (sp_get(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
-		sp_put(&s->start_site, sp_site_of_start(at));
+	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
+		store_relaxed(&s->start_site, sp_site_of_start(at));
 	sp_counting_prepare(s);
 }
 
@@ -629,40 +629,40 @@ void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *v
  * anew at that moment (others share it, or there was a nested call)?  Now our own work for that is counted, too. */
 static bool counts_others(const struct sp_set *s)
 {
-	struct sp_counted is = sp_counted(&s->opened);
+	struct sp_count_target is = sp_count_target(&s->perf_fds);
 
-	return is.known && !s->multiplexed && !sp_counted_same(&is, &s->counted) &&
-	       (s->counted.known || is.thread != sp_self.id || is.cpu >= 0);
+	return is.known && !s->multiplexed && !sp_target_is_same(&is, &s->target) &&
+	       (s->target.known || is.thread != sp_thread_state.id || is.cpu >= 0);
 }
 
 /* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next start looks anew.  (What PAPI
  * multiplexes itself it opens at each start, and nothing of it is ever proven.) */
 static void is_other(struct sp_set *s)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	s->counted = sp_counted(&s->opened);
-	sp_put(&s->opened_for, sp_get(&s->opened.changes));
+	s->target = sp_count_target(&s->perf_fds);
+	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
 	s->changed = !s->multiplexed;
-	sp_put(&s->fast_thread, 0);
+	store_relaxed(&s->fast_thread, 0);
 	if (p)
-		sp_split_unseen(p);
-	sp_relation_told(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
+		sp_percpu_distrust(p);
+	sp_relation_set_attribution(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 }
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	if (is_of_other(s) || sp_caller_is_self())
-		sp_split_zeroed(p, sp_get(&s->writer.opened), &s->opened);
+	if (is_of_other(s) || sp_caller_is_this_thread())
+		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
 	else
-		sp_split_lost(p);
-	if (sp_split_needs_time(p))
-		sp_put(&s->fast_thread, 0);
+		sp_percpu_lost(p);
+	if (sp_percpu_needs_time(p))
+		store_relaxed(&s->fast_thread, 0);
 	errno = saved;
 }
 
@@ -680,25 +680,25 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	sp_times_unwatched(t, (uint32_t)(shares->dark + 1));
 }
 
-static void tell_parts(struct sp_set *s, const struct sp_shares *shares)
+static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 {
 	if (s->times)
 		add_times(s, shares);
-	sp_relation_told(s->writer.relation, shares->how, shares->why);
+	sp_relation_set_attribution(s->writer.relation, shares->how, shares->why);
 }
 
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
  * has begun a window of its own, which proves nothing of values that PAPI returned before it. */
 static bool proves(const struct sp_set *s, uint32_t open)
 {
-	return s->writer.opened == open && sp_proof_now() == open;
+	return s->writer.window_open == open && sp_proof_now() == open;
 }
 
 bool sp_stays_by_clock(const struct sp_set *s)
 {
-	struct sp_split *p = sp_get(&s->split);
-	int saved = errno, cpu = p ? sp_split_stays(p) : SP_NO_CPU;
-	bool stays = cpu >= 0 && sp_caller_is_self() && cpu == sp_get(&s->writer.cpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
+	int saved = errno, cpu = p ? sp_percpu_stays(p) : SP_NO_CPU;
+	bool stays = cpu >= 0 && sp_caller_is_this_thread() && cpu == load_relaxed(&s->writer.cpu);
 
 	errno = saved;
 	return stays;
@@ -707,7 +707,7 @@ bool sp_stays_by_clock(const struct sp_set *s)
 /* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older than its relation. */
 static bool counts(const struct sp_set *s)
 {
-	return sp_get(&s->writer.runs) || sp_get(&s->started);
+	return load_relaxed(&s->writer.runs) || load_relaxed(&s->started);
 }
 
 /* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
@@ -716,22 +716,22 @@ static bool counts(const struct sp_set *s)
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
 		       struct sp_parts *parts)
 {
-	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (percpu-lifetime.h) */
+	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is no clock's (percpu-lifetime.h) */
 	struct sp_writer *w = &s->writer;
 	bool known;
 
 	if (!p || !counts(s))
 		return false;
-	known = is_of_other(s) || sp_caller_is_self();	/* a scan by an unknown guest would read its host's counters */
+	known = is_of_other(s) || sp_caller_is_this_thread();	/* a scan by an unknown guest would read its host's counters */
 	if (!known || !w->runs || sp_records_has_missed(w)) {
-		sp_split_lost(p);
-		sp_relation_told(w->relation, SP_BY_READING, known ? SP_WHY_HANDLER : SP_WHY_GUEST);
+		sp_percpu_lost(p);
+		sp_relation_set_attribution(w->relation, SP_BY_READING, known ? SP_WHY_HANDLER : SP_WHY_GUEST);
 		return false;
 	}
-	if (!sp_split_window(p, &(struct sp_answer){ .last = w->values, .value = (const int64_t *)b->x,
-						      .counts_on = b->op == SP_OP_READ, .opened = &s->opened, .open = open,
+	if (!sp_percpu_window(p, &(struct sp_answer){ .last = w->values, .value = (const int64_t *)b->x,
+						      .counts_on = b->op == SP_OP_READ, .perf_fds = &s->perf_fds, .open = open,
 						      .cpu = b->cpu }, shares)) {
-		sp_relation_told(w->relation, shares->how, shares->why);
+		sp_relation_set_attribution(w->relation, shares->how, shares->why);
 		return false;
 	}
 	*parts = (struct sp_parts){ .n = shares->n, .cpu = shares->cpu, .at = shares->at, .proven = shares->proven };
@@ -743,13 +743,13 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 /* The booking has used them.  (From its end on the set may be bound anew, but a split's memory stays one.) */
 static void end_parts(struct sp_set *s)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
-	if (sp_split_needs_time(p))
-		sp_put(&s->fast_thread, 0);
-	sp_split_done(p);
+	if (sp_percpu_needs_time(p))
+		store_relaxed(&s->fast_thread, 0);
+	sp_percpu_done(p);
 }
 
 static bool zeroes(enum sp_op op)
@@ -762,18 +762,18 @@ static bool zeroes(enum sp_op op)
  * was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
 	if (op == SP_OP_WRITE)
-		sp_split_lost(p);
+		sp_percpu_lost(p);
 	else if (zeroes(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
-		sp_split_fresh(p);
+		sp_percpu_fresh(p);
 	else if (zeroes(op))
 		sp_begin_slow(s);
 	if (op == SP_OP_START)
-		sp_split_begun(p, sp_ticks());
+		sp_percpu_begun(p, sp_ticks());
 }
 
 /* Tries the short ways of records.h first, which suffice for ordinary sets. */
@@ -800,7 +800,7 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 	if (!fell || s->writer.baseline || sp_records_has_missed(&s->writer))
 		return;
 	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-	sp_records_missed(&s->writer, SP_OP_MISSED, sp_self.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
 }
 
 /* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
@@ -809,37 +809,37 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
-	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? sp_get(&s->start_site) : sp_site_here(at);
-	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), split, timed;
-	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
-	struct sp_split *p;
+	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds) ? load_relaxed(&s->start_site) : sp_site_here(at);
+	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu, timed;
+	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id };
+	struct sp_percpu *p;
 	struct sp_shares shares;
 	struct sp_parts parts;
 
-	if (op == SP_OP_START && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
+	if (op == SP_OP_START && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	p = sp_get(&s->split);
+	p = load_relaxed(&s->percpu);
 	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
 		find_zeroing(s, values);
 	if (!own)
 		sp_proof_on_top();
-	timed = own && !fast && p && sp_split_needs_time(p);
+	timed = own && !fast && p && sp_percpu_needs_time(p);
 	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed && !sp_records_has_missed(&s->writer) && (proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
 	if (own)
-		sp_put(&s->writer.opened, open);
-	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
-	if (split)
-		tell_parts(s, &shares);
+		store_relaxed(&s->writer.window_open, open);
+	percpu = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
+	if (percpu)
+		attribute_parts(s, &shares);
 	else
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
-	if (split && zeroes(op))
-		sp_split_lost(p);
-	if (!fast || split || !book_shortly(&s->writer, &b)) {
-		if (SP_UNLIKELY(sp_get(&s->gauges.n)))
+	if (percpu && zeroes(op))
+		sp_percpu_lost(p);
+	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
+		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_book_gauges(s, op, cpu, values);
 		(void)sp_records_finish(&s->writer, &b);
 	}
-	if (split) {
+	if (percpu) {
 		end_parts(s);
 		begin_segment(s, false, op, open);
 	}
@@ -853,7 +853,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 void sp_call_failed(struct sp_set *called)
 {
 	if (called)
-		sp_records_failed(&called->writer, sp_self.id);
+		sp_records_failed(&called->writer, sp_thread_state.id);
 }
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread bound it anew (sp_records_still).
@@ -862,7 +862,7 @@ static bool gone(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
 
-	if (!w || (sp_booked(called) && sp_get(&w->in_flight) | (sp_get(&w->slow) & SP_SLOW_SHARED) && sp_records_still(w, sp_self.id)))
+	if (!w || (sp_booked(called) && load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) && sp_records_still(w, sp_thread_state.id)))
 		return false;
 	sp_call_failed(called);
 	return true;
@@ -872,16 +872,16 @@ static bool gone(struct sp_set *called)
  * unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in: what follows a start that
 	 * was missed is not counted. */
-	if ((values || !sp_get(&s->writer.relation)) && !sp_records_nests(&s->writer, sp_self.id) && sp_store.header)
+	if ((values || !load_relaxed(&s->writer.relation)) && !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 	if (p)
-		sp_split_lost(p);
+		sp_percpu_lost(p);
 	if (op != SP_OP_READ)
-		sp_records_missed(&s->writer, op, sp_self.id);
+		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
 
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
@@ -889,9 +889,9 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes system calls. */
 	int cpu = values ? sp_where(s) : SP_NO_CPU;
 
-	sp_witness_begins();
+	sp_page_proof_begins();
 	book_on(s, op, cpu, values, open, at);
-	if (op == SP_OP_START && s->counted.thread != sp_self.id)
+	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
 		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
@@ -909,7 +909,7 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
 	book_on(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
-		sp_put(&s->started, false);
+		store_relaxed(&s->started, false);
 		sp_counting_stop(s);
 	}
 	return cpu;
@@ -919,43 +919,43 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
  * no record, whether it runs is not known. */
 static void dropped(const struct sp_set *s)
 {
-	if ((s ? sp_get(&s->alive) && sp_get(&s->started) : sp_get(&sp_sets_lost)) && sp_store.header)
+	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started) : load_relaxed(&sp_sets_lost)) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
 /* Calls were missed: the records do not tell whether the set runs, nor for which counters. */
-static void tell_state(struct sp_set *s, int id)
+static void update_state(struct sp_set *s, int id)
 {
 	enum sp_op is = state_of(id);
 
-	sp_records_runs(&s->writer, is, sp_self.id);
+	sp_records_runs(&s->writer, is, sp_thread_state.id);
 	if (is)
-		sp_put(&s->started, is == SP_OP_RUNS);
-	if (is == SP_OP_RUNS && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
+		store_relaxed(&s->started, is == SP_OP_RUNS);
+	if (is == SP_OP_RUNS && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	if (is == SP_OP_RUNS && sp_get(&s->gauges.n))
+	if (is == SP_OP_RUNS && load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
-static void ask(struct sp_set *s, enum sp_op op)
+static void read_before(struct sp_set *s, enum sp_op op)
 {
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p || !counts(s))
 		return;
-	if (sp_split_share(p))
-		sp_put(&s->fast_thread, 0);
+	if (sp_percpu_share(p))
+		store_relaxed(&s->fast_thread, 0);
 	if (op == SP_OP_RESET)		/* it returns no value that could be proven */
 		return;
-	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->opened);
+	sp_percpu_read_before(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->perf_fds);
 }
 
 /* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves the counting to the starter.) */
 static void note_reader(const struct sp_set *s)
 {
-	struct sp_relation *r = sp_get(&s->writer.relation);
+	struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	if (r && sp_self.id != (s->counted.thread ? s->counted.thread : sp_get(&s->starter)))
+	if (r && sp_thread_state.id != (s->target.thread ? s->target.thread : load_relaxed(&s->starter)))
 		__atomic_fetch_or(&r->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 }
 
@@ -966,19 +966,19 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 
 	if (!sp_booked(s))
 		return NULL;
-	(void)sp_self_ready();		/* a thread's first call, perhaps */
-	own = sp_get(&s->starter) == sp_self.id;
+	(void)sp_thread_state_ready();		/* a thread's first call, perhaps */
+	own = load_relaxed(&s->starter) == sp_thread_state.id;
 	if (!own)
-		sp_put(&s->fast_thread, 0);
-	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own)) {
+		store_relaxed(&s->fast_thread, 0);
+	if (!sp_records_enter(&s->writer, op, frame, sp_thread_state.id, own)) {
 		sp_proof_on_top();
 		return NULL;
 	}
 	if (op != SP_OP_START)
 		note_reader(s);
-	ask(s, op);
-	if (SP_UNLIKELY(sp_get(&s->writer.slow) & SP_SLOW_AFTER))
-		tell_state(s, id);
+	read_before(s, op);
+	if (SP_UNLIKELY(load_relaxed(&s->writer.slow) & SP_SLOW_AFTER))
+		update_state(s, id);
 	return s;
 }
 
@@ -993,8 +993,8 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !sp_get(&s->writer.in_flight))	/* (by now it may be another's) */
-		ask(s, SP_OP_STOP);
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !load_relaxed(&s->writer.in_flight))	/* (by now it may be another's) */
+		read_before(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
 
@@ -1004,7 +1004,7 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (sp_get(&sp_process.unwinds) && sp_booked(s))
+	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
 		(void)sp_site_here(at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame) : sp_begin_call(id, op, frame);
 }
@@ -1014,15 +1014,15 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
 	uint32_t was;
 
-	sp_opening = s ? (uintptr_t)&s->opened | SP_OPENS_AGAIN : 0;
-	if (s && hold_opened(&s->opened, &was)) {	/* (a start that PAPI refused may have closed all and opened none) */
-		sp_put(&s->opened.whole, sp_opened_all(&s->opened) ? 0 : s->opened.had);
-		let_opened(&s->opened, was);
+	sp_opening = s ? (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN : 0;
+	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have closed all and opened none) */
+		store_relaxed(&s->perf_fds.whole, sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.had);
+		unlock_perf_fds(&s->perf_fds, was);
 	}
 	if (SP_UNLIKELY(s && s->has_histograms))
 		sp_histograms_begin(s, id);
 	if (called)
-		sp_put(&called->started, true);
+		store_relaxed(&called->started, true);
 	return called;
 }
 
@@ -1036,7 +1036,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id), *called;
 
-	sp_self_ready();		/* a thread's first call, perhaps */
+	sp_thread_state_ready();		/* a thread's first call, perhaps */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
 	if (!*values && (called || sp_booked(s)))
 		*values = s->room.values;
@@ -1046,14 +1046,14 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 void sp_run_failed(struct sp_set *called)
 {
 	if (called)
-		sp_put(&called->started, sp_get(&called->writer.runs));
+		store_relaxed(&called->started, load_relaxed(&called->writer.runs));
 	sp_call_failed(called);
 }
 
 /* Bound anew inside its start. */
 static struct sp_set *begin_again(struct sp_set *s)
 {
-	if (!sp_booked(s) || !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0), sp_self.id, true))
+	if (!sp_booked(s) || !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0), sp_thread_state.id, true))
 		return NULL;
 	sp_records_returned(&s->writer);
 	return s;
@@ -1068,17 +1068,17 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		sp_after_start_failed(rc);
 		return;
 	}
-	if (called && sp_self.by_page)
-		(void)sp_witness_started(&called->opened, open);
+	if (called && sp_thread_state.by_page)
+		(void)sp_page_proof_started(&called->perf_fds, open);
 	if (!s)
 		return;
-	if (called && !gone(called) && sp_get(&s->opened_for) != sp_get(&s->opened.changes) && counts_others(s)) {
+	if (called && !gone(called) && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes) && counts_others(s)) {
 		sp_call_failed(called);
 		bind_now(s, id, sp_set_prepare_again, true);
 		called = begin_again(s);
 	}
 	if (!called)
-		sp_put(&s->started, true);
+		store_relaxed(&s->started, true);
 	sp_book_call(called, id, SP_OP_START, NULL, open, at);
 	sp_counting_start(s);
 }
@@ -1088,7 +1088,7 @@ SP_COLD void sp_sites_after_stop(void)
 	int saved = errno;
 
 	/* Not while another set of this thread counts. */
-	if (sp_get(&sp_process.sites_due) && !sp_sets_running(sp_self.id))
+	if (load_relaxed(&sp_process.sites_due) && !sp_sets_running(sp_thread_state.id))
 		sp_sites_resolve();
 	errno = saved;
 }
@@ -1108,7 +1108,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 		return;
 	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
 		sp_histograms_read(s);
-	sp_put(&s->started, called && sp_get(&s->writer.runs));
+	store_relaxed(&s->started, called && load_relaxed(&s->writer.runs));
 	sp_sites_after_stop();
 }
 
@@ -1118,7 +1118,7 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 
 	if (called && !gone(called))
 		book(s, op, values, open, at);
-	else if (called || sp_booked(s) || (s && sp_get(&s->writer.slow) & SP_SLOW_BINDS))
+	else if (called || sp_booked(s) || (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDS))
 		missed(s, op, values);
 	else if (values || op == SP_OP_STOP)
 		dropped(s);
@@ -1160,7 +1160,7 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 /* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there without a lock, for
  * which madvise would wait while other threads map memory (seen: 23 waits in 500 threads). An address in the array: nobody
  * waits at a count. */
-SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
+SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN, last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
@@ -1237,13 +1237,13 @@ void sp_after_failed(const char *what, int rc)
 
 void sp_after_start_failed(int rc)
 {
-	static uint64_t told;		/* a bit for each error; the process's generation */
-	uint64_t was = sp_get(&told), bit = rc < 0 && rc > -32 ? 1ull << -rc : 0;
+	static uint64_t reported;		/* a bit for each error; the process's generation */
+	uint64_t was = load_relaxed(&reported), bit = rc < 0 && rc > -32 ? 1ull << -rc : 0;
 
 	if (was >> 32 != sp_process.generation)
 		was = (uint64_t)sp_process.generation << 32;
 	if (was & bit)
 		return;
 	sp_after_failed("PAPI_start", rc);
-	sp_put(&told, was | bit);
+	store_relaxed(&reported, was | bit);
 }

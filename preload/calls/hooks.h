@@ -19,7 +19,7 @@
 #include "overflow.h"
 
 /* Whose libpapi is it?  Another plug-in may have brought one of its own. */
-void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
+void sp_before_init(const struct sp_real **real, bool *is_program_call, uintptr_t caller);
 void sp_after_init(int rc);
 void sp_after_unregister(int rc);
 void sp_after_shutdown(void);
@@ -51,7 +51,7 @@ void sp_opens_by_option(int option, const PAPI_option_t *o);
 
 /* The events of a set before some are removed. */
 struct sp_listed {
-	int n, code[SP_SPLIT_EVENTS];	/* n 0: none, or more */
+	int n, code[SP_PERCPU_EVENTS];	/* n 0: none, or more */
 };
 void sp_before_remove(int id, struct sp_listed *had);
 void sp_after_remove(int rc, int id, const struct sp_listed *had);
@@ -63,22 +63,22 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had);
 /* The calling thread started the set, and it is the one counted, or the set is placed (writer.h). */
 SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 {
-	return SP_LIKELY(sp_get(&s->fast_thread) == sp_self.id);
+	return SP_LIKELY(load_relaxed(&s->fast_thread) == sp_thread_state.id);
 }
 
 /* Unchanged since the start before: a start has nothing to prepare. */
 SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 {
-	return SP_LIKELY(!sp_get(&s->changed)) && SP_LIKELY(sp_get(&s->opened_for) == sp_get(&s->opened.changes)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
-	       SP_LIKELY(!sp_get(&s->writer.track.low));
+	return SP_LIKELY(!load_relaxed(&s->changed)) && SP_LIKELY(load_relaxed(&s->bound_changes) == load_relaxed(&s->perf_fds.changes)) && SP_LIKELY(!load_relaxed(&sp_process.sites_due)) &&
+	       SP_LIKELY(!load_relaxed(&s->writer.track.low));
 }
 
 /* Its split, if it has one, is ready for a window to begin or to end.  proof: sp_proof_now(). */
 SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 {
-	const struct sp_split *p = sp_get(&s->split);		/* once: a handler may drop it at any time */
+	const struct sp_percpu *p = load_relaxed(&s->percpu);		/* once: a handler may drop it at any time */
 
-	return !p || SP_LIKELY(sp_split_is_ready(p, proof));
+	return !p || SP_LIKELY(sp_percpu_is_ready(p, proof));
 }
 
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
@@ -91,7 +91,7 @@ SP_COLD bool sp_stays_by_clock(const struct sp_set *s);
 void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
 
 /* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in turn (records.h); the
- * counters of another thread are read first (sp_split_ask). */
+ * counters of another thread are read first (sp_percpu_read_before). */
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);
 /* The same before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
@@ -126,7 +126,7 @@ void sp_after_write(struct sp_set *called, int rc, int id, const long long *valu
 void sp_call_failed(struct sp_set *called);
 void sp_run_failed(struct sp_set *called);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
-static inline void sp_tells(const char *function, int rc)
+static inline void sp_report_error(const char *function, int rc)
 {
 	if (rc < 0)
 		sp_after_failed(function, rc);
@@ -155,24 +155,24 @@ static inline uint32_t sp_events_of(int id)
 /* Its thread was on one CPU from the start to now, which is sp_ticks(). */
 SP_HOT_INLINE void sp_ran(struct sp_set *s, uint64_t now)
 {
-	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
-	struct sp_split *p = sp_get(&s->split);
-	struct sp_times *t = sp_get(&s->times);
+	uint32_t cpu = (uint32_t)load_relaxed(&s->writer.cpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
+	struct sp_times *t = load_relaxed(&s->times);
 
-	if (p && SP_LIKELY(cpu < sp_get(&s->writer.cells)) && SP_LIKELY(t != NULL))
-		sp_add(&t->at[cpu], sp_split_ran(p, now));
+	if (p && SP_LIKELY(cpu < load_relaxed(&s->writer.cells)) && SP_LIKELY(t != NULL))
+		sp_add(&t->at[cpu], sp_percpu_ran(p, now));
 }
 
 /* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.
  * Ours, which looks at the array before, would be one. */
 #define SP_ARRAY_GRAIN 4096u		/* the smallest page of Linux */
-SP_COLD void sp_meet_array(struct sp_set *s, const long long *values);	/* errno is given back */
+SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values);	/* errno is given back */
 SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
 
 	if (SP_UNLIKELY(s->arrays[page % SP_COUNT(s->arrays)] != page))
-		sp_meet_array(s, values);
+		sp_prefault_array(s, values);
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front says how many the set had.

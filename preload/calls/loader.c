@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 {
 	int r;
 
-	sp_process_look();
+	sp_process_check_fork();
 	sp_sites_resolve();
 	r = sp_real_dlclose(handle);
 	sp_elf_closed();
@@ -52,7 +52,7 @@ static void missing(uintptr_t caller, const char *name)
 
 	sp_elf_find(&o, caller);
 	strncpy(path, *o.path ? o.path : program_invocation_name, sizeof(path) - 1);
-	sp_dlerror_say(path, name);
+	sp_dlerror_set(path, name);
 }
 
 /* Two registers, as the assembly below wants it. */
@@ -103,7 +103,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 		sp_dlsym_find();
 	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
 		return go_on;
-	sp_process_look();
+	sp_process_check_fork();
 	sp_elf_find(&own, (uintptr_t)&sp_dlsym_pick);
 	ours = sp_elf_symbol(&own, name);
 	if (!ours)

@@ -6,9 +6,9 @@
 #include "../percpu/current-cpu.h"
 #include "overflow.h"
 
-#define DOORS	32u			/* handlers of a process */
+#define TRAMPOLINES	32u			/* handlers of a process */
 
-static PAPI_overflow_handler_t handlers[DOORS];
+static PAPI_overflow_handler_t handlers[TRAMPOLINES];
 
 /* One count of k events; number k: of which event PAPI does not tell. */
 static void count(struct sp_set *s, int cpu, uint32_t event, uintptr_t address, uint32_t module)
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void called(int id, void *address, long long ve
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 	struct sp_set *s = sp_set_of(id);
 	int index[64], n = SP_COUNT(index), cpu = sp_cpu_here();
-	bool told = false;
+	bool reported = false;
 	uint32_t module;
 
 	if (!sp_booked(s) || !s->overflows.block)
@@ -48,32 +48,32 @@ static __attribute__((noinline)) void called(int id, void *address, long long ve
 		if ((uint32_t)index[i] >= s->k || is_again(index, i))
 			continue;
 		count(s, cpu, (uint32_t)index[i], (uintptr_t)address, module);
-		told = true;
+		reported = true;
 	}
-	if (!told)
+	if (!reported)
 		count(s, cpu, s->k == 1 ? 0 : s->k, (uintptr_t)address, module);
 }
 
 /* door_00 to door_037: PAPI calls the one that stands for handlers[i]. */
-#define DOOR(i) \
-	static void door_##i(int id, void *address, long long vector, void *context) \
+#define TRAMPOLINE(i) \
+	static void trampoline_##i(int id, void *address, long long vector, void *context) \
 	{ \
 		called(id, address, vector); \
 		handlers[i](id, address, vector, context); \
 	}
 #define EIGHT(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
 #define EACH(X) EIGHT(X, 0) EIGHT(X, 01) EIGHT(X, 02) EIGHT(X, 03)
-EACH(DOOR)
-#define DOOR_OF(i) door_##i,
-static const PAPI_overflow_handler_t doors[DOORS] = { EACH(DOOR_OF) };
+EACH(TRAMPOLINE)
+#define TRAMPOLINE_OF(i) trampoline_##i,
+static const PAPI_overflow_handler_t trampolines[TRAMPOLINES] = { EACH(TRAMPOLINE_OF) };
 
-PAPI_overflow_handler_t sp_overflow_door(PAPI_overflow_handler_t handler)
+PAPI_overflow_handler_t sp_overflow_trampoline(PAPI_overflow_handler_t handler)
 {
-	for (uint32_t i = 0; handler && i < DOORS; i++) {
+	for (uint32_t i = 0; handler && i < TRAMPOLINES; i++) {
 		PAPI_overflow_handler_t is = NULL;
 
 		if (sp_cas(&handlers[i], &is, handler) || is == handler)
-			return doors[i];
+			return trampolines[i];
 	}
 	if (handler)
 		sp_process_note_quiet("the program has more than 32 overflow handlers: the others' calls are not counted");

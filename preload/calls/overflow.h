@@ -11,6 +11,6 @@
 #include "../papi/real.h"
 
 /* What PAPI is to be given for this handler: itself, if there were too many others. */
-PAPI_overflow_handler_t sp_overflow_door(PAPI_overflow_handler_t handler);
+PAPI_overflow_handler_t sp_overflow_trampoline(PAPI_overflow_handler_t handler);
 
 #endif

@@ -32,20 +32,20 @@ static void rehearse(void)
 {
 	static const enum sp_op ops[] = { SP_OP_START, SP_OP_READ, SP_OP_ACCUM, SP_OP_RESET, SP_OP_STOP };
 	uint64_t bytes = sp_relation_layout(EVENTS, CELLS).bytes;
-	struct sp_image image = { .base = sp_map(bytes), .bytes = bytes };
+	struct sp_store_reader reader = { .base = sp_map(bytes), .bytes = bytes };
 	long long x[EVENTS] = { 0 };
 	struct sp_writer w;
 
-	if (!image.base)
+	if (!reader.base)
 		return;
-	sp_records_bind(&w, &image, 0, EVENTS, CELLS, NULL);
+	sp_records_bind(&w, &reader, 0, EVENTS, CELLS, NULL);
 	for (unsigned i = 0; i < 2 * SP_COUNT(ops); i++)
 		sp_records_book(&w, &(struct sp_booking){ .op = ops[i % SP_COUNT(ops)], .cpu = i & 1, .x = x, .who = 1 });
 	sp_records_fold(&w);
-	sp_unmap((void *)image.base, bytes);
+	sp_unmap((void *)reader.base, bytes);
 }
 
-__attribute__((noinline)) void sp_warm_stack(void)
+__attribute__((noinline)) void sp_prefault_stack(void)
 {
 	volatile char room[STACK];
 
@@ -62,7 +62,7 @@ static void find_ourselves(void)
 	(void)sp_elf_at(&o, (uintptr_t)&find_ourselves);
 }
 
-void sp_warm_up(void)
+void sp_prefault_process(void)
 {
 	touch();
 	find_ourselves();

@@ -8,7 +8,7 @@
 SP_COLD void sp_time_from(struct sp_timing *t)
 {
 	t->open = sp_proof_now();
-	t->prepared = sp_store.header ? sp_get(&sp_store.header->time.prepare_ns) : 0;
+	t->prepared = sp_store.header ? load_relaxed(&sp_store.header->time.prepare_ns) : 0;
 	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
 
@@ -20,7 +20,7 @@ SP_COLD void sp_time_to(struct sp_timing *t)
 
 	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
 	t->lost = t->lost || sp_proof_now() != t->open;
-	if (sp_store.header && sp_get(&sp_store.header->time.prepare_ns) == t->prepared)
+	if (sp_store.header && load_relaxed(&sp_store.header->time.prepare_ns) == t->prepared)
 		t->took += took > clock ? took - clock : 0;
 }
 

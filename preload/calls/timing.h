@@ -1,4 +1,4 @@
-/* timing.h: what a call costs, for the dump's `self`: our part of it, before PAPI is called and after it. */
+/* timing.h: what a call costs, for the dump's `own_pid`: our part of it, before PAPI is called and after it. */
 #ifndef SP_TIMING_H
 #define SP_TIMING_H
 

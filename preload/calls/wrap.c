@@ -36,16 +36,16 @@
 #define FROM .at = SP_CALLED_FROM, .frame = FRAME
 
 /* What calls that are not the program's get, and those that libpapi lacks. */
-#define FORWARD(name, args) (way.real->name ? way.real->name args : PAPI_ENOSUPP)
+#define FORWARD(name, args) (call_ctx.real->name ? call_ctx.real->name args : PAPI_ENOSUPP)
 
 /* A call on its way to PAPI and back. */
-struct way {
+struct call_ctx {
 	uintptr_t at, frame;
 	const struct sp_real *real;	/* the functions to forward to */
-	bool tell;			/* it is the program's */
-	bool asks;			/* each call asks which libpapi it is for */
+	bool is_program_call;			/* it is the program's */
+	bool per_call_lookup;			/* each call asks which libpapi it is for */
 	int errno_is;			/* as the program left it; after PAPI: as PAPI did */
-	uintptr_t nests, inside;	/* as they were (sp_self) */
+	uintptr_t nests, inside;	/* as they were (sp_thread_state) */
 	uintptr_t opening;		/* as it was */
 };
 
@@ -53,14 +53,14 @@ struct way {
  * somebody stands in front of us, libpapi's own calls look like the program's.) */
 static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
 {
-	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) && !sp_interrupted(sp_self.nests, frame))
-		sp_self.nests = 0;
-	return sp_self.nests;
+	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) && !sp_interrupted(sp_thread_state.nests, frame))
+		sp_thread_state.nests = 0;
+	return sp_thread_state.nests;
 }
 
 static inline uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
 {
-	return SP_LIKELY(!sp_self.nests) ? 0 : nests_still(caller, frame);
+	return SP_LIKELY(!sp_thread_state.nests) ? 0 : nests_still(caller, frame);
 }
 
 /* The first of a thread that has no set of its own: one that watches another's. */
@@ -68,74 +68,74 @@ static SP_COLD void count_first(enum sp_call call)
 {
 	int saved = errno;
 
-	if (sp_self_ready())
-		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+	if (sp_thread_state_ready())
+		store_relaxed(&sp_thread_state.calls[call], sp_thread_state.calls[call] + 1);
 	errno = saved;
 }
 
 static inline void count(enum sp_call call)
 {
-	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
-		sp_bump(&sp_self.calls[call]);
+	if (SP_LIKELY(sp_thread_state.calls != NULL && sp_thread_state.generation == sp_process.generation))
+		increment_own(&sp_thread_state.calls[call]);
 	else
 		count_first(call);
 }
 
 /* Which libpapi is the call for, and is it to be told? */
-static __attribute__((noinline)) void find_way(struct way *w)
+static __attribute__((noinline)) void begin_call(struct call_ctx *w)
 {
-	const struct sp_papi *papi = sp_get(&sp_process.papi);
+	const struct sp_papi *papi = load_relaxed(&sp_process.papi);
 
 	w->errno_is = errno;
-	if (SP_UNLIKELY(sp_guest))
+	if (SP_UNLIKELY(sp_shared_tls_tid))
 		sp_find_caller();
-	w->asks = !papi;
+	w->per_call_lookup = !papi;
 	if (papi) {
 		w->real = &papi->real;
-		w->tell = !sp_internal(papi, w->at) || sp_self.nests;
+		w->is_program_call = !sp_internal(papi, w->at) || sp_thread_state.nests;
 	} else {
-		w->real = sp_enter(w->at, &w->tell);
+		w->real = sp_enter(w->at, &w->is_program_call);
 	}
-	w->nests = w->tell ? nests_now(w->at, w->frame) : 0;
+	w->nests = w->is_program_call ? nests_now(w->at, w->frame) : 0;
 	w->opening = sp_opening;
 }
 
 /* Right before PAPI is called.  Where each call asks, what is called on top of this one may be libpapi's own
  * (sp_papi_front). */
-static __attribute__((noinline)) void goes(struct way *w, uint32_t *open)
+static __attribute__((noinline)) void before_papi(struct call_ctx *w, uint32_t *open)
 {
-	sp_self.nests = 0;
-	if (w->asks) {
-		w->inside = sp_self.inside;
-		sp_self.inside = w->frame;
+	sp_thread_state.nests = 0;
+	if (w->per_call_lookup) {
+		w->inside = sp_thread_state.inside;
+		sp_thread_state.inside = w->frame;
 	}
 	errno = w->errno_is;
 	*open = sp_proof_now();
 }
 
 /* PAPI has returned. */
-static __attribute__((noinline)) void came(struct way *w, struct sp_set *called)
+static __attribute__((noinline)) void after_papi(struct call_ctx *w, struct sp_set *called)
 {
 	if (called)
 		sp_records_returned(&called->writer);
 	w->errno_is = errno;
-	if (w->asks)
-		sp_self.inside = w->inside;
+	if (w->per_call_lookup)
+		sp_thread_state.inside = w->inside;
 	sp_opening = w->opening;
-	sp_self.nests = w->nests;
+	sp_thread_state.nests = w->nests;
 }
 
-/* One call in 1024 is timed, for the dump's `self`: our part of it, before PAPI is called and after it. */
+/* One call in 1024 is timed, for the dump's `own_pid`: our part of it, before PAPI is called and after it. */
 static inline bool timed(void)
 {
-	if (SP_LIKELY(sp_self.ticks != 0))
+	if (SP_LIKELY(sp_thread_state.ticks != 0))
 		return false;
-	sp_self.ticks = 1024;
+	sp_thread_state.ticks = 1024;
 	return true;
 }
 
 /* What the fast path knows of a call that it leaves to the slow one. */
-struct left {
+struct fast_miss {
 	struct sp_stack at;
 	uintptr_t frame;
 	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
@@ -148,35 +148,35 @@ struct left {
  * slow_PAPI_reset. */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
-	static __attribute__((noinline)) type slow_##name(const struct left *left, BARE params) \
+	static __attribute__((noinline)) type slow_##name(const struct fast_miss *fast_miss, BARE params) \
 	{ \
-		struct way way = { .at = left->at.to, .frame = left->frame, .errno_is = errno }; \
-		const struct sp_stack *const at = &left->at; \
-		const uintptr_t frame = way.frame; \
-		__attribute__((unused)) long long *sp_before = left->had; \
-		struct sp_set *called = left->called; \
-		uint32_t open = left->open; \
-		type rc = left->rc; \
+		struct call_ctx call_ctx = { .at = fast_miss->at.to, .frame = fast_miss->frame, .errno_is = errno }; \
+		const struct sp_stack *const at = &fast_miss->at; \
+		const uintptr_t frame = call_ctx.frame; \
+		__attribute__((unused)) long long *sp_before = fast_miss->had; \
+		struct sp_set *called = fast_miss->called; \
+		uint32_t open = fast_miss->open; \
+		type rc = fast_miss->rc; \
 		struct sp_timing t = { .is = called && timed() }; \
 		if (!called) { \
-			find_way(&way); \
-			if (!way.tell || !way.real->name) \
+			begin_call(&call_ctx); \
+			if (!call_ctx.is_program_call || !call_ctx.real->name) \
 				return FORWARD(name, args); \
-			--sp_self.ticks; \
+			--sp_thread_state.ticks; \
 			t.is = timed(); \
 			if (SP_UNLIKELY(t.is)) \
 				sp_time_from(&t); \
 			before; \
 			if (SP_UNLIKELY(t.is)) \
 				sp_time_to(&t); \
-			goes(&way, &open); \
-			rc = way.real->name args; \
-			came(&way, called); \
+			before_papi(&call_ctx, &open); \
+			rc = call_ctx.real->name args; \
+			after_papi(&call_ctx, called); \
 		} \
 		if (SP_UNLIKELY(t.is)) \
 			sp_time_from(&t); \
 		count(SP_CALL_##name); \
-		if (!(left->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
+		if (!(fast_miss->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
 			uint32_t site; \
 			struct sp_set *s = sp_fast_set(sp_papi_used, called->number, OP_##name, at, frame, &site); \
 			s == called && BOOK_##name(at->to); }))) { \
@@ -187,7 +187,7 @@ struct left {
 			sp_time_to(&t); \
 			sp_time_add(&t); \
 		} \
-		errno = way.errno_is; \
+		errno = call_ctx.errno_is; \
 		return rc; \
 	}
 
@@ -222,65 +222,65 @@ struct left {
 			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
 			behind; \
 			sp_records_returned(&s->writer); \
-			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER))) { \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_thread_state.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER))) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
-				sp_bump(&sp_self.calls[SP_CALL_##name]); \
+				increment_own(&sp_thread_state.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct left){ FROM, s, had, rc, open }, BARE again); \
+			return slow_##name(&(struct fast_miss){ FROM, s, had, rc, open }, BARE again); \
 		} \
 	} \
-	if (papi && sp_internal(papi, CALLER) && !sp_self.nests)	/* PAPI_accum's own PAPI_reset */ \
+	if (papi && sp_internal(papi, CALLER) && !sp_thread_state.nests)	/* PAPI_accum's own PAPI_reset */ \
 		return papi->real.name args; \
-	return slow_##name(&(struct left){ FROM }, BARE args);
+	return slow_##name(&(struct fast_miss){ FROM }, BARE args);
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
-static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
+static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
 {
-	*w = (struct way){ .at = at, .frame = frame };
-	find_way(w);
-	if (!w->tell || !*(void *const *)((const char *)w->real + function))
+	*w = (struct call_ctx){ .at = at, .frame = frame };
+	begin_call(w);
+	if (!w->is_program_call || !*(void *const *)((const char *)w->real + function))
 		return false;
 	count(call);
 	return true;
 }
-#define IS_TOLD(name) is_told(&way, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
+#define IS_REPORTED(name) is_reported(&call_ctx, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
 
 #define ROW(type, name, params, args, before, after) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way; \
+		struct call_ctx call_ctx; \
 		uint32_t open; \
-		if (!IS_TOLD(name)) \
+		if (!IS_REPORTED(name)) \
 			return FORWARD(name, args); \
 		before; \
-		if (!way.tell)		/* PAPI_library_init looks anew */ \
+		if (!call_ctx.is_program_call)		/* PAPI_library_init looks anew */ \
 			return FORWARD(name, args); \
-		goes(&way, &open); \
-		type rc = way.real->name args; \
-		came(&way, NULL); \
+		before_papi(&call_ctx, &open); \
+		type rc = call_ctx.real->name args; \
+		after_papi(&call_ctx, NULL); \
 		after; \
-		errno = way.errno_is; \
+		errno = call_ctx.errno_is; \
 		return rc; \
 	}
 
 #define VOID(name, params, args, before, after) \
 	EXPORT __attribute__((cold)) void name params \
 	{ \
-		struct way way; \
+		struct call_ctx call_ctx; \
 		uint32_t open; \
-		if (!IS_TOLD(name)) { \
-			if (way.real->name) \
-				way.real->name args; \
+		if (!IS_REPORTED(name)) { \
+			if (call_ctx.real->name) \
+				call_ctx.real->name args; \
 			return; \
 		} \
 		before; \
-		goes(&way, &open); \
-		way.real->name args; \
-		came(&way, NULL); \
+		before_papi(&call_ctx, &open); \
+		call_ctx.real->name args; \
+		after_papi(&call_ctx, NULL); \
 		after; \
-		errno = way.errno_is; \
+		errno = call_ctx.errno_is; \
 	}
 
 /* What the calls inside are called for: where the outermost was called, and the region
@@ -300,44 +300,44 @@ static enum sp_region_call region_call(enum sp_call call)
 	}
 }
 
-static SP_COLD struct nest nest_in(const struct way *w, const char *region, enum sp_call call)
+static SP_COLD struct nest nest_in(const struct call_ctx *w, const char *region, enum sp_call call)
 {
-	struct nest before = { w->nests, sp_self.outer, sp_self.region, sp_self.region_call };
+	struct nest before = { w->nests, sp_thread_state.outer, sp_thread_state.region, sp_thread_state.region_call };
 
-	if (!sp_self.nests || !sp_internal(sp_papi_used, w->at)) {
-		sp_self.outer = w->at;
-		sp_self.region = NULL;
+	if (!sp_thread_state.nests || !sp_internal(sp_papi_used, w->at)) {
+		sp_thread_state.outer = w->at;
+		sp_thread_state.region = NULL;
 	}
 	if (region) {
-		sp_self.region = region;
-		sp_self.region_call = region_call(call);
+		sp_thread_state.region = region;
+		sp_thread_state.region_call = region_call(call);
 	}
-	sp_self.nests = w->frame;
-	sp_put(&sp_self.set, SP_NO_SET);
+	sp_thread_state.nests = w->frame;
+	store_relaxed(&sp_thread_state.set, SP_NO_SET);
 	errno = w->errno_is;
 	return before;
 }
 
-static SP_COLD void nest_out(struct way *w, const struct nest *before)
+static SP_COLD void nest_out(struct call_ctx *w, const struct nest *before)
 {
 	w->errno_is = errno;
-	sp_self.nests = before->nests;
-	sp_self.outer = before->outer;
-	sp_self.region = before->region;
-	sp_self.region_call = before->region_call;
+	sp_thread_state.nests = before->nests;
+	sp_thread_state.outer = before->outer;
+	sp_thread_state.region = before->region;
+	sp_thread_state.region_call = before->region_call;
 }
 
 #define NESTS(type, name, params, args, ...) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way; \
-		if (!IS_TOLD(name)) \
+		struct call_ctx call_ctx; \
+		if (!IS_REPORTED(name)) \
 			return FORWARD(name, args); \
-		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
-		type rc = way.real->name args; \
-		nest_out(&way, &before); \
-		sp_tells(#name, rc); \
-		errno = way.errno_is; \
+		const struct nest before = nest_in(&call_ctx, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
+		type rc = call_ctx.real->name args; \
+		nest_out(&call_ctx, &before); \
+		sp_report_error(#name, rc); \
+		errno = call_ctx.errno_is; \
 		return rc; \
 	}
 
@@ -350,41 +350,41 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 
 EXPORT int PAPI_read(int EventSet, long long *values)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_read, (EventSet, values), (s->number, values), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_read_ts(int EventSet, long long *values, long long *cyc)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_reset(int EventSet)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	/* PAPI_accum's own comes first: each accumulation makes one. */
-	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) && !sp_self.nests)
+	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) && !sp_thread_state.nests)
 		return papi->real.PAPI_reset(EventSet);
 	FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
 }
 
 EXPORT int PAPI_accum(int EventSet, long long *values)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1];
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */
 
 	FAST(PAPI_accum, (EventSet, values), (s->number, values),
-	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
+	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
 }
 
 EXPORT int PAPI_start(int EventSet)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_start, (EventSet), (s->number),
 	     sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed),
@@ -393,7 +393,7 @@ EXPORT int PAPI_start(int EventSet)
 
 EXPORT int PAPI_stop(int EventSet, long long *values)
 {
-	const struct sp_papi *const papi = sp_get(&sp_process.papi);
+	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open),
 	     values = values ? values : s->room.values, NONE, NULL)
@@ -410,30 +410,30 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 	SPELLED(NAME, name, params) \
 	void name##_ params \
 	{ \
-		struct way way; \
-		if (IS_TOLD(name)) { \
+		struct call_ctx call_ctx; \
+		if (IS_REPORTED(name)) { \
 			__VA_ARGS__ \
-		} else if (way.real->name) { \
-			way.real->name args; \
+		} else if (call_ctx.real->name) { \
+			call_ctx.real->name args; \
 		} \
 	}
 
 /* The nested C call, if there is one, comes from libpapi: ignored. */
 #define FROW(name, NAME, params, args, before, after) FORTRAN(name, NAME, params, args, \
 		__attribute__((unused)) const struct sp_stack *const at = &SP_CALLED_FROM; \
-		__attribute__((unused)) const uintptr_t frame = way.frame; \
+		__attribute__((unused)) const uintptr_t frame = call_ctx.frame; \
 		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_set *called = NULL; \
 		uint32_t open; \
 		before; \
-		goes(&way, &open); \
-		way.real->name args; \
-		came(&way, called); \
+		before_papi(&call_ctx, &open); \
+		call_ctx.real->name args; \
+		after_papi(&call_ctx, called); \
 		after; \
-		errno = way.errno_is;)
+		errno = call_ctx.errno_is;)
 #define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
-		const struct nest before = nest_in(&way, NULL, SP_CALLS); \
-		way.real->name args; \
-		nest_out(&way, &before); \
-		errno = way.errno_is;)
+		const struct nest before = nest_in(&call_ctx, NULL, SP_CALLS); \
+		call_ctx.real->name args; \
+		nest_out(&call_ctx, &before); \
+		errno = call_ctx.errno_is;)
 #include "../papi/fortran.def"

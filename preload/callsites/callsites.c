@@ -70,7 +70,7 @@ static struct sp_frame *frames_of(struct sp_site *s)
 /* The store's bytes may be somebody else's by now. */
 static uint32_t frames_in(struct sp_site *s)
 {
-	return (uint32_t)sp_min(sp_acquire(&s->n), sp_sites_frames());
+	return (uint32_t)sp_min(load_acquire(&s->n), sp_sites_frames());
 }
 
 static uint16_t *path_of(uint32_t id)
@@ -81,7 +81,7 @@ static uint16_t *path_of(uint32_t id)
 /* So few that no callers are kept, of which each would make one. */
 static bool is_crowded(void)
 {
-	return sp_conf.callsites < 0 && sp_get(&room) - sp_get(&used) < FEW_LEFT;
+	return sp_conf.callsites < 0 && load_relaxed(&room) - load_relaxed(&used) < FEW_LEFT;
 }
 
 /* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
@@ -107,7 +107,7 @@ static bool is_key(uintptr_t address)
 
 static bool is_plain(const struct key *k)
 {
-	return k->n == 1 && !k->name && sp_get(&sp_sites_depth) == 1 && is_key(k->frame[0]);
+	return k->n == 1 && !k->name && load_relaxed(&sp_sites_depth) == 1 && is_key(k->frame[0]);
 }
 
 static void hash_key(struct key *k)
@@ -144,13 +144,13 @@ static bool is_it(uint32_t id, const struct key *k)
 
 static uint32_t new_site(const struct key *k)
 {
-	uint32_t id = sp_get(&used);
+	uint32_t id = load_relaxed(&used);
 	struct sp_site *s;
 
 	do {
-		if (id >= sp_acquire(&room)) {
-			sp_put(&full, true);
-			sp_put(&sp_process.sites_due, true);
+		if (id >= load_acquire(&room)) {
+			store_relaxed(&full, true);
+			store_relaxed(&sp_process.sites_due, true);
 			return 0;
 		}
 	} while (!sp_cas(&used, &id, id + 1));
@@ -163,8 +163,8 @@ static uint32_t new_site(const struct key *k)
 		frames_of(s)[i].address = k->frame[i];
 		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
 	}
-	sp_publish(&s->n, k->n);
-	sp_put(&sp_process.sites_due, true);
+	store_release(&s->n, k->n);
+	store_relaxed(&sp_process.sites_due, true);
 	return id;
 }
 
@@ -179,7 +179,7 @@ static uint32_t find(const struct key *k, bool make)
 	uint32_t i = first(k), id = 0;
 
 	for (uint32_t tries = 0; tries < TABLE; i++, tries++) {
-		uint64_t *at = &table[i % TABLE], is = sp_acquire(at);
+		uint64_t *at = &table[i % TABLE], is = load_acquire(at);
 
 		if (!is) {
 			if (!make)
@@ -198,11 +198,11 @@ static uint32_t find(const struct key *k, bool make)
 
 static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool learn)
 {
-	uint32_t most = sp_get(&sp_sites_depth);
+	uint32_t most = load_relaxed(&sp_sites_depth);
 
-	k->name = inside ? sp_self.region : NULL;
-	k->call = k->name ? sp_self.region_call : 0;
-	k->frame[0] = inside ? sp_self.outer : at->to;
+	k->name = inside ? sp_thread_state.region : NULL;
+	k->call = k->name ? sp_thread_state.region_call : 0;
+	k->frame[0] = inside ? sp_thread_state.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
 	/* (Under pressure its rules are not kept: once there is room the same call is to have its callers.) */
@@ -218,7 +218,7 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 static bool is_unloaded(uint32_t was)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return was % 2 || sp_acquire(&epoch) != was;
+	return was % 2 || load_acquire(&epoch) != was;
 }
 
 /* frames: `sp_sites_depth` from before the path was found. */
@@ -243,14 +243,14 @@ static uint32_t find_below(struct key *k, bool make)
 	id = find(k, make);
 	if (id && k->path.rule[0] != SP_NO_RULE)
 		for (unsigned i = 0; i < sp_sites_frames(); i++)
-			sp_put(&path_of(id)[i], k->path.rule[i]);
+			store_relaxed(&path_of(id)[i], k->path.rule[i]);
 	return id;
 }
 
 /* By the rules of its frames; 0: it was not met before, or not all of them are known. */
 static uint32_t find_known(const struct sp_stack *at)
 {
-	const uint32_t frames = sp_acquire(&sp_sites_depth), was = sp_acquire(&epoch);
+	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k = { .n = 0 };
 	uint32_t id;
 
@@ -267,16 +267,16 @@ static uint32_t find_known(const struct sp_stack *at)
 
 static uint32_t find_site(const struct sp_stack *at, bool learn)
 {
-	const uint32_t frames = sp_acquire(&sp_sites_depth), was = sp_acquire(&epoch);
+	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k;
 	bool inside;
 	uint32_t id;
 
-	if (!sp_acquire(&table))
+	if (!load_acquire(&table))
 		return 0;
-	if (!sp_self.nests && (id = sp_site_met(at)) != 0)
+	if (!sp_thread_state.nests && (id = sp_site_is_known(at)) != 0)
 		return id;
-	inside = sp_self.nests && (sp_internal(sp_papi_used, at->to) || at->to - sp_papi_used->low < sp_papi_used->span);
+	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) || at->to - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, at, inside, learn);
 	if (inside)			/* the caller is not the program's */
 		k.path.rule[0] = SP_NO_RULE;
@@ -286,9 +286,9 @@ static uint32_t find_site(const struct sp_stack *at, bool learn)
 	return id;
 }
 
-uint32_t sp_site_met(const struct sp_stack *at)
+uint32_t sp_site_is_known(const struct sp_stack *at)
 {
-	const uint32_t frames = sp_acquire(&sp_sites_depth);
+	const uint32_t frames = load_acquire(&sp_sites_depth);
 	uint32_t id = sp_path_site(at, frames);
 
 	return SP_LIKELY(id != 0) || frames < 2 ? id : find_known(at);
@@ -318,32 +318,32 @@ static void fill_up(struct sp_known *known)
 /* (It may have been removed since it was found.) */
 static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	const uint32_t was = sp_acquire(&epoch);
+	const uint32_t was = load_acquire(&epoch);
 
-	sp_put(&known->to, 0);
-	if (sp_conf.callsites && sp_site_met(at) != id)
+	store_relaxed(&known->to, 0);
+	if (sp_conf.callsites && sp_site_is_known(at) != id)
 		return;
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
-	if (sp_acquire(&sp_sites_depth) > 1 && (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
+	if (load_acquire(&sp_sites_depth) > 1 && (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
 		return;
 	fill_up(known);
 	sp_order();
-	sp_put(&known->to, at->to);
+	store_relaxed(&known->to, at->to);
 	if (is_unloaded(was))
-		sp_put(&known->to, 0);
+		store_relaxed(&known->to, 0);
 }
 
 void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	if (sp_get(&known->writing))
+	if (load_relaxed(&known->writing))
 		return;
-	sp_put(&known->writing, true);
+	store_relaxed(&known->writing, true);
 	sp_order();
 	know(known, at, id);
 	sp_order();
-	sp_put(&known->writing, false);
+	store_relaxed(&known->writing, false);
 }
 
 /* ---- modules ---------------------------------------------------------- */
@@ -359,11 +359,11 @@ static int resolve_in(const struct sp_object *o, void *arg)
 		for (uint32_t i = 0, n = frames_in(s); i < n; i++) {
 			struct sp_frame *f = &frames_of(s)[i];
 
-			if (!sp_elf_holds(o, f->address - 1))
+			if (!sp_elf_contains(o, f->address - 1))
 				continue;
 			if (!f->module)
 				f->module = sp_module_of(o);
-			if (sp_get(&sp_sites_depth) > 1)
+			if (load_relaxed(&sp_sites_depth) > 1)
 				sp_unwind_object(o);
 		}
 	}
@@ -386,7 +386,7 @@ static uint32_t wrapper(uint32_t upto)
 /* In how many functions outside of that library frame i lies, of the sites that have one; up to one more than helpers are. */
 static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 {
-	uintptr_t met[HELPERS];
+	uintptr_t known_functions[HELPERS];
 	uint32_t n = 0, k;
 
 	for (uint32_t id = 1; id <= upto; id++) {
@@ -397,12 +397,12 @@ static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 		if (i >= frames_in(s) || *s->name || (library && f->module == library))
 			continue;
 		function = sp_unwind_function(f->address) ?: f->address;
-		for (k = 0; k < n && met[k] != function; k++)
+		for (k = 0; k < n && known_functions[k] != function; k++)
 			;
 		if (k == HELPERS)
 			return k + 1;
 		if (k == n)
-			met[n++] = function;
+			known_functions[n++] = function;
 	}
 	return n;
 }
@@ -412,9 +412,9 @@ static void cut(uint32_t id, uint32_t frames)
 	struct sp_site *s = site_at(id);
 
 	if (frames_in(s) > frames)
-		sp_publish(&s->n, frames);
+		store_release(&s->n, frames);
 	for (uint32_t i = frames; i < sp_sites_frames(); i++)
-		sp_put(&path_of(id)[i], SP_NO_RULE);
+		store_relaxed(&path_of(id)[i], SP_NO_RULE);
 }
 
 /* Callers are kept while all below them are helpers'. */
@@ -428,15 +428,15 @@ static void cut_callers(uint32_t upto)
 		cut(id, frames);
 	if (frames == was)
 		return;
-	sp_publish(&sp_sites_depth, frames);
-	sp_put(&sp_store.header->callsites, frames);
-	sp_put(&sp_process.unwinds, frames > 1);
+	store_release(&sp_sites_depth, frames);
+	store_relaxed(&sp_store.header->callsites, frames);
+	store_relaxed(&sp_process.unwinds, frames > 1);
 }
 
 /* Up to where sites are whole: another thread may be writing one right now. */
 static uint32_t find_whole(void)
 {
-	uint32_t upto = resolved, n = sp_get(&used);
+	uint32_t upto = resolved, n = load_relaxed(&used);
 
 	while (upto < n && frames_in(site_at(upto + 1)))
 		upto++;
@@ -448,7 +448,7 @@ static void resolve(void)
 {
 	uint32_t upto;
 
-	sp_put(&sp_process.sites_due, room - sp_get(&used) < wanted());
+	store_relaxed(&sp_process.sites_due, room - load_relaxed(&used) < wanted());
 	upto = find_whole();
 	if (resolved == upto)
 		return;
@@ -456,45 +456,45 @@ static void resolve(void)
 	sp_modules_prepare();
 	if (sp_conf.callsites < 0 && sp_sites_depth > 1)
 		cut_callers(upto);
-	sp_put(&resolved, upto);
+	store_relaxed(&resolved, upto);
 }
 
 void sp_sites_resolve(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (!sp_acquire(&table) || sp_get(&resolved) == sp_get(&used))
+	if (!load_acquire(&table) || load_relaxed(&resolved) == load_relaxed(&used))
 		return;
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	resolve();
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- names of functions ------------------------------------------------- */
 
 static uint32_t named;			/* sites that were looked for in files */
 
-static void put_name(struct sp_frame *f, const char *name)
+static void set_name(struct sp_frame *f, const char *name)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (!sp_lock_try(&sp_store.lock, &held, 1000))
+	if (!sp_lock_try(&sp_store.lock, &lock_state, 1000))
 		return;
 	f->symbol = sp_store_text(&sp_store, name);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 static void take_name(const struct sp_elf_want *want, const char *name)
 {
-	put_name(want->of, name);
+	set_name(want->of, name);
 }
 
 /* If it is the file that was loaded: without a build id nothing tells. */
-static void look_into_file(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
+static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
 {
 	struct sp_elf_file f;
 
-	if (!b->build_id_bytes || sp_elf_file_open(&f, sp_image_text(&sp_store.image, b->path)) < 0)
+	if (!b->build_id_bytes || sp_elf_file_open(&f, sp_store_reader_text(&sp_store.reader, b->path)) < 0)
 		return;
 	if (f.build_id_bytes == b->build_id_bytes && memcmp(f.build_id, b->build_id, f.build_id_bytes) == 0)
 		sp_elf_file_names(&f, want, n, take_name);
@@ -502,7 +502,7 @@ static void look_into_file(const struct sp_module *b, struct sp_elf_want *want, 
 }
 
 /* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported functions. */
-static void ask_loader(const struct sp_elf_want *want, uint32_t n)
+static void query_loader(const struct sp_elf_want *want, uint32_t n)
 {
 	Dl_info is;
 
@@ -510,7 +510,7 @@ static void ask_loader(const struct sp_elf_want *want, uint32_t n)
 		struct sp_frame *f = want[i].of;
 
 		if (!f->symbol && dladdr((void *)(f->address - 1), &is) && is.dli_sname)
-			put_name(f, is.dli_sname);
+			set_name(f, is.dli_sname);
 	}
 }
 
@@ -538,10 +538,10 @@ static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
 void sp_sites_name(bool by_loader)
 {
 	const struct sp_module *b;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_unwind_tell();
-	if (!sp_acquire(&table) || sp_get(&named) == sp_get(&resolved) || !sp_lock_try(&lock, &held, 1000))
+	sp_unwind_report_notes();
+	if (!load_acquire(&table) || load_relaxed(&named) == load_relaxed(&resolved) || !sp_lock_try(&lock, &lock_state, 1000))
 		return;
 	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
 		uint32_t n = unnamed(module, NULL);
@@ -550,13 +550,13 @@ void sp_sites_name(bool by_loader)
 		if (!want)
 			continue;
 		unnamed(module, want);
-		look_into_file(b, want, n);
+		read_symbols_of(b, want, n);
 		if (by_loader && !sp_module_gone(module))
-			ask_loader(want, n);
+			query_loader(want, n);
 		sp_unmap(want, n * sizeof(*want));
 	}
-	sp_put(&named, sp_get(&resolved));
-	sp_lock_give(&lock, &held);
+	store_relaxed(&named, load_relaxed(&resolved));
+	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- unloading -------------------------------------------------------- */
@@ -573,24 +573,24 @@ static bool in_gone(uint32_t id)
 
 void sp_sites_after_unload(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	bool any;
 
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	any = sp_modules_unloaded();
 	if (any)
-		sp_put(&sp_process.sites_due, true);
+		store_relaxed(&sp_process.sites_due, true);
 	for (uint32_t i = 0; any && table && i < TABLE; i++)
 		if (NUMBER(table[i]) && in_gone(NUMBER(table[i])))
-			sp_put(&table[i], RETIRED);
+			store_relaxed(&table[i], RETIRED);
 	if (any) {
 		sp_sets_forget_sites();
 		sp_steps_clear();
 		sp_unwind_unloaded();
 	}
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- room ------------------------------------------------------------- */
@@ -604,57 +604,57 @@ static void begin(void)
 	sp_modules_prepare();
 	if (may_unwind && !paths && (paths = sp_map(bytes)) != NULL)
 		sp_wipe_on_fork(paths, bytes);
-	sp_put(&sp_sites_depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
-	sp_put(&sp_process.unwinds, sp_sites_depth > 1);
-	sp_put(&sp_store.header->callsites, sp_sites_depth);
+	store_relaxed(&sp_sites_depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
+	store_relaxed(&sp_process.unwinds, sp_sites_depth > 1);
+	store_relaxed(&sp_store.header->callsites, sp_sites_depth);
 	(void)sp_steps_prepare();
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
 		sp_wipe_on_fork(p, TABLE * sizeof(*table));
 		memset(p, 0, TABLE * sizeof(*table));
-		sp_publish(&table, p);
+		store_release(&table, p);
 	}
 }
 
 static bool make_room(void)
 {
 	struct sp_sites *b;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	if (room == SP_SITES_MOST)
 		return false;
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	b = sp_store_sites(&sp_store, sp_sites_frames());
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	if (!b)
 		return false;
 	if (sp_sites_depth > 1)
 		memset(path_of(room + 1), 0xff, SP_SITES_EACH * sp_sites_frames() * sizeof(*paths));
 	blocks[room / SP_SITES_EACH] = b;
-	sp_publish(&room, room + SP_SITES_EACH);
+	store_release(&room, room + SP_SITES_EACH);
 	return true;
 }
 
 void sp_sites_prepare(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
-				   sp_get(&resolved) == sp_get(&used) && !sp_get(&full) && !sp_unwind_has_notes()))
+	if (!sp_conf.callsites || (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted() &&
+				   load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&full) && !sp_unwind_has_notes()))
 		return;
-	sp_lock_take(&lock, &held);
-	if (!sp_get(&room))
+	sp_lock_take(&lock, &lock_state);
+	if (!load_relaxed(&room))
 		begin();
-	while (room - sp_get(&used) < wanted() && make_room())
+	while (room - load_relaxed(&used) < wanted() && make_room())
 		;
 	if (table)
 		resolve();
-	if (sp_get(&full))
+	if (load_relaxed(&full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");
-	sp_put(&full, false);
-	sp_unwind_tell();
-	sp_lock_give(&lock, &held);
+	store_relaxed(&full, false);
+	sp_unwind_report_notes();
+	sp_lock_give(&lock, &lock_state);
 }
 
 void sp_sites_load(void)
@@ -664,11 +664,11 @@ void sp_sites_load(void)
 
 void sp_sites_modules(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	sp_modules_prepare();
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 }
 
 void sp_sites_forget_all(void)

@@ -43,7 +43,7 @@ extern uint32_t sp_sites_depth SP_HIDDEN;
 uint32_t sp_site_here(const struct sp_stack *at);
 
 /* The same, without a walk; 0: it was not met before. */
-uint32_t sp_site_met(const struct sp_stack *at);
+uint32_t sp_site_is_known(const struct sp_stack *at);
 
 /* A start's, before it: what its callers' code needs is in memory then. */
 uint32_t sp_site_of_start(const struct sp_stack *at);
@@ -55,11 +55,11 @@ uint32_t sp_site_of_start(const struct sp_stack *at);
 void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
 static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	const uint32_t misses = sp_get(&known->misses) + 1, met = sp_get(&known->met);
+	const uint32_t misses = load_relaxed(&known->misses) + 1, last_site = load_relaxed(&known->last_site);
 
-	sp_put(&known->met, id);
-	sp_put(&known->misses, misses);
-	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) || SP_UNLIKELY(misses == 2 && met == id))
+	store_relaxed(&known->last_site, id);
+	store_relaxed(&known->misses, misses);
+	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) || SP_UNLIKELY(misses == 2 && last_site == id))
 		sp_site_know_now(known, at, id);
 }
 

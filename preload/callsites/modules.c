@@ -26,7 +26,7 @@ static struct module {
 static uint32_t made, claimed;
 static unsigned long long touched;	/* as the loader counted when they were last looked at */
 
-static const char *folder = "";		/* in which the process started */
+static const char *dir = "";		/* in which the process started */
 
 /* ---- what an object is -------------------------------------------------- */
 
@@ -37,20 +37,20 @@ static const char *path_of(const struct sp_object *o)
 
 /* What it is relative to: the loader keeps a path as it was given, and most are loaded at the
  * start. */
-static const char *folder_of(const struct sp_object *o)
+static const char *dir_of(const struct sp_object *o)
 {
-	return *path_of(o) != '/' && strchr(path_of(o), '/') ? folder : "";
+	return *path_of(o) != '/' && strchr(path_of(o), '/') ? dir : "";
 }
 
 static size_t path_length(const struct sp_object *o)
 {
-	return strlen(folder_of(o)) + (*folder_of(o) != 0) + strlen(path_of(o));
+	return strlen(dir_of(o)) + (*dir_of(o) != 0) + strlen(path_of(o));
 }
 
 /* room is enough. */
 static void write_path(char *to, const struct sp_object *o)
 {
-	strcpy(to, folder_of(o));
+	strcpy(to, dir_of(o));
 	if (*to)
 		strcat(to, "/");
 	strcat(to, path_of(o));
@@ -77,7 +77,7 @@ static uint64_t identity_of(const struct sp_object *o)
 
 static bool is_module(const struct module *m, const struct sp_object *o)
 {
-	return sp_acquire(&m->ready) && m->low == o->low && m->span == o->span && m->base == o->base;
+	return load_acquire(&m->ready) && m->low == o->low && m->span == o->span && m->base == o->base;
 }
 
 /* ---- numbers -------------------------------------------------------------- */
@@ -99,9 +99,9 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 /* Is it there again, at the same place with the same code?  Its number then, or 0. */
 static uint32_t number_again(const struct sp_object *o)
 {
-	for (uint32_t i = 0; i < sp_get(&claimed); i++)
-		if (sp_get(&modules[i].gone) && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
-			sp_put(&modules[i].gone, false);
+	for (uint32_t i = 0; i < load_relaxed(&claimed); i++)
+		if (load_relaxed(&modules[i].gone) && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
+			store_relaxed(&modules[i].gone, false);
 			modules[i].block->gone = 0;
 			return i + 1;
 		}
@@ -112,14 +112,14 @@ static uint32_t number_again(const struct sp_object *o)
 static uint32_t claim(const struct sp_object *o)
 {
 	uint32_t again = number_again(o);
-	uint32_t i = sp_get(&claimed);
+	uint32_t i = load_relaxed(&claimed);
 	size_t n = path_length(o);
 	struct module *m;
 
 	if (again)
 		return again;
 	do {
-		if (i >= sp_acquire(&made))
+		if (i >= load_acquire(&made))
 			return 0;
 	} while (!sp_cas(&claimed, &i, i + 1));
 	m = &modules[i];
@@ -133,7 +133,7 @@ static uint32_t claim(const struct sp_object *o)
 	m->base = o->base;
 	m->identity = identity_of(o);
 	m->program = !*o->path;
-	sp_publish(&m->ready, true);
+	store_release(&m->ready, true);
 	return i + 1;
 }
 
@@ -141,10 +141,10 @@ uint32_t sp_module_at(uintptr_t address)
 {
 	struct sp_object o;
 
-	for (uint32_t i = 0, n = (uint32_t)sp_min(sp_get(&claimed), MOST); i < n; i++) {
+	for (uint32_t i = 0, n = (uint32_t)sp_min(load_relaxed(&claimed), MOST); i < n; i++) {
 		const struct module *m = &modules[i];
 
-		if (sp_acquire(&m->ready) && !sp_get(&m->gone) && address - m->low < m->span)
+		if (load_acquire(&m->ready) && !load_relaxed(&m->gone) && address - m->low < m->span)
 			return i + 1;
 	}
 	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
@@ -154,14 +154,14 @@ static void long_path(struct module *m, const struct sp_object *o)
 {
 	size_t room = path_length(o) + 1;
 	char *path = sp_map(room);
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	if (!path)
 		return;
 	write_path(path, o);
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	m->block->path = sp_store_text(&sp_store, path);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	sp_unmap(path, room);
 }
 
@@ -169,7 +169,7 @@ uint32_t sp_module_of(const struct sp_object *o)
 {
 	uint32_t number;
 
-	for (uint32_t i = 0; i < sp_get(&claimed); i++)
+	for (uint32_t i = 0; i < load_relaxed(&claimed); i++)
 		if (!modules[i].gone && is_module(&modules[i], o))
 			return i + 1;
 	sp_modules_prepare();
@@ -181,7 +181,7 @@ uint32_t sp_module_of(const struct sp_object *o)
 
 const struct sp_module *sp_module_block(uint32_t number)
 {
-	return number && number <= sp_min(sp_get(&claimed), MOST) && sp_acquire(&modules[number - 1].ready) ?
+	return number && number <= sp_min(load_relaxed(&claimed), MOST) && load_acquire(&modules[number - 1].ready) ?
 		       modules[number - 1].block : NULL;
 }
 
@@ -204,22 +204,22 @@ static int touch(const struct sp_object *o, void *arg)
 void sp_modules_prepare(void)
 {
 	unsigned long long now = sp_elf_loads();
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	folder = sp_process_who()->folder;
+	dir = sp_process_who()->dir;
 	if (now != touched)
 		sp_elf_each(touch, NULL);
 	touched = now;
-	sp_lock_take(&sp_store.lock, &held);
-	while (made < MOST && made < sp_get(&claimed) + SPARE) {
+	sp_lock_take(&sp_store.lock, &lock_state);
+	while (made < MOST && made < load_relaxed(&claimed) + SPARE) {
 		struct module *m = &modules[made];
 
 		m->block = sp_store_module(&sp_store, PATH, &m->path);
 		if (!m->block)
 			break;
-		sp_publish(&made, made + 1);
+		store_release(&made, made + 1);
 	}
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 /* ---- unloading -------------------------------------------------------------- */
@@ -240,15 +240,15 @@ static int see(const struct sp_object *o, void *arg)
 
 bool sp_modules_unloaded(void)
 {
-	uint32_t n = sp_get(&claimed);
+	uint32_t n = load_relaxed(&claimed);
 	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++)
-		modules[i].seen = modules[i].gone || !sp_acquire(&modules[i].ready);
+		modules[i].seen = modules[i].gone || !load_acquire(&modules[i].ready);
 	sp_elf_each(see, &n);
 	for (uint32_t i = 0; i < n; i++)
 		if (!modules[i].seen) {
-			sp_put(&modules[i].gone, true);
+			store_relaxed(&modules[i].gone, true);
 			modules[i].block->gone = 1;
 			any = true;
 		}

@@ -17,7 +17,7 @@ bool sp_steps_prepare(void)
 	if (p) {
 		sp_wipe_on_fork(p, SP_STEPS * sizeof(*sp_steps));
 		memset(p, 0, SP_STEPS * sizeof(*sp_steps));
-		sp_publish(&sp_steps, p);
+		store_release(&sp_steps, p);
 	}
 	return sp_steps != NULL;
 }
@@ -33,7 +33,7 @@ const struct sp_step *sp_step_find(uint64_t key)
 {
 	for (uint32_t tries = 0; tries < SP_STEP_TRIES; tries++) {
 		const struct sp_step *s = sp_step_at(key, tries);
-		const uint64_t is = sp_acquire(&s->key);
+		const uint64_t is = load_acquire(&s->key);
 
 		if (is == key)
 			return s;
@@ -52,7 +52,7 @@ const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
 		if (sp_cas(&s->key, &is, CLAIMED)) {
 			s->at = at;
 			s->base = base;
-			sp_publish(&s->key, key);
+			store_release(&s->key, key);
 			return s;
 		}
 		if (is == key)
@@ -65,7 +65,7 @@ const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
 static void put_all(uint64_t least, uint64_t to)
 {
 	for (uint32_t i = 0; sp_steps && i < SP_STEPS; i++) {
-		uint64_t is = sp_acquire(&sp_steps[i].key);
+		uint64_t is = load_acquire(&sp_steps[i].key);
 
 		if (is >= least)
 			(void)sp_cas(&sp_steps[i].key, &is, to);

@@ -38,7 +38,7 @@ static inline uint32_t sp_step_number(const struct sp_step *s, uint32_t age)
 static inline bool sp_steps_are(uint32_t age)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return age % 2 == 0 && sp_get(&sp_steps_age) == age;
+	return age % 2 == 0 && load_relaxed(&sp_steps_age) == age;
 }
 
 static inline struct sp_step *sp_step_at(uint64_t key, uint32_t tries)

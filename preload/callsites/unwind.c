@@ -44,32 +44,32 @@ static bool short_of_runtime;
 
 /* ---- notes ------------------------------------------------------------------------- */
 
-enum { IN_HANDLER, BESIDE, NO_WALKER, LEFT_BY_FORK, NOTES };
+enum { IN_HANDLER, OTHER_UNWINDER, NO_WALKER, LEFT_BY_FORK, NOTES };
 static const char *const notes[NOTES] = {
 	"callers of some calls of PAPI are not kept: they were made in a signal handler",
 	"callers of some calls of PAPI are not kept: another thread was looking for its own just then",
 	"callers are not kept: " SP_WALKER_LIBRARY " or libunwind cannot be loaded, or the program has its own",
 	"callers are not kept: this process was forked while its parent was looking for some",
 };
-static uint32_t to_tell, told;		/* a bit for each */
+static uint32_t pending_notes, reported_notes;		/* a bit for each */
 
 static void note(unsigned which)
 {
-	__atomic_fetch_or(&to_tell, (1u << which) & ~sp_get(&told), __ATOMIC_RELAXED);
-	if (sp_get(&to_tell))
-		sp_put(&sp_process.sites_due, true);
+	__atomic_fetch_or(&pending_notes, (1u << which) & ~load_relaxed(&reported_notes), __ATOMIC_RELAXED);
+	if (load_relaxed(&pending_notes))
+		store_relaxed(&sp_process.sites_due, true);
 }
 
 bool sp_unwind_has_notes(void)
 {
-	return sp_get(&to_tell) != 0;
+	return load_relaxed(&pending_notes) != 0;
 }
 
-void sp_unwind_tell(void)
+void sp_unwind_report_notes(void)
 {
-	uint32_t now = __atomic_exchange_n(&to_tell, 0, __ATOMIC_RELAXED);
+	uint32_t now = __atomic_exchange_n(&pending_notes, 0, __ATOMIC_RELAXED);
 
-	__atomic_fetch_or(&told, now, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&reported_notes, now, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < NOTES; i++)
 		if (now & 1u << i)
 			sp_process_note_quiet(notes[i]);
@@ -134,8 +134,8 @@ static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 
 static const struct object *object_of(uintptr_t address)
 {
-	for (uint32_t i = 0, n = sp_acquire(&n_objects); i < n; i++)
-		if (!sp_acquire(&objects[i].gone) && address - objects[i].low < objects[i].span)
+	for (uint32_t i = 0, n = load_acquire(&n_objects); i < n; i++)
+		if (!load_acquire(&objects[i].gone) && address - objects[i].low < objects[i].span)
 			return &objects[i];
 	return NULL;
 }
@@ -143,7 +143,7 @@ static const struct object *object_of(uintptr_t address)
 void sp_unwind_object(const struct sp_object *o)
 {
 	struct object is = { .low = o->low, .span = o->span, .runtime = is_runtime(o->path), .gone = true };
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	uint32_t i = 0;
 
 	if (object_of(o->low))
@@ -152,16 +152,16 @@ void sp_unwind_object(const struct sp_object *o)
 		read_pages(&is.tables);
 	else
 		is.tables.header = 0;
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	while (i < n_objects && !objects[i].gone)
 		i++;
 	if (!object_of(o->low) && i < OBJECTS) {
 		objects[i] = is;
-		sp_publish(&objects[i].gone, false);
+		store_release(&objects[i].gone, false);
 		if (i == n_objects)
-			sp_publish(&n_objects, i + 1);
+			store_release(&n_objects, i + 1);
 	}
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 }
 
 /* What calls PAPI may be on no start's stack, as where that was jumped to. */
@@ -186,7 +186,7 @@ bool sp_unwind_prepare(bool runtime_left_out)
 		if (!memory)
 			return false;
 		sp_wipe_on_fork(memory, RULES * sizeof(*rules));
-		sp_publish(&rules, memory);
+		store_release(&rules, memory);
 	}
 	memset(rules, 0, RULES * sizeof(*rules));
 	sp_elf_each(calls_papi, NULL);
@@ -203,48 +203,48 @@ static bool is_readable(uintptr_t word)
 }
 
 /* The page in which a call left its return address: all that is known of a stack that is met. */
-static void meet_stack(uintptr_t sp)
+static void prefault_stack(uintptr_t sp)
 {
-	sp_self.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
-	sp_self.stack_end = sp_self.stack_low + 4096;
-	sp_self.stack_whole = false;
+	sp_thread_state.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
+	sp_thread_state.stack_end = sp_thread_state.stack_low + 4096;
+	sp_thread_state.stack_whole = false;
 }
 
 /* Is what was verified of the stack that this stack pointer is of?  It may have grown since. */
 static void enter_stack(uintptr_t sp)
 {
-	uintptr_t low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095, at = sp_self.stack_low;
+	uintptr_t low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095, at = sp_thread_state.stack_low;
 
-	if (low - sp_self.stack_low < sp_self.stack_end - sp_self.stack_low)
+	if (low - sp_thread_state.stack_low < sp_thread_state.stack_end - sp_thread_state.stack_low)
 		return;
 	while (at > low && at - low <= 64 * 4096ul && is_readable(at - 4096 == low ? sp - sizeof(uintptr_t) : at - 4096))
 		at -= 4096;
 	if (at == low)
-		sp_self.stack_low = low;
+		sp_thread_state.stack_low = low;
 	else
-		meet_stack(sp);
+		prefault_stack(sp);
 }
 
 /* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page lies between. */
 static bool is_on_stack(uintptr_t word)
 {
-	if (word < sp_self.stack_low || word % sizeof(uintptr_t))
+	if (word < sp_thread_state.stack_low || word % sizeof(uintptr_t))
 		return false;
-	for (unsigned pages = 0; word >= sp_self.stack_end && !sp_self.stack_whole; pages++) {
-		if (word - sp_self.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
+	for (unsigned pages = 0; word >= sp_thread_state.stack_end && !sp_thread_state.stack_whole; pages++) {
+		if (word - sp_thread_state.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
 			return false;
-		if (is_readable(word - sp_self.stack_end < 4096 ? word : sp_self.stack_end))
-			sp_self.stack_end += 4096;
+		if (is_readable(word - sp_thread_state.stack_end < 4096 ? word : sp_thread_state.stack_end))
+			sp_thread_state.stack_end += 4096;
 		else
-			sp_self.stack_whole = true;
+			sp_thread_state.stack_whole = true;
 	}
-	return word < sp_self.stack_end;
+	return word < sp_thread_state.stack_end;
 }
 
 /* (Sanitizers take what lies between variables for nobody's.) */
 __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool take(uintptr_t *word, uintptr_t at, uintptr_t sp)
 {
-	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) || (SP_UNLIKELY(at >= sp_self.stack_end) && !is_on_stack(at)))
+	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) || (SP_UNLIKELY(at >= sp_thread_state.stack_end) && !is_on_stack(at)))
 		return false;
 	*word = *(const uintptr_t *)at;
 	return true;
@@ -276,7 +276,7 @@ static uint32_t first(uintptr_t to)
 static const struct rule_of *known(uintptr_t to)
 {
 	for (uint32_t i = first(to), tries = 0; rules && tries < RULES; i = (i + 1) % RULES, tries++) {
-		uintptr_t is = sp_acquire(&rules[i].to);
+		uintptr_t is = load_acquire(&rules[i].to);
 
 		if (is == to)
 			return &rules[i];
@@ -291,12 +291,12 @@ static const struct rule_of *keep(uintptr_t to, const struct sp_rule *is)
 	const struct rule_of *r = known(to);
 
 	for (uint32_t i = first(to), tries = 0; !r && rules && tries < RULES / 2; i = (i + 1) % RULES, tries++) {
-		uintptr_t was = sp_get(&rules[i].to);
+		uintptr_t was = load_relaxed(&rules[i].to);
 
 		if ((was && was != GONE) || !sp_cas(&rules[i].to, &was, CLAIMED))
 			continue;
 		rules[i].is = *is;
-		sp_publish(&rules[i].to, to);
+		store_release(&rules[i].to, to);
 		r = &rules[i];
 	}
 	return r;
@@ -316,12 +316,12 @@ static uint32_t walking;		/* a thread walks, or forks */
 static bool stuck;			/* one walked when its process was forked by a bare system call */
 static int loader;			/* the process that is loading now; 0: none */
 
-static bool enter(struct sp_held *held)
+static bool enter(struct sp_lock_state *lock_state)
 {
 	uint64_t until = 0;
 	bool in = false;
 
-	sp_signals_block(held);		/* no handler comes on top of a walk */
+	sp_signals_block(lock_state);		/* no handler comes on top of a walk */
 	for (unsigned tries = 0; !in; tries++) {
 		uint32_t none = 0;
 		uint64_t now;
@@ -337,39 +337,39 @@ static bool enter(struct sp_held *held)
 		(void)sp_sys(SYS_sched_yield);
 	}
 	if (!in)
-		sp_signals_restore(held);
+		sp_signals_restore(lock_state);
 	return in;
 }
 
-static void leave(const struct sp_held *held)
+static void leave(const struct sp_lock_state *lock_state)
 {
-	sp_publish(&walking, 0);
-	sp_signals_restore(held);
+	store_release(&walking, 0);
+	sp_signals_restore(lock_state);
 }
 
 /* Before fork: a walk of another thread takes microseconds, and its child would wait for libunwind's lock for ever. */
-static void hold(void)
+static void before_fork(void)
 {
-	struct timespec nap = { 0, 20000 };
+	struct timespec delay = { 0, 20000 };
 	uint32_t none = 0;
 	int saved = errno;
 
 	while (!sp_cas(&walking, &none, 1)) {
 		none = 0;
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 	}
 	errno = saved;
 }
 
 static void go_on(void)
 {
-	sp_publish(&walking, 0);
+	store_release(&walking, 0);
 }
 
 /* From the start: a fork that has begun calls no handler that is registered then. */
 __attribute__((constructor)) static void at_start(void)
 {
-	(void)pthread_atfork(hold, go_on, go_on);
+	(void)pthread_atfork(before_fork, go_on, go_on);
 }
 
 void sp_unwind_child(void)
@@ -377,7 +377,7 @@ void sp_unwind_child(void)
 	n_objects = 0;			/* what is a file's is not in a child's page table */
 	memset(&lock, 0, sizeof(lock));
 	stuck |= walking != 0;
-	told = to_tell = 0;
+	reported_notes = pending_notes = 0;
 }
 
 static const struct sp_tables *tables_of(uintptr_t code)
@@ -387,11 +387,11 @@ static const struct sp_tables *tables_of(uintptr_t code)
 	return o ? &o->tables : NULL;
 }
 
-static const struct sp_walk_asks asks = { is_on_stack, tables_of };
+static const struct sp_walk_callbacks callbacks = { is_on_stack, tables_of };
 
 static int own_object(const struct sp_object *o, void *address)
 {
-	if (!sp_elf_holds(o, (uintptr_t)address))
+	if (!sp_elf_contains(o, (uintptr_t)address))
 		return 0;
 	sp_unwind_object(o);
 	return 1;
@@ -412,7 +412,7 @@ static void open_walker(void)
 	if (sp_elf_each(is_taken, NULL))
 		return;
 	sp_dlerror_keep(&pending);
-	library = sp_own_open(SP_WALKER_LIBRARY);
+	library = sp_thread_counters_open(SP_WALKER_LIBRARY);
 	walker = library ? sp_real_dlsym(library, SP_WALKER_SYMBOL) : NULL;
 	sp_dlerror_back(&pending);
 }
@@ -420,24 +420,24 @@ static void open_walker(void)
 bool sp_unwind_load(void)
 {
 	static bool tried;
-	int own = (int)sp_sys(SYS_getpid), was = sp_get(&loader);
-	struct sp_held held;
+	int own = (int)sp_sys(SYS_getpid), was = load_relaxed(&loader);
+	struct sp_lock_state lock_state;
 
 	if (!tried && (!was || was == own)) {
-		sp_put(&loader, own);
+		store_relaxed(&loader, own);
 		open_walker();
 		tried = true;
-		sp_put(&loader, 0);
+		store_relaxed(&loader, 0);
 	}
 	if (!walker || stuck) {
 		note(stuck ? LEFT_BY_FORK : NO_WALKER);
 		return false;
 	}
 	sp_elf_each(own_object, (void *)(uintptr_t)walker->rehearse);
-	if (enter(&held)) {
-		meet_stack((uintptr_t)__builtin_frame_address(0));
-		walker->rehearse(&asks);
-		leave(&held);
+	if (enter(&lock_state)) {
+		prefault_stack((uintptr_t)__builtin_frame_address(0));
+		walker->rehearse(&callbacks);
+		leave(&lock_state);
 	}
 	return true;
 }
@@ -482,7 +482,7 @@ struct found {
 	uintptr_t unknown;		/* an address of an object that is not known; 0 */
 };
 
-static void put_rule(struct found *f, uint16_t number)
+static void add_rule(struct found *f, uint16_t number)
 {
 	if (number != SP_NO_RULE)
 		f->path->rule[f->n] = number;
@@ -501,11 +501,11 @@ static bool ends_before(struct found *f, uintptr_t to, const struct object *o)
 		return true;
 	}
 	if (!o && !may_be_code(to)) {
-		put_rule(f, SP_LEADS_NOWHERE);
+		add_rule(f, SP_LEADS_NOWHERE);
 		return true;
 	}
 	if (o && o->runtime && short_of_runtime) {
-		put_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_RUNTIME })));
+		add_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_RUNTIME })));
 		return true;
 	}
 	return false;
@@ -515,10 +515,10 @@ static void walk(struct found *f, uint32_t most, const struct sp_stack *from, ui
 {
 	struct sp_stack at = *from;
 	struct sp_rule rule;
-	enum sp_walk way;
+	enum sp_walk outcome;
 
-	meet_stack(at.sp);
-	if (!walker->begin(&asks))
+	prefault_stack(at.sp);
+	if (!walker->begin(&callbacks))
 		return;
 	for (uint32_t left = most + OWN_MOST; left && f->n < most; left--) {
 		const uintptr_t to = at.to;
@@ -527,28 +527,28 @@ static void walk(struct found *f, uint32_t most, const struct sp_stack *from, ui
 
 		if (f->n && ends_before(f, to, o))
 			return;
-		way = walker->step(&at, &rule);
-		if (way == SP_WALK_ENDS)
+		outcome = walker->step(&at, &rule);
+		if (outcome == SP_WALK_ENDS)
 			rule = (struct sp_rule){ .how = SP_RULE_ENDS };
-		r = way == SP_WALK_UNKNOWN || way == SP_WALK_LOST ? NULL : keep(to, &rule);
+		r = outcome == SP_WALK_UNKNOWN || outcome == SP_WALK_LOST ? NULL : keep(to, &rule);
 		if ((f->n || to == caller) && !sp_internal(sp_papi_used, to)) {
-			put_rule(f, number_of(r));
+			add_rule(f, number_of(r));
 			f->frame[f->n++] = to;
 		} else {
 			f->again &= !f->n;
 		}
-		if (way == SP_WALK_UNKNOWN)
+		if (outcome == SP_WALK_UNKNOWN)
 			f->unknown = to;
-		if (way == SP_WALK_BEYOND && f->n && f->n < most)
-			put_rule(f, SP_LEADS_NOWHERE);
-		if (way != SP_WALK_ON)
+		if (outcome == SP_WALK_BEYOND && f->n && f->n < most)
+			add_rule(f, SP_LEADS_NOWHERE);
+		if (outcome != SP_WALK_ON)
 			return;
 	}
 }
 
 static int add(const struct sp_object *o, void *address)
 {
-	if (!sp_elf_holds(o, *(uintptr_t *)address - 1))
+	if (!sp_elf_contains(o, *(uintptr_t *)address - 1))
 		return 0;
 	sp_unwind_object(o);
 	return 1;
@@ -557,7 +557,7 @@ static int add(const struct sp_object *o, void *address)
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller, struct sp_path *path, bool learn)
 {
 	struct found f = { .frame = frame, .path = path };
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int saved = errno;
 
 	for (unsigned tries = 0; tries < 16; tries++) {
@@ -565,12 +565,12 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 		f.n = 0;
 		f.again = true;
 		f.unknown = 0;
-		if (stuck || !enter(&held)) {
-			note(stuck ? LEFT_BY_FORK : BESIDE);
+		if (stuck || !enter(&lock_state)) {
+			note(stuck ? LEFT_BY_FORK : OTHER_UNWINDER);
 			break;
 		}
 		walk(&f, most, from, caller);
-		leave(&held);
+		leave(&lock_state);
 		if (!learn || !f.unknown || !sp_elf_each(add, &f.unknown))
 			break;
 	}
@@ -601,18 +601,18 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
 			break;
 		}
 		if (!r && f.n && !may_be_code(at.to)) {
-			put_rule(&f, SP_LEADS_NOWHERE);
+			add_rule(&f, SP_LEADS_NOWHERE);
 			break;
 		}
 		if (!r || sp_internal(sp_papi_used, at.to))
 			return 0;
-		put_rule(&f, number_of(r));
+		add_rule(&f, number_of(r));
 		if (f.n && short_of_runtime && (r->is.how & SP_RULE_RUNTIME))
 			break;
 		frame[f.n++] = at.to;
 		if (!follow(&at, &r->is)) {
 			if (!(r->is.how & SP_RULE_ENDS) && f.n < most)
-				put_rule(&f, SP_LEADS_NOWHERE);
+				add_rule(&f, SP_LEADS_NOWHERE);
 			break;
 		}
 	}
@@ -632,7 +632,7 @@ struct words {
 
 static uint32_t rule_at(const struct words *w, uint32_t i)
 {
-	return i < w->most ? sp_get(&w->rule[i]) : SP_NO_RULE;
+	return i < w->most ? load_relaxed(&w->rule[i]) : SP_NO_RULE;
 }
 
 /* The next one; false: there is none.  (Another thread may cut the path.) */
@@ -678,9 +678,9 @@ bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known)
 	known->nowhere = w.ends;
 	known->word[n].to = 0;
 	/* (All words are below the last frame's end.) */
-	known->limit = sp_self.stack_end - (uintptr_t)w.reach;
-	known->span = known->limit - sp_self.stack_low;
-	return !w.odd && (uint32_t)w.reach <= sp_self.stack_end - sp_self.stack_low;
+	known->limit = sp_thread_state.stack_end - (uintptr_t)w.reach;
+	known->span = known->limit - sp_thread_state.stack_low;
+	return !w.odd && (uint32_t)w.reach <= sp_thread_state.stack_end - sp_thread_state.stack_low;
 }
 
 /* (Linux gives no process more address bits unasked.) */
@@ -710,14 +710,14 @@ static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp, con
 /* Of a word. */
 static inline uintptr_t stack_room(uintptr_t sp)
 {
-	if (SP_UNLIKELY(sp - sizeof(sp) - sp_self.stack_low >= sp_self.stack_end - sp_self.stack_low))
+	if (SP_UNLIKELY(sp - sizeof(sp) - sp_thread_state.stack_low >= sp_thread_state.stack_end - sp_thread_state.stack_low))
 		enter_stack(sp);
-	return sp_self.stack_end - sp < sizeof(sp) ? 0 : sp_self.stack_end - sp - (sizeof(sp) - 1);
+	return sp_thread_state.stack_end - sp < sizeof(sp) ? 0 : sp_thread_state.stack_end - sp - (sizeof(sp) - 1);
 }
 
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 {
-	const uint32_t age = sp_acquire(&sp_steps_age);
+	const uint32_t age = load_acquire(&sp_steps_age);
 	const uintptr_t sp = from->sp;
 	const struct sp_step *s;
 	uintptr_t base = sp, to = from->to, room = 0;
@@ -730,7 +730,7 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 			return 0;
 		key = SP_STEP_KEY(frames, to);
 		s = sp_step_at(key, 0);
-		if (SP_UNLIKELY(sp_acquire(&s->key) != key) && !(s = sp_step_find(key)))
+		if (SP_UNLIKELY(load_acquire(&s->key) != key) && !(s = sp_step_find(key)))
 			return 0;
 		if (s->base == SP_STEP_SITE) {
 			const uint32_t site = (uint32_t)s->at;
@@ -745,7 +745,7 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 
 void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from, uint32_t frames, uint32_t site)
 {
-	const uint32_t age = sp_acquire(&sp_steps_age);
+	const uint32_t age = load_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
 	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
 	struct sp_word word;
@@ -787,9 +787,9 @@ void sp_unwind_unloaded(void)
 	for (uint32_t i = 0; i < n_objects; i++) {
 		if (seen[i] || objects[i].gone)
 			continue;
-		sp_put(&objects[i].gone, true);
+		store_relaxed(&objects[i].gone, true);
 		for (uint32_t k = 0; k < RULES; k++)
 			if (rules[k].to - 1 - objects[i].low < objects[i].span)
-				sp_put(&rules[k].to, GONE);
+				store_relaxed(&rules[k].to, GONE);
 	}
 }

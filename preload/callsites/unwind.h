@@ -59,7 +59,7 @@ uintptr_t sp_unwind_function(uintptr_t to);
 
 /* Notes of paths that could not be had; at leisure. */
 bool sp_unwind_has_notes(void);
-void sp_unwind_tell(void);
+void sp_unwind_report_notes(void);
 
 void sp_unwind_unloaded(void);		/* objects were unloaded */
 void sp_unwind_child(void);		/* in a child of fork */

@@ -101,7 +101,7 @@ static void store_pmus(const struct sp_real *papi)
 {
 	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0, most;
 	const void *c;
-	struct sp_held h;
+	struct sp_lock_state h;
 	struct sp_out o;
 
 	if (!version || !papi->PAPI_get_component_info || sp_store.header->pmus)
@@ -123,9 +123,9 @@ static void store_pmus(const struct sp_real *papi)
 
 /* Libsde's events have no metadata of PAPI's.  What nothing tells of is a whole count, as most are; of what is not registered
  * yet PAPI hands out -1, and then a value that nobody has zeroed. */
-static void ask_libsde(struct sp_event_seen *e, const char *name)
+static void query_libsde(struct sp_event_seen *e, const char *name)
 {
-	enum sp_sde answer = sp_sde_look(name, &e->kind, &e->data_type);
+	enum sp_sde answer = sp_sde_query(name, &e->kind, &e->data_type);
 
 	e->awaited = answer == SP_SDE_AWAITED;
 	if (e->awaited) {
@@ -137,7 +137,7 @@ static void ask_libsde(struct sp_event_seen *e, const char *name)
 	}
 }
 
-static const struct sp_where nowhere = { SP_PLACE_UNKNOWN, SP_NO_CPU };
+static const struct sp_where no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
 
 /* A preset of a component is counted where its natives are (PAPI 7.2: PAPI_CUDA_FP16_FMA:device=1); its own name does not
  * tell. */
@@ -151,7 +151,7 @@ static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_e
 		struct sp_where w = sp_place_of((enum sp_scope)t->scope, t->component, t->natives[i]);
 
 		if (i && (w.place != first.place || w.id != first.id))
-			return nowhere;
+			return no_place;
 		first = w;
 	}
 	return first;
@@ -217,18 +217,18 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	const PAPI_event_info_t *info = (const PAPI_event_info_t *)scratch;
 	struct described d;
-	struct sp_held h;
+	struct sp_lock_state h;
 	long id;
 
 	describe(papi, e, &d);
 	e->is_clock = sp_name_is_clock(d.t.name);
-	e->kind = sp_event_kind(d.fact, d.t.name, SP_EVENT_SAYS(info));
+	e->kind = sp_event_kind(d.fact, d.t.name, SP_EVENT_TRAITS(info));
 	e->data_type = (enum sp_data_type)d.t.data_type;
 	if (strcmp(d.t.component, "sde") == 0)
-		ask_libsde(e, d.t.name);
+		query_libsde(e, d.t.name);
 	find_terms(e, info);
 	e->on_device = d.t.scope == SP_SCOPE_DEVICE && e->code & 0x80000000u;
-	e->where = e->wandered ? nowhere : place_of(e, &d.t);
+	e->where = e->wandered ? no_place : place_of(e, &d.t);
 	e->name = digest(d.t.name);
 	e->same = find_same(e);
 	if (e->same)
@@ -256,7 +256,7 @@ static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *
 		return false;
 	describe(papi, e, &d);
 	if (e->awaited)
-		return sp_sde_look(d.t.name, &kind, &type) == SP_SDE_KNOWN;
+		return sp_sde_query(d.t.name, &kind, &type) == SP_SDE_KNOWN;
 	w = place_of(e, &d.t);
 	return w.place != e->where.place || w.id != e->where.id;
 }
@@ -287,7 +287,7 @@ static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 {
 	struct sp_event_seen *e = NULL;
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	sp_lock_take(&lock, &h);
 	if (!seen)
@@ -335,7 +335,7 @@ static long make_in(struct sp_event_seen *e, uint32_t domain)
 
 uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
 {
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	domain %= SP_COUNT(e->in_domain);
 	if (!domain)
@@ -351,7 +351,7 @@ uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
 
 void sp_event_is_of(struct sp_event_seen *e, const char *pmu)
 {
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	if (!e || e->has_pmu)
 		return;

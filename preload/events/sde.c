@@ -58,12 +58,12 @@ struct looking {
 	struct counter found;
 };
 
-static uint32_t filters;		/* of system calls, when PAPI was first called */
+static uint32_t seccomp_filters;		/* of system calls, when PAPI was first called */
 static uint32_t reads_left;		/* of READS */
 
 void sp_sde_begin(void)
 {
-	filters = sp_filters();
+	seccomp_filters = sp_seccomp_filters();
 }
 
 static bool copy(void *to, uintptr_t from, size_t bytes)
@@ -141,7 +141,7 @@ static bool search(struct looking *l, uintptr_t from, uintptr_t bytes)
 }
 
 /* PAPI takes its functions from the program's global scope; of several libsde the one that has the event is meant. */
-static int look_into(const struct sp_object *o, void *arg)
+static int find_sde(const struct sp_object *o, void *arg)
 {
 	if (!sp_elf_symbol(o, "sde_ti_read_counter"))
 		return 0;
@@ -178,7 +178,7 @@ static int type_of(const struct counter *c)
 	return of.type;
 }
 
-enum sp_sde sp_sde_look(const char *name, enum sp_kind *kind, enum sp_data_type *type)
+enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type *type)
 {
 	const char *own = strstr(name, ":::"), *end;
 	struct looking l = { .name = own ? own + 3 : name };
@@ -188,7 +188,7 @@ enum sp_sde sp_sde_look(const char *name, enum sp_kind *kind, enum sp_data_type 
 	l.library = end ? (size_t)(end - l.name) : 0;
 	reads_left = READS;
 	/* A program may have forbidden itself calls that it does not make. */
-	if (!l.library || sp_filters() > filters || !sp_elf_each(look_into, &l))
+	if (!l.library || sp_seccomp_filters() > seccomp_filters || !sp_elf_each(find_sde, &l))
 		return SP_SDE_UNKNOWN;
 	if (l.found.class == PLACEHOLDER)
 		return SP_SDE_AWAITED;

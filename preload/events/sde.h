@@ -19,7 +19,7 @@ enum sp_sde {
 
 /* Of the event that PAPI calls so ("sde:::LIB::EVENT").  kind and type are written where it is known.  May take the loader's
  * lock; called by one thread at a time, when an event is first met, never while anything counts. */
-enum sp_sde sp_sde_look(const char *name, enum sp_kind *kind, enum sp_data_type *type);
+enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type *type);
 
 /* PAPI is called for the first time in this process. */
 void sp_sde_begin(void);

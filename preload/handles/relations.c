@@ -21,7 +21,7 @@ void sp_api_forget(void)
 
 static bool is_slot(const struct sspapi_relation *rel)
 {
-	for (uint32_t c = 0; c < sp_acquire(&n_chunks); c++) {
+	for (uint32_t c = 0; c < load_acquire(&n_chunks); c++) {
 		uintptr_t at = (uintptr_t)rel - (uintptr_t)chunks[c];
 
 		if (at < SLOTS * sizeof(*rel))
@@ -32,27 +32,27 @@ static bool is_slot(const struct sspapi_relation *rel)
 
 static bool alive(const struct sspapi_relation *rel)
 {
-	uint32_t generation = sp_acquire(&rel->generation);
+	uint32_t generation = load_acquire(&rel->generation);
 
-	return generation && generation == sp_process.generation && sp_process.counting && !sp_get(&rel->leaving);
+	return generation && generation == sp_process.generation && sp_process.counting && !load_relaxed(&rel->leaving);
 }
 
-bool sp_api_take(const struct sspapi_relation *rel, struct sp_held *held)
+bool sp_api_take(const struct sspapi_relation *rel, struct sp_lock_state *lock_state)
 {
 	struct sspapi_relation *r = (struct sspapi_relation *)rel;
 
 	if (!rel || !is_slot(rel) || !alive(rel))
 		return false;
-	sp_lock_take(&r->lock, held);
+	sp_lock_take(&r->lock, lock_state);
 	if (alive(r))
 		return true;
-	sp_lock_give(&r->lock, held);
+	sp_lock_give(&r->lock, lock_state);
 	return false;
 }
 
-void sp_api_give(const struct sspapi_relation *rel, struct sp_held *held)
+void sp_api_give(const struct sspapi_relation *rel, struct sp_lock_state *lock_state)
 {
-	sp_lock_give(&((struct sspapi_relation *)rel)->lock, held);
+	sp_lock_give(&((struct sspapi_relation *)rel)->lock, lock_state);
 }
 
 static struct sspapi_relation *free_slot(void)
@@ -68,24 +68,24 @@ static struct sspapi_relation *free_slot(void)
 	chunks[n_chunks] = sp_map(SLOTS * sizeof(struct sspapi_relation));
 	if (!chunks[n_chunks])
 		return NULL;
-	sp_publish(&n_chunks, n_chunks + 1);
+	store_release(&n_chunks, n_chunks + 1);
 	return chunks[n_chunks - 1];
 }
 
 struct sspapi_relation *sp_api_new(void)
 {
 	struct sspapi_relation *r;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&pool, &held);
+	sp_lock_take(&pool, &lock_state);
 	r = free_slot();
 	if (r) {
 		memset((char *)r + sizeof(r->lock), 0, sizeof(*r) - sizeof(r->lock));
 		r->latest_cpu = SP_NO_CPU;
 		r->own = true;
-		sp_publish(&r->generation, sp_process.generation);
+		store_release(&r->generation, sp_process.generation);
 	}
-	sp_lock_give(&pool, &held);
+	sp_lock_give(&pool, &lock_state);
 	return r;
 }
 
@@ -97,7 +97,7 @@ static void find_codes(struct sp_binding *p)
 	sp_off off = sp_store.header->lists.events;
 
 	for (uint64_t left = sp_store.region.used / 64; left-- && off; off = v->next) {
-		v = sp_image_block(&sp_store.image, off, SP_BLOCK_EVENT, sizeof(*v));
+		v = sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_EVENT, sizeof(*v));
 		if (!v)
 			return;
 		for (uint32_t e = 0; e < p->key.k; e++)
@@ -125,7 +125,7 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 	p->key.event = memcpy(p->codes + k, key->event, k * sizeof(uint32_t));
 	if (key->kinds)
 		p->kinds = memcpy((uint8_t *)(p->key.event + k), key->kinds, k);
-	if (sp_model_one(&p->model, &sp_store.image, off, false) < 0) {
+	if (sp_model_one(&p->model, &sp_store.reader, off, false) < 0) {
 		sp_unmap(p, bytes);
 		return NULL;
 	}
@@ -151,16 +151,16 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread, const
 	struct sp_relation_key own = *key;
 	struct sp_relation *r;
 	struct sp_binding *p;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	sp_off off = 0;
 
 	for (p = rel->parts; p; p = p->next)
 		if (same(&p->key, key))
 			return p;
 	own.flags |= SP_RELATION_API | SP_RELATION_HELD;
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	r = sp_store_relation(&sp_store, thread, &own, all, NULL, &off);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	p = r ? make_part(&own, r, off) : NULL;
 	if (p) {
 		p->next = rel->parts;
@@ -184,7 +184,7 @@ void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct s
 	p->key.event = event;
 	p->key.flags |= SP_RELATION_API | SP_RELATION_HELD;
 	sp_model_close(&p->model);
-	if (sp_model_one(&p->model, &sp_store.image, off, false) == 0)
+	if (sp_model_one(&p->model, &sp_store.reader, off, false) == 0)
 		find_codes(p);
 }
 
@@ -201,7 +201,7 @@ static bool has_slot(sp_off off)
 	return false;
 }
 
-static void hold(struct sp_relation *r, sp_off off)
+static void keep_relation(struct sp_relation *r, sp_off off)
 {
 	struct sp_relation_key key = { .event_set = r->event_set, .k = r->k, .event = (const uint32_t *)(r + 1),
 				       .target = (enum sp_target)r->target, .target_id = r->target_id,
@@ -215,41 +215,41 @@ static void hold(struct sp_relation *r, sp_off off)
 	slot->latest_cpu = SP_NO_CPU;
 	slot->parts = slot->current = p;
 	__atomic_fetch_or(&r->flags, SP_RELATION_HELD, __ATOMIC_RELAXED);
-	sp_publish(&slot->generation, sp_process.generation);
+	store_release(&slot->generation, sp_process.generation);
 }
 
-static void hold_all(void)
+static void keep_all_relations(void)
 {
 	uint64_t left = sp_store.region.used / 64;
 	const struct sp_thread *t;
 	const struct sp_relation *r;
 
 	for (sp_off at = sp_store.header->lists.threads; at && left--; at = t->next) {
-		t = sp_image_block(&sp_store.image, at, SP_BLOCK_THREAD, sizeof(*t));
+		t = sp_store_reader_block(&sp_store.reader, at, SP_BLOCK_THREAD, sizeof(*t));
 		if (!t)
 			return;
 		for (sp_off off = t->tid ? t->relations : 0; off && left--; off = r->next) {
-			r = sp_image_block(&sp_store.image, off, SP_BLOCK_RELATION, sizeof(*r));
+			r = sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_RELATION, sizeof(*r));
 			if (!r || !r->k || r->k > SP_EVENTS_MAX || sp_relation_layout(r->k, r->cells).bytes > r->b.bytes)
 				break;
 			if (!(r->flags & SP_RELATION_API) && !has_slot(off))
-				hold((struct sp_relation *)r, off);
+				keep_relation((struct sp_relation *)r, off);
 		}
 	}
 }
 
 void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg)
 {
-	struct sp_held held, store;
+	struct sp_lock_state lock_state, store;
 
 	if (!sp_process.counting || !sp_process_is_ours() || !sp_store.header)
 		return;
-	sp_lock_take(&pool, &held);
+	sp_lock_take(&pool, &lock_state);
 	sp_lock_take(&sp_store.lock, &store);
-	hold_all();
+	keep_all_relations();
 	sp_lock_give(&sp_store.lock, &store);
-	sp_lock_give(&pool, &held);
-	for (uint32_t i = 0; i < sp_acquire(&n_chunks) * SLOTS; i++) {
+	sp_lock_give(&pool, &lock_state);
+	for (uint32_t i = 0; i < load_acquire(&n_chunks) * SLOTS; i++) {
 		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
 
 		if (alive(r) && !fn(r, arg))

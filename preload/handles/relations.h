@@ -44,8 +44,8 @@ struct sspapi_relation {
 };
 
 /* Locks rel if it is one; false: wrong.  The process is known to be set up. */
-bool sp_api_take(const struct sspapi_relation *rel, struct sp_held *held);
-void sp_api_give(const struct sspapi_relation *rel, struct sp_held *held);
+bool sp_api_take(const struct sspapi_relation *rel, struct sp_lock_state *lock_state);
+void sp_api_give(const struct sspapi_relation *rel, struct sp_lock_state *lock_state);
 
 struct sspapi_relation *sp_api_new(void);
 

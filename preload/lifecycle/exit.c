@@ -5,7 +5,7 @@
  * dump that is being written.  After abort and fatal signals the live file is what is left.
  *
  * A dump at exit: at_exit (the destructor) or at_last (last on libc's list) call dump_at,
- * that dump_once, dump_as_user, dump, write_all, write_one; then settle_live.
+ * that dump_once, dump_as_user, dump, write_all, write_one; then finish_live_file.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,7 +36,7 @@
 #include "exit.h"
 
 static bool expected;
-static uint32_t door;			/* the thread that writes (enter); 0: none */
+static uint32_t exit_winner;			/* the thread that writes (enter); 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
@@ -49,25 +49,25 @@ static bool closed;			/* the process ends now: who comes has nothing to wait for
 static bool cut;			/* standard error took no more of this dump */
 static bool repeated;			/* what was booked since is written, too, and nobody books any more */
 static bool written;			/* the last dump of the end was, whole */
-static bool settled;			/* the live file was removed, or could not be; not before: who sees it ends the process */
+static bool is_live_file_done;			/* the live file was removed, or could not be; not before: who sees it ends the process */
 static bool alone;			/* when it was begun, no other thread was there to book */
 static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0: none is written */
-static uint32_t holder;			/* the thread that ends the process now: the others' readings wait; 0: none */
+static uint32_t ending_thread;			/* the thread that ends the process now: the others' readings wait; 0: none */
 static bool loose;			/* they have waited long enough */
 
 void sp_end_expect_dump(void)
 {
-	sp_put(&expected, true);
+	store_relaxed(&expected, true);
 }
 
 void sp_end_child(void)
 {
 	expected = false;
-	door = leaving = turn = holder = finishing = 0;
+	exit_winner = leaving = turn = ending_thread = finishing = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
 	writing = 0;
-	ended = since = closed = repeated = loose = settled = false;
+	ended = since = closed = repeated = loose = is_live_file_done = false;
 }
 
 /* ---- where to --------------------------------------------------------- */
@@ -89,7 +89,7 @@ static const char *why_none(const char *path)
 	(void)sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0);
 	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO" :
 	       S_ISSOCK(s.st_mode) ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)" :
-	       s.st_rdev == DEV_TTY ? "this process has no terminal" : sp_say_error(ENXIO);
+	       s.st_rdev == DEV_TTY ? "this process has no terminal" : sp_diag_error(ENXIO);
 }
 
 static const char *why(const char *path, int error)
@@ -100,9 +100,9 @@ static const char *why(const char *path, int error)
 	case -ETIMEDOUT:
 		return "whoever reads this takes nothing";
 	case -EPERM:
-		return is_fifo(path) ? "this FIFO is another user's" : sp_say_error(error);
+		return is_fifo(path) ? "this FIFO is another user's" : sp_diag_error(error);
 	default:
-		return sp_folder_why(error) ?: sp_say_error(error);
+		return sp_parent_dir_error(error) ?: sp_diag_error(error);
 	}
 }
 
@@ -121,7 +121,7 @@ static void failed(const char *path, int error)
 	else
 		sp_out_text(&o, why(path, error));
 	if (*live && !sp_store.region.truncated) {
-		bool torn = sp_store.region.torn, any = !torn || sp_get(&sp_store.in_file);
+		bool torn = sp_store.region.torn, any = !torn || load_relaxed(&sp_store.in_file);
 
 		if (any) {
 			sp_out_text(&o, "; `sspapi recover` makes ");
@@ -135,18 +135,18 @@ static void failed(const char *path, int error)
 		}
 	}
 	text[o.used] = 0;
-	sp_process_say(SP_SAY_ERROR, "the dump was not written", text);
+	sp_process_diag(SP_DIAG_ERROR, "the dump was not written", text);
 }
 
 /* What could not be said meanwhile is a note of this dump, too. */
-static void look_at_notes(struct sp_model *m)
+static void gather_notes(struct sp_model *m)
 {
 	m->h.lists.notes = sp_store.header->lists.notes;
 	m->h.kept.notes = sp_store.header->kept.notes;
 }
 
 /* What standard error did not take, and no live file has: to the default's name. */
-static int write_aside(const struct sp_view *v, const struct sp_show *s)
+static int write_other_file(const struct sp_format_writer *v, const struct sp_selection *s)
 {
 	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];	/* one dump at a time */
 	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
@@ -156,35 +156,35 @@ static int write_aside(const struct sp_view *v, const struct sp_show *s)
 	if (r < 0)
 		return r;
 	sp_process_note(sp_text_f(text, sizeof(text), "nobody reads standard error: the dump is cut off there, and all of it is in %s", name));
-	look_at_notes(s->m);
+	gather_notes(s->m);
 	return sp_output_write(&output, name, sp_process_who(), v, s);
 }
 
-static int write_error(const struct sp_view *v, const struct sp_show *s)
+static int write_error(const struct sp_format_writer *v, const struct sp_selection *s)
 {
-	int fd = sp_say_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, false, v, s);
+	int fd = sp_diag_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, false, v, s);
 
 	cut = r == -ETIMEDOUT;
 	if (cut && (!*sp_store.region.path || sp_store.region.torn))
-		r = write_aside(v, s);
+		r = write_other_file(v, s);
 	if (r < 0)
 		failed("standard error", r);
 	return r;
 }
 
 /* Without memory for a model, that is the store as it is. */
-static bool can_write(const struct sp_view *v, const struct sp_model *m)
+static bool can_write(const struct sp_format_writer *v, const struct sp_model *m)
 {
 	return m->memory || v->can & SP_CAN_READ;
 }
 
-/* `told`: a form before this one could not be written, for the same reason, as a rule. */
-static int write_one(const char *name, const struct sp_view *v, const struct sp_show *s, bool rename_it, bool told)
+/* `was_reported`: a form before this one could not be written, for the same reason, as a rule. */
+static int write_one(const char *name, const struct sp_format_writer *v, const struct sp_selection *s, bool rename_it, bool was_reported)
 {
 	char path[SP_CONF_PATH];
 	int r;
 
-	look_at_notes(s->m);
+	gather_notes(s->m);
 	if (strcmp(sp_conf.output, "-") == 0)
 		return write_error(v, s);
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
@@ -192,21 +192,21 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
 		r = -ENOMEM;
 	if (r == 0)
 		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, s);
-	if (r < 0 && !told)
+	if (r < 0 && !was_reported)
 		failed(rename_it ? path : name, r);
 	else if (r == 0)
-		sp_process_say(SP_SAY_DETAIL, "dump written", output.path);
+		sp_process_diag(SP_DIAG_DETAIL, "dump written", output.path);
 	return r;
 }
 
 /* What the text says of where to look further: the store that is written beside it, by its name if
  * nobody else has that. */
-static void name_store(struct sp_show *s, const char *name, const char *forms, bool several)
+static void name_store(struct sp_selection *s, const char *name, const char *formats, bool several)
 {
 	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	s->all = sp_conf.verbose >= 2;
-	s->file = SP_VIEW_NO_STORE;
-	if (several && sp_form_among(forms, SP_CAN_READ, SP_CAN_READ) && sp_output_name_for(path, sizeof(path), name, sp_view_of(SP_FORM_store)) == 0) {
+	s->file = SP_FORMAT_NO_STORE;
+	if (several && sp_format_among(formats, SP_CAN_READ, SP_CAN_READ) && sp_output_name_for(path, sizeof(path), name, sp_format_writer_of(SP_FORMAT_store)) == 0) {
 		struct sp_out o;
 
 		sp_memory_init(&o, word, sizeof(word));
@@ -216,10 +216,10 @@ static void name_store(struct sp_show *s, const char *name, const char *forms, b
 }
 
 /* 0 if all of it is written. */
-static int write_all(struct sp_show *s)
+static int write_all(struct sp_selection *s)
 {
 	const char *p = sp_conf.format;
-	const struct sp_view *v = sp_view_by_extension(sp_conf.output);
+	const struct sp_format_writer *v = sp_format_writer_by_extension(sp_conf.output);
 	/* One form alone goes to the name as given; the default's name was not given. */
 	bool several = strchr(p, ',') != NULL || !sp_conf.output_set;
 	char name[SP_CONF_PATH];
@@ -233,11 +233,11 @@ static int write_all(struct sp_show *s)
 	cut = false;
 	name_store(s, name, p, several);
 	if (!*p)
-		r = write_one(name, v ? v : sp_view_of(SP_FORM_text), s, false, false);
+		r = write_one(name, v ? v : sp_format_writer_of(SP_FORMAT_text), s, false, false);
 	while (*p && (several || r == 0)) {
 		size_t n = strcspn(p, ",");
 
-		v = sp_view_by_name(p, n);
+		v = sp_format_writer_by_name(p, n);
 		if (v && write_one(name, v, s, several, r < 0) < 0)
 			r = -EIO;
 		p += n + (p[n] == ',');
@@ -246,38 +246,38 @@ static int write_all(struct sp_show *s)
 }
 
 /* Does the live file's folder have another name by now, or none (chroot, pivot_root)? */
-static bool folder_moved(const char *path)
+static bool dir_moved(const char *path)
 {
-	char folder[sizeof(sp_store.region.path)];
+	char dir[sizeof(sp_store.region.path)];
 	struct stat s;
 
-	strcpy(folder, path);
-	*strrchr(folder, '/') = 0;
-	return sp_sys(SYS_newfstatat, AT_FDCWD, folder, &s, 0) < 0 || (uint64_t)s.st_dev != sp_store.region.file_dev;
+	strcpy(dir, path);
+	*strrchr(dir, '/') = 0;
+	return sp_sys(SYS_newfstatat, AT_FDCWD, dir, &s, 0) < 0 || (uint64_t)s.st_dev != sp_store.region.file_dev;
 }
 
 /* The live file has done its work once a dump of the end is safe; if that could not
  * be written, it is what is left. */
-static void settle_live(bool safe)
+static void finish_live_file(bool safe)
 {
 	const char *path = sp_store.region.path;
 	char text[sizeof(sp_store.region.path) + 200];
 	long r;
 
-	if (!*path || sp_get(&settled) || !(safe || sp_store.region.truncated))
+	if (!*path || load_relaxed(&is_live_file_done) || !(safe || sp_store.region.truncated))
 		return;
 	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
-	sp_publish(&settled, true);
-	if (r == 0 || (r == -ENOENT && !folder_moved(path)))
+	store_release(&is_live_file_done, true);
+	if (r == 0 || (r == -ENOENT && !dir_moved(path)))
 		return;			/* (gone before us) */
 	strcpy(text, path);
 	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
 	if (r != -ENOENT)
-		strncat(text, sp_say_error((int)r), 100);
-	sp_process_say(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
+		strncat(text, sp_diag_error((int)r), 100);
+	sp_process_diag(SP_DIAG_WARNING, "the live file is to be removed, and could not be", text);
 }
 
-static void nap(void)
+static void delay(void)
 {
 	struct timespec ms = { 0, 1000000 };
 
@@ -286,7 +286,7 @@ static void nap(void)
 
 /* ---- the door --------------------------------------------------------- */
 
-#define DOOR_MS	30000			/* a large dump on a slow disk */
+#define DUMP_WAIT_MS	30000			/* a large dump on a slow disk */
 
 /* Whoever comes while another thread writes waits for it, since it may be about to
  * end the process; not for ever, since that thread may be stopped.  A handler on
@@ -295,30 +295,30 @@ static bool enter(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
 
-	for (int tries = 0; tries < DOOR_MS; tries++) {
-		if (sp_get(&closed) && sp_get(&ending) != own)
+	for (int tries = 0; tries < DUMP_WAIT_MS; tries++) {
+		if (load_relaxed(&closed) && load_relaxed(&ending) != own)
 			return false;
-		if (sp_cas(&door, &who, own))
+		if (sp_cas(&exit_winner, &who, own))
 			return true;
 		if (who == own)
 			return false;
 		who = 0;
-		nap();
+		delay();
 	}
 	return false;
 }
 
 static void leave(void)
 {
-	sp_publish(&door, 0);
+	store_release(&exit_winner, 0);
 }
 
 /* Has nobody cut the live file?  To touch a page that is gone would end the program. */
 static bool file_is_whole(void)
 {
 	struct sp_region *r = &sp_store.region;
-	const struct sp_piece *last = &r->piece[sp_acquire(&r->pieces) - 1];
-	uint64_t had = last->off + sp_acquire(&last->ready);	/* before the look: another thread may make it grow */
+	const struct sp_piece *last = &r->piece[load_acquire(&r->pieces) - 1];
+	uint64_t had = last->off + load_acquire(&last->ready);	/* before the look: another thread may make it grow */
 	struct stat s;
 
 	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -330,11 +330,11 @@ static bool file_is_whole(void)
 /* Nothing leaves the lists while we read them; what was about to has. */
 static void begin_reading(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	__atomic_fetch_add(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
-	if (sp_lock_try(&sp_store.lock, &held, 1000))
-		sp_lock_give(&sp_store.lock, &held);
+	if (sp_lock_try(&sp_store.lock, &lock_state, 1000))
+		sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 static void end_reading(void)
@@ -342,20 +342,20 @@ static void end_reading(void)
 	__atomic_fetch_sub(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
 }
 
-int sp_end_look(struct sp_model *m)
+int sp_end_open_model(struct sp_model *m)
 {
 	int r;
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return -ENODATA;
 	begin_reading();
-	r = sp_model_open(m, &sp_store.image);
+	r = sp_model_open(m, &sp_store.reader);
 	if (r < 0)
 		end_reading();
 	return r;
 }
 
-void sp_end_looked(struct sp_model *m)
+void sp_end_close_model(struct sp_model *m)
 {
 	sp_model_close(m);
 	end_reading();
@@ -363,29 +363,29 @@ void sp_end_looked(struct sp_model *m)
 
 /* Opens the model, writes, closes it. Between enter() and leave(). `path` NULL: the output's own
  * name and forms. */
-static int dump(enum sp_end how, const char *path, const struct sp_view *view)
+static int dump(enum sp_end how, const char *path, const struct sp_format_writer *view)
 {
 	struct sp_quiet quiet;
 	struct sp_fpu fpu;
 	struct sp_model m;
-	struct sp_show s = { .m = &m };
+	struct sp_selection s = { .m = &m };
 	int r;
 
 	if (!file_is_whole()) {
 		failed(sp_conf.output, -ESTALE);
 		return -ESTALE;
 	}
-	sp_watched_look();
-	sp_process_torn();
+	sp_attached_scan();
+	sp_process_report_truncated();
 	output.own_start_ns = sp_process_start_ns();
-	sp_put(&sp_store.header->process.end_ns, sp_now_ns());
-	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
+	store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
+	store_relaxed(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
 	sp_counting_sum();
 	sp_quiet_begin(&quiet);
 	sp_fpu_begin(&fpu);
-	sp_sites_name(sp_get(&finishing) == (uint32_t)sp_sys(SYS_gettid));
-	r = sp_model_open(&m, &sp_store.image);
+	sp_sites_name(load_relaxed(&finishing) == (uint32_t)sp_sys(SYS_gettid));
+	r = sp_model_open(&m, &sp_store.reader);
 	if (r < 0 && (r != -ENOMEM || (path && !can_write(view, &m)))) {
 		failed(sp_conf.output, r);
 	} else {
@@ -402,15 +402,15 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 /* To the output's name, which is not the program's own choice. */
 static int dump_as_user(enum sp_end how)
 {
-	struct sp_rights rights;
-	int r = sp_rights_lower(&rights);
+	struct sp_fs_creds creds;
+	int r = sp_fs_creds_drop(&creds);
 
 	if (r < 0) {
 		failed(sp_conf.output, r);
 		return r;
 	}
 	r = dump(how, NULL, NULL);
-	sp_rights_back(&rights);
+	sp_fs_creds_restore(&creds);
 	return r;
 }
 
@@ -432,11 +432,11 @@ static unsigned begin_end(enum sp_end how)
 	if (alone && how == SP_END_EXEC)	/* which may fail */
 		return 0;
 	__atomic_store_n(&sp_process.dumped, true, __ATOMIC_SEQ_CST);
-	sp_sets_cool();
+	sp_sets_disable_fast_path();
 	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
 		;			/* (a nap would let others end the process) */
-	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_booking_beside()) != 0; i++)
-		nap();
+	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_others_booking()) != 0; i++)
+		delay();
 	return booking;
 }
 
@@ -445,55 +445,55 @@ static void dump_once(enum sp_end how)
 {
 	unsigned booking;
 
-	if (is_last(how) && sp_get(&ended) && (!sp_get(&since) || sp_get(&repeated)))
+	if (is_last(how) && load_relaxed(&ended) && (!load_relaxed(&since) || load_relaxed(&repeated)))
 		return;
 	if (is_last(how))
-		sp_put(&ending, (uint32_t)sp_sys(SYS_gettid));
-	sp_put(&ended, false);
-	sp_put(&repeated, sp_get(&holder) != 0);
+		store_relaxed(&ending, (uint32_t)sp_sys(SYS_gettid));
+	store_relaxed(&ended, false);
+	store_relaxed(&repeated, load_relaxed(&ending_thread) != 0);
 	do {
-		sp_put(&since, false);
+		store_relaxed(&since, false);
 		booking = begin_end(how);
-		sp_put(&sp_store.header->process.end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
-		sp_publish(&sp_store.header->end, how);
-		sp_put(&written, dump_as_user(how) == 0);
-	} while (booking && sp_sets_booking_beside() < booking);
+		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
+		store_release(&sp_store.header->end, how);
+		store_relaxed(&written, dump_as_user(how) == 0);
+	} while (booking && sp_sets_others_booking() < booking);
 	last_end = how;
-	sp_put(&ended, is_last(how));
+	store_relaxed(&ended, is_last(how));
 }
 
 /* Other threads that call PAPI from now on book, and get no answer until the process has ended: natively it ends within
  * microseconds, and no dump could have what they count while one is written. */
-static void hold(void)
+static void stop_others(void)
 {
 	uint32_t nobody = 0;
 
-	(void)__atomic_compare_exchange_n(&holder, &nobody, (uint32_t)sp_sys(SYS_gettid), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	(void)__atomic_compare_exchange_n(&ending_thread, &nobody, (uint32_t)sp_sys(SYS_gettid), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-static void dump_at(enum sp_end how, bool hold_others)
+static void dump_at(enum sp_end how, bool has_to_stop_others)
 {
 	int saved = errno;
 
 	if (!sp_process_is_ours() || !sp_store.header)
 		return;
-	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
+	if (!load_relaxed(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
-			settle_live(true);
+			finish_live_file(true);
 		return;
 	}
-	if (hold_others)
-		hold();
+	if (has_to_stop_others)
+		stop_others();
 	if (enter()) {
-		sp_publish(&writing, sp_boot_ns());
+		store_release(&writing, sp_boot_ns());
 		dump_once(how);
-		if (alone || sp_get(&holder))
-			settle_live(written);
-		sp_publish(&writing, 0);
+		if (alone || load_relaxed(&ending_thread))
+			finish_live_file(written);
+		store_release(&writing, 0);
 		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
 			leave();
 	} else if (is_last(how)) {
-		sp_put(&closed, true);		/* nobody else waits that long */
+		store_relaxed(&closed, true);		/* nobody else waits that long */
 	}
 	errno = saved;
 }
@@ -503,15 +503,15 @@ static void after_exec(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
-	if (sp_get(&holder) == own && !sp_get(&ended)) {
+	if (load_relaxed(&ending_thread) == own && !load_relaxed(&ended)) {
 		sp_process.dumped = false;
-		sp_put(&holder, 0);
+		store_relaxed(&ending_thread, 0);
 	}
-	if (sp_get(&door) == own)
+	if (load_relaxed(&exit_winner) == own)
 		leave();
 }
 
-int sp_end_snapshot(const char *path, const struct sp_view *view)
+int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
 {
 	int r;
 
@@ -524,17 +524,17 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 	return r;
 }
 
-#define HELD_MS	2000			/* without a dump that is being written: libc flushes its streams then, no more */
+#define FLUSH_WAIT_MS	2000			/* without a dump that is being written: libc flushes its streams then, no more */
 
 /* By a thread that has booked, and would return to the program. */
 static void wait_for_end(void)
 {
 
-	for (int ms = 0; ms < HELD_MS && sp_get(&holder); ms += !sp_get(&door))
-		nap();
-	if (sp_get(&holder)) {			/* (who reads the program's output stalls, perhaps) */
-		sp_put(&loose, true);
-		sp_put(&holder, 0);
+	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&ending_thread); ms += !load_relaxed(&exit_winner))
+		delay();
+	if (load_relaxed(&ending_thread)) {			/* (who reads the program's output stalls, perhaps) */
+		store_relaxed(&loose, true);
+		store_relaxed(&ending_thread, 0);
 	}
 }
 
@@ -545,14 +545,14 @@ void sp_end_again(void)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
 	int saved = errno;
 
-	if (sp_get(&ended))
-		sp_publish(&sp_store.header->end, SP_END_NONE);	/* recover does not take the dump for all there is */
+	if (load_relaxed(&ended))
+		store_release(&sp_store.header->end, SP_END_NONE);	/* recover does not take the dump for all there is */
 	__atomic_store_n(&since, true, __ATOMIC_SEQ_CST);
-	who = __atomic_load_n(&holder, __ATOMIC_SEQ_CST);
+	who = __atomic_load_n(&ending_thread, __ATOMIC_SEQ_CST);
 	if (who && who != own)
 		wait_for_end();
-	if (sp_get(&ended) && (sp_get(&loose) || sp_get(&ending) == own)) {
-		sp_put(&repeated, false);
+	if (load_relaxed(&ended) && (load_relaxed(&loose) || load_relaxed(&ending) == own)) {
+		store_relaxed(&repeated, false);
 		dump_at(last_end, false);
 	}
 	errno = saved;
@@ -562,8 +562,8 @@ void sp_end_again(void)
  * none, a snapshot what there is now. */
 __attribute__((destructor)) static void at_exit(void)
 {
-	sp_put(&finishing, (uint32_t)sp_sys(SYS_gettid));
-	if (!sp_process_is_ours() || !sp_store.header || !sp_sets_run_beside())
+	store_relaxed(&finishing, (uint32_t)sp_sys(SYS_gettid));
+	if (!sp_process_is_ours() || !sp_store.header || !sp_sets_others_running())
 		dump_at(SP_END_EXIT, false);
 	else if (!*sp_store.region.path || sp_store.region.torn)
 		(void)sp_end_snapshot(NULL, NULL);
@@ -591,19 +591,19 @@ static void *next(const char *name)
 
 static bool may_be_dumped(void)
 {
-	return sp_process_is_ours() && sp_store.header && sp_get(&expected) && !sp_get(&closed) &&
-	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid);
+	return sp_process_is_ours() && sp_store.header && load_relaxed(&expected) && !load_relaxed(&closed) &&
+	       load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid);
 }
 
-static bool to_be_settled(void)
+static bool has_live_file(void)
 {
-	return *sp_store.region.path && !sp_acquire(&settled) && (sp_get(&written) || sp_store.region.truncated);
+	return *sp_store.region.path && !load_acquire(&is_live_file_done) && (load_relaxed(&written) || sp_store.region.truncated);
 }
 
 /* Is there something to wait for, to write, or to remove? */
 static bool to_be_dumped(void)
 {
-	return may_be_dumped() && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)) || to_be_settled());
+	return may_be_dumped() && (!load_relaxed(&ended) || (load_relaxed(&since) && !load_relaxed(&repeated)) || has_live_file());
 }
 
 /* The last of the exit that is not libc's own.  What other threads have booked since the dump is written once more: from
@@ -612,22 +612,22 @@ static bool to_be_dumped(void)
 static bool finish(void)
 {
 	if (may_be_dumped())
-		hold();
+		stop_others();
 	if (to_be_dumped())
 		return true;
-	if (sp_process_is_ours() && sp_get(&ended))
-		sp_put(&closed, true);
+	if (sp_process_is_ours() && load_relaxed(&ended))
+		store_relaxed(&closed, true);
 	return false;
 }
 
 /* A line has told where the counts go: where there are none another says so, once. */
 static void keep_promise(void)
 {
-	static bool told;
+	static bool was_reported;
 
-	if (!sp_process_is_promised() || sp_get(&expected) || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+	if (!sp_process_is_promised() || load_relaxed(&expected) || __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
-	(void)sp_say(SP_SAY_WARNING, "nothing was counted, so no file was written: this process has made no event set of PAPI");
+	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process has made no event set of PAPI");
 }
 
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
@@ -661,7 +661,7 @@ static void before_exit(void)
 		first = 0;
 		if (sp_cas(&turn, &first, own) || first == own)
 			return;
-		nap();
+		delay();
 	}
 }
 
@@ -696,11 +696,11 @@ static void wait_for_dump(void)
 	struct timespec as_late;
 	uint64_t began, late;
 
-	for (int tries = 0; (began = sp_acquire(&writing)) != 0 && tries < DOOR_MS &&
-			    sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
+	for (int tries = 0; (began = load_acquire(&writing)) != 0 && tries < DUMP_WAIT_MS &&
+			    load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
 		late = sp_boot_ns() - began;
-		while (sp_acquire(&writing) == began && tries++ < DOOR_MS)
-			nap();
+		while (load_acquire(&writing) == began && tries++ < DUMP_WAIT_MS)
+			delay();
 		as_late = (struct timespec){ (time_t)(late / 1000000000u), (long)(late % 1000000000u) };
 		(void)sp_sys(SYS_nanosleep, &as_late, NULL);
 	}

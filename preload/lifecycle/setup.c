@@ -47,7 +47,7 @@ static void store_args(struct sp_header *h)
 /* Where no name was given, its extension goes by the form (preload/lifecycle/exit.c). */
 static const char *default_name(char output[SP_CONF_PATH])
 {
-	const struct sp_view *v = sp_view_by_name(sp_conf.format, strlen(sp_conf.format));
+	const struct sp_format_writer *v = sp_format_writer_by_name(sp_conf.format, strlen(sp_conf.format));
 	char other[SP_CONF_PATH];
 
 	if (!sp_conf.output_set && v && sp_output_name_for(other, sizeof(other), output, v) == 0)
@@ -62,7 +62,7 @@ static void store_names(struct sp_header *h)
 
 	h->process.host = sp_store_text(&sp_store, who->host);
 	h->process.exe = sp_store_text(&sp_store, sp_process_exe());
-	h->process.cwd = sp_store_text(&sp_store, who->folder);
+	h->process.cwd = sp_store_text(&sp_store, who->dir);
 	h->process.job = sp_store_text(&sp_store, who->job);
 	h->process.rank = who->rank;
 	if (strcmp(sp_conf.output, "-") != 0 && sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
@@ -126,21 +126,21 @@ _Static_assert(SP_CALLS <= SP_CALLS_MAX, "a thread's block counts every row of p
 static void complain(const char *line, void *arg)
 {
 	(void)arg;
-	sp_say_most = sp_conf.verbose;	/* read first */
-	sp_process_say(SP_SAY_WARNING, line, "");
+	sp_diag_most = sp_conf.verbose;	/* read first */
+	sp_process_diag(SP_DIAG_WARNING, line, "");
 }
 
 /* A child of fork starts empty: what its memory copied describes the parent. */
 static void forget_parent(void)
 {
-	sp_map_apart();
+	sp_map_set_base();
 	sp_real_child();
 	sp_sets_forget(0);
 	sp_sites_forget_all();
 	sp_api_forget();
 	sp_events_forget();
-	sp_opened_child();
-	sp_split_child();
+	sp_perf_fds_child();
+	sp_percpu_child();
 	sp_end_child();
 	sp_store_close(&sp_store);
 	sp_process_begin((int)sp_sys(SYS_getpid));
@@ -151,7 +151,7 @@ static bool open_store(void)
 {
 	struct sp_process_stat s = { 0 };
 	char path[512], text[SP_CONF_PATH + 256];
-	const char *folder = strcmp(sp_conf.live, "1") == 0 ? SP_LIVE_FOLDER : sp_conf.live;
+	const char *dir = strcmp(sp_conf.live, "1") == 0 ? SP_LIVE_DIR : sp_conf.live;
 	int r;
 
 	sp_process_name();
@@ -169,7 +169,7 @@ static bool open_store(void)
 	if (sp_store_open(&sp_store) < 0)
 		return false;
 	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made in %s (%s)%s; if this process is killed its counts are lost",
-		  folder, sp_folder_why(r) ?: sp_say_error(r), r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
+		  dir, sp_parent_dir_error(r) ?: sp_diag_error(r), r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
 	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }
@@ -194,7 +194,7 @@ static void set_up(void)
 		forget_parent();
 	if (!sp_process_pid) {
 		sp_conf_read(&sp_conf, complain, NULL);
-		sp_say_most = sp_conf.verbose;
+		sp_diag_most = sp_conf.verbose;
 		wipes = sp_sys(SYS_madvise, &sp_process, sizeof(sp_process), MADV_WIPEONFORK) == 0;
 	}
 	sp_process_pid = pid;
@@ -208,26 +208,26 @@ static void set_up(void)
 		sp_sde_begin();
 		sp_snapshot_set_up();
 	} else if (!sp_conf.disable) {
-		sp_say(SP_SAY_ERROR, "no memory for a store; nothing is recorded");
+		sp_diag(SP_DIAG_ERROR, "no memory for a store; nothing is recorded");
 	}
-	sp_publish(&sp_process.generation, ++generations);
+	store_release(&sp_process.generation, ++generations);
 }
 
-static bool second_told;
+static bool second_reported;
 
 static void papi_found(struct sp_papi *p)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int version;
 
 	if (!sp_store.header || sp_store.header->papi_library)
 		return;
-	sp_process_say(SP_SAY_DETAIL, "observing", p->path);
+	sp_process_diag(SP_DIAG_DETAIL, "observing", p->path);
 	version = p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_LIB_VERSION, NULL) : 0;
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	sp_store.header->papi_library = sp_store_text(&sp_store, p->path);
 	sp_store.header->papi_version = version > 0 ? (uint32_t)version : 0;
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	if (sp_papi_front == p->path) {
 		char text[700] = "libpapi is part of ";
 
@@ -249,37 +249,37 @@ static bool is_nested(uintptr_t caller)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
-	if (!sp_self.inside || !sp_real_in_front(caller))
+	if (!sp_thread_state.inside || !sp_real_in_front(caller))
 		return false;
-	return sp_self.inside - frame < NESTED_MOST;
+	return sp_thread_state.inside - frame < NESTED_MOST;
 }
 
 SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 {
 	const struct sp_real *real;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	int saved = errno;
 
 	if (SP_UNLIKELY(!wipes) && sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
 		memset(&sp_process, 0, sizeof(sp_process));
-	if (!sp_acquire(&sp_process.generation)) {
+	if (!load_acquire(&sp_process.generation)) {
 		if (sp_process_pid && sp_process_pid != (int)sp_sys(SYS_getpid))
 			setup.taken = 0;
-		sp_lock_take(&setup, &held);
+		sp_lock_take(&setup, &lock_state);
 		if (!sp_process.generation)
 			set_up();
-		sp_lock_give(&setup, &held);
+		sp_lock_give(&setup, &lock_state);
 	}
 	real = sp_real_for(caller, observed);
 	if (*observed) {
 		papi_found(sp_papi_used);
 		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting)
-			sp_publish(&sp_process.papi, sp_papi_used);
-	} else if (real->PAPI_library_init && !__atomic_exchange_n(&second_told, true, __ATOMIC_RELAXED)) {
+			store_release(&sp_process.papi, sp_papi_used);
+	} else if (real->PAPI_library_init && !__atomic_exchange_n(&second_reported, true, __ATOMIC_RELAXED)) {
 		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");
 	}
 	*observed = *observed && sp_process.counting &&
-		    (sp_self.nests || !(sp_internal(sp_papi_used, caller) || is_nested(caller)));
+		    (sp_thread_state.nests || !(sp_internal(sp_papi_used, caller) || is_nested(caller)));
 	errno = saved;
 	return real;
 }

@@ -43,8 +43,8 @@ void sp_snapshot_set_up(void)
 
 __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, const char *format)
 {
-	const struct sp_view *view = format ? sp_view_by_name(format, strlen(format)) :
-				     path   ? sp_view_by_extension(path) : NULL;
+	const struct sp_format_writer *view = format ? sp_format_writer_by_name(format, strlen(format)) :
+				     path   ? sp_format_writer_by_extension(path) : NULL;
 	char whole[SP_CONF_PATH];
 	int r;
 
@@ -55,7 +55,7 @@ __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, con
 			return PAPI_ESYS;
 		path = strcat(strcat(whole, "/"), path);
 	}
-	r = sp_end_snapshot(path, view ? view : sp_view_of(SP_FORM_text));
+	r = sp_end_snapshot(path, view ? view : sp_format_writer_of(SP_FORMAT_text));
 	if (r == 0)
 		return PAPI_OK;
 	errno = -r;

@@ -40,7 +40,7 @@ static int find_dlerror(const struct sp_object *o, void *arg)
 {
 	bool *past_own = arg;
 
-	if (sp_elf_holds(o, (uintptr_t)&find_dlerror))
+	if (sp_elf_contains(o, (uintptr_t)&find_dlerror))
 		*past_own = true;
 	else if (*past_own)
 		next_dlerror = (char *(*)(void))sp_elf_symbol(o, "dlerror");
@@ -89,7 +89,7 @@ __attribute__((visibility("default"))) char *dlerror(void)
 	return given;
 }
 
-void sp_dlerror_say(const char *object, const char *name)
+void sp_dlerror_set(const char *object, const char *name)
 {
 	(void)sp_real_dlerror();
 	memset(&pending, 0, sizeof(pending));

@@ -25,6 +25,6 @@ void sp_dlerror_keep(struct sp_pending_error *p);
 void sp_dlerror_back(const struct sp_pending_error *p);
 
 /* The application's dlerror says from now on: "object: undefined symbol: name". */
-void sp_dlerror_say(const char *object, const char *name);
+void sp_dlerror_set(const char *object, const char *name);
 
 #endif

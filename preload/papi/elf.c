@@ -106,7 +106,7 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "", .soname = "",
 				 .base = found.dlfo_link_map->l_addr, .headers = h->e_phnum,
 				 .header = (const ElfW(Phdr) *)((const char *)h + h->e_phoff) };
-	return read_header(o) && sp_elf_holds(o, address);
+	return read_header(o) && sp_elf_contains(o, address);
 }
 #else
 bool sp_elf_at(struct sp_object *o, uintptr_t address)
@@ -273,7 +273,7 @@ static int is_place(const struct sp_object *o, void *arg)
 {
 	const struct place *p = arg;
 
-	if (!sp_elf_holds(o, p->address))
+	if (!sp_elf_contains(o, p->address))
 		return 0;
 	*p->object = *o;
 	return 1;
@@ -285,7 +285,7 @@ bool sp_elf_find(struct sp_object *o, uintptr_t address)
 	return sp_elf_each(is_place, &(struct place){ address, o });
 }
 
-bool sp_elf_holds(const struct sp_object *o, uintptr_t address)
+bool sp_elf_contains(const struct sp_object *o, uintptr_t address)
 {
 	return address - o->low < o->span;
 }

@@ -63,6 +63,6 @@ void sp_elf_closed(void);		/* dlclose was called */
 
 void sp_elf_in_child(void);		/* from now on: this process is a child of fork */
 
-bool sp_elf_holds(const struct sp_object *o, uintptr_t address);
+bool sp_elf_contains(const struct sp_object *o, uintptr_t address);
 
 #endif

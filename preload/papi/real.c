@@ -140,7 +140,7 @@ static bool locate(struct source *s)
 	if (!s->scope && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
 		return false;
 	/* Somebody else's wrapper of this function, too. */
-	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->address) && sp_elf_each(find_next, &first))
+	if (!is_papi(&s->object) && !sp_elf_contains(&s->object, s->address) && sp_elf_each(find_next, &first))
 		s->object = first.object;
 	return true;
 }
@@ -193,7 +193,7 @@ static int find_front(const struct sp_object *o, void *arg)
 {
 	struct fronts *f = arg;
 
-	if (sp_elf_holds(o, (uintptr_t)&locate))
+	if (sp_elf_contains(o, (uintptr_t)&locate))
 		f->past_own = true;
 	else if (o->base == getauxval(AT_BASE))
 		add_front(f, o->low, o->span);
@@ -226,7 +226,7 @@ static void find_fronts(struct fronts *f)
 }
 
 /* With the lock. */
-static void put_fronts(struct fronts *f)
+static void store_fronts(struct fronts *f)
 {
 	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
 		struct sp_papi *p = &papis[i];
@@ -263,7 +263,7 @@ static void fill(struct sp_papi *p, const struct source *s)
 	p->low = o->low;
 	p->span = o->span;
 	p->global = starting;
-	p->own = !is_papi(o) && sp_elf_holds(o, s->address) ? 0 : o->span;
+	p->own = !is_papi(o) && sp_elf_contains(o, s->address) ? 0 : o->span;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	for (size_t i = 0; i < SP_COUNT(functions); i++) {
 		void *at = find_function(RTLD_NEXT, functions[i].name);
@@ -284,7 +284,7 @@ static struct sp_papi *known(const struct sp_object *o)
 	return NULL;
 }
 
-static struct sp_papi *put(const struct sp_papi *is)
+static struct sp_papi *add_papi(const struct sp_papi *is)
 {
 	for (unsigned i = 0; i < SP_COUNT(papis); i++)
 		if (!papis[i].span) {
@@ -306,13 +306,13 @@ static uint32_t turn;
 
 static void begin_turn(void)
 {
-	sp_put(&turn, turn + 1);
+	store_relaxed(&turn, turn + 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static void end_turn(void)
 {
-	sp_publish(&turn, turn + 1);
+	store_release(&turn, turn + 1);
 }
 
 static void remember(const struct source *s, struct sp_papi *p)
@@ -321,9 +321,9 @@ static void remember(const struct source *s, struct sp_papi *p)
 	bool in_object = s->caller.span;
 
 	begin_turn();
-	sp_put(&callers[i].papi, p);
-	sp_put(&callers[i].of.low, in_object ? s->caller.low : s->address);
-	sp_put(&callers[i].of.span, in_object ? s->caller.span : 1);
+	store_relaxed(&callers[i].papi, p);
+	store_relaxed(&callers[i].of.low, in_object ? s->caller.low : s->address);
+	store_relaxed(&callers[i].of.span, in_object ? s->caller.span : 1);
 	end_turn();
 }
 
@@ -331,7 +331,7 @@ static void forget_callers(void)
 {
 	begin_turn();
 	for (unsigned i = 0; i < SP_COUNT(callers); i++)
-		sp_put(&callers[i].of.span, 0);
+		store_relaxed(&callers[i].of.span, 0);
 	n_callers = 0;
 	end_turn();
 }
@@ -341,7 +341,7 @@ static struct sp_papi *add(const struct source *s)
 {
 	struct fronts in_front = { .n = 0 };
 	struct sp_papi is, *p;
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	sp_lock_take(&lock, &h);
 	p = known(&s->object);
@@ -351,13 +351,13 @@ static struct sp_papi *add(const struct source *s)
 		find_fronts(&in_front);
 	}
 	sp_lock_take(&lock, &h);
-	if (!p && !(p = known(&s->object)) && (p = put(&is)) != NULL)
-		put_fronts(&in_front);
+	if (!p && !(p = known(&s->object)) && (p = add_papi(&is)) != NULL)
+		store_fronts(&in_front);
 	if (p)
 		remember(s, p);
 	sp_papi_several = n_papis > 1;
 	if (p && !sp_papi_used)
-		sp_publish(&sp_papi_used, p);
+		store_release(&sp_papi_used, p);
 	sp_lock_give(&lock, &h);
 	return p;
 }
@@ -380,13 +380,13 @@ static SP_COLD struct sp_papi *search(uintptr_t caller)
 static struct sp_papi *find(uintptr_t caller)
 {
 	struct sp_papi *p = NULL;
-	uint32_t is = sp_acquire(&turn);
+	uint32_t is = load_acquire(&turn);
 
 	for (unsigned i = 0; i < SP_COUNT(callers) && !p; i++)
-		if (caller - sp_get(&callers[i].of.low) < sp_get(&callers[i].of.span))
-			p = sp_get(&callers[i].papi);
+		if (caller - load_relaxed(&callers[i].of.low) < load_relaxed(&callers[i].of.span))
+			p = load_relaxed(&callers[i].papi);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return p && !(is & 1) && sp_get(&turn) == is ? p : search(caller);
+	return p && !(is & 1) && load_relaxed(&turn) == is ? p : search(caller);
 }
 
 static int by_soname(const struct sp_object *o, void *arg)
@@ -424,8 +424,8 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 {
 	static unsigned long long loads;
 	unsigned long long now = sp_elf_loads();
-	struct sp_papi *p = sp_acquire(&sp_papi_used);
-	struct sp_held h;
+	struct sp_papi *p = load_acquire(&sp_papi_used);
+	struct sp_lock_state h;
 
 	sp_lock_take(&lock, &h);
 	if (now != loads)
@@ -437,7 +437,7 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 {
-	struct sp_papi *p = sp_acquire(&sp_papi_used);
+	struct sp_papi *p = load_acquire(&sp_papi_used);
 
 	return answer(p && (p->global || !sp_papi_several) ? p : find(caller), observed);
 }
@@ -463,7 +463,7 @@ bool sp_real_calls(uintptr_t code)
 	if (!p || !sp_elf_find(&o, code) || (o.low == p->low && o.base == p->base))
 		return false;
 	for (size_t i = 0; i < SP_COUNT(functions); i++)
-		if (sp_elf_holds(&o, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
+		if (sp_elf_contains(&o, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
 			return true;
 	return false;
 }
@@ -500,7 +500,7 @@ static int still_there(const struct sp_object *o, void *arg)
 
 bool sp_real_unloaded(void)
 {
-	struct sp_held h;
+	struct sp_lock_state h;
 	bool used = false;
 
 	sp_lock_take(&lock, &h);
@@ -513,7 +513,7 @@ bool sp_real_unloaded(void)
 			continue;
 		sp_lock_take(&lock, &h);
 		if (sp_papi_used == p) {
-			sp_publish(&sp_papi_used, NULL);
+			store_release(&sp_papi_used, NULL);
 			used = true;
 		}
 		p->span = 0;

@@ -39,33 +39,33 @@ static uint64_t life(void)
 	static uint64_t looked, was;
 	uint64_t now = sp_clock_ns();
 
-	if (now - sp_get(&looked) > LOOK_AGAIN) {
-		sp_put(&looked, now);
-		sp_put(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
+	if (now - load_relaxed(&looked) > LOOK_AGAIN) {
+		store_relaxed(&looked, now);
+		store_relaxed(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
 	}
-	return sp_get(&was);
+	return load_relaxed(&was);
 }
 
-static uint64_t left_to_spend(void)
+static uint64_t remaining_budget_ns(void)
 {
 	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
 	return left > 3 * sp_process.budget.fixed / 4 ? left : sp_budget_left(&sp_process.budget, life());
 }
 
-bool sp_clock_may_spend(uint64_t ns)
+bool sp_clock_can_afford(uint64_t ns)
 {
-	return ns <= left_to_spend();
+	return ns <= remaining_budget_ns();
 }
 
 bool sp_clock_may_follow(uint32_t fds)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_follow(&sp_process.budget, left_to_spend(), fds);
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_follow(&sp_process.budget, remaining_budget_ns(), fds);
 }
 
 bool sp_clock_may_scan(uint32_t cpus)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_scan(&sp_process.budget, left_to_spend(), cpus);
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_scan(&sp_process.budget, remaining_budget_ns(), cpus);
 }
 
 /* ---- opening ----------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static int open_off(int tid)
 
 void sp_clock_close(struct sp_clock *c)
 {
-	sp_witness_unmap(c->page);
+	sp_page_proof_unmap(c->page);
 	sp_counter_close(c->moves);
 	sp_counter_close(c->moves_leader);
 	sp_counter_close(c->off);
@@ -141,12 +141,12 @@ static uint32_t threads(void)
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
 {
 	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
-	uint32_t parts = sp_near_parts(cpus, there, begun), can = n;
+	uint32_t parts = sp_cpu_neighbors_share(cpus, there, begun), can = n;
 	uint64_t may = sp_counters_left() / parts;
 
 	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		can = sp_budget_cpus(&sp_process.budget, left_to_spend(), parts, n, each);
+		can = sp_budget_cpus(&sp_process.budget, remaining_budget_ns(), parts, n, each);
 	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
 	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
 }
@@ -157,7 +157,7 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
 	long r = take_mask(tid, m);
 
 	for (uint32_t i = 0; before && i < before->n; i++)
-		sp_cpus_put(m, (uint32_t)before->cpu[i], true);
+		sp_cpus_set(m, (uint32_t)before->cpu[i], true);
 	wide = *m;
 	sp_cpus_add(&wide, &at_start);
 	if ((uint64_t)sp_cpus_count(&wide) * each + SP_OWN_FDS <= sp_counters_left() / 4)
@@ -167,11 +167,11 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
 
 /* ---- on no other CPU? ---------------------------------------------------------- */
 
-bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
+bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l)
 {
 	uint64_t v[3 + SP_NATIVES_MOST];
 
-	*l = (struct sp_clock_look){ .ran = 0 };
+	*l = (struct sp_clock_sample){ .ran = 0 };
 	if (t->fd < 0)
 		return true;
 	if (!sp_counter_read(t->fd, v, t->words))
@@ -222,7 +222,7 @@ void sp_residency_forget(struct sp_residency *t)
 static void compare(struct sp_residency *t, int i)
 {
 	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
-	struct sp_clock_look before, it, after;
+	struct sp_clock_sample before, it, after;
 	uint64_t begun = sp_clock_own_ns();
 
 	if (at->compared)
@@ -230,10 +230,10 @@ static void compare(struct sp_residency *t, int i)
 	at->compared = true;
 	at->low = at == by ? 0 : INT64_MIN / 2;
 	at->high = at == by ? 0 : INT64_MAX / 2;
-	for (int n = 0; at != by && n < LOOKS && sp_residency_look(by, &before); n++) {
+	for (int n = 0; at != by && n < LOOKS && sp_residency_read(by, &before); n++) {
 		int64_t least, most;
 
-		if (!sp_residency_look(at, &it) || !sp_residency_look(by, &after))
+		if (!sp_residency_read(at, &it) || !sp_residency_read(by, &after))
 			break;
 		least = (int64_t)(before.enabled - it.enabled);
 		most = (int64_t)(after.enabled - it.enabled);
@@ -257,7 +257,7 @@ uint32_t sp_clock_switched(struct sp_clock *c)
 	return c->switched;
 }
 
-struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint64_t others)
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others)
 {
 	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
 }
@@ -281,7 +281,7 @@ bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, 
 {
 	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
 
-	if (!(from->known || from->bounded) || !(to->known || to->bounded))
+	if (!(from->known || from->is_limited) || !(to->known || to->is_limited))
 		return false;
 	if (from->at == to->at)
 		return least > most;
@@ -299,7 +299,7 @@ uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, 
 		compare(t, to->at);
 		ns += t->at[to->at].high - t->at[from->at].low;
 	}
-	return (from->known || from->bounded) && (to->known || to->bounded) && ns > 0 ? (uint64_t)ns : 0;
+	return (from->known || from->is_limited) && (to->known || to->is_limited) && ns > 0 ? (uint64_t)ns : 0;
 }
 
 int sp_clock_time(struct sp_clock *c)
@@ -338,7 +338,7 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME, -1) : -1;
 	if (c->timed && fd < 0)
 		return fd;
-	sp_cpus_put(&c->may, (uint32_t)cpu, true);
+	sp_cpus_set(&c->may, (uint32_t)cpu, true);
 	c->times.at[i] = (struct sp_residency_at){ .fd = fd, .words = 3 };
 	c->cpu[i] = cpu;
 	c->n++;
@@ -360,7 +360,7 @@ static int open_moves(struct sp_clock *c)
 	return c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
 }
 
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, enum sp_why limit, int *error)
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int neighbors, enum sp_why limit, int *error)
 {
 	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)), size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
@@ -383,12 +383,12 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	c->times.at = (struct sp_residency_at *)(c + 1);
 	c->cpu = (int32_t *)(c->times.at + room);
 	c->room = (uint32_t)room;
-	if (most < sp_cpus_count(m) && near >= 0)
-		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
-	c->n = sp_near_choose(&c->near, m, most, c->cpu);
+	if (most < sp_cpus_count(m) && neighbors >= 0)
+		sp_cpu_neighbors_read(&c->neighbors, SP_CPU_TOPOLOGY_DIR, (uint32_t)neighbors);
+	c->n = sp_cpu_neighbors_choose(&c->neighbors, m, most, c->cpu);
 	c->moves = c->moves_leader = -1;
 	*error = limit == SP_WHY_UNWATCHED ? open_moves(c) : 0;
-	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
+	c->off = *error < 0 || inherits || tid != sp_thread_state.tid ? -1 : open_off(tid);
 	if (*error < 0) {
 		sp_clock_close(c);
 		return NULL;

@@ -12,7 +12,7 @@
 #include "../../core/store/layout.h"
 #include "cpu-select.h"
 
-struct sp_split;
+struct sp_percpu;
 
 extern uint32_t sp_cpus_online;	/* when the program started */
 
@@ -31,8 +31,8 @@ struct sp_residency {
 struct sp_clock {
 	struct sp_clock *next;
 	/* percpu-lifetime.h's: */
-	struct sp_split *splits;	/* that go by it; their list */
-	struct sp_split *counting;	/* whose hardware counters are on; NULL: nobody's */
+	struct sp_percpu *percpu_sets;	/* that go by it; their list */
+	struct sp_percpu *counting;	/* whose hardware counters are on; NULL: nobody's */
 	uint64_t bytes;			/* of this mapping */
 	int tid;
 	bool own;			/* of a thread of this process, and its own */
@@ -45,7 +45,7 @@ struct sp_clock {
 	void *page;			/* of page-proof.h, which goes with the thread; NULL: none */
 	uint32_t generation;
 	struct sp_cpus may;		/* the CPUs that the thread could run on */
-	struct sp_near near;		/* where it was, if that are more than are watched */
+	struct sp_cpu_neighbors neighbors;		/* where it was, if that are more than are watched */
 	enum sp_why limit;		/* why others are not watched */
 	bool timed;			/* it has its own events, */
 	struct sp_residency times;		/* these */
@@ -54,7 +54,7 @@ struct sp_clock {
 };
 
 /* One of them. */
-struct sp_clock_look {
+struct sp_clock_sample {
 	uint64_t enabled;		/* ns that the thread ran anywhere since the event was opened */
 	uint64_t ran;			/* ns that it ran there */
 };
@@ -64,7 +64,7 @@ struct sp_clock_sum {
 	bool known;
 	int at;				/* the CPU by whose event, an index */
 	int64_t time;			/* by that event */
-	bool bounded;			/* by that event, too: */
+	bool is_limited;			/* by that event, too: */
 	int64_t least, most;		/* at the scan's beginning at least, at its end at most */
 };
 
@@ -80,9 +80,9 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
  * will come; `begun` have theirs. 0: there is no time for one. *limit: why others are not watched. */
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit);
 
-/* With so many of them, those near to CPU `near`, where the thread is (-1: not known); moves are counted where nothing limits them.
+/* With so many of them, those near to CPU `neighbors`, where the thread is (-1: not known); moves are counted where nothing limits them.
  * NULL: *error is why (-EDQUOT, -EMFILE ...). */
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, enum sp_why limit, int *error);
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int neighbors, enum sp_why limit, int *error);
 void sp_clock_close(struct sp_clock *c);
 
 /* With events of its own from now on; 0, or -errno: it has none. */
@@ -99,14 +99,14 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
 bool sp_clock_is_on(const struct sp_clock *c);
 
 /* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
-bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l);
+bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l);
 
 /* How far they lag behind that one will be found out (anew), of each when it is needed. */
 void sp_residency_forget(struct sp_residency *t);
 
 /* The thread, which is the caller, was on CPU `at` alone while all events were looked at: `here` of that CPU, `others` the
  * sum of what the rest ran. */
-struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint64_t others);
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others);
 
 /* How often the program has switched the thread's events on again (PR_TASK_PERF_EVENTS_ENABLE): in between ours stood still, but
  * PAPI's did not if PAPI_start came.  By the thread itself. */
@@ -123,7 +123,7 @@ uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, 
 
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
-bool sp_clock_may_spend(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */
+bool sp_clock_can_afford(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */
 bool sp_clock_may_scan(uint32_t cpus);	/* otherwise always */
 bool sp_clock_may_follow(uint32_t fds);	/* the same */
 

@@ -22,7 +22,7 @@ void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more)
 		to->word[i] |= more->word[i];
 }
 
-void sp_cpus_put(struct sp_cpus *s, uint32_t cpu, bool is)
+void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
 {
 	unsigned long bit = 1ul << cpu % BITS;
 
@@ -31,42 +31,42 @@ void sp_cpus_put(struct sp_cpus *s, uint32_t cpu, bool is)
 }
 
 /* A list that is longer than its room is none. */
-static bool look_at(struct sp_near *near, uint32_t level, const char *folder, const char *file)
+static bool read_level(struct sp_cpu_neighbors *neighbors, uint32_t level, const char *dir, const char *file)
 {
-	char path[160], *to = near->level[level];
-	long n = sp_path_f(path, sizeof(path), "%s/cpu%u%s", folder, near->cpu, file) ? sp_read_file(path, to, sizeof(near->level[0])) : 0;
+	char path[160], *to = neighbors->level[level];
+	long n = sp_path_f(path, sizeof(path), "%s/cpu%u%s", dir, neighbors->cpu, file) ? sp_read_file(path, to, sizeof(neighbors->level[0])) : 0;
 
-	if (n < 0 || n == (long)sizeof(near->level[0]) - 1)
+	if (n < 0 || n == (long)sizeof(neighbors->level[0]) - 1)
 		n = 0;
 	to[n] = 0;
 	return n > 0;
 }
 
-void sp_near_look(struct sp_near *near, const char *folder, uint32_t cpu)
+void sp_cpu_neighbors_read(struct sp_cpu_neighbors *neighbors, const char *dir, uint32_t cpu)
 {
-	near->cpu = cpu;
-	(void)look_at(near, 0, folder, "/topology/thread_siblings_list");
-	(void)(look_at(near, 1, folder, "/cache/index3/shared_cpu_list") || look_at(near, 1, folder, "/cache/index2/shared_cpu_list"));
-	(void)look_at(near, 2, folder, "/topology/core_siblings_list");
+	neighbors->cpu = cpu;
+	(void)read_level(neighbors, 0, dir, "/topology/thread_siblings_list");
+	(void)(read_level(neighbors, 1, dir, "/cache/index3/shared_cpu_list") || read_level(neighbors, 1, dir, "/cache/index2/shared_cpu_list"));
+	(void)read_level(neighbors, 2, dir, "/topology/core_siblings_list");
 }
 
-static bool is_near(const struct sp_near *near, uint32_t level, uint32_t cpu)
+static bool is_neighbor(const struct sp_cpu_neighbors *neighbors, uint32_t level, uint32_t cpu)
 {
-	return level == SP_NEAR_LEVELS || sp_cpu_in_list(near->level[level], cpu);
+	return level == SP_CPU_NEIGHBOR_LEVELS || sp_cpu_in_list(neighbors->level[level], cpu);
 }
 
-uint32_t sp_near_choose(const struct sp_near *near, const struct sp_cpus *may, uint32_t most, int32_t *cpu)
+uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors, const struct sp_cpus *may, uint32_t most, int32_t *cpu)
 {
 	struct sp_cpus left = *may;
 	uint32_t n = 0;
 
-	for (uint32_t level = 0; level <= SP_NEAR_LEVELS; level++)
+	for (uint32_t level = 0; level <= SP_CPU_NEIGHBOR_LEVELS; level++)
 		for (uint32_t i = 0; i < SP_CPUS_MOST && n < most; i++) {
-			uint32_t at = (near->cpu + i) % SP_CPUS_MOST;
+			uint32_t at = (neighbors->cpu + i) % SP_CPUS_MOST;
 
-			if (!sp_cpus_has(&left, at) || !(at == near->cpu || is_near(near, level, at)))
+			if (!sp_cpus_has(&left, at) || !(at == neighbors->cpu || is_neighbor(neighbors, level, at)))
 				continue;
-			sp_cpus_put(&left, at, false);
+			sp_cpus_set(&left, at, false);
 			cpu[n++] = (int32_t)at;
 		}
 	return n;
@@ -74,7 +74,7 @@ uint32_t sp_near_choose(const struct sp_near *near, const struct sp_cpus *may, u
 
 #define ALONE	4u			/* a thread that is alone leaves three quarters */
 
-uint32_t sp_near_parts(uint32_t cpus, uint32_t threads, uint32_t begun)
+uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun)
 {
 	uint32_t all = threads > 1 ? (uint32_t)sp_max(cpus / 2, threads) : 0;
 

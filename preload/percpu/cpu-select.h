@@ -4,7 +4,7 @@
  * the nearest come first, and of those that are as near the next ones by number, so that threads of different CPUs watch
  * different ones.
  *
- * Pure, but for sp_near_look, which reads three small files; any thread, not in signal handlers.
+ * Pure, but for sp_cpu_neighbors_read, which reads three small files; any thread, not in signal handlers.
  */
 #ifndef SP_CPU_SELECT_H
 #define SP_CPU_SELECT_H
@@ -24,24 +24,24 @@ static inline bool sp_cpus_has(const struct sp_cpus *s, uint32_t cpu)
 
 uint32_t sp_cpus_count(const struct sp_cpus *s);
 void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more);
-void sp_cpus_put(struct sp_cpus *s, uint32_t cpu, bool is);
+void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is);
 
 /* What is near to a CPU, the nearest first. */
-#define SP_NEAR_LEVELS	3u		/* its core, last cache, package */
-struct sp_near {
+#define SP_CPU_NEIGHBOR_LEVELS	3u		/* its core, last cache, package */
+struct sp_cpu_neighbors {
 	uint32_t cpu;
-	char level[SP_NEAR_LEVELS][160];	/* as "0-3,8"; empty: not known */
+	char level[SP_CPU_NEIGHBOR_LEVELS][160];	/* as "0-3,8"; empty: not known */
 };
 
-#define SP_NEAR_FOLDER	"/sys/devices/system/cpu"
-void sp_near_look(struct sp_near *near, const char *folder, uint32_t cpu);
+#define SP_CPU_TOPOLOGY_DIR	"/sys/devices/system/cpu"
+void sp_cpu_neighbors_read(struct sp_cpu_neighbors *neighbors, const char *dir, uint32_t cpu);
 
 /* At most `most` of the CPUs of *may to cpu[], the nearest first; how many. */
-uint32_t sp_near_choose(const struct sp_near *near, const struct sp_cpus *may, uint32_t most, int32_t *cpu);
+uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors, const struct sp_cpus *may, uint32_t most, int32_t *cpu);
 
 /* Into how many parts what is left (descriptors, ns) is divided when a thread starts a set, which takes one of them: as many as
  * threads are to be expected.  cpus: that the process may run on; threads: that there are; begun: that have taken theirs.  A process of one thread leaves
  * most of it; of more there will be one for each core of two hardware threads, if there are not more yet. */
-uint32_t sp_near_parts(uint32_t cpus, uint32_t threads, uint32_t begun);
+uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun);
 
 #endif

@@ -5,29 +5,29 @@
 #include "../process/process.h"
 #include "current-cpu.h"
 
-__attribute__((cold, noinline)) int sp_cpu_asked(void)
+__attribute__((cold, noinline)) int sp_cpu_query(void)
 {
 	unsigned is = 0;
 	uint32_t losses;
 	int cpu, was;
 
-	if (sp_self.is_guest)		/* (libc would look into the rseq area) */
+	if (sp_thread_state.shares_tls)		/* (libc would look into the rseq area) */
 		return sp_sys(SYS_getcpu, &is, NULL, NULL) == 0 ? (int)is : SP_NO_CPU;
-	if (!sp_self.by_page) {
-		sp_add(&sp_self.losses, 1);
+	if (!sp_thread_state.by_page) {
+		sp_add(&sp_thread_state.losses, 1);
 		return sched_getcpu();
 	}
 	/* Again where a handler on top has counted a loss: since then the CPU may be another. */
 	do {
-		losses = sp_get(&sp_self.losses);
+		losses = load_relaxed(&sp_thread_state.losses);
 		sp_order();
 		cpu = sched_getcpu();
-		was = sp_get(&sp_self.cpu);
-		sp_put(&sp_self.cpu, cpu);
+		was = load_relaxed(&sp_thread_state.cpu);
+		store_relaxed(&sp_thread_state.cpu, cpu);
 		sp_order();
 		if (was >= 0 && was != cpu)
-			sp_add(&sp_self.losses, 1);
-	} while (sp_get(&sp_self.losses) != losses);
+			sp_add(&sp_thread_state.losses, 1);
+	} while (load_relaxed(&sp_thread_state.losses) != losses);
 	return cpu;
 }
 

@@ -12,9 +12,9 @@ static bool blind;			/* the folder cannot be read */
 static sp_pmu_open_fn *open_counter;
 static uint64_t answer[ANSWERS];	/* above a general event, plus 1; below whose it is */
 
-void sp_pmus_look(const char *folder, sp_pmu_open_fn *open)
+void sp_pmus_read(const char *dir, sp_pmu_open_fn *open)
 {
-	int n = sp_core_pmus(folder, pmu);
+	int n = sp_core_pmus(dir, pmu);
 
 	blind = n < 0;
 	n_pmus = (uint32_t)(n < 0 ? 0 : n);
@@ -33,7 +33,7 @@ static bool is_general(const struct perf_event_attr *a)
 	return (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) && !(a->config >> 32);
 }
 
-static struct perf_event_attr asking(const struct perf_event_attr *a, uint32_t type, uint64_t config)
+static struct perf_event_attr with_event(const struct perf_event_attr *a, uint32_t type, uint64_t config)
 {
 	return (struct perf_event_attr){
 		.type = type, .size = PERF_ATTR_SIZE_VER0, .config = config, .disabled = 1, .exclude_user = a->exclude_user,
@@ -45,12 +45,12 @@ static struct perf_event_attr asking(const struct perf_event_attr *a, uint32_t t
 /* The hardware events of a group are of one PMU: Linux refuses any other's. */
 static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core_pmu *p)
 {
-	struct perf_event_attr of = asking(a, PERF_TYPE_HARDWARE, (uint64_t)p->type << 32 | PERF_COUNT_HW_CPU_CYCLES);
-	struct perf_event_attr its = asking(a, a->type, a->config);
+	struct perf_event_attr of = with_event(a, PERF_TYPE_HARDWARE, (uint64_t)p->type << 32 | PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr its = with_event(a, a->type, a->config);
 	int leader = open_counter(&of, -1), fd;
 
 	if (leader < 0) {
-		of = asking(a, p->type, ARM_CYCLES);
+		of = with_event(a, p->type, ARM_CYCLES);
 		leader = open_counter(&of, -1);
 	}
 	if (leader < 0)
@@ -84,14 +84,14 @@ static uint32_t find(const struct perf_event_attr *a)
 static uint32_t whose(const struct perf_event_attr *a)
 {
 	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff), *at = &answer[(key * 0x9e3779b97f4a7c15u) >> 58];
-	uint64_t is = sp_get(at);
+	uint64_t is = load_relaxed(at);
 	uint32_t type;
 
 	if (is >> 32 == key + 1)
 		return (uint32_t)is;
 	type = find(a);
 	if (type)
-		sp_put(at, (key + 1) << 32 | type);
+		store_relaxed(at, (key + 1) << 32 | type);
 	return type;
 }
 

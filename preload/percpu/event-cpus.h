@@ -17,7 +17,7 @@ typedef int sp_pmu_open_fn(const struct perf_event_attr *attr, int leader);
 
 /* If the folder cannot be read all PMUs are on all CPUs, as far as is known; what another CPU's PMU would count in its place, a
  * general event, is nobody's then. */
-void sp_pmus_look(const char *folder, sp_pmu_open_fn *open);
+void sp_pmus_read(const char *dir, sp_pmu_open_fn *open);
 
 /* Whose a counter of the event on all CPUs is: is that known?  Of a general one Linux is asked, by opening. */
 bool sp_pmu_is_known(const struct perf_event_attr *a);

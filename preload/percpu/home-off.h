@@ -12,21 +12,21 @@
 #include "percpu-internal.h"
 
 /* The CPU that event e leaves out, an index: its counters rest, and it is home; -1: there is none. */
-int sp_rest_of(const struct sp_split *p, uint32_t e);
+int sp_home_off_of(const struct sp_percpu *p, uint32_t e);
 
 /* Do counters of event e rest somewhere else? */
-bool sp_rest_hides(const struct sp_split *p, uint32_t e);
+bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e);
 
 /* A segment begins, and the thread, the caller, is at home or was at the last scan. The counters
  * there rest from now on, if they may.  soon: even if others have rested a moment ago. */
-void sp_rest_begin(struct sp_split *p, bool soon);
+void sp_home_off_begin(struct sp_percpu *p, bool soon);
 
 /* After a window in a segment: the counters at home rest, if all counts but a thousandth are proven and the thread, the caller, has stayed there from PAPI's
  * call to the scan after it; those that must not rest any more count. */
-void sp_rest_window(struct sp_split *p, bool stayed);
+void sp_home_off_window(struct sp_percpu *p, bool stayed);
 
 /* Those that rest count from now on, unless the program has switched all events of the thread off; those of another thread only while
  * it runs.  True: they do. */
-bool sp_rest_wake(struct sp_split *p);
+bool sp_home_off_wake(struct sp_percpu *p);
 
 #endif

@@ -15,8 +15,8 @@
 #include "rseq-proof.h"
 #include "page-proof.h"
 
-static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
-SP_AT_START static uint32_t filters;	/* of system calls, when the program started */
+static uint32_t most, lock_state;		/* pages; most 0: none, or they do not tell */
+SP_AT_START static uint32_t seccomp_filters;	/* of system calls, when the program started */
 
 static __thread struct {
 	const struct perf_event_mmap_page *page;
@@ -76,15 +76,15 @@ static int open_unowned(int tid)
 {
 	long pid = sp_sys(SYS_getpid), other;
 	int fd = -EAGAIN, runs = 1;
-	struct sp_held signals;
+	struct sp_lock_state signals;
 
 	/* A filter that came since may end who makes a thread.  (Under those from before, as a
 	 * container's, programs make theirs.) */
-	if (sp_filters() != filters)
+	if (sp_seccomp_filters() != seccomp_filters)
 		return -EACCES;
 	sp_signals_block(&signals);	/* the other thread begins with the caller's mask */
 	other = open_by_another(tid, &fd, &runs);
-	while (other > 0 && sp_acquire(&runs))
+	while (other > 0 && load_acquire(&runs))
 		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
 	/* (By sleeping: the thread may have a lower priority than the caller.) */
 	while (other > 0 && sp_sys(SYS_tgkill, pid, other, 0) == 0)
@@ -101,36 +101,36 @@ static const struct perf_event_mmap_page *map(int fd)
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }
 
-void sp_witness_begin(void)
+void sp_page_proof_begin(void)
 {
-	filters = sp_filters();
+	seccomp_filters = sp_seccomp_filters();
 }
 
-void sp_witness_test(void)
+void sp_page_proof_test(void)
 {
-	uint32_t share = sp_locked_share(), before;
+	uint32_t share = sp_mlock_budget_share(), before;
 	int fd = share ? sp_perf_open(&event, 0, -1, -1, 0) : -1;
 	const struct perf_event_mmap_page *page = map(fd);
 
-	sp_put(&most, 0);
+	store_relaxed(&most, 0);
 	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec nap = { 0, 1000 }; page && nap.tv_nsec <= 1000000 && !most; nap.tv_nsec *= 10) {
-		before = sp_get(&page->lock);
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
-		sp_put(&most, sp_get(&page->lock) != before ? share : 0);
+	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !most; delay.tv_nsec *= 10) {
+		before = load_relaxed(&page->lock);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
+		store_relaxed(&most, load_relaxed(&page->lock) != before ? share : 0);
 	}
 	sp_unmap((void *)page, page_size());
 	sp_close(fd);
 }
 
-bool sp_witness_is_full(void)
+bool sp_page_proof_is_full(void)
 {
-	return sp_get(&most) && sp_get(&held) >= sp_get(&most);
+	return load_relaxed(&most) && load_relaxed(&lock_state) >= load_relaxed(&most);
 }
 
-bool sp_witness_has_room(void)
+bool sp_page_proof_has_room(void)
 {
-	return sp_get(&held) < sp_get(&most);
+	return load_relaxed(&lock_state) < load_relaxed(&most);
 }
 
 static bool is_there(void)
@@ -138,56 +138,56 @@ static bool is_there(void)
 	return own.page && own.generation == sp_process.generation;
 }
 
-void *sp_witness_map(void)
+void *sp_page_proof_map(void)
 {
 	const struct perf_event_mmap_page *page = NULL;
 	int fd;
 
-	if (is_there() || sp_self.is_guest)
+	if (is_there() || sp_thread_state.shares_tls)
 		return NULL;
-	if (sp_add(&held, 1) < sp_get(&most)) {
-		fd = open_unowned(sp_self.tid);
+	if (sp_add(&lock_state, 1) < load_relaxed(&most)) {
+		fd = open_unowned(sp_thread_state.tid);
 		page = map(fd);
 		sp_close(fd);
 	}
 	if (!page) {
-		sp_add(&held, -1u);
+		sp_add(&lock_state, -1u);
 		return NULL;
 	}
 	own.generation = sp_process.generation;
-	sp_put(&own.page, page);
+	store_relaxed(&own.page, page);
 	sp_proof_by_page((const sp_mark_word *)&page->lock);
 	return (void *)page;
 }
 
-void sp_witness_unmap(void *page)
+void sp_page_proof_unmap(void *page)
 {
 	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by stays.) */
 	if (!page || (page == own.page && is_there()))
 		return;
 	sp_unmap(page, page_size());
-	sp_add(&held, -1u);
+	sp_add(&lock_state, -1u);
 }
 
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
 
-bool sp_witness_started(const struct sp_opened *o, uint32_t open)
+bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
 {
 	int saved = errno;
 	uint64_t is;
 
-	if (!sp_self.by_page || sp_opened_leaders(o) != 1)
+	if (!sp_thread_state.by_page || sp_perf_fds_leaders(o) != 1)
 		return false;
-	is = sp_get(sp_self.mark.word);
+	is = load_relaxed(sp_thread_state.mark.word);
 	sp_order();
-	if (is == sp_self.mark.is + A_CHANGE && sched_getcpu() == sp_get(&sp_self.cpu))
-		sp_put(&sp_self.mark.is, is);
+	if (is == sp_thread_state.mark.is + A_CHANGE && sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
+		store_relaxed(&sp_thread_state.mark.is, is);
 	errno = saved;
-	return sp_proof_holds(open);
+	return sp_proof_is_valid(open);
 }
 
-void sp_witness_child(void)
+void sp_page_proof_child(void)
 {
-	held = 0;
+	lock_state = 0;
 	sp_proof_disarm();
 }

@@ -20,35 +20,35 @@
 #include "../process/process.h"
 #include "current-cpu.h"
 
-struct sp_opened;
+struct sp_perf_fds;
 
-void sp_witness_begin(void);		/* when the program starts */
+void sp_page_proof_begin(void);		/* when the program starts */
 /* Once in a process where rseq proves nothing: sleeps, looks. */
-void sp_witness_test(void);
+void sp_page_proof_test(void);
 
 /* All pages that there may be are taken. */
-bool sp_witness_is_full(void);
+bool sp_page_proof_is_full(void);
 /* There may be one more. */
-bool sp_witness_has_room(void);
+bool sp_page_proof_has_room(void);
 
 /* From now on the calling thread goes by a page; the caller unmaps it. NULL: there is none to be had, or the thread has one. */
-void *sp_witness_map(void);
+void *sp_page_proof_map(void);
 /* Of a thread that has ended, by any. */
-void sp_witness_unmap(void *page);
+void sp_page_proof_unmap(void *page);
 
 /* PAPI_start has come, and has switched on what is opened there.
  * (Where that is of the page's PMU, and on older kernels wherever both are software events, the word changes by 2 for each
  * group, as when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it was, since a move away and
  * back takes two.)  False: the thread may have moved since `open`. */
-bool sp_witness_started(const struct sp_opened *o, uint32_t open);	/* errno is given back */
+bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open);	/* errno is given back */
 
 /* A window begins: the CPU is noted, if it is not known since the last loss. */
-SP_HOT_INLINE void sp_witness_begins(void)
+SP_HOT_INLINE void sp_page_proof_begins(void)
 {
-	if (SP_UNLIKELY(sp_self.by_page) && sp_get(&sp_self.cpu) < 0)
-		(void)sp_cpu_asked();
+	if (SP_UNLIKELY(sp_thread_state.by_page) && load_relaxed(&sp_thread_state.cpu) < 0)
+		(void)sp_cpu_query();
 }
 
-void sp_witness_child(void);		/* in a child of fork, which has none of the pages */
+void sp_page_proof_child(void);		/* in a child of fork, which has none of the pages */
 
 #endif

@@ -5,7 +5,7 @@
 #include "perf-fds.h"
 
 #define SP_TERMS_MOST	12u		/* natives of one event (PAPI_MAX_INFO_TERMS) */
-#define SP_SPLIT_EVENTS	64u		/* of a set; one with more is not split */
+#define SP_PERCPU_EVENTS	64u		/* of a set; one with more is not split */
 
 /* An event as a sum of natives: factor[i] times the native event of code native[i]. */
 struct sp_terms {
@@ -15,7 +15,7 @@ struct sp_terms {
 };
 
 /* The first words of a split, which every start and stop looks at. */
-struct sp_gate {
+struct sp_percpu_fast {
 	uint32_t ready;			/* a window of the calling thread's own may begin without a scan; 0: not so */
 	uint32_t proof;			/* if sp_proof_now() is still this */
 	uint32_t changes;		/* of what PAPI had open when it was made (perf-fds.h) */
@@ -23,19 +23,19 @@ struct sp_gate {
 	uint64_t begun;			/* sp_ticks() from which on its time is not told yet */
 };
 
-struct sp_split;
+struct sp_percpu;
 
-static inline bool sp_split_is_ready(const struct sp_split *p, uint32_t proof)
+static inline bool sp_percpu_is_ready(const struct sp_percpu *p, uint32_t proof)
 {
-	const struct sp_gate *g = (const struct sp_gate *)p;
+	const struct sp_percpu_fast *g = (const struct sp_percpu_fast *)p;
 
-	return sp_get(&g->ready) & (g->proof == proof);
+	return load_relaxed(&g->ready) & (g->proof == proof);
 }
 
 /* PAPI has zeroed the set, and it was and is ready. */
-static inline void sp_split_fresh(struct sp_split *p)
+static inline void sp_percpu_fresh(struct sp_percpu *p)
 {
-	sp_put(&((struct sp_gate *)p)->fresh, 1);
+	store_relaxed(&((struct sp_percpu_fast *)p)->fresh, 1);
 }
 
 /* The processor's time, of any CPU: no system call, a few ns. */
@@ -59,15 +59,15 @@ static inline uint64_t sp_ticks_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * sp_tick_ns >> 32);
 }
 
-static inline void sp_split_begun(struct sp_split *p, uint64_t now)
+static inline void sp_percpu_begun(struct sp_percpu *p, uint64_t now)
 {
-	((struct sp_gate *)p)->begun = now;
+	((struct sp_percpu_fast *)p)->begun = now;
 }
 
 /* The time since it began that is not told yet, all of it on one CPU, where all windows were proven. */
-static inline uint64_t sp_split_ran(struct sp_split *p, uint64_t now)
+static inline uint64_t sp_percpu_ran(struct sp_percpu *p, uint64_t now)
 {
-	struct sp_gate *g = (struct sp_gate *)p;
+	struct sp_percpu_fast *g = (struct sp_percpu_fast *)p;
 	uint64_t begun = g->begun;
 
 	if (SP_UNLIKELY(begun > now))	/* a handler has started it again since */

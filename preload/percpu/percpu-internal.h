@@ -17,16 +17,16 @@ struct sp_seen_at {
 	uint64_t enabled[SP_GROUPS];	/* ns that the thread ran anywhere since they were opened */
 };
 
-struct sp_split_cpu {
+struct sp_percpu_cpu {
 	int cpu;
-	bool apart[SP_GROUPS];		/* it has no such events: PAPI's counters do not count here either */
+	bool has_no_events[SP_GROUPS];		/* it has no such events: PAPI's counters do not count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int *fd;			/* [natives] -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
 	int64_t *mark_value, *value;	/* [k] of the copies then */
 	uint64_t seen;			/* ticks when the thread was last known to have been there */
-	uint64_t told;			/* the clock's ns, */
-	int64_t *told_value;		/* [k] and the copies, when times were told last */
+	uint64_t booked_ns;			/* the clock's ns, */
+	int64_t *booked_value;		/* [k] and the copies, when times were told last */
 };
 
 /* All CPUs at a scan. */
@@ -36,14 +36,14 @@ struct sp_scan {
 	uint32_t switched;		/* how often the program had switched the thread's events on again */
 	uint64_t moves;			/* of the thread so far, where they are counted */
 	uint64_t ticks, took;		/* at its end; ticks */
-	uint64_t spent;			/* ns of the caller's own time, where it runs on one of our CPUs */
+	uint64_t caller_ns;			/* ns of the caller's own time, where it runs on one of our CPUs */
 	uint32_t proof;			/* sp_proof_now() at its end */
 	bool unmoved;			/* since the scan before, the thread was on the CPU of sum.at alone: only that one was read */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };
 
 /* Whose counts they are.  Never changes. */
-struct sp_split_target {
+struct sp_percpu_target {
 	int tid;
 	uint32_t thread;		/* that opened PAPI's for itself (perf-fds.h) */
 	bool own, inherits;
@@ -51,11 +51,11 @@ struct sp_split_target {
 };
 
 /* What was opened, and which of it is on. */
-struct sp_split_opened {
+struct sp_percpu_opened {
 	struct sp_cpus may;		/* the CPUs that the thread could run on when it was made */
 	uint64_t digest;		/* of what PAPI had open when these were opened (perf-fds.h) */
 	bool counts;			/* its hardware counters are to be on while it runs */
-	bool ousted;			/* another set's are on in their place */
+	bool is_displaced;			/* another set's are on in their place */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
@@ -64,10 +64,10 @@ struct sp_split_opened {
 };
 
 /* What other threads do with it: those that read it, and the counted one where that is not the caller. */
-struct sp_split_others {
+struct sp_percpu_others {
 	bool shared;			/* another thread reads it, */
 	bool visited;			/* and did since its owner started it */
-	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
+	int read_by_tid;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
 	int ran_at;			/* index of a CPU where another thread ran last */
 	int where;			/* another thread's CPU, if the scans tell; SP_NO_CPU */
 	bool found;			/* the call under way has scanned, so that `where` is of now */
@@ -75,8 +75,8 @@ struct sp_split_others {
 };
 
 /* What was not read, for lack of time or inside another call. */
-struct sp_split_unread {
-	uint64_t aside;			/* ns of the budget that are kept for the scan that ends the segment; 0: none */
+struct sp_percpu_unread {
+	uint64_t reserved_ns;			/* ns of the budget that are kept for the scan that ends the segment; 0: none */
 	bool skips;			/* there is no time for the scan of this call, */
 	bool skipped;			/* nor was there for that of a value before it, which the next one may prove */
 	bool unseen;			/* nor was there when the segment began: windows are proven where the thread stayed alone */
@@ -86,26 +86,26 @@ struct sp_split_unread {
 };
 
 /* The last two looks at the shadow counters. */
-struct sp_split_scan {
+struct sp_percpu_scan {
 	enum sp_why trouble;		/* the last scan failed */
 	bool marked;			/* there was a scan */
 	struct sp_scan before, last;	/* the scan before the last one, and that one */
 };
 
 /* What PAPI's counters had at the last scan, and the shadow counters of the caller's CPU around it. */
-struct sp_split_beside {
+struct sp_percpu_beside {
 	bool had;			/* the last scan looked at PAPI's counters, too: */
 	int64_t *papi;			/* [k] what they had right after the copies of the caller's CPU were read, */
 	int64_t *least, *most;		/* [k] and those copies at that moment: they were read before it and after */
 };
 
 /* What is known of the thread since PAPI last zeroed the set. */
-struct sp_split_segment {
+struct sp_percpu_segment {
 	enum sp_why distrust;		/* why the segment's copies are not believed */
 	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
 	bool unmoved;			/* from the value before to the last scan it was on one CPU, by the clock */
 	int from;			/* home at the scan before */
-	bool settled;			/* at the last scan: what was counted since the value before was counted at home */
+	bool is_home_proven;			/* at the last scan: what was counted since the value before was counted at home */
 	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */
 	enum sp_why stood;		/* why not */
@@ -114,20 +114,20 @@ struct sp_split_segment {
 };
 
 /* When times were told last. */
-struct sp_split_told {
+struct sp_percpu_told {
 	int home;			/* where the thread was, */
 	uint64_t ticks, moves;		/* when that was, and its moves until then */
 };
 
 /* Home's hardware counters while they rest (home-off.h). */
-struct sp_split_rest {
+struct sp_percpu_rest {
 	bool can, never;		/* they may be off; not any more */
 	int at;				/* index of the CPU where they are off; -1: nowhere */
 	uint64_t since;			/* ticks when that changed last */
 };
 
 /* Where the last window's parts are told. */
-struct sp_split_parts {
+struct sp_percpu_parts {
 	int32_t *cpus;			/* [n] */
 	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of ours */
 	uint64_t *ns;			/* [n + 1] */
@@ -138,9 +138,9 @@ struct sp_split_parts {
 	uint32_t dark;			/* the row, plus 1, that got counts of the last window for a CPU that is not watched; 0: none */
 };
 
-struct sp_split {
-	struct sp_gate gate;
-	struct sp_split *next;		/* of the clock's list */
+struct sp_percpu {
+	struct sp_percpu_fast fast;
+	struct sp_percpu *next;		/* of the clock's list */
 	struct sp_clock *clock;		/* NULL: closed */
 	uint64_t bytes;			/* of this mapping */
 	uint32_t taken;			/* by a scan, or by who closes it: the thread's number, and SP_DROPPED */
@@ -148,18 +148,18 @@ struct sp_split {
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
 	uint32_t k, natives, n, room;	/* events, natives, CPUs, at most */
-	bool tells;			/* its software copies tell the times, */
+	bool has_times;			/* its software copies tell the times, */
 	struct sp_residency times;		/* these; or they are the clock's */
-	struct sp_split_target target;
-	struct sp_split_opened opened;
-	struct sp_split_others others;
-	struct sp_split_unread unread;
-	struct sp_split_scan scan;
-	struct sp_split_beside beside;
-	struct sp_split_segment segment;
-	struct sp_split_told told;
-	struct sp_split_rest rest;
-	struct sp_split_parts parts;
+	struct sp_percpu_target target;
+	struct sp_percpu_opened perf_fds;
+	struct sp_percpu_others others;
+	struct sp_percpu_unread unread;
+	struct sp_percpu_scan scan;
+	struct sp_percpu_beside beside;
+	struct sp_percpu_segment segment;
+	struct sp_percpu_told booked_ns;
+	struct sp_percpu_rest rest;
+	struct sp_percpu_parts parts;
 	/* Events as sums of natives. */
 	struct {
 		uint32_t n;
@@ -172,10 +172,10 @@ struct sp_split {
 		bool hardware;		/* some are counted by hardware counters */
 	} *sum;				/* [k] */
 	struct sp_window *window;	/* [k] */
-	struct sp_split_cpu *cpu;	/* [n] */
+	struct sp_percpu_cpu *cpu;	/* [n] */
 };
 
-_Static_assert(offsetof(struct sp_split, gate) == 0 && sizeof(struct sp_gate) <= 64,
+_Static_assert(offsetof(struct sp_percpu, fast) == 0 && sizeof(struct sp_percpu_fast) <= 64,
 	       "what every start and stop looks at is in one line of cache");
 
 extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */

@@ -14,45 +14,45 @@
 
 static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
 static struct sp_clock *clocks;		/* own ones, */
-static struct sp_split *unused;		/* and memory of splits that were dropped; both guarded by: */
+static struct sp_percpu *unused;		/* and memory of splits that were dropped; both guarded by: */
 static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
 static uint32_t full_at;		/* so many clocks: look for pages of threads that have ended */
 
 /* ---- whose scan it is ---------------------------------------------------------- */
 
-bool sp_split_take(struct sp_split *p, uintptr_t frame)
+bool sp_percpu_take(struct sp_percpu *p, uintptr_t frame)
 {
-	uint32_t holder = 0, self = (uint32_t)sp_self.tid;
+	uint32_t taken_by = 0, own_tid = (uint32_t)sp_thread_state.tid;
 
-	if (sp_cas(&p->taken, &holder, self)) {
-		sp_put(&p->frame, frame);
+	if (sp_cas(&p->taken, &taken_by, own_tid)) {
+		store_relaxed(&p->frame, frame);
 		return true;
 	}
-	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
+	if (taken_by != own_tid || !load_relaxed(&p->frame) || sp_interrupted(load_relaxed(&p->frame), frame))
 		return false;
 	/* A handler jumped out of a scan: what it left is half done. */
 	p->scan.marked = false;
-	sp_put(&p->gate.ready, 0);
-	sp_put(&p->frame, frame);
+	store_relaxed(&p->fast.ready, 0);
+	store_relaxed(&p->frame, frame);
 	return true;
 }
 
 /* ---- who goes by it ------------------------------------------------------------ */
 
-void sp_hold_add(struct sp_clock *c, struct sp_split *p)
+void sp_lifetime_add(struct sp_clock *c, struct sp_percpu *p)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
-	p->next = c->splits;
-	c->splits = p;
-	sp_lock_give(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
+	p->next = c->percpu_sets;
+	c->percpu_sets = p;
+	sp_lock_give(&lock, &lock_state);
 }
 
-static void unlink_split(struct sp_clock *c, struct sp_split *p)
+static void unlink_percpu(struct sp_clock *c, struct sp_percpu *p)
 {
-	for (struct sp_split **at = &c->splits; *at; at = &(*at)->next)
+	for (struct sp_percpu **at = &c->percpu_sets; *at; at = &(*at)->next)
 		if (*at == p) {
 			*at = p->next;
 			break;
@@ -61,108 +61,108 @@ static void unlink_split(struct sp_clock *c, struct sp_split *p)
 		c->counting = NULL;
 }
 
-static void remove_split(struct sp_clock *c, struct sp_split *p)
+static void remove_percpu(struct sp_clock *c, struct sp_percpu *p)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
-	unlink_split(c, p);
-	sp_lock_give(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
+	unlink_percpu(c, p);
+	sp_lock_give(&lock, &lock_state);
 }
 
-uint32_t sp_hold_splits(struct sp_clock *c)
+uint32_t sp_lifetime_count(struct sp_clock *c)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	uint32_t n = 0;
 
-	sp_lock_take(&lock, &held);
-	for (const struct sp_split *p = c->splits; p; p = p->next)
+	sp_lock_take(&lock, &lock_state);
+	for (const struct sp_percpu *p = c->percpu_sets; p; p = p->next)
 		n++;
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 	return n;
 }
 
-static struct sp_split *take_oldest(struct sp_clock *c, const struct sp_split *but)
+static struct sp_percpu *take_oldest(struct sp_clock *c, const struct sp_percpu *but)
 {
-	struct sp_split *last = NULL;
-	struct sp_held held;
+	struct sp_percpu *last = NULL;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
-	for (struct sp_split *p = c->splits; p; p = p->next)
+	sp_lock_take(&lock, &lock_state);
+	for (struct sp_percpu *p = c->percpu_sets; p; p = p->next)
 		if (p != but)
 			last = p;
-	if (last && !sp_split_take_here(last))
+	if (last && !sp_percpu_take_here(last))
 		last = NULL;
 	if (last)
-		unlink_split(c, last);
-	sp_lock_give(&lock, &held);
+		unlink_percpu(c, last);
+	sp_lock_give(&lock, &lock_state);
 	return last;
 }
 
-struct sp_split *sp_hold_counts(struct sp_clock *c, struct sp_split *p)
+struct sp_percpu *sp_lifetime_counts(struct sp_clock *c, struct sp_percpu *p)
 {
-	struct sp_split *before;
-	struct sp_held held;
+	struct sp_percpu *before;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	before = c->counting;
 	c->counting = p;
-	if (before && !sp_split_take_here(before))
+	if (before && !sp_percpu_take_here(before))
 		before = NULL;
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 	return before;
 }
 
 /* ---- closing ------------------------------------------------------------------- */
 
-void sp_hold_close(struct sp_split *p, int group)
+void sp_lifetime_close(struct sp_percpu *p, int group)
 {
 	for (uint32_t i = p->n; i-- > 0;)
 		for (uint32_t e = p->natives; e-- > 0;)
-			if (group < 0 || p->opened.group[e] == group) {
+			if (group < 0 || p->perf_fds.group[e] == group) {
 				sp_counter_close(p->cpu[i].fd[e]);
 				p->cpu[i].fd[e] = -1;
 			}
 }
 
 /* It is no clock's any more. */
-static void shut(struct sp_split *p)
+static void shut(struct sp_percpu *p)
 {
-	sp_add(&sp_process.budget.spent, -p->unread.aside);
-	p->unread.aside = 0;
-	sp_hold_close(p, -1);
-	sp_put(&p->gate.ready, 0);
+	sp_add(&sp_process.budget.used_ns, -p->unread.reserved_ns);
+	p->unread.reserved_ns = 0;
+	sp_lifetime_close(p, -1);
+	store_relaxed(&p->fast.ready, 0);
 	p->scan.marked = false;
 	p->clock = NULL;
 }
 
 /* Nobody finds it any more, but who had found it before: a call under the handler that drops it. */
-static void free_split(struct sp_split *p, bool locked)
+static void free_percpu(struct sp_percpu *p, bool is_locked)
 {
 	struct sp_clock *c = p->clock;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	if (c) {
-		(locked ? unlink_split : remove_split)(c, p);
+		(is_locked ? unlink_percpu : remove_percpu)(c, p);
 		shut(p);
-		sp_hold_drop(c);
+		sp_lifetime_drop(c);
 	}
-	if (!locked)
-		sp_lock_take(&lock, &held);
+	if (!is_locked)
+		sp_lock_take(&lock, &lock_state);
 	p->next = unused;
 	unused = p;
-	if (!locked)
-		sp_lock_give(&lock, &held);
+	if (!is_locked)
+		sp_lock_give(&lock, &lock_state);
 }
 
 #define RESTS	16u		/* so many that were dropped last are nobody else's yet */
 
-void *sp_hold_memory(uint64_t bytes)
+void *sp_lifetime_memory(uint64_t bytes)
 {
-	struct sp_split **at = &unused, **oldest = NULL, *p = NULL;
-	struct sp_held held;
+	struct sp_percpu **at = &unused, **oldest = NULL, *p = NULL;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	for (uint32_t i = 0; *at; i++, at = &(*at)->next)
 		if (i >= RESTS && (*at)->bytes == bytes)
 			oldest = at;
@@ -170,7 +170,7 @@ void *sp_hold_memory(uint64_t bytes)
 		p = *oldest;
 		*oldest = p->next;
 	}
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 	if (p)
 		return memset(p, 0, bytes);
 	p = sp_map(bytes);
@@ -181,28 +181,28 @@ void *sp_hold_memory(uint64_t bytes)
 	return p;
 }
 
-static void give(struct sp_split *p, bool locked)
+static void give(struct sp_percpu *p, bool is_locked)
 {
-	uint32_t holder = sp_get(&p->taken) & ~SP_DROPPED;
+	uint32_t taken_by = load_relaxed(&p->taken) & ~SP_DROPPED;
 
-	sp_put(&p->frame, 0);
-	if (!sp_cas(&p->taken, &holder, 0))
-		free_split(p, locked);
+	store_relaxed(&p->frame, 0);
+	if (!sp_cas(&p->taken, &taken_by, 0))
+		free_percpu(p, is_locked);
 }
 
-void sp_split_give(struct sp_split *p)
+void sp_percpu_give(struct sp_percpu *p)
 {
 	give(p, false);
 }
 
-static bool close_splits(struct sp_split *list)
+static bool close_percpu_sets(struct sp_percpu *list)
 {
-	struct sp_split *p, *next;
+	struct sp_percpu *p, *next;
 
-	for (p = list; p && sp_split_take_here(p); p = p->next)
+	for (p = list; p && sp_percpu_take_here(p); p = p->next)
 		;
 	if (p) {			/* that one is looked at */
-		for (struct sp_split *q = list; q != p; q = next) {
+		for (struct sp_percpu *q = list; q != p; q = next) {
 			next = q->next;
 			give(q, true);
 		}
@@ -217,60 +217,60 @@ static bool close_splits(struct sp_split *list)
 	return true;
 }
 
-void sp_split_drop(struct sp_split **at)
+void sp_percpu_drop(struct sp_percpu **at)
 {
-	struct sp_split *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
+	struct sp_percpu *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
 	uint64_t begun = p ? sp_clock_own_ns() : 0;
 
 	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
 	 * handler jumped out of. */
-	if (p && (sp_split_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
-		free_split(p, false);
+	if (p && (sp_percpu_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
+		free_percpu(p, false);
 	if (p)
-		sp_add(&sp_process.budget.spent, sp_clock_own_ns() - begun);
+		sp_add(&sp_process.budget.used_ns, sp_clock_own_ns() - begun);
 }
 
-bool sp_hold_close_oldest(struct sp_clock *c, const struct sp_split *but)
+bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but)
 {
-	struct sp_split *last = take_oldest(c, but);
+	struct sp_percpu *last = take_oldest(c, but);
 
 	if (!last)
 		return false;
 	shut(last);
 	last->scan.trouble = SP_WHY_BUDGET;
-	sp_split_give(last);
+	sp_percpu_give(last);
 	return true;
 }
 
 /* A thread's number may be another's by now: that one has made its own clock, and this is not it. */
 static bool over(const struct sp_clock *c)
 {
-	return c != mine && (c->tid == sp_self.tid || sp_thread_ended(c->tid));
+	return c != mine && (c->tid == sp_thread_state.tid || sp_thread_ended(c->tid));
 }
 
 /* Gives back what threads hold that have ended. */
 static void reap(void)
 {
 	struct sp_clock **at, *c;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	for (at = &clocks; (c = *at) != NULL;) {
-		if (!over(c) || !close_splits(c->splits)) {
+		if (!over(c) || !close_percpu_sets(c->percpu_sets)) {
 			at = &c->next;
 			continue;
 		}
 		*at = c->next;
-		sp_put(&n_clocks, n_clocks - 1);
+		store_relaxed(&n_clocks, n_clocks - 1);
 		sp_clock_close(c);
 	}
-	sp_put(&reap_at, n_clocks * 2 > 16 ? n_clocks * 2 : 16);
-	sp_lock_give(&lock, &held);
+	store_relaxed(&reap_at, n_clocks * 2 > 16 ? n_clocks * 2 : 16);
+	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- clocks ---------------------------------------------------------------------- */
 
-void sp_hold_drop(struct sp_clock *c)
+void sp_lifetime_drop(struct sp_clock *c)
 {
 	if (c && !c->own && c->generation == sp_process.generation)
 		sp_clock_close(c);
@@ -291,11 +291,11 @@ static long cpus_of(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, e
 {
 	long r = sp_clock_cpus(tid, stale_of(tid), each, m);
 
-	*most = r > 0 ? sp_clock_most(m, each, sp_get(&n_clocks), limit) : 0;
+	*most = r > 0 ? sp_clock_most(m, each, load_relaxed(&n_clocks), limit) : 0;
 	return r;
 }
 
-uint32_t sp_hold_cpus(int tid, uint32_t each)
+uint32_t sp_lifetime_cpus(int tid, uint32_t each)
 {
 	enum sp_why limit;
 	struct sp_cpus m;
@@ -308,10 +308,10 @@ static bool may_add(uint32_t fds)
 {
 	uint32_t n = mine->n;
 
-	return sp_clock_may_spend(sp_budget_open(&sp_process.budget, n * fds) + 2 * sp_budget_scan(&sp_process.budget, n));
+	return sp_clock_can_afford(sp_budget_open(&sp_process.budget, n * fds) + 2 * sp_budget_scan(&sp_process.budget, n));
 }
 
-enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit)
+enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit)
 {
 	uint32_t counters;
 	enum sp_why of_times;
@@ -322,10 +322,10 @@ enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_wh
 		return may_add(each) ? SP_BY_EXACT : mine->timed || may_add(1) ? SP_BY_RESIDENCY : SP_BY_READING;
 	if (cpus_of(tid, each, &m, &counters, limit) <= 0)
 		return SP_BY_EXACT;		/* (Opening them tells why not.) */
-	return counters ? SP_BY_EXACT : sp_clock_most(&m, 1, sp_get(&n_clocks), &of_times) ? SP_BY_RESIDENCY : SP_BY_READING;
+	return counters ? SP_BY_EXACT : sp_clock_most(&m, 1, load_relaxed(&n_clocks), &of_times) ? SP_BY_RESIDENCY : SP_BY_READING;
 }
 
-struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error)
+struct sp_clock *sp_lifetime_other(int tid, bool inherits, uint32_t each, int *error)
 {
 	struct sp_clock *c = NULL;
 	enum sp_why limit;
@@ -359,15 +359,15 @@ static void give_page(struct sp_clock *c)
 	if (left.generation != sp_process.generation)
 		left.page = NULL;
 	/* Threads that have ended have pages; those that live are not looked at for each new one. */
-	if (!left.page && sp_witness_is_full() && sp_get(&n_clocks) >= sp_get(&full_at)) {
+	if (!left.page && sp_page_proof_is_full() && load_relaxed(&n_clocks) >= load_relaxed(&full_at)) {
 		reap();
-		sp_put(&full_at, sp_get(&n_clocks) * 3 / 2 + 1);
+		store_relaxed(&full_at, load_relaxed(&n_clocks) * 3 / 2 + 1);
 	}
 	if (left.page) {
 		c->page = left.page;
 		left.page = NULL;
-	} else if (sp_witness_has_room()) {
-		c->page = sp_witness_map();
+	} else if (sp_page_proof_has_room()) {
+		c->page = sp_page_proof_map();
 	}
 }
 
@@ -375,18 +375,18 @@ static void give_page(struct sp_clock *c)
  * now. */
 static bool retire(struct sp_clock *c)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	bool may;
 
-	sp_lock_take(&lock, &held);
-	may = close_splits(c->splits);
+	sp_lock_take(&lock, &lock_state);
+	may = close_percpu_sets(c->percpu_sets);
 	for (struct sp_clock **at = &clocks; may && *at; at = &(*at)->next)
 		if (*at == c) {
 			*at = c->next;
-			sp_put(&n_clocks, n_clocks - 1);
+			store_relaxed(&n_clocks, n_clocks - 1);
 			break;
 		}
-	sp_lock_give(&lock, &held);
+	sp_lock_give(&lock, &lock_state);
 	if (may) {
 		mine = NULL;		/* before it is gone: a handler may ask for it */
 		keep_page(c);
@@ -395,10 +395,10 @@ static bool retire(struct sp_clock *c)
 	return may;
 }
 
-struct sp_clock *sp_hold_own(uint32_t each, int *error)
+struct sp_clock *sp_lifetime_own(uint32_t each, int *error)
 {
 	struct sp_cpus m;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	enum sp_why limit;
 	uint32_t most;
 
@@ -406,33 +406,33 @@ struct sp_clock *sp_hold_own(uint32_t each, int *error)
 		return mine;
 	if (mine && mine->generation != sp_process.generation)
 		mine = NULL;
-	if (sp_get(&n_clocks) >= sp_get(&reap_at))
+	if (load_relaxed(&n_clocks) >= load_relaxed(&reap_at))
 		reap();
-	*error = (int)cpus_of(sp_self.tid, each, &m, &most, &limit);
+	*error = (int)cpus_of(sp_thread_state.tid, each, &m, &most, &limit);
 	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
 	most = (uint32_t)sp_max(most, 1);
-	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), limit, error);
+	mine = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		most = (uint32_t)sp_max(sp_clock_most(&m, each, sp_get(&n_clocks), &limit), 1);
-		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), limit, error);
+		most = (uint32_t)sp_max(sp_clock_most(&m, each, load_relaxed(&n_clocks), &limit), 1);
+		mine = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit, error);
 	}
 	if (!mine)
 		return NULL;
 	mine->own = true;
 	give_page(mine);
-	sp_lock_take(&lock, &held);
+	sp_lock_take(&lock, &lock_state);
 	mine->next = clocks;
 	clocks = mine;
-	sp_put(&n_clocks, n_clocks + 1);
-	sp_lock_give(&lock, &held);
+	store_relaxed(&n_clocks, n_clocks + 1);
+	sp_lock_give(&lock, &lock_state);
 	return mine;
 }
 
-void sp_hold_child(void)
+void sp_lifetime_child(void)
 {
-	sp_witness_child();
+	sp_page_proof_child();
 	clocks = NULL;
 	unused = NULL;
 	mine = NULL;

@@ -8,53 +8,53 @@
 #include "../../core/base/base.h"
 
 struct sp_clock;
-struct sp_split;
+struct sp_percpu;
 
 /* Whoever has it taken is the one who frees it: the set does not need it any more. */
 #define SP_DROPPED	0x80000000u
 
 /* False: somebody has it, perhaps this very thread, under the handler that we run in.  What a handler jumped out
  * of has it no more.  `frame`: the caller's. */
-bool sp_split_take(struct sp_split *p, uintptr_t frame);
-#define sp_split_take_here(p) sp_split_take((p), (uintptr_t)__builtin_frame_address(0))
+bool sp_percpu_take(struct sp_percpu *p, uintptr_t frame);
+#define sp_percpu_take_here(p) sp_percpu_take((p), (uintptr_t)__builtin_frame_address(0))
 
 /* From here on it may be gone. */
-void sp_split_give(struct sp_split *p);
+void sp_percpu_give(struct sp_percpu *p);
 
 /* They are not needed any more; NULL is none.  Their memory stays a split's, of no clock: a call on which a handler stands
  * that drops them still looks there. */
-void sp_split_drop(struct sp_split **p);
+void sp_percpu_drop(struct sp_percpu **p);
 
 /* For a split; NULL: there is none. */
-void *sp_hold_memory(uint64_t bytes);
+void *sp_lifetime_memory(uint64_t bytes);
 
 /* The calling thread's clock for sets that take so many descriptors a CPU, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
-struct sp_clock *sp_hold_own(uint32_t each, int *error);
+struct sp_clock *sp_lifetime_own(uint32_t each, int *error);
 
 /* Another thread's, or with its children: the caller's. */
-struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error);
-void sp_hold_drop(struct sp_clock *c);
+struct sp_clock *sp_lifetime_other(int tid, bool inherits, uint32_t each, int *error);
+void sp_lifetime_drop(struct sp_clock *c);
 
 /* How many CPUs these will have. */
-uint32_t sp_hold_cpus(int tid, uint32_t each);
+uint32_t sp_lifetime_cpus(int tid, uint32_t each);
 
 /* What auto can pay for a set that takes so many descriptors a CPU: SP_BY_EXACT, perhaps on the nearest CPUs alone, or
  * SP_BY_RESIDENCY, or SP_BY_READING. *limit: why no more. */
-enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit);
+enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit);
 
 /* The split goes by this clock from now on; how many do. */
-void sp_hold_add(struct sp_clock *c, struct sp_split *p);
-uint32_t sp_hold_splits(struct sp_clock *c);
+void sp_lifetime_add(struct sp_clock *c, struct sp_percpu *p);
+uint32_t sp_lifetime_count(struct sp_clock *c);
 
 /* The hardware counters of p are on from now on (NULL: nobody's); the one whose were, taken, or NULL. */
-struct sp_split *sp_hold_counts(struct sp_clock *c, struct sp_split *p);
+struct sp_percpu *sp_lifetime_counts(struct sp_clock *c, struct sp_percpu *p);
 
 /* Closes the counters of one group (enum sp_group; -1: of all). */
-void sp_hold_close(struct sp_split *p, int group);
+void sp_lifetime_close(struct sp_percpu *p, int group);
 
 /* The set of this thread that was started longest ago, but not this one.  False: there is none. */
-bool sp_hold_close_oldest(struct sp_clock *c, const struct sp_split *but);
+bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but);
 
-void sp_hold_child(void);		/* in a child of fork: there are none */
+void sp_lifetime_child(void);		/* in a child of fork: there are none */
 
 #endif

@@ -7,7 +7,7 @@
  *
  * A window is what lies between two values that PAPI handed out (or a zeroing and a value).  What is proven of it, and
  * where it is booked, window.h says; here it is found out what window.h is to know: the copies are read before PAPI is
- * called (sp_split_ask), or after it, where PAPI's counters count on and say how far they are.
+ * called (sp_percpu_read_before), or after it, where PAPI's counters count on and say how far they are.
  *
  * A set's counts are its opener's or its target's, perhaps another thread's than the caller's, or are read by several
  * threads: then the copies are read before each call.
@@ -23,40 +23,40 @@
 #include "shadow-open.h"
 
 /* Stops trusting the shadow counters until the set is prepared again. */
-void sp_split_unseen(struct sp_split *p);
+void sp_percpu_distrust(struct sp_percpu *p);
 
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place.  started: PAPI has started it
  * already, and may have counted on any CPU since. */
-void sp_split_starts(struct sp_split *p, const struct sp_opened *opened, bool started);
+void sp_percpu_starts(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started);
 
 /* PAPI has zeroed or started it, with these counters: a segment begins, with a scan.  `open`: sp_proof_now() from right
  * before PAPI was called. */
-void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened);
+void sp_percpu_zeroed(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds);
 
 /* Before PAPI is called: the copies are read, where what they have now proves what PAPI will hand out.  `last`: [k] what it
  * handed out last.  ends: the call ends the segment (PAPI_stop, PAPI_accum), so that the copies tell nothing after it. */
-void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened);
+void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last, const struct sp_perf_fds *perf_fds);
 
 /* Before the calling thread pins itself to other CPUs (sched_setaffinity) while its own set runs: attributes the counts up to now
  * and opens shadow counters on those CPUs.  `last` as above. */
-void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened);
+void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, const int64_t *last, const struct sp_perf_fds *perf_fds);
 /* Adds these CPUs to those on which the thread may run.  False: it already could run on all of them. */
-bool sp_split_went(struct sp_split *p, const struct sp_cpus *to);
+bool sp_percpu_add_allowed(struct sp_percpu *p, const struct sp_cpus *to);
 
 /* It is read by another thread than its owner, from now until the owner starts it anew.  True: it was not before. */
-bool sp_split_share(struct sp_split *p);
-bool sp_split_is_shared(const struct sp_split *p);
+bool sp_percpu_share(struct sp_percpu *p);
+bool sp_percpu_is_shared(const struct sp_percpu *p);
 
 /* The CPU where a thread without a mark (rseq-proof.h) has been alone since the last scan, and where all was counted since the last value, by
  * the time of one event of ours: two system calls.  SP_NO_CPU: not so, or it has a mark.  (While the program has that event
  * switched off PAPI's are off, too, until PAPI_start comes, which scans.  A guest, shared-tls.h, is to be ruled out by the caller.) */
-int sp_split_stays(struct sp_split *p);
+int sp_percpu_stays(struct sp_percpu *p);
 
 /* PAPI's return. */
 struct sp_answer {
 	const int64_t *last, *value;	/* [k] the value before, and this one */
 	bool counts_on;			/* PAPI's counters count on from the value */
-	const struct sp_opened *opened;
+	const struct sp_perf_fds *perf_fds;
 	uint32_t open;			/* as above */
 	int cpu;			/* where the counted thread runs, or ran last, where it is not the caller; SP_NO_CPU */
 };
@@ -75,24 +75,24 @@ struct sp_shares {
 	int dark;			/* the CPU that got counts which no counter of ours had, as it or another one is not watched; SP_NO_CPU: none */
 };
 
-/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_split_done. */
-bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares);
-void sp_split_done(struct sp_split *p);
+/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_percpu_done. */
+bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer, struct sp_shares *shares);
+void sp_percpu_done(struct sp_percpu *p);
 
-/* Are its windows split by time (for now)?  Then those that are proven without a scan must be told, too (sp_split_ran):
+/* Are its windows split by time (for now)?  Then those that are proven without a scan must be told, too (sp_percpu_ran):
  * the time of a window on several CPUs begins after them.  Not while another thread reads the set: each of its windows is scanned, and
  * would prove once more what was proven without. */
-bool sp_split_needs_time(const struct sp_split *p);
+bool sp_percpu_needs_time(const struct sp_percpu *p);
 
 /* The CPU on which the counted thread ran last, another one than the caller, as the scan of this call tells; SP_NO_CPU: it does
  * not.  Then /proc does: */
-int sp_split_where(const struct sp_split *p);
-void sp_split_is_at(struct sp_split *p, int cpu);
+int sp_percpu_where(const struct sp_percpu *p);
+void sp_percpu_is_at(struct sp_percpu *p, int cpu);
 
 /* A value was booked that the windows do not see: a handler's, inside a call of PAPI. */
-void sp_split_missed(struct sp_split *p);
+void sp_percpu_missed(struct sp_percpu *p);
 
 /* A zeroing, or what PAPI_write does. */
-void sp_split_lost(struct sp_split *p);
+void sp_percpu_lost(struct sp_percpu *p);
 
 #endif

@@ -23,17 +23,17 @@ static struct sp_lock lock;
 static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0: none */
 
 __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
-static const struct sp_opened_asks *ask;
+static const struct sp_perf_fds_hooks *hooks;
 
-void sp_opened_forget(struct sp_opened *o)
+void sp_perf_fds_forget(struct sp_perf_fds *o)
 {
 	o->n = o->more = o->had = o->whole = o->kept = 0;
 	o->odd = o->reordered = false;
-	sp_put(&o->missed, false);
+	store_relaxed(&o->missed, false);
 	sp_add(&o->changes, 1);
 }
 
-uint32_t sp_opened_leaders(const struct sp_opened *o)
+uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o)
 {
 	uint32_t n = 0;
 
@@ -45,7 +45,7 @@ uint32_t sp_opened_leaders(const struct sp_opened *o)
 /* ---- what libpapi does --------------------------------------------------- */
 
 /* Populated: another set of this thread may count page faults right now.  (The first room is the set's page.) */
-static bool make_room(struct sp_opened *o)
+static bool make_room(struct sp_perf_fds *o)
 {
 	uint64_t bytes = SP_NATIVES_MOST * sizeof(*o->at);
 	struct sp_native *more;
@@ -58,7 +58,7 @@ static bool make_room(struct sp_opened *o)
 	(void)sp_sys(SYS_madvise, more, sp_align(bytes, 4096), MADV_POPULATE_WRITE);
 	if (o->n)
 		memcpy(more, o->at, o->n * sizeof(*more));
-	sp_publish(&o->at, more);
+	store_release(&o->at, more);
 	o->room = SP_NATIVES_MOST;
 	return true;
 }
@@ -68,31 +68,31 @@ static size_t size_of(const struct perf_event_attr *attr)
 	return attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
 }
 
-static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static void note_open(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	struct sp_native *n;
 
 	sp_add(&o->changes, 1);
 	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
 		o->more++;
-		o->odd = o->odd || !o->n || tid != o->asked;
+		o->odd = o->odd || !o->n || tid != o->named_tid;
 		return;
 	}
-	o->asked = tid;
+	o->named_tid = tid;
 	n = &o->at[o->n++];
 	memset(n, 0, sizeof(*n));
 	memcpy(&n->attr, attr, sp_min(size_of(attr), sizeof(n->attr)));
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
-	n->tid = tid ? tid : sp_self.tid;
-	n->thread = tid && tid != sp_self.tid ? 0 : sp_self.id;
+	n->tid = tid ? tid : sp_thread_state.tid;
+	n->thread = tid && tid != sp_thread_state.tid ? 0 : sp_thread_state.id;
 	n->leads = leader < 0;
-	o->opener = sp_self.tid;
-	o->filters = sp_filters();
+	o->opener = sp_thread_state.tid;
+	o->seccomp_filters = sp_seccomp_filters();
 }
 
-static void note_close(struct sp_opened *o, int fd)
+static void note_close(struct sp_perf_fds *o, int fd)
 {
 	for (uint32_t i = 0; i < o->n; i++) {
 		if (o->at[i].fd != fd)
@@ -110,9 +110,9 @@ static void note_close(struct sp_opened *o, int fd)
 }
 
 /* What is opened and closed right now is this set's. */
-static struct sp_opened *opening(void)
+static struct sp_perf_fds *opening(void)
 {
-	return (struct sp_opened *)(sp_opening & ~SP_OPENS_AGAIN);
+	return (struct sp_perf_fds *)(sp_opening & ~SP_OPENS_AGAIN);
 }
 
 /* ---- the same ones again --------------------------------------------------
@@ -122,7 +122,7 @@ static struct sp_opened *opening(void)
  * other threads use are excluded. */
 
 /* Makes the list that of the open events again, since they differ. */
-static void end_again(struct sp_opened *o)
+static void end_again(struct sp_perf_fds *o)
 {
 	uint32_t n = o->n;
 
@@ -135,9 +135,9 @@ static void end_again(struct sp_opened *o)
 	o->n = n;
 }
 
-static bool begin_again(struct sp_opened *o)
+static bool begin_again(struct sp_perf_fds *o)
 {
-	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_self.tid || !ask->alone(o))
+	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_thread_state.tid || !hooks->alone(o))
 		return false;
 	o->before = o->changes;
 	sp_add(&o->changes, 1);
@@ -146,7 +146,7 @@ static bool begin_again(struct sp_opened *o)
 	return true;
 }
 
-static bool close_again(struct sp_opened *o, int fd)
+static bool close_again(struct sp_perf_fds *o, int fd)
 {
 	uint32_t i = 0, all = o->kept ? o->kept : o->n;
 
@@ -159,23 +159,23 @@ static bool close_again(struct sp_opened *o, int fd)
 	return true;
 }
 
-static bool open_again(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static bool open_again(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	struct sp_native *n = &o->at[o->n];
 
 	/* The number of a thread that has ended may be a new one's. */
-	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_self.id) || n->cpu != cpu ||
-	    n->tid != (tid ? tid : sp_self.tid) || n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
+	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_thread_state.id) || n->cpu != cpu ||
+	    n->tid != (tid ? tid : sp_thread_state.tid) || n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
 		return false;
 	n->fd = fd;
 	o->n++;
 	return true;
 }
 
-static bool begin_note(struct sp_opened *o, uint32_t *was)
+static bool begin_note(struct sp_perf_fds *o, uint32_t *was)
 {
-	if (sp_opening & SP_OPENS_AGAIN && !ask->hold(o, was)) {
-		sp_put(&o->missed, true);
+	if (sp_opening & SP_OPENS_AGAIN && !hooks->lock_fds(o, was)) {
+		store_relaxed(&o->missed, true);
 		sp_add(&o->changes, 1);
 		return false;
 	}
@@ -183,15 +183,15 @@ static bool begin_note(struct sp_opened *o, uint32_t *was)
 	return true;
 }
 
-static void end_note(struct sp_opened *o, uint32_t was)
+static void end_note(struct sp_perf_fds *o, uint32_t was)
 {
 	if (sp_opening & SP_OPENS_AGAIN)
-		ask->let(o, was);
+		hooks->unlock_fds(o, was);
 }
 
 /* ---- what libpapi calls ----------------------------------------------------- */
 
-static SP_COLD void note_opened(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	int saved = errno;
 	bool again;
@@ -199,33 +199,33 @@ static SP_COLD void note_opened(struct sp_opened *o, const struct perf_event_att
 
 	if (begin_note(o, &was)) {
 		note_open(o, attr, tid, cpu, leader, fd);
-		again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
+		again = sp_opening & SP_OPENS_AGAIN && sp_perf_fds_all(o) == o->whole;
 		if (again) {
 			o->whole = 0;
-			o->had = sp_opened_all(o);
+			o->had = sp_perf_fds_all(o);
 		}
 		end_note(o, was);
 		if (again)
-			ask->again(o);
+			hooks->again(o);
 	}
 	errno = saved;
 }
 
 /* True: nothing else has changed since it was closed. */
-static inline bool is_as_before(struct sp_opened *o)
+static inline bool is_as_before(struct sp_perf_fds *o)
 {
 	uint32_t changes = o->before + 1;
 
 	o->had = o->kept;
 	o->whole = o->kept = 0;
-	return ask->same(o) && sp_cas(&o->changes, &changes, o->before);
+	return hooks->same(o) && sp_cas(&o->changes, &changes, o->before);
 }
 
-static SP_COLD void opened_otherwise(struct sp_opened *o)
+static SP_COLD void opened_otherwise(struct sp_perf_fds *o)
 {
 	int saved = errno;
 
-	ask->again(o);
+	hooks->again(o);
 	errno = saved;
 }
 
@@ -234,7 +234,7 @@ static long on_syscall(long number, long a, long b, long c, long d, long e, long
 {
 	const struct perf_event_attr *attr = (const struct perf_event_attr *)a;
 	long r = next_syscall(number, a, b, c, d, e, f);
-	struct sp_opened *o = opening();
+	struct sp_perf_fds *o = opening();
 
 	if (number != SYS_perf_event_open || r < 0 || !o)
 		return r;
@@ -245,21 +245,21 @@ static long on_syscall(long number, long a, long b, long c, long d, long e, long
 	return r;
 }
 
-static SP_COLD void note_closed(struct sp_opened *o, int fd)
+static SP_COLD void note_closed(struct sp_perf_fds *o, int fd)
 {
 	uint32_t was;
 
 	if (!begin_note(o, &was))
 		return;
 	if (sp_opening & SP_OPENS_AGAIN && !o->whole)
-		o->whole = sp_opened_all(o);
+		o->whole = sp_perf_fds_all(o);
 	note_close(o, fd);
 	end_note(o, was);
 }
 
 static int on_close(int fd)
 {
-	struct sp_opened *o = opening();
+	struct sp_perf_fds *o = opening();
 
 	if (o && !close_again(o, fd))
 		note_closed(o, fd);
@@ -316,7 +316,7 @@ static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t val
 
 	if (relro && sp_sys(SYS_mprotect, at, page, PROT_READ | PROT_WRITE) < 0)
 		return false;
-	sp_publish(entry, value);
+	store_release(entry, value);
 	if (relro)
 		(void)sp_sys(SYS_mprotect, at, page, PROT_READ);
 	return true;
@@ -359,23 +359,23 @@ static bool watch(void)
 
 /* One thread at a time: another would take our functions for those that stood there, and they would call
  * themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at once). */
-bool sp_opened_watch(const struct sp_opened_asks *asks)
+bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	if (!sp_papi_used)
 		return false;
-	if (sp_acquire(&watched) == sp_papi_used->low)
+	if (load_acquire(&watched) == sp_papi_used->low)
 		return true;
-	sp_lock_take(&lock, &held);
-	ask = asks;
+	sp_lock_take(&lock, &lock_state);
+	hooks = from;
 	if (watched != sp_papi_used->low && watch())
-		sp_publish(&watched, sp_papi_used->low);
-	sp_lock_give(&lock, &held);
+		store_release(&watched, sp_papi_used->low);
+	sp_lock_give(&lock, &lock_state);
 	return watched == sp_papi_used->low;
 }
 
-void sp_opened_child(void)
+void sp_perf_fds_child(void)
 {
 	lock.taken = 0;
 }

@@ -23,11 +23,11 @@ struct sp_native {
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
 	int tid;			/* whose counts they are; -1: of all that run on the CPU */
-	uint32_t thread;		/* the thread that opened it for itself (sp_self.id), by PAPI_attach, too; 0: it is another one's */
+	uint32_t thread;		/* the thread that opened it for itself (sp_thread_state.id), by PAPI_attach, too; 0: it is another one's */
 	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
 };
 
-struct sp_opened {
+struct sp_perf_fds {
 	struct sp_native *at;		/* [room]; NULL: none */
 	uint32_t n, room;
 	uint32_t changes;		/* grows whenever an event comes or goes */
@@ -39,8 +39,8 @@ struct sp_opened {
 	uint32_t left;			/* of those: not closed yet */
 	uint32_t before;		/* `changes` then */
 	int opener;			/* the thread that opened the last one */
-	uint32_t filters;		/* sp_filters() when PAPI last opened one that it had not had open right before */
-	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
+	uint32_t seccomp_filters;		/* sp_seccomp_filters() when PAPI last opened one that it had not had open right before */
+	int named_tid;			/* the thread that PAPI named for the last one kept; 0: itself */
 	bool odd;			/* one of those more is another thread's than the one kept last */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
 	bool missed;			/* something came or went that could not be written here */
@@ -51,34 +51,34 @@ struct sp_opened {
  * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts.
  * alone: no other thread has called PAPI for the set so far.
  * same: they are opened again as they were.  False: something else matters, as for `again`. */
-struct sp_opened_asks {
-	bool (*hold)(struct sp_opened *o, uint32_t *was);
-	void (*let)(struct sp_opened *o, uint32_t was);
-	void (*again)(struct sp_opened *o);
-	bool (*alone)(struct sp_opened *o);
-	bool (*same)(struct sp_opened *o);
+struct sp_perf_fds_hooks {
+	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
+	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t was);
+	void (*again)(struct sp_perf_fds *o);
+	bool (*alone)(struct sp_perf_fds *o);
+	bool (*same)(struct sp_perf_fds *o);
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
  * entries were not found, or cannot be written: nothing will be seen. */
-bool sp_opened_watch(const struct sp_opened_asks *asks);
+bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 
-void sp_opened_child(void);		/* in a child of fork: the lock is free */
+void sp_perf_fds_child(void);		/* in a child of fork: the lock is free */
 
 /* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
  * to it: the address of its perf fds, plus SP_OPENS_AGAIN in PAPI_start; 0: no set. */
 #define SP_OPENS_AGAIN	((uintptr_t)1)
 extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
 
-static inline uint32_t sp_opened_all(const struct sp_opened *o)
+static inline uint32_t sp_perf_fds_all(const struct sp_perf_fds *o)
 {
 	return o->n + o->more;
 }
 
 /* How many of them PAPI_start switches on, one by one. */
-uint32_t sp_opened_leaders(const struct sp_opened *o);
+uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o);
 
 /* A new set with a record that another one had. */
-void sp_opened_forget(struct sp_opened *o);
+void sp_perf_fds_forget(struct sp_perf_fds *o);
 
 #endif

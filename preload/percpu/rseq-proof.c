@@ -51,13 +51,13 @@ static void arm_rseq(void)
 	struct rseq *area = sp_rseq_area();
 	sp_mark_word *word = (sp_mark_word *)&area->rseq_cs;
 
-	sp_put(&sp_self.mark.is, (uint64_t)(uintptr_t)&never_run);
-	sp_put(&sp_self.again.to, word);
+	store_relaxed(&sp_thread_state.mark.is, (uint64_t)(uintptr_t)&never_run);
+	store_relaxed(&sp_thread_state.again.to, word);
 	sp_order();
-	sp_put(&sp_self.again.from, &sp_self.mark.is);
-	sp_put(&sp_self.mark.cpu, (const int32_t *)&area->cpu_id);
+	store_relaxed(&sp_thread_state.again.from, &sp_thread_state.mark.is);
+	store_relaxed(&sp_thread_state.mark.cpu, (const int32_t *)&area->cpu_id);
 	sp_order();
-	sp_put(&sp_self.mark.word, word);
+	store_relaxed(&sp_thread_state.mark.word, word);
 	sp_proof_again();
 }
 
@@ -68,17 +68,17 @@ bool sp_proof_test(void)
 	if (__rseq_size == 0)
 		return false;
 	arm_rseq();
-	sp_put(&rseq_works, false);
+	store_relaxed(&rseq_works, false);
 	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec nap = { 0, 1000 }; nap.tv_nsec <= 1000000 && !sp_get(&rseq_works); nap.tv_nsec *= 10) {
+	for (struct timespec delay = { 0, 1000 }; delay.tv_nsec <= 1000000 && !load_relaxed(&rseq_works); delay.tv_nsec *= 10) {
 		before = sp_proof_at();
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
-		sp_put(&rseq_works, sp_proof_at() != before);
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
+		store_relaxed(&rseq_works, sp_proof_at() != before);
 	}
-	if (!sp_get(&rseq_works))
+	if (!load_relaxed(&rseq_works))
 		sp_proof_disarm();
-	sp_put(&sp_process.proof_works, sp_get(&rseq_works));
-	return sp_get(&rseq_works);
+	store_relaxed(&sp_process.proof_works, load_relaxed(&rseq_works));
+	return load_relaxed(&rseq_works);
 }
 #else
 static void arm_rseq(void)
@@ -91,9 +91,9 @@ bool sp_proof_test(void)
 }
 #endif
 
-void sp_proof_say(void)
+void sp_proof_report(void)
 {
-	if (!sp_get(&rseq_works))
+	if (!load_relaxed(&rseq_works))
 		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
 				      "(rseq): no count is called proven");
 }
@@ -101,31 +101,31 @@ void sp_proof_say(void)
 /* Likewise: in between the word is none that `is` may be. */
 void sp_proof_by_page(const sp_mark_word *word)
 {
-	sp_self.by_page = true;
-	sp_put(&sp_self.mark.cpu, &sp_self.cpu);
-	sp_put(&sp_self.mark.word, word);
+	sp_thread_state.by_page = true;
+	store_relaxed(&sp_thread_state.mark.cpu, &sp_thread_state.cpu);
+	store_relaxed(&sp_thread_state.mark.word, word);
 	sp_order();
-	sp_put(&sp_self.again.to, &sp_self.mark.is);
+	store_relaxed(&sp_thread_state.again.to, &sp_thread_state.mark.is);
 	sp_order();
-	sp_put(&sp_self.again.from, word);
+	store_relaxed(&sp_thread_state.again.from, word);
 	sp_proof_again();
 }
 
 SP_COLD void sp_proof_disarm(void)
 {
-	sp_put(&sp_self.again.from, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.again.from, &sp_no_mark.word);
 	sp_order();
-	sp_put(&sp_self.again.to, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.again.to, &sp_no_mark.word);
 	sp_order();
-	sp_put(&sp_self.mark.is, 1);
+	store_relaxed(&sp_thread_state.mark.is, 1);
 	sp_order();
-	sp_put(&sp_self.mark.word, &sp_no_mark.word);
-	sp_put(&sp_self.mark.cpu, &sp_no_mark.cpu);
-	sp_self.by_page = false;
+	store_relaxed(&sp_thread_state.mark.word, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.mark.cpu, &sp_no_mark.cpu);
+	sp_thread_state.by_page = false;
 }
 
 SP_COLD void sp_proof_arm(void)
 {
-	if (sp_get(&rseq_works) && !sp_self.is_guest)
+	if (load_relaxed(&rseq_works) && !sp_thread_state.shares_tls)
 		arm_rseq();
 }

@@ -27,14 +27,14 @@
 
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
 bool sp_proof_test(void);
-void sp_proof_say(void);		/* that it proves nothing, if so */
+void sp_proof_report(void);		/* that it proves nothing, if so */
 
 /* A call is nested in another one, by a handler, or what it changes the fast path of the one below takes for unchanged: rseq
  * shows the signal as a loss; a page (page-proof.h) does not, so that it is counted as one here. */
 static inline void sp_proof_on_top(void)
 {
-	if (!sp_get(&sp_process.proof_works))
-		sp_add(&sp_self.losses, 1);
+	if (!load_relaxed(&sp_process.proof_works))
+		sp_add(&sp_thread_state.losses, 1);
 }
 
 /* After a loss.  No call, so that the fast path keeps its registers.  A handler may come at any point, and prove on top:
@@ -44,51 +44,51 @@ static inline void sp_proof_on_top(void)
  *   word is. */
 SP_HOT_INLINE void sp_proof_again(void)
 {
-	sp_put(&sp_self.cpu, -1);
-	sp_add(&sp_self.losses, 1);
+	store_relaxed(&sp_thread_state.cpu, -1);
+	sp_add(&sp_thread_state.losses, 1);
 	sp_order();
-	sp_put(sp_self.again.to, sp_get(sp_self.again.from));
+	store_relaxed(sp_thread_state.again.to, load_relaxed(sp_thread_state.again.from));
 	sp_order();
-	sp_put(&sp_self.cpu, -1);
-	sp_add(&sp_self.losses, 1);
+	store_relaxed(&sp_thread_state.cpu, -1);
+	sp_add(&sp_thread_state.losses, 1);
 }
 
 /* The number of losses so far: while it is the same, the thread has not left its CPU. */
 SP_HOT_INLINE uint32_t sp_proof_at(void)
 {
-	if (SP_UNLIKELY(sp_own(sp_self.mark.word) != sp_self.mark.is))
+	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.is))
 		sp_proof_again();
 	sp_order();
-	return sp_self.losses;
+	return sp_thread_state.losses;
 }
 
 /* Nothing was lost since it looked so; and the CPU is this one. */
-SP_HOT_INLINE bool sp_proof_holds(uint32_t open)
+SP_HOT_INLINE bool sp_proof_is_valid(uint32_t open)
 {
-	if (SP_UNLIKELY(sp_own(sp_self.mark.word) != sp_self.mark.is))
+	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.is))
 		return false;
 	sp_order();
-	return SP_LIKELY(sp_self.losses == open);
+	return SP_LIKELY(sp_thread_state.losses == open);
 }
 
 SP_HOT_INLINE bool sp_proof_stayed(uint32_t open, int cpu)
 {
-	if (SP_UNLIKELY(sp_own(sp_self.mark.cpu) != cpu))
+	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.cpu) != cpu))
 		return false;
 	sp_order();
-	return sp_proof_holds(open);
+	return sp_proof_is_valid(open);
 }
 
 /* Does the calling thread have one?  (From its first sp_proof_now on.) */
 SP_HOT_INLINE bool sp_proof_is_there(void)
 {
-	return sp_self.mark.word != &sp_no_mark.word;
+	return sp_thread_state.mark.word != &sp_no_mark.word;
 }
 
 /* No other call of PAPI was made on top, by a handler; without a mark each call is a loss. */
 SP_HOT_INLINE bool sp_proof_alone(uint32_t open)
 {
-	return sp_proof_is_there() ? sp_proof_holds(open) : sp_self.losses == open;
+	return sp_proof_is_there() ? sp_proof_is_valid(open) : sp_thread_state.losses == open;
 }
 
 /* Gives the calling thread its mark: rseq's, where that works; this page's. Takes it away. */
@@ -99,7 +99,7 @@ SP_COLD void sp_proof_disarm(void);
 /* On the slow path: where a thread has no mark yet, it gets rseq's. */
 static inline uint32_t sp_proof_now(void)
 {
-	if (SP_UNLIKELY(sp_self.by_page && sp_self.generation != sp_process.generation))
+	if (SP_UNLIKELY(sp_thread_state.by_page && sp_thread_state.generation != sp_process.generation))
 		sp_proof_disarm();	/* a child of fork has none of the pages */
 	if (SP_UNLIKELY(!sp_proof_is_there()))
 		sp_proof_arm();

@@ -11,8 +11,8 @@
 
 /* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
 static uint64_t *id;
-static uint32_t lowest, room, held;
-static long asked = -1;			/* SSPAPI_DESCRIPTORS */
+static uint32_t lowest, room, lock_state;
+static long fd_limit = -1;			/* SSPAPI_DESCRIPTORS */
 
 static uint32_t soft_limit(void)
 {
@@ -28,12 +28,12 @@ static uint32_t budget(void)
 {
 	uint32_t limit = soft_limit();
 
-	return (uint32_t)sp_min(room, asked >= 0 ? sp_min((uint64_t)asked, limit) : sp_min(limit / 4, MOST));
+	return (uint32_t)sp_min(room, fd_limit >= 0 ? sp_min((uint64_t)fd_limit, limit) : sp_min(limit / 4, MOST));
 }
 
 uint32_t sp_counters_left(void)
 {
-	uint32_t all = budget(), has = sp_get(&held);
+	uint32_t all = budget(), has = load_relaxed(&lock_state);
 
 	return all > has ? all - has : 0;
 }
@@ -53,7 +53,7 @@ void sp_counters_begin(long most)
 {
 	uint32_t n, limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
 
-	asked = most;
+	fd_limit = most;
 	if (room || !most)
 		return;
 	n = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
@@ -61,7 +61,7 @@ void sp_counters_begin(long most)
 	if (!id)
 		return;
 	lowest = top - n;
-	sp_publish(&room, n);		/* last: a child of fork may be made now */
+	store_release(&room, n);		/* last: a child of fork may be made now */
 	(void)sp_sys(SYS_madvise, id, sp_align(room * sizeof(*id), 4096), MADV_POPULATE_WRITE);
 	grow_table();
 }
@@ -77,7 +77,7 @@ static uint64_t id_of(int fd)
 static bool ours(int fd)
 {
 	uint32_t i = (uint32_t)fd - lowest;
-	uint64_t is = fd >= 0 && i < room ? sp_get(&id[i]) : 0;
+	uint64_t is = fd >= 0 && i < room ? load_relaxed(&id[i]) : 0;
 
 	return is && is == id_of(fd);
 }
@@ -86,7 +86,7 @@ static bool ours(int fd)
  * one's counter for his. */
 static uint32_t next_free(uint32_t from)
 {
-	while (from < room && sp_get(&id[from]))
+	while (from < room && load_relaxed(&id[from]))
 		from++;
 	return from;
 }
@@ -101,7 +101,7 @@ static int keep(int fd)
 	for (;;) {
 		high = from < room ? (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + from) : -EDQUOT;
 		i = (uint32_t)high - lowest;
-		if (high < 0 || i >= room || !sp_get(&id[i]))
+		if (high < 0 || i >= room || !load_relaxed(&id[i]))
 			break;
 		sp_close(high);
 		from = next_free(i);
@@ -109,7 +109,7 @@ static int keep(int fd)
 	sp_close(fd);
 	is = high >= 0 && i < room ? id_of(high) : 0;
 	if (is) {
-		sp_put(&id[i], is);
+		store_relaxed(&id[i], is);
 		return high;
 	}
 	sp_close(high);
@@ -119,9 +119,9 @@ static int keep(int fd)
 
 static bool take_one(void)
 {
-	if (sp_add(&held, 1) < budget())
+	if (sp_add(&lock_state, 1) < budget())
 		return true;
-	sp_add(&held, -1u);
+	sp_add(&lock_state, -1u);
 	return false;
 }
 
@@ -135,7 +135,7 @@ int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int le
 	if (fd >= 0)
 		fd = keep(fd);
 	if (fd < 0)
-		sp_add(&held, -1u);
+		sp_add(&lock_state, -1u);
 	return fd;
 }
 
@@ -146,10 +146,10 @@ void sp_counter_close(int fd)
 	if (fd < 0 || (uint32_t)fd - lowest >= room)
 		return;
 	is = ours(fd);
-	sp_put(&id[(uint32_t)fd - lowest], 0);
+	store_relaxed(&id[(uint32_t)fd - lowest], 0);
 	if (is)
 		sp_close(fd);
-	sp_add(&held, -1u);
+	sp_add(&lock_state, -1u);
 }
 
 bool sp_counter_read(int fd, uint64_t *to, unsigned words)
@@ -170,5 +170,5 @@ void sp_counters_child(void)
 				sp_close((int)(lowest + i));
 			id[i] = 0;
 		}
-	held = 0;
+	lock_state = 0;
 }

@@ -20,7 +20,7 @@
 #include "percpu-internal.h"
 #include "page-proof.h"
 
-#define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
+#define PERCPU_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
 #define STARVED		16u		/* windows until counters that never run are closed */
 
 bool sp_one_clock;
@@ -34,7 +34,7 @@ __attribute__((constructor)) static void at_start(void)
 	first_ticks = sp_ticks();
 	first_ns = sp_clock_ns();
 	sp_clock_begin();
-	sp_witness_begin();
+	sp_page_proof_begin();
 }
 
 static unsigned number_at(const char **p)
@@ -64,7 +64,7 @@ static int open_own(const struct perf_event_attr *attr, int leader)
 	return sp_perf_open(attr, 0, -1, leader, 0);
 }
 
-void sp_split_begin(void)
+void sp_percpu_begin(void)
 {
 	uint64_t ticks = sp_ticks() - first_ticks, ns = sp_clock_ns() - first_ns;
 
@@ -76,15 +76,15 @@ void sp_split_begin(void)
 	sp_one_clock = one_clock();
 	sp_cpus_online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	sp_counters_begin(sp_conf.descriptors);
-	sp_pmus_look(SP_PMUS_FOLDER, open_own);
-	if (!sp_get(&sp_process.proof_works))
-		sp_witness_test();
+	sp_pmus_read(SP_PMUS_DIR, open_own);
+	if (!load_relaxed(&sp_process.proof_works))
+		sp_page_proof_test();
 }
 
-void sp_split_child(void)
+void sp_percpu_child(void)
 {
 	sp_counters_child();
-	sp_hold_child();
+	sp_lifetime_child();
 }
 
 /* ---- opening --------------------------------------------------------------------- */
@@ -118,10 +118,10 @@ static bool is_of_cpu(int error)
 	return error == -ENOENT || error == -ENODEV || error == -EINVAL || error == -EOPNOTSUPP;
 }
 
-static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g)
+static void close_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g)
 {
 	for (uint32_t i = p->natives; i-- > 0;)
-		if (p->opened.group[i] == g) {
+		if (p->perf_fds.group[i] == g) {
 			sp_counter_close(c->fd[i]);
 			c->fd[i] = -1;
 		}
@@ -129,13 +129,13 @@ static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group 
 
 /* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events: ENOENT says that no PMU of
  * this CPU has the event.  (A tracepoint beside an event of one kind of cores counts on all.) */
-static bool is_apart(const struct sp_split *p, const struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
+static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *c, const struct sp_perf_fds *o, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->natives; i++) {
 		struct perf_event_attr a;
 		int fd;
 
-		if (p->opened.group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
+		if (p->perf_fds.group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
 			continue;
 		a = attr_of(&o->at[i], true, p->target.inherits);
 		fd = sp_counter_open(&a, p->target.tid, c->cpu, -1);
@@ -147,20 +147,20 @@ static bool is_apart(const struct sp_split *p, const struct sp_split_cpu *c, con
 }
 
 /* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
-static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
+static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o, enum sp_group g)
 {
 	int leader = -1;
 
 	for (uint32_t i = 0; i < p->natives; i++) {
 		struct perf_event_attr a;
 
-		if (p->opened.group[i] != g)
+		if (p->perf_fds.group[i] != g)
 			continue;
 		a = attr_of(&o->at[i], leader < 0, p->target.inherits);
 		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->target.tid, c->cpu, leader) : -ENOENT;
 		if (is_of_cpu(c->fd[i])) {
 			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
-			c->apart[g] = c->fd[i] == -ENOENT && is_apart(p, c, o, g);
+			c->has_no_events[g] = c->fd[i] == -ENOENT && lacks_events(p, c, o, g);
 			close_cpu(p, c, g);
 			return 1;
 		}
@@ -173,7 +173,7 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 }
 
 /* Only the first n CPUs are watched. */
-static void leave(struct sp_split *p, uint32_t n)
+static void leave(struct sp_percpu *p, uint32_t n)
 {
 	for (uint32_t i = p->n; i-- > n;)
 		for (int g = SP_GROUPS; g-- > 0;)
@@ -189,7 +189,7 @@ static enum sp_why why_not(int error)
 }
 
 /* Room is made by what this thread's other sets hold. */
-static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
+static int open_everywhere(struct sp_percpu *p, const struct sp_perf_fds *o, enum sp_group g)
 {
 	bool blind = false;
 	uint32_t have = 0;
@@ -201,8 +201,8 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 		blind = blind || p->cpu[i].blind;
 		if (r != -EDQUOT && r != -EMFILE)
 			continue;
-		if (sp_hold_close_oldest(p->clock, p)) {
-			sp_hold_close(p, (int)g);
+		if (sp_lifetime_close_oldest(p->clock, p)) {
+			sp_lifetime_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
 			r = have = 0;
 		} else if (have) {		/* the nearest have theirs, and are watched */
@@ -214,52 +214,52 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 	if (r >= 0 && !have)
 		r = blind ? -EINVAL : -ENOENT;
 	if (r < 0)
-		sp_hold_close(p, (int)g);
+		sp_lifetime_close(p, (int)g);
 	return r;
 }
 
-static void open_counters(struct sp_split *p, const struct sp_opened *o)
+static void open_counters(struct sp_percpu *p, const struct sp_perf_fds *o)
 {
 	bool any = false;
 
 	for (int g = 0; g < SP_GROUPS; g++) {
 		int r;
 
-		p->opened.leader[g] = -1;
-		p->opened.size[g] = 0;
+		p->perf_fds.leader[g] = -1;
+		p->perf_fds.size[g] = 0;
 		for (uint32_t i = p->natives; i-- > 0;)
-			if (p->opened.group[i] == g) {
-				p->opened.leader[g] = (int)i;
-				p->opened.size[g]++;
+			if (p->perf_fds.group[i] == g) {
+				p->perf_fds.leader[g] = (int)i;
+				p->perf_fds.size[g]++;
 			}
-		if (p->opened.leader[g] < 0)
+		if (p->perf_fds.leader[g] < 0)
 			continue;
 		r = open_everywhere(p, o, (enum sp_group)g);
 		any = any || r >= 0;
 		if (r < 0) {
-			p->opened.leader[g] = -1;
+			p->perf_fds.leader[g] = -1;
 			p->why = why_not(r);
 		}
 	}
-	p->opened.counts = p->opened.leader[SP_HARDWARE] >= 0;
+	p->perf_fds.counts = p->perf_fds.leader[SP_HARDWARE] >= 0;
 	if (!any)
 		p->kind = SP_BY_RESIDENCY;
 }
 
 /* Whose running times are the thread's: those of the copies of software's events, which always run, if each CPU has some.
  * (Of children that inherit the kernel brings the times up to date at different moments.)  False: *why is why not. */
-static bool find_times(struct sp_split *p, enum sp_why *why)
+static bool find_times(struct sp_percpu *p, enum sp_why *why)
 {
-	int leads = p->opened.leader[SP_SOFTWARE], r;
+	int leads = p->perf_fds.leader[SP_SOFTWARE], r;
 
 	p->times.n = p->n;
-	p->tells = leads >= 0 && !p->target.inherits;
-	for (uint32_t i = 0; i < p->n && p->tells; i++) {
-		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->opened.size[SP_SOFTWARE] };
-		p->tells = p->cpu[i].fd[leads] >= 0;
+	p->has_times = leads >= 0 && !p->target.inherits;
+	for (uint32_t i = 0; i < p->n && p->has_times; i++) {
+		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->perf_fds.size[SP_SOFTWARE] };
+		p->has_times = p->cpu[i].fd[leads] >= 0;
 	}
 	sp_residency_forget(&p->times);
-	if (p->tells)
+	if (p->has_times)
 		return true;
 	r = sp_clock_time(p->clock);
 	if (r < 0) {
@@ -296,7 +296,7 @@ static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t is)
 	return i;
 }
 
-static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
+static bool sum_up(struct sp_percpu *p, const struct sp_percpu_want *w)
 {
 	uint32_t code[SP_NATIVES_MOST], n = 0;
 
@@ -307,45 +307,45 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 		for (uint32_t i = 0; i < t->n; i++) {
 			uint32_t at = native_index(code, &n, t->native[i]);
 
-			if (at >= w->opened->n)
+			if (at >= w->perf_fds->n)
 				return false;
 			p->sum[e].native[i] = (uint8_t)at;
 			p->sum[e].factor[i] = t->factor[i];
 			p->sum[e].edge += (uint64_t)((t->factor[i] < 0 ? -t->factor[i] : t->factor[i]) *
-						     (double)edge_of(&w->opened->at[at]));
-			p->sum[e].clock |= is_clock(&w->opened->at[at]);
+						     (double)edge_of(&w->perf_fds->at[at]));
+			p->sum[e].clock |= is_clock(&w->perf_fds->at[at]);
 			p->sum[e].falls |= t->factor[i] < 0;
-			p->sum[e].timed |= is_software(&w->opened->at[at].attr) &&
-					   w->opened->at[at].attr.config <= PERF_COUNT_SW_TASK_CLOCK;
-			p->sum[e].hardware |= !is_software(&w->opened->at[at].attr);
+			p->sum[e].timed |= is_software(&w->perf_fds->at[at].attr) &&
+					   w->perf_fds->at[at].attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+			p->sum[e].hardware |= !is_software(&w->perf_fds->at[at].attr);
 		}
 	}
-	return n == w->opened->n;
+	return n == w->perf_fds->n;
 }
 
 /* fn of each native of the event, until it says false.  False, too: PAPI has not opened what the set's events are made of. */
-static bool each_native(const struct sp_split_want *w, bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
+static bool each_native(const struct sp_percpu_want *w, bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
 	uint32_t code[SP_NATIVES_MOST], n = 0;
-	bool all = w->k <= SP_SPLIT_EVENTS && !w->opened->more && !w->opened->reordered;
+	bool all = w->k <= SP_PERCPU_EVENTS && !w->perf_fds->more && !w->perf_fds->reordered;
 
 	for (uint32_t e = 0; all && e < w->k; e++)
 		for (uint32_t i = 0; i < w->terms[e]->n; i++) {
 			uint32_t at = native_index(code, &n, w->terms[e]->native[i]);
 
 			if (e == event)
-				all = all && at < w->opened->n && fn(&w->opened->at[at], arg);
+				all = all && at < w->perf_fds->n && fn(&w->perf_fds->at[at], arg);
 		}
-	return all && n == w->opened->n;
+	return all && n == w->perf_fds->n;
 }
 
 static bool add_domain(const struct sp_native *n, void *domain)
 {
-	*(uint32_t *)domain |= sp_counted_in(&n->attr);
+	*(uint32_t *)domain |= sp_target_domain(&n->attr);
 	return true;
 }
 
-uint32_t sp_split_domain(const struct sp_split_want *w, uint32_t event)
+uint32_t sp_percpu_domain(const struct sp_percpu_want *w, uint32_t event)
 {
 	uint32_t domain = 0;
 
@@ -362,26 +362,26 @@ static bool is_one_pmu(const struct sp_native *n, void *name)
 	return true;
 }
 
-const char *sp_split_pmu(const struct sp_split_want *w, uint32_t event)
+const char *sp_percpu_pmu(const struct sp_percpu_want *w, uint32_t event)
 {
 	const char *name = NULL;
 
 	return sp_pmus_differ() && each_native(w, is_one_pmu, event, &name) ? name : NULL;
 }
 
-static enum sp_why obstacle(const struct sp_split_want *w)
+static enum sp_why obstacle(const struct sp_percpu_want *w)
 {
 	if (w->multiplexed)
 		return SP_WHY_MULTIPLEXED;
-	if (w->opened->reordered)
+	if (w->perf_fds->reordered)
 		return SP_WHY_UNSEEN;
-	if (w->opened->more)
+	if (w->perf_fds->more)
 		return SP_WHY_MANY;
 	for (uint32_t e = 0; e < w->k; e++)
 		if (!w->terms[e]->n)
 			return SP_WHY_FORMULA;
-	for (uint32_t i = 0; i < w->opened->n; i++)
-		if (!sp_pmu_is_known(&w->opened->at[i].attr))
+	for (uint32_t i = 0; i < w->perf_fds->n; i++)
+		if (!sp_pmu_is_known(&w->perf_fds->at[i].attr))
 			return SP_WHY_UNSEEN;
 	return SP_WHY_NONE;
 }
@@ -394,7 +394,7 @@ static uint64_t mix(uint64_t d, uint64_t word)
 
 /* `inherit` is left out and compared separately: an option sets it for our events before PAPI sets it for its own. By words: PAPI
  * opens the events of two sets that a thread starts in turn at each start. */
-static uint64_t digest(const struct sp_opened *o)
+static uint64_t digest(const struct sp_perf_fds *o)
 {
 	uint64_t d = SP_DIGEST + o->n + o->more, word[sizeof(struct perf_event_attr) / 8];
 
@@ -411,20 +411,20 @@ static uint64_t digest(const struct sp_opened *o)
 	return d;
 }
 
-static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
+static struct sp_percpu *make(const struct sp_percpu_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->room, k = w->k, natives = w->opened->n, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values,
+	uint64_t n = c->room, k = w->k, natives = w->perf_fds->n, sum = sp_align(sizeof(struct sp_percpu), 64), cpus, windows, shares, values,
 		 times, fds, end;
-	struct sp_split *p;
+	struct sp_percpu *p;
 
-	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
-	windows = cpus + n * sizeof(struct sp_split_cpu);
+	cpus = sp_align(sum + k * sizeof(((struct sp_percpu *)0)->sum[0]), 64);
+	windows = cpus + n * sizeof(struct sp_percpu_cpu);
 	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
 	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 4 * n * 8 + sp_align(n * 4, 8);
 	times = values + (3 * n + 5) * k * 8;
 	fds = times + n * sizeof(struct sp_residency_at);
 	end = fds + n * natives * sizeof(int);
-	p = sp_hold_memory(end);
+	p = sp_lifetime_memory(end);
 	if (!p)
 		return NULL;
 	p->bytes = end;
@@ -445,7 +445,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 		p->cpu[i].cpu = i < c->n ? c->cpu[i] : -1;
 		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
 		p->cpu[i].mark_value = p->cpu[i].value + k;
-		p->cpu[i].told_value = p->cpu[i].mark_value + k;
+		p->cpu[i].booked_value = p->cpu[i].mark_value + k;
 		p->cpu[i].fd = (int *)((char *)p + fds) + i * natives;
 		for (uint32_t e = 0; e < natives; e++)
 			p->cpu[i].fd[e] = -1;
@@ -457,24 +457,24 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->parts.elsewhere = p->beside.most + k;
 	p->times.at = (void *)((char *)p + times);
 	p->clock = c;
-	p->opened.may = c->may;
+	p->perf_fds.may = c->may;
 	p->n = c->n;
 	p->room = (uint32_t)n;
 	p->k = (uint32_t)k;
 	p->target.tid = w->tid;
-	p->target.thread = w->opened->at->thread;
+	p->target.thread = w->perf_fds->at->thread;
 	p->target.own = w->own && !w->inherits;
 	p->target.inherits = w->inherits;
-	p->gate.changes = w->opened->changes;
-	p->opened.digest = digest(w->opened);
-	p->target.foreign = w->opened->opener != sp_self.tid;
-	p->opened.leader[0] = p->opened.leader[1] = -1;
-	p->segment.home = p->told.home = p->rest.at = -1;
+	p->fast.changes = w->perf_fds->changes;
+	p->perf_fds.digest = digest(w->perf_fds);
+	p->target.foreign = w->perf_fds->opener != sp_thread_state.tid;
+	p->perf_fds.leader[0] = p->perf_fds.leader[1] = -1;
+	p->segment.home = p->booked_ns.home = p->rest.at = -1;
 	p->others.where = SP_NO_CPU;
 	return p;
 }
 
-static void make_windows(struct sp_split *p)
+static void make_windows(struct sp_percpu *p)
 {
 	struct sp_window_cpu *cpu = (void *)(p->window + p->k);
 
@@ -483,37 +483,37 @@ static void make_windows(struct sp_split *p)
 }
 
 /* Descriptors for each CPU. */
-static uint32_t each_of(const struct sp_split_want *w)
+static uint32_t each_of(const struct sp_percpu_want *w)
 {
-	for (uint32_t i = 0; i < w->opened->n && !w->inherits; i++)
-		if (is_software(&w->opened->at[i].attr))
-			return w->opened->n;
-	return w->opened->n + 1;
+	for (uint32_t i = 0; i < w->perf_fds->n && !w->inherits; i++)
+		if (is_software(&w->perf_fds->at[i].attr))
+			return w->perf_fds->n;
+	return w->perf_fds->n + 1;
 }
 
 /* Hardware counters of an own set may be off where its thread stays (home-off.h). (Before Linux 6.2 they tell there how long the others
  * should have run.) */
-static bool can_rest(const struct sp_split *p)
+static bool can_switch_off(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->sum[e].hardware && (p->sum[e].falls || p->sum[e].clock))
 			return false;
-	return sp_one_clock && p->target.own && !p->target.foreign && p->kind == SP_BY_EXACT && p->opened.counts;
+	return sp_one_clock && p->target.own && !p->target.foreign && p->kind == SP_BY_EXACT && p->perf_fds.counts;
 }
 
 /* With its clock, and counters where they can be had and there is credit for them: by `how`, and else *why says why not. */
-static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attribution how, enum sp_why *why)
+static struct sp_percpu *open_percpu(const struct sp_percpu_want *w, enum sp_attribution how, enum sp_why *why)
 {
 	uint32_t each = how == SP_BY_EXACT ? each_of(w) : 1;
 	struct sp_clock *c;
-	struct sp_split *p;
+	struct sp_percpu *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_hold_own(each, &error) : sp_hold_other(w->tid, w->inherits, each, &error);
+	c = w->own && !w->inherits ? sp_lifetime_own(each, &error) : sp_lifetime_other(w->tid, w->inherits, each, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
-		sp_hold_drop(c);
+		sp_lifetime_drop(c);
 		return NULL;
 	}
 	p->kind = how;
@@ -523,10 +523,10 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attrib
 	if (p->why == SP_WHY_NONE && p->kind == SP_BY_EXACT && !sum_up(p, w))
 		p->why = SP_WHY_UNSEEN;
 	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
-		p->natives = w->opened->n;
+		p->natives = w->perf_fds->n;
 		for (uint32_t i = 0; i < p->natives; i++)
-			p->opened.group[i] = is_software(&w->opened->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
-		open_counters(p, w->opened);
+			p->perf_fds.group[i] = is_software(&w->perf_fds->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
+		open_counters(p, w->perf_fds);
 		if (p->kind == SP_BY_EXACT && w->overflows) {
 			p->kind = SP_BY_APPROXIMATE;
 			p->why = SP_WHY_OVERFLOW;
@@ -535,85 +535,85 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attrib
 		p->kind = SP_BY_RESIDENCY;
 	}
 	if (!find_times(p, why)) {
-		sp_split_drop(&p);
+		sp_percpu_drop(&p);
 		return NULL;
 	}
 	make_windows(p);
-	p->rest.can = can_rest(p);
-	if (p->target.own && sp_hold_splits(c) >= SPLITS_EACH)
-		(void)sp_hold_close_oldest(c, p);
-	sp_hold_add(c, p);
+	p->rest.can = can_switch_off(p);
+	if (p->target.own && sp_lifetime_count(c) >= PERCPU_EACH)
+		(void)sp_lifetime_close_oldest(c, p);
+	sp_lifetime_add(c, p);
 	return p;
 }
 
 /* What the setting asks for, as far as auto can pay for it; else *why is why not. */
-static enum sp_attribution affords(const struct sp_split_want *w, enum sp_why *why)
+static enum sp_attribution affords(const struct sp_percpu_want *w, enum sp_why *why)
 {
 	enum sp_attribution how = (enum sp_attribution)sp_conf.attribution;
 
 	if (how == SP_BY_AUTO)
-		how = sp_hold_affords(w->tid, w->own && !w->inherits, each_of(w), why);
+		how = sp_lifetime_affordable(w->tid, w->own && !w->inherits, each_of(w), why);
 	if (how == SP_BY_EXACT || sp_conf.attribution != SP_BY_AUTO)
 		*why = SP_WHY_NONE;
 	return how;
 }
 
-void sp_plan_keeps(struct sp_split *p)
+void sp_plan_keeps(struct sp_percpu *p)
 {
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
 	/* (The opening has counted on the first one.) */
-	if (p->unread.aside || sp_conf.attribution != SP_BY_AUTO || (p->scan.marked && !sp_clock_may_spend(ns)))
+	if (p->unread.reserved_ns || sp_conf.attribution != SP_BY_AUTO || (p->scan.marked && !sp_clock_can_afford(ns)))
 		return;
-	sp_add(&sp_process.budget.spent, ns);
-	p->unread.aside = ns;
+	sp_add(&sp_process.budget.used_ns, ns);
+	p->unread.reserved_ns = ns;
 }
 
-static bool fits(struct sp_split *p, const struct sp_split_want *w)
+static bool fits(struct sp_percpu *p, const struct sp_percpu_want *w)
 {
 	/* (A thread's own that another one starts is shared from then on.) */
-	return p && sp_split_holds(p, w->opened) && p->target.tid == w->tid && (p->target.own || !w->own || w->inherits) && p->target.inherits == w->inherits &&
+	return p && sp_percpu_matches(p, w->perf_fds) && p->target.tid == w->tid && (p->target.own || !w->own || w->inherits) && p->target.inherits == w->inherits &&
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
 /* It goes on for another relation: what is booked there is not what is proven here. */
-static void settle(struct sp_split *p)
+static void reset_proven(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
 		for (uint32_t i = 0; i < p->n; i++) {
 			struct sp_window_cpu *c = &p->window[e].cpu[i];
 
-			c->total = c->told = c->proven;
+			c->total = c->reported = c->proven;
 		}
 		p->parts.elsewhere[e] = 0;
 	}
 	p->segment.open_why = SP_WHY_NONE;
 }
 
-static bool is_same(const struct sp_split *p, const struct sp_opened *o)
+static bool is_same(const struct sp_percpu *p, const struct sp_perf_fds *o)
 {
-	struct sp_counted is = sp_counted(o);
+	struct sp_count_target is = sp_count_target(o);
 
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.inherit != p->target.inherits)
 			return false;
-	return is.known && is.tid == p->target.tid && is.thread == p->target.thread && digest(o) == p->opened.digest;
+	return is.known && is.tid == p->target.tid && is.thread == p->target.thread && digest(o) == p->perf_fds.digest;
 }
 
 /* A scan that failed says so: it is opened anew. */
-bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
+bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
 	if (!p->clock || p->scan.trouble != SP_WHY_NONE || p->segment.wide)
 		return false;
-	if (p->gate.changes != opened->changes && is_same(p, opened))
-		p->gate.changes = opened->changes;
-	return p->gate.changes == opened->changes;
+	if (p->fast.changes != perf_fds->changes && is_same(p, perf_fds))
+		p->fast.changes = perf_fds->changes;
+	return p->fast.changes == perf_fds->changes;
 }
 
 /* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and copies can be had of
  * nobody. */
 #define PMUS_OF_LINUX	4096u
-static bool is_of_linux(const struct sp_opened *o)
+static bool is_of_linux(const struct sp_perf_fds *o)
 {
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.type >= PMUS_OF_LINUX)
@@ -621,7 +621,7 @@ static bool is_of_linux(const struct sp_opened *o)
 	return o->n != 0;
 }
 
-enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
+enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_percpu_want *w, enum sp_why *why)
 {
 	enum sp_attribution how = SP_BY_READING;
 	struct sp_clock *clock;
@@ -634,32 +634,32 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 	if (fits(*at, w)) {
 		if (!w->own && (*at)->target.own)
 			(*at)->others.shared = (*at)->others.visited = true;
-		settle(*at);
+		reset_proven(*at);
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
-	clock = *at ? sp_get(&(*at)->clock) : NULL;
+	clock = *at ? load_relaxed(&(*at)->clock) : NULL;
 	if (clock && (*at)->segment.wide)
 		clock->stale = true;
-	sp_split_drop(at);
+	sp_percpu_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)
 		return SP_BY_READING;
-	if (w->k > SP_SPLIT_EVENTS)
+	if (w->k > SP_PERCPU_EVENTS)
 		*why = SP_WHY_MANY;
 	else if (!sp_conf.descriptors)
 		*why = SP_WHY_OFF;
 	else if (w->multiplexed && sp_conf.attribution == SP_BY_AUTO)	/* it is never proven */
 		*why = SP_WHY_MULTIPLEXED;
-	else if (!is_of_linux(w->opened))
+	else if (!is_of_linux(w->perf_fds))
 		*why = SP_WHY_UNSEEN;
-	else if (sp_filters() != w->opened->filters)
+	else if (sp_seccomp_filters() != w->perf_fds->seccomp_filters)
 		*why = SP_WHY_FILTER;
 	else
 		how = affords(w, why);
 	if (how == SP_BY_READING)
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
-	*at = open_split(w, how, why);
+	*at = open_percpu(w, how, why);
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
 			 *at ? (*at)->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
 	if (!*at)
@@ -671,35 +671,35 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 
 /* ---- a CPU more ------------------------------------------------------------------------ */
 
-static bool open_more(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o)
+static bool open_more(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o)
 {
 	for (int g = 0; g < SP_GROUPS; g++)
-		if (p->opened.leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
+		if (p->perf_fds.leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
 			return false;
-	if (p->opened.counts && p->clock->counting == p && c->fd[p->opened.leader[SP_HARDWARE]] >= 0)
-		(void)sp_counter_switch(c->fd[p->opened.leader[SP_HARDWARE]], true);
-	return !p->tells || c->fd[p->opened.leader[SP_SOFTWARE]] >= 0;
+	if (p->perf_fds.counts && p->clock->counting == p && c->fd[p->perf_fds.leader[SP_HARDWARE]] >= 0)
+		(void)sp_counter_switch(c->fd[p->perf_fds.leader[SP_HARDWARE]], true);
+	return !p->has_times || c->fd[p->perf_fds.leader[SP_SOFTWARE]] >= 0;
 }
 
 /* Opens shadow counters as CPU i of p, which has none.  False: nothing stays open. */
-static bool open_cpu(struct sp_split *p, uint32_t i, const struct sp_opened *o, int cpu)
+static bool open_cpu(struct sp_percpu *p, uint32_t i, const struct sp_perf_fds *o, int cpu)
 {
-	struct sp_split_cpu *c = &p->cpu[i];
-	struct sp_clock_look look = { .ran = 0 };
-	int at = p->tells ? 0 : sp_clock_add(p->clock, cpu);
+	struct sp_percpu_cpu *c = &p->cpu[i];
+	struct sp_clock_sample sample = { .ran = 0 };
+	int at = p->has_times ? 0 : sp_clock_add(p->clock, cpu);
 
 	if (at < 0)
 		return false;
-	*c = (struct sp_split_cpu){ .cpu = cpu, .fd = c->fd, .mark_value = c->mark_value, .value = c->value, .told_value = c->told_value };
+	*c = (struct sp_percpu_cpu){ .cpu = cpu, .fd = c->fd, .mark_value = c->mark_value, .value = c->value, .booked_value = c->booked_value };
 	for (uint32_t e = 0; e < p->natives; e++)
 		c->fd[e] = -1;
 	memset(c->value, 0, 3 * p->k * sizeof(*c->value));
 	if (open_more(p, c, o)) {
-		p->times.at[i] = p->tells ? (struct sp_residency_at){ .fd = c->fd[p->opened.leader[SP_SOFTWARE]], .words = 3 + p->opened.size[SP_SOFTWARE] } :
+		p->times.at[i] = p->has_times ? (struct sp_residency_at){ .fd = c->fd[p->perf_fds.leader[SP_SOFTWARE]], .words = 3 + p->perf_fds.size[SP_SOFTWARE] } :
 					    p->clock->times.at[at];
-		if (sp_residency_look(&p->times.at[i], &look)) {
-			c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
-			c->told = look.ran;
+		if (sp_residency_read(&p->times.at[i], &sample)) {
+			c->now = c->mark = (struct sp_seen_at){ .low = sample.ran, .high = sample.ran };
+			c->booked_ns = sample.ran;
 			return true;
 		}
 	}
@@ -711,7 +711,7 @@ static bool open_cpu(struct sp_split *p, uint32_t i, const struct sp_opened *o, 
 }
 
 /* The counts there start at 0: what the set has counted there before is proven, or elsewhere. */
-static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+static bool add_cpu(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	if (p->n == p->room || !open_cpu(p, p->n, o, cpu))
 		return false;
@@ -721,15 +721,15 @@ static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
 	return true;
 }
 
-static bool may_replace(const struct sp_split *p)
+static bool may_replace(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->sum[e].falls)
 			return false;
-	return p->tells;
+	return p->has_times;
 }
 
-static void replace_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+static void replace_cpu(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	uint32_t i = 0;
 
@@ -739,17 +739,17 @@ static void replace_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
 		close_cpu(p, &p->cpu[i], (enum sp_group)g);
 	for (uint32_t e = 0; e < p->k; e++)
 		p->parts.elsewhere[e] += sp_window_replace(&p->window[e], i);
-	if (p->told.home == (int)i)
-		p->told.home = -1;
+	if (p->booked_ns.home == (int)i)
+		p->booked_ns.home = -1;
 	if (p->rest.at == (int)i)
 		p->rest.at = -1;
 	(void)open_cpu(p, i, o, cpu);
 }
 
-bool sp_plan_follow(struct sp_split *p, const struct sp_opened *o, int cpu)
+bool sp_plan_follow(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t each = p->natives + !p->tells;
+	uint32_t each = p->natives + !p->has_times;
 	bool is;
 
 	if (!sp_clock_may_follow(each))
@@ -767,10 +767,10 @@ bool sp_plan_follow(struct sp_split *p, const struct sp_opened *o, int cpu)
 	return is;
 }
 
-void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_cpus *more)
+void sp_plan_add(struct sp_percpu *p, const struct sp_perf_fds *o, const struct sp_cpus *more)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t n = p->n, each = p->natives + !p->tells;
+	uint32_t n = p->n, each = p->natives + !p->has_times;
 
 	for (uint32_t cpu = 0; cpu < SP_CPUS_MOST; cpu++) {
 		uint32_t i = 0;
@@ -779,7 +779,7 @@ void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_
 			i++;
 		if (!sp_cpus_has(more, cpu) || i < p->n)
 			continue;
-		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_may_spend(sp_budget_open(&sp_process.budget, each))) || !add_cpu(p, o, (int)cpu))
+		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_can_afford(sp_budget_open(&sp_process.budget, each))) || !add_cpu(p, o, (int)cpu))
 			break;
 	}
 	if (p->n == n)
@@ -790,72 +790,72 @@ void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_
 
 /* ---- starting ----------------------------------------------------------------------- */
 
-static void turn(struct sp_split *p, bool on)
+static void turn(struct sp_percpu *p, bool on)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		for (uint32_t e = 0; e < p->natives; e++)
-			if (p->opened.group[e] == SP_HARDWARE && p->cpu[i].fd[e] >= 0 &&
-			    ((int)e == p->opened.leader[SP_HARDWARE] || p->target.inherits))
+			if (p->perf_fds.group[e] == SP_HARDWARE && p->cpu[i].fd[e] >= 0 &&
+			    ((int)e == p->perf_fds.leader[SP_HARDWARE] || p->target.inherits))
 				(void)sp_counter_switch(p->cpu[i].fd[e], on);
-	sp_put(&p->gate.ready, 0);
+	store_relaxed(&p->fast.ready, 0);
 	p->scan.marked = false;
-	p->opened.ousted = !on;
+	p->perf_fds.is_displaced = !on;
 	p->rest.at = -1;
 }
 
 /* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */
-static void close_starved(struct sp_split *p)
+static void close_starved(struct sp_percpu *p)
 {
-	sp_hold_close(p, SP_HARDWARE);
-	p->opened.leader[SP_HARDWARE] = -1;
-	p->opened.counts = false;
+	sp_lifetime_close(p, SP_HARDWARE);
+	p->perf_fds.leader[SP_HARDWARE] = -1;
+	p->perf_fds.counts = false;
 	p->why = SP_WHY_STARVED;
-	p->opened.starving = 0;
-	if (p->opened.leader[SP_SOFTWARE] < 0)
+	p->perf_fds.starving = 0;
+	if (p->perf_fds.leader[SP_SOFTWARE] < 0)
 		p->kind = SP_BY_RESIDENCY;
 }
 
 /* Hardware's counters are few: those of the set that a thread uses right now. */
-static void change_counting(struct sp_split *p)
+static void change_counting(struct sp_percpu *p)
 {
 	struct sp_clock *c = p->clock;
-	struct sp_split *before;
+	struct sp_percpu *before;
 
-	if (c->counting == p || (!p->opened.counts && p->why != SP_WHY_MULTIPLEXED))
+	if (c->counting == p || (!p->perf_fds.counts && p->why != SP_WHY_MULTIPLEXED))
 		return;
-	before = sp_hold_counts(c, p->opened.counts ? p : NULL);
+	before = sp_lifetime_counts(c, p->perf_fds.counts ? p : NULL);
 	if (before) {
 		turn(before, false);
-		sp_split_give(before);
+		sp_percpu_give(before);
 	}
-	if (p->opened.counts)
+	if (p->perf_fds.counts)
 		turn(p, true);
 }
 
-void sp_plan_starts(struct sp_split *p)
+void sp_plan_starts(struct sp_percpu *p)
 {
-	if (p->opened.starving >= STARVED)
+	if (p->perf_fds.starving >= STARVED)
 		close_starved(p);
 	if (p->clock)
 		change_counting(p);
 }
 
-void sp_split_allowed(const struct sp_split *p, char *text, size_t n)
+void sp_percpu_allowed(const struct sp_percpu *p, char *text, size_t n)
 {
 	struct sp_out o;
 
 	sp_out_init(&o, -1, text, n - 1);
-	sp_out_cpu_list(&o, p->opened.may.word, sizeof(p->opened.may.word));
+	sp_out_cpu_list(&o, p->perf_fds.may.word, sizeof(p->perf_fds.may.word));
 	text[o.error ? 0 : o.used] = 0;
 }
 
-void sp_split_edges(const struct sp_split *p, uint64_t *edge)
+void sp_percpu_edges(const struct sp_percpu *p, uint64_t *edge)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		edge[e] = p->sum[e].edge;
 }
 
-bool sp_split_counts_moves(const struct sp_split *p)
+bool sp_percpu_counts_moves(const struct sp_percpu *p)
 {
 	return p->clock && p->clock->moves >= 0;
 }

@@ -7,7 +7,7 @@
 #include "shadow-read.h"
 #include "rseq-proof.h"
 
-int sp_scan_index(const struct sp_split *p, int cpu)
+int sp_scan_index(const struct sp_percpu *p, int cpu)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->cpu[i].cpu == cpu)
@@ -17,25 +17,25 @@ int sp_scan_index(const struct sp_split *p, int cpu)
 
 /* ---- counts of one CPU ---------------------------------------------------------- */
 
-bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
+bool sp_scan_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g, uint64_t *count)
 {
 	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
 	uint32_t at = 3;
 
-	if (p->opened.leader[g] < 0 || c->fd[p->opened.leader[g]] < 0)
+	if (p->perf_fds.leader[g] < 0 || c->fd[p->perf_fds.leader[g]] < 0)
 		return true;
-	if (!sp_counter_read(c->fd[p->opened.leader[g]], v, 3 + p->opened.size[g]))
+	if (!sp_counter_read(c->fd[p->perf_fds.leader[g]], v, 3 + p->perf_fds.size[g]))
 		return false;
 	c->now.enabled[g] = v[1];
 	c->now.ran[g] = v[2];
 	for (uint32_t i = 0; i < p->natives; i++)
-		if (p->opened.group[i] == g)
+		if (p->perf_fds.group[i] == g)
 			count[i] = v[at++];
 	return true;
 }
 
 /* Inherited ones cannot be read as groups before Linux 6.12: one by one. */
-static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+static bool read_singles(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
 	uint64_t v[3];
 
@@ -45,14 +45,14 @@ static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *c
 		if (!sp_counter_read(c->fd[i], v, 3))
 			return false;
 		count[i] = v[0];
-		c->now.enabled[p->opened.group[i]] = v[1];
-		c->now.ran[p->opened.group[i]] = v[2];
+		c->now.enabled[p->perf_fds.group[i]] = v[1];
+		c->now.ran[p->perf_fds.group[i]] = v[2];
 	}
 	return true;
 }
 
 /* A sum of counts, to the nearest whole number. */
-static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *count)
+static int64_t value_of(const struct sp_percpu *p, uint32_t e, const uint64_t *count)
 {
 	double sum = 0;
 
@@ -63,36 +63,36 @@ static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *co
 	return (int64_t)(sum < 0 ? sum - 0.5 : sum + 0.5);
 }
 
-static bool read_natives(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+static bool read_natives(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
 	return p->target.inherits ? read_singles(p, c, count) :
 			     sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
 }
 
-static void put_values(const struct sp_split *p, struct sp_split_cpu *c, const uint64_t *count)
+static void write_values(const struct sp_percpu *p, struct sp_percpu_cpu *c, const uint64_t *count)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		c->value[e] = value_of(p, e, count);
 }
 
 /* The CPU's times, and of copies that tell them what they have; *look is the caller's copy of the times. */
-static bool read_times(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count, struct sp_clock_look *look)
+static bool read_times(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count, struct sp_clock_sample *sample)
 {
-	if (!p->tells)
-		return sp_residency_look(&p->times.at[c - p->cpu], look);
+	if (!p->has_times)
+		return sp_residency_read(&p->times.at[c - p->cpu], sample);
 	if (!sp_scan_group(p, c, SP_SOFTWARE, count))
 		return false;
-	*look = (struct sp_clock_look){ .enabled = c->now.enabled[SP_SOFTWARE], .ran = c->now.ran[SP_SOFTWARE] };
+	*sample = (struct sp_clock_sample){ .enabled = c->now.enabled[SP_SOFTWARE], .ran = c->now.ran[SP_SOFTWARE] };
 	return true;
 }
 
 /* What the copies have beside that. */
-static bool read_rest(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+static bool read_rest(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
-	return p->tells ? sp_scan_group(p, c, SP_HARDWARE, count) : read_natives(p, c, count);
+	return p->has_times ? sp_scan_group(p, c, SP_HARDWARE, count) : read_natives(p, c, count);
 }
 
-bool sp_scan_needs_most(const struct sp_split *p)
+bool sp_scan_needs_most(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		for (uint32_t i = 0; i < p->n; i++)
@@ -103,7 +103,7 @@ bool sp_scan_needs_most(const struct sp_split *p)
 
 /* What a sum was between two looks: at least by the first one, but for what is taken off in it; at most the other way
  * round. */
-static int64_t bound_of(const struct sp_split *p, uint32_t e, const uint64_t *added, const uint64_t *taken)
+static int64_t papi_limit(const struct sp_percpu *p, uint32_t e, const uint64_t *added, const uint64_t *taken)
 {
 	uint64_t both[SP_NATIVES_MOST] = { 0 };
 
@@ -115,12 +115,12 @@ static int64_t bound_of(const struct sp_split *p, uint32_t e, const uint64_t *ad
 	return value_of(p, e, both);
 }
 
-bool sp_scan_sum(struct sp_split *p, uint32_t e, int64_t *sum)
+bool sp_scan_sum(struct sp_percpu *p, uint32_t e, int64_t *sum)
 {
 	*sum = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint64_t count[SP_NATIVES_MOST] = { 0 };
-		struct sp_split_cpu once = p->cpu[i];
+		struct sp_percpu_cpu once = p->cpu[i];
 
 		if (!read_natives(p, &once, count))
 			return false;
@@ -138,7 +138,7 @@ static bool is_counter(int fd)
 	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
 }
 
-static bool read_papis_group(const struct sp_opened *o, unsigned head, unsigned each, uint64_t *count)
+static bool read_papis_group(const struct sp_perf_fds *o, unsigned head, unsigned each, uint64_t *count)
 {
 	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 };
 
@@ -149,7 +149,7 @@ static bool read_papis_group(const struct sp_opened *o, unsigned head, unsigned 
 	return true;
 }
 
-static bool read_papis_singles(const struct sp_opened *o, unsigned words, uint64_t *count)
+static bool read_papis_singles(const struct sp_perf_fds *o, unsigned words, uint64_t *count)
 {
 	uint64_t v[4];
 
@@ -161,7 +161,7 @@ static bool read_papis_singles(const struct sp_opened *o, unsigned words, uint64
 	return true;
 }
 
-bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value)
+bool sp_scan_papis(struct sp_percpu *p, const struct sp_perf_fds *o, int64_t *value)
 {
 	uint64_t count[SP_NATIVES_MOST], format;
 	unsigned times, id;
@@ -182,14 +182,14 @@ bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value
 /* ---- all CPUs ------------------------------------------------------------------- */
 
 /* Where the thread was not since the scan before, nothing was counted. */
-static bool read_there(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look)
+static bool read_there(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clock_sample *sample)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 
-	if (!read_times(p, c, count, look))
+	if (!read_times(p, c, count, sample))
 		return false;
-	c->now.low = c->now.high = look->ran;
-	if (p->scan.marked && !sp_went_on(c)) {
+	c->now.low = c->now.high = sample->ran;
+	if (p->scan.marked && !sp_has_advanced(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
 		memcpy(c->now.enabled, c->mark.enabled, sizeof(c->now.enabled));
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
@@ -197,56 +197,56 @@ static bool read_there(struct sp_split *p, struct sp_split_cpu *c, struct sp_clo
 	}
 	if (!read_rest(p, c, count))
 		return false;
-	put_values(p, c, count);
+	write_values(p, c, count);
 	return true;
 }
 
 /* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave `first`. */
-static bool look_between(struct sp_split *p, const struct sp_split_cpu *c, const struct sp_opened *o, const uint64_t *first)
+static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c, const struct sp_perf_fds *o, const uint64_t *first)
 {
-	struct sp_split_cpu once = *c;		/* its times stay those of the first look */
+	struct sp_percpu_cpu once = *c;		/* its times stay those of the first look */
 	uint64_t second[SP_NATIVES_MOST];
 
 	memcpy(second, first, sizeof(second));
 	if (!sp_scan_papis(p, o, p->beside.papi) || (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
 		return false;
 	for (uint32_t e = 0; e < p->k; e++) {
-		p->beside.least[e] = bound_of(p, e, first, second);
-		p->beside.most[e] = bound_of(p, e, second, first);
+		p->beside.least[e] = papi_limit(p, e, first, second);
+		p->beside.most[e] = papi_limit(p, e, second, first);
 	}
 	return true;
 }
 
 /* The CPU where the caller itself runs, whose clock goes on meanwhile. */
-static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look, const struct sp_opened *o)
+static bool read_here(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clock_sample *sample, const struct sp_perf_fds *o)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 
-	if (!read_times(p, c, count, look) || !read_rest(p, c, count))
+	if (!read_times(p, c, count, sample) || !read_rest(p, c, count))
 		return false;
-	put_values(p, c, count);
-	c->now.low = c->now.high = look->ran;
-	p->beside.had = o && look_between(p, c, o, count);
+	write_values(p, c, count);
+	c->now.low = c->now.high = sample->ran;
+	p->beside.had = o && read_papi_between(p, c, o, count);
 	return true;
 }
 
 /* The time on no CPU of ours, from two looks at one event before and after all others, which have run for `others`. */
-static void bound(struct sp_split *p, int by, const struct sp_clock_look *first, const struct sp_clock_look *again, uint64_t others)
+static void bound_papi_value(struct sp_percpu *p, int by, const struct sp_clock_sample *first, const struct sp_clock_sample *again, uint64_t others)
 {
-	p->scan.last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = sp_clock_sum(first, by, others).time,
+	p->scan.last.sum = (struct sp_clock_sum){ .at = by, .is_limited = true, .least = sp_clock_sum(first, by, others).time,
 					     .most = sp_clock_sum(again, by, others).time };
 }
 
 /* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it ran anywhere. */
-static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *first, uint64_t others)
+static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample *first, uint64_t others)
 {
-	struct sp_clock_look again;
+	struct sp_clock_sample again;
 
-	if (!sp_residency_look(&p->times.at[i], &again))
+	if (!sp_residency_read(&p->times.at[i], &again))
 		return false;
 	p->cpu[i].now.high = again.ran;
-	p->scan.last.spent = again.enabled - first->enabled;
-	bound(p, i, first, &again, others);
+	p->scan.last.caller_ns = again.enabled - first->enabled;
+	bound_papi_value(p, i, first, &again, others);
 	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
 		p->scan.last.sum = sp_clock_sum(first, i, others);
 	return true;
@@ -254,7 +254,7 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 
 /* At the scan that *sum is of the thread was on CPU i alone.  Has it been nowhere else until this look at that CPU?  Where it has
  * not run nothing was counted. */
-static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum, int i, const struct sp_clock_look *look)
+static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum, int i, const struct sp_clock_sample *sample)
 {
 	uint64_t others = 0;
 
@@ -262,43 +262,43 @@ static bool is_unmoved(const struct sp_split *p, const struct sp_clock_sum *sum,
 		return false;
 	for (uint32_t c = 0; c < p->n; c++)
 		others += (int)c == i ? 0 : p->cpu[c].now.low;
-	return sp_clock_sum(look, i, others).time == sum->time;
+	return sp_clock_sum(sample, i, others).time == sum->time;
 }
 
-bool sp_scan_is_short(const struct sp_split *p)
+bool sp_scan_is_short(const struct sp_percpu *p)
 {
-	int i = p->target.tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : p->scan.last.sum.at;
-	struct sp_clock_look look;
+	int i = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : p->scan.last.sum.at;
+	struct sp_clock_sample sample;
 
-	return i >= 0 && sp_residency_look(&p->times.at[i], &look) && is_unmoved(p, &p->scan.last.sum, i, &look);
+	return i >= 0 && sp_residency_read(&p->times.at[i], &sample) && is_unmoved(p, &p->scan.last.sum, i, &sample);
 }
 
 /* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked at before and after the others,
  * shows how long. */
-static bool read_away(struct sp_split *p)
+static bool read_away(struct sp_percpu *p)
 {
-	struct sp_clock_look first, again, look;
+	struct sp_clock_sample first, again, sample;
 	uint64_t others = 0;
 	uint32_t by = 0;
 
 	while (by + 1 < p->n && p->times.at[by].fd < 0)
 		by++;
-	if (!sp_residency_look(&p->times.at[by], &first))
+	if (!sp_residency_read(&p->times.at[by], &first))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (!read_there(p, &p->cpu[i], &look))
+		if (!read_there(p, &p->cpu[i], &sample))
 			return false;
 		others += i == by ? 0 : p->cpu[i].now.low;
 	}
-	if (!sp_residency_look(&p->times.at[by], &again))
+	if (!sp_residency_read(&p->times.at[by], &again))
 		return false;
-	bound(p, (int)by, &first, &again, others);
+	bound_papi_value(p, (int)by, &first, &again, others);
 	return true;
 }
 
-static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
+static bool read_all(struct sp_percpu *p, int here, const struct sp_perf_fds *o)
 {
-	struct sp_clock_look first, look;
+	struct sp_clock_sample first, sample;
 	uint64_t others = 0;
 
 	p->beside.had = false;
@@ -310,19 +310,19 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
-		if (!p->scan.last.unmoved && !read_there(p, &p->cpu[i], &look))
+		if (!p->scan.last.unmoved && !read_there(p, &p->cpu[i], &sample))
 			return false;
 		others += p->cpu[i].now.low;
 	}
-	return look_again(p, here, &first, others);
+	return read_again(p, here, &first, others);
 }
 
 /* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one CPU alone, during the scan?  Then its
  * times on the others are of one moment. */
-static bool read_theirs(struct sp_split *p)
+static bool read_theirs(struct sp_percpu *p)
 {
 	int by = p->scan.before.sum.known ? p->scan.before.sum.at : p->others.ran_at;
-	struct sp_clock_look first, again, look;
+	struct sp_clock_sample first, again, sample;
 	uint64_t others = 0;
 
 	if (!read_there(p, &p->cpu[by], &first))
@@ -330,49 +330,49 @@ static bool read_theirs(struct sp_split *p)
 	p->scan.last.enabled = first.enabled;
 	p->scan.last.unmoved = is_unmoved(p, &p->scan.before.sum, by, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (!p->scan.last.unmoved && (int)i != by && !read_there(p, &p->cpu[i], &look))
+		if (!p->scan.last.unmoved && (int)i != by && !read_there(p, &p->cpu[i], &sample))
 			return false;
 		others += (int)i == by ? 0 : p->cpu[i].now.low;
 	}
 	/* (Hardware counters were read after the times.) */
-	if ((!p->scan.last.unmoved || p->opened.counts) && !sp_residency_look(&p->times.at[by], &again))
+	if ((!p->scan.last.unmoved || p->perf_fds.counts) && !sp_residency_read(&p->times.at[by], &again))
 		return false;
-	if (!p->scan.last.unmoved || p->opened.counts)
+	if (!p->scan.last.unmoved || p->perf_fds.counts)
 		p->cpu[by].now.high = again.ran;
 	if (p->scan.last.unmoved) {
 		p->scan.last.sum = p->scan.before.sum;
 		return true;
 	}
-	bound(p, by, &first, &again, others);
+	bound_papi_value(p, by, &first, &again, others);
 	if (p->scan.last.sum.least == p->scan.last.sum.most && !p->target.inherits)
 		p->scan.last.sum = sp_clock_sum(&first, by, others);
 	return true;
 }
 
 /* The CPU on which another thread ran last: the only one where it ran since the scan before, or the one from then if it has not run. */
-static int find_where(struct sp_split *p)
+static int find_where(struct sp_percpu *p)
 {
 	const struct sp_clock_sum *from = &p->scan.before.sum, *to = &p->scan.last.sum;
 	int ran = 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i])) {
+		if (sp_has_advanced(&p->cpu[i])) {
 			p->others.ran_at = (int)i;
 			ran++;
 		}
 	if (ran > 1 || !from->known || !to->known || from->at != to->at || from->time != to->time)
 		return SP_NO_CPU;
-	return ran ? p->cpu[p->others.ran_at].cpu : sp_get(&p->others.where);
+	return ran ? p->cpu[p->others.ran_at].cpu : load_relaxed(&p->others.where);
 }
 
-bool sp_scan_slept(const struct sp_split *p)
+bool sp_scan_slept(const struct sp_percpu *p)
 {
-	struct sp_clock_look now;
+	struct sp_clock_sample now;
 
-	return p->scan.last.sum.known && sp_residency_look(&p->times.at[p->scan.last.sum.at], &now) && now.enabled == p->scan.last.enabled;
+	return p->scan.last.sum.known && sp_residency_read(&p->times.at[p->scan.last.sum.at], &now) && now.enabled == p->scan.last.enabled;
 }
 
-static void mark(struct sp_split *p)
+static void mark(struct sp_percpu *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->cpu[i].mark = p->cpu[i].now;
@@ -385,18 +385,18 @@ static void mark(struct sp_split *p)
  * those took. */
 #define TIMED	16u
 
-static void charge(struct sp_split *p, bool theirs, int here, uint64_t begun_ns)
+static void charge(struct sp_percpu *p, bool theirs, int here, uint64_t begun_ns)
 {
 	uint32_t looks = p->scan.last.unmoved && theirs ? 1 : (p->scan.last.unmoved ? 1 : p->n) + SP_OWN_READS;
 	struct sp_budget *b = &sp_process.budget;
 
 	if (here < 0 && !begun_ns)
-		sp_add(&b->spent, looks * sp_budget_look(b));
+		sp_add(&b->used_ns, looks * sp_budget_look(b));
 	else
-		sp_budget_charge(b, &b->scan, here >= 0 ? p->scan.last.spent : sp_clock_own_ns() - begun_ns, looks);
+		sp_budget_charge(b, &b->scan, here >= 0 ? p->scan.last.caller_ns : sp_clock_own_ns() - begun_ns, looks);
 }
 
-bool sp_scan(struct sp_split *p, const struct sp_opened *o)
+bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 {
 	bool theirs = sp_is_theirs(p), read;
 	uint64_t begun = sp_ticks(), begun_ns;
@@ -405,7 +405,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	if (p->scan.marked)
 		mark(p);
 	p->scan.last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->scan.before.switched };
-	here = p->target.tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	here = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	begun_ns = here < 0 && p->others.scans++ % TIMED == 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
 		p->scan.last.switched = sp_clock_switched(p->clock);
@@ -418,15 +418,15 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	p->scan.last.ticks = sp_ticks();
 	p->scan.last.took = p->scan.last.ticks - begun;
 	charge(p, theirs, here, begun_ns);
-	sp_put(&p->others.where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
-	sp_put(&p->others.found, read);
+	store_relaxed(&p->others.where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
+	store_relaxed(&p->others.found, read);
 	p->segment.home = theirs ? -1 : here;
 	p->scan.trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->scan.marked)
 		mark(p);
 	p->scan.marked = read;
-	p->gate.proof = p->scan.last.proof;
+	p->fast.proof = p->scan.last.proof;
 	/* (On a CPU that is none of ours there is nothing to probe.) */
-	sp_put(&p->gate.ready, read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) && (p->opened.probed || !p->opened.counts || here < 0));
+	store_relaxed(&p->fast.ready, read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) && (p->perf_fds.probed || !p->perf_fds.counts || here < 0));
 	return read;
 }

@@ -21,23 +21,23 @@
 #define SP_DOMAINS_UNSEEN SP_DOMAIN_OTHER
 #endif
 
-struct sp_counted {
+struct sp_count_target {
 	bool known;			/* false: nothing is open, not all was seen, or not all of it is of one thread */
 	bool attached;			/* PAPI named the thread (PAPI_attach); else it is who opened them, or the CPU's */
 	bool inherits;			/* one of them counts threads made later, too */
 	int tid;			/* the thread; -1: any that runs on the CPU; 0: not known */
-	uint32_t thread;		/* sp_self.id of that who opened them for itself; 0 */
-	uint32_t domain;		/* that of all of them together (sp_counted_in) */
+	uint32_t thread;		/* sp_thread_state.id of that who opened them for itself; 0 */
+	uint32_t domain;		/* that of all of them together (sp_target_domain) */
 	uint32_t each;			/* the CPU and the domain of each, in one number */
 	int cpu;			/* all count on this one only; -1: on any; SP_CPUS_MIXED: not all on the same */
 };
 
-struct sp_counted sp_counted(const struct sp_opened *o);
+struct sp_count_target sp_count_target(const struct sp_perf_fds *o);
 
 /* The domain of one counter, without SP_DOMAINS_UNSEEN. */
-uint32_t sp_counted_in(const struct perf_event_attr *a);
+uint32_t sp_target_domain(const struct perf_event_attr *a);
 
-static inline bool sp_counted_same(const struct sp_counted *a, const struct sp_counted *b)
+static inline bool sp_target_is_same(const struct sp_count_target *a, const struct sp_count_target *b)
 {
 	return a->known == b->known && a->attached == b->attached && a->inherits == b->inherits && a->tid == b->tid &&
 	       a->thread == b->thread && a->each == b->each;

@@ -29,19 +29,19 @@ static int64_t sum_proven(const struct sp_window *w)
 	return sum;
 }
 
-static void anchor_all(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
+static void anchor_all(struct sp_window *w, const int64_t *shadow, int64_t before, uint32_t home)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		w->cpu[i].anchor = i == home ? SP_UNKNOWN : copies[i];
+		w->cpu[i].anchor = i == home ? SP_UNKNOWN : shadow[i];
 		w->cpu[i].base = w->cpu[i].proven;
 	}
 	w->before = before;
 	w->known = sum_proven(w);
 }
 
-void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home)
+void sp_window_begin(struct sp_window *w, const int64_t *shadow, int64_t before, uint32_t home)
 {
-	anchor_all(w, copies, before, home);
+	anchor_all(w, shadow, before, home);
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->cpu[i].stayed = w->cpu[i].proven;
 		w->cpu[i].after = SP_UNKNOWN;
@@ -50,16 +50,16 @@ void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before,
 	w->sound = true;
 }
 
-bool sp_window_may_rest(const struct sp_window *w)
+bool sp_window_may_switch_off(const struct sp_window *w)
 {
 	int64_t new = w->value - w->before, open = new - (sum_proven(w) - w->known);
 
 	return w->sound && !w->falls && w->value == w->greatest && open <= new / 1000;
 }
 
-void sp_window_rest(struct sp_window *w, const int64_t *copies, uint32_t home)
+void sp_window_switch_off(struct sp_window *w, const int64_t *shadow, uint32_t home)
 {
-	anchor_all(w, copies, w->value, home);
+	anchor_all(w, shadow, w->value, home);
 }
 
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
@@ -73,7 +73,7 @@ void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
 	w->cpu[i].proven += more;
 	w->cpu[i].stayed += w->falls ? 0 : more;
 	w->cpu[i].total += more;
-	w->cpu[i].told += more;
+	w->cpu[i].reported += more;
 }
 
 void sp_window_add(struct sp_window *w)
@@ -83,7 +83,7 @@ void sp_window_add(struct sp_window *w)
 
 int64_t sp_window_replace(struct sp_window *w, uint32_t i)
 {
-	int64_t open = w->cpu[i].total - w->cpu[i].told;
+	int64_t open = w->cpu[i].total - w->cpu[i].reported;
 
 	w->known -= w->cpu[i].proven;
 	w->cpu[i] = (struct sp_window_cpu){ .anchor = 0, .after = SP_UNKNOWN };
@@ -110,9 +110,9 @@ static void prove(struct sp_window_cpu *c, int64_t proven)
 	c->proven = most(c->proven, proven);
 }
 
-static bool is_known(const struct sp_window_cpu *c, const int64_t *copies, uint32_t i)
+static bool is_known(const struct sp_window_cpu *c, const int64_t *shadow, uint32_t i)
 {
-	return copies && copies[i] != SP_UNKNOWN && c->anchor != SP_UNKNOWN;
+	return shadow && shadow[i] != SP_UNKNOWN && c->anchor != SP_UNKNOWN;
 }
 
 /* A copy that counted what P did not (a child that fork made while PAPI switched its counter on, a counter of another
@@ -154,7 +154,7 @@ static uint32_t home_of(const struct sp_window *w)
 	return i;
 }
 
-void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies)
+void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *shadow)
 {
 	uint32_t home = home_of(w);
 
@@ -162,8 +162,8 @@ void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies)
 		return;
 	papi -= w->before;
 	for (uint32_t i = 0; i < w->n; i++)
-		papi -= i == home ? 0 : copies[i] - w->cpu[i].anchor;
-	w->cpu[home].anchor = copies[home] - papi;
+		papi -= i == home ? 0 : shadow[i] - w->cpu[i].anchor;
+	w->cpu[home].anchor = shadow[home] - papi;
 }
 
 /* What the others leave of P at most is home's. */
@@ -273,13 +273,13 @@ static void book(const struct sp_window *w, const struct sp_window_seen *s, int6
 
 /* What both books have in common is proven.  (The store's counts are never below 0: what was reported below would be proven when it is
  * taken back.) */
-static int64_t tell(struct sp_window_cpu *c, int64_t total)
+static int64_t take_new_proven(struct sp_window_cpu *c, int64_t total)
 {
-	int64_t before = c->told;
+	int64_t before = c->reported;
 
 	c->total += total;
-	c->told = most(least(c->proven, c->total), 0);
-	return c->told - before;
+	c->reported = most(least(c->proven, c->total), 0);
+	return c->reported - before;
 }
 
 void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s, const struct sp_window_shares *to)
@@ -297,7 +297,7 @@ void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s, const 
 	w->greatest = most(w->greatest, s->value);
 	book(w, s, rest, to->total);
 	for (uint32_t i = 0; i < w->n; i++)
-		to->proven[i] = tell(&w->cpu[i], to->total[i]);
+		to->proven[i] = take_new_proven(&w->cpu[i], to->total[i]);
 	to->proven[w->n] = 0;
 }
 
@@ -314,7 +314,7 @@ void sp_window_owed(struct sp_window *w, int64_t counts, uint32_t i)
 {
 	w->cpu[i].proven += counts;
 	w->cpu[i].stayed += w->falls ? 0 : counts;
-	w->cpu[i].told += counts;
+	w->cpu[i].reported += counts;
 }
 
 void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i)

@@ -40,7 +40,7 @@ struct sp_window_cpu {
 	int64_t proven;			/* counted here at least */
 	int64_t stayed;			/* of it: before the segment, or without copies */
 	int64_t total;			/* booked here */
-	int64_t told;			/* of it: said to be proven */
+	int64_t reported;			/* of it: said to be proven */
 };
 
 struct sp_window {
@@ -82,15 +82,15 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 
 /* P was zeroed, and had `before` right before the copies were looked at.  home: the CPU of an own set whose copy was not
  * looked at since; n: there is none. */
-void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home);
+void sp_window_begin(struct sp_window *w, const int64_t *shadow, int64_t before, uint32_t home);
 
 /* Are all counts since the anchors were taken proven, up to the last value?  A thousandth may be open, and will not be proven then:
  * what is counted between a look at a copy and PAPI's. */
-bool sp_window_may_rest(const struct sp_window *w);
+bool sp_window_may_switch_off(const struct sp_window *w);
 
 /* If so: CPU `home` is home from the last value on, and its copy may be off. The thread stayed there since PAPI was called for
- * that value; the others' copies had `copies` [n] then. */
-void sp_window_rest(struct sp_window *w, const int64_t *copies, uint32_t home);
+ * that value; the others' copies had `shadow` [n] then. */
+void sp_window_switch_off(struct sp_window *w, const int64_t *shadow, uint32_t home);
 
 /* CPU n has a copy from now on, which has counted nothing yet; there is room for it in what sp_window_init got. */
 void sp_window_add(struct sp_window *w);
@@ -98,9 +98,9 @@ void sp_window_add(struct sp_window *w);
 /* Reuses CPU i for another CPU, whose shadow counters begin at 0. Returns the unproven counts that were attributed to the old one. */
 int64_t sp_window_replace(struct sp_window *w, uint32_t i);
 
-/* P had `papi` before the copies had `copies` [n], and the thread has been on their CPUs only since the segment began: home's
+/* P had `papi` before the copies had `shadow` [n], and the thread has been on their CPUs only since the segment began: home's
  * has counted what the others have not, so that it has an anchor, too. */
-void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies);
+void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *shadow);
 
 /* All that is new up to this value was counted on CPU i (n: one without a copy; not of a difference), and is booked there
  * as proven.  Not for a value below the last one (see sp_window_missed), nor right after such a one. */

@@ -7,7 +7,7 @@
  * proves the readings before it, too.
  *
  * Pure functions of struct sp_budget, except sp_budget_charge, which adds to it. Callers add
- * reserved time to `spent` themselves. Any thread, also in signal handlers. Times in ns.
+ * reserved time to `used_ns` themselves. Any thread, also in signal handlers. Times in ns.
  * tests/unit/t-budget.c has the model.
  */
 #ifndef SP_PROCESS_BUDGET_H
@@ -23,7 +23,7 @@ struct sp_price {
 
 struct sp_budget {
 	uint64_t fixed;			/* may be spent whatever the process has run */
-	uint64_t spent;			/* so far, with what is kept aside */
+	uint64_t used_ns;			/* so far, with what is kept aside */
 	struct sp_price open, scan;	/* of a perf fd; of reading one CPU's shadow counters */
 };
 
@@ -42,15 +42,15 @@ static inline uint64_t sp_budget_fixed(uint32_t cpus)
 /* The process has run for `life` ns of CPU time. */
 static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 {
-	uint64_t may = b->fixed + life / 100, spent = sp_get(&b->spent);
+	uint64_t may = b->fixed + life / 100, used_ns = load_relaxed(&b->used_ns);
 
-	return may > spent ? may - spent : 0;
+	return may > used_ns ? may - used_ns : 0;
 }
 
 /* Changes state: adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
 static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns, uint32_t calls)
 {
-	sp_add(&b->spent, ns);
+	sp_add(&b->used_ns, ns);
 	sp_add(&p->ns, ns);
 	sp_add(&p->calls, calls);
 }
@@ -58,13 +58,13 @@ static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uin
 /* The time to open `fds` perf fds. */
 static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 {
-	return fds * ((SP_FEW * SP_OPEN_NS + sp_get(&b->open.ns)) / (SP_FEW + sp_get(&b->open.calls)));
+	return fds * ((SP_FEW * SP_OPEN_NS + load_relaxed(&b->open.ns)) / (SP_FEW + load_relaxed(&b->open.calls)));
 }
 
 /* A read of one perf fd. */
 static inline uint64_t sp_budget_look(const struct sp_budget *b)
 {
-	return (SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls));
+	return (SP_FEW * SP_SCAN_NS + load_relaxed(&b->scan.ns)) / (SP_FEW + load_relaxed(&b->scan.calls));
 }
 
 /* A scan of `cpus` CPUs. */
@@ -74,7 +74,7 @@ static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 }
 
 /* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has not taken it. */
-static inline uint64_t sp_budget_beside(const struct sp_budget *b, uint64_t left, uint64_t used)
+static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left, uint64_t used)
 {
 	uint64_t kept = b->fixed / 2 > used ? b->fixed / 2 - used : 0;
 
@@ -85,21 +85,21 @@ static inline uint64_t sp_budget_beside(const struct sp_budget *b, uint64_t left
  * counts is proven without. */
 static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
-	return sp_budget_beside(b, left, sp_get(&b->open.ns)) >= sp_budget_scan(b, cpus);
+	return sp_budget_shared(b, left, load_relaxed(&b->open.ns)) >= sp_budget_scan(b, cpus);
 }
 
 /* The part of `left` that may be spent on openings. Half of the fixed part is for scans. */
-static inline uint64_t sp_budget_beside_scans(const struct sp_budget *b, uint64_t left)
+static inline uint64_t sp_budget_beyond_scans(const struct sp_budget *b, uint64_t left)
 {
-	uint64_t opened = sp_get(&b->open.ns);
+	uint64_t open_ns = load_relaxed(&b->open.ns);
 
-	return sp_budget_beside(b, left, sp_get(&b->spent) - opened);
+	return sp_budget_shared(b, left, load_relaxed(&b->used_ns) - open_ns);
 }
 
 /* May so many perf fds be opened to follow a thread? */
 static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left, uint32_t fds)
 {
-	return sp_budget_beside_scans(b, left) >= sp_budget_open(b, fds);
+	return sp_budget_beyond_scans(b, left) >= sp_budget_open(b, fds);
 }
 
 /* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening and the one that is kept
@@ -119,7 +119,7 @@ static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, 
 
 	if (can == 0 || can >= n)
 		return can;
-	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beside_scans(b, left) / parts, each), 1);
+	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beyond_scans(b, left) / parts, each), 1);
 }
 
 #endif

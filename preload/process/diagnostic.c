@@ -14,7 +14,7 @@ struct what {				/* a descriptor is */
 
 SP_AT_START static struct what at_start;
 SP_AT_START static bool captured;
-long sp_say_most = SP_SAY_WARNING;	/* until SSPAPI_VERBOSE is read */
+long sp_diag_most = SP_DIAG_WARNING;	/* until SSPAPI_VERBOSE is read */
 
 /* Where a sandbox refuses the one call, by the other. */
 static bool look(struct what *w)
@@ -32,12 +32,12 @@ static bool look(struct what *w)
 	return true;
 }
 
-void sp_say_capture(void)
+void sp_diag_capture(void)
 {
 	captured = look(&at_start);
 }
 
-int sp_say_descriptor(void)
+int sp_diag_descriptor(void)
 {
 	struct what now;
 
@@ -46,9 +46,9 @@ int sp_say_descriptor(void)
 }
 
 /* Whole, or as much as there is room for. */
-static bool tell(const char *line, size_t n)
+static bool is_reported(const char *line, size_t n)
 {
-	int fd = sp_say_descriptor();
+	int fd = sp_diag_descriptor();
 	struct sp_quiet quiet;
 	struct sp_out o;
 	int r;
@@ -64,21 +64,21 @@ static bool tell(const char *line, size_t n)
 	return r == 0;
 }
 
-bool sp_say(enum sp_say_level level, const char *text)
+bool sp_diag(enum sp_diag_level level, const char *text)
 {
 	char line[2048];
 	struct sp_out o;
 
-	if ((long)level > sp_say_most)
+	if ((long)level > sp_diag_most)
 		return true;
 	sp_out_init(&o, -1, line, sizeof(line) - 1);
 	sp_out_text(&o, "sspapi: ");
 	sp_out_plain(&o, text);
 	line[o.used] = '\n';
-	return tell(line, o.used + 1);
+	return is_reported(line, o.used + 1);
 }
 
-const char *sp_say_error(int error)
+const char *sp_diag_error(int error)
 {
 	if (error == -EFBIG)
 		return "past the limit on the size of files, ulimit -f";

@@ -25,7 +25,7 @@ typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
 static void keep(const struct sp_topo *t, const char *source)
 {
-	struct sp_held h;
+	struct sp_lock_state h;
 
 	sp_lock_take(&sp_store.lock, &h);
 	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes);
@@ -62,7 +62,7 @@ static bool load_with(load_fn load, const char *source)
 	int r = load(&t, source, why, sizeof(why));
 
 	if (r < 0) {
-		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source, *why ? why : sp_say_error(r),
+		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source, *why ? why : sp_diag_error(r),
 			 source ? "; using this machine's" : "; using a flat list of CPUs");
 		return false;
 	}
@@ -71,7 +71,7 @@ static bool load_with(load_fn load, const char *source)
 	known.component = t.component;
 	known.xml = t.xml;
 	known.xml_bytes = t.xml_bytes;
-	sp_publish(&known.n, t.n);
+	store_release(&known.n, t.n);
 	keep(&known, known_source);
 	return true;
 }
@@ -81,14 +81,14 @@ static bool from_parent(void)
 {
 	int own = (int)sp_sys(SYS_getpid), was = __atomic_exchange_n(&loader, own, __ATOMIC_ACQ_REL);
 
-	if (sp_acquire(&known.n)) {
-		sp_publish(&loader, 0);
+	if (load_acquire(&known.n)) {
+		store_release(&loader, 0);
 		keep(&known, known_source);
 		return true;
 	}
 	if (!was || was == own)
 		return false;
-	sp_publish(&loader, 0);
+	store_release(&loader, 0);
 	sp_process_note_quiet("this process was forked while its parent read the machine's topology; "
 			      "using a flat list of CPUs");
 	load_flat();
@@ -104,7 +104,7 @@ struct topo_library {
 static void open_topo(struct topo_library *l)
 {
 	sp_dlerror_keep(&l->pending);
-	l->handle = sp_own_open(TOPO_LIBRARY);
+	l->handle = sp_thread_counters_open(TOPO_LIBRARY);
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 
@@ -113,7 +113,7 @@ static void open_topo(struct topo_library *l)
 static void close_topo(struct topo_library *l)
 {
 	if (l->handle)
-		sp_own_close(l->handle);
+		sp_thread_counters_close(l->handle);
 	sp_dlerror_back(&l->pending);
 }
 
@@ -144,5 +144,5 @@ void sp_machine_load(void)
 		load_flat();
 	}
 	close_topo(&l);
-	sp_publish(&loader, 0);
+	store_release(&loader, 0);
 }

@@ -29,14 +29,14 @@ static uint32_t change(uint32_t by)
 /* Waits until inside & bits is 0.  False: it is not. */
 static bool wait_while(uint32_t bits)
 {
-	struct timespec nap = { 0, 50000 };
+	struct timespec delay = { 0, 50000 };
 	int saved = errno;
-	unsigned naps = 0;
+	unsigned n_delays = 0;
 
-	while ((sp_acquire(&inside) & bits) && naps++ < NAPS)
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	while ((load_acquire(&inside) & bits) && n_delays++ < NAPS)
+		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 	errno = saved;
-	return naps <= NAPS;
+	return n_delays <= NAPS;
 }
 
 static void before_fork(void)
@@ -52,7 +52,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-	sp_publish(&inside, 0);
+	store_release(&inside, 0);
 }
 
 /* From the start: a fork that has begun calls no handler that is registered then. */
@@ -62,9 +62,9 @@ __attribute__((constructor)) static void at_start(void)
 }
 
 /* Signals are blocked, so that no handler forks in the middle. */
-static void enter_loader(struct sp_held *held)
+static void enter_loader(struct sp_lock_state *lock_state)
 {
-	sp_signals_block(held);
+	sp_signals_block(lock_state);
 	while (change(1) >= FORK) {
 		change(-1);
 		if (!wait_while(~(FORK - 1))) {
@@ -74,10 +74,10 @@ static void enter_loader(struct sp_held *held)
 	}
 }
 
-static void leave_loader(const struct sp_held *held)
+static void leave_loader(const struct sp_lock_state *lock_state)
 {
 	change(-1);
-	sp_signals_restore(held);
+	sp_signals_restore(lock_state);
 }
 
 /* ---- the libraries ------------------------------------------------------------------- */
@@ -97,14 +97,14 @@ static open_fn find_dlopen(void)
 	return (open_fn)found;
 }
 
-static void *open_beside(const char *name)
+static void *open_own_library(const char *name)
 {
 	struct sp_object own;
 	char path[512] = "", *slash;
 	void *library;
 	open_fn open = find_dlopen();
 
-	sp_elf_find(&own, (uintptr_t)&sp_own_open);
+	sp_elf_find(&own, (uintptr_t)&sp_thread_counters_open);
 	strncpy(path, own.path, sizeof(path) - 1);
 	slash = strrchr(path, '/');
 	if (!open || !slash || (size_t)(slash - path) + strlen(name) + 9 > sizeof(path))
@@ -118,23 +118,23 @@ static void *open_beside(const char *name)
 	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
-void *sp_own_open(const char *name)
+void *sp_thread_counters_open(const char *name)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	void *library;
 
-	enter_loader(&held);
-	library = open_beside(name);
-	leave_loader(&held);
+	enter_loader(&lock_state);
+	library = open_own_library(name);
+	leave_loader(&lock_state);
 	return library;
 }
 
-void sp_own_close(void *library)
+void sp_thread_counters_close(void *library)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	enter_loader(&held);
+	enter_loader(&lock_state);
 	(void)sp_real_dlclose(library);
 	sp_elf_closed();
-	leave_loader(&held);
+	leave_loader(&lock_state);
 }

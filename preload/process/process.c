@@ -16,7 +16,7 @@
 
 struct sp_process sp_process;
 
-__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = {
+__thread struct sp_thread_state sp_thread_state __attribute__((tls_model("initial-exec"))) = {
 	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN,
 };
 struct sp_no_mark sp_no_mark = { .cpu = -1 };
@@ -26,7 +26,7 @@ struct sp_conf sp_conf;
 
 SP_AT_START static uint64_t start_ns;
 SP_AT_START static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
-SP_AT_START static char folder[SP_CONF_PATH];
+SP_AT_START static char dir[SP_CONF_PATH];
 /* As `who` has them, but for the folder, which is known at the start. */
 static struct {
 	char host[65], program[256], exe[SP_CONF_PATH];
@@ -59,16 +59,16 @@ void sp_process_capture(char **environment)
 	if (start_ns)
 		return;
 	start_ns = sp_now_ns();
-	sp_say_capture();
+	sp_diag_capture();
 	sp_conf_capture(environment);
 	for (char **e = environment; e && *e; e++)
 		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0)
 			promised = number(*e + strlen(SP_PROMISED));
-	n = sp_sys(SYS_getcwd, folder, sizeof(folder));
+	n = sp_sys(SYS_getcwd, dir, sizeof(dir));
 	if (n <= 0)
-		strcpy(folder, ".");
-	if (strcmp(folder, "/") == 0)
-		folder[0] = 0;
+		strcpy(dir, ".");
+	if (strcmp(dir, "/") == 0)
+		dir[0] = 0;
 }
 
 static void at_start(int argc, char **argv, char **environment)
@@ -106,7 +106,7 @@ void sp_process_name(void)
 	if (uname(&u) == 0)
 		memcpy(names.host, u.nodename, sizeof(u.nodename));
 	names.who = (struct sp_who){ .host = names.host, .program = names.program, .job = sp_conf_job(), .step = sp_conf_step(),
-				     .folder = folder, .rank = sp_conf_rank() };
+				     .dir = dir, .rank = sp_conf_rank() };
 }
 
 const char *sp_process_exe(void)
@@ -134,7 +134,7 @@ bool sp_process_is_ours(void)
 }
 
 /* (Its pages are as the kernel gave them.) */
-void sp_process_look(void)
+void sp_process_check_fork(void)
 {
 	if (sp_process_pid && !sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
 		sp_elf_in_child();
@@ -159,14 +159,14 @@ static void keep(const char *text)
 
 void sp_process_note_quiet(const char *text)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	if (sp_store.header)
 		sp_store_note(&sp_store, text);
 	else
 		keep(text);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 void sp_process_note_early(void)
@@ -176,33 +176,33 @@ void sp_process_note_early(void)
 	early.used = 0;
 }
 
-void sp_process_torn(void)
+void sp_process_report_truncated(void)
 {
-	static bool told;
+	static bool was_reported;
 	char text[256] = "SSPAPI_LIVE: the live file cannot grow (";
 
-	if (told || !sp_store.region.torn)
+	if (was_reported || !sp_store.region.torn)
 		return;
-	told = true;
+	was_reported = true;
 	if (sp_store.region.truncated) {
 		sp_process_note("SSPAPI_LIVE: counts are lost: somebody truncated the live file");
 		return;
 	}
-	strncat(text, sp_say_error(sp_store.region.why), 100);
+	strncat(text, sp_diag_error(sp_store.region.why), 100);
 	sp_process_note(strcat(text, "); if this process is killed, what is new is lost"));
 }
 
-void sp_process_say(enum sp_say_level level, const char *what, const char *detail)
+void sp_process_diag(enum sp_diag_level level, const char *what, const char *detail)
 {
 	char line[2040];
 
 	sp_text_f(line, sizeof(line), "%s%s%s", what, *detail ? ": " : "", detail);
-	if (!sp_say(level, line) && level <= SP_SAY_WARNING)
+	if (!sp_diag(level, line) && level <= SP_DIAG_WARNING)
 		sp_process_note_quiet(line);
 }
 
 void sp_process_note(const char *text)
 {
-	(void)sp_say(SP_SAY_WARNING, text);
+	(void)sp_diag(SP_DIAG_WARNING, text);
 	sp_process_note_quiet(text);
 }

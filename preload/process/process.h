@@ -37,9 +37,9 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 /* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is
  * aligned to more than that of libc, 16 on aarch64. */
 #ifdef __x86_64__
-#define SP_SELF_ALIGN 64
+#define SP_THREAD_STATE_ALIGN 64
 #else
-#define SP_SELF_ALIGN 16
+#define SP_THREAD_STATE_ALIGN 16
 #endif
 
 /* The first words of a set that no thread started, all 0: what every call compares is one test less than with NULL. */
@@ -63,10 +63,10 @@ extern struct sp_no_mark {
 #define SP_NO_AGAIN { &sp_no_mark.word, &sp_no_mark.word }
 
 /* What a thread keeps for itself.  Written by its thread alone. */
-struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
+struct __attribute__((aligned(SP_THREAD_STATE_ALIGN))) sp_thread_state {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
 	struct sp_set *set;		/* for which it may take the fast path (fast.h); SP_NO_SET: none */
-	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
+	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_thread_state_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (rseq-proof.h) */
@@ -83,17 +83,17 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
 	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (callsites/unwind.c) */
 	bool stack_whole;		/* and it ends there */
-	bool is_guest;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
+	bool shares_tls;			/* a child that shares another thread's TLS (shared-tls.h): rseq's area is that thread's */
 	bool by_page;			/* the mark is a page's word (percpu/page-proof.h) */
 	struct sp_set *counting[4];	/* its own sets that count it now; NULL from the first that is none (sets/counted-time.h) */
 };
 
-extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
+extern __thread struct sp_thread_state sp_thread_state __attribute__((tls_model("initial-exec")));
 
-/* The tid of a child that may share this TLS (shared-tls.h): every call finds out who makes it.  0: none; SP_GUESTS: several,
+/* The tid of a child that may share this TLS (shared-tls.h): every call finds out who makes it.  0: none; SP_SHARED_TLS_UNKNOWN: several,
  * or which is not known. */
-extern __thread int32_t sp_guest __attribute__((tls_model("initial-exec")));
-#define SP_GUESTS (-1)
+extern __thread int32_t sp_shared_tls_tid __attribute__((tls_model("initial-exec")));
+#define SP_SHARED_TLS_UNKNOWN (-1)
 #define SP_NO_THREAD UINT32_MAX
 
 extern struct sp_store sp_store;	/* core/store/store.h */
@@ -105,7 +105,7 @@ const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
 
 /* The calling thread's block in the store, made if need be (lifecycle/thread.c); false: no
  * memory. */
-bool sp_self_ready(void);
+bool sp_thread_state_ready(void);
 bool sp_thread_ended(int tid);
 
 /* For setup.c. */
@@ -117,7 +117,7 @@ extern int sp_process_pid;			/* of the process that was set up */
 
 /* False in a child of vfork, whose memory is its parent's; and in one of fork that has not called PAPI. */
 bool sp_process_is_ours(void);
-void sp_process_look(void);			/* before the loaded objects are looked at: a child of fork that has not
+void sp_process_check_fork(void);			/* before the loaded objects are looked at: a child of fork that has not
 						 * called PAPI tells elf.h, if its parent had */
 
 /* Names of the process, as captured when it started. */

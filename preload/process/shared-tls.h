@@ -1,7 +1,7 @@
 /* shared-tls.h: children that run on another thread's TLS.
  *
  * A child of clone with CLONE_VM and without CLONE_SETTLS, or of vfork, has its parent's memory and the very TLS of the thread
- * that made it: sp_self, and libc's rseq area, in which the kernel writes for the parent alone.  Such a guest gets an sp_self
+ * that made it: sp_thread_state, and libc's rseq area, in which the kernel writes for the parent alone.  Such a guest gets an sp_thread_state
  * of its own, which takes the place of its host's while it calls PAPI.
  *
  * A child of clone(3) is known from the start (preload/calls/clone.c).  One that nobody saw being made is met where it makes a
@@ -15,14 +15,14 @@
 
 #include "process.h"
 
-/* From here on sp_self is the calling task's.  Where sp_guest is 0, one system call. */
+/* From here on sp_thread_state is the calling task's.  Where sp_shared_tls_tid is 0, one system call. */
 SP_COLD void sp_find_caller(void);
 
 /* Is it?  If not, the next call finds that out. */
-SP_COLD bool sp_caller_is_self(void);
+SP_COLD bool sp_caller_is_this_thread(void);
 
 /* A guest is about to be made by this thread; it was made, or was not (tid < 0), or is gone again (0). was: for the second. */
-int32_t sp_guest_comes(void);
-void sp_guest_came(int32_t was, int tid);
+int32_t sp_shared_tls_before_clone(void);
+void sp_shared_tls_after_clone(int32_t was, int tid);
 
 #endif

@@ -25,7 +25,7 @@ void sp_watch(int tid)
 	const char *word[64];
 	struct sp_process_stat is = { 0 };
 	struct sp_watched *w;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	long n, bytes;
 
 	if (!sp_store.header || !sp_process_stat(tid, 0, &is))
@@ -34,24 +34,24 @@ void sp_watch(int tid)
 	n = sp_read_file(path, name, sizeof(name));
 	sp_path_f(path, sizeof(path), "/proc/%d/cmdline", tid);
 	bytes = sp_read_file(path, line, sizeof(line));
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	w = sp_store_watched(&sp_store, tid, is.start_ticks);
 	if (w && !w->args) {
 		n = n > 0 ? (long)strcspn(name, "\n") : 0;
 		memcpy(w->name, name, sp_min((uint64_t)n, sizeof(w->name) - 1));
 		w->args = sp_store_texts(&sp_store, words_of(line, bytes, word, SP_COUNT(word)), word);
 	}
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
-void sp_watched_look(void)
+void sp_attached_scan(void)
 {
 	struct sp_watched *w;
 
 	for (sp_off off = sp_store.header->watched; off; off = w->next) {
 		struct sp_process_stat is = { 0 };
 
-		w = (struct sp_watched *)sp_image_block(&sp_store.image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		w = (struct sp_watched *)sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w)
 			return;
 		w->over = sp_process_stat(w->tid, 0, &is) && is.start_ticks == w->start_ticks && !sp_process_is_over(&is) ?

@@ -6,6 +6,6 @@
 void sp_watch(int tid);
 
 /* Before a dump: finds out which of the threads have ended.  Async-signal-safe. */
-void sp_watched_look(void);
+void sp_attached_scan(void);
 
 #endif

@@ -43,30 +43,30 @@ static void begin_process(void)
 	if (others.generation == sp_process.generation)
 		return;
 	others.n = 0;
-	sp_put(&others.any, false);
-	sp_put(&others.unknown, false);
-	sp_publish(&others.generation, sp_process.generation);
+	store_relaxed(&others.any, false);
+	store_relaxed(&others.unknown, false);
+	store_release(&others.generation, sp_process.generation);
 }
 
 /* ---- a thread's own sets -------------------------------------------------------- */
 
 static bool counts_now(const struct sp_set *s)
 {
-	return sp_booked(s) && sp_get(&s->started) && sp_get(&s->starter) == sp_self.id;
+	return sp_booked(s) && load_relaxed(&s->started) && load_relaxed(&s->starter) == sp_thread_state.id;
 }
 
 /* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would read it: only where it takes
  * little of the time. */
-static bool may_ask(uint64_t ns)
+static bool is_clock_read_due(uint64_t ns)
 {
 	return sp_proof_is_there() || ns >= 1000000;
 }
 
-static void ask_clock(struct sp_ran *r)
+static void read_clock(struct sp_ran *r)
 {
-	sp_put(&r->losses[0], sp_proof_now());
-	sp_put(&r->known_ns, cpu_ns(sp_self.tid));
-	sp_put(&r->known, sp_ticks());
+	store_relaxed(&r->losses[0], sp_proof_now());
+	store_relaxed(&r->known_ns, cpu_ns(sp_thread_state.tid));
+	store_relaxed(&r->known, sp_ticks());
 }
 
 struct range {
@@ -86,7 +86,7 @@ static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 /* The CPU time of the thread when another one stopped its only set; 0: none did. */
 static uint64_t ended(const struct sp_ran *r)
 {
-	uint64_t ns = sp_acquire(&r->ended_ns);
+	uint64_t ns = load_acquire(&r->ended_ns);
 
 	return ns == SP_COUNTED_UNKNOWN ? 0 : ns;
 }
@@ -102,16 +102,16 @@ static void end(struct sp_ran *r, bool seen)
 		seen = true;
 	} else if (sp_proof_now() == r->losses[1]) {
 		is.least = ns;
-	} else if (may_ask(ns)) {
+	} else if (is_clock_read_due(ns)) {
 		struct sp_ran before = *r;
 
-		ask_clock(r);
+		read_clock(r);
 		is = since(&before, r->known_ns, ns);
 	}
-	sp_put(&r->since, 0);
-	sp_put(&r->ns, r->ns + (seen ? is.least : 0));
-	sp_put(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
-	sp_put(&r->ended_ns, 0);
+	store_relaxed(&r->since, 0);
+	store_relaxed(&r->ns, r->ns + (seen ? is.least : 0));
+	store_relaxed(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
+	store_relaxed(&r->ended_ns, 0);
 }
 
 /* Takes those out that count no more, and `but`. */
@@ -119,47 +119,47 @@ static void take_out(const struct sp_set *but)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < SP_COUNT(sp_self.counting) && sp_self.counting[i]; i++)
-		if (sp_self.counting[i] != but && counts_now(sp_self.counting[i]))
-			sp_self.counting[n++] = sp_self.counting[i];
-	for (; n < SP_COUNT(sp_self.counting); n++)
-		sp_self.counting[n] = NULL;
+	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[i]; i++)
+		if (sp_thread_state.counting[i] != but && counts_now(sp_thread_state.counting[i]))
+			sp_thread_state.counting[n++] = sp_thread_state.counting[i];
+	for (; n < SP_COUNT(sp_thread_state.counting); n++)
+		sp_thread_state.counting[n] = NULL;
 }
 
 static void start_own(struct sp_set *s)
 {
-	struct sp_ran *r = &sp_self.block->ran;
+	struct sp_ran *r = &sp_thread_state.block->ran;
 	unsigned n = 0;
 
 	take_out(s);
-	if (!sp_self.counting[0] && r->since)
+	if (!sp_thread_state.counting[0] && r->since)
 		end(r, false);
-	while (n < SP_COUNT(sp_self.counting) && sp_self.counting[n])
+	while (n < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[n])
 		n++;
-	if (n == SP_COUNT(sp_self.counting)) {
-		sp_put(&r->more_ns, SP_COUNTED_UNKNOWN);
+	if (n == SP_COUNT(sp_thread_state.counting)) {
+		store_relaxed(&r->more_ns, SP_COUNTED_UNKNOWN);
 		return;
 	}
-	sp_self.counting[n] = s;
-	sp_put(&r->ended_ns, n ? SP_COUNTED_UNKNOWN : 0);
+	sp_thread_state.counting[n] = s;
+	store_relaxed(&r->ended_ns, n ? SP_COUNTED_UNKNOWN : 0);
 	if (n)
 		return;
-	sp_put(&r->losses[1], sp_proof_now());
-	sp_put(&r->since, sp_ticks());
+	store_relaxed(&r->losses[1], sp_proof_now());
+	store_relaxed(&r->since, sp_ticks());
 }
 
 static void stop_own(struct sp_set *s)
 {
-	struct sp_ran *r = &sp_self.block->ran;
+	struct sp_ran *r = &sp_thread_state.block->ran;
 	bool was = false;
 
-	for (unsigned i = 0; i < SP_COUNT(sp_self.counting); i++)
-		was = was || sp_self.counting[i] == s;
+	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting); i++)
+		was = was || sp_thread_state.counting[i] == s;
 	take_out(s);
-	if (was && !sp_self.counting[0] && r->since)
+	if (was && !sp_thread_state.counting[0] && r->since)
 		end(r, true);
-	else if (sp_self.counting[0] && !sp_self.counting[1])
-		sp_put(&r->ended_ns, 0);	/* only one set is left: its end can be measured again */
+	else if (sp_thread_state.counting[0] && !sp_thread_state.counting[1])
+		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured again */
 }
 
 SP_COLD void sp_counting_start_more(struct sp_set *s)
@@ -199,7 +199,7 @@ static void start_other(int tid)
 	if (!now)
 		return;			/* another process's: its CPU time is not this one's */
 	if (!t)
-		sp_put(&others.unknown, true);
+		store_relaxed(&others.unknown, true);
 	else if (!t->sets++)
 		t->since_ns = now;
 }
@@ -216,7 +216,7 @@ static void stop_other(int tid)
 		if (now > t->since_ns)
 			t->ns += now - t->since_ns;
 		else
-			sp_put(&others.unknown, true);	/* it has ended */
+			store_relaxed(&others.unknown, true);	/* it has ended */
 	}
 }
 
@@ -227,20 +227,20 @@ enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
 /* Which thread's time the set counts.  (That of another process's only says that time is known.) */
 static enum kind kind_of(const struct sp_set *s, int *tid)
 {
-	const struct sp_relation *r = sp_get(&s->writer.relation);
+	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	if (!r || (s->elsewhere && sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any)))	/* or another thread has unbound it */
+	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any)))	/* or another thread has unbound it */
 		return NOTHING;
-	*tid = s->counted.inherits ? WHOLE : s->counted.tid;
-	if (s->counted.inherits)
-		return s->whole == sp_get(&s->opened.changes) + UINT64_C(1) ? OTHER : NOT_KNOWN;
+	*tid = s->target.inherits ? WHOLE : s->target.tid;
+	if (s->target.inherits)
+		return s->whole == load_relaxed(&s->perf_fds.changes) + UINT64_C(1) ? OTHER : NOT_KNOWN;
 	if (r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
 		return NOT_KNOWN;
 	if (r->scope != SP_SCOPE_THREAD)
 		return NOTHING;
-	if (s->unseen || s->counted.tid <= 0)
+	if (s->unseen || s->target.tid <= 0)
 		return NOT_KNOWN;
-	return s->counted.thread == sp_self.id ? OWN : OTHER;
+	return s->target.thread == sp_thread_state.id ? OWN : OTHER;
 }
 
 /* The only thread? Those that it makes from now on inherit its sets. */
@@ -253,51 +253,51 @@ static bool is_alone(void)
 
 /* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a start and its stop nobody waits for
  * the lock: where another thread holds it, the time is not known. */
-static void tell_others(enum kind kind, int tid, void (*change)(int tid))
+static void update_others(enum kind kind, int tid, void (*change)(int tid))
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	if (kind == NOT_KNOWN && sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any) && sp_get(&others.unknown))
+	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
 	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
-		sp_lock_take(&sp_store.lock, &held);
-	} else if (!sp_lock_try(&sp_store.lock, &held, 0)) {
-		sp_put(&others.any, true);
-		sp_put(&others.unknown, true);
+		sp_lock_take(&sp_store.lock, &lock_state);
+	} else if (!sp_lock_try(&sp_store.lock, &lock_state, 0)) {
+		store_relaxed(&others.any, true);
+		store_relaxed(&others.unknown, true);
 		return;
 	}
 	begin_process();
 	if (kind != NOTHING)
-		sp_put(&others.any, true);
+		store_relaxed(&others.any, true);
 	if (kind == NOT_KNOWN)
-		sp_put(&others.unknown, true);
+		store_relaxed(&others.unknown, true);
 	if (kind == OTHER)
 		change(tid);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 void sp_counting_prepare(struct sp_set *s)
 {
-	struct sp_ran *r = sp_self.block ? &sp_self.block->ran : NULL;
+	struct sp_ran *r = sp_thread_state.block ? &sp_thread_state.block->ran : NULL;
 	enum kind kind;
 	int tid;
 
 	if (!r || !s || !sp_booked(s))
 		return;
 	take_out(NULL);
-	if (sp_self.counting[0])
+	if (sp_thread_state.counting[0])
 		return;
 	if (r->since)			/* of a set that was never stopped, or by another thread */
 		end(r, false);
-	if (s->counted.inherits && s->whole != sp_get(&s->opened.changes) + UINT64_C(1))
-		s->whole = is_alone() ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
+	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
+		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
 	kind = kind_of(s, &tid);
-	if (sp_acquire(&others.generation) != sp_process.generation || (kind == OWN && !sp_get(&others.any)))
-		tell_others(kind == OWN ? OWN : NOTHING, 0, NULL);
+	if (load_acquire(&others.generation) != sp_process.generation || (kind == OWN && !load_relaxed(&others.any)))
+		update_others(kind == OWN ? OWN : NOTHING, 0, NULL);
 	if (kind != OWN)
 		return;
-	if ((!r->known || r->losses[0] != sp_proof_now()) && may_ask(sp_ticks_ns(sp_ticks() - r->known)))
-		ask_clock(r);
+	if ((!r->known || r->losses[0] != sp_proof_now()) && is_clock_read_due(sp_ticks_ns(sp_ticks() - r->known)))
+		read_clock(r);
 }
 
 SP_COLD void sp_counting_start(struct sp_set *s)
@@ -305,24 +305,24 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 	enum kind kind;
 	int tid;
 
-	if (!sp_booked(s) || !sp_self.block)
+	if (!sp_booked(s) || !sp_thread_state.block)
 		return;
 	kind = kind_of(s, &tid);
 	if (kind == OWN)
 		start_own(s);
 	else if (kind != NOTHING)
-		tell_others(kind, tid, start_other);
-	sp_put(&s->other, kind == OTHER ? tid + 1 : 0);
+		update_others(kind, tid, start_other);
+	store_relaxed(&s->other, kind == OTHER ? tid + 1 : 0);
 }
 
 /* Another thread's own set was stopped by this one. */
 static bool ends_theirs(const struct sp_set *s)
 {
-	const struct sp_relation *r = sp_get(&s->writer.relation);
+	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 	struct sp_thread *t = r ? sp_store_thread_at(&sp_store, r->thread) : NULL;
 	uint64_t now = t && t->tid ? cpu_ns(t->tid) : 0, none = 0;
 
-	return t && (!sp_get(&t->ran.since) || (now && sp_cas(&t->ran.ended_ns, &none, now)));
+	return t && (!load_relaxed(&t->ran.since) || (now && sp_cas(&t->ran.ended_ns, &none, now)));
 }
 
 SP_COLD void sp_counting_stop(struct sp_set *s)
@@ -330,19 +330,19 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 	int other = __atomic_exchange_n(&s->other, 0, __ATOMIC_RELAXED), tid;
 
 	if (other)
-		tell_others(OTHER, other - 1, stop_other);
-	if (other || !sp_booked(s) || !sp_self.block)
+		update_others(OTHER, other - 1, stop_other);
+	if (other || !sp_booked(s) || !sp_thread_state.block)
 		return;
-	if (sp_get(&s->starter) == sp_self.id)
+	if (load_relaxed(&s->starter) == sp_thread_state.id)
 		stop_own(s);
 	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
-		tell_others(NOT_KNOWN, 0, NULL);
+		update_others(NOT_KNOWN, 0, NULL);
 }
 
 SP_COLD void sp_counting_lost(struct sp_set *s)
 {
-	if (sp_get(&s->other))
-		tell_others(NOT_KNOWN, 0, NULL);
+	if (load_relaxed(&s->other))
+		update_others(NOT_KNOWN, 0, NULL);
 }
 
 /* ---- the sum --------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ static bool counts_itself(int tid)
 	const struct sp_thread *t;
 
 	for (sp_off off = sp_store.header->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
-		if ((tid == WHOLE || t->tid == tid) && (sp_get(&t->ran.ns) || sp_get(&t->ran.more_ns) || sp_get(&t->ran.since)))
+		if ((tid == WHOLE || t->tid == tid) && (load_relaxed(&t->ran.ns) || load_relaxed(&t->ran.more_ns) || load_relaxed(&t->ran.since)))
 			return true;
 	return false;
 }
@@ -398,16 +398,16 @@ static const enum sp_call readings[] = { SP_CALL_PAPI_read, SP_CALL_PAPI_read_ts
 static uint64_t own_ns(bool all)
 {
 	const struct sp_header *h = sp_store.header;
-	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0, timed = sp_get(&h->self_calls);
+	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0, timed = load_relaxed(&h->self_calls);
 	const struct sp_thread *t;
 
 	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
 		for (unsigned i = 0; all && i < SP_CALLS_MAX; i++)
-			calls += sp_get(&t->calls[i]);
+			calls += load_relaxed(&t->calls[i]);
 		for (unsigned i = 0; !all && i < SP_COUNT(readings); i++)
-			calls += sp_get(&t->calls[readings[i]]);
+			calls += load_relaxed(&t->calls[readings[i]]);
 	}
-	return timed ? (uint64_t)((double)sp_get(&h->self_ns) / (double)timed * (double)calls) : 0;
+	return timed ? (uint64_t)((double)load_relaxed(&h->self_ns) / (double)timed * (double)calls) : 0;
 }
 
 static uint64_t without(uint64_t ns, uint64_t own)
@@ -419,19 +419,19 @@ void sp_counting_sum(void)
 {
 	struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
-	bool known = sp_acquire(&others.generation) == sp_process.generation && sp_get(&others.any) && !sp_get(&others.unknown);
+	bool known = load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any) && !load_relaxed(&others.unknown);
 	const struct sp_thread *t;
 
 	take_out(NULL);
-	if (sp_self.block && sp_self.generation == sp_process.generation && !sp_self.counting[0] && sp_self.block->ran.since)
-		end(&sp_self.block->ran, false);
+	if (sp_thread_state.block && sp_thread_state.generation == sp_process.generation && !sp_thread_state.counting[0] && sp_thread_state.block->ran.since)
+		end(&sp_thread_state.block->ran, false);
 	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		add_thread(t, &least, &more);
 	for (uint32_t i = 0; known && i < others.n; i++)
 		add_target(&others.target[i], &least, &more);
-	cpu = without(cpu, sp_get(&h->time.prepare_ns) + own_ns(true));
+	cpu = without(cpu, load_relaxed(&h->time.prepare_ns) + own_ns(true));
 	least = without(least, own_ns(false));
-	sp_put(&h->time.cpu_ns, cpu);
-	sp_put(&h->time.counted_ns, sp_min(least, cpu));
-	sp_put(&h->time.counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
+	store_relaxed(&h->time.cpu_ns, cpu);
+	store_relaxed(&h->time.counted_ns, sp_min(least, cpu));
+	store_relaxed(&h->time.counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
 }

@@ -25,43 +25,43 @@ SP_COLD void sp_counting_stop(struct sp_set *s);
 /* The thread's CPU time is known at a start with this proof: sp_counting_prepare has nothing to do. */
 SP_HOT_INLINE bool sp_counting_is_ready(uint32_t open)
 {
-	return SP_LIKELY(sp_self.block->ran.losses[0] == open) || sp_self.counting[0];
+	return SP_LIKELY(sp_thread_state.block->ran.losses[0] == open) || sp_thread_state.counting[0];
 }
 
 /* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from before PAPI_start; nothing was lost
- * until PAPI_stop returned if it is still sp_self.losses. Both give errno back. */
+ * until PAPI_stop returned if it is still sp_thread_state.losses. Both give errno back. */
 SP_COLD void sp_counting_start_more(struct sp_set *s);
 SP_COLD void sp_counting_stop_more(struct sp_set *s);
 
 SP_HOT_INLINE void sp_counting_starts(struct sp_set *s, uint32_t open, uint64_t now)
 {
-	struct sp_ran *r = &sp_self.block->ran;
+	struct sp_ran *r = &sp_thread_state.block->ran;
 
-	if (SP_UNLIKELY(sp_self.counting[0] != NULL)) {
+	if (SP_UNLIKELY(sp_thread_state.counting[0] != NULL)) {
 		sp_counting_start_more(s);
 		return;
 	}
-	sp_self.counting[0] = s;
-	sp_put(&r->losses[1], open);
-	sp_put(&r->since, now);
+	sp_thread_state.counting[0] = s;
+	store_relaxed(&r->losses[1], open);
+	store_relaxed(&r->since, now);
 }
 
 SP_HOT_INLINE void sp_counting_stops(struct sp_set *s, uint64_t now)
 {
-	struct sp_ran *r = &sp_self.block->ran;
-	uint64_t since = sp_get(&r->since);
+	struct sp_ran *r = &sp_thread_state.block->ran;
+	uint64_t since = load_relaxed(&r->since);
 
 	if (SP_UNLIKELY(since > now))	/* a handler has started it again since */
 		return;
-	if (SP_UNLIKELY(sp_self.counting[0] != s) || SP_UNLIKELY(sp_self.counting[1] != NULL) || SP_UNLIKELY(r->losses[1] != sp_self.losses)) {
+	if (SP_UNLIKELY(sp_thread_state.counting[0] != s) || SP_UNLIKELY(sp_thread_state.counting[1] != NULL) || SP_UNLIKELY(r->losses[1] != sp_thread_state.losses)) {
 		sp_counting_stop_more(s);
 		return;
 	}
 	/* A handler's dump in between adds nothing twice. */
-	sp_put(&r->since, 0);
+	store_relaxed(&r->since, 0);
 	if (SP_LIKELY(since))
-		sp_put(&r->ns, r->ns + sp_ticks_ns(now - since));
-	sp_self.counting[0] = NULL;
+		store_relaxed(&r->ns, r->ns + sp_ticks_ns(now - since));
+	sp_thread_state.counting[0] = NULL;
 }
 
 /* For sp_sets_each, when PAPI shuts down: the time of a set that still counts another thread is not known. */

@@ -57,7 +57,7 @@ static struct sp_set *make_room(int id)
 	if ((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS)
 		return NULL;
 	at = &sp_sets[id / SP_SETS_CHUNK];
-	if (!sp_acquire(at)) {
+	if (!load_acquire(at)) {
 		chunk = make_chunk();
 		if (!chunk)
 			return NULL;
@@ -72,54 +72,54 @@ static struct sp_set *make_room(int id)
 /* By who has taken the writer.  (`times` stays: another thread's call may be about to add to it.) */
 static void unbind(struct sp_set *s)
 {
-	bool was = sp_get(&s->bound);
+	bool was = load_relaxed(&s->is_bound);
 
 	sp_proof_on_top();
-	sp_put(&s->fast_thread, 0);
-	sp_put(&s->bound, false);
-	sp_put(&s->writer.relation, NULL);
-	sp_put(&s->gauges.n, 0);
-	sp_put(&s->overflows.block, NULL);
+	store_relaxed(&s->fast_thread, 0);
+	store_relaxed(&s->is_bound, false);
+	store_relaxed(&s->writer.relation, NULL);
+	store_relaxed(&s->gauges.n, 0);
+	store_relaxed(&s->overflows.block, NULL);
 	if (was)
-		sp_store_released(&sp_store, sp_get(&s->relation));
+		sp_store_released(&sp_store, load_relaxed(&s->relation));
 }
 
 /* Until the next start by itself nothing of it is booked. */
 static void stay_unbound(struct sp_set *s)
 {
-	sp_put(&s->fast_thread, 0);
-	sp_put(&s->bound, false);
-	sp_put(&s->changed, true);
+	store_relaxed(&s->fast_thread, 0);
+	store_relaxed(&s->is_bound, false);
+	store_relaxed(&s->changed, true);
 }
 
 bool sp_set_unbind(struct sp_set *s)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_self.id, true)) {
+	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, true)) {
 		stay_unbound(s);
 		return false;
 	}
 	unbind(s);
-	sp_put(&s->writer.owner, 0);
-	sp_records_give(&s->writer, sp_self.id, 0);
+	store_relaxed(&s->writer.owner, 0);
+	sp_records_give(&s->writer, sp_thread_state.id, 0);
 	return true;
 }
 
 /* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
-	uint32_t own = sp_self.id;
+	uint32_t own = sp_thread_state.id;
 
 	if (alive && sp_cas(&s->alive, &alive, 0)) {
 		(void)sp_cas(&s->fast_thread, &own, 0);
-		if (sp_get(&s->bound))
-			sp_store_released(&sp_store, sp_get(&s->relation));
+		if (load_relaxed(&s->is_bound))
+			sp_store_released(&sp_store, load_relaxed(&s->relation));
 	}
 }
 
 void sp_set_release(struct sp_set *s)
 {
 	s->changed = true;
-	sp_put(&s->fast_thread, 0);
+	store_relaxed(&s->fast_thread, 0);
 }
 
 /* Populated before the first write: another set of this thread may count page faults while this one is made.
@@ -139,7 +139,7 @@ static void *map_touched(uint64_t bytes)
 /* The set's page is touched when the set is made, so that its start takes no page fault. */
 static void make_page(struct sp_set *s, int id)
 {
-	struct chunk *c = (struct chunk *)sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
+	struct chunk *c = (struct chunk *)load_acquire(&sp_sets[id / SP_SETS_CHUNK]);
 	uintptr_t at;
 
 	if (s->page)
@@ -152,30 +152,30 @@ static void make_page(struct sp_set *s, int id)
 		s->room.values = s->page->values;
 		s->room.n_values = SP_PAGE_VALUES;
 	}
-	if (!s->opened.at) {
-		s->opened.at = s->page->native;
-		s->opened.room = SP_PAGE_NATIVES;
+	if (!s->perf_fds.at) {
+		s->perf_fds.at = s->page->native;
+		s->perf_fds.room = SP_PAGE_NATIVES;
 	}
 }
 
 /* There is no memory for a set's record: none of its readings is booked, and each counts as dropped. */
 static void lost(void)
 {
-	if (!sp_get(&sp_sets_lost))
+	if (!load_relaxed(&sp_sets_lost))
 		sp_process_note("no room for the record of an event set: its counts are missing here");
-	sp_put(&sp_sets_lost, true);
+	store_relaxed(&sp_sets_lost, true);
 }
 
 /* So many bytes of the store a set's first start takes, with two events or three. */
 #define START_BYTES 8192u
 
-static void warm_store(void)
+static void prefault_store(void)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&sp_store.lock, &held);
-	sp_region_warm(&sp_store.region, START_BYTES);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
+	sp_region_prefault(&sp_store.region, START_BYTES);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 struct sp_set *sp_set_new(int id)
@@ -186,21 +186,21 @@ struct sp_set *sp_set_new(int id)
 		lost();
 		return NULL;
 	}
-	(void)sp_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
+	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
 	if (!sp_set_unbind(s))
 		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
-	sp_put(&s->generation, sp_process.generation);
-	sp_put(&s->started, false);
+	store_relaxed(&s->generation, sp_process.generation);
+	store_relaxed(&s->started, false);
 	s->changed = true;
-	sp_put(&s->creator, sp_self.id);
+	store_relaxed(&s->creator, sp_thread_state.id);
 	s->id = id;
 	s->last_cpu = SP_NO_CPU;
-	sp_split_drop(&s->split);
-	sp_opened_forget(&s->opened);
+	sp_percpu_drop(&s->percpu);
+	sp_perf_fds_forget(&s->perf_fds);
 	make_page(s, id);
-	warm_store();
-	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
+	prefault_store();
+	store_release(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
 }
 
@@ -209,7 +209,7 @@ struct sp_set *sp_set_known(int id)
 	struct sp_set *s = sp_set_of(id);
 	const struct sp_real *papi;
 
-	if (s && sp_get(&s->alive) && s->generation == sp_process.generation)
+	if (s && load_relaxed(&s->alive) && s->generation == sp_process.generation)
 		return s;
 	if (!sp_papi_used || id < 0)
 		return NULL;
@@ -227,14 +227,14 @@ struct sp_set *sp_set_known(int id)
 void sp_sets_forget(uint32_t creator)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
-		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++) {
-			uint32_t alive = sp_acquire(&chunk[i].alive);
+			uint32_t alive = load_acquire(&chunk[i].alive);
 
-			if (alive && (!creator || sp_get(&chunk[i].creator) == creator)) {
+			if (alive && (!creator || load_relaxed(&chunk[i].creator) == creator)) {
 				sp_set_forget(&chunk[i], alive);
-				sp_split_drop(&chunk[i].split);
+				sp_percpu_drop(&chunk[i].percpu);
 			}
 			if (!creator)
 				(void)sp_set_unbind(&chunk[i]);
@@ -245,7 +245,7 @@ void sp_sets_forget(uint32_t creator)
 void sp_sets_each(void (*with)(struct sp_set *s))
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
-		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
 			with(&chunk[i]);
@@ -255,9 +255,9 @@ void sp_sets_each(void (*with)(struct sp_set *s))
 static void forget_sites(struct sp_set *s)
 {
 	for (int w = 0; w < SP_SEEN; w++)
-		sp_put(&s->known[w].to, 0);
+		store_relaxed(&s->known[w].to, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	sp_put(&s->writer.steady, 0);
+	store_relaxed(&s->writer.steady, 0);
 }
 
 void sp_sets_forget_sites(void)
@@ -268,45 +268,45 @@ void sp_sets_forget_sites(void)
 bool sp_sets_running(uint32_t thread)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
-		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (sp_get(&chunk[i].started) && sp_get(&chunk[i].alive) && sp_get(&chunk[i].starter) == thread)
+			if (load_relaxed(&chunk[i].started) && load_relaxed(&chunk[i].alive) && load_relaxed(&chunk[i].starter) == thread)
 				return true;
 	}
 	return false;
 }
 
-static void cool(struct sp_set *s)
+static void disable_fast_path(struct sp_set *s)
 {
-	sp_put(&s->fast_thread, 0);
+	store_relaxed(&s->fast_thread, 0);
 }
 
-void sp_sets_cool(void)
+void sp_sets_disable_fast_path(void)
 {
-	sp_sets_each(cool);
+	sp_sets_each(disable_fast_path);
 }
 
 /* Each set that another thread started.  A loop in place, and no function that gets another: sp_sets_each has that. */
-#define EACH_BESIDE(s) \
+#define EACH_OF_OTHERS(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
-		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
-			if (sp_get(&s->alive) && sp_get(&s->starter) != sp_self.id)
+		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
+			if (load_relaxed(&s->alive) && load_relaxed(&s->starter) != sp_thread_state.id)
 
-bool sp_sets_run_beside(void)
+bool sp_sets_others_running(void)
 {
-	EACH_BESIDE(s)
-		if (sp_get(&s->started))
+	EACH_OF_OTHERS(s)
+		if (load_relaxed(&s->started))
 			return true;
 	return false;
 }
 
-unsigned sp_sets_booking_beside(void)
+unsigned sp_sets_others_booking(void)
 {
 	unsigned n = 0;
 
-	EACH_BESIDE(s) {
-		uintptr_t in_flight = sp_acquire(&s->writer.in_flight);
+	EACH_OF_OTHERS(s) {
+		uintptr_t in_flight = load_acquire(&s->writer.in_flight);
 
 		n += in_flight && !(in_flight & SP_IN_PAPI);
 	}
@@ -317,7 +317,7 @@ unsigned sp_sets_booking_beside(void)
 
 /* ---- binding ---------------------------------------------------------- */
 
-struct holding {			/* what a set holds now, as PAPI says */
+struct set_state {			/* what a set holds now, as PAPI says */
 	int k;
 	int *codes;
 	uint32_t *ids;
@@ -335,7 +335,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	const struct sp_terms **terms;
 };
 
-static bool list(const struct sp_real *papi, int id, struct holding *h, int room)
+static bool list(const struct sp_real *papi, int id, struct set_state *h, int room)
 {
 	int n = room;
 
@@ -349,7 +349,7 @@ static bool list(const struct sp_real *papi, int id, struct holding *h, int room
 	return h->k > 0;
 }
 
-static void add_component(const struct sp_real *papi, struct holding *h, int component)
+static void add_component(const struct sp_real *papi, struct set_state *h, int component)
 {
 	const char *name = sp_component_name(papi, component);
 	const struct sp_component_fact *f = sp_component_fact(name);
@@ -374,7 +374,7 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 }
 
 /* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
-static void note_place(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
+static void note_place(const struct sp_real *papi, const struct set_state *h, const struct sp_event_seen *e)
 {
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
@@ -390,7 +390,7 @@ static void note_place(const struct sp_real *papi, const struct holding *h, cons
 }
 
 /* Codes to the store's events, in no domain yet; all of one set are of one component. */
-static bool learn(const struct sp_real *papi, struct holding *h)
+static bool learn(const struct sp_real *papi, struct set_state *h)
 {
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
@@ -418,7 +418,7 @@ void sp_set_learn(int id)
 	uint32_t ids[64];
 	struct sp_gauge_kind gauge[64];
 	uint8_t kinds[64];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
+	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
 
 	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
 		learn(&sp_papi_used->real, &h);
@@ -426,12 +426,12 @@ void sp_set_learn(int id)
 
 /* A relation names the set that was bound to it last, and while that set is bound no other can be.  (With a look through
  * all sets instead, 3000 sets of one thread took 7 s to start.) */
-bool sp_set_bound(sp_off relation, void *but)
+bool sp_set_has_relation(sp_off relation, void *but)
 {
-	const struct sp_relation *r = sp_image_block(&sp_store.image, relation, SP_BLOCK_RELATION, sizeof(*r));
+	const struct sp_relation *r = sp_store_reader_block(&sp_store.reader, relation, SP_BLOCK_RELATION, sizeof(*r));
 	struct sp_set *s = r ? sp_set_of(r->event_set) : NULL;
 
-	return s && s != but && sp_get(&s->alive) && sp_acquire(&s->bound) && sp_get(&s->relation) == relation;
+	return s && s != but && load_relaxed(&s->alive) && load_acquire(&s->is_bound) && load_relaxed(&s->relation) == relation;
 }
 
 /* Room for PAPI_stop(set, NULL), touched now. */
@@ -448,7 +448,7 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 /* What is private of the writer of gauges, and the kinds of a set that has other values than counts, touched now.  false:
  * no memory. */
-static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h, const uint8_t **kinds)
+static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct set_state *h, const uint8_t **kinds)
 {
 	struct sp_gauge_writer *w = &s->gauges;
 	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->kind) + (uint64_t)h->k, 4096);
@@ -467,7 +467,7 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	memcpy(w->kind, h->gauge, h->n_gauges * sizeof(*w->kind));
 	*kinds = memcpy(w->kind + h->n_gauges, h->kinds, (size_t)h->k);
 	w->running = 0;
-	sp_put(&w->n, h->n_gauges);
+	store_relaxed(&w->n, h->n_gauges);
 	return true;
 }
 
@@ -481,7 +481,7 @@ static void free_slots(const struct sp_set *s, uint32_t *slots, uint32_t n)
 static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 {
 	uint32_t slots = SP_PAGE_SLOTS, *memory;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
 	while (slots < 2 * room)
 		slots *= 2;
@@ -498,7 +498,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		if (!memory)
 			return;
 	}
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
 	sp_records_intervals(&s->writer, memory, slots);
@@ -506,7 +506,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		free_slots(s, s->room.slots, s->room.n_slots);
 	s->room.slots = memory;
 	s->room.n_slots = slots;
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 #define FIRST_ROOM	512u
@@ -527,7 +527,7 @@ static uint32_t first_room(const struct sp_writer *w)
 /* As many as the relation has, from a set before; or the first ones. */
 static void bind_intervals(struct sp_set *s)
 {
-	uint32_t room = sp_intervals_room(&sp_store.image, s->writer.relation->intervals, s->writer.k);
+	uint32_t room = sp_intervals_room(&sp_store.reader, s->writer.relation->intervals, s->writer.k);
 	uint32_t first = first_room(&s->writer);
 
 	if (sp_conf.callsites)
@@ -535,14 +535,14 @@ static void bind_intervals(struct sp_set *s)
 }
 
 /* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for by one of its CPUs.) */
-static bool has_cpu(const struct holding *h)
+static bool has_cpu(const struct set_state *h)
 {
 	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
 }
 
 /* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked for the CPU of a set without
  * one. */
-static void ask_papi(struct sp_counted *c, int id, int state)
+static void query_papi(struct sp_count_target *c, int id, int state)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	PAPI_option_t o = { .attach = { .eventset = id } };
@@ -564,14 +564,14 @@ static void ask_papi(struct sp_counted *c, int id, int state)
  * multiplexes itself, is the thread's that starts it. */
 static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 {
-	sp_put(&s->opened_for, sp_get(&s->opened.changes));
-	s->counted = sp_counted(&s->opened);
-	if (s->counted.known)
+	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
+	s->target = sp_count_target(&s->perf_fds);
+	if (s->target.known)
 		return;
-	ask_papi(&s->counted, id, state);
-	if ((!perf_event || s->multiplexed) && !s->counted.attached) {
-		s->counted.tid = sp_self.tid;
-		s->counted.thread = sp_self.id;
+	query_papi(&s->target, id, state);
+	if ((!perf_event || s->multiplexed) && !s->target.attached) {
+		s->target.tid = sp_thread_state.tid;
+		s->target.thread = sp_thread_state.id;
 	}
 }
 
@@ -587,14 +587,14 @@ static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thre
 static struct sp_relation *same_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation_key its = *key;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	bool may;
 
-	*off = sp_get(&s->relation);
+	*off = load_relaxed(&s->relation);
 	its.flags |= s->wanted ? SP_RELATION_API : 0;
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	may = sp_store_relation_becomes(&sp_store, *off, thread, &its);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	if (may && s->wanted)
 		sp_api_part_becomes(s->wanted, *off, key);
 	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
@@ -603,27 +603,27 @@ static struct sp_relation *same_relation(struct sp_set *s, sp_off thread, const 
 static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation *r;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&sp_store.lock, &held);
-	r = sp_store_relation(&sp_store, thread, key, sp_set_bound, s, off);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
+	r = sp_store_relation(&sp_store, thread, key, sp_set_has_relation, s, off);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	return r;
 }
 
 /* The block of the thread whose counts the set holds: the caller's, too, where there is no memory or no such thread. */
-static sp_off counted_thread(const struct sp_counted *c)
+static sp_off counted_thread(const struct sp_count_target *c)
 {
 	struct sp_thread *t;
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	sp_off off;
 
-	if (c->tid <= 0 || c->tid == sp_self.tid)
-		return sp_self.thread;
-	sp_lock_take(&sp_store.lock, &held);
+	if (c->tid <= 0 || c->tid == sp_thread_state.tid)
+		return sp_thread_state.thread;
+	sp_lock_take(&sp_store.lock, &lock_state);
 	t = sp_store_thread_of(&sp_store, c->tid, &off);
-	sp_lock_give(&sp_store.lock, &held);
-	return t ? off : sp_self.thread;
+	sp_lock_give(&sp_store.lock, &lock_state);
+	return t ? off : sp_thread_state.thread;
 }
 
 /* Places the set if its counts belong to one cell wherever the thread runs: those of a device, package, host or process, or of a
@@ -633,36 +633,36 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
-	if (s->counted.inherits || s->counted.attached || (!nowhere && target != SP_TARGET_CPU) ||
+	if (s->target.inherits || s->target.attached || (!nowhere && target != SP_TARGET_CPU) ||
 	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->book_on))
-		sp_records_meet(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
+		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
-static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
+static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
 				       .domain = h->domain, .n_gauges = h->n_gauges, .gauge = h->gauge,
 				       .kinds = h->odd ? h->kinds : NULL };
 	const uint8_t *kinds;
 	struct sp_relation *r = NULL;
-	sp_off off, thread = counted_thread(&s->counted);
+	sp_off off, thread = counted_thread(&s->target);
 
-	s->book_on = s->counted.cpu >= 0 && has_cpu(h) ? s->counted.cpu : SP_NO_CPU;
-	if (s->counted.attached) {
+	s->book_on = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
+	if (s->target.attached) {
 		key.target = SP_TARGET_TID;
-		key.target_id = s->counted.tid;
+		key.target_id = s->target.tid;
 	} else if (s->book_on >= 0) {
 		key.target = SP_TARGET_CPU;
 		key.target_id = s->book_on;
 	}
-	if (thread != sp_self.thread) {
+	if (thread != sp_thread_state.thread) {
 		key.flags |= SP_RELATION_LENT;
-		key.target = s->counted.attached ? SP_TARGET_TID : SP_TARGET_THREAD;
-		key.target_id = sp_self.tid;
+		key.target = s->target.attached ? SP_TARGET_TID : SP_TARGET_THREAD;
+		key.target_id = sp_thread_state.tid;
 	}
 	if (s->multiplexed)
 		key.flags |= SP_RELATION_ESTIMATED;
-	else if (s->book_on >= 0 && !s->counted.inherits)
+	else if (s->book_on >= 0 && !s->target.inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	if (again)
 		r = same_relation(s, thread, &key, &off);
@@ -670,7 +670,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 		r = s->wanted ? own_relation(s->wanted, thread, &key, &off) : shared_relation(s, thread, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
-	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
+	sp_records_bind_taken(&s->writer, &sp_store.reader, off, key.k, r->cells, kinds);
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
 	place(s, h->scope, (enum sp_target)key.target);
 	sp_records_keep(&s->writer, h->keeps);
@@ -681,32 +681,32 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	}
 	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
-	sp_put(&s->relation, off);
-	sp_put(&s->starter, sp_self.id);
-	s->elsewhere = s->counted.attached && s->counted.thread != sp_self.id && sp_sys(SYS_tgkill, sp_process_pid, s->counted.tid, 0) == -ESRCH;
-	sp_publish(&s->bound, true);
-	sp_put(&s->changed, false);
+	store_relaxed(&s->relation, off);
+	store_relaxed(&s->starter, sp_thread_state.id);
+	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id && sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
+	store_release(&s->is_bound, true);
+	store_relaxed(&s->changed, false);
 }
 
 /* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or returns one event's count for every
  * event. */
 static bool is_misread(const struct sp_set *s)
 {
-	return s->misread == sp_get(&s->opened.changes) + UINT64_C(1);
+	return s->misread == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);
 }
 
-static void choose_short_way(struct sp_set *s, enum sp_scope scope)
+static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 {
-	bool may = sp_get(&s->bound) && !sp_self.is_guest && !s->unseen && !is_misread(s) && !s->counted.inherits && !s->multiplexed &&
+	bool may = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen && !is_misread(s) && !s->target.inherits && !s->multiplexed &&
 		   !s->has_histograms;
-	bool own = may && (s->writer.placed || (s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool own = may && (s->writer.placed || (s->target.thread == sp_thread_state.id && s->writer.relation->target == SP_TARGET_THREAD &&
 						scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
-	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
-				  sp_self.id : 0);
+	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) || sp_percpu_is_shared(s->percpu))) ?
+				  sp_thread_state.id : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (sp_get(&sp_process.dumped))		/* (sp_sets_cool has come by before) */
-		sp_put(&s->fast_thread, 0);
+	if (load_relaxed(&sp_process.dumped))		/* (sp_sets_disable_fast_path has come by before) */
+		store_relaxed(&s->fast_thread, 0);
 }
 
 /* PAPI_DOM_* that PAPI has for the set's next opening. */
@@ -720,17 +720,17 @@ static uint32_t wanted_domain(int id)
 
 /* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the kernel does not tell apart are
  * taken from PAPI if it agrees in the others. */
-static void find_domains(struct sp_set *s, int id, struct holding *h)
+static void find_domains(struct sp_set *s, int id, struct set_state *h)
 {
-	struct sp_split_want want = { .opened = &s->opened, .k = (uint32_t)h->k, .terms = h->terms };
-	uint32_t wanted = h->domains ? wanted_domain(id) : 0, all = s->counted.known ? s->counted.domain : wanted;
+	struct sp_percpu_want want = { .perf_fds = &s->perf_fds, .k = (uint32_t)h->k, .terms = h->terms };
+	uint32_t wanted = h->domains ? wanted_domain(id) : 0, all = s->target.known ? s->target.domain : wanted;
 
 	if (!h->domains)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
-		uint32_t in = s->counted.known ? sp_split_domain(&want, (uint32_t)i) : 0;
+		uint32_t in = s->target.known ? sp_percpu_domain(&want, (uint32_t)i) : 0;
 
 		if (e && !e->is_clock)
 			h->ids[i] = sp_event_in(e, in && in != all ? in : h->domain);
@@ -738,17 +738,17 @@ static void find_domains(struct sp_set *s, int id, struct holding *h)
 }
 
 /* The counts' scope, where that is not the component's. */
-static void choose_scope(const struct sp_set *s, struct holding *h)
+static void choose_scope(const struct sp_set *s, struct set_state *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
 		return;
-	if (s->counted.cpu == SP_CPUS_MIXED) {
+	if (s->target.cpu == SP_CPUS_MIXED) {
 		h->scope = SP_SCOPE_PROCESS;
 		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
 				      "are shown on no CPU");
-	} else if (s->counted.tid < 0) {
+	} else if (s->target.tid < 0) {
 		h->scope = SP_SCOPE_CPU;
-	} else if (s->counted.inherits && !s->split) {
+	} else if (s->target.inherits && !s->percpu) {
 		h->scope = SP_SCOPE_PROCESS;
 		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
 				      "each of them ran; its counts are shown on no CPU");
@@ -764,10 +764,10 @@ static bool is_sampled(const struct sp_real *papi, int id)
 }
 
 /* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
-static void note_pmus(const struct sp_split_want *want, const struct holding *h)
+static void note_pmus(const struct sp_percpu_want *want, const struct set_state *h)
 {
 	for (uint32_t e = 0; e < want->k; e++) {
-		const char *pmu = sp_split_pmu(want, e);
+		const char *pmu = sp_percpu_pmu(want, e);
 
 		if (pmu)
 			sp_event_is_of(sp_event_seen(&sp_papi_used->real, h->codes[e]), pmu);
@@ -775,29 +775,29 @@ static void note_pmus(const struct sp_split_want *want, const struct holding *h)
 }
 
 /* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
-static enum sp_attribution split(struct sp_set *s, int id, const struct holding *h, enum sp_why *why)
+static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h, enum sp_why *why)
 {
-	struct sp_split_want want = {
-		.opened = &s->opened, .own = s->counted.thread == sp_self.id, .tid = s->counted.tid, .inherits = s->counted.inherits,
+	struct sp_percpu_want want = {
+		.perf_fds = &s->perf_fds, .own = s->target.thread == sp_thread_state.id, .tid = s->target.tid, .inherits = s->target.inherits,
 		.overflows = is_sampled(&sp_papi_used->real, id), .multiplexed = s->multiplexed,
 		.k = (uint32_t)h->k, .terms = h->terms,
 	};
 
-	bool guest = sp_self.is_guest && s->counted.thread == sp_self.id;
+	bool is_shared_tls = sp_thread_state.shares_tls && s->target.thread == sp_thread_state.id;
 
 	*why = SP_WHY_NONE;
-	if (!guest && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->counted.known && s->counted.tid > 0 &&
-	    s->counted.cpu == SP_NO_CPU) {
-		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
+	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->target.known && s->target.tid > 0 &&
+	    s->target.cpu == SP_NO_CPU) {
+		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
 
 		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to open one */
 			note_pmus(&want, h);
 		return how;
 	}
-	sp_split_drop(&s->split);
-	if (s->counted.cpu >= 0 && has_cpu(h))
+	sp_percpu_drop(&s->percpu);
+	if (s->target.cpu >= 0 && has_cpu(h))
 		return SP_BY_EXACT;
-	*why = guest ? SP_WHY_GUEST : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	*why = is_shared_tls ? SP_WHY_GUEST : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
@@ -811,7 +811,7 @@ static int room_of(const struct sp_real *papi, int id)
 
 /* A set that inherits counts, once PAPI has opened its counters, threads that are made before the set is started, too.  So
  * our counters are opened at the same time. */
-static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
+static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int room = room_of(papi, id), codes[room];
@@ -819,100 +819,100 @@ static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
 	uint8_t kinds[room];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
+	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
 	enum sp_why why;
 
-	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h))
-		(void)split(s, id, &h, &why);
+	if (sp_thread_state.calls && list(papi, id, &h, room) && learn(papi, &h))
+		(void)percpu(s, id, &h, &why);
 }
 
-void sp_set_opened(struct sp_set *s, int id)
+void sp_set_bind_perf_fds(struct sp_set *s, int id)
 {
-	s->counted = sp_counted(&s->opened);
-	if (s->counted.inherits && !s->unseen)
-		split_early(s, id);
+	s->target = sp_count_target(&s->perf_fds);
+	if (s->target.inherits && !s->unseen)
+		prepare_percpu_early(s, id);
 }
 
-static void tell_allowed(struct sp_set *s)
+static void note_allowed_cpus(struct sp_set *s)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 	char allowed[1024];
 
 	if (s->times->allowed)
 		return;
-	sp_split_allowed(s->split, allowed, sizeof(allowed));
-	sp_lock_take(&sp_store.lock, &held);
+	sp_percpu_allowed(s->percpu, allowed, sizeof(allowed));
+	sp_lock_take(&sp_store.lock, &lock_state);
 	s->times->allowed = sp_store_text(&sp_store, allowed);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 /* Notes in the relation how its counts are attributed, and why they are not proven. */
-static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
+static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 {
 	struct sp_relation *r = s->writer.relation;
 	struct sp_layout l = sp_relation_layout(r->k, r->cells);
 	struct sp_times *t = sp_times_of(r, &l);
 
-	sp_relation_told(r, how, why);
-	if (!s->split)
+	sp_relation_set_attribution(r, how, why);
+	if (!s->percpu)
 		return;
 	s->times = t;
-	t->flags = SP_TIMES_KNOWN | (sp_split_counts_moves(s->split) ? SP_TIMES_MOVES : 0);
-	sp_split_edges(s->split, t->at + r->cells);
-	tell_allowed(s);
+	t->flags = SP_TIMES_KNOWN | (sp_percpu_counts_moves(s->percpu) ? SP_TIMES_MOVES : 0);
+	sp_percpu_edges(s->percpu, t->at + r->cells);
+	note_allowed_cpus(s);
 }
 
 /* Each set that this thread has started, while no call for it is in flight. */
-static void each_running(void (*with)(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to), const struct sp_cpus *to)
+static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to), const struct sp_cpus *to)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
-		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) {
-			struct sp_split *p = sp_get(&s->split);
+		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) {
+			struct sp_percpu *p = load_relaxed(&s->percpu);
 
-			if (p && sp_booked(s) && sp_get(&s->started) && sp_get(&s->starter) == sp_self.id &&
-			    !sp_get(&s->writer.in_flight) && !(sp_get(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
+			if (p && sp_booked(s) && load_relaxed(&s->started) && load_relaxed(&s->starter) == sp_thread_state.id &&
+			    !load_relaxed(&s->writer.in_flight) && !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
 				with(s, p, to);
 		}
 }
 
-static void leaves(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
+static void leaves(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
 {
-	sp_split_leaves(p, to, s->writer.values, &s->opened);
+	sp_percpu_before_affinity(p, to, s->writer.values, &s->perf_fds);
 }
 
-void sp_sets_leave(const struct sp_cpus *to)
+void sp_sets_before_affinity(const struct sp_cpus *to)
 {
 	each_running(leaves, to);
 }
 
-static void went(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
+static void add_allowed(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
 {
-	if (sp_split_went(p, to) && s->times) {
+	if (sp_percpu_add_allowed(p, to) && s->times) {
 		s->times->allowed = 0;
-		tell_allowed(s);
+		note_allowed_cpus(s);
 	}
 }
 
-void sp_sets_went(const struct sp_cpus *to)
+void sp_sets_after_affinity(const struct sp_cpus *to)
 {
-	each_running(went, to);
+	each_running(add_allowed, to);
 }
 
 /* It overflows: its handler's calls, or what its histograms get, are counted from now on. */
 static void bind_overflows(struct sp_set *s)
 {
-	struct sp_held held;
+	struct sp_lock_state lock_state;
 
-	sp_lock_take(&sp_store.lock, &held);
+	sp_lock_take(&sp_store.lock, &lock_state);
 	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
-	sp_lock_give(&sp_store.lock, &held);
+	sp_lock_give(&sp_store.lock, &lock_state);
 	if (!s->overflows.block)
 		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
 }
 
-static bool only_grows(const struct sp_set *s, const struct holding *h)
+static bool only_grows(const struct sp_set *s, const struct set_state *h)
 {
-	bool is = h->perf_event && !s->multiplexed && s->opened.n;
+	bool is = h->perf_event && !s->multiplexed && s->perf_fds.n;
 
 	for (int i = 0; is && i < h->k; i++) {
 		is = h->terms[i]->n;
@@ -922,7 +922,7 @@ static bool only_grows(const struct sp_set *s, const struct holding *h)
 	return is;
 }
 
-static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool again)
+static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool again)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int state = 0, room = room_of(papi, id), codes[room];
@@ -930,19 +930,19 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
 	uint8_t kinds[room];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
+	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
 	enum sp_attribution how;
 	enum sp_why why;
 
 	unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
-	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
+	if (!sp_thread_state.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
 	h.cpu_attached = state & PAPI_CPU_ATTACHED;
 	find_counted(s, id, state, h.perf_event);
 	find_domains(s, id, &h);
 	s->only_grows = only_grows(s, &h);
-	how = split(s, id, &h, &why);
+	how = percpu(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (is_misread(s))
 		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: until PAPI opens them anew its values "
@@ -954,25 +954,25 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h, again);
-	if (sp_get(&s->bound))
-		tell(s, how, why);
-	if (sp_get(&s->bound) && ((state & PAPI_OVERFLOWING) || s->has_histograms))
+	if (load_relaxed(&s->is_bound))
+		note_attribution(s, how, why);
+	if (load_relaxed(&s->is_bound) && ((state & PAPI_OVERFLOWING) || s->has_histograms))
 		bind_overflows(s);
-	choose_short_way(s, h.scope);
-	sp_process_torn();
+	choose_fast_path(s, h.scope);
+	sp_process_report_truncated();
 }
 
 /* Where another thread has a call in flight, or a handler of this one: the set stays bound to what it is bound to, unless it
  * holds something else by now. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_self.id, other)) {
+	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, other)) {
 		if (other)
 			stay_unbound(s);
 		return;
 	}
-	bind_anew(s, id, again);
-	sp_records_give(&s->writer, sp_self.id, sp_self.id);
+	rebind(s, id, again);
+	sp_records_give(&s->writer, sp_thread_state.id, sp_thread_state.id);
 }
 
 void sp_set_prepare_again(struct sp_set *s, int id)
@@ -982,19 +982,19 @@ void sp_set_prepare_again(struct sp_set *s, int id)
 
 void sp_set_prepare(struct sp_set *s, int id)
 {
-	struct sp_split *split = sp_get(&s->split);
+	struct sp_percpu *percpu = load_relaxed(&s->percpu);
 	uint32_t more;
-	bool other = !sp_get(&s->bound) || sp_get(&s->changed) || sp_get(&s->opened_for) != sp_get(&s->opened.changes);
+	bool other = !load_relaxed(&s->is_bound) || load_relaxed(&s->changed) || load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes);
 
-	if (other || sp_get(&s->starter) != sp_self.id || (split && !sp_split_holds(split, &s->opened))) {
+	if (other || load_relaxed(&s->starter) != sp_thread_state.id || (percpu && !sp_percpu_matches(percpu, &s->perf_fds))) {
 		bind_if_free(s, id, false, other);
 		return;
 	}
-	if (!sp_records_take(&s->writer, HERE, sp_self.id, false))
+	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
 		return;
 	more = sp_intervals_wanted(&s->writer.track);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)
 		make_intervals(s, s->writer.track.room + more, more);
-	choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
-	sp_records_give(&s->writer, sp_self.id, 0);
+	choose_fast_path(s, (enum sp_scope)s->writer.relation->scope);
+	sp_records_give(&s->writer, sp_thread_state.id, 0);
 }

@@ -27,7 +27,7 @@ struct sp_cpus;
 struct sp_known {
 	uintptr_t to;			/* 0: none */
 	uint32_t site;
-	uint32_t met;			/* the site that was met last and may be the next one here */
+	uint32_t last_site;			/* the site that was met last and may be the next one here */
 	uint32_t misses;		/* calls from other sites than the known one, so far */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
@@ -55,21 +55,21 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
  * the processor fetches together. */
 struct __attribute__((aligned(128))) sp_set {
 	/* A line of cache, with those of the writer's: what a start and its stop use. */
-	/* Threads by sp_self.id; 0: none. */
+	/* Threads by sp_thread_state.id; 0: none. */
 	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted, or the set is placed */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
 	int32_t number;			/* PAPI's, once a thread takes the fast path for it (fast.h) */
-	bool bound;			/* the writer has a relation */
+	bool is_bound;			/* the writer has a relation */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
 	struct sp_writer writer __attribute__((aligned(64)));
-	struct sp_split *split;		/* counters of ours beside PAPI's; NULL: none */
+	struct sp_percpu *percpu;		/* counters of ours beside PAPI's; NULL: none */
 	struct sp_times *times;		/* of the relation */
 	struct sp_overflow_writer overflows;	/* of the relation, if the set overflows */
 	sp_off relation;
-	struct sp_opened opened;	/* what PAPI has open for it */
+	struct sp_perf_fds perf_fds;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
 	struct {
 		long long *values;	/* for k, for PAPI_stop(set, NULL) */
@@ -85,17 +85,17 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	uint32_t k;
 	int id;				/* PAPI's */
-	struct sp_counted counted;	/* whose counts it holds, as it is bound; what nobody saw being opened, as PAPI tells */
+	struct sp_count_target target;	/* whose counts it holds, as it is bound; what nobody saw being opened, as PAPI tells */
 	int last_cpu;			/* of another thread's counts: where that was seen last; SP_NO_CPU */
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
-	uint32_t opened_for;		/* opened.changes when it was bound */
+	uint32_t bound_changes;		/* opened.changes when it was bound */
 	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool elsewhere;			/* it is attached to a thread of another process */
 	bool only_grows;		/* the kernel's counts, of which none is subtracted: they fall only if somebody zeroes them */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
-	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
+	uint64_t held_value;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	uint64_t whole;			/* opened.changes + 1: they inherit, and all threads made since then are counted; or 0 */
 	int other;			/* + 1: the thread whose CPU time it counts where that is not the starter's, or 0 (counted-time.h); 0: none */
@@ -124,14 +124,14 @@ static inline struct sp_set *sp_set_of(int id)
 
 	if (SP_UNLIKELY((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS))
 		return NULL;
-	chunk = sp_acquire(&sp_sets[(unsigned)id / SP_SETS_CHUNK]);
+	chunk = load_acquire(&sp_sets[(unsigned)id / SP_SETS_CHUNK]);
 	return SP_LIKELY(chunk != NULL) ? &chunk[id % SP_SETS_CHUNK] : NULL;
 }
 
 /* Is what PAPI hands out for it booked? */
 static inline bool sp_booked(const struct sp_set *s)
 {
-	return s && sp_get(&s->bound) && sp_get(&s->alive) && sp_get(&s->generation) == sp_process.generation;
+	return s && load_relaxed(&s->is_bound) && load_relaxed(&s->alive) && load_relaxed(&s->generation) == sp_process.generation;
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */
@@ -149,20 +149,20 @@ void sp_set_prepare(struct sp_set *s, int id);
 void sp_set_prepare_again(struct sp_set *s, int id);
 
 /* PAPI has opened its counters, some time before it is started. */
-void sp_set_opened(struct sp_set *s, int id);
+void sp_set_bind_perf_fds(struct sp_set *s, int id);
 
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(int id);
 
 /* From now on every reading takes the slow path (preload/lifecycle/exit.c). */
-void sp_sets_cool(void);
+void sp_sets_disable_fast_path(void);
 
 /* Of the sets that other threads have started: does one run; how many bookings are under way? */
-bool sp_sets_run_beside(void);
-unsigned sp_sets_booking_beside(void);
+bool sp_sets_others_running(void);
+unsigned sp_sets_others_booking(void);
 
 /* Is a set other than `but` bound to this relation? */
-bool sp_set_bound(sp_off relation, void *but);
+bool sp_set_has_relation(sp_off relation, void *but);
 
 void sp_sets_each(void (*with)(struct sp_set *s));
 
@@ -170,8 +170,8 @@ void sp_sets_each(void (*with)(struct sp_set *s));
 void sp_sets_forget_sites(void);
 
 /* This thread is about to go to these CPUs (sched_setaffinity); it went. */
-void sp_sets_leave(const struct sp_cpus *to);
-void sp_sets_went(const struct sp_cpus *to);
+void sp_sets_before_affinity(const struct sp_cpus *to);
+void sp_sets_after_affinity(const struct sp_cpus *to);
 
 /* Does a set that this thread started run? */
 bool sp_sets_running(uint32_t thread);

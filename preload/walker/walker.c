@@ -45,7 +45,7 @@ int sp_no_pipe2(int fd[2], int flags)
 	return -1;
 }
 
-static const struct sp_walk_asks *asks;
+static const struct sp_walk_callbacks *callbacks;
 static unw_addr_space_t space;
 static unw_cursor_t cursor;
 static struct sp_stack first;		/* the frame that is looked at */
@@ -66,7 +66,7 @@ static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, 
 	const unsigned char *h;
 	uint32_t entries;
 
-	tables = asks->tables_of(ip);
+	tables = callbacks->tables_of(ip);
 	seen.unknown = !tables;
 	seen.none = true;
 	if (!tables || !tables->header)
@@ -90,7 +90,7 @@ static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, 
 	return 0;
 }
 
-static void put_tables(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+static void release_tables(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
 {
 	(void)as;
 	(void)pi;
@@ -126,7 +126,7 @@ static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int 
 		memcpy(value, (const void *)at, sizeof(*value));
 		return 0;
 	}
-	if (!asks->is_on_stack(at)) {
+	if (!callbacks->is_on_stack(at)) {
 		seen.refused = at;
 		return -UNW_EINVAL;
 	}
@@ -176,13 +176,13 @@ static int no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t room, 
 	return -UNW_ENOINFO;
 }
 
-static bool begin(const struct sp_walk_asks *from_asks)
+static bool begin(const struct sp_walk_callbacks *from_callbacks)
 {
 	static struct {
 		unw_accessors_t are;
 		void *more[8];		/* later versions have more of them */
 	} accessors = {
-		.are = { .find_proc_info = find_tables, .put_unwind_info = put_tables, .get_dyn_info_list_addr = no_list,
+		.are = { .find_proc_info = find_tables, .put_unwind_info = release_tables, .get_dyn_info_list_addr = no_list,
 			 .access_mem = read_word, .access_reg = read_register, .access_fpreg = no_float, .resume = no_resume,
 			 .get_proc_name = no_name },
 	};
@@ -193,7 +193,7 @@ static bool begin(const struct sp_walk_asks *from_asks)
 			return false;
 		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);	/* a cache has a lock, and memory */
 	}
-	asks = from_asks;
+	callbacks = from_callbacks;
 	return true;
 }
 
@@ -280,7 +280,7 @@ static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 	return SP_WALK_ON;
 }
 
-static __attribute__((noinline)) void walk_here(const struct sp_walk_asks *of)
+static __attribute__((noinline)) void walk_here(const struct sp_walk_callbacks *of)
 {
 	struct sp_stack at = { (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(),
 			       *(const uintptr_t *)__builtin_frame_address(0) };
@@ -291,7 +291,7 @@ static __attribute__((noinline)) void walk_here(const struct sp_walk_asks *of)
 			;
 }
 
-static void rehearse(const struct sp_walk_asks *of)
+static void rehearse(const struct sp_walk_callbacks *of)
 {
 	walk_here(of);
 	walk_here(of);

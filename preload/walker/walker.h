@@ -15,7 +15,7 @@ struct sp_tables {
 };
 
 /* What the walker asks its caller. */
-struct sp_walk_asks {
+struct sp_walk_callbacks {
 	bool (*is_on_stack)(uintptr_t word);	/* may this word of the stack be read? */
 	const struct sp_tables *(*tables_of)(uintptr_t code);	/* NULL: not known */
 };
@@ -30,11 +30,11 @@ enum sp_walk {
 
 struct sp_walker {
 	/* A walk. False: there is no memory for one. */
-	bool (*begin)(const struct sp_walk_asks *asks);
+	bool (*begin)(const struct sp_walk_callbacks *callbacks);
 	/* From this frame. */
 	enum sp_walk (*step)(struct sp_stack *at, struct sp_rule *rule);
 	/* A walk inside the walker, so that its code and memory are there. */
-	void (*rehearse)(const struct sp_walk_asks *asks);
+	void (*rehearse)(const struct sp_walk_callbacks *callbacks);
 };
 
 #define SP_WALKER_LIBRARY "libsspapi-unwind.so"

@@ -768,15 +768,15 @@ static void binds(void)
 /* Counters that are open: PAPI's and sspapi's. */
 static int open_counters(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *d;
 	char to[32];
 	int n = 0;
 
-	while (folder && (d = readdir(folder)) != NULL)
-		n += readlinkat(dirfd(folder), d->d_name, to, sizeof(to)) >= 22 &&
+	while (dir && (d = readdir(dir)) != NULL)
+		n += readlinkat(dirfd(dir), d->d_name, to, sizeof(to)) >= 22 &&
 		     !memcmp(to, "anon_inode:[perf_event", 22);
-	closedir(folder);
+	closedir(dir);
 	return n;
 }
 

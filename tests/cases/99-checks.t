@@ -23,8 +23,8 @@ sed 's/d.h: four/e.h: five/' "$tmp/tree/core/view/d.h" >"$tmp/tree/core/view/e.h
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: one guard of two headers" grep -q 'd.h core/view/e.h: have one guard' "$tmp/said"
 # Two folders, of which each includes a file of the other, and no file includes itself.
-mkdir -p "$tmp/rooms/core/model" "$tmp/rooms/core/forms"
-printf '/* a.h: one. */\n#include "../forms/b.h"\n' >"$tmp/rooms/core/model/a.h"
+mkdir -p "$tmp/rooms/core/model" "$tmp/rooms/core/formats"
+printf '/* a.h: one. */\n#include "../formats/b.h"\n' >"$tmp/rooms/core/model/a.h"
 printf '/* b.h: two. */\n' >"$tmp/rooms/core/formats/b.h"
 printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/rooms/core/model/a.c"
 printf '/* c.h: three. */\n' >"$tmp/rooms/core/model/c.h"
@@ -32,7 +32,7 @@ printf '/* d.h: four. */\n' >"$tmp/rooms/core/formats/d.h"
 check "check-layers: one folder knows another" env SSPAPI_TREE="$tmp/rooms" scripts/check-layers
 printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/formats/d.h"
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
-check "check-layers: two folders that know each other" grep -q '^core/forms core/model: folders' "$tmp/said"
+check "check-layers: two folders that know each other" grep -q '^core/formats core/model: folders' "$tmp/said"
 # The command is on top: nothing includes it, and it nothing that is preloaded.
 mkdir -p "$tmp/top/core/cli/list" "$tmp/top/preload/papi"
 printf '/* a.c: one. */\n#include <papi.h>\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/top/core/cli/list/a.c"

@@ -49,7 +49,7 @@ static const struct {
 	{ "top", sp_cmd_top, 1 },
 };
 
-static char folder[256], bytes_at[320], live_at[320], made_at[320];
+static char dir[256], bytes_at[320], live_at[320], made_at[320];
 static const char *sound;
 static int nowhere = -1, out = -1;
 static FILE *said;			/* what a verb says; a sanitizer's words come through */
@@ -88,7 +88,7 @@ ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
 
 static void empty_folder(void)
 {
-	DIR *d = opendir(folder);
+	DIR *d = opendir(dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)) != NULL)
@@ -100,23 +100,23 @@ static void empty_folder(void)
 void fuzz_command_begin(const char *beside)
 {
 	/* libFuzzer ends without atexit(3): whoever says TMPDIR removes it. */
-	snprintf(folder, sizeof(folder), "%s/sspapi-fuzz.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
-	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", folder);
-	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", folder);
+	snprintf(dir, sizeof(dir), "%s/sspapi-fuzz.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", dir);
+	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", dir);
 	sound = beside;
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	said = fopen("/dev/null", "we");
 	setenv("PATH", "/nonexistent", 1);	/* no tool is run on files that the bytes name */
 	fuzz_command_end();
-	if (mkdir(folder, 0700) < 0)
+	if (mkdir(dir, 0700) < 0)
 		abort();
 }
 
 void fuzz_command_end(void)
 {
 	empty_folder();
-	rmdir(folder);
+	rmdir(dir);
 }
 
 static char *word(char *w)
@@ -128,7 +128,7 @@ static char *word(char *w)
 	if (strcmp(w, "B") == 0)
 		return (char *)sound;
 	if (strncmp(w, "O.", 2) == 0) {
-		snprintf(made_at, sizeof(made_at), "%s/made%s", folder, w + 1);
+		snprintf(made_at, sizeof(made_at), "%s/made%s", dir, w + 1);
 		return made_at;
 	}
 	return w;

@@ -40,18 +40,18 @@ static int show(const unsigned char *bytes, size_t n, int to)
 {
 	/* malloc, exactly as long: a byte behind it is an error. */
 	unsigned char *copy = malloc(n ? n : 1);
-	struct sp_image image = { .base = copy, .bytes = n };
+	struct sp_store_reader reader = { .base = copy, .bytes = n };
 	static char buffer[65536];
 	struct sp_model m;
 	struct sp_out o;
 	int r;
 
 	memcpy(copy, bytes, n);
-	r = sp_model_open(&m, &image);
+	r = sp_model_open(&m, &reader);
 	if (r == 0) {
-		for (unsigned i = 0; i < sp_n_views; i++) {
+		for (unsigned i = 0; i < sp_n_format_writers; i++) {
 			sp_out_init(&o, to, buffer, sizeof(buffer));
-			sp_views[i].write(&o, &(struct sp_show){ .m = &m });
+			sp_format_writers[i].write(&o, &(struct sp_selection){ .m = &m });
 			sp_out_finish(&o);
 		}
 		sp_model_close(&m);
@@ -327,7 +327,7 @@ static void write_one(const char *path, unsigned long seed, unsigned long number
 int main(int argc, char **argv)
 {
 	unsigned long n = 10000, seed = 1, first = 0, wrong = 0;
-	const char *folder = ".", *only = NULL;
+	const char *dir = ".", *only = NULL;
 	int opt, status, first_store;
 
 	while ((opt = getopt(argc, argv, "n:s:f:o:w:l")) != -1) {
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 		else if (opt == 'f')
 			first = strtoul(optarg, NULL, 0);
 		else if (opt == 'o')
-			folder = optarg;
+			dir = optarg;
 		else if (opt == 'w')
 			only = optarg;
 		else if (opt == 'l')
@@ -368,7 +368,7 @@ int main(int argc, char **argv)
 			at = to;
 			continue;
 		}
-		snprintf(path, sizeof(path), "%s/fuzz-%lu-%lu.sspapi", folder, seed, shared->at);
+		snprintf(path, sizeof(path), "%s/fuzz-%lu-%lu.sspapi", dir, seed, shared->at);
 		write_one(path, seed, shared->at);
 		printf("number %lu of seed %lu: %s; %s\n", shared->at, seed,
 		       WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "too slow" : "crashed", path);

@@ -68,13 +68,13 @@ static bool nobody(sp_off relation, void *arg)
 	return false;
 }
 
-static void count(const struct sp_image *image, sp_off off, uint32_t cells, unsigned cpus)
+static void count(const struct sp_store_reader *reader, sp_off off, uint32_t cells, unsigned cpus)
 {
 	long long x[EVENTS] = { 0 };
 	struct sp_writer w;
 	unsigned readings = 1 + (unsigned)next() % 8;
 
-	sp_records_bind(&w, image, off, EVENTS, cells, NULL);
+	sp_records_bind(&w, reader, off, EVENTS, cells, NULL);
 	book_call(&w, SP_OP_START, SP_NO_CPU, NULL, false, 0);
 	for (unsigned i = 0; i <= readings; i++) {
 		for (unsigned e = 0; e < EVENTS; e++) {
@@ -120,7 +120,7 @@ static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned ho
 		r = sp_store_relation(s, at, &key, nobody, NULL, &off);
 		if (!r)
 			exit(1);
-		count(&s->image, off, s->cells, cpus);
+		count(&s->reader, off, s->cells, cpus);
 	}
 }
 
@@ -132,13 +132,13 @@ static void write_store(struct sp_store *s, const char *path)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
 	sp_store_begin(s);
-	if (fd < 0 || sp_model_open(&m, &s->image) < 0) {
+	if (fd < 0 || sp_model_open(&m, &s->reader) < 0) {
 		perror(path);
 		exit(1);
 	}
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	o.own = true;
-	sp_view_store(&o, &(struct sp_show){ .m = &m });
+	sp_format_store(&o, &(struct sp_selection){ .m = &m });
 	if (sp_out_finish(&o) < 0)
 		exit(1);
 	sp_model_close(&m);

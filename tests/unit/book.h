@@ -27,12 +27,12 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	alike = w->last && w->last->site == site && w->last->from == site;
 	if (!sp_records_value(w, op, cpu, x, site, 0))
 		return false;
-	last = sp_get(&w->last);
+	last = load_relaxed(&w->last);
 	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), cpu, site)) {
-		sp_put(&w->steady, site + 1);
+		store_relaxed(&w->steady, site + 1);
 		sp_order();
-		if (sp_get(&w->last) != last)	/* a handler came (fast.c) */
-			sp_put(&w->steady, 0);
+		if (load_relaxed(&w->last) != last)	/* a handler came (fast.c) */
+			store_relaxed(&w->steady, 0);
 	}
 	return true;
 }
@@ -40,7 +40,7 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 /* Before PAPI is called; false: not to be booked so. */
 static inline __attribute__((always_inline)) bool book_begin(struct sp_writer *w, enum sp_op op)
 {
-	bool fast = !(sp_get(&w->slow) & SP_SLOW_SHARED);	/* (hooks.c) */
+	bool fast = !(load_relaxed(&w->slow) & SP_SLOW_SHARED);	/* (hooks.c) */
 
 	return w->relation && ((fast && sp_records_begin(w, BOOK_FRAME, op)) ||
 			       sp_records_enter(w, op, BOOK_FRAME, BOOK_OWNER, true));

@@ -181,7 +181,7 @@ static void bind_set(struct set *s, int k, uint32_t keeps)
 
 	assert_non_null(r);
 	s->relation = off;
-	sp_records_bind(&s->w, &store.image, off, (uint32_t)k, r->cells, NULL);
+	sp_records_bind(&s->w, &store.reader, off, (uint32_t)k, r->cells, NULL);
 	sp_records_keep(&s->w, keeps);
 	memset(s->papi.count, 0, sizeof(s->papi.count));
 	memset(s->papi.fresh, 0, sizeof(s->papi.fresh));
@@ -220,7 +220,7 @@ static inline int wrong_sum(void)
 	struct sp_model m;
 	int wrong = 0;
 
-	if (sp_model_open(&m, &store.image) < 0)
+	if (sp_model_open(&m, &store.reader) < 0)
 		return -1;
 	for (int e = 0; e < sets[0].papi.k && !wrong; e++)
 		if (m.sums.total[e] != sets[0].papi.handed[e])

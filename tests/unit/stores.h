@@ -46,14 +46,14 @@ static inline struct sp_relation *bind_new(struct sp_store *s, sp_off thread, co
 	struct sp_relation *r = sp_store_relation(s, thread, key, never, NULL, &off);
 
 	assert_non_null(r);
-	sp_records_bind(w, &s->image, off, key->k, r->cells, kinds);
+	sp_records_bind(w, &s->reader, off, key->k, r->cells, kinds);
 	return r;
 }
 
 /* What a reader has of the store: undamaged. */
 static inline void open_model(struct sp_model *m)
 {
-	assert_int_equal(sp_model_open(m, &store.image), 0);
+	assert_int_equal(sp_model_open(m, &store.reader), 0);
 	assert_int_equal(m->tally.damaged, 0);
 }
 

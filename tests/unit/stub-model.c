@@ -47,25 +47,25 @@ static const char *stub_notes[] = {
 static unsigned char stub_bytes[3 * 4096 + 808];
 static uint64_t stub_hole;	/* offset of a piece that cannot be had; 0: none */
 
-const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)
+const void *sp_store_reader_at(const struct sp_store_reader *reader, sp_off off, uint64_t len)
 {
-	if (off % 8 || off > image->bytes || len > image->bytes - off ||
+	if (off % 8 || off > reader->bytes || len > reader->bytes - off ||
 	    (stub_hole && off < stub_hole + 4096 && off + len > stub_hole))
 		return NULL;
-	return image->base + off;
+	return reader->base + off;
 }
 
-const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t kind, uint64_t least)
+const void *sp_store_reader_block(const struct sp_store_reader *reader, sp_off off, uint32_t kind, uint64_t least)
 {
 	return NULL;
 }
 
-const char *sp_image_text(const struct sp_image *image, sp_off off)
+const char *sp_store_reader_text(const struct sp_store_reader *reader, sp_off off)
 {
 	return off < SP_COUNT(stub_text) ? stub_text[off] : "";
 }
 
-const char *sp_image_text_at(const struct sp_image *image, sp_off off, uint32_t i)
+const char *sp_store_reader_text_at(const struct sp_store_reader *reader, sp_off off, uint32_t i)
 {
 	if (off == T_ARGS)
 		return i < SP_COUNT(stub_args) ? stub_args[i] : NULL;
@@ -287,7 +287,7 @@ int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
 {
-	return sp_image_text(m->image, off);
+	return sp_store_reader_text(m->reader, off);
 }
 
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
@@ -323,7 +323,7 @@ static bool stub_counted[STUB_COMPONENTS], stub_event_counted[STUB_EVENTS];
 static bool stub_present[STUB_COMPONENTS * STUB_EVENTS];	/* all */
 static uint8_t stub_kinds_below[STUB_COMPONENTS];
 static const struct sp_event *stub_events[STUB_EVENTS];
-static struct sp_image stub_image = { .base = stub_bytes, .bytes = sizeof(stub_bytes) };
+static struct sp_store_reader stub_image = { .base = stub_bytes, .bytes = sizeof(stub_bytes) };
 
 static void stub_add(uint32_t id, int64_t *to, int64_t v)
 {
@@ -414,7 +414,7 @@ static struct sp_model *stub_model(enum stub kind)
 		stub_events[e] = e == 4 ? NULL : &stub_event[e];
 	}
 	m = (struct sp_model){
-		.image = &stub_image, .n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
+		.reader = &stub_image, .n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
 		.component = stub_component, .topology_source = kind == STUB_BARE ? "flat" : "system",
 		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sums.below = stub_sum, .sums.present = stub_present,
 		.sums.below_exact = stub_exact, .sums.counted = stub_counted, .sums.total = stub_total, .sums.total_exact = stub_total_exact,

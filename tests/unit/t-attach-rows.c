@@ -5,7 +5,7 @@
 #include "../../core/cli/stat/stat-attach-common.h"
 
 static struct sp_stat_run run;
-static struct sp_births births;
+static struct sp_fork_track births;
 static bool had[1] = { true }, short_of[1];
 static int64_t total[1];
 
@@ -13,13 +13,13 @@ static void begin(int64_t all)
 {
 	total[0] = all;
 	run = (struct sp_stat_run){ .c = { .n_cpus = 1, .n = 1, .rows = true, .reads = true, .running = true, .had = had, .value = total, .short_of = short_of } };
-	births = (struct sp_births){ .n_own = 3 };
+	births = (struct sp_fork_track){ .n_own = 3 };
 }
 
 /* A thread, the only one of its process; counted: by a counter of its own, with all that were born of it; -1: it has none. */
 static struct sp_task *task(int tid, int parent, int64_t counted)
 {
-	struct sp_task *t = sp_births_task(&births, tid, tid);
+	struct sp_task *t = sp_fork_track_task(&births, tid, tid);
 
 	t->parent = parent;
 	snprintf(t->name, sizeof(t->name), "t%d", tid);
@@ -55,7 +55,7 @@ static void end(void)
 		free(births.task[i]->fd);
 		births.task[i]->fd = NULL;
 	}
-	sp_births_end(&births);
+	sp_fork_track_end(&births);
 	memset(&run.who, 0, sizeof(run.who));
 }
 
@@ -65,7 +65,7 @@ static void a_child_is_not_in_its_parents_row(void **state)
 	task(10, 0, 1000);
 	task(20, 10, -1);
 	ended(20, 400);
-	sp_family_settle(&run, &births, 0);
+	sp_attach_rows_compute(&run, &births, 0);
 	assert_row(10, 600);
 	assert_row(20, 400);
 	end();
@@ -79,7 +79,7 @@ static void nor_a_grandchild_whose_parent_has_no_row(void **state)
 	task(20, 10, -1);
 	task(30, 20, -1);
 	ended(30, 400);
-	sp_family_settle(&run, &births, 0);
+	sp_attach_rows_compute(&run, &births, 0);
 	assert_row(10, 600);
 	assert_row(30, 400);
 	assert_string_equal(sp_stat_row_in(&run.who, 30, 30)->name, "t30");
@@ -92,7 +92,7 @@ static void a_stranger_is_nobodys_child(void **state)
 	task(10, 0, 1000);
 	task(20, 0, 400);
 	ended(30, 400);			/* (born of nobody that is known) */
-	sp_family_settle(&run, &births, 0);
+	sp_attach_rows_compute(&run, &births, 0);
 	assert_row(10, 1000);
 	assert_row(20, 400);
 	end();

@@ -147,7 +147,7 @@ static void run(uint32_t cpus, int64_t fixed, uint32_t threads)
 		charge(&b, &b.scan, n + 3, scan_ns);
 		for (uint32_t more = below(3); n && more; more--)
 			charge(&b, &b.scan, n + 3, scan_ns);
-		b.spent += (uint64_t)scan_cost(n);
+		b.used_ns += (uint64_t)scan_cost(n);
 		model.last += scan_cost(n);
 		model.life += below(apart);
 		assert_int_equal(sp_budget_left(&b, (uint64_t)model.life), left());

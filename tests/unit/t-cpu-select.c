@@ -18,14 +18,14 @@ static struct sp_cpus first(uint32_t n)
 	struct sp_cpus s = { .word = { 0 } };
 
 	for (uint32_t i = 0; i < n; i++)
-		sp_cpus_put(&s, i, true);
+		sp_cpus_set(&s, i, true);
 	return s;
 }
 
-static void assert_order(const struct sp_near *near, const struct sp_cpus *may, const char *wanted)
+static void assert_order(const struct sp_cpu_neighbors *near, const struct sp_cpus *may, const char *wanted)
 {
 	int32_t cpu[SP_CPUS_MOST];
-	uint32_t n = sp_near_choose(near, may, 8, cpu);
+	uint32_t n = sp_cpu_neighbors_choose(near, may, 8, cpu);
 	char text[100] = "";
 
 	for (uint32_t i = 0; i < n; i++)
@@ -36,37 +36,37 @@ static void assert_order(const struct sp_near *near, const struct sp_cpus *may, 
 static void nearest_first(void **state)
 {
 	struct sp_cpus all = first(16), some = first(16);
-	struct sp_near near;
+	struct sp_cpu_neighbors near;
 
 	memset(&near, 1, sizeof(near));
 	put("cpu5/topology/thread_siblings_list", "5,13\n");
 	put("cpu5/topology/core_siblings_list", "4-7,12-15\n");
 	put("cpu5/cache/index2/shared_cpu_list", "5,13\n");
 	put("cpu5/cache/index3/shared_cpu_list", "4-5,12-13\n");
-	sp_near_look(&near, folder, 5);
+	sp_cpu_neighbors_read(&near, dir, 5);
 	assert_order(&near, &all, "5 13 12 4 6 7 14 15");
-	sp_cpus_put(&some, 13, false);
-	sp_cpus_put(&some, 6, false);
+	sp_cpus_set(&some, 13, false);
+	sp_cpus_set(&some, 6, false);
 	assert_order(&near, &some, "5 12 4 7 14 15 8 9");
 	/* A machine that tells nothing of its cores and caches. */
-	sp_near_look(&near, folder, 3);
+	sp_cpu_neighbors_read(&near, dir, 3);
 	assert_order(&near, &all, "3 4 5 6 7 8 9 10");
 	/* No L3. */
 	put("cpu9/cache/index2/shared_cpu_list", "8-11\n");
-	sp_near_look(&near, folder, 9);
+	sp_cpu_neighbors_read(&near, dir, 9);
 	assert_order(&near, &all, "9 10 11 8 12 13 14 15");
 }
 
 static void a_list_that_is_too_long(void **state)
 {
 	struct sp_cpus all = first(16);
-	struct sp_near near;
+	struct sp_cpu_neighbors near;
 	char text[1000] = "";
 
 	for (int i = 0; i < 200; i += 2)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,", i);
 	put("cpu0/topology/thread_siblings_list", text);
-	sp_near_look(&near, folder, 0);
+	sp_cpu_neighbors_read(&near, dir, 0);
 	assert_order(&near, &all, "0 1 2 3 4 5 6 7");
 }
 
@@ -74,12 +74,12 @@ static void shares(void **state)
 {
 	uint64_t left = 4096;
 
-	assert_int_equal(sp_near_parts(128, 1, 0), 4);
+	assert_int_equal(sp_cpu_neighbors_share(128, 1, 0), 4);
 	for (uint32_t begun = 0; begun < 60; begun++) {		/* as many for each, in whatever order they come */
-		assert_in_range(left / sp_near_parts(128, 64, begun), 62, 66);
+		assert_in_range(left / sp_cpu_neighbors_share(128, 64, begun), 62, 66);
 		left -= 64;
 	}
-	assert_int_equal(sp_near_parts(2, 500, 0), 500);
+	assert_int_equal(sp_cpu_neighbors_share(2, 500, 0), 500);
 }
 
 /* ---- what may be spent -------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static struct outcome starts(const struct program *p, struct sp_budget *b)
 	uint32_t fds = p->fds;
 
 	for (uint32_t t = 0; t < p->threads; t++) {
-		uint32_t parts = sp_near_parts(p->cpus, p->threads, t), may = fds / parts;
+		uint32_t parts = sp_cpu_neighbors_share(p->cpus, p->threads, t), may = fds / parts;
 		uint32_t pays = sp_budget_cpus(b, sp_budget_left(b, 0), parts, p->cpus, p->each);
 		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, pays), may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
 		uint32_t opens = n ? n * p->each + SP_OWN_FDS : 0;
@@ -114,7 +114,7 @@ static struct outcome starts(const struct program *p, struct sp_budget *b)
 		sp_budget_charge(b, &b->scan, (n + SP_OWN_READS) * p->scan_ns, n + SP_OWN_READS);
 		o.cost += opens * p->open_ns + (n + SP_OWN_READS) * p->scan_ns;
 		if (n && sp_budget_scan(b, n) <= sp_budget_left(b, 0)) {
-			b->spent += sp_budget_scan(b, n);
+			b->used_ns += sp_budget_scan(b, n);
 			o.seen++;
 		}
 	}
@@ -179,7 +179,7 @@ static void scans_leave_half(void **state)
 		sp_budget_charge(&b, &b.scan, (16 + SP_OWN_READS) * 2000, 16 + SP_OWN_READS);
 	assert_in_range(sp_budget_left(&b, 0), b.fixed / 2, b.fixed / 2 + 100000);
 	assert_true(sp_budget_may_scan(&b, sp_budget_left(&b, 100000000), 16));
-	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_near_parts(16, 64, 0), 16, 2) >= 16);
+	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_cpu_neighbors_share(16, 64, 0), 16, 2) >= 16);
 }
 
 /* ---- how much is proven --------------------------------------------------------- */
@@ -210,10 +210,10 @@ static uint32_t moved_from(uint32_t cpu)
 	return to;
 }
 
-static struct sp_near near_of(uint32_t cpu)
+static struct sp_cpu_neighbors near_of(uint32_t cpu)
 {
 	uint32_t core = cpu % 64, from = cache_of(cpu) * (CACHE / 2), package = core < 32 ? 0 : 32;
-	struct sp_near near = { .cpu = cpu };
+	struct sp_cpu_neighbors near = { .cpu = cpu };
 
 	snprintf(near.level[0], sizeof(near.level[0]), "%u,%u", core, core + 64);
 	snprintf(near.level[1], sizeof(near.level[1]), "%u-%u,%u-%u", from, from + 7, from + 64, from + 71);
@@ -251,9 +251,9 @@ static uint32_t index_of(const struct run *r, uint32_t cpu)
 static void watch(struct run *r)
 {
 	struct sp_cpus all = first(CPUS);
-	struct sp_near near = near_of(r->here);
+	struct sp_cpu_neighbors near = near_of(r->here);
 
-	assert_int_equal(sp_near_choose(&near, &all, r->life->watched, r->cpu), r->life->watched);
+	assert_int_equal(sp_cpu_neighbors_choose(&near, &all, r->life->watched, r->cpu), r->life->watched);
 	sp_window_init(&r->w, r->at, r->life->watched, false);
 	memset(r->copy, 0, sizeof(r->copy));
 }
@@ -263,7 +263,7 @@ static int64_t told(const struct run *r)
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < r->life->watched; i++)
-		sum += r->at[i].told;
+		sum += r->at[i].reported;
 	return sum;
 }
 

@@ -107,7 +107,7 @@ static void make_store(void)
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &off);
 	assert_non_null(relation);
-	sp_records_bind(&writer, &store.image, off, K, relation->cells, NULL);
+	sp_records_bind(&writer, &store.reader, off, K, relation->cells, NULL);
 	assert_non_null(sp_store_intervals(&store, relation, K, INTERVALS));
 	sp_records_intervals(&writer, slots, SP_COUNT(slots));
 	if (permanent) {
@@ -173,11 +173,11 @@ static void read_row(struct sp_model *m, struct view *v)
 
 static void look(const unsigned char *bytes, struct view *v)
 {
-	struct sp_image image = { .base = bytes, .bytes = store.region.used };
+	struct sp_store_reader reader = { .base = bytes, .bytes = store.region.used };
 	struct sp_model m;
 
 	memset(v, 0, sizeof(*v));
-	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_equal(sp_model_open(&m, &reader), 0);
 	assert_int_equal(m.tally.damaged, 0);
 	read_row(&m, v);
 	memcpy(v->total, m.sums.total, sizeof(v->total));

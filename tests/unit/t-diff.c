@@ -38,7 +38,7 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 	struct sp_out o;
 
 	memset(&d, 0, sizeof(d));
-	d.form = SP_DIFF_CSV;
+	d.format = SP_DIFF_CSV;
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned r = 0; r < (repeats ? repeats : 1); r++) {
 			struct sp_model *m = &models[i][r];

@@ -50,7 +50,7 @@ static void look(uint32_t takes_general, bool extended)
 	knows_extended = extended;
 	permits = true;
 	asked = 0;
-	sp_pmus_look(folder, open_counter);
+	sp_pmus_read(dir, open_counter);
 }
 
 static struct perf_event_attr event(uint32_t type, uint64_t config)
@@ -151,7 +151,7 @@ static void odd(void **state)
 	make("a-name-that-is-far-too-long-to-be-a-path-of-this-file-system-but-that-is-made-all-the-same", "12\n", "x");
 	look(11, true);
 	assert_true(on(10, 1, 0) && on(11, 1, 8));
-	sp_pmus_look("/nowhere", open_counter);
+	sp_pmus_read("/nowhere", open_counter);
 	assert_true(on(11, 1, 0) && on(PERF_TYPE_HARDWARE, 1, 0) && known(11, 1));
 	assert_false(known(PERF_TYPE_HARDWARE, 1));
 }

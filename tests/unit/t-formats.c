@@ -21,7 +21,7 @@
 static char text[1 << 20];
 static size_t length;
 
-static struct sp_show how;
+static struct sp_selection how;
 
 static const char *show(const char *view, struct sp_model *m)
 {
@@ -29,7 +29,7 @@ static const char *show(const char *view, struct sp_model *m)
 
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
 	how.m = m;
-	sp_any_view_by_name(view, strlen(view))->write(&o, &how);
+	sp_any_format_writer_by_name(view, strlen(view))->write(&o, &how);
 	assert_int_equal(sp_out_finish(&o), 0);
 	length = o.used;
 	text[length] = '\0';
@@ -38,17 +38,17 @@ static const char *show(const char *view, struct sp_model *m)
 
 static void table(void **state)
 {
-	assert_int_equal(sp_n_views, 4);
-	assert_string_equal(sp_view_by_name("jsonx", 4)->extension, ".json");
-	assert_null(sp_view_by_name("xml", 3));
-	assert_null(sp_view_by_name("json", 3));
-	assert_string_equal(sp_view_by_extension("a.txt/b.c/run.sspapi")->name, "store");
-	assert_null(sp_view_by_extension("x.xml"));	/* the command's */
-	assert_string_equal(sp_any_view_by_extension("x.xml")->name, "hwloc");
-	assert_string_equal(sp_any_view_by_extension("x.csv")->name, "csv");
-	assert_null(sp_view_by_extension("out.json/run"));
-	assert_null(sp_view_by_extension("out/.json"));
-	assert_null(sp_view_by_extension("run.jsonx"));
+	assert_int_equal(sp_n_format_writers, 4);
+	assert_string_equal(sp_format_writer_by_name("jsonx", 4)->extension, ".json");
+	assert_null(sp_format_writer_by_name("xml", 3));
+	assert_null(sp_format_writer_by_name("json", 3));
+	assert_string_equal(sp_format_writer_by_extension("a.txt/b.c/run.sspapi")->name, "store");
+	assert_null(sp_format_writer_by_extension("x.xml"));	/* the command's */
+	assert_string_equal(sp_any_format_writer_by_extension("x.xml")->name, "hwloc");
+	assert_string_equal(sp_any_format_writer_by_extension("x.csv")->name, "csv");
+	assert_null(sp_format_writer_by_extension("out.json/run"));
+	assert_null(sp_format_writer_by_extension("out/.json"));
+	assert_null(sp_format_writer_by_extension("run.jsonx"));
 }
 
 /* ---- JSON -------------------------------------------------------------- */
@@ -344,13 +344,13 @@ static void csv(void **state)
 static void csv_of_notes(void **state)
 {
 	static const struct { const char *note, *has; unsigned lines; } of[] = {
-		{ SP_NOTE_BEGINNINGS "run: 12 of A, 3 of B, C" SP_NOTE_BEGINNINGS_END,
+		{ SP_NOTE_EARLY_COUNTS "run: 12 of A, 3 of B, C" SP_NOTE_BEGINNINGS_END,
 		  "B, C (before the first reading)\",0,3,", 2 },
-		{ SP_NOTE_BEGINNINGS SP_NOTE_BEGINNINGS_END ":", "", 0 },
-		{ SP_NOTE_BEGINNINGS ": 5" SP_NOTE_BEGINNINGS_END " of ", "", 0 },
-		{ SP_NOTE_BEGINNINGS ": 5 of A" SP_NOTE_BEGINNINGS_END,
+		{ SP_NOTE_EARLY_COUNTS SP_NOTE_BEGINNINGS_END ":", "", 0 },
+		{ SP_NOTE_EARLY_COUNTS ": 5" SP_NOTE_BEGINNINGS_END " of ", "", 0 },
+		{ SP_NOTE_EARLY_COUNTS ": 5 of A" SP_NOTE_BEGINNINGS_END,
 		  "A (before the first reading),0,5,", 1 },
-		{ SP_NOTE_BEGINNINGS ":", "", 0 },
+		{ SP_NOTE_EARLY_COUNTS ":", "", 0 },
 	};
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -574,7 +574,7 @@ static void text_numbers(void **state)
 
 static void pair(struct sp_out *o, uint32_t from, uint32_t to, unsigned width)
 {
-	struct sp_sites_told *told = sp_sites_tell(stub_model(STUB_FULL));
+	struct sp_site_texts *told = sp_site_texts_new(stub_model(STUB_FULL));
 
 	sp_text_pair(o, told, from, to, width);
 	sp_sites_forget(told);
@@ -690,7 +690,7 @@ static void text_cpus(void **state)
 	show("text", m);
 	assert_non_null(strstr(text, "\n- CPU 99 is not in the topology, but counted: brought online later\n"));
 	assert_non_null(strstr(text, "5,003 threads on 5 of 9 CPUs\n"));
-	m->n_outside = SP_OUTSIDE_MOST;
+	m->n_outside = SP_UNLISTED_CPUS_MOST;
 	m->topology_source = "x.xml";
 	show("text", m);
 	assert_non_null(strstr(text, "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in the topology, but\n  counted: the topology is not all"));
@@ -963,7 +963,7 @@ static void hwloc_hostile(void **state)
 		}
 		sp_out_init(&o, -1, text, sizeof(text) - 1);
 		how.m = m;
-		sp_view_hwloc(&o, &how);
+		sp_format_hwloc(&o, &how);
 		e = sp_out_finish(&o);
 		text[o.used] = 0;
 		assert_null(strchr(text, '\x1b'));
@@ -1046,11 +1046,11 @@ static void no_room(void **state)
 {
 	char small[64];
 
-	for (unsigned i = 0; i < sp_n_views; i++) {
+	for (unsigned i = 0; i < sp_n_format_writers; i++) {
 		struct sp_out o;
 
 		sp_out_init(&o, -1, small, sizeof(small));
-		sp_views[i].write(&o, &(struct sp_show){ .m = stub_model(STUB_WIDE) });
+		sp_format_writers[i].write(&o, &(struct sp_selection){ .m = stub_model(STUB_WIDE) });
 		assert_int_equal(sp_out_finish(&o), -ENOSPC);
 	}
 }

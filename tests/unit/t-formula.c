@@ -126,7 +126,7 @@ static enum sp_kind kind(const char *component, const char *name, const char *un
 	strcpy(info.units, units);
 	strcpy(info.derived, derived);
 	strcpy(info.postfix, postfix);
-	return sp_event_kind(sp_component_fact(component), name, SP_EVENT_SAYS(&info));
+	return sp_event_kind(sp_component_fact(component), name, SP_EVENT_TRAITS(&info));
 }
 
 static void kinds(void **state)
@@ -154,11 +154,11 @@ static void kinds(void **state)
 	assert_int_equal(kind("coretemp", "coretemp:::hwmon0:temp1_input", "degrees C", "", ""), SP_GAUGE);
 	assert_int_equal(kind("unheard_of", "unheard_of:::power", "W", "", ""), SP_GAUGE);
 	assert_int_equal(kind("unheard_of", "unheard_of:::bytes", "bytes", "", ""), SP_COUNTER);
-	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_TRAITS(&info)), SP_GAUGE);
 	info = (PAPI_event_info_t){ .value_type = PAPI_VALUETYPE_ABSOLUTE };
-	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_TRAITS(&info)), SP_GAUGE);
 	info = (PAPI_event_info_t){ .timescope = PAPI_TIMESCOPE_POINT };
-	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_TRAITS(&info)), SP_GAUGE);
 }
 
 /* What PAPI itself calls an average or a level is a gauge, what it calls a number of things is not. */
@@ -172,7 +172,7 @@ static void kinds_in_papi(void **state)
 
 		strcpy(info.units, p->units);
 		strcpy(info.long_descr, p->description);
-		if (sp_event_kind(sp_component_fact(p->component), p->name, SP_EVENT_SAYS(&info)) != p->kind)
+		if (sp_event_kind(sp_component_fact(p->component), p->name, SP_EVENT_TRAITS(&info)) != p->kind)
 			fail_msg("%s, '%s', is no %s", p->name, p->description, p->kind == SP_GAUGE ? "gauge" : "counter");
 		if (has_one_of(p->description, levels) && p->kind != SP_GAUGE)
 			fail_msg("%s, '%s': a level", p->name, p->description);

@@ -93,7 +93,7 @@ static void book(enum sp_op op, int cpu, const long long *x, bool proven, uint32
 static void bind_writer(void)
 {
 	kinds[FLOAT] = SP_FLOATS;
-	sp_records_bind(&w, &store.image, relation_off, K, relation->cells, floats ? kinds : NULL);
+	sp_records_bind(&w, &store.reader, relation_off, K, relation->cells, floats ? kinds : NULL);
 	w.precise = floats;
 }
 
@@ -119,14 +119,14 @@ static void bind(int tid, uint32_t first)
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &relation_off);
 	assert_non_null(relation);
 	bind_writer();
-	room = sp_intervals_room(&store.image, relation->intervals, K);
+	room = sp_intervals_room(&store.reader, relation->intervals, K);
 	room_for(room ? room : first, room ? 0 : first);
 }
 
 static void bind_again(void)
 {
 	bind_writer();
-	room_for(sp_intervals_room(&store.image, relation->intervals, K), 0);
+	room_for(sp_intervals_room(&store.reader, relation->intervals, K), 0);
 }
 
 /* ---- the plain table ------------------------------------------------------ */
@@ -517,7 +517,7 @@ static void sites(void **state)
 	module->low = module->span = 0x1000;
 	module->base = 0x800;
 	memcpy(module->build_id, "\xab\x01", module->build_id_bytes = 2);
-	assert_string_equal(sp_image_text(&store.image, module->path), "");
+	assert_string_equal(sp_store_reader_text(&store.reader, module->path), "");
 	strcpy(path->text, "/lib/libx.so");
 	path->length = 12;
 	s->n = 2;

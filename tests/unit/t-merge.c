@@ -80,7 +80,7 @@ struct made {
 	bool other_first;	/* and an event of its own in front of them */
 };
 
-static char folder[] = "/tmp/sspapi-t-merge.XXXXXX";
+static char dir[] = "/tmp/sspapi-t-merge.XXXXXX";
 
 static const char *path_of(const char *name)
 {
@@ -88,7 +88,7 @@ static const char *path_of(const char *name)
 	static unsigned i;
 
 	i = (i + 1) % 4;
-	snprintf(path[i], sizeof(path[i]), "%s/%s", folder, name);
+	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
 	return path[i];
 }
 
@@ -113,10 +113,10 @@ static void write_and_close(struct sp_store *s, const char *name)
 	struct sp_out o;
 	int fd;
 
-	assert_int_equal(sp_model_open(&m, &s->image), 0);
+	assert_int_equal(sp_model_open(&m, &s->reader), 0);
 	fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	sp_view_by_name("store", 5)->write(&o, &(struct sp_show){ .m = &m });
+	sp_format_writer_by_name("store", 5)->write(&o, &(struct sp_selection){ .m = &m });
 	assert_int_equal(sp_out_finish(&o), 0);
 	close(fd);
 	sp_model_close(&m);
@@ -170,7 +170,7 @@ static const struct made processes[4] = {
 
 static int set_up(void **state)
 {
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(mkdtemp(dir));
 	for (unsigned i = 0; i < 4; i++)
 		make((const char[]){ (char)('0' + i), 0 }, &processes[i]);
 	return 0;
@@ -180,7 +180,7 @@ static int tear_down(void **state)
 {
 	char line[64];
 
-	snprintf(line, sizeof(line), "rm -rf %s", folder);
+	snprintf(line, sizeof(line), "rm -rf %s", dir);
 	return system(line);
 }
 
@@ -192,7 +192,7 @@ static int merge(const char *to, const char *which, const char *events)
 	int fd = open(path_of(to), O_RDWR | O_CREAT | O_TRUNC, 0600), e;
 
 	for (unsigned i = 0; i < job.n_files; i++) {
-		snprintf(name[i], sizeof(name[i]), "%s/%c", folder, which[i]);
+		snprintf(name[i], sizeof(name[i]), "%s/%c", dir, which[i]);
 		file[i] = name[i];
 	}
 	e = sp_merge_files(&job, fd);
@@ -242,7 +242,7 @@ static void twins(void **state)
 		if (strcmp(sp_event_name(&f.model, e, buf), "TWIN") != 0)
 			continue;
 		/* What is behind it differs from process to process: the least is shown. */
-		assert_string_equal(sp_image_text_at(f.model.image, f.model.event[e]->natives, 0),
+		assert_string_equal(sp_store_reader_text_at(f.model.reader, f.model.event[e]->natives, 0),
 				    n < 2 ? "native::a" : "native::c");
 		assert_int_equal(f.model.sums.total[e], want[n++]);
 	}
@@ -441,7 +441,7 @@ static void make_timed(const char *name, int64_t rank)
 		t->at[sp_records_cell(&w, cpu[i])] = 1000 + (uint64_t)cpu[i];
 	t->at[r->cells] = 5;
 	t->at[r->cells + 1] = 9;
-	sp_relation_told(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
+	sp_relation_set_attribution(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
 	write_and_close(&s, name);
 }
 

@@ -80,7 +80,7 @@ static void tell(struct sp_relation *r)
 				.flags = SP_TIMES_KNOWN | SP_TIMES_MOVES };
 	for (uint32_t i = 0; i < r->cells + r->k; i++)
 		t->at[i] = 1000 + i;
-	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW);
+	sp_relation_set_attribution(r, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW);
 }
 
 static void make_relations(void)
@@ -280,9 +280,9 @@ static void empty(void **state)
 
 static int open_bytes(const void *bytes, uint64_t n)
 {
-	struct sp_image image = { .base = bytes, .bytes = n };
+	struct sp_store_reader reader = { .base = bytes, .bytes = n };
 	struct sp_model m;
-	int r = sp_model_open(&m, &image);
+	int r = sp_model_open(&m, &reader);
 
 	if (!r)
 		sp_model_close(&m);
@@ -327,10 +327,10 @@ static void short_headers(void **state)
 {
 	struct sp_header h = { .magic = SP_MAGIC, .endian = SP_ENDIAN, .version = 4, .oldest_reader = 4,
 			       .bytes = SP_HEADER_LEAST, .used = sizeof(h), .end_boot_ns = 7, .time.cpu_ns = 77, .time.prepare_ns = 77 };
-	struct sp_image image = { .base = (unsigned char *)&h, .bytes = sizeof(h) };
+	struct sp_store_reader reader = { .base = (unsigned char *)&h, .bytes = sizeof(h) };
 	struct sp_model m;
 
-	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_equal(sp_model_open(&m, &reader), 0);
 	assert_int_equal(m.h.end_boot_ns, 7);
 	assert_int_equal(m.h.time.cpu_ns, 0);
 	assert_int_equal(m.h.time.prepare_ns, 0);
@@ -463,13 +463,13 @@ static void walk(struct sp_model *m)
 	sink = s;
 }
 
-static void show(struct sp_model *m, const struct sp_view *view, int null)
+static void show(struct sp_model *m, const struct sp_format_writer *view, int null)
 {
 	static char buffer[65536];
 	struct sp_out o;
 
 	sp_out_init(&o, null, buffer, sizeof(buffer));
-	view->write(&o, &(struct sp_show){ .m = m });
+	view->write(&o, &(struct sp_selection){ .m = m });
 	(void)sp_out_finish(&o);
 }
 
@@ -486,17 +486,17 @@ static bool look(uint64_t bytes, int null)
 {
 	/* Behind it nothing: a buffer of just that size, for the sanitizer. */
 	unsigned char *exact = bytes < size || SLOW_BUILD > 1 ? aligned_alloc(8, sp_max(sp_align(bytes, 8), 8)) : bad;
-	struct sp_image image = { .base = exact, .bytes = bytes };
+	struct sp_store_reader reader = { .base = exact, .bytes = bytes };
 	struct sp_model m;
 	bool opened;
 
 	if (exact != bad)
 		memcpy(exact, bad, bytes);
-	opened = sp_model_open(&m, &image) == 0;
+	opened = sp_model_open(&m, &reader) == 0;
 	if (opened) {
 		walk(&m);
-		for (unsigned v = 0; v < sp_n_views; v++)
-			show(&m, &sp_views[v], null);
+		for (unsigned v = 0; v < sp_n_format_writers; v++)
+			show(&m, &sp_format_writers[v], null);
 		sp_model_close(&m);
 	}
 	if (exact != bad)

@@ -91,13 +91,13 @@ static void in_order(void **state)
 	check_list(&m, 0, n, 0);
 	assert_true(sp_model_next(&m, &row));
 	while (sp_row_kept(&m, &row, &at)) {
-		const struct sp_reading *r = sp_readings_find(&store.image, w.relation->readings, at.ns);
+		const struct sp_reading *r = sp_readings_find(&store.reader, w.relation->readings, at.ns);
 
 		found += r && r->ns == at.ns && r->value[0] == at.value[0];
 	}
 	assert_int_equal(found, n);
-	assert_null(sp_readings_find(&store.image, w.relation->readings, 1));
-	assert_null(sp_readings_find(&store.image, w.relation->readings, at.ns + 1));
+	assert_null(sp_readings_find(&store.reader, w.relation->readings, 1));
+	assert_null(sp_readings_find(&store.reader, w.relation->readings, at.ns + 1));
 	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &cpu); i++) {
 		total += cpu.total[0];
 		assert_false(cpu.has_entry);
@@ -238,7 +238,7 @@ static void half_a_reading(void **state)
 static void compact(void **state)
 {
 	static _Alignas(8) char bytes[1 << 20];
-	struct sp_image image = { .base = (unsigned char *)bytes };
+	struct sp_store_reader reader = { .base = (unsigned char *)bytes };
 	const uint64_t n = 10000;
 	struct sp_row row = { 0 };
 	struct sp_model live, m;
@@ -251,12 +251,12 @@ static void compact(void **state)
 	open_model(&live);
 	sp_memory_init(&o, bytes, sizeof(bytes));
 	o.own = true;
-	sp_view_by_name("store", 5)->write(&o, &(struct sp_show){ .m = &live });
+	sp_format_writer_by_name("store", 5)->write(&o, &(struct sp_selection){ .m = &live });
 	assert_int_equal(o.error, 0);
 	sp_model_close(&live);
-	image.bytes = o.used;
+	reader.bytes = o.used;
 
-	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_equal(sp_model_open(&m, &reader), 0);
 	assert_int_not_equal(m.h.compact.members, 0);
 	assert_true(sp_model_next(&m, &row));
 	check_row(&m, &row, 0, n, 0);
@@ -267,7 +267,7 @@ static void compact(void **state)
 		assert_int_equal(c->number, i);
 		assert_int_equal(c->first, before);
 		assert_int_equal(c->first_ns, sp_reading_at(c, 0)->ns);
-		assert_ptr_equal(sp_store_readings_at(&image, c->next), older);
+		assert_ptr_equal(sp_store_readings_at(&reader, c->next), older);
 		before += c->room;
 	}
 	assert_int_equal(before, n);

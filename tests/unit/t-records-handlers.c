@@ -124,7 +124,7 @@ static __attribute__((noinline)) void call(enum sp_op op, int cpu)
 	if (stepped)
 		STEP_ON();
 	begun = book_begin(w, op);
-	if (begun && sp_get(&w->slow) & SP_SLOW_AFTER)
+	if (begun && load_relaxed(&w->slow) & SP_SLOW_AFTER)
 		sp_records_runs(w, sets[0].papi.running ? SP_OP_RUNS : SP_OP_STANDS, BOOK_OWNER);
 	STEP_OFF();
 	done = act(op, cpu, begun, x);
@@ -150,9 +150,9 @@ static __attribute__((noinline)) void refuse_start(void)
 	bool begun = book_begin(w, SP_OP_START);
 	uint32_t was;
 
-	if (begun && sp_get(&w->slow) & SP_SLOW_AFTER)
+	if (begun && load_relaxed(&w->slow) & SP_SLOW_AFTER)
 		sp_records_runs(w, SP_OP_RUNS, BOOK_OWNER);
-	assert_true(sp_records_hold(w, BOOK_OWNER, &was));
+	assert_true(sp_records_suspend(w, BOOK_OWNER, &was));
 	sp_records_zeroed(w, BOOK_OWNER, was);
 	sp_records_let(w, BOOK_OWNER, was);
 	papi_reset(&sets[0].papi);
@@ -197,7 +197,7 @@ static int wrong(bool may)
 	bool unsure;
 	int is = 0;
 
-	if (sp_model_open(&m, &store.image) < 0 || !sp_model_next(&m, &row))
+	if (sp_model_open(&m, &store.reader) < 0 || !sp_model_next(&m, &row))
 		return 1;
 	unsure = row.flags & SP_RELATION_UNSURE;
 	for (int e = 0; e < K; e++)
@@ -302,7 +302,7 @@ static int after_handler(void)
 	is = is ? is : wrong(false);
 	sp_records_fold(&sets[0].w);
 	is = is ? is : wrong(false);
-	return is ? is : sets[0].w.in_flight || sets[0].w.holder ? 5 : 0;
+	return is ? is : sets[0].w.in_flight || sets[0].w.booking_thread ? 5 : 0;
 }
 
 static void stepped(int sig, siginfo_t *info, void *context)
@@ -327,7 +327,7 @@ static void stepped(int sig, siginfo_t *info, void *context)
 	}
 	alarm(100);	/* a hang, not a busy machine */
 	step.child = true;
-	step.answered = !(sp_get(&sets[0].w.in_flight) & SP_IN_PAPI);
+	step.answered = !(load_relaxed(&sets[0].w.in_flight) & SP_IN_PAPI);
 	u->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
 	work_much();
 	play(step.play, step.cpu);

@@ -44,7 +44,7 @@ static void *foreign_locked(void *arg)
 {
 	uint64_t r = (uintptr_t)arg;
 
-	while (!sp_get(&finish)) {
+	while (!load_relaxed(&finish)) {
 		r = r * 6364136223846793005ull + 1442695040888963407ull;
 		locked_call((r >> 60) < 10 ? SP_OP_READ : (enum sp_op)((r >> 40) % SP_OP_WRITE), (int)(r >> 33) & 3,
 			    (uint32_t)(uintptr_t)arg + BOOK_OWNER);
@@ -54,7 +54,7 @@ static void *foreign_locked(void *arg)
 
 static void end_threads(pthread_t *t, int n)
 {
-	sp_put(&finish, true);
+	store_relaxed(&finish, true);
 	for (int i = 0; i < n; i++)
 		pthread_join(t[i], NULL);
 }
@@ -65,7 +65,7 @@ static void foreign_with_a_lock(void **state)
 	double end = now() + 0.5;
 
 	(void)state;
-	sp_put(&finish, false);
+	store_relaxed(&finish, false);
 	open_sets(1, 3, 0, DENSE);
 	locked_call(SP_OP_START, 0, BOOK_OWNER);
 	for (uintptr_t i = 0; i < SP_COUNT(t); i++)
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void read_foreign(int cpu, const struct sp_part
 
 static void *foreign_reads(void *arg)
 {
-	for (unsigned n = 0; !sp_get(&finish); n++)
+	for (unsigned n = 0; !load_relaxed(&finish); n++)
 		read_foreign((int)((uintptr_t)arg + n / 16) % DENSE, n & 1 ? &parts_somewhere : NULL, 2 + (uint32_t)(uintptr_t)arg);
 	return NULL;
 }
@@ -130,7 +130,7 @@ static void foreign_without_a_lock(void **state)
 	timer_t timer;
 
 	(void)state;
-	sp_put(&finish, false);
+	store_relaxed(&finish, false);
 	memset(shared_count, 0, sizeof(shared_count));
 	open_sets(1, 3, 0, DENSE);
 	book_own(SP_OP_START, 0, NULL);
@@ -156,7 +156,7 @@ static void *foreign_once(void *arg)
 {
 	(void)arg;
 	read_foreign(1, NULL, 2);
-	sp_put(&finish, true);
+	store_relaxed(&finish, true);
 	return NULL;
 }
 
@@ -166,12 +166,12 @@ static void foreign_comes_in(void **state)
 	for (int i = 0; i < 150 / SLOW_BUILD; i++) {
 		pthread_t t;
 
-		sp_put(&finish, false);
+		store_relaxed(&finish, false);
 		memset(shared_count, 0, sizeof(shared_count));
 		open_sets(1, 3, 0, DENSE);
 		book_own(SP_OP_START, 0, NULL);
 		pthread_create(&t, NULL, foreign_once, NULL);
-		while (!sp_get(&finish))
+		while (!load_relaxed(&finish))
 			read_own(0);
 		pthread_join(t, NULL);
 		read_own(0);
@@ -199,7 +199,7 @@ static void foreign_does_not_wait_for_ever(void **state)
 	assert_int_equal(wrong_sum(), 0);
 	assert_true(w->relation->flags & SP_RELATION_UNSURE);
 	assert_int_equal(w->in_flight, 0);
-	assert_int_equal(w->holder, 0);
+	assert_int_equal(w->booking_thread, 0);
 	sp_store_close(&store);
 }
 
@@ -210,7 +210,7 @@ static uint64_t readings_booked(void)
 	struct sp_model m;
 	uint64_t n = 0;
 
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	assert_true(sp_model_next(&m, &row));
 	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
 		n += at.readings;
@@ -227,20 +227,20 @@ static void bound_by_one_at_a_time(void **state)
 
 	(void)state;
 	open_sets(1, 3, 0, DENSE);
-	sp_put(&w->owner, BOOK_OWNER);
+	store_relaxed(&w->owner, BOOK_OWNER);
 	book_own(SP_OP_START, 0, NULL);
 	assert_true(book_begin(w, SP_OP_READ));
 	assert_false(sp_records_take(w, BOOK_FRAME, 2, false));
-	assert_int_equal(w->holder, 0);
+	assert_int_equal(w->booking_thread, 0);
 	book_end(w, SP_OP_READ, 0, x, false, 0);
 	assert_true(sp_records_take(w, BOOK_FRAME, 2, false));
 	assert_false(sp_records_enter(w, SP_OP_READ, BOOK_FRAME, 3, false));
 	assert_false(book_begin(w, SP_OP_READ));
 	assert_false(sp_records_take(w, BOOK_FRAME, BOOK_OWNER, true));
-	sp_records_bind_taken(w, w->image, w->off, w->k, w->cells, NULL);
-	assert_int_equal(w->holder, 2);
+	sp_records_bind_taken(w, w->reader, w->off, w->k, w->cells, NULL);
+	assert_int_equal(w->booking_thread, 2);
 	sp_records_give(w, 2, 2);
-	assert_int_equal(w->in_flight | w->slow | w->holder, 0);
+	assert_int_equal(w->in_flight | w->slow | w->booking_thread, 0);
 	assert_false(sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, x, sizeof(x));
 	assert_int_equal(wrong_sum(), 0);
@@ -256,7 +256,7 @@ static void owner_does_not_wait_for_ever(void **state)
 
 	(void)state;
 	open_sets(1, 3, 0, DENSE);
-	sp_put(&w->owner, BOOK_OWNER);
+	store_relaxed(&w->owner, BOOK_OWNER);
 	book_own(SP_OP_START, 0, NULL);
 	assert_true(sp_records_enter(w, SP_OP_READ, BOOK_FRAME, 2, false));
 	book_own(SP_OP_READ, 0, y);
@@ -267,7 +267,7 @@ static void owner_does_not_wait_for_ever(void **state)
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);
 	assert_int_equal(w->in_flight, 0);
-	assert_int_equal(w->holder, 0);
+	assert_int_equal(w->booking_thread, 0);
 	sp_store_close(&store);
 }
 
@@ -300,7 +300,7 @@ static void read_next(void)
 {
 	long long x[3];
 
-	sp_publish(&begun, begun + 1);
+	store_release(&begun, begun + 1);
 	for (int e = 0; e < 3; e++)
 		x[e] = (long long[]){ 1, 10, 100 }[e] * (long long)(begun * (begun + 1) / 2);
 	book_own(SP_OP_READ, (int)(begun % DENSE), x);
@@ -311,11 +311,11 @@ static void *reads_in_spurts(void *arg)
 {
 	uint64_t r = (uintptr_t)arg;
 
-	while (!sp_get(&finish)) {
+	while (!load_relaxed(&finish)) {
 		r = r * 6364136223846793005ull + 1442695040888963407ull;
 		for (unsigned n = (r >> 33) % 128; n; n--) {
 			read_next();
-			sp_publish(&booked, begun);
+			store_release(&booked, begun);
 		}
 		for (volatile unsigned n = (r >> 50) % 1024; n; n--)
 			;
@@ -326,7 +326,7 @@ static void *reads_in_spurts(void *arg)
 /* What is read while the writer books and folds is of one moment. */
 static void look_beside(struct sp_model *m, unsigned long *unsure)
 {
-	const uint64_t least = sp_acquire(&booked);
+	const uint64_t least = load_acquire(&booked);
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
 	int64_t sum[3] = { 0 };
@@ -342,7 +342,7 @@ static void look_beside(struct sp_model *m, unsigned long *unsure)
 		++*unsure;
 		return;
 	}
-	assert_in_range(readings, least, sp_acquire(&begun));
+	assert_in_range(readings, least, load_acquire(&begun));
 	assert_int_equal(sum[0], readings * (readings + 1) / 2);
 	assert_int_equal(sum[1], 10 * sum[0]);
 	assert_int_equal(sum[2], 100 * sum[0]);
@@ -359,11 +359,11 @@ static void reader_beside(void **state)
 #ifdef __SANITIZE_THREAD__
 	skip();		/* the reader reads what another thread writes, as another process does, and then looks whether that was of one moment */
 #endif
-	sp_put(&finish, false);
+	store_relaxed(&finish, false);
 	begun = booked = 0;
 	open_sets(1, 3, 0, DENSE);
 	book_own(SP_OP_START, 0, NULL);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	assert_int_equal(pthread_create(&t, NULL, reads_in_spurts, (void *)7), 0);
 	for (; now() < end; looks++)
 		look_beside(&m, &unsure);
@@ -419,7 +419,7 @@ static void reader_meets_folds(void **state)
 	open_sets(1, 3, 0, DENSE);
 	book_own(SP_OP_START, 0, NULL);
 	go_on();
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	sigaction(SIGSEGV, &fault, &old_fault);
 	sigaction(SIGTRAP, &trap, &old_trap);
 	for (page = (void *)((uintptr_t)sets[0].w.relation & -4096ul);

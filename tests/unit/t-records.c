@@ -235,7 +235,7 @@ static void check(void)
 	struct sp_model m;
 	struct sp_row row = { 0 };
 
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	assert_int_equal(m.tally.damaged, 0);
 	while (sp_model_next(&m, &row))
 		check_row(&m, &row, &oracles[sp_relation_at(&m, m.walk.place[row.walk.index - 1].relation)->id]);
@@ -502,7 +502,7 @@ static void bind_by(struct set *s, uint32_t who)
 	r = sp_store_relation(&store, blocks[who - 1], &key, bound, NULL, &off);
 	assert_non_null(r);
 	s->relation = off;
-	sp_records_bind_taken(&s->w, &store.image, off, (uint32_t)s->papi.k, r->cells, NULL);
+	sp_records_bind_taken(&s->w, &store.reader, off, (uint32_t)s->papi.k, r->cells, NULL);
 	sp_records_keep(&s->w, s->papi.keeps);
 	bind_oracle(s);
 	sp_records_give(&s->w, who, who);
@@ -610,7 +610,7 @@ static bool went_back(void)
 	struct sp_row row = { 0 };
 	bool is;
 
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	assert_true(sp_model_next(&m, &row));
 	is = row.flags & SP_RELATION_BACKWARDS;
 	sp_model_close(&m);

@@ -8,7 +8,7 @@
 #include "../../preload/percpu/shadow-read.h"
 
 struct sp_process sp_process;
-__thread struct sp_self sp_self;
+__thread struct sp_thread_state sp_thread_state;
 uint64_t sp_tick_ns;
 
 /* ---- the kernel, and the thread that is counted -------------------------------------- */
@@ -60,7 +60,7 @@ bool sp_clock_is_on(const struct sp_clock *c)
 	return world.runs && world.clock;
 }
 
-bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
+bool sp_scan_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g, uint64_t *count)
 {
 	(void)p;
 	(void)count;
@@ -69,20 +69,20 @@ bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, 
 	return true;
 }
 
-bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
+bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l)
 {
 	(void)t;
-	*l = (struct sp_clock_look){ .ran = 0 };
+	*l = (struct sp_clock_sample){ .ran = 0 };
 	return true;
 }
 
 /* ---- who switches ---------------------------------------------------------------------- */
 
-static struct sp_split_cpu cpu;
+static struct sp_percpu_cpu cpu;
 static struct sp_window_cpu part;
 static struct sp_window window;
 static struct sp_clock clock_of;
-static struct sp_split split;
+static struct sp_percpu split;
 
 static bool wake(unsigned when, bool runs, int caller)
 {
@@ -92,13 +92,13 @@ static bool wake(unsigned when, bool runs, int caller)
 	world.when = when;
 	world.runs = runs;
 	world.clock = true;
-	cpu = (struct sp_split_cpu){ .fd = &fd };
+	cpu = (struct sp_percpu_cpu){ .fd = &fd };
 	part = (struct sp_window_cpu){ .anchor = 0 };
 	window = (struct sp_window){ .n = 1, .sound = true, .cpu = &part };
-	split = (struct sp_split){ .clock = &clock_of, .target.own = true, .others.shared = true, .target.tid = 1, .k = 1, .n = 1, .segment.home = -1,
-				   .opened.leader = { -1, 0 }, .cpu = &cpu, .window = &window };
-	sp_self.tid = caller;
-	return sp_rest_wake(&split);
+	split = (struct sp_percpu){ .clock = &clock_of, .target.own = true, .others.shared = true, .target.tid = 1, .k = 1, .n = 1, .segment.home = -1,
+				   .perf_fds.leader = { -1, 0 }, .cpu = &cpu, .window = &window };
+	sp_thread_state.tid = caller;
+	return sp_home_off_wake(&split);
 }
 
 static void prctl_at_any_time(void **state)

@@ -57,7 +57,7 @@ static void cleared_meanwhile(void **state)
 	assert_ptr_equal(again, s);
 	assert_int_not_equal(sp_step_number(again, sp_steps_age), sp_step_number(s, age));
 	assert_true(sp_step_number(again, sp_steps_age) >= SP_STEP_FIRST && sp_step_number(again, sp_steps_age) <= UINT16_MAX);
-	sp_put(&sp_steps_age, sp_steps_age + 1);
+	store_relaxed(&sp_steps_age, sp_steps_age + 1);
 	assert_false(sp_steps_are(sp_steps_age));
 }
 

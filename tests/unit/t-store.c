@@ -124,17 +124,17 @@ static void warm(void **state)
 
 	(void)state;
 	memset(&r, 0, sizeof(r));
-	sp_region_warm(&r, 8192);	/* no store: nothing */
+	sp_region_prefault(&r, 8192);	/* no store: nothing */
 	assert_int_equal(sp_region_open(&r, 1), 0);
 	for (int i = 0; i < 2; i++)
 		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, i ? 20000 : 60000, &off));
 	assert_int_equal(r.pieces, 2);
 	p = &r.piece[1];
-	sp_region_warm(&r, 16384);
+	sp_region_prefault(&r, 16384);
 	ready = p->ready;
 	assert_true(p->off + ready >= r.used + 16384);
-	sp_region_warm(&r, 16384);
-	sp_region_warm(&r, 1u << 20);
+	sp_region_prefault(&r, 16384);
+	sp_region_prefault(&r, 1u << 20);
 	assert_int_equal(p->ready, ready);
 	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 16384, &off));
 	assert_int_equal(p->ready, ready);
@@ -262,20 +262,20 @@ static void texts(void **state)
 
 	assert_int_equal(sp_store_text(&store, NULL), 0);
 	assert_int_equal(sp_store_text(&store, ""), 0);
-	assert_string_equal(sp_image_text(&store.image, 0), "");
+	assert_string_equal(sp_store_reader_text(&store.reader, 0), "");
 	off = sp_store_text(&store, "a text");
-	assert_string_equal(sp_image_text(&store.image, off), "a text");
-	assert_string_equal(sp_image_text(&store.image, off + 64), "");
-	assert_string_equal(sp_image_text(&store.image, off + 1), "");
+	assert_string_equal(sp_store_reader_text(&store.reader, off), "a text");
+	assert_string_equal(sp_store_reader_text(&store.reader, off + 64), "");
+	assert_string_equal(sp_store_reader_text(&store.reader, off + 1), "");
 	memset(big, 'x', sizeof(big) - 1);
-	assert_int_equal(strlen(sp_image_text(&store.image, sp_store_text(&store, big))), 65535);
+	assert_int_equal(strlen(sp_store_reader_text(&store.reader, sp_store_text(&store, big))), 65535);
 	assert_int_equal(sp_store_texts(&store, 0, list), 0);
 	off = sp_store_texts(&store, 4, list);
-	assert_string_equal(sp_image_text_at(&store.image, off, 0), "one");
-	assert_string_equal(sp_image_text_at(&store.image, off, 1), "");
-	assert_string_equal(sp_image_text_at(&store.image, off, 3), "four");
-	assert_null(sp_image_text_at(&store.image, off, 4));
-	assert_null(sp_image_text_at(&store.image, 0, 0));
+	assert_string_equal(sp_store_reader_text_at(&store.reader, off, 0), "one");
+	assert_string_equal(sp_store_reader_text_at(&store.reader, off, 1), "");
+	assert_string_equal(sp_store_reader_text_at(&store.reader, off, 3), "four");
+	assert_null(sp_store_reader_text_at(&store.reader, off, 4));
+	assert_null(sp_store_reader_text_at(&store.reader, 0, 0));
 }
 
 static const char *note(uint32_t i)
@@ -357,7 +357,7 @@ static void events(void **state)
 	assert_int_equal(m.n_events, 2);
 	assert_string_equal(sp_model_text(&m, m.event[0]->name), "");
 	assert_string_equal(sp_model_text(&m, m.event[1]->name), "NAME");
-	assert_string_equal(sp_image_text_at(&store.image, m.event[1]->natives, 1), "n1");
+	assert_string_equal(sp_store_reader_text_at(&store.reader, m.event[1]->natives, 1), "n1");
 	assert_int_equal(m.event[1]->code, 5);
 	assert_int_equal(m.event[1]->kind, SP_GAUGE);
 	assert_int_equal(m.event[1]->data_type, SP_FP64);
@@ -584,7 +584,7 @@ static void domains_apart(void **state)
 	assert_int_not_equal(kernel, user);
 	key.domain = 1;
 	assert_int_equal(relation(thread, &key), user);
-	r = sp_image_block(&store.image, kernel, SP_BLOCK_RELATION, sizeof(*r));
+	r = sp_store_reader_block(&store.reader, kernel, SP_BLOCK_RELATION, sizeof(*r));
 	assert_int_equal(r->domain, 2);
 	open_first(&m, &row);
 	assert_int_equal(row.domain, 1);
@@ -738,7 +738,7 @@ static void folding(void **state)
 	assert_int_equal(left_running(SP_END_EXIT), 1);	/* the sum of those that were folded */
 	assert_int_equal(left_running(SP_END_RECOVERED), 1);
 	assert_int_equal(left_running(SP_END_NONE) + left_running(SP_END_SNAPSHOT), 0);
-	assert_true(store.apart <= SP_FOLD_ABOVE + 1);
+	assert_true(store.n_unfolded <= SP_FOLD_ABOVE + 1);
 	assert_int_equal(store.header->used, used);	/* blocks come back: no growth */
 }
 
@@ -791,7 +791,7 @@ static void thread_with_times(int tid, uint32_t flags)
 	t->at[sp_records_cell(&w, far)] = 5;
 	t->at[r->cells] = tid == FOLDED - 2 ? 100 : 50;
 	t->at[r->cells + 1] = tid == FOLDED - 3 ? 200 : 0;
-	sp_relation_told(r, told_of(tid)->how, told_of(tid)->why);
+	sp_relation_set_attribution(r, told_of(tid)->how, told_of(tid)->why);
 }
 
 static void fold_with_times(uint32_t odd)
@@ -897,12 +897,12 @@ static void told_words(void **state)
 	r = bind_new(&store, thread, &key, &w, NULL);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	book_call(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false, 0);	/* what is proven needs no reason */
-	sp_relation_told(r, SP_BY_READING, SP_WHY_BUDGET);
-	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);		/* the best */
+	sp_relation_set_attribution(r, SP_BY_READING, SP_WHY_BUDGET);
+	sp_relation_set_attribution(r, SP_BY_EXACT, SP_WHY_NONE);		/* the best */
 	assert_int_equal(r->flags, SP_RELATION_ESTIMATED | SP_BY_EXACT << SP_RELATION_HOW_SHIFT | SP_WHY_BUDGET << SP_RELATION_WHY_SHIFT);
-	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
-	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* and the last reason */
-	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_NONE);
+	sp_relation_set_attribution(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
+	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* and the last reason */
+	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_NONE);
 	open_first(&m, &row);
 	assert_int_equal(row.how, SP_BY_EXACT);
 	assert_int_equal(row.why, SP_WHY_CLOSED);
@@ -982,7 +982,7 @@ static uint64_t bytes_of_set(uint32_t cpus, bool with_thread)
 			assert_non_null(sp_store_thread(&store, i + 1, "t", &thread));
 		key.event_set = i;
 		assert_non_null(sp_store_new_relation(&store, thread, &key, &off));
-		sp_records_bind(&w, &store.image, off, key.k, store.cells, NULL);
+		sp_records_bind(&w, &store.reader, off, key.k, store.cells, NULL);
 		assert_non_null(sp_store_intervals(&store, w.relation, key.k, SP_INTERVALS_FIRST(key.k)));
 		book_call(&w, SP_OP_START, 0, NULL, false, 0);
 		book_call(&w, SP_OP_STOP, (int)cpus - 1, (const long long[]){ 1, 2, 3, 4 }, true, 0);
@@ -1050,7 +1050,7 @@ static void take_all_ready(void)
 static void cells_without_the_lock(void **state)
 {
 	static const int64_t want[][3] = { { 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 } };
-	struct sp_held held;
+	struct sp_lock_state held;
 	struct sp_writer w;
 	struct sp_model m;
 	struct sp_row row;

@@ -12,7 +12,7 @@ static const struct {
 	uint32_t n;
 	struct sp_native native[3];
 	bool odd;
-	struct sp_counted is;
+	struct sp_count_target is;
 } table[] = {
 	{ "nothing is open", 0, { { .fd = 0 } }, false, { .cpu = -1 } },
 	{ "a thread's own", 2, { { { USER }, ME }, { { USER }, ME } }, false,
@@ -45,13 +45,13 @@ static void test_counted(void **state)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct sp_native native[3];
-		struct sp_opened o = { .at = native, .n = table[i].n, .odd = table[i].odd };
-		struct sp_counted is, want = table[i].is;
+		struct sp_perf_fds o = { .at = native, .n = table[i].n, .odd = table[i].odd };
+		struct sp_count_target is, want = table[i].is;
 
 		memcpy(native, table[i].native, sizeof(native));
-		is = sp_counted(&o);
+		is = sp_count_target(&o);
 		want.each = is.each;
-		if (!sp_counted_same(&is, &want) || is.domain != want.domain || is.cpu != want.cpu)
+		if (!sp_target_is_same(&is, &want) || is.domain != want.domain || is.cpu != want.cpu)
 			fail_msg("%s: known %d attached %d inherits %d tid %d thread %u domain %u cpu %d", table[i].what, is.known,
 				 is.attached, is.inherits, is.tid, is.thread, is.domain, is.cpu);
 	}
@@ -63,23 +63,23 @@ static void test_each(void **state)
 	struct sp_native native[2] = { { { USER }, ME }, { { .exclude_user = 1, .exclude_hv = 1 }, ME } }, swapped[2] = { native[1], native[0] };
 	struct sp_native here[2] = { { { USER }, .tid = 10, .thread = 1, .cpu = 3 }, { { USER }, .tid = 10, .thread = 1, .cpu = 4 } };
 	struct sp_native there[2] = { here[1], here[0] };
-	struct sp_counted a = sp_counted(&(struct sp_opened){ .at = native, .n = 2 });
-	struct sp_counted b = sp_counted(&(struct sp_opened){ .at = swapped, .n = 2 });
-	struct sp_counted c = sp_counted(&(struct sp_opened){ .at = here, .n = 2 });
-	struct sp_counted d = sp_counted(&(struct sp_opened){ .at = there, .n = 2 });
+	struct sp_count_target a = sp_count_target(&(struct sp_perf_fds){ .at = native, .n = 2 });
+	struct sp_count_target b = sp_count_target(&(struct sp_perf_fds){ .at = swapped, .n = 2 });
+	struct sp_count_target c = sp_count_target(&(struct sp_perf_fds){ .at = here, .n = 2 });
+	struct sp_count_target d = sp_count_target(&(struct sp_perf_fds){ .at = there, .n = 2 });
 
 	assert_int_equal(a.domain, b.domain);
-	assert_false(sp_counted_same(&a, &b));
+	assert_false(sp_target_is_same(&a, &b));
 	assert_int_equal(c.cpu, d.cpu);
-	assert_false(sp_counted_same(&c, &d));
-	assert_true(sp_counted_same(&a, &a));
+	assert_false(sp_target_is_same(&c, &d));
+	assert_true(sp_target_is_same(&a, &a));
 }
 
 /* Each word makes a difference. */
 static void test_same(void **state)
 {
-	const struct sp_counted a = { .known = true, .tid = 1, .thread = 1, .domain = 1, .cpu = -1 };
-	struct sp_counted b[] = { a, a, a, a, a, a };
+	const struct sp_count_target a = { .known = true, .tid = 1, .thread = 1, .domain = 1, .cpu = -1 };
+	struct sp_count_target b[] = { a, a, a, a, a, a };
 
 	b[0].known = false;
 	b[1].attached = true;
@@ -88,8 +88,8 @@ static void test_same(void **state)
 	b[4].thread = 2;
 	b[5].each = 3;
 	for (size_t i = 0; i < sizeof(b) / sizeof(*b); i++)
-		assert_false(sp_counted_same(&a, &b[i]));
-	assert_true(sp_counted_same(&a, &a));
+		assert_false(sp_target_is_same(&a, &b[i]));
+	assert_true(sp_target_is_same(&a, &a));
 }
 
 int main(void)

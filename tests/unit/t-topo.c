@@ -288,7 +288,7 @@ static const char *remove_pmus(void)
 /* Two PMUs of cores are two kinds, whatever hwloc knows: of a machine whose cores are alike to it. */
 static void kinds_by_pmu(void **state)
 {
-	char *folder = strdup(temporary("pmus")), rest[32];
+	char *dir = strdup(temporary("pmus")), rest[32];
 	const char *was = sp_topo_pmus;
 	bool differ;
 
@@ -297,19 +297,19 @@ static void kinds_by_pmu(void **state)
 	snprintf(rest, sizeof(rest), "1-%u\n", t.n_cpus - 1);
 	sp_topo_free(&t);
 	if (differ || !strcmp(rest, "1-0\n")) {
-		free(folder);
+		free(dir);
 		skip();
 	}
-	mkdir(folder, 0700);
+	mkdir(dir, 0700);
 	put_pmu("armv8_cortex_a53", "0\n");
-	sp_topo_pmus = folder;
+	sp_topo_pmus = dir;
 	loads(NULL);
 	assert_int_equal(find("PU", 0)->cpu_kind, -1);		/* one is no kinds */
 	sp_topo_free(&t);
 	put_pmu("armv8_cortex_a72", rest);
 	loads(NULL);
 	sp_topo_pmus = was;
-	free(folder);
+	free(dir);
 	assert_int_equal(system(remove_pmus()), 0);
 	assert_true(find("PU", 0)->cpu_kind >= 0 && find("PU", 1)->cpu_kind >= 0);
 	assert_int_not_equal(find("PU", 0)->cpu_kind, find("PU", 1)->cpu_kind);

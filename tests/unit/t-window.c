@@ -418,12 +418,12 @@ static void rest(const struct look *l, bool stayed)
 
 	world.off &= broken == REST_KEPT ? NEVER : here;
 	if (!rests || client.restless || !here || !world.on || !(stayed || broken == REST_MOVED) ||
-	    !(sp_window_may_rest(&client.w) || broken == REST_OPEN))
+	    !(sp_window_may_switch_off(&client.w) || broken == REST_OPEN))
 		return;
 	for (uint32_t i = 0; i < world.n; i++)
 		copies[i] = l->plus[i];
 	if (broken != REST_UNTOLD)
-		sp_window_rest(&client.w, copies, l->here);
+		sp_window_switch_off(&client.w, copies, l->here);
 	memcpy(client.blind, l->blind, sizeof(client.blind));
 	client.w.before = broken == REST_WHOLE ? before : client.w.before;
 	swap(&chance, &other);
@@ -1016,11 +1016,11 @@ static void another_home(void **state)
 	sp_window_begin(&one, AT(500, 100), 0, 0);
 	moved(2000, AT(1499, 1099), AT(1500, 1103), NULL, 1);
 	expect(AT(997, 1003, 0), AT(997, 999, 0));
-	assert_false(sp_window_may_rest(&one));
+	assert_false(sp_window_may_switch_off(&one));
 	moved(2002, AT(1500, 1103), NULL, NULL, 1);
 	expect(AT(0, 2, 0), AT(0, 4, 0));
-	assert_true(sp_window_may_rest(&one));
-	sp_window_rest(&one, AT(1500, 1103), 1);
+	assert_true(sp_window_may_switch_off(&one));
+	sp_window_switch_off(&one, AT(1500, 1103), 1);
 	moved(2052, AT(1510, 1103), AT(1510, 1103), NULL, 0);
 	expect(AT(12, 38, 0), AT(10, 40, 0));
 }
@@ -1065,13 +1065,13 @@ static void replaced(void **state)
 	expect(AT(0, 8, 0), AT(0, 7, 0));
 	moved(21, AT(504, 8), NULL, NULL, N);
 	expect(AT(0, 0, 1), AT(0, 1, 0));
-	assert_false(sp_window_may_rest(&one));
+	assert_false(sp_window_may_switch_off(&one));
 	/* Counts that were proven on a replaced CPU are not open. */
 	sp_window_begin(&one, AT(504, 8), 0, N);
 	moved(5, AT(504, 13), NULL, NULL, 1);
-	assert_true(sp_window_may_rest(&one));
+	assert_true(sp_window_may_switch_off(&one));
 	sp_window_replace(&one, 1);
-	assert_true(sp_window_may_rest(&one));
+	assert_true(sp_window_may_switch_off(&one));
 }
 
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */

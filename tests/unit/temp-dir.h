@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char folder[40];
+static char dir[40];
 
 /* The folders above it, too. */
 static void put(const char *name, const char *text)
@@ -14,7 +14,7 @@ static void put(const char *name, const char *text)
 	char path[200], command[300];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s')\"", path);
 	assert_int_equal(system(command), 0);
 	f = fopen(path, "w");
@@ -27,8 +27,8 @@ static int fresh_folder(void **state)
 {
 	char *made;
 
-	strcpy(folder, "/tmp/sspapi-folder.XXXXXX");
-	made = mkdtemp(folder);
+	strcpy(dir, "/tmp/sspapi-folder.XXXXXX");
+	made = mkdtemp(dir);
 	assert_non_null(made);
 	return 0;
 }
@@ -37,7 +37,7 @@ static int folder_gone(void **state)
 {
 	char command[100];
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	return system(command);
 }
 

@@ -58,13 +58,13 @@ static bool is_left(const struct command *c, unsigned first, unsigned end, unsig
  * that of B if A has some. */
 static int add(struct command *c, unsigned side, struct sp_model *m)
 {
-	bool tells = !c->diff.side[side].n && (!side || c->diff.metrics.n);
-	struct sp_show show = { .m = m };
-	int e = sp_metrics_show(&c->metrics, tells ? c->verb : NULL, &show) ? 2 : 0;
+	bool has_metrics = !c->diff.side[side].n && (!side || c->diff.metrics.n);
+	struct sp_selection show = { .m = m };
+	int e = sp_metrics_show(&c->metrics, has_metrics ? c->verb : NULL, &show) ? 2 : 0;
 
 	if (e == 0) {
 		if (!c->diff.side[side].n)
-			sp_metrics_say(c->verb, &show);
+			sp_metrics_report(c->verb, &show);
 		e = sp_diff_add(&c->diff, side, m, c->level, show.metrics);
 		e = e < 0 ? error(c, strerror(-e), NULL) : 0;
 	}
@@ -105,7 +105,7 @@ static int add_side(struct command *c, unsigned side)
 
 		if (is_left(c, first, end, i))
 			continue;
-		if (sp_level_is_code(c->level) && c->diff.form != SP_DIFF_CSV)
+		if (sp_level_is_code(c->level) && c->diff.format != SP_DIFF_CSV)
 			sp_symbols_add(&f->model, c->verb, false);
 		e = add(c, side, &f->model);
 		if (e)
@@ -116,15 +116,15 @@ static int add_side(struct command *c, unsigned side)
 
 /* ---- the command line --------------------------------------------------------- */
 
-static bool take_form(struct command *c, const char *name)
+static bool take_format(struct command *c, const char *name)
 {
-	static const char *const forms[] = { [SP_DIFF_TEXT] = "text", [SP_DIFF_CSV] = "csv", [SP_DIFF_MARKDOWN] = "markdown" };
+	static const char *const formats[] = { [SP_DIFF_TEXT] = "text", [SP_DIFF_CSV] = "csv", [SP_DIFF_MARKDOWN] = "markdown" };
 	unsigned i = 0;
 
-	while (i < SP_COUNT(forms) && strcmp(name, forms[i]) != 0)
+	while (i < SP_COUNT(formats) && strcmp(name, formats[i]) != 0)
 		i++;
-	c->diff.form = i;
-	return i < SP_COUNT(forms);
+	c->diff.format = i;
+	return i < SP_COUNT(formats);
 }
 
 /* "1", "1%", "0.5 %" */
@@ -155,7 +155,7 @@ static int options(struct command *c, int argc, char **argv)
 			return 2;
 		if (letter == 'm' && !sp_metrics_wish(&c->metrics, optarg))
 			return error(c, "-m takes one file, or names of the usual metrics", optarg);
-		if (letter == 'f' && !take_form(c, optarg))
+		if (letter == 'f' && !take_format(c, optarg))
 			return error(c, "-f takes text, csv or markdown", optarg);
 		if (letter == 'F' && !take_limit(c, optarg))
 			return error(c, "--fail-above takes a percentage, as 1 or 0.5%", optarg);
@@ -222,7 +222,7 @@ static int compare(struct command *c)
 	e = check_events(c);
 	if (e)
 		return e;
-	if (c->diff.form == SP_DIFF_TEXT)
+	if (c->diff.format == SP_DIFF_TEXT)
 		sp_pager_start();
 	e = sp_diff_show(&c->diff, STDOUT_FILENO, bold);
 	sp_pager_wait();
@@ -236,7 +236,7 @@ int sp_cmd_diff(int argc, char **argv)
 
 	if (e)
 		return e;
-	c.file = sp_need(calloc(c.n_paths[0] + c.n_paths[1], sizeof(*c.file)));
+	c.file = sp_check_alloc(calloc(c.n_paths[0] + c.n_paths[1], sizeof(*c.file)));
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = open_side(&c, i);
 	if (e == 0 && c.diff.events)

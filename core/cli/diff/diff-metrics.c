@@ -66,14 +66,14 @@ int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, str
 			 const struct sp_level_row *total, uint32_t repeat)
 {
 	struct sp_metrics *t = levels->metrics;
-	struct sp_metric_sum *sums = sp_need(calloc(t->n_slots + 1, sizeof(*sums)));
+	struct sp_metric_sum *sums = sp_check_alloc(calloc(t->n_slots + 1, sizeof(*sums)));
 	uint32_t kinds = 0;
 	int e;
 
-	to->number = sp_need(calloc(t->n + 1, sizeof(*to->number)));
+	to->number = sp_check_alloc(calloc(t->n + 1, sizeof(*to->number)));
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i))
 		to->number[to->n++] = sp_names_number(names, t->at[i].name, strlen(t->at[i].name));
-	to->at = sp_need(calloc((uint64_t)(levels->n + 1) * to->n + 1, sizeof(*to->at)));
+	to->at = sp_check_alloc(calloc((uint64_t)(levels->n + 1) * to->n + 1, sizeof(*to->at)));
 	t->elapsed_ns = elapsed(levels->m, repeat);
 	for (uint32_t i = 0; i < levels->n; i++)
 		keep(to->at + (uint64_t)(i + 1) * to->n, t, &levels->row[i], levels->row[i].metric, levels->row[i].kinds);

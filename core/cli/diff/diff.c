@@ -90,7 +90,7 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 	static char text[1u << 17];	/* two paths of 64 frames */
 	struct sp_out o;
 
-	s->place = sp_need(calloc(s->levels.n + 1, sizeof(*s->place)));
+	s->place = sp_check_alloc(calloc(s->levels.n + 1, sizeof(*s->place)));
 	for (uint32_t r = 0; r < s->levels.n; r++) {
 		sp_memory_init(&o, text, sizeof(text));
 		position(&o, s, &s->levels.row[r]);
@@ -102,7 +102,7 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 
 static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
-	return sp_show_event(&(struct sp_show){ .m = m, .events = d->events }, e);
+	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
 }
 
 /* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs counted in unlike ones: they
@@ -114,12 +114,12 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		const char *name = sp_event_name(m, e, buf);
 		size_t n = sp_name_bytes(name);
-		uint32_t domain = m->event_domain ? m->event_domain[e] : 0, i = sp_names_number(&d->met, name, n);
+		uint32_t domain = m->event_domain ? m->event_domain[e] : 0, i = sp_names_number(&d->event_names, name, n);
 
-		d->met_in = sp_room(d->met_in, &d->met_room, i + 1, sizeof(*d->met_in));
-		if (name[n] || (domain && d->met_in[i] && d->met_in[i] != domain))
+		d->domain_of_event = sp_grow_array(d->domain_of_event, &d->n_domain_of_event, i + 1, sizeof(*d->domain_of_event));
+		if (name[n] || (domain && d->domain_of_event[i] && d->domain_of_event[i] != domain))
 			sp_names_number(&d->in_modes, name, n);
-		d->met_in[i] = domain ? domain : d->met_in[i];
+		d->domain_of_event[i] = domain ? domain : d->domain_of_event[i];
 	}
 	d->n_in_modes = d->in_modes.n;
 }
@@ -159,7 +159,7 @@ static void add_up(struct sp_diff_run *s)
 	struct sp_at_cpu at;
 
 	*t = (struct sp_level_row){ .component = -1, .process = -1, .machine = -1 };
-	t->total = sp_need(calloc(ne + 1, 2 * sizeof(int64_t) + 1));
+	t->total = sp_check_alloc(calloc(ne + 1, 2 * sizeof(int64_t) + 1));
 	t->exact = t->total + ne;
 	t->counted = (bool *)(t->exact + ne);
 	while (sp_model_next(m, &row))
@@ -184,7 +184,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m, const s
 	struct sp_diff_run *r;
 	int e;
 
-	s->run = sp_room(s->run, &s->room, s->n + 1, sizeof(*s->run));
+	s->run = sp_grow_array(s->run, &s->room, s->n + 1, sizeof(*s->run));
 	r = &s->run[s->n];
 	*r = (struct sp_diff_run){ .first = 0 };
 	m->only_run = n;
@@ -217,10 +217,10 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 {
 	struct sp_model *m = s->levels.m;
 
-	s->row = sp_need(calloc(d->positions.n, sizeof(*s->row)));
+	s->row = sp_check_alloc(calloc(d->positions.n, sizeof(*s->row)));
 	for (uint32_t r = 0; r < s->levels.n; r++)
 		s->row[s->place[r]] = r + 1;
-	s->event = sp_need(calloc(d->names.n + 1, sizeof(*s->event)));
+	s->event = sp_check_alloc(calloc(d->names.n + 1, sizeof(*s->event)));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (shows(d, m, e))
 			s->event[event_number(d, m, e)] = e + 1;
@@ -292,8 +292,8 @@ static struct value count_of(const struct sp_diff_side *s, uint32_t position, ui
 		sp_spread_add(&exact, sp_value_double(v.type, v.exact));
 	}
 	if (s->n > 1) {
-		v.v = sp_nearest(v.type, v.spread.mean);
-		v.exact = sp_nearest(v.type, exact.mean);
+		v.v = sp_round_to_type(v.type, v.spread.mean);
+		v.exact = sp_round_to_type(v.type, exact.mean);
 	}
 	return v;
 }
@@ -360,7 +360,7 @@ static bool look(struct sp_diff *d)
 {
 	bool any = false;
 
-	d->event_differs = sp_need(calloc(n_names(d) + 1, 1));
+	d->event_differs = sp_check_alloc(calloc(n_names(d) + 1, 1));
 	for (uint32_t p = d->positions.n; p-- > 0;)
 		for (uint32_t e = 0; e < n_names(d); e++) {
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
@@ -489,7 +489,7 @@ static void markdown_line(struct sp_text_list *l, const char *const *cell)
 
 static void line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
 {
-	if (d->form == SP_DIFF_MARKDOWN)
+	if (d->format == SP_DIFF_MARKDOWN)
 		markdown_line(l, cell);
 	else
 		sp_list_line(l, cell);
@@ -603,7 +603,7 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 	sp_out_char(o, '\n');
 }
 
-static void tell(struct sp_text_list *l, void *diff)
+static void add_rows(struct sp_text_list *l, void *diff)
 {
 	const struct sp_diff *d = diff;
 	const char *title[] = { d->side[0].run[0].levels.level->heading, "event", "A", "B", "B - A", "percent", "std dev A [%]", "B [%]" };
@@ -648,7 +648,7 @@ static bool any_has_grown(const struct sp_diff *d)
 	return false;
 }
 
-static void tell_growth(struct sp_out *o, const struct sp_diff *d)
+static void write_growth(struct sp_out *o, const struct sp_diff *d)
 {
 	char name[256];
 	double percent;
@@ -676,13 +676,13 @@ static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 	if (!any)
 		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n" : "nothing differs\n");
 	if (d->gate)
-		tell_growth(o, d);
+		write_growth(o, d);
 }
 
 int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 {
 	static char buffer[65536];
-	struct sp_show how = { .all = true, .bold = bold };
+	struct sp_selection how = { .all = true, .bold = bold };
 	bool any = look(d);
 	struct sp_out o;
 	struct sp_text_list l = { .o = &o, .n = n_columns(d) };
@@ -690,19 +690,19 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 
 	d->all_totals = !any || d->gate;
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	if (d->form == SP_DIFF_CSV) {
+	if (d->format == SP_DIFF_CSV) {
 		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
 		compare(d, NULL, &o);
 	} else {
 		head(&o, d, 0);
-		sp_out_text(&o, d->form == SP_DIFF_MARKDOWN ? "\n" : "");	/* else one paragraph */
+		sp_out_text(&o, d->format == SP_DIFF_MARKDOWN ? "\n" : "");	/* else one paragraph */
 		head(&o, d, 1);
-		if (d->form == SP_DIFF_MARKDOWN) {
+		if (d->format == SP_DIFF_MARKDOWN) {
 			sp_out_char(&o, '\n');
-			tell(&l, d);
+			add_rows(&l, d);
 			sp_out_char(&o, '\n');
 		} else {
-			sp_list_show(&o, &how, n_columns(d), true, "", tell, d);
+			sp_list_show(&o, &how, n_columns(d), true, "", add_rows, d);
 		}
 		below(&o, d, any);
 	}

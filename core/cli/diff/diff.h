@@ -13,7 +13,7 @@
 
 struct sp_diff {
 	const char *events;		/* of these only, E,E; NULL: all */
-	enum { SP_DIFF_TEXT, SP_DIFF_CSV, SP_DIFF_MARKDOWN } form;
+	enum { SP_DIFF_TEXT, SP_DIFF_CSV, SP_DIFF_MARKDOWN } format;
 	bool gate;			/* what has grown by more than so many percent fails; else what differs does */
 	double fail_above;
 	struct sp_diff_side {
@@ -33,8 +33,8 @@ struct sp_diff {
 	struct sp_names metrics;
 	struct sp_names in_modes;	/* events, of which the first n_in_modes are counted in several modes */
 	uint32_t n_in_modes;
-	struct sp_names met;		/* events by their own names, and in which mode a run counted them last */
-	uint32_t *met_in, met_room;
+	struct sp_names event_names;		/* events by their own names, and in which mode a run counted them last */
+	uint32_t *domain_of_event, n_domain_of_event;
 	double limit[2];		/* of total lines, of others: what is less probable by chance differs */
 	bool *event_differs, marks;
 	bool all_totals;		/* also of events that differ nowhere */

@@ -8,8 +8,8 @@
 
 static void summary(const struct sp_doctor *d)
 {
-	if (d->in_the_way)
-		printf("\n%u %s in the way of counts", d->in_the_way, d->in_the_way == 1 ? "thing stands" : "things stand");
+	if (d->n_blocking)
+		printf("\n%u %s in the way of counts", d->n_blocking, d->n_blocking == 1 ? "thing stands" : "things stand");
 	else
 		printf("\nNothing was found that keeps counts away");
 	if (d->worth)
@@ -35,7 +35,7 @@ int sp_cmd_doctor(int argc, char **argv)
 	if (argc > optind + 1)
 		return sp_complain(2, d.verb, "name one program, without its arguments", argv[optind + 1]);
 	if (argc == optind + 1) {
-		r = sp_program_look(&program, argv[optind]);
+		r = sp_program_inspect(&program, argv[optind]);
 		if (r < 0)
 			return sp_complain(1, d.verb, sp_program_why(&program, r, text, sizeof(text)), argv[optind]);
 		d.program = &program;
@@ -45,7 +45,7 @@ int sp_cmd_doctor(int argc, char **argv)
 	sp_doctor_papi(&d);
 	sp_doctor_kernel(&d);
 	sp_doctor_limits(&d);
-	sp_doctor_ours(&d);
+	sp_doctor_sspapi(&d);
 	summary(&d);
-	return check && d.in_the_way;
+	return check && d.n_blocking;
 }

@@ -26,7 +26,7 @@ static void show(struct sp_doctor *d, char kind, const char *text)
 		    { '3', "-    ", "" } };
 
 	d->worth += kind == '1';
-	d->in_the_way += kind == '2';
+	d->n_blocking += kind == '2';
 	for (unsigned i = 0; i < SP_COUNT(marks); i++)
 		if (marks[i].kind == kind)
 			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word, d->colour ? "\033[0m" : "");
@@ -38,7 +38,7 @@ static void show(struct sp_doctor *d, char kind, const char *text)
 	free(plain);
 }
 
-static void say(struct sp_doctor *d, char kind, const char *format, va_list more)
+static void write_finding(struct sp_doctor *d, char kind, const char *format, va_list more)
 {
 	char text[1500] = { kind };
 	size_t n;
@@ -56,21 +56,21 @@ static void say(struct sp_doctor *d, char kind, const char *format, va_list more
 	sp_write_all(d->to, text, n);
 }
 
-void sp_doctor_say(struct sp_doctor *d, enum sp_finding f, const char *format, ...)
+void sp_doctor_report(struct sp_doctor *d, enum sp_finding f, const char *format, ...)
 {
 	va_list more;
 
 	va_start(more, format);
-	say(d, (char)('0' + f), format, more);
+	write_finding(d, (char)('0' + f), format, more);
 	va_end(more);
 }
 
-void sp_doctor_mend(struct sp_doctor *d, const char *format, ...)
+void sp_doctor_fix(struct sp_doctor *d, const char *format, ...)
 {
 	va_list more;
 
 	va_start(more, format);
-	say(d, '>', format, more);
+	write_finding(d, '>', format, more);
 	va_end(more);
 }
 
@@ -82,15 +82,15 @@ void sp_doctor_head(struct sp_doctor *d, const char *title)
 	free(plain);
 }
 
-struct apart {
+struct child_part {
 	struct sp_doctor *d;
 	void (*part)(struct sp_doctor *, void *);
 	void *arg;
 };
 
-static void in_child(void *apart, int to)
+static void in_child(void *child_part, int to)
 {
-	struct apart *a = apart;
+	struct child_part *a = child_part;
 
 	a->d->to = to;
 	a->part(a->d, a->arg);
@@ -113,11 +113,11 @@ void sp_doctor_software(struct sp_doctor *d)
 	sp_write_all(d->to, line, sizeof(line));
 }
 
-void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)
+void sp_doctor_run_in_child(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)
 {
-	struct apart a = { d, part, arg };
-	const char *how = sp_apart(in_child, &a, relay, d);
+	struct child_part a = { d, part, arg };
+	const char *how = sp_run_in_child(in_child, &a, relay, d);
 
 	if (how)
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s %s", what, how);
+		sp_doctor_report(d, SP_BLOCKING, "%s %s", what, how);
 }

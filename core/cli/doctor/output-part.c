@@ -7,7 +7,7 @@
 #include "doctor.h"
 
 /* Cuts path down to the last folder of it that is there: 0, or -errno. */
-static int nearest_folder(char *path)
+static int find_nearest_dir(char *path)
 {
 	struct stat s;
 	char *slash;
@@ -23,17 +23,17 @@ static int nearest_folder(char *path)
 }
 
 /* Modes do not tell it all (/proc, a file system that is full or read-only): something is made, and taken away. */
-static int try_folder(const char *folder)
+static int try_dir(const char *dir)
 {
 	char name[SP_CONF_PATH + 32];
-	struct sp_folder seen;
+	struct sp_parent_dir seen;
 	int r;
 
-	snprintf(name, sizeof(name), "%s/.sspapi-doctor.XXXXXX", folder);
-	r = sp_folder_open(&seen, name, SP_FOLDER_THERE);
+	snprintf(name, sizeof(name), "%s/.sspapi-doctor.XXXXXX", dir);
+	r = sp_parent_dir_open(&seen, name, SP_PARENT_DIR_EXISTING);
 	if (r < 0)
 		return r;
-	sp_folder_close(&seen);
+	sp_parent_dir_close(&seen);
 	return mkdtemp(name) && rmdir(name) == 0 ? 0 : -errno;
 }
 
@@ -41,36 +41,36 @@ static int try_folder(const char *folder)
 static int expand(const struct sp_doctor *d, const struct sp_conf *conf, char path[SP_CONF_PATH])
 {
 	const char *program = d->name ? d->name : "program";
-	char host[65] = "", folder[SP_CONF_PATH];
-	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)getpid() };
+	char host[65] = "", dir[SP_CONF_PATH];
+	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .dir = dir, .rank = sp_conf_rank(), .pid = (int)getpid() };
 
 	gethostname(host, sizeof(host) - 1);
-	if (!getcwd(folder, sizeof(folder)))
+	if (!getcwd(dir, sizeof(dir)))
 		return -errno;
-	if (strcmp(folder, "/") == 0)
-		*folder = 0;
+	if (strcmp(dir, "/") == 0)
+		*dir = 0;
 	who.program = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
 	return sp_output_expand(path, SP_CONF_PATH, conf->output, &who);
 }
 
 void sp_doctor_output(struct sp_doctor *d, const struct sp_conf *conf)
 {
-	char path[SP_CONF_PATH] = "", folder[SP_CONF_PATH];
+	char path[SP_CONF_PATH] = "", dir[SP_CONF_PATH];
 	int r;
 
 	if (conf->disable || strcmp(conf->output, "-") == 0)
 		return;
 	r = expand(d, conf, path);
-	strcpy(folder, path);
+	strcpy(dir, path);
 	if (r == 0 && sp_output_is_special(path))
 		r = access(path, W_OK) < 0 ? -errno : 0;
-	else if (r == 0 && (r = nearest_folder(folder)) == 0)
-		r = try_folder(folder);
+	else if (r == 0 && (r = find_nearest_dir(dir)) == 0)
+		r = try_dir(dir);
 	if (r == 0) {
-		sp_doctor_say(d, SP_GOOD, "dumps can be written: %s", conf->output);
+		sp_doctor_report(d, SP_GOOD, "dumps can be written: %s", conf->output);
 		return;
 	}
-	sp_doctor_say(d, SP_IN_THE_WAY, "no dump can be written to %s (%s)%s", r == -ENAMETOOLONG ? conf->output : path, sp_folder_why(r) ?: strerror(-r),
+	sp_doctor_report(d, SP_BLOCKING, "no dump can be written to %s (%s)%s", r == -ENAMETOOLONG ? conf->output : path, sp_parent_dir_error(r) ?: strerror(-r),
 		      conf->output_set ? ", which SSPAPI_OUTPUT says" : ", and SSPAPI_OUTPUT is not set");
-	sp_doctor_mend(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file where you may write");
+	sp_doctor_fix(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file where you may write");
 }

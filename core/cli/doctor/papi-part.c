@@ -1,6 +1,6 @@
 /* papi-part.c: libpapi as it answers here: version, linking, components, a count.
  *
- * All of it in a child (sp_doctor_apart): libpapi may be of any version, and crash.
+ * All of it in a child (sp_doctor_run_in_child): libpapi may be of any version, and crash.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 /* What to do for a component that is off, where something can be done. */
 static const struct {
-	const char *name, *mend;
-} mends[] = {
+	const char *name, *fix;
+} fixes[] = {
 	{ "perf_event", "see below what the kernel allows" },
 	{ "perf_event_uncore", "uncore counters need perf_event_paranoid 0 or CAP_PERFMON, and a machine that is no VM" },
 	{ "rapl", "reads /dev/cpu/*/msr or the perf power PMU: root, or the component powercap" },
@@ -49,53 +49,53 @@ static bool has_counters(void)
 	return error != -ENOENT && error != -EOPNOTSUPP;
 }
 
-static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
+static void report_off(struct sp_doctor *d, const struct sp_probe_component *c)
 {
-	enum sp_finding f = strcmp(c->name, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
+	enum sp_finding f = strcmp(c->name, "perf_event") == 0 ? SP_BLOCKING : SP_PLAIN;
 
-	sp_doctor_say(d, f, "component %.128s is off: %.1000s", c->name, c->off);
-	if (f == SP_IN_THE_WAY && strstr(c->off, "no default PMU")) {
-		sp_doctor_mend(d, "%s", has_counters() ? unknown_cpu : no_counters);
+	sp_doctor_report(d, f, "component %.128s is off: %.1000s", c->name, c->off);
+	if (f == SP_BLOCKING && strstr(c->off, "no default PMU")) {
+		sp_doctor_fix(d, "%s", has_counters() ? unknown_cpu : no_counters);
 		return;
 	}
-	for (unsigned i = 0; i < SP_COUNT(mends); i++)
-		if (strcmp(mends[i].name, c->name) == 0)
-			sp_doctor_mend(d, "%s", mends[i].mend);
+	for (unsigned i = 0; i < SP_COUNT(fixes); i++)
+		if (strcmp(fixes[i].name, c->name) == 0)
+			sp_doctor_fix(d, "%s", fixes[i].fix);
 }
 
-static void perf_event(struct sp_doctor *d, const struct sp_asked_component *c)
+static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)
 {
-	sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events", c->counters, c->presets, c->natives);
+	sp_doctor_report(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events", c->counters, c->presets, c->natives);
 	if (c->presets)
 		return;
-	sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
+	sp_doctor_report(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
 	if (!has_counters())
-		sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
+		sp_doctor_fix(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
 	else
-		sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
+		sp_doctor_fix(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
 				  "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
 }
 
-static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
+static void components(struct sp_doctor *d, const struct sp_probe_papi *p)
 {
-	struct sp_asked_component c;
+	struct sp_probe_component c;
 
 	for (int i = 0; i < p->PAPI_num_components(); i++) {
-		if (!sp_asked_component(p, i, &c))
+		if (!sp_probe_component(p, i, &c))
 			continue;
 		if (c.waits)
-			sp_doctor_say(d, SP_PLAIN, "component %.128s waits until it is first used", c.name);
+			sp_doctor_report(d, SP_PLAIN, "component %.128s waits until it is first used", c.name);
 		else if (c.off)
-			say_off(d, &c);
+			report_off(d, &c);
 		else if (strcmp(c.name, "perf_event") == 0)
 			perf_event(d, &c);
 		else
-			sp_doctor_say(d, SP_GOOD, "component %.128s is on: %d native events", c.name, c.natives);
+			sp_doctor_report(d, SP_GOOD, "component %.128s is on: %d native events", c.name, c.natives);
 	}
 }
 
 /* Does a set of this one event start, count and stop?  d: who says so; NULL: nobody. */
-static bool counts(struct sp_doctor *d, const struct sp_asked_papi *p, const char *name)
+static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const char *name)
 {
 	int set = PAPI_NULL, code = 0, r = p->PAPI_create_eventset(&set);
 	const char *failed = "PAPI_create_eventset";
@@ -119,37 +119,37 @@ static bool counts(struct sp_doctor *d, const struct sp_asked_papi *p, const cha
 	if (!d)
 		return r == PAPI_OK && value;
 	if (r == PAPI_OK)
-		sp_doctor_say(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
+		sp_doctor_report(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
 	else
-		sp_doctor_say(d, SP_WORTH, "%s does not count: %s gives %s", name, failed, p->PAPI_strerror(r));
+		sp_doctor_report(d, SP_WORTH, "%s does not count: %s gives %s", name, failed, p->PAPI_strerror(r));
 	return r == PAPI_OK && value;
 }
 
-static void ask(struct sp_doctor *d, void *arg)
+static void query(struct sp_doctor *d, void *arg)
 {
-	struct sp_asked_papi p = { 0 };
-	const char *wrong = sp_asked_load(&p, d->papi);
+	struct sp_probe_papi p = { 0 };
+	const char *wrong = sp_probe_load(&p, d->papi);
 	int r;
 
 	(void)arg;
 	if (wrong) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi cannot be used: %s: %s", d->papi, wrong);
-		sp_doctor_mend(d, "install what libpapi needs, or put its folder into LD_LIBRARY_PATH");
+		sp_doctor_report(d, SP_BLOCKING, "libpapi cannot be used: %s: %s", d->papi, wrong);
+		sp_doctor_fix(d, "install what libpapi needs, or put its folder into LD_LIBRARY_PATH");
 		return;
 	}
-	r = sp_asked_init(&p, d->papi);
+	r = sp_probe_init(&p, d->papi);
 	if (r <= 0) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s: PAPI_library_init fails: %s", d->papi,
+		sp_doctor_report(d, SP_BLOCKING, "%s: PAPI_library_init fails: %s", d->papi,
 			      p.version ? p.PAPI_strerror(r) : "its version cannot be told");
-		sp_doctor_mend(d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
+		sp_doctor_fix(d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
 		return;
 	}
-	sp_doctor_say(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
+	sp_doctor_report(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
 		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
 		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
-	if (!sp_asked_each(&p, calls_itself_openly)) {
-		sp_doctor_say(d, SP_WORTH, "this libpapi is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
-		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without -Bsymbolic");
+	if (!sp_probe_each(&p, calls_itself_openly)) {
+		sp_doctor_report(d, SP_WORTH, "this libpapi is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
+		sp_doctor_fix(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without -Bsymbolic");
 	}
 	components(d, &p);
 	if (counts(counts(d, &p, "PAPI_TOT_INS") ? NULL : d, &p, "perf::PAGE-FAULTS"))
@@ -163,9 +163,9 @@ void sp_doctor_papi(struct sp_doctor *d)
 	sp_program_libpapi(d->papi);
 	sp_doctor_head(d, "libpapi");
 	if (*d->papi) {
-		sp_doctor_apart(d, d->papi, ask, NULL);
+		sp_doctor_run_in_child(d, d->papi, query, NULL);
 		return;
 	}
-	sp_doctor_say(d, SP_IN_THE_WAY, "the loader finds no libpapi");
-	sp_doctor_mend(d, "install PAPI (Debian, Ubuntu: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
+	sp_doctor_report(d, SP_BLOCKING, "the loader finds no libpapi");
+	sp_doctor_fix(d, "install PAPI (Debian, Ubuntu: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
 }

@@ -13,7 +13,7 @@ int sp_cmd_env(int argc, char **argv)
 		const char *value = getenv(row->name);
 
 		printf("%s=", row->name);
-		sp_put_plain(stdout, value ? value : "");
+		sp_print_plain(stdout, value ? value : "");
 		printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values, row->fallback);
 	}
 	return 0;

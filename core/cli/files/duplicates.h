@@ -6,7 +6,7 @@
 #include "../tool/key-index.h"
 
 struct sp_once {
-	struct sp_digest self;		/* of host, boot, PID namespace, pid and start: exec begins another; 0: not known */
+	struct sp_digest identity;		/* of host, boot, PID namespace, pid and start: exec begins another; 0: not known */
 	uint64_t much[3];		/* calls and readings, how it ended, when: more is more complete */
 };
 

@@ -94,7 +94,7 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 	got = sp_file_read(fd, f->bytes, (uint64_t)s.st_size, 0);
 	if (got < 0)
 		return (int)got;
-	f->image = (struct sp_image){ .base = f->bytes, .bytes = (uint64_t)got };
+	f->reader = (struct sp_store_reader){ .base = f->bytes, .bytes = (uint64_t)got };
 	h = (const struct sp_header *)f->bytes;
 	*cut = (uint64_t)got >= offsetof(struct sp_header, kept.events) && h->used > (uint64_t)got && !h->torn;
 	return 0;
@@ -110,18 +110,18 @@ long sp_file_first(const char *path, int flags, void *to, size_t n)
 }
 
 /* What it is by its first bytes, if it can be told: a dump for people or programs, a text; or NULL. */
-static const char *form_of(const char *path)
+static const char *format_of(const char *path)
 {
-	static const struct { const char *begins, *form; } forms[] = {
+	static const struct { const char *begins, *format; } formats[] = {
 		{ "{\"format\": \"sspapi-dump\"", "a JSON dump" },
 		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" }, { "\177ELF", "a program" },
 	};
 	char first[64] = "";
 	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
 
-	for (unsigned i = 0; n > 0 && i < SP_COUNT(forms); i++)
-		if (strncmp(first, forms[i].begins, strlen(forms[i].begins)) == 0)
-			return forms[i].form;
+	for (unsigned i = 0; n > 0 && i < SP_COUNT(formats); i++)
+		if (strncmp(first, formats[i].begins, strlen(formats[i].begins)) == 0)
+			return formats[i].format;
 	if (n == 0)
 		return "empty";
 	for (long i = 0; i < n; i++)
@@ -135,20 +135,20 @@ static const char *form_of(const char *path)
 static const char *not_a_store(const char *path)
 {
 	static char text[SP_CONF_PATH + 200];
-	const char *form = form_of(path);
+	const char *format = format_of(path);
 	struct stat s;
 	char store[SP_CONF_PATH] = "";
 
-	if (!form)
+	if (!format)
 		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder, not a store: name a file in it" : "not a store of sspapi, or damaged";
-	if (strcmp(form, "empty") == 0)
+	if (strcmp(format, "empty") == 0)
 		return "empty: no counts are in it";
-	if (sp_output_name_for(store, sizeof(store), path, sp_view_of(SP_FORM_store)) == 0 && access(store, R_OK) == 0)
-		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
-	else if (strcmp(form, "a program") == 0 || strcmp(form, "a script") == 0)
-		snprintf(text, sizeof(text), "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", form);
+	if (sp_output_name_for(store, sizeof(store), path, sp_format_writer_of(SP_FORMAT_store)) == 0 && access(store, R_OK) == 0)
+		snprintf(text, sizeof(text), "%s, not a store: that is %s", format, store);
+	else if (strcmp(format, "a program") == 0 || strcmp(format, "a script") == 0)
+		snprintf(text, sizeof(text), "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", format);
 	else
-		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when the program runs", form);
+		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when the program runs", format);
 	return text;
 }
 
@@ -188,12 +188,12 @@ static void until_last_reading(struct sp_model *m)
 	}
 }
 
-bool sp_may_run(const struct sp_header *h, const struct sp_image *image)
+bool sp_may_run(const struct sp_header *h, const struct sp_store_reader *reader)
 {
 	char host[65] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return sp_live_may_run(h, strcmp(sp_image_text(image, h->process.host), host) == 0);
+	return sp_live_may_run(h, strcmp(sp_store_reader_text(reader, h->process.host), host) == 0);
 }
 
 void sp_unfinished(struct sp_model *m)
@@ -203,7 +203,7 @@ void sp_unfinished(struct sp_model *m)
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct sp_header *h = sp_process_header(m, i);
 
-		m->n_killed += h->end == SP_END_NONE && !sp_may_run(h, m->image);
+		m->n_killed += h->end == SP_END_NONE && !sp_may_run(h, m->reader);
 	}
 }
 
@@ -221,7 +221,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 	}
 	sp_close(fd);
 	if (r == 0)
-		r = sp_model_open(&f->model, &f->image);
+		r = sp_model_open(&f->model, &f->reader);
 	if (r < 0) {
 		free(f->bytes);
 		return r;

@@ -6,7 +6,7 @@
 /* A store's file, read whole (never mapped: somebody may truncate it meanwhile) and
  * opened.  0, or a message is out and 1. */
 struct sp_file {
-	struct sp_image image;
+	struct sp_store_reader reader;
 	struct sp_model model;
 	unsigned char *bytes;
 	uint64_t mapped;		/* bytes is a mapping of that many; 0: of malloc */
@@ -37,4 +37,4 @@ void sp_unfinished(struct sp_model *m);
 void sp_file_close(struct sp_file *f);
 
 /* May the process of this header, whose texts are the image's, still run on this host? */
-bool sp_may_run(const struct sp_header *h, const struct sp_image *image);
+bool sp_may_run(const struct sp_header *h, const struct sp_store_reader *reader);

@@ -11,8 +11,8 @@
 
 static void add(struct sp_runs *r, const char *path)
 {
-	r->path = sp_room(r->path, &r->room, r->n + 1, sizeof(*r->path));
-	r->path[r->n++] = sp_need(strdup(path));
+	r->path = sp_grow_array(r->path, &r->room, r->n + 1, sizeof(*r->path));
+	r->path[r->n++] = sp_check_alloc(strdup(path));
 }
 
 static int is_store(const struct dirent *e)
@@ -23,7 +23,7 @@ static int is_store(const struct dirent *e)
 	return *name != '.' && n > strlen(EXTENSION) && strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
 }
 
-static bool is_folder(const char *path)
+static bool is_dir(const char *path)
 {
 	struct stat s;
 
@@ -31,22 +31,22 @@ static bool is_folder(const char *path)
 }
 
 /* The stores of a folder; how many, or -errno. */
-static int add_folder(struct sp_runs *r, const char *folder)
+static int add_dir(struct sp_runs *r, const char *dir)
 {
 	struct dirent **found;
-	int n = scandir(folder, &found, is_store, versionsort), added = 0;
-	size_t end = strlen(folder);
+	int n = scandir(dir, &found, is_store, versionsort), added = 0;
+	size_t end = strlen(dir);
 
 	if (n < 0)
 		return -errno;
-	while (end > 1 && folder[end - 1] == '/')
+	while (end > 1 && dir[end - 1] == '/')
 		end--;
 	for (int i = 0; i < n; i++) {
 		char *path;
 
-		if (asprintf(&path, "%.*s/%s", (int)end, folder, found[i]->d_name) < 0)
-			path = sp_need(NULL);
-		if (!is_folder(path)) {
+		if (asprintf(&path, "%.*s/%s", (int)end, dir, found[i]->d_name) < 0)
+			path = sp_check_alloc(NULL);
+		if (!is_dir(path)) {
 			add(r, path);
 			added++;
 		}
@@ -66,9 +66,9 @@ static bool header_of(const char *path, struct sp_header *h)
 }
 
 /* A run of fewer ranks than the one before leaves the others' files where they are. */
-static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *folder)
+static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *dir)
 {
-	uint64_t last = 0, *end = sp_need(calloc(r->n + 1, sizeof(*end)));
+	uint64_t last = 0, *end = sp_check_alloc(calloc(r->n + 1, sizeof(*end)));
 	unsigned before = 0;
 	char text[160];
 	struct sp_header h;
@@ -86,7 +86,7 @@ static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *f
 		return;
 	snprintf(text, sizeof(text), "%u of %u processes ended before the last one began: files of an earlier run may be among them",
 		 before, r->n);
-	sp_complain(0, verb, text, folder);
+	sp_complain(0, verb, text, dir);
 }
 
 /* ---- the newest run -------------------------------------------------------- */
@@ -116,11 +116,11 @@ static int64_t newest_of(const struct sp_runs *r, const char **path)
 
 static int is_ranks(const struct dirent *e)
 {
-	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_folder(e->d_name);
+	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_dir(e->d_name);
 }
 
 /* Folders of ranks: the stores of the newest, if it is newer than `than`. */
-static void take_newer_folder(struct sp_runs *r, int64_t than)
+static void take_newer_dir(struct sp_runs *r, int64_t than)
 {
 	struct dirent **found;
 	int n = scandir(".", &found, is_ranks, versionsort);
@@ -129,10 +129,10 @@ static void take_newer_folder(struct sp_runs *r, int64_t than)
 		struct sp_runs of = { 0 };
 		const char *path;
 
-		if (add_folder(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
+		if (add_dir(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
 			than = newest_of(&of, &path);
 			*r = of;
-			r->shown = sp_need(strdup(found[i]->d_name));
+			r->shown = sp_check_alloc(strdup(found[i]->d_name));
 		}
 		free(found[i]);
 	}
@@ -189,7 +189,7 @@ static void job_of(char job[64], const char *path, const struct sp_header *h)
 
 /* Ranks of a job's step run at the same time, but for how long a launcher takes. */
 #define BETWEEN_NS 2000000000ull
-static bool is_near(const struct sp_header *a, const struct sp_header *b)
+static bool is_same_run(const struct sp_header *a, const struct sp_header *b)
 {
 	return a->process.start_ns <= b->process.end_ns + BETWEEN_NS && b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
 }
@@ -199,7 +199,7 @@ static bool is_other_rank(const char *newest, const struct sp_header *of, const 
 {
 	char a[64], b[64];
 
-	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank || !is_near(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
+	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank || !is_same_run(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
 		return false;
 	job_of(a, newest, of);
 	job_of(b, path, h);
@@ -231,7 +231,7 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 /* The names as a shell reads them; to be freed. */
 static char *words(char *const *name, unsigned n)
 {
-	char *text = sp_need(malloc(WORDS_MOST));
+	char *text = sp_check_alloc(malloc(WORDS_MOST));
 	struct sp_out o;
 
 	sp_memory_init(&o, text, WORDS_MOST);
@@ -249,10 +249,10 @@ static int find_newest(struct sp_runs *r, const char *verb)
 	char *here;
 	int64_t age;
 
-	if (add_folder(r, ".") < 0)
+	if (add_dir(r, ".") < 0)
 		return sp_complain(1, verb, strerror(errno), ".");
 	age = newest_of(r, &newest);
-	take_newer_folder(r, age);
+	take_newer_dir(r, age);
 	if (!r->n)
 		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
 	if (!r->shown) {
@@ -260,7 +260,7 @@ static int find_newest(struct sp_runs *r, const char *verb)
 			return sp_complain(1, verb, "cannot be read", r->path[0]);
 		keep_run_of(r, verb, newest);
 		here = r->path[0] + strlen("./");
-		r->shown = r->n == 1 ? words(&here, 1) : sp_need(strdup(""));
+		r->shown = r->n == 1 ? words(&here, 1) : sp_check_alloc(strdup(""));
 	} else {
 		doubt_ranks(r, verb, r->shown);
 		r->shown = words(&r->shown, 1);
@@ -274,11 +274,11 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 	if (!n)
 		return find_newest(r, verb);
 	for (unsigned i = 0; i < n; i++) {
-		int added = is_folder(arg[i]) ? add_folder(r, arg[i]) : 1;
+		int added = is_dir(arg[i]) ? add_dir(r, arg[i]) : 1;
 
 		if (added < 1)
 			return sp_complain(1, verb, added ? strerror(-added) : "no store (*" EXTENSION ") is in this folder", arg[i]);
-		if (!is_folder(arg[i]))
+		if (!is_dir(arg[i]))
 			add(r, arg[i]);
 		else if (n == 1)
 			doubt_ranks(r, verb, arg[i]);

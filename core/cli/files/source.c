@@ -20,7 +20,7 @@ static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *ro
 
 	if (bytes > *room || *room > KEPT) {
 		free(*to);
-		*to = sp_need(calloc(1, bytes ? bytes : 1));
+		*to = sp_check_alloc(calloc(1, bytes ? bytes : 1));
 		*room = bytes;
 	} else {
 		memset(*to, 0, bytes);
@@ -85,9 +85,9 @@ int sp_source_open(struct sp_source *s, const char *path)
 		return e;
 	}
 	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
-		const struct sp_image image = { .base = s->front, .bytes = s->h.compact.members ? s->h.compact.machines : s->bytes };
+		const struct sp_store_reader reader = { .base = s->front, .bytes = s->h.compact.members ? s->h.compact.machines : s->bytes };
 
-		if (sp_may_run(&s->h, &image)) {
+		if (sp_may_run(&s->h, &reader)) {
 			sp_source_close(s);
 			return -EBUSY;
 		}
@@ -98,9 +98,9 @@ int sp_source_open(struct sp_source *s, const char *path)
 
 static void forget(struct sp_source *s)
 {
-	if (s->opened)
+	if (s->is_open)
 		sp_model_close(&s->model);
-	s->opened = false;
+	s->is_open = false;
 }
 
 void sp_source_close(struct sp_source *s)
@@ -148,7 +148,7 @@ static int read_member(struct sp_source *s)
 	h->compact.members = s->next;
 	h->compact.machines = h->topology = 0;
 	((struct sp_member *)s->part)->next = 0;
-	s->image = (struct sp_image){ .base = s->front, .bytes = s->h.compact.machines, .part = s->part,
+	s->reader = (struct sp_store_reader){ .base = s->front, .bytes = s->h.compact.machines, .part = s->part,
 				      .part_at = s->next, .part_bytes = p.extent };
 	s->at = s->next;
 	s->machine = p.machine;
@@ -169,15 +169,15 @@ int sp_source_next(struct sp_source *s)
 		if (e < 0)
 			return e;
 	} else {
-		s->image = (struct sp_image){ .base = s->front, .bytes = s->bytes };
+		s->reader = (struct sp_store_reader){ .base = s->front, .bytes = s->bytes };
 		s->at = 0;
 		s->machine = 0;
 		s->plain_given = true;
 	}
-	e = sp_model_open(&s->model, &s->image);
+	e = sp_model_open(&s->model, &s->reader);
 	if (e < 0)
 		return e;
-	s->opened = true;
+	s->is_open = true;
 	sp_unfinished(&s->model);
 	if (s->model.tally.damaged || s->model.n_processes != 1)
 		return -EINVAL;

@@ -19,12 +19,12 @@ struct sp_source {
 
 	int fd;				/* private to source.c, as all below; -1: not open */
 	uint64_t bytes;			/* of the file */
-	struct sp_image image;
+	struct sp_store_reader reader;
 	struct sp_digest front_digest;
 	unsigned char *front, *part;
 	uint64_t front_room, part_room;
 	sp_off next;
-	bool opened, plain_given;
+	bool is_open, plain_given;
 };
 
 /* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno:

@@ -22,7 +22,7 @@ struct list {
 };
 
 /* As much of a text as fits into what is left of a line. */
-static void put_text(const struct list *l, size_t used, const char *text)
+static void add_text(const struct list *l, size_t used, const char *text)
 {
 	char *plain = sp_plain(text);
 	size_t n = strcspn(plain, "\n");
@@ -33,14 +33,14 @@ static void put_text(const struct list *l, size_t used, const char *text)
 	free(plain);
 }
 
-static void put(struct list *l, const char *name, const char *perf, const char *text)
+static void add_line(struct list *l, const char *name, const char *perf, const char *text)
 {
 	char *plain = sp_plain(name);
 	int used;
 
 	if (*l->head) {
 		fputs(l->n ? "\n" : "", stdout);
-		sp_put_plain(stdout, l->head);
+		sp_print_plain(stdout, l->head);
 		puts(":");
 	}
 	*l->head = 0;
@@ -49,7 +49,7 @@ static void put(struct list *l, const char *name, const char *perf, const char *
 	free(plain);
 	if (perf)
 		used += printf("%-24s  ", perf);
-	put_text(l, (size_t)used, text);
+	add_text(l, (size_t)used, text);
 }
 
 static void head(struct list *l, const char *text)
@@ -64,12 +64,12 @@ static void is_off(struct list *l, const char *name, const char *why)
 	char *names = NULL;
 
 	if (!last || strcmp(last->why, why) != 0) {
-		l->off = sp_room(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
+		l->off = sp_grow_array(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
 		last = &l->off[l->n_off - 1];
 		snprintf(last->why, sizeof(last->why), "%s", why);
 	}
 	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "", name) < 0)
-		sp_need(NULL);
+		sp_check_alloc(NULL);
 	free(last->names);
 	last->names = names;
 }
@@ -94,7 +94,7 @@ static void kernels(struct list *l, bool software, const char *title)
 		if (why)
 			is_off(l, e->perf, why);
 		else
-			put(l, name, perf, e->description);
+			add_line(l, name, perf, e->description);
 	}
 	*l->head = 0;
 }
@@ -105,7 +105,7 @@ static bool is_modifier(const char *name)
 	return strrchr(name, '=') && strrchr(name, '=') > strrchr(name, ':');
 }
 
-static void told(void *list, enum sp_listed which, const char *name, const char *text)
+static void print_event(void *list, enum sp_listed which, const char *name, const char *text)
 {
 	struct list *l = list;
 
@@ -119,7 +119,7 @@ static void told(void *list, enum sp_listed which, const char *name, const char 
 	} else if (l->of_cpu && l->no_counters) {
 		l->uncounted += which == SP_LISTED_EVENT;
 	} else if (which == SP_LISTED_EVENT || !is_modifier(name)) {
-		put(l, name, NULL, text);
+		add_line(l, name, NULL, text);
 	}
 }
 
@@ -140,7 +140,7 @@ int sp_cmd_list(int argc, char **argv)
 	kernels(&l, false, "the CPU's by the kernel's names, as PAPI and perf call them");
 	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_counters());
 	sp_program_libpapi(papi);
-	wrong = sp_list_papi(papi, l.word, told, &l);
+	wrong = sp_list_papi(papi, l.word, print_event, &l);
 	if (wrong)
 		is_off(&l, "PAPI's events", wrong);
 	if (l.uncounted) {
@@ -151,14 +151,14 @@ int sp_cmd_list(int argc, char **argv)
 	}
 	if (!l.n) {
 		fputs("no event that can be counted here has '", stdout);
-		sp_put_plain(stdout, l.word ? l.word : "");
+		sp_print_plain(stdout, l.word ? l.word : "");
 		puts("' in its name or text");
 	}
 	for (uint32_t i = 0; i < l.n_off; i++) {
 		fputs(i ? "  " : "\nnot here:\n  ", stdout);
-		sp_put_plain(stdout, l.off[i].names);
+		sp_print_plain(stdout, l.off[i].names);
 		fputs(": ", stdout);
-		sp_put_plain(stdout, l.off[i].why);
+		sp_print_plain(stdout, l.off[i].why);
 		putchar('\n');
 	}
 	sp_pager_wait();

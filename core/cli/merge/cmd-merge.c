@@ -45,7 +45,7 @@ int sp_cmd_merge(int argc, char **argv)
 	struct sp_merge job = { .verb = argv[0] };
 	struct sp_runs runs;
 	const char *out = NULL;
-	const struct sp_form *form;
+	const struct sp_format *format;
 	int c, e;
 
 	while ((c = sp_option(argc, argv, "o:", NULL, NULL)) != -1) {
@@ -56,8 +56,8 @@ int sp_cmd_merge(int argc, char **argv)
 	if (!out || !*out)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
 	/* What "run" and "recover" would take as a wish for another form. */
-	form = sp_form_by_extension(out);
-	if (form && !(form->can & SP_CAN_READ))
+	format = sp_format_by_extension(out);
+	if (format && !(format->can & SP_CAN_READ))
 		return sp_complain(2, argv[0], "merge writes a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);
@@ -74,6 +74,6 @@ int sp_cmd_merge(int argc, char **argv)
 	else if (job.changed)
 		sp_complain(1, argv[0], "changed while it was read: nothing is written", job.changed);
 	else if (e < 0)
-		sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
+		sp_complain(1, argv[0], sp_parent_dir_error(e) ?: strerror(-e), out);
 	return e < 0 || job.n_bad;
 }

@@ -49,7 +49,7 @@ struct merge {
 	uint32_t *event_order, *event_rank, *call_order, *call_rank;
 	struct merge_event {
 		unsigned char *blob;	/* texts, and last the event; offsets from its start */
-		uint64_t bytes, met;	/* met: the turn of the process that had it last */
+		uint64_t bytes, last_process;	/* met: the turn of the process that had it last */
 		uint32_t domain;	/* PAPI_DOM_* of its counts, which are in its key */
 		bool counted;		/* by anybody */
 	} *event;

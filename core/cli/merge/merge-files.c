@@ -20,8 +20,8 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 	sp_close(fd);
 	if (r < 0)
 		return r;
-	f->image = (struct sp_image){ .base = f->bytes, .bytes = f->mapped };
-	r = sp_model_open(&f->model, &f->image);
+	f->reader = (struct sp_store_reader){ .base = f->bytes, .bytes = f->mapped };
+	r = sp_model_open(&f->model, &f->reader);
 	if (r < 0) {
 		munmap(f->bytes, f->mapped);
 		return r;

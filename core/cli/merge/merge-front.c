@@ -7,7 +7,7 @@
 static void common_text(struct merge *g, unsigned which, const char *text, size_t bytes)
 {
 	if (g->n == 1) {
-		g->common[which].text = sp_need(malloc(bytes + 1));
+		g->common[which].text = sp_check_alloc(malloc(bytes + 1));
 		memcpy(g->common[which].text, text, bytes);
 		g->common[which].bytes = bytes;
 	} else if (bytes != g->common[which].bytes || memcmp(g->common[which].text, text, bytes) != 0) {
@@ -37,7 +37,7 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 			common_text(g, i, text, strlen(text));
 	}
 	g->key.used = 0;
-	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->process.args, i)) != NULL; i++)
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(m->reader, h->process.args, i)) != NULL; i++)
 		sp_bytes_add(&g->key, text, strlen(text) + 1);
 	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
 }
@@ -106,7 +106,7 @@ static void common_notes(struct merge *g, const struct sp_model *m)
 	for (uint32_t i = 0; (text = sp_model_note_of(m, 0, i)) != NULL; i++) {
 		uint32_t n = sp_names_number(&g->notes, text, strlen(text));
 
-		g->note_count = sp_room(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
+		g->note_count = sp_grow_array(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
 		g->note_count[n]++;
 	}
 }
@@ -134,20 +134,20 @@ static char *name_with_modes(const struct merge *g, uint32_t place)
 		other = other || (i != place && g->event[g->event_order[i]].domain != domain &&
 				  strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
 	if (!other || !domain)
-		return sp_need(strdup(own));
-	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_need(NULL) : name;
+		return sp_check_alloc(strdup(own));
+	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_check_alloc(NULL) : name;
 }
 
 static void front_events(struct merge *g)
 {
 	for (uint32_t i = 0; i < g->n_events; i++) {
 		const struct merge_event *e = &g->event[g->event_order[i]];
-		const struct sp_image image = { .base = e->blob, .bytes = e->bytes };
+		const struct sp_store_reader reader = { .base = e->blob, .bytes = e->bytes };
 		char *name = name_with_modes(g, i);
 		struct sp_event is = *(const struct sp_event *)(e->blob + e->bytes - sizeof(is));
 
 		is.id = i;
-		g->h.lists.events = sp_compact_event(&g->c, &image, &is, name, g->h.lists.events);
+		g->h.lists.events = sp_compact_event(&g->c, &reader, &is, name, g->h.lists.events);
 		free(name);
 	}
 	g->h.lists.n_events = g->n_events;

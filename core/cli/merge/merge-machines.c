@@ -57,7 +57,7 @@ static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const 
 	uint32_t n = sp_names_number(&g->machines.topologies, &like, sizeof(like));
 	struct merge_topology *t;
 
-	g->machines.topology = sp_room(g->machines.topology, &g->machines.topology_room, n + 1, sizeof(*g->machines.topology));
+	g->machines.topology = sp_grow_array(g->machines.topology, &g->machines.topology_room, n + 1, sizeof(*g->machines.topology));
 	t = &g->machines.topology[n];
 	t->flat = strcmp(source, "flat") == 0;
 	t->seen = t->flat || strcmp(source, "system") == 0;
@@ -91,7 +91,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	if (topology == SP_NO_TOPOLOGY || g->machines.topology[topology].flat)	/* it may be any machine of as many CPUs */
 		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	n = sp_names_number(&g->machines.names, g->key.at, g->key.used);
-	g->machines.at = sp_room(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
+	g->machines.at = sp_grow_array(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
 	if (g->machines.names.n > known)
 		g->machines.at[n] = (struct merge_machine){ .same = n, .topology = topology };
 	if (!*h->process.boot_id)
@@ -102,7 +102,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 		sp_bytes_add(&g->key, &topology, sizeof(topology));
 	known = g->machines.boots.n;
 	boot = sp_names_number(&g->machines.boots, g->key.at, g->key.used);
-	g->machines.boot_machine = sp_room(g->machines.boot_machine, &g->machines.boot_room, boot + 1, sizeof(*g->machines.boot_machine));
+	g->machines.boot_machine = sp_grow_array(g->machines.boot_machine, &g->machines.boot_room, boot + 1, sizeof(*g->machines.boot_machine));
 	if (g->machines.boots.n > known)
 		g->machines.boot_machine[boot] = n;
 	g->machines.at[first_of(g, n)].same = first_of(g, g->machines.boot_machine[boot]);
@@ -116,7 +116,7 @@ static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void 
 
 	if (first) {
 		m->words = (n + 63) / 64;
-		m->disallowed = sp_need(calloc(m->words + 1, 8));
+		m->disallowed = sp_check_alloc(calloc(m->words + 1, 8));
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (first && no(arg, i))
@@ -151,7 +151,7 @@ static uint32_t member_machine(struct merge *g, const struct sp_source *s)
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	const struct sp_model *m = &s->model;
-	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p = sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
 	struct sp_tree t;
 	uint32_t n;
 
@@ -175,7 +175,7 @@ static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t
 	if ((off & 7) || sp_source_read(s, &b, sizeof(b), off) != (long)sizeof(b) || b.kind != kind || b.bytes < least ||
 	    b.bytes > s->bytes - off)
 		return NULL;
-	bytes = sp_need(malloc(b.bytes + 1ull));
+	bytes = sp_check_alloc(malloc(b.bytes + 1ull));
 	bytes[b.bytes] = 0;
 	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes && memcmp(bytes, &b, sizeof(b)) == 0)
 		return bytes;
@@ -188,7 +188,7 @@ static char *read_text(const struct sp_source *s, sp_off off)
 {
 	unsigned char *bytes = off ? read_block(s, off, SP_BLOCK_STRING, sizeof(struct sp_string) + 1) : NULL;
 	struct sp_string *text = (struct sp_string *)bytes;
-	char *copy = sp_need(strdup(bytes && text->length < text->b.bytes - sizeof(*text) ? text->text : ""));
+	char *copy = sp_check_alloc(strdup(bytes && text->length < text->b.bytes - sizeof(*text) ? text->text : ""));
 
 	free(bytes);
 	return copy;
@@ -223,7 +223,7 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 
 			map->topology = p ? topology_number(g, &t, source, file, on->topology) : SP_NO_TOPOLOGY;
 			map->words = (uint32_t)((on->b.bytes - sizeof(*on)) / 8);
-			map->disallowed = sp_need(calloc(map->words + 1, 8));
+			map->disallowed = sp_check_alloc(calloc(map->words + 1, 8));
 			memcpy(map->disallowed, on->disallowed, map->words * 8ull);
 			g->machines.n_map = n + 1;
 			free(source);
@@ -252,7 +252,7 @@ void merge_forget_map(struct merge *g)
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	merge_forget_map(g);
-	g->machines.map = sp_room(g->machines.map, &g->machines.map_room, s->h.compact.n_machines, sizeof(*g->machines.map));
+	g->machines.map = sp_grow_array(g->machines.map, &g->machines.map_room, s->h.compact.n_machines, sizeof(*g->machines.map));
 	return walk(g, s, file);
 }
 
@@ -273,14 +273,14 @@ static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t t
 {
 	m->words = topology == SP_NO_TOPOLOGY ? 0 : (g->machines.topology[topology].n + 63) / 64;
 	free(m->disallowed);
-	m->disallowed = sp_need(calloc(m->words + 1, 8));
+	m->disallowed = sp_check_alloc(calloc(m->words + 1, 8));
 }
 
 /* By names; those that are the same stand where the first of them does, as the one shows that shows most. */
 void merge_sort_machines(struct merge *g)
 {
-	uint32_t *place = sp_need(malloc((g->machines.names.n + 1) * sizeof(*place))), *best = sp_need(malloc((g->machines.names.n + 1) * sizeof(*best))), n = 0;
-	bool *several = sp_need(calloc(g->machines.names.n + 1, sizeof(*several)));
+	uint32_t *place = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*place))), *best = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*best))), n = 0;
+	bool *several = sp_check_alloc(calloc(g->machines.names.n + 1, sizeof(*several)));
 
 	sp_names_sort(&g->machines.names, &g->machines.order, &g->machines.rank);
 	memset(place, 0xff, (g->machines.names.n + 1) * sizeof(*place));
@@ -352,7 +352,7 @@ int merge_write_machines(struct merge *g, char *const *file)
 		int e = 0;
 
 		sp_compact_zeros(&g->c, sizeof(on) - sizeof(on.b));
-		sp_compact_put(&g->c, from->disallowed, words * 8ull);
+		sp_compact_write(&g->c, from->disallowed, words * 8ull);
 		sp_compact_end(&g->c);
 		on.host = sp_compact_text(&g->c, (const char *)g->machines.names.name[g->machines.order[i]].key);
 		if (t && !t->written)

@@ -23,7 +23,7 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 {
 	struct sp_callsite c;
 
-	g->site_map = sp_room(g->site_map, &g->site_room, m->n_callsites + 1, sizeof(*g->site_map));
+	g->site_map = sp_grow_array(g->site_map, &g->site_room, m->n_callsites + 1, sizeof(*g->site_map));
 	memset(g->site_map, 0, g->site_room * sizeof(*g->site_map));
 	for (uint32_t id = 1; id < m->n_callsites; id++) {
 		if (!sp_model_callsite(m, id, &c))
@@ -92,7 +92,7 @@ static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 }
 
 /* Finds the modules, and how many frames the deepest site has. */
-static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_t n)
+static uint32_t read_sites(struct merge *g, struct sp_names *modules, uint32_t n)
 {
 	uint32_t most = 0;
 
@@ -152,9 +152,9 @@ void merge_write_sites(struct merge *g)
 	struct sp_sites *s;
 	uint64_t bytes;
 
-	most = look_at_sites(g, &modules, n);
+	most = read_sites(g, &modules, n);
 	bytes = sizeof(*s) + SP_SITES_EACH * sp_site_bytes(most);
-	s = sp_need(malloc(bytes));
+	s = sp_check_alloc(malloc(bytes));
 	sp_names_sort(&modules, &order, &rank);
 	if (most)
 		write_modules(g, &modules, order);

@@ -46,7 +46,7 @@ static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, ui
 	is.id = 0;
 	to->domain = m->event_domain[e];
 	to->counted = to->counted || m->event_counted[e];
-	sp_compact_event(&c, m->image, &is, name_of(g, number), 0);
+	sp_compact_event(&c, m->reader, &is, name_of(g, number), 0);
 	if (to->bytes) {
 		int r = memcmp(o.buffer, to->blob, sp_min(o.used, to->bytes));
 
@@ -67,10 +67,10 @@ static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e)
 
 		if (number == SP_NO_NAME)
 			return SP_LEFT_OUT;
-		g->event = sp_room(g->event, &g->event_room, number + 1, sizeof(*g->event));
-		if (g->event[number].met == g->turn)
+		g->event = sp_grow_array(g->event, &g->event_room, number + 1, sizeof(*g->event));
+		if (g->event[number].last_process == g->turn)
 			continue;
-		g->event[number].met = g->turn;
+		g->event[number].last_process = g->turn;
 		if (!g->second_pass)
 			take_event(g, m, e, number);
 		return number;
@@ -84,7 +84,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	char buf[32];
 
 	g->turn++;
-	g->map = sp_room(g->map, &g->map_room, m->n_events, sizeof(*g->map));
+	g->map = sp_grow_array(g->map, &g->map_room, m->n_events, sizeof(*g->map));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		g->map[e] = !job->events || sp_in_list(job->events, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
 	merge_number_sites(g, m);
@@ -113,7 +113,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	struct merge_process *p;
 
 	number_all(g, job, &s->model);
-	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
+	g->process = sp_grow_array(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
 	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->process.rank, .start_ns = h->process.start_ns, .pid = h->process.pid, .file = file,
 				     .machine = machine, .at = s->at, .digest = s->digest, .once = sp_once_of(&s->model) };
@@ -216,7 +216,7 @@ static int take_files(struct merge *g, struct sp_merge *job, bool again)
 /* ---- the order ------------------------------------------------------------- */
 
 /* By who they are, the most complete first; of files that are alike the first named counts. */
-static int by_self(const void *a, const void *b)
+static int by_identity(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
@@ -228,12 +228,12 @@ static int by_place_in_run(const void *a, const void *b)
 	const struct merge_process *x = a, *y = b;
 
 	return SP_COMPARE(x->rank, y->rank) ?: SP_COMPARE(x->machine, y->machine) ?: SP_COMPARE(x->start_ns, y->start_ns) ?:
-	       SP_COMPARE(x->pid, y->pid) ?: by_self(x, y);
+	       SP_COMPARE(x->pid, y->pid) ?: by_identity(x, y);
 }
 
 static void leave(struct sp_merge *job, const struct merge_process *p)
 {
-	job->left = sp_room(job->left, &job->left_room, job->n_left + 1, sizeof(*job->left));
+	job->left = sp_grow_array(job->left, &job->left_room, job->n_left + 1, sizeof(*job->left));
 	job->left[job->n_left++] = (struct sp_merge_left){ p->file, p->at };
 }
 
@@ -244,7 +244,7 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 
 	if (!g->n)
 		return;
-	qsort(g->process, g->n, sizeof(*g->process), by_self);
+	qsort(g->process, g->n, sizeof(*g->process), by_identity);
 	for (uint32_t i = 1; i < g->n; i++) {
 		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
 			leave(job, &g->process[i]);
@@ -269,12 +269,12 @@ static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
  * the same in whatever groups files are merged: a merged store has them in this order, process by process. */
 static void sort_events(struct merge *g)
 {
-	bool *seen = sp_need(calloc(g->lists.n + 1, sizeof(*seen)));
+	bool *seen = sp_check_alloc(calloc(g->lists.n + 1, sizeof(*seen)));
 	uint32_t n = 0, *by_name, *rank;
 
 	sp_names_sort(&g->events, &by_name, &rank);
-	g->event_order = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
-	g->event_rank = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
+	g->event_order = sp_check_alloc(calloc(g->events.n + 1, sizeof(uint32_t)));
+	g->event_rank = sp_check_alloc(calloc(g->events.n + 1, sizeof(uint32_t)));
 	for (uint32_t i = 0; i < g->events.n; i++)
 		g->event_rank[i] = UINT32_MAX;
 	for (uint32_t i = 0; i <= g->n; i++) {
@@ -351,13 +351,13 @@ static int reader_for(struct readers *r, const struct sp_merge *job, const struc
 /* Have several of the process's sites one number? */
 static bool are_joined(const struct merge *g, uint32_t n)
 {
-	static bool met[SP_SITES_MOST + 1];
+	static bool seen_sites[SP_SITES_MOST + 1];
 	bool joined = false;
 
-	memset(met, 0, sizeof(met));
+	memset(seen_sites, 0, sizeof(seen_sites));
 	for (uint32_t id = 1; id < n; id++) {
-		joined |= g->site_map[id] && met[g->site_map[id]];
-		met[g->site_map[id]] = true;
+		joined |= g->site_map[id] && seen_sites[g->site_map[id]];
+		seen_sites[g->site_map[id]] = true;
 	}
 	return joined;
 }
@@ -399,7 +399,7 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 
 static int write_processes(struct merge *g, const struct sp_merge *job)
 {
-	struct readers *r = sp_need(calloc(1, sizeof(*r)));
+	struct readers *r = sp_check_alloc(calloc(1, sizeof(*r)));
 	int e = 0;
 
 	r->plain.fd = -1;
@@ -416,16 +416,16 @@ static int write_processes(struct merge *g, const struct sp_merge *job)
 
 int sp_merge_files(struct sp_merge *job, int fd)
 {
-	struct merge *g = sp_need(calloc(1, sizeof(*g)));
+	struct merge *g = sp_check_alloc(calloc(1, sizeof(*g)));
 	int e;
 
-	job->read = sp_need(calloc(job->n_files + 1, sizeof(*job->read)));
+	job->read = sp_check_alloc(calloc(job->n_files + 1, sizeof(*job->read)));
 	e = take_files(g, job, false);
 	if (e == 0)
 		find_repeated(g, job);
 	if (e == 0 && job->n_left) {
 		merge_free(g);
-		g = sp_need(calloc(1, sizeof(*g)));
+		g = sp_check_alloc(calloc(1, sizeof(*g)));
 		e = take_files(g, job, true);
 	}
 	if (e == 0 && !g->n)

@@ -10,17 +10,17 @@
 
 #include "probe.h"
 
-#define WAY	"/usr/$LIB/../../../../../../../../../../../.."	/* above the root is the root */
+#define ROOT_PATH	"/usr/$LIB/../../../../../../../../../../../.."	/* above the root is the root */
 
 /* Has this system that folder?  (NixOS has none.)  Then libc, which is loaded, is found by that way, too. */
 static bool is_there(void)
 {
-	char name[PATH_MAX + sizeof(WAY)];
+	char name[PATH_MAX + sizeof(ROOT_PATH)];
 	void *libc = NULL;
 	Dl_info at;
 
 	if (dladdr((void *)(size_t)&strtol, &at) && at.dli_fname && *at.dli_fname == '/') {
-		snprintf(name, sizeof(name), WAY "%s", at.dli_fname);
+		snprintf(name, sizeof(name), ROOT_PATH "%s", at.dli_fname);
 		libc = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 	}
 	if (libc)
@@ -30,10 +30,10 @@ static bool is_there(void)
 
 const char *sp_glibc_name(const char *path)
 {
-	static char name[PATH_MAX + 64 + sizeof(WAY)];
+	static char name[PATH_MAX + 64 + sizeof(ROOT_PATH)];
 
 	if (!path || *path != '/' || !is_there())
 		return path;
-	snprintf(name, sizeof(name), WAY "%s", path);
+	snprintf(name, sizeof(name), ROOT_PATH "%s", path);
 	return name;
 }

@@ -121,10 +121,10 @@ bool sp_kernel_event_is_by_libpfm4(const char *name)
 	       (strncmp(name + 6, "PERF_COUNT_", 11) == 0 || sp_kernel_event_named(name, &a, known, sizeof(known)));
 }
 
-void sp_kernel_events_near(struct sp_near_names *n, const char *wanted)
+void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted)
 {
 	for (unsigned i = 0; i < SP_COUNT(events); i++)
-		sp_near_look(n, wanted, events[i].perf);
+		sp_suggest_consider(n, wanted, events[i].perf);
 }
 
 bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)

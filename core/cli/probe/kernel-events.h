@@ -29,8 +29,8 @@ const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct per
 bool sp_kernel_event_is_by_libpfm4(const char *name);
 
 /* Looks at all of their names for one that is nearly `wanted`, or ends so. */
-struct sp_near_names;
-void sp_kernel_events_near(struct sp_near_names *n, const char *wanted);
+struct sp_suggestions;
+void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted);
 
 /* Does it happen in the kernel only?  Counted without that part it is 0, which is no count. */
 bool sp_kernel_event_is_inside(uint32_t type, uint64_t config);

@@ -6,21 +6,21 @@
 #include "../../base/elf-slots.h"
 #include "libpapi.h"
 
-const char *sp_asked_load(struct sp_asked_papi *p, const char *path)
+const char *sp_probe_load(struct sp_probe_papi *p, const char *path)
 {
 	p->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (!p->library)
 		return dlerror();
 #define X(name) p->name = (__typeof__(p->name))dlsym(p->library, #name);
-	SP_ASKED_CALLS(X)
+	SP_PROBE_CALLS(X)
 #undef X
 #define X(name) && p->name
-	return true SP_ASKED_CALLS(X) ? NULL : "it has not the functions of a libpapi";
+	return true SP_PROBE_CALLS(X) ? NULL : "it has not the functions of a libpapi";
 #undef X
 }
 
 /* Asked for before it is initialised (from 7.0 on); before, the file's name has it: libpapi.so.6.0.0.1 */
-static int version_of(const struct sp_asked_papi *p, const char *path)
+static int version_of(const struct sp_probe_papi *p, const char *path)
 {
 	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
 	char real[PATH_MAX];
@@ -36,7 +36,7 @@ static int version_of(const struct sp_asked_papi *p, const char *path)
 	return (int)(major << 24 | minor << 16);
 }
 
-int sp_asked_init(struct sp_asked_papi *p, const char *path)
+int sp_probe_init(struct sp_probe_papi *p, const char *path)
 {
 	int r;
 
@@ -65,7 +65,7 @@ static int number(const char *info, unsigned at)
 	return n;
 }
 
-bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_component *c)
+bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_component *c)
 {
 	const char *info = (const char *)p->PAPI_get_component_info(i);
 	const struct layout *l = layouts;
@@ -76,14 +76,14 @@ bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_co
 	while (p->version >= l->below)
 		l++;
 	off = number(info, l->disabled);
-	*c = (struct sp_asked_component){ .name = info, .waits = off == DELAYED, .counters = number(info, l->counters),
+	*c = (struct sp_probe_component){ .name = info, .waits = off == DELAYED, .counters = number(info, l->counters),
 					  .presets = number(info, l->counters + 8), .natives = number(info, l->counters + 12) };
 	if (off && !c->waits)
 		c->off = *(info + REASON) ? info + REASON : "it does not say why";
 	return true;
 }
 
-bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg))
+bool sp_probe_each(const struct sp_probe_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg))
 {
 	struct link_map *map = NULL;
 

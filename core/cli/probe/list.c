@@ -17,7 +17,7 @@ struct question {
 };
 
 /* A line: which, the name, a tab, the text. */
-static void tell(struct question *q, enum sp_listed which, const char *name, const char *text)
+static void report_line(struct question *q, enum sp_listed which, const char *name, const char *text)
 {
 	if (*q->head && (which == SP_LISTED_EVENT || which == SP_LISTED_PART))
 		fprintf(q->to, "%c%s\t\n", SP_LISTED_HEAD, q->head), *q->head = 0;
@@ -30,18 +30,18 @@ static void tell(struct question *q, enum sp_listed which, const char *name, con
 	putc('\n', q->to);
 }
 
-static void masks(const struct sp_asked_papi *p, struct question *q, int code, int component)
+static void masks(const struct sp_probe_papi *p, struct question *q, int code, int component)
 {
 	char name[NAME_BYTES];
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, component); r == PAPI_OK;
 	     r = p->PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, component))
 		if (p->PAPI_event_code_to_name(code, name) == PAPI_OK && p->PAPI_get_event_info(code, q->info) == PAPI_OK)
-			tell(q, SP_LISTED_PART, name, q->info->long_descr);
+			report_line(q, SP_LISTED_PART, name, q->info->long_descr);
 }
 
 /* How many there are, wanted or not. */
-static unsigned events(const struct sp_asked_papi *p, struct question *q, int code, int component)
+static unsigned events(const struct sp_probe_papi *p, struct question *q, int code, int component)
 {
 	char name[NAME_BYTES];
 	unsigned n = 0;
@@ -55,38 +55,38 @@ static unsigned events(const struct sp_asked_papi *p, struct question *q, int co
 		n++;
 		if (q->word && !strcasestr(name, q->word) && !strcasestr(q->info->long_descr, q->word))
 			continue;
-		tell(q, SP_LISTED_EVENT, name, q->info->long_descr);
+		report_line(q, SP_LISTED_EVENT, name, q->info->long_descr);
 		if (q->word && (code & PAPI_NATIVE_MASK))
 			masks(p, q, code, component);
 	}
 	return n;
 }
 
-static void ask(void *question, int to)
+static void query(void *question, int to)
 {
 	struct question *q = question;
-	struct sp_asked_papi p = { 0 };
-	const char *bad = sp_asked_load(&p, q->papi);
-	struct sp_asked_component c;
-	int r = bad ? 0 : sp_asked_init(&p, q->papi);
+	struct sp_probe_papi p = { 0 };
+	const char *bad = sp_probe_load(&p, q->papi);
+	struct sp_probe_component c;
+	int r = bad ? 0 : sp_probe_init(&p, q->papi);
 
 	q->to = fdopen(to, "w");
 	q->info = calloc(1, INFO_BYTES);
 	if (!q->to || !q->info)
 		return;
 	if (bad || r <= 0) {
-		tell(q, SP_LISTED_OFF, "PAPI", bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
+		report_line(q, SP_LISTED_OFF, "PAPI", bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
 		fflush(q->to);
 		return;
 	}
 	strcpy(q->head, "PAPI's presets");
 	if (!events(&p, q, (int)PAPI_PRESET_MASK, 0))
-		tell(q, SP_LISTED_OFF, "PAPI's presets", "there are no counters that PAPI could make them of");
+		report_line(q, SP_LISTED_OFF, "PAPI's presets", "there are no counters that PAPI could make them of");
 	for (int i = 0; i < p.PAPI_num_components(); i++) {
-		if (!sp_asked_component(&p, i, &c))
+		if (!sp_probe_component(&p, i, &c))
 			continue;
 		if (c.off) {
-			tell(q, SP_LISTED_OFF, c.name, c.off);
+			report_line(q, SP_LISTED_OFF, c.name, c.off);
 			continue;
 		}
 		snprintf(q->head, sizeof(q->head), "PAPI's component %.100s", c.name);
@@ -95,25 +95,25 @@ static void ask(void *question, int to)
 	fflush(q->to);
 }
 
-struct teller {
-	sp_list_tell tell;
+struct reporter {
+	sp_list_report report_line;
 	void *arg;
 };
 
-static void relay(void *teller, char *line)
+static void relay(void *reporter, char *line)
 {
-	const struct teller *t = teller;
+	const struct reporter *t = reporter;
 	char *tab = strchr(line, '\t');
 
 	if (tab)
 		*tab = 0;
-	t->tell(t->arg, (enum sp_listed)*line, line + 1, tab ? tab + 1 : "");
+	t->report_line(t->arg, (enum sp_listed)*line, line + 1, tab ? tab + 1 : "");
 }
 
-const char *sp_list_papi(const char *papi, const char *word, sp_list_tell to, void *arg)
+const char *sp_list_papi(const char *papi, const char *word, sp_list_report to, void *arg)
 {
-	struct teller t = { to, arg };
+	struct reporter t = { to, arg };
 	struct question q = { .papi = papi, .word = word };
 
-	return *papi ? sp_apart(ask, &q, relay, &t) : "the loader finds no libpapi";
+	return *papi ? sp_run_in_child(query, &q, relay, &t) : "the loader finds no libpapi";
 }

@@ -15,5 +15,5 @@ enum sp_listed {
 /* papi: the libpapi that is asked, "" if there is none.  tell(arg, which, name, text) for each; text: what the event counts, or why not.  word: only events in whose name or
  * text that stands, in any case, and these with their masks; NULL: all events, without masks.  NULL, or why PAPI could not
  * be asked, until the next call. */
-typedef void (*sp_list_tell)(void *arg, enum sp_listed which, const char *name, const char *text);
-const char *sp_list_papi(const char *papi, const char *word, sp_list_tell tell, void *arg);
+typedef void (*sp_list_report)(void *arg, enum sp_listed which, const char *name, const char *text);
+const char *sp_list_papi(const char *papi, const char *word, sp_list_report report, void *arg);

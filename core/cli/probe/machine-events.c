@@ -22,13 +22,13 @@ struct sets {
 	uint32_t of[SP_STAT_EVENTS];	/* an event of the plan: its set */
 };
 
-static int add(const struct sp_asked_papi *p, struct sets *s, uint32_t event)
+static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
 {
 	const struct sp_stat_event *e = &s->plan->event[event];
 	uint32_t same = 0;
 	int code, r;
 
-	while (same < event && (!s->plan->event[same].beside || strcmp(s->plan->event[same].component, e->component) != 0))
+	while (same < event && (!s->plan->event[same].is_machine_wide || strcmp(s->plan->event[same].component, e->component) != 0))
 		same++;
 	s->of[event] = same < event ? s->of[same] : s->n++;
 	if (same == event) {
@@ -41,12 +41,12 @@ static int add(const struct sp_asked_papi *p, struct sets *s, uint32_t event)
 	return r == PAPI_OK ? p->PAPI_add_event(s->set[s->of[event]], code) : r;
 }
 
-static int start(struct sp_asked_papi *p, struct sets *s)
+static int start(struct sp_probe_papi *p, struct sets *s)
 {
 	int r = PAPI_OK;
 
 	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-		if (s->plan->event[e].beside)
+		if (s->plan->event[e].is_machine_wide)
 			r = add(p, s, e);
 	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
 		r = p->PAPI_start(s->set[i]);
@@ -54,7 +54,7 @@ static int start(struct sp_asked_papi *p, struct sets *s)
 }
 
 /* The values of a set stand in the order in which its events were added. */
-static int stop(const struct sp_asked_papi *p, const struct sets *s, int64_t *value)
+static int stop(const struct sp_probe_papi *p, const struct sets *s, int64_t *value)
 {
 	long long counted[SP_STAT_EVENTS];
 	int r = PAPI_OK;
@@ -62,7 +62,7 @@ static int stop(const struct sp_asked_papi *p, const struct sets *s, int64_t *va
 	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++) {
 		r = p->PAPI_stop(s->set[i], counted);
 		for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-			if (s->plan->event[e].beside && s->of[e] == i)
+			if (s->plan->event[e].is_machine_wide && s->of[e] == i)
 				value[e] = counted[k++];
 	}
 	return r;
@@ -82,10 +82,10 @@ static void be_quiet(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-static _Noreturn void serve(const struct sp_stat_plan *plan, int asked)
+static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 {
 	struct sp_stat_answer a = { 0 };
-	struct sp_asked_papi p = { 0 };
+	struct sp_probe_papi p = { 0 };
 	struct sets s = { .plan = plan };
 	const char *bad;
 	char what;
@@ -93,30 +93,30 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int asked)
 
 	be_quiet();
 	alarm(SECONDS);
-	bad = sp_asked_load(&p, plan->papi);
-	r = bad || sp_asked_init(&p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
+	bad = sp_probe_load(&p, plan->papi);
+	r = bad || sp_probe_init(&p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
 	alarm(0);
-	while (read(asked, &what, 1) == 1) {
+	while (read(requests, &what, 1) == 1) {
 		alarm(SECONDS);
 		if (r == PAPI_OK)
 			r = what == 's' ? start(&p, &s) : stop(&p, &s, a.value);
 		if (r != PAPI_OK && !*a.wrong)
 			snprintf(a.wrong, sizeof(a.wrong), "not counted: PAPI does not %s it here (%s)", what == 's' ? "start" : "stop",
 				 bad ? bad : p.PAPI_strerror(r));
-		if (send(asked, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+		if (send(requests, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 		alarm(0);
 	}
 	_exit(0);
 }
 
-void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p)
+void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p)
 {
 	bool any = false;
 	int both[2];
 
 	for (uint32_t e = 0; e < p->n_events; e++)
-		any = any || p->event[e].beside;
+		any = any || p->event[e].is_machine_wide;
 	if (!any)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
@@ -130,25 +130,25 @@ void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p
 		serve(p, both[1]);
 	}
 	close(both[1]);
-	b->ask = both[0];
+	b->request = both[0];
 }
 
-void sp_stat_beside_ask(struct sp_stat_beside *b, char what)
+void sp_machine_events_ask(struct sp_machine_events *b, char what)
 {
 	if (!b->pid)
 		return;
-	if (b->pid > 0 && send(b->ask, &what, 1, MSG_NOSIGNAL) == 1 &&
-	    recv(b->ask, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
+	if (b->pid > 0 && send(b->request, &what, 1, MSG_NOSIGNAL) == 1 &&
+	    recv(b->request, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
 		return;
 	if (!*b->answer.wrong)
 		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: PAPI does not answer");
 }
 
-void sp_stat_beside_end(struct sp_stat_beside *b)
+void sp_machine_events_end(struct sp_machine_events *b)
 {
 	if (!b->pid)
 		return;
-	close(b->ask);
+	close(b->request);
 	while (b->pid > 0 && waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

@@ -22,8 +22,8 @@ union room {
 	char bytes[32768];
 };
 
-static struct perf_event_attr last_opened;
-static bool any_opened;
+static struct perf_event_attr last_attr;
+static bool has_opened;
 
 /* ---- what libpapi opens --------------------------------------------------------- */
 
@@ -36,9 +36,9 @@ static long on_syscall(long number, ...)
 	if (number == SYS_perf_event_open && r >= 0) {
 		const struct perf_event_attr *attr = (const void *)a[0];
 
-		memset(&last_opened, 0, sizeof(last_opened));
-		memcpy(&last_opened, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(last_opened)));
-		any_opened = true;
+		memset(&last_attr, 0, sizeof(last_attr));
+		memcpy(&last_attr, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(last_attr)));
+		has_opened = true;
 	}
 	return r;
 }
@@ -60,7 +60,7 @@ static bool stand_in_front(uintptr_t at, const char *name, bool in_plt, void *ar
 /* ---- names that are meant ----------------------------------------------------------- */
 
 /* kernels: those of the kernel's events, too, by libpfm4's names. */
-static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted, int code, int component, bool kernels)
+static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n, const char *wanted, int code, int component, bool kernels)
 {
 	static union room room;
 	char name[SP_STAT_NAME + 64];
@@ -72,20 +72,20 @@ static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, 
 		/* A preset that this machine has not is no help. */
 		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
 			continue;
-		sp_near_look(n, wanted, name);
+		sp_suggest_consider(n, wanted, name);
 	}
 }
 
 /* What perf has a name with this ending for is not another event by libpfm4's name. */
-static void look(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted)
+static void consider(const struct sp_probe_papi *p, struct sp_suggestions *n, const char *wanted)
 {
 	bool kernels;
 
-	sp_kernel_events_near(n, wanted);
+	sp_kernel_events_suggest(n, wanted);
 	kernels = !n->n_endings;
-	look_at_all(p, n, wanted, (int)PAPI_PRESET_MASK, 0, kernels);
+	consider_all(p, n, wanted, (int)PAPI_PRESET_MASK, 0, kernels);
 	for (int i = 0; i < p->PAPI_num_components(); i++)
-		look_at_all(p, n, wanted, (int)PAPI_NATIVE_MASK, i, kernels);
+		consider_all(p, n, wanted, (int)PAPI_NATIVE_MASK, i, kernels);
 }
 
 /* ---- an event -------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static bool wrong(struct sp_stat_plan *plan, const char *format, ...)
 }
 
 /* Says the name what is excluded: perf::CYCLES:u, :k=1? */
-static bool says_domain(const char *name)
+static bool names_domain(const char *name)
 {
 	for (const char *p = strchr(name, ':'); p; p = strchr(p + 1, ':'))
 		if (p[1] && strchr("ukh", p[1]) && (!p[2] || p[2] == ':' || p[2] == '='))
@@ -111,7 +111,7 @@ static bool says_domain(const char *name)
 }
 
 /* Its place in the plan, or -1 and plan->wrong. */
-static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int code, const char *name)
+static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int code, const char *name)
 {
 	struct sp_stat_native *n = &plan->native[plan->n_natives];
 	int set = PAPI_NULL, r;
@@ -121,18 +121,18 @@ static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int 
 			return (int)i;
 	if (plan->n_natives == SP_STAT_NATIVES)
 		return wrong(plan, "there are more than %u native events in all", SP_STAT_NATIVES) - 1;
-	any_opened = false;
+	has_opened = false;
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, code) : r;
 	if (r != PAPI_OK)
 		return wrong(plan, "PAPI refuses it here (%s)%s", p->PAPI_strerror(r),
 			     r == PAPI_ENOEVNT || r == PAPI_ECNFLCT ? ": there is no such counter, or none is free" : "") - 1;
-	if (!any_opened)
+	if (!has_opened)
 		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
-	n->attr = last_opened;
+	n->attr = last_attr;
 	if (strncmp(name, "perf::", 6) == 0 && (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
 		n->attr.config = (uint32_t)n->attr.config;	/* of no PMU by name (the upper half): each CPU's own counts it */
-	n->as_named = says_domain(name);
+	n->as_named = names_domain(name);
 	n->code = (uint32_t)code;
 	snprintf(n->name, sizeof(n->name), "%s", name);
 	return (int)plan->n_natives++;
@@ -167,7 +167,7 @@ static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 	snprintf(e->description, sizeof(e->description), "%s", info->long_descr);
 }
 
-static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	bool preset = e->code & 0x80000000u;
 	uint32_t n = preset ? info->count : 1;
@@ -220,7 +220,7 @@ static bool add_parts(struct sp_stat_plan *plan)
 
 /* Of a package or the machine: counted beside the program (machine-events.c).  PAPI adds it here, so that a refusal is
  * known before anything runs. */
-static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	const struct sp_component_fact *fact = sp_component_fact(e->component);
 	int set = PAPI_NULL, r;
@@ -228,14 +228,14 @@ static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, str
 
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
 		return wrong(plan, "it is of PAPI's component %s, which counts neither programs nor packages nor the machine", e->component);
-	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_event_kind(fact, e->name, SP_EVENT_SAYS(info)) != SP_COUNTER)
+	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
 		return wrong(plan, "it is no count that grows while the program runs");
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
 	if (r != PAPI_OK)
 		return wrong(plan, "PAPI refuses it here (%s)", p->PAPI_strerror(r));
 	at = sp_place_of(fact->scope, e->component, e->name);
-	e->beside = true;
+	e->is_machine_wide = true;
 	e->data_type = (uint8_t)info->data_type;
 	e->scope = (uint8_t)fact->scope;
 	e->place = (uint8_t)at.place;
@@ -280,12 +280,12 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 /* ---- a name ---------------------------------------------------------------------------------- */
 
 /* What PAPI says of it. */
-static bool knows(const struct sp_asked_papi *p, const char *name, int *code, PAPI_event_info_t *info)
+static bool knows(const struct sp_probe_papi *p, const char *name, int *code, PAPI_event_info_t *info)
 {
 	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK;
 }
 
-static bool add(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name, int code, const PAPI_event_info_t *info)
+static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name, int code, const PAPI_event_info_t *info)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
 	const PAPI_component_info_t *component;
@@ -299,7 +299,7 @@ static bool add(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const 
 	describe(e, info);
 	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
 	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
-	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info);
+	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : note_machine_event(p, plan, e, info);
 	if (!known || (e->formula && !add_parts(plan)))
 		return false;
 	plan->n_events++;
@@ -307,25 +307,25 @@ static bool add(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const 
 }
 
 /* By a name of PAPI's, or a unique ending of one of PAPI's or the kernel's. */
-static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
+static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	static union room room;
 	PAPI_event_info_t *info = memset(&room, 0, sizeof(room));
-	struct sp_near_names near = { 0 };
+	struct sp_suggestions similar = { 0 };
 	const char *whole;
 	bool good;
 	int code = 0;
 
 	if (knows(p, name, &code, info))
 		return add(p, plan, name, code, info);
-	look(p, &near, name);
-	whole = sp_near_ending(&near);
+	consider(p, &similar, name);
+	whole = sp_suggest_ending(&similar);
 	if (whole && sp_stat_plan_kernels(plan, whole, &good))
 		return good;
 	if (whole && knows(p, whole, &code, info))
 		return add(p, plan, whole, code, info);
 	wrong(plan, "no event here has this name");
-	sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	if (!strchr(plan->wrong, ';'))
 		strncat(plan->wrong, "; sspapi list tells those that are here", sizeof(plan->wrong) - strlen(plan->wrong) - 1);
 	return false;
@@ -337,16 +337,16 @@ struct question {
 	struct sp_stat_plan *plan;
 	char *const *name;
 	unsigned n;
-	bool unasked;
+	bool by_default;
 };
 
-static void ask(void *question, int to)
+static void query(void *question, int to)
 {
 	const struct question *q = question;
 	struct sp_stat_plan *plan = q->plan;
-	struct sp_asked_papi p = { 0 };
-	const char *bad = sp_asked_load(&p, plan->papi);
-	int r = bad ? 0 : sp_asked_init(&p, plan->papi);
+	struct sp_probe_papi p = { 0 };
+	const char *bad = sp_probe_load(&p, plan->papi);
+	int r = bad ? 0 : sp_probe_init(&p, plan->papi);
 
 	(void)to;
 	if (bad || r <= 0) {
@@ -354,14 +354,14 @@ static void ask(void *question, int to)
 		return;
 	}
 	plan->papi_version = (uint32_t)p.version;
-	sp_asked_each(&p, stand_in_front);
+	sp_probe_each(&p, stand_in_front);
 	for (unsigned i = 0; i < q->n && plan->n_events < SP_STAT_EVENTS; i++) {
 		uint32_t natives_before = plan->n_natives, events_before = plan->n_events;
 
 		if (!event(&p, plan, q->name[i])) {
 			plan->n_natives = natives_before;
 			plan->n_events = events_before;
-			if (!q->unasked) {
+			if (!q->by_default) {
 				char why[sizeof(plan->wrong)];
 
 				strcpy(why, plan->wrong);
@@ -374,31 +374,31 @@ static void ask(void *question, int to)
 }
 
 /* Endings of the kernel's names are all that can be known then. */
-static bool ask_nobody(struct sp_stat_plan *plan, char *const *name, unsigned n)
+static bool query_without_papi(struct sp_stat_plan *plan, char *const *name, unsigned n)
 {
 	bool good = true;
 
 	for (unsigned i = 0; good && i < n; i++) {
-		struct sp_near_names near = { 0 };
+		struct sp_suggestions similar = { 0 };
 
-		sp_kernel_events_near(&near, name[i]);
-		if (sp_near_ending(&near) && sp_stat_plan_kernels(plan, sp_near_ending(&near), &good))
+		sp_kernel_events_suggest(&similar, name[i]);
+		if (sp_suggest_ending(&similar) && sp_stat_plan_kernels(plan, sp_suggest_ending(&similar), &good))
 			continue;
 		good = wrong(plan, "%s: it is none of the kernel's events, and the loader finds no libpapi to ask for it", name[i]);
-		sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+		sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	}
 	return good;
 }
 
-bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
+bool sp_stat_query_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, bool by_default)
 {
-	struct question q = { plan, name, n, unasked };
+	struct question q = { plan, name, n, by_default };
 	const char *how;
 
 	if (!*plan->papi)
-		return ask_nobody(plan, name, n);
+		return query_without_papi(plan, name, n);
 	strcpy(plan->wrong, "PAPI did not answer");
-	how = sp_apart(ask, &q, NULL, NULL);
+	how = sp_run_in_child(query, &q, NULL, NULL);
 	if (how)
 		return wrong(plan, "%s %s", plan->papi, how);
 	return !*plan->wrong;

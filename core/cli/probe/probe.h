@@ -41,7 +41,7 @@ struct sp_stat_event {
 	double factor[SP_STAT_TERMS];	/* how often it has each */
 	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
 	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
-	bool beside;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
+	bool is_machine_wide;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
 	uint8_t data_type, scope, place;
 	int place_id;
 	const char *gone;		/* why it is not counted; NULL: it is */
@@ -90,20 +90,20 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 
 /* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: one that cannot be had is left out.  False: p->wrong
  * says why. */
-bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
+bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
 /* A child in which PAPI counts the plan's events of packages and the machine, and what it said last. */
-struct sp_stat_beside {
+struct sp_machine_events {
 	pid_t pid;			/* 0: there are none */
-	int ask;
+	int request;
 	struct sp_stat_answer {
 		char wrong[200];	/* why they are not counted; "": they are */
 		int64_t value[SP_STAT_EVENTS];	/* by their place in the plan */
 	} answer;
 };
-void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p);
-void sp_stat_beside_ask(struct sp_stat_beside *b, char what);	/* 's': count; 'e': stop; back when that is done */
-void sp_stat_beside_end(struct sp_stat_beside *b);
+void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);
+void sp_machine_events_ask(struct sp_machine_events *b, char what);	/* 's': count; 'e': stop; back when that is done */
+void sp_machine_events_end(struct sp_machine_events *b);
 
 /* A child that reads the machine, and what it read: once it has ended.  No components: a flat list of CPUs. */
 struct sp_stat_topo {

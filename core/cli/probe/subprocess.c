@@ -43,7 +43,7 @@ static void relay(int from, void (*line)(void *, char *), void *arg)
 		close(from);
 }
 
-const char *sp_apart(void (*part)(void *, int), void *arg, void (*line)(void *, char *), void *arg2)
+const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(void *, char *), void *arg2)
 {
 	static char how[120];
 	int pipe_of[2], status = 0;

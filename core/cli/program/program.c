@@ -89,7 +89,7 @@ static void found_papi(struct sp_program *p, const char *path, bool missing)
 }
 
 /* What an object that the program links does for it. */
-static void look_linked(struct sp_program *p, const char *path)
+static void read_linked(struct sp_program *p, const char *path)
 {
 	static const char *const init[] = { "PAPI_library_init", NULL };
 	struct sp_elf_file f;
@@ -97,8 +97,8 @@ static void look_linked(struct sp_program *p, const char *path)
 	if (sp_elf_file_open(&f, path) < 0)
 		return;
 	p->loads_or_starts |= sp_elf_file_has_name(&f, starts) && !sp_elf_file_defines(&f, "dlopen") && !sp_elf_file_defines(&f, "execve");
-	if (!*p->holds_papi && !is_papi(path) && sp_elf_file_has_name(&f, init) && sp_elf_file_defines(&f, init[0]))
-		snprintf(p->holds_papi, sizeof(p->holds_papi), "%s", path);
+	if (!*p->papi_object && !is_papi(path) && sp_elf_file_has_name(&f, init) && sp_elf_file_defines(&f, init[0]))
+		snprintf(p->papi_object, sizeof(p->papi_object), "%s", path);
 	sp_elf_file_close(&f);
 }
 
@@ -120,7 +120,7 @@ static bool find_own_loader(char loader[256])
 }
 
 /* Lists a program's libraries: the loader maps them and runs no code of theirs. */
-static void ask_loader(void *question, int to)
+static void query_loader(void *question, int to)
 {
 	const struct question *q = question;
 
@@ -154,13 +154,13 @@ static void take_linked(void *program, char *line)
 	if (is_papi(name))
 		found_papi(p, there ? path : name, !there);
 	if (there)
-		look_linked(p, path);
+		read_linked(p, path);
 }
 
 /* names: gets those without a path, which the loader finds. */
 static void look_preloaded(struct sp_program *p, char *names)
 {
-	char *list = sp_need(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")), *save;
+	char *list = sp_check_alloc(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")), *save;
 
 	for (char *path = strtok_r(list, ": ", &save); path; path = strtok_r(NULL, ": ", &save)) {
 		if (is_papi(path) && !strchr(path, '/'))
@@ -173,7 +173,7 @@ static void look_preloaded(struct sp_program *p, char *names)
 
 /* ---- looking ----------------------------------------------------------------- */
 
-static void look_set_id(struct sp_program *p, const char *path)
+static void read_set_id(struct sp_program *p, const char *path)
 {
 	struct stat s;
 
@@ -197,7 +197,7 @@ static bool same_loader(const char *a, const char *b)
 	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
 }
 
-static void look_file(struct sp_program *p, const struct sp_elf_file *f)
+static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
 {
 	struct question q = { .path = p->path, .preload = "" };
 	bool known = find_own_loader(q.loader);
@@ -210,18 +210,18 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC) {
-		char *names = sp_need(calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") + sizeof(" ")));
+		char *names = sp_check_alloc(calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") + sizeof(" ")));
 
 		look_preloaded(p, names);
 		q.preload = names;
 		if (known && !f->audited)
-			sp_apart(ask_loader, &q, take_linked, p);
+			sp_run_in_child(query_loader, &q, take_linked, p);
 		free(names);
 	}
-	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");
+	p->names_papi = *p->papi || *p->papi_object || sp_elf_file_contains(f, "libpapi");
 }
 
-int sp_program_look(struct sp_program *p, const char *name)
+int sp_program_inspect(struct sp_program *p, const char *name)
 {
 	char next[PATH_MAX];
 	struct sp_elf_file f;
@@ -244,13 +244,13 @@ int sp_program_look(struct sp_program *p, const char *name)
 		if (!interpreter_of(p->path, next))
 			return -ENOEXEC;
 	}
-	look_set_id(p, p->path);
+	read_set_id(p, p->path);
 	p->unread = r == -EACCES;
 	if (p->unread)
 		return 0;
 	if (r < 0)
 		return r;
-	look_file(p, &f);
+	read_file_facts(p, &f);
 	sp_elf_file_close(&f);
 	return 0;
 }
@@ -296,7 +296,7 @@ void sp_program_libpapi(char path[PATH_MAX])
 			      "libpapi.so.6.0 libpapi.so.5" };
 
 	if (!*path && q.path && find_own_loader(q.loader))
-		sp_apart(ask_loader, &q, take_papi, path);
+		sp_run_in_child(query_loader, &q, take_papi, path);
 }
 
 int sp_not_started(const char *verb, const char *name, int error)
@@ -304,7 +304,7 @@ int sp_not_started(const char *verb, const char *name, int error)
 	static struct sp_program p;
 	static char text[PATH_MAX + 300];
 	const char *why = strerror(error);
-	int r = sp_program_look(&p, name);
+	int r = sp_program_inspect(&p, name);
 
 	if (*p.missing || r == -error)
 		why = sp_program_why(&p, r, text, sizeof(text));

@@ -26,7 +26,7 @@ struct sp_program {
 	bool set_id_other;		/* ... for who asks now; else only for others */
 	char papi[PATH_MAX];		/* the libpapi that it is linked to, as the loader would find it; "" */
 	bool papi_missing;		/* it is linked to one (papi is its soname) that is not found */
-	char holds_papi[PATH_MAX];	/* an object that it links and that has libpapi.a in it; "" */
+	char papi_object[PATH_MAX];	/* an object that it links and that has libpapi.a in it; "" */
 	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */
 	bool loads_or_starts;		/* it, or what it links (libpython), imports dlopen, exec or posix_spawn */
 	bool static_papi;		/* defines PAPI_library_init itself */
@@ -34,7 +34,7 @@ struct sp_program {
 };
 
 /* 0; or -errno: -ENOENT no such program, -EACCES not executable, -ENOEXEC nothing that could be run. */
-int sp_program_look(struct sp_program *p, const char *name);
+int sp_program_inspect(struct sp_program *p, const char *name);
 
 /* Such an error in words, with the interpreter if it is that; in text, or static. */
 const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room);

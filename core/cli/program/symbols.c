@@ -73,9 +73,9 @@ static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
 
 static void add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
 {
-	all->name = sp_room(all->name, &all->room, all->n + 1, sizeof(*all->name));
+	all->name = sp_grow_array(all->name, &all->room, all->n + 1, sizeof(*all->name));
 	all->name[all->n] = name_of(f, at);
-	all->name[all->n++].module = sp_need(strdup(f->module));
+	all->name[all->n++].module = sp_check_alloc(strdup(f->module));
 }
 
 /* What is there already is added once more, and goes when all are sorted. */
@@ -117,7 +117,7 @@ static void collect(struct names *all, struct sp_model *m)
 
 /* ---- addr2line, which believes what the file says -------------------------- */
 
-#define SECONDS_EACH	20u		/* of a module; as long as sp_apart waits */
+#define SECONDS_EACH	20u		/* of a module; as long as sp_run_in_child waits */
 #define SECONDS_ALL	60u
 #define MEMORY_LEAST	(1ull << 30)
 #define MEMORY_TIMES	16u		/* what the file takes of the disk */
@@ -139,18 +139,18 @@ static void limit(int what, uint64_t most)
 
 /* Can only root and the caller change what is in this folder, and which folder has this name?  The path is the kernel's, without
  * links.  (In one above like /tmp each user's own stays; in the folder itself anybody could lay more.) */
-static bool is_kept(char *folder)
+static bool is_kept(char *dir)
 {
 	mode_t open_to_all = 0;
 	struct stat s;
 
-	for (char *end = folder + strlen(folder);; end = strrchr(folder, '/')) {
+	for (char *end = dir + strlen(dir);; end = strrchr(dir, '/')) {
 		*end = 0;
-		if (lstat(*folder ? folder : "/", &s) < 0 || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid()))
+		if (lstat(*dir ? dir : "/", &s) < 0 || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid()))
 			return false;
 		if (s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & open_to_all))
 			return false;
-		if (end == folder)
+		if (end == dir)
 			return true;
 		open_to_all = S_ISVTX;
 	}
@@ -159,16 +159,16 @@ static bool is_kept(char *folder)
 /* Are the files that addr2line may look at beside this one root's or the caller's? */
 static bool is_among_own(const char *real)
 {
-	char folder[4096];
+	char dir[4096];
 	struct stat s;
 	int n = (int)(strrchr(real, '/') - real);
 
-	if (snprintf(folder, sizeof(folder), "%.*s/.debug", n, real) >= (int)sizeof(folder))
+	if (snprintf(dir, sizeof(dir), "%.*s/.debug", n, real) >= (int)sizeof(dir))
 		return false;
-	if (lstat(folder, &s) == 0 && !is_kept(folder))
+	if (lstat(dir, &s) == 0 && !is_kept(dir))
 		return false;
-	folder[n] = 0;
-	return is_kept(folder);
+	dir[n] = 0;
+	return is_kept(dir);
 }
 
 /* The name by which addr2line gets the file that was checked.  What that says of others (.gnu_debuglink, .gnu_debugaltlink)
@@ -208,7 +208,7 @@ static const char *known_line(char *line)
 
 static char *copy(const char *text)
 {
-	return text ? sp_need(strdup(text)) : NULL;
+	return text ? sp_check_alloc(strdup(text)) : NULL;
 }
 
 /* A function that the code lies in: the innermost one first, then those that it was inlined
@@ -222,7 +222,7 @@ static void add_function(struct name *is, unsigned nth, char *function, char *li
 		is->line = copy(at);
 		return;
 	}
-	is->into = is->into ? is->into : sp_need(calloc(INLINED_MOST, sizeof(*is->into)));
+	is->into = is->into ? is->into : sp_check_alloc(calloc(INLINED_MOST, sizeof(*is->into)));
 	if (is->n_into < INLINED_MOST && symbol)
 		is->into[is->n_into++] = (struct sp_inlined){ copy(symbol), copy(at) };
 }
@@ -271,12 +271,12 @@ static void take_line(void *asking, char *line)
 		a->i++;
 		a->nth = 0;
 	} else if (a->i && a->i <= a->n) {
-		a->function = sp_need(strdup(line));
+		a->function = sp_check_alloc(strdup(line));
 	}
 }
 
 /* Names of one module's frames: those at `which`.  0, -ENOENT if there is no such tool, or -ETIMEDOUT. */
-static int ask(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
+static int run_addr2line(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
 {
 	static char text[AT_ONCE][24], name[4096];
 	struct asking a = { .is = is, .all = all, .which = which, .n = n,
@@ -290,7 +290,7 @@ static int ask(struct names *all, const struct module *is, const uint32_t *which
 		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
 		a.argv[7 + i] = text[i];
 	}
-	how = sp_apart(become, &a, take_line, &a);
+	how = sp_run_in_child(become, &a, take_line, &a);
 	free(a.function);
 	return a.missing ? -ENOENT : how || !a.i ? -ETIMEDOUT : 0;
 }
@@ -303,7 +303,7 @@ static bool is_older(const struct stat *s, const struct sp_model *m)
 }
 
 /* To standard error; verb NULL: nobody is to hear. */
-static void say(const char *verb, const char *what, const char *subject)
+static void warn(const char *verb, const char *what, const char *subject)
 {
 	if (verb)
 		sp_complain(0, verb, what, subject);
@@ -328,7 +328,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 }
 
 /* is->fd stays open if so. */
-static bool may_ask(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
+static bool is_worth_addr2line(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
 {
 	struct sp_elf_file f;
 	const char *why;
@@ -338,13 +338,13 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 		return false;
 	if (sp_elf_file_open(&f, name->module) < 0) {
 		if (name->unnamed)
-			say(verb, "cannot be read: call sites in it have no names", name->module);
+			warn(verb, "cannot be read: call sites in it have no names", name->module);
 		return false;
 	}
 	is->fd = f.fd;
 	why = why_not(m, name, &f, is);
 	if (why)
-		say(verb, why, name->module);
+		warn(verb, why, name->module);
 	else if (!is->of_other || all->of_others)
 		return true;
 	else if (!all->left)
@@ -354,7 +354,7 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 }
 
 /* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
-static uint32_t those_of(struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
+static uint32_t names_of_module(struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
 {
 	uint32_t n = 0;
 
@@ -370,30 +370,30 @@ static uint32_t those_of(struct names *all, uint32_t i, bool *done, uint32_t whi
 
 void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 {
-	struct names *all = sp_need(calloc(1, sizeof(*all)));
+	struct names *all = sp_check_alloc(calloc(1, sizeof(*all)));
 	uint32_t which[AT_ONCE];
 	struct module is;
 	bool *done;
 	int r = 0;
 
 	collect(all, m);
-	done = sp_need(calloc(all->n + 1, sizeof(*done)));
+	done = sp_check_alloc(calloc(all->n + 1, sizeof(*done)));
 	all->until = seconds() + SECONDS_ALL;
 	all->of_others = of_others;
 	for (uint32_t i = 0; r != -ENOENT && i < all->n; i++) {
-		uint32_t n = done[i] ? 0 : those_of(all, i, done, which);
+		uint32_t n = done[i] ? 0 : names_of_module(all, i, done, which);
 
-		if (!n || !may_ask(all, m, &all->name[i], verb, &is))
+		if (!n || !is_worth_addr2line(all, m, &all->name[i], verb, &is))
 			continue;
-		r = ask(all, &is, which, n);
+		r = run_addr2line(all, &is, which, n);
 		close(is.fd);
 		if (r < 0 && r != -ENOENT)
-			say(verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
+			warn(verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
 	}
 	if (r == -ENOENT)
-		say(verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
+		warn(verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
 	if (all->left)
-		say(verb, "another user's file: call sites in this and such files have no names; if you trust "
+		warn(verb, "another user's file: call sites in this and such files have no names; if you trust "
 			    "them and the store, sspapi report --all-symbols asks them", all->left);
 	free(done);
 	m->names = all;
@@ -419,13 +419,13 @@ static void free_names(struct names *all)
 
 void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
 {
-	struct names *met = sp_need(calloc(1, sizeof(*met)));
+	struct names *seen_names = sp_check_alloc(calloc(1, sizeof(*seen_names)));
 	bool all_known = *kept != NULL;
 
-	collect(met, m);
-	for (uint32_t i = 0; i < met->n && all_known; i++)
-		all_known = find(*kept, &met->name[i]) != NULL;
-	free_names(met);
+	collect(seen_names, m);
+	for (uint32_t i = 0; i < seen_names->n && all_known; i++)
+		all_known = find(*kept, &seen_names->name[i]) != NULL;
+	free_names(seen_names);
 	if (!all_known) {
 		free_names(*kept);
 		sp_symbols_add(m, verb, false);

@@ -26,7 +26,7 @@ struct recovery {
 
 static void say(const char *path)
 {
-	sp_put_plain(stdout, path);
+	sp_print_plain(stdout, path);
 	putchar('\n');
 }
 
@@ -81,13 +81,13 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 }
 
 /* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
-static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
+static int write_new(const struct recovery *rec, char *path, const struct sp_format_writer *v, struct sp_model *m)
 {
 	int fd = sp_part_begin(path), r;
 
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, true, v, &(struct sp_show){ .m = m });
+	r = sp_output_write_fd(fd, true, v, &(struct sp_selection){ .m = m });
 	r = sp_part_finish(fd, r);
 	if (r == 0)
 		r = take_name(rec, m, path);
@@ -117,26 +117,26 @@ static bool is_there(const struct sp_model *m, char *path)
 
 /* name: where the last one went, or could not go.  ended: the process had begun to write its dump.  *n: how many
  * were made. */
-static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16], bool ended,
+static int write_formats(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16], bool ended,
 		       unsigned *n)
 {
-	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
-	const struct sp_view *v = sp_any_view_by_extension(path);
+	const char *formats = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
+	const struct sp_format_writer *v = sp_any_format_writer_by_extension(path);
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);
-	if (!*forms && ended && !r->out && is_there(&f->model, name))
+	if (!*formats && ended && !r->out && is_there(&f->model, name))
 		return 0;
-	if (!*forms) {
+	if (!*formats) {
 		++*n;
-		return write_new(r, name, v ? v : sp_view_of(SP_FORM_text), &f->model);
+		return write_new(r, name, v ? v : sp_format_writer_of(SP_FORMAT_text), &f->model);
 	}
-	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
-		v = sp_view_by_name(p, strcspn(p, ","));
+	for (const char *p = formats; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
+		v = sp_format_writer_by_name(p, strcspn(p, ","));
 		if (!v)
 			continue;
 		snprintf(name, SP_CONF_PATH + 16, "%s", path);
-		if (strchr(forms, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
+		if (strchr(formats, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
 		if (ended && is_there(&f->model, name))
 			continue;
@@ -162,13 +162,13 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 	char text[SP_CONF_PATH + 300];
 
 	snprintf(text, sizeof(text), "the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
-		 error == -EEXIST ? "something of that name is there" : sp_folder_why(error) ?: strerror(-error));
+		 error == -EEXIST ? "something of that name is there" : sp_parent_dir_error(error) ?: strerror(-error));
 	return sp_complain(1, r->verb, text, live);
 }
 
 static bool may_run(const struct recovery *r, const struct sp_file *f)
 {
-	return !r->force && sp_may_run(&f->model.h, &f->image);
+	return !r->force && sp_may_run(&f->model.h, &f->reader);
 }
 
 static int recover(const struct recovery *r, const char *live)
@@ -199,7 +199,7 @@ static int recover(const struct recovery *r, const char *live)
 	nothing = torn && f.model.h.lists.n_relations && !f.model.tally.relations;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
-		e = write_forms(r, &f, to, name, ended, &n);
+		e = write_formats(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
 	if (n && (torn || (e == 0 && f.model.tally.damaged))) {
 		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
@@ -242,19 +242,19 @@ static int discard(const struct recovery *r, const char *live)
 /* All of this user's dead ones in the standard place. */
 static int recover_all(const struct recovery *r)
 {
-	DIR *d = opendir(SP_LIVE_FOLDER);
+	DIR *d = opendir(SP_LIVE_DIR);
 	struct dirent *e;
 	char path[512];
 	int status = 0;
 
 	if (!d)
-		return sp_complain(1, r->verb, strerror(errno), SP_LIVE_FOLDER);
+		return sp_complain(1, r->verb, strerror(errno), SP_LIVE_DIR);
 	while ((e = readdir(d)) != NULL) {
 		struct stat s;
 		struct sp_file f;
 		bool loaded, leave;
 
-		snprintf(path, sizeof(path), SP_LIVE_FOLDER "/%s", e->d_name);
+		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
 		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
 			continue;
 		if (never_began(r, path))

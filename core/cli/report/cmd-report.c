@@ -33,11 +33,11 @@ static void long_options(struct option *longs)
 }
 
 /* Refuses an option that this form would ignore. */
-static int check_form(const struct sp_report *r, const struct sp_view *view)
+static int check_dump_format(const struct sp_report *r, const struct sp_format_writer *writer)
 {
 	const struct {
 		bool given;
-		unsigned needs;		/* enum sp_form_can */
+		unsigned needs;		/* enum sp_format_can */
 		const char *option;
 	} wish[] = {
 		{ r->n_levels > 1, SP_CAN_SEVERAL_LEVELS, "more than one --per-LEVEL" },
@@ -55,20 +55,20 @@ static int check_form(const struct sp_report *r, const struct sp_view *view)
 	for (unsigned i = 0; i < SP_COUNT(wish); i++) {
 		struct sp_out o;
 
-		if (!wish[i].given || (view->can & wish[i].needs) == wish[i].needs)
+		if (!wish[i].given || (writer->can & wish[i].needs) == wish[i].needs)
 			continue;
 		sp_memory_init(&o, line, sizeof(line));
-		sp_out_f(&o, "the %s format does not support it; use -f ", view->name);
-		for (unsigned k = 0, n = 0; k < sp_n_forms; k++)
-			if (sp_forms[k].can & wish[i].needs)
-				sp_out_f(&o, "%s%s", n++ ? " or " : "", sp_forms[k].name);
+		sp_out_f(&o, "the %s format does not support it; use -f ", writer->name);
+		for (unsigned k = 0, n = 0; k < sp_n_formats; k++)
+			if (sp_formats[k].can & wish[i].needs)
+				sp_out_f(&o, "%s%s", n++ ? " or " : "", sp_formats[k].name);
 		sp_memory_text(&o);
 		return usage(r, line, wish[i].option);
 	}
 	return 0;
 }
 
-static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
+static int options(struct sp_report *r, const struct sp_format_writer **writer, const char **to, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 8];
 	int c, at = 0;
@@ -77,9 +77,9 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at)) != -1) {
 		switch (c) {
 		case 'f':
-			*view = sp_any_view_by_name(optarg, strlen(optarg));
-			if (!*view)
-				return usage(r, "-f takes one of " SP_ALL_FORM_NAMES(", "), optarg);
+			*writer = sp_any_format_writer_by_name(optarg, strlen(optarg));
+			if (!*writer)
+				return usage(r, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), optarg);
 			break;
 		case 'm':
 			if (!sp_metrics_wish(&r->metrics, optarg))
@@ -97,15 +97,15 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		default: return 2;
 		}
 	}
-	if (!*view && *to)
-		*view = sp_any_view_by_extension(*to);
-	if (r->readings && !*view)
-		*view = sp_view_of(SP_FORM_csv);
-	if (!*view)
-		*view = sp_view_of(SP_FORM_text);
+	if (!*writer && *to)
+		*writer = sp_any_format_writer_by_extension(*to);
+	if (r->readings && !*writer)
+		*writer = sp_format_writer_of(SP_FORMAT_csv);
+	if (!*writer)
+		*writer = sp_format_writer_of(SP_FORMAT_text);
 	if (r->readings && (r->n_levels || r->metrics.any))
 		return usage(r, "--readings have no level and no metrics", NULL);
-	if (check_form(r, *view))
+	if (check_dump_format(r, *writer))
 		return 2;
 	return r->sort && !r->n_levels ? usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL) : 0;
 }
@@ -162,11 +162,11 @@ static int write_json(const struct sp_report *r, struct sp_out *o)
 
 /* Who writes a form's tables by level: those that can have some. */
 static int (*const write_levels[])(const struct sp_report *r, struct sp_out *o) = {
-	[SP_FORM_text] = sp_report_text, [SP_FORM_csv] = sp_report_csv, [SP_FORM_json] = write_json,
+	[SP_FORMAT_text] = sp_report_text, [SP_FORMAT_csv] = sp_report_csv, [SP_FORMAT_json] = write_json,
 };
 
 /* machine: hwloc's form is of this one; -1 of all others. */
-static int show(const struct sp_report *r, const struct sp_view *view, int fd, int machine)
+static int show(const struct sp_report *r, const struct sp_format_writer *writer, int fd, int machine)
 {
 	static char buffer[65536];
 	struct sp_out o;
@@ -177,39 +177,39 @@ static int show(const struct sp_report *r, const struct sp_view *view, int fd, i
 		e = sp_hwloc_write(&o, &r->show, (uint32_t)machine);
 	else if (r->readings)
 		sp_report_readings(r, &o, r->show.m);
-	else if (r->n_levels && view->can & SP_CAN_LEVELS)
-		e = write_levels[view->id](r, &o);
+	else if (r->n_levels && writer->can & SP_CAN_LEVELS)
+		e = write_levels[writer->id](r, &o);
 	else
-		view->write(&o, &r->show);
+		writer->write(&o, &r->show);
 	closed = sp_out_finish(&o);
 	return e < 0 ? e : closed;
 }
 
 /* Are the functions of call sites shown?  The text form has no call sites beside the levels that are asked for. */
-static bool names_sites(const struct sp_report *r, const struct sp_view *view)
+static bool names_sites(const struct sp_report *r, const struct sp_format_writer *writer)
 {
-	bool any = !r->n_levels || !(view->can & SP_CAN_ALL);
+	bool any = !r->n_levels || !(writer->can & SP_CAN_ALL);
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		any |= sp_level_is_code(r->level[i]);
-	return !r->no_symbols && any && view->can & SP_CAN_SYMBOLS;
+	return !r->no_symbols && any && writer->can & SP_CAN_SYMBOLS;
 }
 
-int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
+int sp_report_show(const struct sp_report *r, const struct sp_format_writer *writer, int fd)
 {
-	return show(r, view, fd, -1);
+	return show(r, writer, fd, -1);
 }
 
 /* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
-static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n, int machine)
+static int write_to(const struct sp_report *r, const struct sp_format_writer *writer, const char *to, char *const *file, unsigned n, int machine)
 {
 	int e = sp_into_begin(r->verb, to, file, n);
 
 	if (e)
 		return e;
-	if (view->can & SP_CAN_ALL)
+	if (writer->can & SP_CAN_ALL)
 		sp_pager_start();
-	e = show(r, view, STDOUT_FILENO, machine);
+	e = show(r, writer, STDOUT_FILENO, machine);
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;
@@ -222,14 +222,14 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 }
 
 /* hwloc knows one machine: each has a file in the folder, by its host's name. */
-static int write_machines(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n)
+static int write_machines(const struct sp_report *r, const struct sp_format_writer *writer, const char *to, char *const *file, unsigned n)
 {
 	const struct sp_model *m = r->show.m;
 	char path[PATH_MAX + 300], host[256];
 	struct stat s;
 	int e = 0;
 
-	if (!to || sp_any_view_by_extension(to) || (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
+	if (!to || sp_any_format_writer_by_extension(to) || (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
 		return usage(r, "several machines, and hwloc's XML is of one: -o FOLDER writes a file of each", to);
 	for (uint32_t i = 0; i < m->n_machines && e == 0; i++) {
 		unsigned same = 0;
@@ -243,36 +243,36 @@ static int write_machines(const struct sp_report *r, const struct sp_view *view,
 			snprintf(path, sizeof(path), "%s/%s.%u.xml", to, host, same + 1);
 		else
 			snprintf(path, sizeof(path), "%s/%s.xml", to, host);
-		e = write_to(r, view, path, file, n, (int)i);
+		e = write_to(r, writer, path, file, n, (int)i);
 	}
 	return e;
 }
 
-static int show_metrics(struct sp_report *r, const struct sp_view *view)
+static int show_metrics(struct sp_report *r, const struct sp_format_writer *writer)
 {
-	bool text = view->can & SP_CAN_ALL;
+	bool text = writer->can & SP_CAN_ALL;
 	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show) : sp_metrics_show(&r->metrics, r->verb, &r->show);
 
 	if (!text || r->n_levels)
-		sp_metrics_say(r->verb, &r->show);
+		sp_metrics_report(r->verb, &r->show);
 	return status;
 }
 
 /* Where neither the form itself says it, nor each observer has lines of its own. */
-static void say_observers(const struct sp_report *r, const struct sp_view *view)
+static void report_observers(const struct sp_report *r, const struct sp_format_writer *writer)
 {
-	bool sums = view->can & SP_CAN_OBJECTS;
+	bool sums = writer->can & SP_CAN_OBJECTS;
 	char text[512];
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		sums = sums || r->level[i]->what != SP_LEVEL_THREAD;
-	for (uint32_t e = 0; sums && !(view->can & SP_CAN_OBSERVERS) && sp_text_observers(r->show.m, &e, text);)
+	for (uint32_t e = 0; sums && !(writer->can & SP_CAN_OBSERVERS) && sp_text_observers(r->show.m, &e, text);)
 		sp_message(r->verb, "%s", text);
 }
 
 int sp_cmd_report(int argc, char **argv)
 {
-	const struct sp_view *view = NULL;
+	const struct sp_format_writer *writer = NULL;
 	const char *to = NULL;
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
@@ -280,7 +280,7 @@ int sp_cmd_report(int argc, char **argv)
 	unsigned n_bad;
 	int r, metrics;
 
-	r = options(&report, &view, &to, argc, argv);
+	r = options(&report, &writer, &to, argc, argv);
 	if (r == 0)
 		r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));
 	if (r)
@@ -290,19 +290,19 @@ int sp_cmd_report(int argc, char **argv)
 		return 1;
 	report.show.m = &f.model;
 	r = check_events(&report, &f);
-	metrics = r ? 0 : show_metrics(&report, view);
+	metrics = r ? 0 : show_metrics(&report, writer);
 	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
-		say_observers(&report, view);
-		if (names_sites(&report, view))
+		report_observers(&report, writer);
+		if (names_sites(&report, writer))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		if (view->can & SP_CAN_OBJECTS && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
+		if (writer->can & SP_CAN_OBJECTS && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
 			sp_message(report.verb, "SSPAPI_COLOR_BY: '%s': no such event was counted; using the first", sp_hwloc_color_by());
-		if (view->can & SP_CAN_OBJECTS && f.model.n_machines > 1)
-			r = write_machines(&report, view, to, runs.path, runs.n);
+		if (writer->can & SP_CAN_OBJECTS && f.model.n_machines > 1)
+			r = write_machines(&report, writer, to, runs.path, runs.n);
 		else
-			r = write_to(&report, view, to, runs.path, runs.n, -1);
+			r = write_to(&report, writer, to, runs.path, runs.n, -1);
 	}
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

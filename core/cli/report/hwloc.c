@@ -12,7 +12,7 @@
 #define OURS		"sspapi: "		/* its beginning */
 #define ELSEWHERE	" not on a known CPU"	/* behind the event's name, on the root */
 #define TYPES		24u
-#define SECONDS		120			/* for hwloc, more than sp_apart's */
+#define SECONDS		120			/* for hwloc, more than sp_run_in_child's */
 
 const char *sp_hwloc_library;
 
@@ -188,13 +188,13 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 }
 
 /* Puts the note of counts before the first readings below the picture. */
-static void beginnings(const struct painter *p, struct sp_topo_object *o)
+static void early_counts(const struct painter *p, struct sp_topo_object *o)
 {
 	char line[1200];
 	const char *note;
 
 	for (uint32_t i = 0; (note = sp_model_note(p->m, i)) != NULL; i++)
-		if (strncmp(note, SP_NOTE_BEGINNINGS, strlen(SP_NOTE_BEGINNINGS)) == 0)
+		if (strncmp(note, SP_NOTE_EARLY_COUNTS, strlen(SP_NOTE_EARLY_COUNTS)) == 0)
 			o->info(o, LEGEND, sp_text_f(line, sizeof(line), OURS "%s", note));
 }
 
@@ -243,7 +243,7 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 	if (!number && p->any)
 		legend(p, o);
 	if (!number)
-		beginnings(p, o);
+		early_counts(p, o);
 	if (is_styled(p, component))
 		o->info(o, STYLE, style(color, is_coloured(p, component) ? share(p, component) : -1.0));
 	if (is_coloured(p, component))
@@ -337,14 +337,14 @@ static int copy(struct sp_out *o, int fd)
 }
 
 /* hwloc dies on some XML. */
-static int paint_apart(struct painter *p, uint32_t machine, struct sp_out *o)
+static int paint_with_child(struct painter *p, uint32_t machine, struct sp_out *o)
 {
 	struct child c = { p, machine, memfd_create("sspapi", MFD_CLOEXEC) };
 	int r = -EBADMSG;
 
 	if (c.fd < 0)
 		return -errno;
-	if (sp_apart(paint_in_child, &c, take_result, &r))
+	if (sp_run_in_child(paint_in_child, &c, take_result, &r))
 		r = -EBADMSG;
 	if (r == 0)
 		r = copy(o, c.fd);
@@ -386,7 +386,7 @@ const char *sp_hwloc_color_by(void)
 	return name && *name ? name : NULL;
 }
 
-int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine)
+int sp_hwloc_write(struct sp_out *o, const struct sp_selection *s, uint32_t machine)
 {
 	const struct sp_model *m = s->m;
 	struct painter p = { .m = m, .root = (uint32_t)sp_max(m->machine[machine].root, 0), .end = m->n_components };
@@ -399,10 +399,10 @@ int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine)
 	p.any = p.color != UINT32_MAX;
 	if (p.any)
 		find_maxima(&p);
-	return paint_apart(&p, machine, o);
+	return paint_with_child(&p, machine, o);
 }
 
-void sp_view_hwloc(struct sp_out *o, const struct sp_show *s)
+void sp_format_hwloc(struct sp_out *o, const struct sp_selection *s)
 {
 	int e = s->m->n_machines > 1 ? -EXDEV : sp_hwloc_write(o, s, 0);
 

@@ -8,8 +8,8 @@
 
 #include "../../formats/format-writer.h"
 
-void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);	/* of the first machine */
-int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine);	/* 0 or -errno */
+void sp_format_hwloc(struct sp_out *o, const struct sp_selection *s);	/* of the first machine */
+int sp_hwloc_write(struct sp_out *o, const struct sp_selection *s, uint32_t machine);	/* 0 or -errno */
 
 /* False: no counted event has this name, but others were counted. */
 bool sp_hwloc_colors(const struct sp_model *m, const char *name);

@@ -24,7 +24,7 @@ struct level {
 };
 
 struct sp_page_part {
-	const struct sp_show *show;
+	const struct sp_selection *show;
 	uint32_t n_events, event[EVENTS];
 	struct level level[SP_PAGE_PART_LEVELS];
 	int32_t *machine_of;		/* [component]: whose root it is; -1: none's */
@@ -94,11 +94,11 @@ static void open_level(struct sp_page_part *p, unsigned i)
 	struct sp_levels t;
 
 	l->name = sp_page_part_level[i] + strlen("per-");
-	sp_need(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL : &t);
+	sp_check_alloc(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL : &t);
 	l->n = t.n;
-	l->row = sp_need(calloc(t.n + 1, sizeof(*l->row)));
-	l->has = sp_need(calloc(t.n + 1, sizeof(*l->has)));
-	sorted = sp_need(malloc(((uint64_t)t.n * p->n_events + 1) * sizeof(*sorted)));
+	l->row = sp_check_alloc(calloc(t.n + 1, sizeof(*l->row)));
+	l->has = sp_check_alloc(calloc(t.n + 1, sizeof(*l->has)));
+	sorted = sp_check_alloc(malloc(((uint64_t)t.n * p->n_events + 1) * sizeof(*sorted)));
 	for (uint32_t r = 0; r < t.n; r++) {
 		const struct sp_level_row *row = &t.row[r];
 
@@ -122,26 +122,26 @@ static void choose_events(struct sp_page_part *p)
 
 	for (unsigned time = 2; time-- > 0;)
 		for (uint32_t e = 0; e < m->n_events && p->n_events < EVENTS; e++)
-			if (sp_show_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->sums.total[e]) == time)
+			if (sp_selection_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->sums.total[e]) == time)
 				p->event[p->n_events++] = e;
 }
 
-struct sp_page_part *sp_page_part_open(const struct sp_show *s)
+struct sp_page_part *sp_page_part_open(const struct sp_selection *s)
 {
-	struct sp_page_part *p = sp_need(calloc(1, sizeof(*p)));
+	struct sp_page_part *p = sp_check_alloc(calloc(1, sizeof(*p)));
 	const struct sp_model *m = s->m;
 
 	p->show = s;
 	choose_events(p);
 	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++)
 		open_level(p, i);
-	p->process = sp_need(calloc(m->n_processes + 1, sizeof(bool)));
-	p->component = sp_need(calloc(m->n_components + 1, sizeof(bool)));
-	p->callsite = sp_need(calloc(m->n_callsites + 1, sizeof(bool)));
-	p->machine = sp_need(calloc(m->n_machines + 1, sizeof(bool)));
-	p->whole = sp_need(calloc(m->n_machines + 1, sizeof(bool)));
-	p->machine_of = sp_need(calloc(m->n_components + 1, sizeof(*p->machine_of)));
-	p->thread = sp_need(calloc(p->level[THREAD].n + 1, sizeof(*p->thread)));
+	p->process = sp_check_alloc(calloc(m->n_processes + 1, sizeof(bool)));
+	p->component = sp_check_alloc(calloc(m->n_components + 1, sizeof(bool)));
+	p->callsite = sp_check_alloc(calloc(m->n_callsites + 1, sizeof(bool)));
+	p->machine = sp_check_alloc(calloc(m->n_machines + 1, sizeof(bool)));
+	p->whole = sp_check_alloc(calloc(m->n_machines + 1, sizeof(bool)));
+	p->machine_of = sp_check_alloc(calloc(m->n_components + 1, sizeof(*p->machine_of)));
+	p->thread = sp_check_alloc(calloc(p->level[THREAD].n + 1, sizeof(*p->thread)));
 	for (uint32_t c = 0; c < m->n_components; c++)
 		p->machine_of[c] = -1;
 	for (uint32_t i = 0; i < m->n_machines; i++)

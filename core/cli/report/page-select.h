@@ -13,7 +13,7 @@
 struct sp_page_part;
 
 /* s and its model stay as long as the part. */
-struct sp_page_part *sp_page_part_open(const struct sp_show *s);
+struct sp_page_part *sp_page_part_open(const struct sp_selection *s);
 
 /* Some `limit` processes, with what goes with them; 1 or more.  Until the next call. */
 const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit);

@@ -40,7 +40,7 @@ static uint64_t more_escaped(const char *bytes, size_t n)
 
 /* The JSON of report with the levels that the page has tables of, into ROOM bytes; p: of that part of the run.  How many bytes, or
  * -errno; -EFBIG: there is no room for more. */
-static int json(char *room, const struct sp_show *s, const struct sp_page_part *p)
+static int json(char *room, const struct sp_selection *s, const struct sp_page_part *p)
 {
 	struct sp_report levels = { .verb = "report", .show = *s, .has_row = p ? sp_page_part_has_row : NULL, .of = p };
 	struct sp_out o;
@@ -61,7 +61,7 @@ static int json(char *room, const struct sp_show *s, const struct sp_page_part *
 }
 
 /* All, or as much as there is room for of what stands out. */
-static int some_json(char *room, struct sp_show *s)
+static int some_json(char *room, struct sp_selection *s)
 {
 	int e = json(room, s, NULL);
 	struct sp_page_part *p;
@@ -77,12 +77,12 @@ static int some_json(char *room, struct sp_show *s)
 }
 
 /* With those metrics that there are, unless others are wished for. */
-void sp_view_html(struct sp_out *o, const struct sp_show *s)
+void sp_format_html(struct sp_out *o, const struct sp_selection *s)
 {
-	struct sp_show show = *s;
+	struct sp_selection show = *s;
 	const struct sp_metrics_wish usual = { .any = true };
 	bool wished = show.metrics != NULL;
-	char *room = sp_need(malloc(ROOM));
+	char *room = sp_check_alloc(malloc(ROOM));
 	int n;
 
 	if (!wished)
@@ -98,24 +98,24 @@ void sp_view_html(struct sp_out *o, const struct sp_show *s)
 		o->error = n;
 }
 
-#define ROW(name, extension, can, with) { SP_FORM_ROW(name, extension, can), sp_view_##name },
+#define ROW(name, extension, can, with) { SP_FORMAT_ROW(name, extension, can), sp_format_##name },
 
-static const struct sp_view of_command[] = { SP_FORMS(SP_NO_FORM, SP_NO_FORM, ROW, ) };
+static const struct sp_format_writer of_command[] = { SP_FORMATS(SP_NO_FORMAT, SP_NO_FORMAT, ROW, ) };
 
-static const struct sp_view *view_of(const struct sp_form *form)
+static const struct sp_format_writer *format_writer_of(const struct sp_format *format)
 {
-	for (unsigned i = 0; form && i < SP_COUNT(of_command); i++)
-		if (of_command[i].id == form->id)
+	for (unsigned i = 0; format && i < SP_COUNT(of_command); i++)
+		if (of_command[i].id == format->id)
 			return &of_command[i];
-	return form ? sp_view_of(form->id) : NULL;
+	return format ? sp_format_writer_of(format->id) : NULL;
 }
 
-const struct sp_view *sp_any_view_by_name(const char *name, size_t length)
+const struct sp_format_writer *sp_any_format_writer_by_name(const char *name, size_t length)
 {
-	return view_of(sp_form_by_name(name, length));
+	return format_writer_of(sp_format_by_name(name, length));
 }
 
-const struct sp_view *sp_any_view_by_extension(const char *path)
+const struct sp_format_writer *sp_any_format_writer_by_extension(const char *path)
 {
-	return view_of(sp_form_by_extension(path));
+	return format_writer_of(sp_format_by_extension(path));
 }

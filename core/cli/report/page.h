@@ -7,8 +7,8 @@
 
 #include "../../formats/format-writer.h"
 
-void sp_view_html(struct sp_out *o, const struct sp_show *s);
+void sp_format_html(struct sp_out *o, const struct sp_selection *s);
 
-/* As sp_view_by_name and sp_view_by_extension, with the forms that the command alone writes. */
-const struct sp_view *sp_any_view_by_name(const char *name, size_t length);
-const struct sp_view *sp_any_view_by_extension(const char *path);
+/* As sp_format_writer_by_name and sp_format_writer_by_extension, with the forms that the command alone writes. */
+const struct sp_format_writer *sp_any_format_writer_by_name(const char *name, size_t length);
+const struct sp_format_writer *sp_any_format_writer_by_extension(const char *path);

@@ -53,36 +53,36 @@ bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, ch
 /* The only event of all that ends so, without its modes; NULL: none or several do. */
 static const char *by_ending(const char *wanted, const struct sp_file *f, unsigned n)
 {
-	static struct sp_near_names near;
+	static struct sp_suggestions similar;
 	char buf[32];
 
-	near = (struct sp_near_names){ 0 };
+	similar = (struct sp_suggestions){ 0 };
 	for (unsigned i = 0; i < n; i++)
 		for (uint32_t e = 0; e < f[i].model.n_events; e++) {
 			char *name;
 
 			if (!f[i].model.event_counted[e])
 				continue;
-			name = sp_need(strdup(sp_event_name(&f[i].model, e, buf)));
+			name = sp_check_alloc(strdup(sp_event_name(&f[i].model, e, buf)));
 			name[sp_name_bytes(name)] = 0;
-			sp_near_look(&near, wanted, name);
+			sp_suggest_consider(&similar, wanted, name);
 			free(name);
 		}
-	return sp_near_ending(&near);
+	return sp_suggest_ending(&similar);
 }
 
 char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n)
 {
-	char *all = sp_need(strdup("")), *longer;
+	char *all = sp_check_alloc(strdup("")), *longer;
 
 	for (const char *p = events; *p; p += strcspn(p, ","), p += *p == ',') {
-		char *name = sp_need(strndup(p, strcspn(p, ",")));
+		char *name = sp_check_alloc(strndup(p, strcspn(p, ",")));
 		bool there = false;
 
 		for (unsigned i = 0; i < n && !there; i++)
 			there = sp_report_has(&f[i].model, name, strlen(name));
 		if (asprintf(&longer, "%s%s%s", all, *all ? "," : "", (there ? NULL : by_ending(name, f, n)) ?: name) < 0)
-			longer = sp_need(NULL);
+			longer = sp_check_alloc(NULL);
 		free(name);
 		free(all);
 		all = longer;
@@ -195,7 +195,7 @@ static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 
 	p.what = behind_name(levels, row, what);
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
+		if (!sp_selection_event(&r->show, e) || !(row->counted[e] || row->unsupported[e]))
 			continue;
 		sp_csv_begin(o, m, &p, sp_event_name(m, e, buf), row->event_readings[e]);
 		if (!row->counted[e])
@@ -232,7 +232,7 @@ static void json_values(const struct sp_report *r, struct sp_out *o, const struc
 {
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
-		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
+		if (!sp_selection_event(&r->show, e) || !(row->counted[e] || row->unsupported[e]))
 			continue;
 		sp_json_comma(o);
 		sp_json_event_key(o, r->show.m, e);

@@ -26,7 +26,7 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 
 		while (sp_row_kept(m, &row, &at))
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_show_named(&r->show, row.event[e]))
+				if (sp_selection_named(&r->show, row.event[e]))
 					csv_reading(o, m, &row, &at, e);
 	}
 }

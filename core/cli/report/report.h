@@ -14,7 +14,7 @@
 
 struct sp_report {
 	const char *verb;
-	struct sp_show show;
+	struct sp_selection show;
 	const struct sp_level *level[SP_REPORT_LEVELS];	/* as asked for */
 	unsigned n_levels;
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
@@ -44,7 +44,7 @@ bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, ch
 char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n);
 
 /* All of it to fd, by level if one is named; 0 or -errno. */
-int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd);
+int sp_report_show(const struct sp_report *r, const struct sp_format_writer *writer, int fd);
 
 /* The permanent readings, as CSV. */
 void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m);

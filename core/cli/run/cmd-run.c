@@ -64,7 +64,7 @@ static void set(struct options *o, const char *name, const char *value)
 		o->set[row] = true;
 	if (strcmp(name, "SSPAPI_FORMAT") == 0)
 		o->format = true;
-	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_view_by_extension(value)))
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_format_writer_by_extension(value)))
 		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
 	setenv(name, value, 1);
 }
@@ -102,22 +102,22 @@ static bool read_options(struct options *o, int argc, char **argv)
 }
 
 /* A form that the command makes of a store, among those that are asked for; NULL: none. */
-static const struct sp_form *made_form(void)
+static const struct sp_format *made_format(void)
 {
 	const char *output = getenv("SSPAPI_OUTPUT"), *p = getenv("SSPAPI_FORMAT");
-	const struct sp_form *form = output ? sp_form_by_extension(output) : NULL;
+	const struct sp_format *format = output ? sp_format_by_extension(output) : NULL;
 
-	if (form && !(form->can & SP_CAN_IN_PROCESS))
-		return form;
-	return p ? sp_form_among(p, SP_CAN_IN_PROCESS, 0) : NULL;
+	if (format && !(format->can & SP_CAN_IN_PROCESS))
+		return format;
+	return p ? sp_format_among(p, SP_CAN_IN_PROCESS, 0) : NULL;
 }
 
-static int refuse_made(const char *verb, const struct sp_form *form)
+static int refuse_made(const char *verb, const struct sp_format *format)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi", form->extension);
-	return sp_complain(2, verb, text, form->name);
+	snprintf(text, sizeof(text), "is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi", format->extension);
+	return sp_complain(2, verb, text, format->name);
 }
 
 static void bad_value(const char *line, void *arg)
@@ -130,7 +130,7 @@ static void bad_value(const char *line, void *arg)
 		return;			/* of the environment: the library says it, and uses another */
 	o->wrong = true;
 	/* Behind a ; stands what is used instead: nothing is; or, of no variable, the near one. */
-	text = sp_need(strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
+	text = sp_check_alloc(strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
 	sp_complain(0, o->verb, text, NULL);
 	free(text);
 }
@@ -174,16 +174,16 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 /* The dump's name, or its template where processes that the program starts have the dumps. */
 static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
 {
-	const struct sp_form *store = sp_form_among(conf->format, SP_CAN_READ, SP_CAN_READ);	/* report shows it, if it is there */
-	const char *forms = store ? store->name : conf->format;
-	const struct sp_view *form = sp_view_by_name(forms, strcspn(forms, ","));
-	char host[65] = "", folder[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
-	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
+	const struct sp_format *store = sp_format_among(conf->format, SP_CAN_READ, SP_CAN_READ);	/* report shows it, if it is there */
+	const char *formats = store ? store->name : conf->format;
+	const struct sp_format_writer *format = sp_format_writer_by_name(formats, strcspn(formats, ","));
+	char host[65] = "", dir[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
+	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .dir = dir,
 			      .rank = sp_conf_rank(), .pid = (int)getpid(), .program = basename(p->path) };
 	int r = 0;
 
 	gethostname(host, sizeof(host) - 1);
-	if (!getcwd(folder, sizeof(folder)))
+	if (!getcwd(dir, sizeof(dir)))
 		return -errno;
 	if (realpath(p->path, real))
 		who.program = basename(real);
@@ -191,12 +191,12 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 		snprintf(name, sizeof(name), "%s", template);
 	else
 		r = sp_output_expand(name, sizeof(name), conf->output, &who);
-	if (r == 0 && form && (strchr(conf->format, ',') || !conf->output_set))
-		r = sp_output_name_for(to, room, name, form);
+	if (r == 0 && format && (strchr(conf->format, ',') || !conf->output_set))
+		r = sp_output_name_for(to, room, name, format);
 	else
 		snprintf(to, room, "%s", name);
-	if (r == 0 && strncmp(to, folder, strlen(folder)) == 0 && to[strlen(folder)] == '/')
-		memmove(to, to + strlen(folder) + 1, strlen(to + strlen(folder)));	/* as a user here would name it */
+	if (r == 0 && strncmp(to, dir, strlen(dir)) == 0 && to[strlen(dir)] == '/')
+		memmove(to, to + strlen(dir) + 1, strlen(to + strlen(dir)));	/* as a user here would name it */
 	return r;
 }
 
@@ -216,12 +216,12 @@ static void promise(bool file)
 /* By sspapi report without a name: a store in this folder, or in one of its own. */
 static bool is_found(const struct sp_conf *conf, const char *path)
 {
-	const struct sp_form *by = sp_form_by_extension(path);
+	const struct sp_format *by = sp_format_by_extension(path);
 
-	return sp_form_among(*conf->format || !by || strchr(path, '/') ? conf->format : by->name, SP_CAN_READ, SP_CAN_READ);
+	return sp_format_among(*conf->format || !by || strchr(path, '/') ? conf->format : by->name, SP_CAN_READ, SP_CAN_READ);
 }
 
-static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
+static void report_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
 {
 	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
 	const char *template = others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
@@ -234,14 +234,14 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 	       is_found(conf, path) ? "; sspapi report shows them" : "");
 }
 
-static void say_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)
+static void report_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)
 {
 	const char *why = doubt(p, name, conf->verbose);
 
 	if (why)
 		sp_complain(0, verb, why, *p->script ? p->path : name);
 	else
-		say_where(verb, conf, p, name);
+		report_where(verb, conf, p, name);
 }
 
 /* ---- the verb ------------------------------------------------------------------- */
@@ -254,12 +254,12 @@ int sp_cmd_run(int argc, char **argv)
 	static struct sp_conf conf;
 	bool known;
 
-	if (!output || !*output || !sp_view_by_extension(output))
+	if (!output || !*output || !sp_format_writer_by_extension(output))
 		setenv("SSPAPI_FORMAT", "store", 0);
 	if (!read_options(&o, argc, argv))
 		return 2;
-	if (made_form())
-		return refuse_made(argv[0], made_form());
+	if (made_format())
+		return refuse_made(argv[0], made_format());
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, bad_value, &o);
 	if (o.wrong)
@@ -271,9 +271,9 @@ int sp_cmd_run(int argc, char **argv)
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
 	promise(false);			/* which another run may have given */
-	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
+	known = sp_program_inspect(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
 	if (known && !conf.disable && conf.verbose > 0)
-		say_program(argv[0], argv[optind], &conf, &program);
+		report_program(argv[0], argv[optind], &conf, &program);
 	leave_out(lib);
 	lib = sp_glibc_name(lib);
 	if (known && *program.loader)

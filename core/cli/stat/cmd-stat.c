@@ -18,7 +18,7 @@
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
-	struct sp_stat_asked asked;	/* of -p and -t */
+	struct sp_stat_targets targets;	/* of -p and -t */
 	struct sp_stat_group group;	/* of --cgroup */
 	uint32_t repeats;		/* of -r; 0: not asked for */
 	bool quiet;			/* no table */
@@ -34,15 +34,15 @@ static void add_events(struct wish *w, const char *more)
 	char *all;
 
 	if (asprintf(&all, "%s%s%s", w->events ? w->events : "", w->events ? "," : "", more) < 0)
-		sp_need(NULL);
+		sp_check_alloc(NULL);
 	free(w->events);
 	w->events = all;
 }
 
-static bool all_are_views(const char *formats)
+static bool all_are_formats(const char *formats)
 {
 	for (const char *p = formats; *p; p += strcspn(p, ","), p += *p == ',')
-		if (!sp_any_view_by_name(p, strcspn(p, ",")))
+		if (!sp_any_format_writer_by_name(p, strcspn(p, ",")))
 			return false;
 	return *formats;
 }
@@ -85,15 +85,15 @@ static int is_at_odds(const struct wish *w, bool no_program)
 {
 	bool group = w->group.fd >= 0;
 
-	if (group && w->asked.n)
+	if (group && w->targets.n)
 		return usage(w, "--cgroup counts a control group, -p and -t threads: name one of the two", NULL);
 	if (group && w->rows > 0)
 		return usage(w, "--per-thread does not go with --cgroup: the kernel counts a control group by CPU; -p counts a process by thread", NULL);
 	if (w->interval.ms && w->repeats)
 		return usage(w, "-I goes with a program that is started once: not with -r", NULL);
-	if ((group || w->asked.n) && w->repeats)
+	if ((group || w->targets.n) && w->repeats)
 		return usage(w, "-r runs a program several times: -p, -t and --cgroup count what runs already", NULL);
-	return no_program && !w->asked.n && !group ? usage(w, "name the program to count", NULL) : 0;
+	return no_program && !w->targets.n && !group ? usage(w, "name the program to count", NULL) : 0;
 }
 
 static int read_options(struct wish *w, int argc, char **argv)
@@ -125,15 +125,15 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
-		else if ((c == 'p' || c == 't') && sp_asked_take(&w->asked, w->verb, optarg, c == 't'))
+		else if ((c == 'p' || c == 't') && sp_targets_add(&w->targets, w->verb, optarg, c == 't'))
 			return WRONG;
 		else if (c == 'G' && sp_group_take(&w->group, w->verb, optarg))
 			return WRONG;
 		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
 			return WRONG;
 	}
-	if (w->formats && !all_are_views(w->formats))
-		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
+	if (w->formats && !all_are_formats(w->formats))
+		return usage(w, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), w->formats);
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
 	if (w->out && !*w->out)
@@ -152,11 +152,11 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
-	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->asked.n && !w->interval.ms && !w->report.n_levels) {
-		c->lasting = sp_stat_turns(c->plan, 2) <= turns;	/* these threads take each counter twice */
-		sp_stat_turns(c->plan, 1);
+	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->targets.n && !w->interval.ms && !w->report.n_levels) {
+		c->long_lived = sp_stat_rounds(c->plan, 2) <= turns;	/* these threads take each counter twice */
+		sp_stat_rounds(c->plan, 1);
 	}
-	if (c->lasting) {
+	if (c->long_lived) {
 		c->cpu[c->n_cpus++] = SP_NO_CPU;
 		r->why_no_rows = "threads that lived for less than 20 ms have no rows and no CPU: on more than 16 CPUs these would make each birth "
 				 "noticeably slower; --per-thread and --per-cpu ask for them";
@@ -164,32 +164,32 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	}
 	c->side_pages = SP_STAT_SIDE_PAGES;
 	c->rows = w->rows != 0;
-	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
-	c->told = c->rows && !c->reads && !w->asked.n;
+	c->reads = c->rows && sp_stat_probe_inherited_reads(c->cpu[0]);
+	c->from_library = c->rows && !c->reads && !w->targets.n;
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
 		why = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for them, "
 		      "fewer events or CPUs (taskset) make them cheap";
 	else if (w->rows < 0 && !sp_stat_leaves_pages(c))
 		why = "threads have no rows of their own: what they come through would take locked pages that the program may need itself; "
 		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
-	else if (c->told && !sp_told_library())
+	else if (c->from_library && !sp_threads_library())
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
 		      "libsspapi-threads.so, which would tell of them in the program, is not installed";
-	else if (c->told && w->rows < 0)	/* nothing is put into a program unasked */
+	else if (c->from_library && w->rows < 0)	/* nothing is put into a program unasked */
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; --per-thread has "
 		      "libsspapi-threads.so, in the program, tell of them";
-	else if (c->told && sp_stat_turns(c->plan, 2) > turns && sp_stat_turns(c->plan, 1))
+	else if (c->from_library && sp_stat_rounds(c->plan, 2) > turns && sp_stat_rounds(c->plan, 1))
 		why = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name fewer events";
-	else if (c->told && sp_program_look(&p, program) == 0 && *p.loader)
+	else if (c->from_library && sp_program_inspect(&p, program) == 0 && *p.loader)
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
 		      "libsspapi-threads.so cannot be loaded into a program of another C library";
 	if (why) {
 		c->rows = c->reads = false;
 		r->why_no_rows = why;
 	}
-	c->told = c->told && c->rows;
+	c->from_library = c->from_library && c->rows;
 	/* A program that becomes another user's is not counted from then on, and only what tells of its end tells of that. */
-	if (!c->rows && !w->asked.n) {
+	if (!c->rows && !w->targets.n) {
 		c->side_pages = SP_STAT_SIDE_FEW;
 		c->rows = geteuid() && sp_stat_leaves_pages(c);
 	}
@@ -200,8 +200,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	bool wanted = r->c.rows;
 	int e;
 
-	if (r->c.told)
-		sp_told_begin(&r->c);
+	if (r->c.from_library)
+		sp_threads_begin(&r->c);
 	e = sp_stat_fork(&r->child, &r->c, verb, argv);
 	if (e)
 		return e;
@@ -213,23 +213,23 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (wanted && !r->c.rows && !r->why_no_rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
-	if (r->c.lasting)
-		sp_lasting_begin(&r->c, &r->who);
-	sp_stat_beside_ask(&r->beside, 's');
+	if (r->c.long_lived)
+		sp_long_lived_begin(&r->c, &r->who);
+	sp_machine_events_ask(&r->machine_events, 's');
 	sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
-	if (r->c.told)
-		sp_told_stop(&r->c, &r->who);
-	sp_stat_beside_ask(&r->beside, 'e');
+	if (r->c.from_library)
+		sp_threads_stop(&r->c, &r->who);
+	sp_machine_events_ask(&r->machine_events, 'e');
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
-	if (r->c.board)
-		sp_told_end(&r->c, &r->who);
-	if (r->c.lasting)
-		sp_lasting_end(&r->c, &r->who);
+	if (r->c.shm)
+		sp_threads_end(&r->c, &r->who);
+	if (r->c.long_lived)
+		sp_long_lived_end(&r->c, &r->who);
 	sp_stat_read(&r->c);
-	sp_stat_interval_look(r->interval, &r->c, true);
-	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
+	sp_stat_interval_sample(r->interval, &r->c, true);
+	sp_stat_finish_rows(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
 	sp_stat_close(&r->c);
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
 }
@@ -238,12 +238,12 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
-	uint32_t turns = sp_stat_turns(a->plan, 1);
+	uint32_t turns = sp_stat_rounds(a->plan, 1);
 	int e = 0;
 
 	a->plan->n_turns = w->repeats ? turns : 1;
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
-	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
+	a->run = sp_check_alloc(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
 	if (w->interval.ms)
 		first.interval = &w->interval;
@@ -253,14 +253,14 @@ static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;
 		if (a->run[i].c.turn == 0)
-			sp_stat_beside_begin(&a->run[i].beside, a->plan);
+			sp_machine_events_begin(&a->run[i].machine_events, a->plan);
 		if (w->group.fd >= 0)
 			e = sp_group_count(&a->run[i], &w->group, w->verb, *command ? command : NULL);
-		else if (w->asked.n)
-			e = sp_attach_count(&a->run[i], &w->asked, w->verb, *command ? command : NULL);
+		else if (w->targets.n)
+			e = sp_attach_count(&a->run[i], &w->targets, w->verb, *command ? command : NULL);
 		else
 			e = count(&a->run[i], w->verb, a->argv);
-		sp_stat_beside_end(&a->run[i].beside);
+		sp_machine_events_end(&a->run[i].machine_events);
 		a->n = i + 1;
 		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
 			a->repeats = (i + 1) / a->plan->n_turns;
@@ -281,65 +281,65 @@ static int status_of(const struct sp_stat_all *a)
 
 /* ---- showing ------------------------------------------------------------------------ */
 
-static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m, char *folder, size_t room)
+static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m, char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
-	if (!getcwd(folder, room))
-		strcpy(folder, ".");
-	if (strcmp(folder, "/") == 0)
-		folder[0] = 0;
+	if (!getcwd(dir, room))
+		strcpy(dir, ".");
+	if (strcmp(dir, "/") == 0)
+		dir[0] = 0;
 	*who = (struct sp_who){ .host = sp_model_text(m, m->h.process.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
-				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
+				.step = sp_conf_step(), .dir = dir, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
 }
 
 /* Into path, which says where that is when it is done. */
-static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_view *view, bool several,
+static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_format_writer *writer, bool several,
 		      char path[SP_CONF_PATH])
 {
 	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
-	char folder[SP_CONF_PATH], name[SP_CONF_PATH];
+	char dir[SP_CONF_PATH], name[SP_CONF_PATH];
 	struct sp_who who;
 	int e;
 
-	who_is_it(&who, r, m, folder, sizeof(folder));
+	who_is_it(&who, r, m, dir, sizeof(dir));
 	e = sp_output_expand(path, SP_CONF_PATH, w->out, &who);
-	if (e == 0 && several && (e = sp_output_name_for(name, sizeof(name), path, view)) == 0)
+	if (e == 0 && several && (e = sp_output_name_for(name, sizeof(name), path, writer)) == 0)
 		strcpy(path, name);
 	if (e == 0)
-		e = sp_output_write(&o, path, &who, view, &w->report.show);
+		e = sp_output_write(&o, path, &who, writer, &w->report.show);
 	if (e == 0)
 		snprintf(path, SP_CONF_PATH, "%s", o.path);
-	return e < 0 ? sp_complain(WRONG, w->verb, sp_folder_why(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
+	return e < 0 ? sp_complain(WRONG, w->verb, sp_parent_dir_error(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
 }
 
 /* To the files of -o; store: the one that is a store, "" where none is. */
-static int write_forms(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, char store[SP_CONF_PATH])
+static int write_formats(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, char store[SP_CONF_PATH])
 {
-	const struct sp_view *view = sp_any_view_by_extension(w->out);
-	const char *formats = w->formats ? w->formats : view ? view->name : "store";
+	const struct sp_format_writer *writer = sp_any_format_writer_by_extension(w->out);
+	const char *formats = w->formats ? w->formats : writer ? writer->name : "store";
 	char path[SP_CONF_PATH];
 	int e = 0;
 
 	*store = 0;
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
-		view = sp_any_view_by_name(p, strcspn(p, ","));
-		e = write_form(w, r, m, view, strchr(formats, ',') != NULL, path);
-		if (e == 0 && view->can & SP_CAN_READ)
+		writer = sp_any_format_writer_by_name(p, strcspn(p, ","));
+		e = write_format(w, r, m, writer, strchr(formats, ',') != NULL, path);
+		if (e == 0 && writer->can & SP_CAN_READ)
 			strcpy(store, path);
 	}
 	return e;
 }
 
 /* To standard error: the program's output is its own. */
-static int show_forms(struct wish *w, const char *formats)
+static int show_formats(struct wish *w, const char *formats)
 {
 	int e = 0;
 
 	w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
 	w->report.show.columns = sp_terminal_columns(STDERR_FILENO);
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',')
-		e = sp_report_show(&w->report, sp_any_view_by_name(p, strcspn(p, ",")), STDERR_FILENO) < 0 ? WRONG : 0;
+		e = sp_report_show(&w->report, sp_any_format_writer_by_name(p, strcspn(p, ",")), STDERR_FILENO) < 0 ? WRONG : 0;
 	return e;
 }
 
@@ -348,18 +348,18 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 	bool to_files = w->out && strcmp(w->out, "-") != 0;
 	char store[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	struct sp_out o;
-	int e = to_files ? write_forms(w, r, m, store) : 0;
+	int e = to_files ? write_formats(w, r, m, store) : 0;
 
 	if (to_files)
 		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
 	if (to_files)
-		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
+		w->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
 	if (w->interval.ms)
 		sp_stat_interval_put(&w->interval, true);
 	if (to_files && !w->quiet)
-		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
+		show_formats(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
-		e = show_forms(w, w->formats ? w->formats : "text");
+		e = show_formats(w, w->formats ? w->formats : "text");
 	w->report.show.file = NULL;
 	return e;
 }
@@ -367,16 +367,16 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 static int show_store(struct wish *w, struct sp_stat_all *r)
 {
 	struct sp_out o;
-	struct sp_image image = { 0 };
+	struct sp_store_reader reader = { 0 };
 	struct sp_model m;
 	int e;
 
 	sp_stat_topo_end(&r->topo);
 	sp_growing_init(&o);
 	sp_stat_store(&o, r);
-	image.base = (const unsigned char *)o.buffer;
-	image.bytes = o.used;
-	e = o.error ? o.error : sp_model_open(&m, &image);
+	reader.base = (const unsigned char *)o.buffer;
+	reader.bytes = o.used;
+	e = o.error ? o.error : sp_model_open(&m, &reader);
 	if (e < 0)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
 	w->report.show.m = &m;
@@ -384,7 +384,7 @@ static int show_store(struct wish *w, struct sp_stat_all *r)
 	return show(w, r, &m);
 }
 
-static void say_nothing(const char *line, void *arg)
+static void report_nothing(const char *line, void *arg)
 {
 	(void)line, (void)arg;		/* the program will say it, if it reads them */
 }
@@ -399,17 +399,17 @@ int sp_cmd_stat(int argc, char **argv)
 	if (e)
 		return e;
 	sp_conf_capture(environ);
-	sp_conf_read(&conf, say_nothing, NULL);
+	sp_conf_read(&conf, report_nothing, NULL);
 	w.interval.most = (uint64_t)sp_max(conf.readings_max, 0);	/* of a CPU, as of a relation */
 	w.interval.csv = w.interval.ms && w.formats && !w.out && !strchr(w.formats, ',') &&
-			 sp_form_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
+			 sp_format_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
 	w.interval.quiet = w.quiet;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
-	if (w.asked.n)
-		e = sp_asked_begin(&w.asked, w.verb);
-	a.argv = w.asked.n ? w.asked.argv : w.group.fd >= 0 ? w.group.argv : argv + optind;
+	if (w.targets.n)
+		e = sp_targets_begin(&w.targets, w.verb);
+	a.argv = w.targets.n ? w.targets.argv : w.group.fd >= 0 ? w.group.argv : argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);
+	sp_check_alloc(a.plan == MAP_FAILED ? NULL : a.plan);
 	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
 		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
 	if (e == 0) {

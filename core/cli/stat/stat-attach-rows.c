@@ -22,7 +22,7 @@ static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 	return any;
 }
 
-static void add_found(struct sp_stat_run *r, const struct sp_births *b)
+static void add_found(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
@@ -38,7 +38,7 @@ static void add_found(struct sp_stat_run *r, const struct sp_births *b)
 }
 
 /* Its processes, as they were then. */
-static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
+static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
@@ -56,18 +56,18 @@ static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
 /* The nearest that it was born of and that has a row.  Of one that was born before its parent had all sides these did not tell
  * whose it is; one that ended before its counters had their rings has no row (seen: what a child of such a one counted stood in
  * its grandparent's row, too). */
-static void add_parents(struct sp_stat_run *r, const struct sp_births *b)
+static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
 		struct sp_stat_row *row = &r->who.row[i];
-		const struct sp_task *t = sp_births_known(b, row->tid);
+		const struct sp_task *t = sp_fork_track_known(b, row->tid);
 
 		if (t && !*row->name)
 			memcpy(row->name, t->name, sizeof(row->name));
 		if (!row->of_tid && t)
 			row->of_tid = t->parent;
 		for (uint32_t n = 0; n < b->n && row->of_tid; n++) {
-			t = sp_births_known(b, row->of_tid);
+			t = sp_fork_track_known(b, row->of_tid);
 			row->of_pid = t ? t->pid : row->of_pid;
 			if (!t || sp_stat_row_in(&r->who, row->of_pid, row->of_tid))
 				break;
@@ -89,7 +89,7 @@ static void forget_before(struct sp_stat_run *r, uint64_t from_ns)
 	}
 }
 
-static void give(struct sp_stat_run *r, const struct sp_births *b)
+static void give(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	uint32_t values = r->c.n_cpus * r->c.n;
 
@@ -106,7 +106,7 @@ static void give(struct sp_stat_run *r, const struct sp_births *b)
 	}
 }
 
-static void take_back(struct sp_stat_run *r, const struct sp_births *b)
+static void take_back(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	struct sp_stat_who *w = &r->who;
 
@@ -122,7 +122,7 @@ static void take_back(struct sp_stat_run *r, const struct sp_births *b)
 	/* Of one born in the middle some of its counters are its own, and some another's. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_row *row = has_natives(r, t) && sp_births_inherited(b, t, r->c.n_cpus * r->c.n) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
+		struct sp_stat_row *row = has_natives(r, t) && sp_fork_track_inherited(b, t, r->c.n_cpus * r->c.n) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
 
 		if (!row)
 			continue;
@@ -139,16 +139,16 @@ static void take_back(struct sp_stat_run *r, const struct sp_births *b)
 			memset(w->row[i].at, 0, r->c.n_cpus * r->c.n * sizeof(*w->row[i].at));
 }
 
-void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns)
+void sp_attach_rows_compute(struct sp_stat_run *r, const struct sp_fork_track *b, uint64_t from_ns)
 {
 	add_found(r, b);
 	sp_stat_gather(&r->c, &r->who);
 	add_processes(r, b);
-	sp_stat_tell(&r->who, false);
+	sp_stat_note_threads(&r->who, false);
 	sp_stat_check_rows(&r->c, &r->who);
 	add_parents(r, b);
 	forget_before(r, from_ns);
 	give(r, b);
 	take_back(r, b);
-	sp_stat_give_rest(&r->c, &r->who);
+	sp_stat_add_remainder(&r->c, &r->who);
 }

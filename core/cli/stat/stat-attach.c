@@ -33,9 +33,9 @@
 
 struct attach {
 	struct sp_stat_run *r;
-	const struct sp_stat_asked *who;
+	const struct sp_stat_targets *who;
 	const char *verb;
-	struct sp_births b;
+	struct sp_fork_track b;
 	int *cpu;			/* online */
 	uint32_t n_cpus;
 	bool *wanted;			/* [b.n_own] */
@@ -76,7 +76,7 @@ static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t
 /* Of all rings, often: they fill while threads are born. */
 static void drain(struct attach *a)
 {
-	sp_births_drain(&a->b);
+	sp_fork_track_drain(&a->b);
 	if (a->r->c.rows)
 		sp_stat_drain(&a->r->c, &a->r->who);
 }
@@ -94,13 +94,13 @@ static uint64_t stamp(void)
 
 /* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep where a signal would
  * wake it.) */
-static bool bore_nobody(struct attach *a, const struct sp_task *t)
+static bool had_no_child(struct attach *a, const struct sp_task *t)
 {
 	struct sp_process_stat p;
 	bool lives = sp_proc_thread(t->pid, t->tid, &p);
 
 	drain(a);
-	return (!lives || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->bore;
+	return (!lives || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->had_child;
 }
 
 /* As close together as they can be; and a last one that is nobody's.  0 or -errno. */
@@ -123,18 +123,18 @@ static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which,
 /* Those that it has not; 0 or -errno. */
 static int open_missing(struct attach *a, struct sp_task *t)
 {
-	uint32_t *todo = sp_need(calloc(a->b.n_own, sizeof(*todo))), n = 0;
+	uint32_t *todo = sp_check_alloc(calloc(a->b.n_own, sizeof(*todo))), n = 0;
 	uint64_t after = 0;
 	int e = 0;
 
 	for (uint32_t v = 0; v < a->b.n_own; v++)
-		if (a->wanted[v] && !sp_births_has(&a->b, t, v))
+		if (a->wanted[v] && !sp_fork_track_has(&a->b, t, v))
 			todo[n++] = v;
 	for (uint32_t tries = 0; e == 0 && n; tries++) {
 		uint32_t again = 0;
 
 		e = open_some(a, t, todo, n, &after);
-		if (e || bore_nobody(a, t))
+		if (e || had_no_child(a, t))
 			break;
 		for (uint32_t i = 0; i < n; i++) {
 			if ((i + 1 < n ? t->number[todo[i + 1]] : after) == t->number[todo[i]] + 1)
@@ -160,19 +160,19 @@ static int open_for(struct attach *a, struct sp_task *t)
 	struct sp_process_stat p = { 0 };
 	int e;
 
-	t->number = sp_need(calloc(a->b.n_own, sizeof(*t->number)));
-	t->fd = sp_need(malloc(a->b.n_own * sizeof(*t->fd)));
+	t->number = sp_check_alloc(calloc(a->b.n_own, sizeof(*t->number)));
+	t->fd = sp_check_alloc(malloc(a->b.n_own * sizeof(*t->fd)));
 	memset(t->fd, -1, a->b.n_own * sizeof(*t->fd));
 	sp_proc_name(t->pid, t->tid, t->name);
 	if (sp_proc_thread(t->pid, t->pid, &p) || sp_proc_thread(t->pid, t->tid, &p)) {
 		t->ppid = p.ppid;
 		t->args_bytes = sp_proc_args(t->pid, &t->args);
 	}
-	e = sp_births_gates(&a->b, t);
+	e = sp_fork_track_gates(&a->b, t);
 	e = e ? e : open_missing(a, t);
-	t->settled = true;
+	t->is_counted = true;
 	drain(a);			/* a birth told of so far may have begun before they were there */
-	t->bore = false;
+	t->had_child = false;
 	if (sp_proc_thread(t->pid, t->tid, &p))
 		t->user = p.user;
 	else
@@ -182,7 +182,7 @@ static int open_for(struct attach *a, struct sp_task *t)
 
 /* ---- who is there ------------------------------------------------------------------- */
 
-static void look(struct attach *a, bool first)
+static void scan_tasks(struct attach *a, bool first)
 {
 	for (uint32_t i = 0; i < a->who->n; i++) {
 		const struct sp_stat_one *one = &a->who->one[i];
@@ -191,14 +191,14 @@ static void look(struct attach *a, bool first)
 		DIR *d;
 
 		if (one->tid) {
-			sp_births_task(&a->b, one->pid, one->tid)->first |= first;
+			sp_fork_track_task(&a->b, one->pid, one->tid)->first |= first;
 			continue;
 		}
 		snprintf(path, sizeof(path), "/proc/%d/task", one->pid);
 		d = opendir(path);
 		while (d && (e = readdir(d)))
 			if (*e->d_name != '.')
-				sp_births_task(&a->b, one->pid, atoi(e->d_name))->first |= first;
+				sp_fork_track_task(&a->b, one->pid, atoi(e->d_name))->first |= first;
 		if (d)
 			closedir(d);
 	}
@@ -211,9 +211,9 @@ static enum seen is_without(struct attach *a, struct sp_task *t)
 {
 	struct sp_process_stat p;
 
-	if (t->born && t->parent)
+	if (t->first_counter && t->parent)
 		return DONE;
-	if (!t->born) {
+	if (!t->first_counter) {
 		if (!sp_proc_thread(t->pid, t->tid, &p)) {
 			t->ended = true;
 			return DONE;
@@ -223,7 +223,7 @@ static enum seen is_without(struct attach *a, struct sp_task *t)
 	}
 	/* What it wrote before that is in the rings, and its birth was told of before it wrote. */
 	drain(a);
-	return t->born && t->parent ? DONE : NEW;
+	return t->first_counter && t->parent ? DONE : NEW;
 }
 
 static void is_refused(struct attach *a, const struct sp_task *t)
@@ -241,15 +241,15 @@ static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 	int e;
 
 	*is = DONE;
-	if (t->settled || t->ended)
+	if (t->is_counted || t->ended)
 		return 0;
 	if (!t->first)
 		*is = is_without(a, t);
 	if (t->ended || *is == WAITS)
 		return 0;
 	for (uint32_t v = 0; all && v < a->b.n_own; v++)
-		all = !a->wanted[v] || sp_births_has(&a->b, t, v);
-	t->settled = all;
+		all = !a->wanted[v] || sp_fork_track_has(&a->b, t, v);
+	t->is_counted = all;
 	*is = all ? DONE : NEW;
 	if (all)
 		return 0;
@@ -277,7 +277,7 @@ static uint32_t unclear(struct attach *a)
 
 		if (!t->fd || t->cleared)
 			continue;
-		t->cleared = t->ended || t->bore || !sp_proc_thread(t->pid, t->tid, &p) || p.state == 'S' || p.state == 'T' ||
+		t->cleared = t->ended || t->had_child || !sp_proc_thread(t->pid, t->tid, &p) || p.state == 'S' || p.state == 'T' ||
 			     p.state == 't' || p.user > t->user;
 		n += !t->cleared;
 	}
@@ -298,7 +298,7 @@ static int open_all(struct attach *a)
 			nanosleep(&pause, NULL);
 		drain(a);
 		busy = unclear(a);	/* before the look: then what they bore is seen by it */
-		look(a, first);
+		scan_tasks(a, first);
 		drain(a);
 		news = waits = 0;
 		for (uint32_t i = 0; i < a->b.n; i++) {
@@ -327,7 +327,7 @@ static void close_all(struct attach *a)
 	for (uint32_t i = 0; i < a->b.n; i++)
 		for (uint32_t v = 0; a->b.task[i]->fd && v < a->b.n_own; v++)
 			sp_close(a->b.task[i]->fd[v]);
-	sp_births_end(&a->b);
+	sp_fork_track_end(&a->b);
 	free(a->r->c.each);
 	a->r->c.each = NULL;
 	a->r->c.n_each = 0;
@@ -346,14 +346,14 @@ static void turn_on(struct attach *a)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	a->r->c.late_ns = sp_boot_ns() + LATE_NS;
 	a->r->c.slack_ns = 1000 + a->n_cpus * (sp_boot_ns() - from);
-	sp_births_close(&a->b);
+	sp_fork_track_close(&a->b);
 }
 
 static void list_each(struct attach *a)
 {
 	struct sp_stat_counters *c = &a->r->c;
 
-	c->each = sp_need(calloc(a->b.n + 1, sizeof(*c->each)));
+	c->each = sp_check_alloc(calloc(a->b.n + 1, sizeof(*c->each)));
 	for (uint32_t i = 0; i < a->b.n; i++)
 		if (a->b.task[i]->fd)
 			c->each[c->n_each++] = a->b.task[i]->fd;
@@ -364,15 +364,15 @@ static void read_all(struct attach *a)
 	struct sp_stat_counters *c = &a->r->c;
 	uint32_t n = n_counters(a);
 
-	c->value = sp_need(calloc(n + 1, sizeof(*c->value)));
-	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	c->value = sp_check_alloc(calloc(n + 1, sizeof(*c->value)));
+	c->short_of = sp_check_alloc(calloc(c->n, sizeof(*c->short_of)));
 	for (uint32_t i = 0; i < a->b.n; i++) {
 		struct sp_task *t = a->b.task[i];
 		uint64_t whole[2];
 
 		if (!t->fd)
 			continue;
-		t->at = sp_need(calloc(n, sizeof(*t->at)));
+		t->at = sp_check_alloc(calloc(n, sizeof(*t->at)));
 		sp_stat_read_all(c, t->fd, false, t->at, c->short_of);
 		for (uint32_t v = 0; v < n; v++)
 			c->value[v] += t->at[v];
@@ -419,7 +419,7 @@ static void retreat(struct attach *a, int how)
 	if (how && !a->r->why_no_cpus) {
 		a->r->why_no_cpus = "counts have no CPU: each thread takes a descriptor for each CPU and event, and the limit (ulimit -Hn) is lower";
 		c->n_cpus = 1;
-		c->cpu = sp_need(calloc(1, sizeof(*c->cpu)));
+		c->cpu = sp_check_alloc(calloc(1, sizeof(*c->cpu)));
 		*c->cpu = SP_NO_CPU;
 		c->reads = false;
 	}
@@ -443,9 +443,9 @@ static int try_once(struct attach *a)
 				    "(other processes of this user have them; RLIMIT_MEMLOCK)";
 		c->rows = c->reads = false;
 	}
-	if (!sp_births_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->rows ? a->n_cpus : 0)))
+	if (!sp_fork_track_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->rows ? a->n_cpus : 0)))
 		return stamp() ? -ENOMEM : -EMFILE;
-	a->wanted = sp_need(calloc(a->b.n_own, sizeof(*a->wanted)));
+	a->wanted = sp_check_alloc(calloc(a->b.n_own, sizeof(*a->wanted)));
 	for (uint32_t v = 0; v < a->b.n_own; v++)
 		a->wanted[v] = v >= n || c->had[v];
 	e = open_all(a);
@@ -484,7 +484,7 @@ static int find(struct attach *a)
 	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
 		a->r->attached.born += !a->b.task[i]->first;
 	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
-		a->r->attached.n += a->b.task[i]->settled && !a->b.task[i]->ended;
+		a->r->attached.n += a->b.task[i]->is_counted && !a->b.task[i]->ended;
 	if (e == 0 && !a->r->attached.n) {
 		close_all(a);
 		e = -ESRCH;
@@ -492,7 +492,7 @@ static int find(struct attach *a)
 	return e ? refuse(a, e) : 0;
 }
 
-int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv)
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, const char *verb, char **argv)
 {
 	struct attach a = { .r = r, .who = who, .verb = verb, .pid = who->one[0].pid,
 			    .id = who->one[0].tid ? who->one[0].tid : who->one[0].pid };
@@ -510,22 +510,22 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 		sp_stat_abandon(child);
 		return e;
 	}
-	sp_stat_beside_ask(&r->beside, 's');
+	sp_machine_events_ask(&r->machine_events, 's');
 	from_ns = sp_now_ns();
 	turn_on(&a);
 	list_each(&a);
 	child->start_ns = sp_now_ns();
 	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n), who->argv[0], child->pid ? "" : "; Ctrl-C ends it");
-	sp_asked_wait(who, r);
+	sp_targets_wait(who, r);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
-	sp_stat_beside_ask(&r->beside, 'e');
+	sp_machine_events_ask(&r->machine_events, 'e');
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	read_all(&a);
-	sp_stat_interval_look(r->interval, &r->c, true);
-	sp_family_settle(r, &a.b, from_ns);
+	sp_stat_interval_sample(r->interval, &r->c, true);
+	sp_attach_rows_compute(r, &a.b, from_ns);
 	close_all(&a);
 	if (a.cpu != r->c.cpu)
 		free(a.cpu);

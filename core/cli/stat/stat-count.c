@@ -19,12 +19,12 @@ static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .
 void sp_stat_cpus(struct sp_stat_counters *c)
 {
 	size_t bytes = CPUS_MOST / 8;
-	cpu_set_t *set = sp_need(calloc(1, bytes));
+	cpu_set_t *set = sp_check_alloc(calloc(1, bytes));
 
 	if (sp_sys(SYS_sched_getaffinity, 0, bytes, set) < 0)
 		for (long k = 0; k < sysconf(_SC_NPROCESSORS_ONLN); k++)
 			CPU_SET_S((size_t)k, bytes, set);
-	c->cpu = sp_need(calloc(CPUS_MOST, sizeof(*c->cpu)));
+	c->cpu = sp_check_alloc(calloc(CPUS_MOST, sizeof(*c->cpu)));
 	for (size_t k = 0; k < CPUS_MOST; k++)
 		if (CPU_ISSET_S(k, bytes, set))
 			c->cpu[c->n_cpus++] = (int)k;
@@ -50,7 +50,7 @@ static uint32_t list_cpus(const char *which, int cpu[CPUS_MOST])
 
 void sp_stat_online(struct sp_stat_counters *c)
 {
-	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
+	int *cpu = sp_check_alloc(calloc(CPUS_MOST, sizeof(*cpu)));
 	uint32_t n = list_cpus("online", cpu);
 
 	free(n ? c->cpu : cpu);
@@ -61,7 +61,7 @@ void sp_stat_online(struct sp_stat_counters *c)
 /* Then nothing can run elsewhere. */
 static bool watches_all(const struct sp_stat_counters *c)
 {
-	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
+	int *cpu = sp_check_alloc(calloc(CPUS_MOST, sizeof(*cpu)));
 	uint32_t n = list_cpus("possible", cpu), at = 0;
 
 	for (uint32_t k = 0; k < c->n_cpus && at < n; k++)
@@ -101,7 +101,7 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
  * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
  * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
  * kernels that do not know that (before 6.13) refuse it. */
-static void keep_apart(struct perf_event_attr *a)
+static void separate_siblings(struct perf_event_attr *a)
 {
 	a->sample_type = a->inherit_stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
 }
@@ -113,7 +113,7 @@ long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, in
 	long fd;
 
 	if (i == c->timer && cpu == c->cpu[0])
-		keep_apart(&a);
+		separate_siblings(&a);
 	if (n && n->as_named)
 		return open_of(c, &a, child, cpu);
 	a.exclude_kernel = a.exclude_hv = c->user_only;
@@ -169,7 +169,7 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 
 	if (i == c->clock ? c->timer != i : !sp_stat_in_turn(c->plan, i, c->turn))
 		return 0;
-	for (uint32_t k = c->lasting ? c->n_cpus - 1 : 0; k < c->n_cpus; k++) {
+	for (uint32_t k = c->long_lived ? c->n_cpus - 1 : 0; k < c->n_cpus; k++) {
 		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
 		any = any || fd >= 0;
@@ -198,13 +198,13 @@ void sp_stat_find_clock(struct sp_stat_counters *c)
 long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running && !c->sides_tell_all,
-		.enable_on_exec = !c->running && !c->sides_tell_all, .inherit = !c->sides_tell_all, .exclude_kernel = 1, .exclude_hv = 1,
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running && !c->system_wide_records,
+		.enable_on_exec = !c->running && !c->system_wide_records, .inherit = !c->system_wide_records, .exclude_kernel = 1, .exclude_hv = 1,
 		.task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
 	};
 
-	return sp_perf_open(&a, c->sides_tell_all ? -1 : child, cpu, -1, 0);
+	return sp_perf_open(&a, c->system_wide_records ? -1 : child, cpu, -1, 0);
 }
 
 /* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below 1.) */
@@ -212,9 +212,9 @@ static bool sees_all(struct sp_stat_counters *c)
 {
 	long fd;
 
-	c->sides_tell_all = true;
+	c->system_wide_records = true;
 	fd = sp_stat_open_side(c, -1, c->cpu[0]);
-	c->sides_tell_all = false;
+	c->system_wide_records = false;
 	sp_close((int)fd);
 	return fd >= 0;
 }
@@ -245,7 +245,7 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 {
 	uint32_t of = c->n + 1;
 
-	c->sides_tell_all = c->reads && sees_all(c);
+	c->system_wide_records = c->reads && sees_all(c);
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
 		c->ring[k * of + c->n] = sp_ring_map(c->side[k], c->side_pages);
@@ -282,7 +282,7 @@ static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t chi
 {
 	int r = 0;
 
-	c->fd = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->fd)));
+	c->fd = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(*c->fd)));
 	memset(c->fd, -1, (size_t)c->n_cpus * c->n * sizeof(*c->fd));
 	for (uint32_t i = 0; r == 0 && i < c->n; i++)
 		r = open_event(c, verb, i, child);
@@ -299,16 +299,16 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 	sp_stat_find_clock(c);
 	r = open_counters(c, verb, child);
 	if (r == 0 && c->rows) {
-		c->side = sp_need(calloc(c->n_cpus, sizeof(*c->side)));
+		c->side = sp_check_alloc(calloc(c->n_cpus, sizeof(*c->side)));
 		memset(c->side, -1, c->n_cpus * sizeof(*c->side));
-		c->ring = sp_need(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
+		c->ring = sp_check_alloc(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
 		if (!open_rings(c, child)) {
 			close_all(c);
-			c->rows = c->told = c->reads = false;
+			c->rows = c->from_library = c->reads = false;
 			r = open_counters(c, verb, child);
 		}
 	}
-	if (r == 0 && !c->group && !c->lasting && !watches_all(c))	/* (a group's counters are each on a CPU) */
+	if (r == 0 && !c->group && !c->long_lived && !watches_all(c))	/* (a group's counters are each on a CPU) */
 		c->whole = (int)sp_stat_open_whole(c, child);
 	if (c->whole < -1)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
@@ -319,7 +319,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 static void list_had(struct sp_stat_counters *c)
 {
-	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	c->had = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
 		c->had[v] = c->fd[v] >= 0;
 }
@@ -343,8 +343,8 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 	uint32_t of = c->n + 1;
 
 	c->n_rings = n_cpus;
-	c->ring = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->ring)));
-	c->carrier = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->carrier)));
+	c->ring = sp_check_alloc(calloc((size_t)n_cpus * of, sizeof(*c->ring)));
+	c->carrier = sp_check_alloc(calloc((size_t)n_cpus * of, sizeof(*c->carrier)));
 	memset(c->carrier, -1, (size_t)n_cpus * of * sizeof(*c->carrier));
 	for (uint32_t i = 0; i < n_cpus * of; i++) {
 		bool side = i % of == c->n;
@@ -410,8 +410,8 @@ void sp_stat_read(struct sp_stat_counters *c)
 {
 	uint64_t is[2];
 
-	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
-	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	c->value = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
+	c->short_of = sp_check_alloc(calloc(c->n, sizeof(*c->short_of)));
 	if (!c->had)
 		list_had(c);
 	if (c->whole >= 0 && read(c->whole, is, sizeof(is)) == sizeof(is))
@@ -451,10 +451,10 @@ static void is_read(void *any, const struct perf_event_header *h, const void *bo
 	*(bool *)any = *(bool *)any || h->type == PERF_RECORD_READ;
 }
 
-bool sp_stat_reads_come(int cpu)
+bool sp_stat_probe_inherited_reads(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true, true);
-	bool come = false, any = false;
+	bool has_arrived = false, any = false;
 	int go[2], fd;
 	void *ring;
 	pid_t pid;
@@ -463,17 +463,17 @@ bool sp_stat_reads_come(int cpu)
 		return false;
 	a.disabled = 0;
 	a.exclude_kernel = a.exclude_hv = 1;
-	keep_apart(&a);
+	separate_siblings(&a);
 	pid = fork_twice(go);
 	close(go[0]);
 	fd = pid < 0 ? -1 : sp_perf_open(&a, pid, cpu, -1, 0);
 	ring = sp_ring_map(fd, SP_STAT_RING_PAGES);
-	come = ring && write(go[1], "g", 1) == 1;
+	has_arrived = ring && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	sp_ring_each(ring, SP_STAT_RING_PAGES, is_read, &any);
 	sp_ring_unmap(ring, SP_STAT_RING_PAGES);
 	sp_close(fd);
-	return come && any;
+	return has_arrived && any;
 }

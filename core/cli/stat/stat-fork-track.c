@@ -32,21 +32,21 @@ uint64_t sp_perf_number(int fd)
 
 /* ---- threads ---------------------------------------------------------------------- */
 
-struct sp_task *sp_births_known(const struct sp_births *b, int tid)
+struct sp_task *sp_fork_track_known(const struct sp_fork_track *b, int tid)
 {
 	uint32_t i = sp_names_find(&b->tids, &tid, sizeof(tid));
 
 	return i == SP_NO_NAME ? NULL : b->task[i];
 }
 
-struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
+struct sp_task *sp_fork_track_task(struct sp_fork_track *b, int pid, int tid)
 {
 	uint32_t i = sp_names_number(&b->tids, &tid, sizeof(tid));
 
 	if (i < b->n)
 		return b->task[i];
-	b->task = sp_room(b->task, &b->room, b->n + 1, sizeof(struct sp_task *));
-	b->task[i] = sp_need(calloc(1, sizeof(**b->task)));
+	b->task = sp_grow_array(b->task, &b->room, b->n + 1, sizeof(struct sp_task *));
+	b->task[i] = sp_check_alloc(calloc(1, sizeof(**b->task)));
 	b->task[i]->pid = pid;
 	b->task[i]->tid = tid;
 	b->n++;
@@ -64,7 +64,7 @@ static struct perf_event_attr gate(void)
 	return a;
 }
 
-static bool map_rings(struct sp_births *b)
+static bool map_rings(struct sp_fork_track *b)
 {
 	struct perf_event_attr a = gate();
 
@@ -77,27 +77,27 @@ static bool map_rings(struct sp_births *b)
 	return true;
 }
 
-bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own)
+bool sp_fork_track_begin(struct sp_fork_track *b, uint32_t n_cpus, const int *cpu, uint32_t n_own)
 {
-	*b = (struct sp_births){ .n_cpus = n_cpus, .cpu = cpu, .n_own = n_own };
+	*b = (struct sp_fork_track){ .n_cpus = n_cpus, .cpu = cpu, .n_own = n_own };
 	for (b->pages = geteuid() ? PAGES_MOST : PAGES_ROOTS; b->pages; b->pages /= 4) {
-		b->carrier = sp_need(calloc(n_cpus, sizeof(*b->carrier)));
+		b->carrier = sp_check_alloc(calloc(n_cpus, sizeof(*b->carrier)));
 		memset(b->carrier, -1, n_cpus * sizeof(*b->carrier));
-		b->ring = sp_need(calloc(n_cpus, sizeof(*b->ring)));
+		b->ring = sp_check_alloc(calloc(n_cpus, sizeof(*b->ring)));
 		if (map_rings(b))
 			return true;
-		sp_births_close(b);
+		sp_fork_track_close(b);
 	}
 	return false;
 }
 
-int sp_births_gates(struct sp_births *b, struct sp_task *t)
+int sp_fork_track_gates(struct sp_fork_track *b, struct sp_task *t)
 {
 	struct perf_event_attr a = gate();
 
 	a.disabled = 0;
 	a.inherit = a.context_switch = a.task = 1;
-	t->gate = sp_need(malloc(b->n_cpus * sizeof(*t->gate)));
+	t->gate = sp_check_alloc(malloc(b->n_cpus * sizeof(*t->gate)));
 	memset(t->gate, -1, b->n_cpus * sizeof(*t->gate));
 	for (uint32_t k = 0; k < b->n_cpus; k++) {
 		int fd = sp_perf_open(&a, t->tid, b->cpu[k], -1, 0);
@@ -113,28 +113,28 @@ int sp_births_gates(struct sp_births *b, struct sp_task *t)
 
 /* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins with
  * { u32 pid, ppid, tid, ptid; }. */
-static void take(void *births, const struct perf_event_header *h, const void *body)
+static void take(void *fork_track, const struct perf_event_header *h, const void *body)
 {
-	struct sp_births *b = births;
+	struct sp_fork_track *b = fork_track;
 	const uint32_t *word = body, *end = (const uint32_t *)((const char *)body + h->size - sizeof(*h) - 16);
 	struct sp_task *t;
 
 	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
-		t = sp_births_task(b, (int)end[0], (int)end[1]);
-		if (!t->fd && !t->born)	/* (not by what was opened for it) */
-			memcpy(&t->born, end + 2, sizeof(t->born));
+		t = sp_fork_track_task(b, (int)end[0], (int)end[1]);
+		if (!t->fd && !t->first_counter)	/* (not by what was opened for it) */
+			memcpy(&t->first_counter, end + 2, sizeof(t->first_counter));
 	} else if (h->type == PERF_RECORD_FORK) {
-		t = sp_births_task(b, (int)word[0], (int)word[2]);
+		t = sp_fork_track_task(b, (int)word[0], (int)word[2]);
 		t->parent = (int)word[3];
-		sp_births_task(b, (int)word[1], (int)word[3])->bore = true;
+		sp_fork_track_task(b, (int)word[1], (int)word[3])->had_child = true;
 	} else if (h->type == PERF_RECORD_EXIT) {
-		sp_births_task(b, (int)word[0], (int)word[2])->ended = true;
+		sp_fork_track_task(b, (int)word[0], (int)word[2])->ended = true;
 	}
 }
 
-void sp_births_drain(struct sp_births *b)
+void sp_fork_track_drain(struct sp_fork_track *b)
 {
 	for (uint32_t k = 0; k < b->n_cpus; k++)
 		b->lost += !sp_ring_each(b->ring[k], b->pages, take, b);
@@ -143,35 +143,35 @@ void sp_births_drain(struct sp_births *b)
 /* ---- the rule --------------------------------------------------------------------------- */
 
 /* What its parent had when it was born: what had been opened for that one by then, and what that one had inherited. */
-bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own)
+bool sp_fork_track_has(const struct sp_fork_track *b, const struct sp_task *t, uint32_t own)
 {
 	const struct sp_task *of;
 
 	if (t->fd && t->fd[own] >= 0)
 		return true;
-	for (uint32_t i = 0; t->born && i < b->n; i++, t = of) {
-		of = sp_births_known(b, t->parent);
+	for (uint32_t i = 0; t->first_counter && i < b->n; i++, t = of) {
+		of = sp_fork_track_known(b, t->parent);
 		if (!of)
 			return false;
-		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->born)
+		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->first_counter)
 			return true;
 	}
 	return false;
 }
 
-bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n)
+bool sp_fork_track_inherited(const struct sp_fork_track *b, const struct sp_task *t, uint32_t n)
 {
-	const struct sp_task only = { .parent = t->parent, .born = t->born };
+	const struct sp_task only = { .parent = t->parent, .first_counter = t->first_counter };
 
 	for (uint32_t v = 0; v < n; v++)
-		if (sp_births_has(b, &only, v))
+		if (sp_fork_track_has(b, &only, v))
 			return true;
 	return false;
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-void sp_births_close(struct sp_births *b)
+void sp_fork_track_close(struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		for (uint32_t k = 0; b->task[i]->gate && k < b->n_cpus; k++)
@@ -189,9 +189,9 @@ void sp_births_close(struct sp_births *b)
 	b->carrier = NULL;
 }
 
-void sp_births_end(struct sp_births *b)
+void sp_fork_track_end(struct sp_fork_track *b)
 {
-	sp_births_close(b);
+	sp_fork_track_close(b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		free(b->task[i]->fd);
 		free(b->task[i]->number);

@@ -59,7 +59,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 
 	if (g->fd >= 0)
 		return sp_complain(125, verb, "--cgroup takes one control group", name);
-	g->asked = name;
+	g->given_name = name;
 	if (!*name)
 		return sp_complain(125, verb, "--cgroup takes the name of a control group", NULL);
 	mounted = find_mount(g->point);
@@ -70,7 +70,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 		name += n;
 	fd = open_group(g, name);
 	if (fd < 0)
-		return not_there(g, verb, g->asked, fd);
+		return not_there(g, verb, g->given_name, fd);
 	g->fd = fd;
 	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
 	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)	/* as a shell completes a folder */
@@ -100,7 +100,7 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 		snprintf(text, sizeof(text), "this kernel counts no control groups (it was built without CONFIG_CGROUP_PERF)");
 	else
 		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-fd));
-	return sp_complain(125, verb, text, g->asked);
+	return sp_complain(125, verb, text, g->given_name);
 }
 
 static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
@@ -112,7 +112,7 @@ static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, cons
 }
 
 /* All that was counted is one row, of no process. */
-static void settle(struct sp_stat_run *r, const struct sp_stat_group *g)
+static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 {
 	struct sp_stat_counters *c = &r->c;
 	struct sp_stat_row *row = sp_stat_row(c, &r->who, 0, 0);
@@ -135,17 +135,17 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 {
 	struct sp_stat_child *child = &r->child;
 
-	sp_stat_beside_ask(&r->beside, 's');
+	sp_machine_events_ask(&r->machine_events, 's');
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
 	say(r, g, verb, argv);
-	sp_asked_wait(NULL, r);
+	sp_targets_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
-	sp_stat_beside_ask(&r->beside, 'e');
+	sp_machine_events_ask(&r->machine_events, 'e');
 	sp_stat_read(&r->c);
-	sp_stat_interval_look(r->interval, &r->c, true);
-	settle(r, g);
+	sp_stat_interval_sample(r->interval, &r->c, true);
+	take_totals(r, g);
 }
 
 int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)

@@ -68,7 +68,7 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *e
 /* Of an event that is a sum of what the kernel counts, and counted in this run. */
 static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
 {
-	return !e->formula && !e->beside && e->turn == turn;
+	return !e->formula && !e->is_machine_wide && e->turn == turn;
 }
 
 static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
@@ -80,8 +80,8 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 		return;
 	}
 	i->kept[cpu]++;
-	i->tick = sp_room(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
-	i->value = sp_room(i->value, &i->value_room, i->n_values + p->n_events, sizeof(*i->value));
+	i->tick = sp_grow_array(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
+	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + p->n_events, sizeof(*i->value));
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	for (uint32_t e = 0; e < p->n_events; e++)
 		i->value[i->n_values + e] = has_rows(&p->event[e], c->turn) ? sp_stat_value(&p->event[e], now) - sp_stat_value(&p->event[e], i->before + cpu * c->n) : 0;
@@ -134,9 +134,9 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	i->fd = descriptor();
 	i->start_ns = start_ns;
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
-	i->before = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
-	i->kept = sp_need(calloc(c->n_cpus, sizeof(*i->kept)));
-	i->text = sp_need(malloc(TEXT_MOST));
+	i->before = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
+	i->kept = sp_check_alloc(calloc(c->n_cpus, sizeof(*i->kept)));
+	i->text = sp_check_alloc(malloc(TEXT_MOST));
 	if (i->csv && !i->quiet)
 		i->used = (size_t)sprintf(i->text, "time,cpu,event,value\n");
 }
@@ -149,7 +149,7 @@ int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
 	return left < 0 || (ms >= 0 && ms < left) ? ms : left;
 }
 
-void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
+void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
 {
 	uint64_t now = sp_boot_ns(), ns;
 	int64_t value[SP_STAT_NATIVES + 1];

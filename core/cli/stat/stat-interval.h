@@ -37,7 +37,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms);
 
 /* Makes the rows that are due.  ended: the last ones, from what the counters had at the end. */
-void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended);
+void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended);
 
 /* Puts out rows that wait, as far as somebody takes them at once; wait: all of them. */
 void sp_stat_interval_put(struct sp_stat_interval *i, bool wait);

@@ -15,7 +15,7 @@ struct looking {
 	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc has starts */
 };
 
-static void look_at_thread(const struct looking *l, int pid, int tid)
+static void scan_thread(const struct looking *l, int pid, int tid)
 {
 	struct sp_stat_row *row = sp_stat_known(l->w, pid, tid);
 	struct sp_process_stat p;
@@ -26,10 +26,10 @@ static void look_at_thread(const struct looking *l, int pid, int tid)
 	if ((row && row->fd) || l->c->full || !sp_proc_thread(pid, tid, &p))
 		return;
 	age = l->at_ns - p.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
-	if ((int64_t)age < SP_STAT_LASTING_MS * 1000000)
+	if ((int64_t)age < SP_STAT_LONG_LIVED_MS * 1000000)
 		return;
 	row = sp_stat_row(l->c, l->w, pid, tid);
-	l->c->full = !sp_own_open(l->c, l->w, row);
+	l->c->full = !sp_thread_counters_open(l->c, l->w, row);
 	row->seen_ns = l->at_ns;
 	row->start_ns = sp_now_ns() - age;
 	row->end_ns = 0;
@@ -39,7 +39,7 @@ static void look_at_thread(const struct looking *l, int pid, int tid)
 }
 
 /* Its threads, and the processes that they forked. */
-static void look_at_process(const struct looking *l, int pid)
+static void scan_process(const struct looking *l, int pid)
 {
 	char path[80], text[4096];
 	struct dirent *e;
@@ -53,12 +53,12 @@ static void look_at_process(const struct looking *l, int pid)
 
 		if (tid <= 0)
 			continue;
-		look_at_thread(l, pid, tid);
+		scan_thread(l, pid, tid);
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
 		if (sp_read_file(path, text, sizeof(text)) <= 0)
 			continue;
 		for (long child; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
-			look_at_process(l, (int)child);
+			scan_process(l, (int)child);
 	}
 	if (d)
 		closedir(d);
@@ -79,38 +79,38 @@ static bool is_still_there(const struct sp_stat_row *row)
 
 static void ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
-	sp_own_ended(c, w, row);
+	sp_thread_counters_ended(c, w, row);
 	row->end_ns = sp_now_ns();
 }
 
 /* Which events each CPU has is known from the first thread's counters. */
-void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_long_lived_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct sp_stat_row *row = sp_stat_row(c, w, c->child, c->child);
 
-	c->look_ms = LOOK_MS;
-	(void)sp_own_open(c, w, row);
+	c->scan_ms = LOOK_MS;
+	(void)sp_thread_counters_open(c, w, row);
 	c->full = !row->fd;
-	c->had = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->had)));
+	c->had = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(*c->had)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
 		c->had[v] = c->full || row->fd[v] >= 0 || c->fd[v] >= 0;
 }
 
-void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct looking l = { c, w, sp_boot_ns() };
 
-	look_at_process(&l, c->child);
+	scan_process(&l, c->child);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
-			look_at_process(&l, w->row[i].pid);	/* its parent has ended, or has more children than were read */
+			scan_process(&l, w->row[i].pid);	/* its parent has ended, or has more children than were read */
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
 			ended(c, w, &w->row[i]);
-	c->look_ms = (uint32_t)sp_max(LOOK_MS, (sp_boot_ns() - l.at_ns) * SHARE / 1000000);
+	c->scan_ms = (uint32_t)sp_max(LOOK_MS, (sp_boot_ns() - l.at_ns) * SHARE / 1000000);
 }
 
-void sp_lasting_end(struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_long_lived_end(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd)

@@ -9,17 +9,17 @@
 
 static const char usual[] = "perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
 
-static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked)
+static bool query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default)
 {
 	sp_program_libpapi(p->papi);
-	return sp_stat_ask_papi(p, name, n, unasked);
+	return sp_stat_query_papi(p, name, n, by_default);
 }
 
 /* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
  * are asked for at once. */
-static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
+static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_default)
 {
-	char *text = sp_need(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS], known[SP_STAT_NAME];
+	char *text = sp_check_alloc(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS], known[SP_STAT_NAME];
 	struct perf_event_attr a;
 	unsigned n = 0;
 	bool good = true;
@@ -40,12 +40,12 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
 			papis[n++] = name;
 		} else {
-			good = !n || ask_papi(p, papis, n, unasked);
+			good = !n || query_papi(p, papis, n, by_default);
 			n = 0;
 			good = good && sp_stat_plan_kernels(p, name, &fine) && fine;
 		}
 	}
-	good = good && (!n || ask_papi(p, papis, n, unasked));
+	good = good && (!n || query_papi(p, papis, n, by_default));
 	free(text);
 	return good;
 }
@@ -75,7 +75,7 @@ static void plan_cpus(struct sp_stat_plan *p)
 /* A * is a number: of packages the first. */
 static bool plan_numbered(struct sp_stat_plan *p, const char *name)
 {
-	char *text = sp_need(strdup(name));
+	char *text = sp_check_alloc(strdup(name));
 	bool good;
 
 	for (char *star = strchr(text, '*'); star; star = strchr(star, '*'))
@@ -121,7 +121,7 @@ static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const 
 /* Of several definitions of the name the last that can be counted here; of none p->wrong says what keeps the last one. */
 static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name, size_t n)
 {
-	struct sp_stat_plan *before = sp_need(malloc(sizeof(*before)));
+	struct sp_stat_plan *before = sp_check_alloc(malloc(sizeof(*before)));
 	char wrong[sizeof(p->wrong)] = "";
 	bool good = false, any = false;
 

@@ -40,6 +40,6 @@ uint32_t sp_proc_args(int pid, char **args)
 	if (n <= 0)
 		return 0;
 	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a NUL behind */
-	*args = memcpy(sp_need(malloc((size_t)n)), text, (size_t)n);
+	*args = memcpy(sp_check_alloc(malloc((size_t)n)), text, (size_t)n);
 	return (uint32_t)n;
 }

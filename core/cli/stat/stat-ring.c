@@ -26,7 +26,7 @@ void sp_ring_unmap(void *ring, uint32_t pages)
 bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 {
 	struct perf_event_mmap_page *m = ring;
-	uint64_t head = m ? sp_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
+	uint64_t head = m ? load_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
 	union {
 		struct perf_event_header h;
 		uint64_t aligned;
@@ -54,6 +54,6 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 		take(arg, &r.h, r.bytes + sizeof(r.h));
 		tail += r.h.size;
 	}
-	sp_publish(&m->data_tail, head);
+	store_release(&m->data_tail, head);
 	return whole && tail == head;
 }

@@ -62,35 +62,35 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 	return true;
 }
 
-static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t copies)
+static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t per_cpu)
 {
-	for (uint32_t i = 0; !t->has[native] && i < copies; i++)
+	for (uint32_t i = 0; !t->has[native] && i < per_cpu; i++)
 		if (!fits_once(t, p, native))
 			return false;
 	t->has[native] = true;
 	return true;
 }
 
-static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e, uint32_t copies)
+static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e, uint32_t per_cpu)
 {
 	for (uint32_t i = 0; i < e->n; i++)
-		if (!fits(t, p, e->native[i], copies))
+		if (!fits(t, p, e->native[i], per_cpu))
 			return false;
 	return true;
 }
 
-uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies)
+uint32_t sp_stat_rounds(struct sp_stat_plan *p, uint32_t per_cpu)
 {
 	struct trial t = { 0 };
 	uint32_t turn = 0;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
-		if (!all_fit(&t, p, &p->event[e], copies)) {
+		if (!all_fit(&t, p, &p->event[e], per_cpu)) {
 			begin(&t);
 			turn++;
-			all_fit(&t, p, &p->event[e], copies);
+			all_fit(&t, p, &p->event[e], per_cpu);
 		}
-		p->event[e].turn = p->event[e].beside ? 0 : turn;
+		p->event[e].turn = p->event[e].is_machine_wide ? 0 : turn;
 	}
 	begin(&t);
 	return turn + 1;

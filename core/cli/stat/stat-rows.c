@@ -41,9 +41,9 @@ struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat
 	uint32_t i = sp_names_number(&w->ids, &id, sizeof(id));
 
 	if (i == w->n) {
-		w->row = sp_room(w->row, &w->room, ++w->n, sizeof(*w->row));
+		w->row = sp_grow_array(w->row, &w->room, ++w->n, sizeof(*w->row));
 		w->row[i] = (struct sp_stat_row){ .pid = pid, .tid = tid };
-		w->row[i].at = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
+		w->row[i].at = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
 	}
 	return &w->row[i];
 }
@@ -65,7 +65,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
 
-	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
+	w->task = sp_grow_array(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
 	*t = (struct sp_stat_task){ .type = h->type, .number = w->n_tasks, .pid = (int)word[0] };
 	w->n_tasks++;
@@ -81,7 +81,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	t->ptid = (int)word[3];
 }
 
-static void look_at_task(const struct sp_stat_who *w, struct sp_stat_task *t)
+static void read_task(const struct sp_stat_who *w, struct sp_stat_task *t)
 {
 	const struct sp_stat_row *row = sp_stat_known(w, t->pid, t->pid);
 	struct sp_process_stat is;
@@ -107,7 +107,7 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const 
 		row->seen_ns = t->ns;
 		row->lives = false;
 		if (row->fd)
-			sp_own_ended(c, w, row);
+			sp_thread_counters_ended(c, w, row);
 	}
 	return any;
 }
@@ -125,7 +125,7 @@ static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const s
 	row->seen_ns = t->ns;
 	row->lives = t->type != PERF_RECORD_EXIT;
 	if (row->fd && (t->type != PERF_RECORD_COMM || several))
-		sp_own_ended(c, w, row);
+		sp_thread_counters_ended(c, w, row);
 }
 
 struct taking {				/* the records of one ring */
@@ -156,9 +156,9 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
-		if (!c->sides_tell_all)
-			look_at_task(w, &w->task[w->n_tasks - 1]);
-		if (c->told)
+		if (!c->system_wide_records)
+			read_task(w, &w->task[w->n_tasks - 1]);
+		if (c->from_library)
 			note_life(c, w, &w->task[w->n_tasks - 1]);
 	}
 }
@@ -180,14 +180,14 @@ static int by_time(const void *a, const void *b)
 /* Whom a counted process forked is counted.  (A number may be given again, to somebody else's process.) */
 static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
-	bool born = t->type == PERF_RECORD_FORK;
-	uint32_t is = sp_names_find(&w->pids, &t->pid, sizeof(t->pid)), of = born ? sp_names_find(&w->pids, &t->ppid, sizeof(t->ppid)) : is;
+	bool is_fork = t->type == PERF_RECORD_FORK;
+	uint32_t is = sp_names_find(&w->pids, &t->pid, sizeof(t->pid)), of = is_fork ? sp_names_find(&w->pids, &t->ppid, sizeof(t->ppid)) : is;
 	bool counted = of != SP_NO_NAME && w->counted[of];
 
-	if (!born || (is == SP_NO_NAME && !counted))
+	if (!is_fork || (is == SP_NO_NAME && !counted))
 		return counted;
 	is = sp_names_number(&w->pids, &t->pid, sizeof(t->pid));
-	w->counted = sp_room(w->counted, &w->counted_room, w->pids.n, sizeof(*w->counted));
+	w->counted = sp_grow_array(w->counted, &w->counted_room, w->pids.n, sizeof(*w->counted));
 	w->counted[is] = counted;
 	return counted;
 }
@@ -199,18 +199,18 @@ static void keep_counted(const struct sp_stat_counters *c, struct sp_stat_who *w
 {
 	uint32_t i = w->n_kept;
 
-	if (!c->sides_tell_all || i == w->n_tasks)
+	if (!c->system_wide_records || i == w->n_tasks)
 		return;
 	if (!w->pids.n) {
 		sp_names_number(&w->pids, &c->child, sizeof(c->child));
-		w->counted = sp_room(w->counted, &w->counted_room, 1, sizeof(*w->counted));
+		w->counted = sp_grow_array(w->counted, &w->counted_room, 1, sizeof(*w->counted));
 		*w->counted = true;
 	}
 	qsort(w->task + i, w->n_tasks - i, sizeof(*w->task), by_time);
 	for (; i < w->n_tasks && w->task[i].ns < until; i++) {
 		if (!is_counted(w, &w->task[i]))
 			continue;
-		look_at_task(w, &w->task[i]);
+		read_task(w, &w->task[i]);
 		w->task[w->n_kept++] = w->task[i];
 	}
 	memmove(w->task + w->n_kept, w->task + i, (w->n_tasks - i) * sizeof(*w->task));
@@ -253,7 +253,7 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
 	qsort(w->row, w->n, sizeof(*w->row), by_pid);
 	sp_names_free(&w->ids);
-	w->process = sp_need(calloc(w->n + 1, sizeof(*w->process)));
+	w->process = sp_check_alloc(calloc(w->n + 1, sizeof(*w->process)));
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!w->n_processes || w->process[w->n_processes - 1].pid != w->row[i].pid)
 			w->process[w->n_processes++] = (struct sp_stat_process){ .pid = w->row[i].pid, .first = i };
@@ -278,7 +278,7 @@ struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid)
 void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
 {
 	free(p->args);
-	p->args = bytes ? sp_need(malloc(bytes + 1ull)) : NULL;
+	p->args = bytes ? sp_check_alloc(malloc(bytes + 1ull)) : NULL;
 	p->args_bytes = bytes;
 	if (bytes) {
 		memcpy(p->args, args, bytes);
@@ -342,7 +342,7 @@ static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
 	p->escaped = p->escaped || (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
-void sp_stat_tell(struct sp_stat_who *w, bool first)
+void sp_stat_note_threads(struct sp_stat_who *w, bool first)
 {
 	if (w->n_tasks)
 		qsort(w->task, w->n_tasks, sizeof(*w->task), by_time);
@@ -380,7 +380,7 @@ void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 }
 
 /* One thread of which nothing was written: it has the total less the others. */
-void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct sp_stat_row *one = NULL;
 
@@ -391,7 +391,7 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 			one = &w->row[i];
 		}
 	}
-	if (w->rest != 1 || c->told || c->lasting || w->lost)
+	if (w->rest != 1 || c->from_library || c->long_lived || w->lost)
 		return;
 	w->rest = 0;
 	one->has_read = true;
@@ -414,7 +414,7 @@ static void command_line(struct sp_stat_process *p, char *const *argv)
 	sp_bytes_free(&b);
 }
 
-static void add_lasting(struct sp_stat_who *w, const struct sp_stat_row *row, pid_t child)
+static void add_long_lived(struct sp_stat_who *w, const struct sp_stat_row *row, pid_t child)
 {
 	struct sp_stat_process *p = sp_stat_process(w, row->pid);
 
@@ -424,7 +424,7 @@ static void add_lasting(struct sp_stat_who *w, const struct sp_stat_row *row, pi
 	p->end_ns = sp_max(p->end_ns, row->end_ns);
 }
 
-void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
+void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns)
 {
 	struct sp_stat_process *p;
@@ -439,16 +439,16 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	p->start_ns = row->start_ns = start_ns;
 	command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
-	sp_stat_tell(w, true);
+	sp_stat_note_threads(w, true);
 	row->end_ns = row->end_ns ? row->end_ns : end_ns;	/* (its record may be lost, or none was asked for) */
 	p->end_ns = p->end_ns ? p->end_ns : end_ns;
-	for (uint32_t i = 0; c->lasting && i < w->n; i++)
-		add_lasting(w, &w->row[i], child);
-	if (c->told || c->lasting) {
-		sp_own_settle(c, w);
+	for (uint32_t i = 0; c->long_lived && i < w->n; i++)
+		add_long_lived(w, &w->row[i], child);
+	if (c->from_library || c->long_lived) {
+		sp_thread_counters_finish(c, w);
 	} else {
 		sp_stat_check_rows(c, w);
 		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
 	}
-	sp_stat_give_rest(c, w);
+	sp_stat_add_remainder(c, w);
 }

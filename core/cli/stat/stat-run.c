@@ -70,7 +70,7 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte == 't')
-		sp_told_enter(n, command);
+		sp_threads_enter(n, command);
 	else if (byte != 'g')
 		_exit(125);		/* the command ended, or never meant it */
 	execvp(argv[0], argv);
@@ -173,7 +173,7 @@ static bool has_ended(struct sp_stat_child *c)
 
 int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
-	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS : n->lasting ? (int)n->look_ms : -1;
+	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS : n->long_lived ? (int)n->scan_ms : -1;
 }
 
 /* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread among those that inherited them
@@ -184,8 +184,8 @@ void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	if (n->rows)
 		sp_stat_drain(n, w);
-	if (n->lasting)
-		sp_lasting_look(n, w);
+	if (n->long_lived)
+		sp_long_lived_scan(n, w);
 }
 
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i)
@@ -195,20 +195,20 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	(void)!write(c->go, n->told ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
+	(void)!write(c->go, n->from_library ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
 	close(c->go);
 	while (!has_ended(c)) {
-		if (n->told) {
-			sp_told_wait(n, sp_stat_interval_wait(i, DRAIN_MS));
-			sp_told_answer(n, w);
+		if (n->from_library) {
+			sp_threads_wait(n, sp_stat_interval_wait(i, DRAIN_MS));
+			sp_threads_answer(n, w);
 			sp_stat_drain(n, w);
 		}
 		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
-		while (!n->told && poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
+		while (!n->from_library && poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
 			sp_stat_tend(n, w);
-			sp_stat_interval_look(i, n, false);
+			sp_stat_interval_sample(i, n, false);
 		}
-		sp_stat_interval_look(i, n, false);
+		sp_stat_interval_sample(i, n, false);
 		pass_on(c);
 	}
 	pass_on(c);

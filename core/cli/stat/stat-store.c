@@ -14,8 +14,8 @@ struct making {
 	const struct sp_stat_run *r;	/* the run at hand, and as all below */
 	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
 	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in this run */
-	uint32_t n_beside, beside[SP_STAT_EVENTS];	/* and beside it */
-	bool *apart;			/* [rows] */
+	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];	/* and beside it */
+	bool *has_row;			/* [rows] */
 	uint64_t folded, all_folded;
 	bool whole;			/* nothing that we know of is missing */
 	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
@@ -34,9 +34,9 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 	if (e->turn >= a->plan->n_turns)
 		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
-	for (uint32_t i = 0; i < a->n && e->beside; i++)
-		if (*a->run[i].beside.answer.wrong)
-			return a->run[i].beside.answer.wrong;
+	for (uint32_t i = 0; i < a->n && e->is_machine_wide; i++)
+		if (*a->run[i].machine_events.answer.wrong)
+			return a->run[i].machine_events.answer.wrong;
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
@@ -224,7 +224,7 @@ static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long
 	const struct sp_stat_event *e = &m->all->plan->event[event];
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < m->all->n && !e->gone && !e->beside && !e->formula; i++) {
+	for (uint32_t i = 0; i < m->all->n && !e->gone && !e->is_machine_wide && !e->formula; i++) {
 		const struct sp_stat_counters *c = &m->all->run[i].c;
 
 		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
@@ -275,7 +275,7 @@ static void note_kernel(struct making *m)
 	for (uint32_t e = 0; m->all->run[0].c.user_only && e < p->n_events; e++) {
 		const struct perf_event_attr *a = &p->native[p->event[e].native[0]].attr;
 
-		if (p->event[e].gone || p->event[e].beside ||
+		if (p->event[e].gone || p->event[e].is_machine_wide ||
 		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
 		note(m, "what the kernel did for the program is in the clocks alone: perf_event_paranoid lets this user see "
@@ -296,7 +296,7 @@ static void note_end(struct making *m)
 
 static void note_rows(struct making *m)
 {
-	uint64_t lost = 0, running = 0, untold = 0, late = 0;
+	uint64_t lost = 0, running = 0, n_without_counters = 0, late = 0;
 	const char *none = NULL;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
@@ -305,19 +305,19 @@ static void note_rows(struct making *m)
 		lost += r->who.lost;
 		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;	/* (an end that was lost is none) */
 		none = r->why_no_rows ? r->why_no_rows : none;
-		untold += r->who.untold;
+		n_without_counters += r->who.n_without_counters;
 		late += r->who.late;
 	}
 	if (late)
 		note(m, "%llu %s not wait for counters after a second without an answer of the command: what came before those is in the rest",
 		     (unsigned long long)late, late == 1 ? "thread did" : "threads did");
-	if (m->all->run[0].c.told)
+	if (m->all->run[0].c.from_library)
 		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "
 			"is what was counted before they could tell, by the loader and by static programs");
-	if (untold)
+	if (n_without_counters)
 		note(m, "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
-		     (unsigned long long)untold, untold == 1 ? "thread has" : "threads have", untold == 1 ? "is" : "are",
-		     untold == 1 ? "it" : "them");
+		     (unsigned long long)n_without_counters, n_without_counters == 1 ? "thread has" : "threads have", n_without_counters == 1 ? "is" : "are",
+		     n_without_counters == 1 ? "it" : "them");
 	if (none)
 		note_text(m, none);
 	if (lost)
@@ -402,13 +402,13 @@ static void choose_rows(struct making *m)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	const struct sp_stat_who *w = &m->r->who;
-	int64_t *clock = sp_need(calloc(2 * (size_t)w->n + 1, sizeof(*clock))), *sorted = clock + w->n, least = INT64_MIN;
+	int64_t *clock = sp_check_alloc(calloc(2 * (size_t)w->n + 1, sizeof(*clock))), *sorted = clock + w->n, least = INT64_MIN;
 	uint32_t n = 0;
 
-	free(m->apart);
+	free(m->has_row);
 	free(m->rest);
 	m->folded = 0;
-	m->apart = sp_need(calloc(w->n + 1, sizeof(*m->apart)));
+	m->has_row = sp_check_alloc(calloc(w->n + 1, sizeof(*m->has_row)));
 	for (uint32_t i = 0; i < w->n; i++)
 		sorted[i] = clock[i] = clock_of(c, &w->row[i]);
 	qsort(sorted, w->n, sizeof(*sorted), downwards);
@@ -417,16 +417,16 @@ static void choose_rows(struct making *m)
 	for (uint32_t i = 0; i < w->n; i++) {
 		bool has = w->row[i].has_read && m->n_now;
 
-		m->apart[i] = has && clock[i] >= least && n < ROWS_MOST;
-		n += m->apart[i];
-		m->folded += has && !m->apart[i];
+		m->has_row[i] = has && clock[i] >= least && n < ROWS_MOST;
+		n += m->has_row[i];
+		m->folded += has && !m->has_row[i];
 	}
 	free(clock);
 	m->all_folded += m->folded;
-	m->rest = sp_need(malloc((size_t)c->n_cpus * c->n * sizeof(*m->rest) + 1));
+	m->rest = sp_check_alloc(malloc((size_t)c->n_cpus * c->n * sizeof(*m->rest) + 1));
 	memcpy(m->rest, c->value, (size_t)c->n_cpus * c->n * sizeof(*m->rest));
 	for (uint32_t i = 0; i < w->n; i++)
-		for (uint32_t v = 0; m->apart[i] && v < c->n_cpus * c->n; v++)
+		for (uint32_t v = 0; m->has_row[i] && v < c->n_cpus * c->n; v++)
 			m->rest[v] -= w->row[i].at[v];
 }
 
@@ -442,7 +442,7 @@ static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
 	return false;
 }
 
-static void put_cell(struct making *m, const int64_t *at, uint32_t cpu)
+static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
 {
 	struct sp_cell cell = { .cpu = m->r->c.cpu[cpu], .used = SP_CELL_USED, .readings = 1 };
 	int64_t value[SP_CELL_ARRAYS][SP_STAT_EVENTS];
@@ -453,16 +453,16 @@ static void put_cell(struct making *m, const int64_t *at, uint32_t cpu)
 		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
 		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
 	}
-	sp_compact_put(&m->c, &cell, sizeof(cell));
+	sp_compact_write(&m->c, &cell, sizeof(cell));
 	for (unsigned i = 0; i < SP_CELL_ARRAYS; i++)
-		sp_compact_put(&m->c, value[i], m->n_now * sizeof(**value));
+		sp_compact_write(&m->c, value[i], m->n_now * sizeof(**value));
 }
 
 /* Up to its cells. */
 static void begin_relation(struct making *m, struct sp_relation *r, const uint32_t *event)
 {
 	sp_compact_relation(&m->c, &m->thread, r);
-	sp_compact_put(&m->c, event, r->k * sizeof(*event));
+	sp_compact_write(&m->c, event, r->k * sizeof(*event));
 	sp_compact_zeros(&m->c, r->k % 2 * sizeof(*event));
 }
 
@@ -479,38 +479,38 @@ static void relation(struct making *m, const int64_t *at, uint64_t threads, uint
 	begin_relation(m, &like, m->now);
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		if (is_used(m, at, k))
-			put_cell(m, at, k);
-	sp_compact_put(&m->c, &(struct sp_times){ .flags = SP_TIMES_KNOWN }, sizeof(struct sp_times));
+			append_cell(m, at, k);
+	sp_compact_write(&m->c, &(struct sp_times){ .flags = SP_TIMES_KNOWN }, sizeof(struct sp_times));
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		if (is_used(m, at, k))
-			sp_compact_put(&m->c, &at[k * c->n + c->clock], sizeof(*at));
+			sp_compact_write(&m->c, &at[k * c->n + c->clock], sizeof(*at));
 	sp_compact_end(&m->c);
 }
 
 /* What PAPI counted beside the program: a relation of the thread for each component; how many. */
-static uint32_t beside(struct making *m)
+static uint32_t add_machine_events(struct making *m)
 {
 	const struct sp_stat_event *event = m->all->plan->event;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0, k; i < m->n_beside; i += k, n++) {
-		const struct sp_stat_event *of = &event[m->event[m->beside[i]]];
+	for (uint32_t i = 0, k; i < m->n_machine_events; i += k, n++) {
+		const struct sp_stat_event *of = &event[m->event[m->machine_event[i]]];
 		struct sp_relation like = { .event_set = -1, .cells = 1, .scope = of->scope, .starts = 1, .threads = 1,
 					    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
 
-		for (k = 1; i + k < m->n_beside && strcmp(event[m->event[m->beside[i + k]]].component, of->component) == 0; k++)
+		for (k = 1; i + k < m->n_machine_events && strcmp(event[m->event[m->machine_event[i + k]]].component, of->component) == 0; k++)
 			;
 		like.k = k;
-		begin_relation(m, &like, m->beside + i);
-		sp_compact_put(&m->c, &(struct sp_cell){ .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 }, sizeof(struct sp_cell));
+		begin_relation(m, &like, m->machine_event + i);
+		sp_compact_write(&m->c, &(struct sp_cell){ .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 }, sizeof(struct sp_cell));
 		for (uint32_t e = 0; e < k; e++)
-			sp_compact_put(&m->c, &m->r->beside.answer.value[m->event[m->beside[i + e]]], sizeof(int64_t));
+			sp_compact_write(&m->c, &m->r->machine_events.answer.value[m->event[m->machine_event[i + e]]], sizeof(int64_t));
 		sp_compact_end(&m->c);
 	}
 	return n;
 }
 
-static sp_off put_readings(struct making *m, uint32_t cpu)
+static sp_off append_readings(struct making *m, uint32_t cpu)
 {
 	const struct sp_stat_interval *i = m->r->interval;
 	struct sp_chunk chunk = { .k = m->n_now };
@@ -527,10 +527,10 @@ static sp_off put_readings(struct making *m, uint32_t cpu)
 			newest = sp_compact_readings(&m->c, &chunk, newest, left, i->tick[t].ns);
 			n = 0;
 		}
-		sp_compact_put(&m->c, &(struct sp_reading){ .ns = i->tick[t].ns, .cpu = m->r->c.cpu[cpu], .number = ++n },
+		sp_compact_write(&m->c, &(struct sp_reading){ .ns = i->tick[t].ns, .cpu = m->r->c.cpu[cpu], .number = ++n },
 			       sizeof(struct sp_reading));
 		for (uint32_t e = 0; e < m->n_now; e++)
-			sp_compact_put(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]], sizeof(int64_t));
+			sp_compact_write(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]], sizeof(int64_t));
 		left--;
 	}
 	return newest;
@@ -545,7 +545,7 @@ static uint32_t readings(struct making *m)
 	uint32_t n = 0;
 
 	for (uint32_t cpu = 0; cpu < m->r->c.n_cpus; cpu++) {
-		like.readings = put_readings(m, cpu);
+		like.readings = append_readings(m, cpu);
 		if (!like.readings)
 			continue;
 		begin_relation(m, &like, m->now);
@@ -560,28 +560,28 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
-	bool told = first && m->n_now && (m->r->c.told || (m->r->c.lasting && is_used(m, m->rest, m->r->c.n_cpus - 1)));
+	bool from_library = first && m->n_now && (m->r->c.from_library || (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
 
-		if (!m->apart[p->first + i])
+		if (!m->has_row[p->first + i])
 			continue;
 		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
 		relation(m, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
-	if (rest || told) {
-		sp_compact_thread(&m->c, h, &m->thread, 0, told ? "the rest" : "", rest);
+	if (rest || from_library) {
+		sp_compact_thread(&m->c, h, &m->thread, 0, from_library ? "the rest" : "", rest);
 		relation(m, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
 	h->lists.n_relations = h->lists.n_threads;
-	if (first && m->n_beside) {
+	if (first && m->n_machine_events) {
 		if (!h->lists.n_threads)		/* nothing was counted of the program itself */
 			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
 		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
-		h->lists.n_relations += beside(m);
+		h->lists.n_relations += add_machine_events(m);
 	}
 	if (first && m->n_now && m->r->interval && m->r->interval->n) {
 		sp_compact_thread(&m->c, h, &m->thread, 0, "all threads", 1);
@@ -619,7 +619,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 static bool has_rows(const struct making *m, const struct sp_stat_process *p)
 {
 	for (uint32_t i = 0; i < p->rows; i++)
-		if (m->apart[p->first + i])
+		if (m->has_row[p->first + i])
 			return true;
 	return false;
 }
@@ -661,7 +661,7 @@ static sp_off member(struct making *m, const struct sp_stat_process *p, bool fir
 static sp_off members(struct making *m, sp_off before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	const struct sp_stat_process *first = first_process(m), **p = sp_need(calloc(w->n_processes + 1, sizeof(*p)));
+	const struct sp_stat_process *first = first_process(m), **p = sp_check_alloc(calloc(w->n_processes + 1, sizeof(*p)));
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < w->n_processes; i++)
@@ -683,12 +683,12 @@ static sp_off members(struct making *m, sp_off before, uint32_t *n)
 static void begin_run(struct making *m, const struct sp_stat_run *r)
 {
 	m->r = r;
-	m->n_now = m->n_beside = 0;
+	m->n_now = m->n_machine_events = 0;
 	for (uint32_t i = 0; i < m->k; i++) {
 		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
 
-		if (e->turn == r->c.turn && e->beside)
-			m->beside[m->n_beside++] = i;
+		if (e->turn == r->c.turn && e->is_machine_wide)
+			m->machine_event[m->n_machine_events++] = i;
 		else if (e->turn == r->c.turn && !e->formula)
 			m->now[m->n_now++] = i;
 	}
@@ -735,7 +735,7 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	gethostname(m.host, sizeof(m.host) - 1);
 	m.r = &a->run[0];
 	list_allowed(&m);
-	pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
+	pmus = sp_core_pmus(SP_PMUS_DIR, m.pmu);
 	m.n_pmus = (uint32_t)(pmus < 0 ? 0 : pmus);
 	choose_events(&m);
 	sp_out_repeat(o, '\0', sizeof(h));
@@ -761,6 +761,6 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
 	h.used = o->used;
 	sp_out_again(o, 0, &h, sizeof(h));
-	free(m.apart);
+	free(m.has_row);
 	free(m.rest);
 }

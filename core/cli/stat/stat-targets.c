@@ -28,7 +28,7 @@ static int wrong(const char *verb, const char *text, const char *which, size_t n
 	return sp_complain(125, verb, text, name);
 }
 
-static int take_one(struct sp_stat_asked *a, const char *verb, const char *text, size_t n, bool threads)
+static int take_one(struct sp_stat_targets *a, const char *verb, const char *text, size_t n, bool threads)
 {
 	struct sp_stat_one *one;
 	char *end;
@@ -46,13 +46,13 @@ static int take_one(struct sp_stat_asked *a, const char *verb, const char *text,
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->one[i].pid == pid && a->one[i].tid == (threads ? (int)id : 0))
 			return 0;
-	a->one = sp_need(reallocarray(a->one, a->n + 1, sizeof(*a->one)));
+	a->one = sp_check_alloc(reallocarray(a->one, a->n + 1, sizeof(*a->one)));
 	one = &a->one[a->n++];
 	*one = (struct sp_stat_one){ .pid = pid, .tid = threads ? (int)id : 0, .end = -1 };
 	return 0;
 }
 
-int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, bool threads)
+int sp_targets_add(struct sp_stat_targets *a, const char *verb, const char *list, bool threads)
 {
 	size_t n;
 	int e = 0;
@@ -66,7 +66,7 @@ int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, b
 }
 
 /* What is shown as the program: the first one's process. */
-int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
+int sp_targets_begin(struct sp_stat_targets *a, const char *verb)
 {
 	uint32_t bytes, n = 0;
 	char name[16];
@@ -74,12 +74,12 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 	bytes = sp_proc_args(a->one[0].pid, &a->args);
 	if (!bytes) {			/* (a kernel's thread has none) */
 		sp_proc_name(a->one[0].pid, a->one[0].pid, name);
-		a->args = sp_need(strdup(name));
+		a->args = sp_check_alloc(strdup(name));
 		bytes = (uint32_t)strlen(name) + 1;
 	}
 	if (!*a->args && bytes <= 1)
 		return sp_complain(125, verb, "it has ended", NULL);
-	a->argv = sp_need(calloc(bytes + 1, sizeof(*a->argv)));
+	a->argv = sp_check_alloc(calloc(bytes + 1, sizeof(*a->argv)));
 	for (uint32_t at = 0; at < bytes; at += (uint32_t)strlen(a->args + at) + 1)
 		a->argv[n++] = a->args + at;
 	for (uint32_t i = 0; i < a->n; i++)
@@ -87,10 +87,10 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 	return 0;
 }
 
-static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
+static void wait_for_them(const struct sp_stat_targets *a, struct sp_stat_run *r)
 {
 	uint32_t n = a ? a->n : 0, left = n;
-	struct pollfd *p = sp_need(calloc(n + 1, sizeof(*p)));
+	struct pollfd *p = sp_check_alloc(calloc(n + 1, sizeof(*p)));
 	bool look = false;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 
 		poll(p, n + 1, sp_stat_interval_wait(r->interval, look && ms < 0 ? LOOK_MS : ms));
 		sp_stat_tend(&r->c, &r->who);
-		sp_stat_interval_look(r->interval, &r->c, false);
+		sp_stat_interval_sample(r->interval, &r->c, false);
 		if (sp_stat_interrupted(r->child.signals))
 			break;
 		left = 0;
@@ -118,7 +118,7 @@ static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 	free(p);
 }
 
-void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r)
+void sp_targets_wait(const struct sp_stat_targets *a, struct sp_stat_run *r)
 {
 	if (r->child.pid) {
 		sp_stat_wait(&r->child, &r->c, &r->who, r->interval);

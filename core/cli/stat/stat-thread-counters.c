@@ -17,11 +17,11 @@ static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row 
 
 /* What it counted is its row's.  Where a counter did not run all the time, others had it: what it missed is in the rest,
  * and so is all that it has. */
-void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
 	uint32_t values = c->n_cpus * c->n;
-	int64_t *value = sp_need(calloc(values + 1, sizeof(*value)));
-	bool *short_of = sp_need(calloc(c->n + 1, sizeof(*short_of))), whole = true;
+	int64_t *value = sp_check_alloc(calloc(values + 1, sizeof(*value)));
+	bool *short_of = sp_check_alloc(calloc(c->n + 1, sizeof(*short_of))), whole = true;
 
 	sp_stat_read_all(c, row->fd, true, value, short_of);
 	for (uint32_t i = 0; i < c->n; i++)
@@ -29,30 +29,30 @@ void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_s
 	for (uint32_t v = 0; whole && v < values; v++)
 		row->at[v] += value[v];
 	row->has_read = row->has_read || whole;
-	w->untold += !whole;
+	w->n_without_counters += !whole;
 	close_counters(c, row);
 	free(short_of);
 	free(value);
 }
 
-bool sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
-	uint32_t values = (c->n_cpus - c->lasting) * c->n;
+	uint32_t values = (c->n_cpus - c->long_lived) * c->n;
 	struct rlimit files = { 0 };
 	bool all = true;
 	long fd = 0;
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	row->fd = sp_need(malloc(c->n_cpus * c->n * sizeof(*row->fd) + 1));
+	row->fd = sp_check_alloc(malloc(c->n_cpus * c->n * sizeof(*row->fd) + 1));
 	memset(row->fd, -1, c->n_cpus * c->n * sizeof(*row->fd));
 	for (uint32_t v = 0; all && v < values; v++)
-		if (c->fd[c->lasting ? values + v % c->n : v] >= 0) {
+		if (c->fd[c->long_lived ? values + v % c->n : v] >= 0) {
 			fd = sp_stat_open_for(c, v % c->n, row->tid, c->cpu[v / c->n]);
 			row->fd[v] = (int)fd;
-			all = fd >= 0 ? (rlim_t)fd + FILES_LEFT < files.rlim_cur : c->lasting && sp_stat_is_of_cpu(fd);
+			all = fd >= 0 ? (rlim_t)fd + FILES_LEFT < files.rlim_cur : c->long_lived && sp_stat_is_of_cpu(fd);
 		}
 	if (!all) {
-		w->untold += fd != -ESRCH;	/* one that did not wait, and has ended */
+		w->n_without_counters += fd != -ESRCH;	/* one that did not wait, and has ended */
 		close_counters(c, row);
 	}
 	return all || (fd < 0 && fd != -EMFILE && fd != -ENFILE);
@@ -77,12 +77,12 @@ static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, u
 
 /* Rows may have a little more than the total, of counters of the processor: the two of an event begin and stop an
  * instruction apart.  Where the total is of all CPUs, what rows leave of it stays there. */
-void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	uint32_t all = (c->n_cpus - 1) * c->n, totals = c->lasting ? all : 0;
+	uint32_t all = (c->n_cpus - 1) * c->n, totals = c->long_lived ? all : 0;
 
 	for (uint32_t t = totals; t < c->n_cpus * c->n; t++) {
-		uint32_t v = t - totals, end = c->lasting ? all : v + 1;
+		uint32_t v = t - totals, end = c->long_lived ? all : v + 1;
 		int64_t over = -c->value[t];
 
 		for (uint32_t i = 0; i < w->n; i++)

@@ -56,7 +56,7 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 #define SP_STAT_SIDE_FEW 4u		/* where threads have no rows */
 #define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
 #define SP_STAT_CPUS_MOST 16u		/* CPUs up to which threads have rows unasked however short they live */
-#define SP_STAT_LASTING_MS 20		/* and what they must live for on more */
+#define SP_STAT_LONG_LIVED_MS 20		/* and what they must live for on more */
 
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
@@ -69,7 +69,7 @@ struct sp_stat_counters {
 	int **each;			/* [n_each] as fd: of threads that ran already, which have none above */
 	uint32_t n_each;
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
-	bool sides_tell_all;		/* of whoever begins and ends on the machine: then no thread that is born gets one */
+	bool system_wide_records;		/* of whoever begins and ends on the machine: then no thread that is born gets one */
 	pid_t child;			/* the first process that is counted; 0: the command did not start it */
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
@@ -79,16 +79,16 @@ struct sp_stat_counters {
 	bool running;			/* the program ran already */
 	uint64_t late_ns;		/* until when (CLOCK_BOOTTIME) threads may be born whose birth had begun before counting did */
 	bool started;			/* the program, by its exec */
-	bool lasting;			/* threads that last have counters per CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
-	uint32_t look_ms;		/* until such threads are searched for again */
+	bool long_lived;			/* threads that last have counters per CPU, others one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
+	uint32_t scan_ms;		/* until such threads are searched for again */
 	bool full;			/* no descriptors are left for more of them */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
 	bool rows;			/* who begins and ends is told, and with one of the next two what each counted */
 	uint32_t side_pages;
 	bool reads;			/* the kernel writes what threads counted; rows only */
-	bool told;			/* they come from a library in the program, not from the kernel */
-	struct sp_board *board;		/* by which it tells; told only, as all below */
-	int board_fd;
+	bool from_library;			/* they come from a library in the program, not from the kernel */
+	struct sp_stat_shm *shm;		/* by which it tells; told only, as all below */
+	int shm_fd;
 	uint32_t heard;			/* the bell, when it was last looked at */
 	bool user_only;			/* the kernel's part was refused */
 	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
@@ -104,7 +104,7 @@ void sp_stat_online(struct sp_stat_counters *c);
 
 /* Gives each event a turn: those that the counters take together, so many times each, have the same.  How many turns
  * there are. */
-uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies);
+uint32_t sp_stat_rounds(struct sp_stat_plan *p, uint32_t per_cpu);
 
 /* Opens all for the child.  0; or a status of the command, and a message is out. */
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
@@ -139,7 +139,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c);
 
 /* Does this kernel write what a thread counted when it ends, apart from what others count?  By trial: versions do not
  * tell. */
-bool sp_stat_reads_come(int cpu);
+bool sp_stat_probe_inherited_reads(int cpu);
 
 /* ---- who was counted ------------------------------------------------------------ */
 
@@ -175,7 +175,7 @@ struct sp_stat_who {
 	uint32_t n, room;
 	struct sp_stat_task *task;	/* what the side rings told, for the end */
 	uint32_t n_tasks, task_room;
-	uint32_t n_kept;		/* the first of them, which are known to be of counted processes; sides_tell_all only, as the next two */
+	uint32_t n_kept;		/* the first of them, which are known to be of counted processes; system_wide_records only, as the next two */
 	struct sp_names pids;
 	bool *counted;			/* [pids] */
 	uint32_t counted_room;
@@ -185,7 +185,7 @@ struct sp_stat_who {
 	uint32_t running;		/* threads that had not ended */
 	uint32_t rest;			/* threads whose counts are known together only */
 	uint32_t late;			/* threads that did not wait for their counters any longer */
-	uint32_t untold;		/* of them, threads for which there were no descriptors or counters */
+	uint32_t n_without_counters;		/* of them, threads for which there were no descriptors or counters */
 };
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
@@ -201,9 +201,9 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w);
 struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid);
 struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid);
 void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes);
-void sp_stat_tell(struct sp_stat_who *w, bool first);
+void sp_stat_note_threads(struct sp_stat_who *w, bool first);
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
-void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* False: the thread has ended. */
 bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p);
@@ -219,29 +219,29 @@ uint64_t sp_proc_status(int id, const char *name, int base);
 uint32_t sp_proc_args(int pid, char **args);
 
 /* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
-void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
+void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns);
 
 /* ---- threads that are told of ----------------------------------------------------- */
 
-const char *sp_told_library(void);	/* its path; NULL: it cannot be preloaded */
-void sp_told_begin(struct sp_stat_counters *c);	/* before the fork; there are no rows if it cannot */
-void sp_told_enter(const struct sp_stat_counters *c, pid_t command);	/* in the child, before its exec */
-void sp_told_wait(struct sp_stat_counters *c, int ms);	/* until a thread is there, or for so long */
-void sp_told_answer(struct sp_stat_counters *c, struct sp_stat_who *w);
-void sp_told_stop(struct sp_stat_counters *c, struct sp_stat_who *w);	/* at once when the program has ended */
-void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
+const char *sp_threads_library(void);	/* its path; NULL: it cannot be preloaded */
+void sp_threads_begin(struct sp_stat_counters *c);	/* before the fork; there are no rows if it cannot */
+void sp_threads_enter(const struct sp_stat_counters *c, pid_t command);	/* in the child, before its exec */
+void sp_threads_wait(struct sp_stat_counters *c, int ms);	/* until a thread is there, or for so long */
+void sp_threads_answer(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_threads_stop(struct sp_stat_counters *c, struct sp_stat_who *w);	/* at once when the program has ended */
+void sp_threads_end(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* Their own counters: a thread that tells of itself, and one that has ended, or is not counted any longer. */
 /* False: there are no more descriptors. */
-bool sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
-void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
-void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
+bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* Those that last: the first one before its exec; a look for others, and for those that have ended; and at the end. */
-void sp_lasting_begin(struct sp_stat_counters *c, struct sp_stat_who *w);
-void sp_lasting_look(struct sp_stat_counters *c, struct sp_stat_who *w);
-void sp_lasting_end(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_long_lived_begin(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_long_lived_end(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* ---- the child ---------------------------------------------------------------------- */
 
@@ -265,7 +265,7 @@ bool sp_stat_interrupted(int signals);
  * all the descriptors that it may have.  0, or a message is out. */
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
-/* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
+/* Lets it go, with the library that tells of threads if `from_library`; passes signals on, empties the rings, answers, and comes
  * back when it has ended. */
 /* How many ms may be waited for, -1: for ever; and what is to do every few ms. */
 int sp_stat_wait_ms(const struct sp_stat_counters *n);
@@ -289,7 +289,7 @@ struct sp_stat_run {
 	struct sp_stat_counters c;
 	struct sp_stat_who who;
 	struct sp_stat_child child;
-	struct sp_stat_beside beside;
+	struct sp_machine_events machine_events;
 	struct sp_stat_interval *interval;	/* rows while it runs (stat-interval.h); NULL: there are none */
 	const char *why_no_rows;	/* NULL: there are */
 	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */

@@ -10,14 +10,14 @@
 
 #include <stdint.h>
 
-#define SP_BOARD_NAME	"_SSPSTAT"	/* DEVICE:INODE:PATH; no setting: for the library beside it alone */
-#define SP_BOARD_SLOTS	1023u
-#define SP_BOARD_MS	1000		/* for so long a thread waits for the command; then nobody does, until it answers again */
+#define SP_STAT_SHM_NAME	"_SSPSTAT"	/* DEVICE:INODE:PATH; no setting: for the library beside it alone */
+#define SP_STAT_SHM_SLOTS	1023u
+#define SP_STAT_SHM_MS	1000		/* for so long a thread waits for the command; then nobody does, until it answers again */
 
 /* A slot's state: SP_SLOT_STATES times how often it was used, and one of these. */
-enum { SP_SLOT_FREE, SP_SLOT_TAKEN, SP_SLOT_ASKED, SP_SLOT_STATES = 4 };
+enum { SP_SLOT_FREE, SP_SLOT_TAKEN, SP_SLOT_REQUESTED, SP_SLOT_STATES = 4 };
 
-struct sp_board {
+struct sp_stat_shm {
 	uint32_t bell;			/* a futex: another thread is there */
 	uint32_t listens;		/* the command does */
 	uint32_t late;			/* threads that did not wait any longer */
@@ -25,5 +25,5 @@ struct sp_board {
 	struct sp_slot {
 		uint32_t state;		/* a futex: has it been answered? */
 		int32_t pid, tid;
-	} slot[SP_BOARD_SLOTS];
+	} slot[SP_STAT_SHM_SLOTS];
 };

@@ -13,32 +13,32 @@
 #include "../../base/sys.h"
 #include "stat-shm.h"
 
-static struct sp_board *board;		/* NULL: nobody is told */
+static struct sp_stat_shm *shm;		/* NULL: nobody is told */
 static int own_pid;
 
 /* ---- telling ------------------------------------------------------------------ */
 
 /* False: the command is stopped, or has died.  By the kernel's own clock: programs are run under others. */
-static bool is_answered(const uint32_t *state, uint32_t asked)
+static bool is_answered(const uint32_t *state, uint32_t requested)
 {
 	struct timespec until = { 0 };
 	long r = 0;
 
 	sp_sys(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
-	until.tv_sec += SP_BOARD_MS / 1000;
-	until.tv_nsec += SP_BOARD_MS % 1000 * 1000000;
-	while (sp_acquire(state) == asked && (r >= 0 || r == -EAGAIN || r == -EINTR))
-		r = sp_sys(SYS_futex, state, FUTEX_WAIT_BITSET, asked, &until, NULL, FUTEX_BITSET_MATCH_ANY);
-	return sp_acquire(state) != asked;
+	until.tv_sec += SP_STAT_SHM_MS / 1000;
+	until.tv_nsec += SP_STAT_SHM_MS % 1000 * 1000000;
+	while (load_acquire(state) == requested && (r >= 0 || r == -EAGAIN || r == -EINTR))
+		r = sp_sys(SYS_futex, state, FUTEX_WAIT_BITSET, requested, &until, NULL, FUTEX_BITSET_MATCH_ANY);
+	return load_acquire(state) != requested;
 }
 
 /* A slot that nobody else has; is: its state before. */
-static struct sp_slot *take_slot(struct sp_board *b, uint32_t first, uint32_t *is)
+static struct sp_slot *take_slot(struct sp_stat_shm *b, uint32_t first, uint32_t *is)
 {
-	for (uint32_t i = 0; i < SP_BOARD_SLOTS; i++) {
-		struct sp_slot *slot = &b->slot[(first + i) % SP_BOARD_SLOTS];
+	for (uint32_t i = 0; i < SP_STAT_SHM_SLOTS; i++) {
+		struct sp_slot *slot = &b->slot[(first + i) % SP_STAT_SHM_SLOTS];
 
-		*is = sp_acquire(&slot->state);
+		*is = load_acquire(&slot->state);
 		if (*is % SP_SLOT_STATES == SP_SLOT_FREE && sp_cas(&slot->state, is, *is + SP_SLOT_TAKEN))
 			return slot;
 	}
@@ -47,28 +47,28 @@ static struct sp_slot *take_slot(struct sp_board *b, uint32_t first, uint32_t *i
 
 /* That an answer did not come is on the board, for all processes: else each child of a shell waits once for a command
  * that has died. */
-static void tell(void)
+static void report_thread(void)
 {
-	struct sp_board *b = sp_get(&board);
+	struct sp_stat_shm *b = load_relaxed(&shm);
 	struct sp_slot *slot;
 	int error = errno;
 	uint32_t is;
 	long tid;
 
-	if (!b || !sp_acquire(&b->listens))
+	if (!b || !load_acquire(&b->listens))
 		return;
 	tid = sp_sys(SYS_gettid);
 	slot = take_slot(b, (uint32_t)tid, &is);
 	if (slot) {
 		slot->pid = own_pid;
 		slot->tid = (int32_t)tid;
-		__atomic_store_n(&slot->state, is + SP_SLOT_ASKED, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->state, is + SP_SLOT_REQUESTED, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
 		/* Again: who was asked after it looked for the last time does not answer. */
 		if (__atomic_load_n(&b->listens, __ATOMIC_SEQ_CST) &&
-		    (sp_get(&b->hurries) || !is_answered(&slot->state, is + SP_SLOT_ASKED))) {
-			sp_put(&b->hurries, 1);
+		    (load_relaxed(&b->hurries) || !is_answered(&slot->state, is + SP_SLOT_REQUESTED))) {
+			store_relaxed(&b->hurries, 1);
 			sp_add(&b->late, 1);
 		}
 	}
@@ -79,22 +79,22 @@ static void tell(void)
 
 /* What a thread is to run, until it has read it; no malloc: it may be the program's.  When all are taken, the thread
  * begins as it would without us. */
-static struct birth {
+static struct thread_start {
 	uint32_t used;
 	void *(*start)(void *);
 	int (*start_c11)(void *);
 	void *arg;
-} births[4096];
-static uint32_t born;
+} thread_starts[4096];
+static uint32_t n_started;
 
-static struct birth *new_birth(void *(*start)(void *), int (*start_c11)(void *), void *arg)
+static struct thread_start *new_thread_start(void *(*start)(void *), int (*start_c11)(void *), void *arg)
 {
-	uint32_t first = sp_add(&born, 1);
+	uint32_t first = sp_add(&n_started, 1);
 
-	for (uint32_t i = 0; sp_get(&board) && i < SP_COUNT(births); i++) {
-		struct birth *b = &births[(first + i) % SP_COUNT(births)];
+	for (uint32_t i = 0; load_relaxed(&shm) && i < SP_COUNT(thread_starts); i++) {
+		struct thread_start *b = &thread_starts[(first + i) % SP_COUNT(thread_starts)];
 
-		if (!sp_get(&b->used) && !__atomic_exchange_n(&b->used, 1, __ATOMIC_ACQUIRE)) {
+		if (!load_relaxed(&b->used) && !__atomic_exchange_n(&b->used, 1, __ATOMIC_ACQUIRE)) {
 			b->start = start;
 			b->start_c11 = start_c11;
 			b->arg = arg;
@@ -104,25 +104,25 @@ static struct birth *new_birth(void *(*start)(void *), int (*start_c11)(void *),
 	return NULL;
 }
 
-static struct birth take_birth(struct birth *b)
+static struct thread_start take_thread_start(struct thread_start *b)
 {
-	struct birth is = *b;
+	struct thread_start is = *b;
 
-	sp_publish(&b->used, 0);
-	tell();
+	store_release(&b->used, 0);
+	report_thread();
 	return is;
 }
 
-static void *begin(void *birth)
+static void *begin(void *thread_start)
 {
-	struct birth b = take_birth(birth);
+	struct thread_start b = take_thread_start(thread_start);
 
 	return b.start(b.arg);
 }
 
-static int begin_c11(void *birth)
+static int begin_c11(void *thread_start)
 {
-	struct birth b = take_birth(birth);
+	struct thread_start b = take_thread_start(thread_start);
 
 	return b.start_c11(b.arg);
 }
@@ -133,9 +133,9 @@ typedef int create_c11_fn(thrd_t *, int (*)(void *), void *);
 /* At the beginning, as dlsym() forgets what dlerror() would say; later where the threads' library comes later. */
 static void *find(void **real, const char *name)
 {
-	if (!sp_get(real))
-		sp_put(real, dlsym(RTLD_NEXT, name));
-	return sp_get(real);
+	if (!load_relaxed(real))
+		store_relaxed(real, dlsym(RTLD_NEXT, name));
+	return load_relaxed(real);
 }
 
 static void *real_create, *real_create_c11;
@@ -144,11 +144,11 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 							  void *arg)
 {
 	create_fn *create = (create_fn *)find(&real_create, "pthread_create");
-	struct birth *b = create ? new_birth(start, NULL, arg) : NULL;
+	struct thread_start *b = create ? new_thread_start(start, NULL, arg) : NULL;
 	int r = !create ? EAGAIN : b ? create(thread, attr, begin, b) : create(thread, attr, start, arg);
 
 	if (b && r)
-		sp_publish(&b->used, 0);
+		store_release(&b->used, 0);
 	return r;
 }
 
@@ -156,11 +156,11 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*start)(void *), void *arg)
 {
 	create_c11_fn *create = (create_c11_fn *)find(&real_create_c11, "thrd_create");
-	struct birth *b = create ? new_birth(NULL, start, arg) : NULL;
+	struct thread_start *b = create ? new_thread_start(NULL, start, arg) : NULL;
 	int r = !create ? thrd_error : b ? create(thread, begin_c11, b) : create(thread, start, arg);
 
 	if (b && r != thrd_success)
-		sp_publish(&b->used, 0);
+		store_release(&b->used, 0);
 	return r;
 }
 
@@ -169,7 +169,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*sta
 static void in_child(void)
 {
 	own_pid = (int)sp_sys(SYS_getpid);
-	tell();
+	report_thread();
 }
 
 static bool is_it(const struct stat *s, unsigned long device, unsigned long inode)
@@ -177,9 +177,9 @@ static bool is_it(const struct stat *s, unsigned long device, unsigned long inod
 	return s->st_dev == device && s->st_ino == inode;
 }
 
-/* text: as SP_BOARD_NAME has it.  Elsewhere (another namespace of processes, a number that is somebody else's now) the
+/* text: as SP_STAT_SHM_NAME has it.  Elsewhere (another namespace of processes, a number that is somebody else's now) the
  * path is another file's, which is not even opened. */
-static void map_board(const char *text)
+static void map_shm(const char *text)
 {
 	char *end;
 	unsigned long device = strtoul(text, &end, 10), inode = strtoul(*end ? end + 1 : end, &end, 10);
@@ -191,26 +191,26 @@ static void map_board(const char *text)
 	if (stat(path, &s) < 0 || !is_it(&s, device, inode))
 		return;
 	fd = sp_open(path, O_RDWR | O_NOCTTY, 0);
-	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) && s.st_size >= (off_t)sizeof(*board))
-		p = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) && s.st_size >= (off_t)sizeof(*shm))
+		p = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sp_close(fd);
 	if (p != MAP_FAILED)
-		board = p;
+		shm = p;
 }
 
 __attribute__((constructor)) static void program_begins(void)
 {
-	const char *text = getenv(SP_BOARD_NAME);
+	const char *text = getenv(SP_STAT_SHM_NAME);
 	int error = errno;
 
 	own_pid = (int)sp_sys(SYS_getpid);
 	if (text)
-		map_board(text);
-	if (board) {
+		map_shm(text);
+	if (shm) {
 		find(&real_create, "pthread_create");
 		find(&real_create_c11, "thrd_create");
 		pthread_atfork(NULL, NULL, in_child);
-		tell();
+		report_thread();
 	}
 	errno = error;
 }

@@ -14,7 +14,7 @@ void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 		return;
 	if (n > b->room - b->used) {
 		b->room = sp_max(2 * b->room, b->used + n);
-		b->at = sp_need(realloc(b->at, b->room));
+		b->at = sp_check_alloc(realloc(b->at, b->room));
 	}
 	memcpy(b->at + b->used, bytes, n);
 	b->used += n;
@@ -23,7 +23,7 @@ void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 static void grow(struct sp_out *o, size_t n)
 {
 	o->size = sp_max(2 * o->size, o->used + n);
-	o->buffer = sp_need(realloc(o->buffer, o->size));
+	o->buffer = sp_check_alloc(realloc(o->buffer, o->size));
 }
 
 void sp_growing_init(struct sp_out *o)

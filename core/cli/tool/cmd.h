@@ -58,10 +58,10 @@ void sp_message(const char *verb, const char *format, ...) SP_PRINTF(2, 3);
 /* What comes from a store, or is a name that a stranger chose: control characters, and those that turn
  * the writing direction, as \xHH.  sp_plain: to be freed. */
 char *sp_plain(const char *text);
-void sp_put_plain(FILE *to, const char *text);
+void sp_print_plain(FILE *to, const char *text);
 
 /* p, or a message and the end of the command if it is NULL: there was no memory. */
-void *sp_need(void *p);
+void *sp_check_alloc(void *p);
 
 /* The array, grown if n of `each` bytes do not fit into it; what is new is zero.  room: how many fit. */
-void *sp_room(void *array, uint32_t *room, uint32_t n, size_t each);
+void *sp_grow_array(void *array, uint32_t *room, uint32_t n, size_t each);

@@ -6,7 +6,7 @@
 char *sp_plain(const char *text)
 {
 	size_t room = 4 * strlen(text) + 1;	/* \xHH of each byte, at most */
-	char *plain = sp_need(malloc(room));
+	char *plain = sp_check_alloc(malloc(room));
 	struct sp_out o;
 
 	sp_out_init(&o, -1, plain, room - 1);
@@ -15,7 +15,7 @@ char *sp_plain(const char *text)
 	return plain;
 }
 
-void sp_put_plain(FILE *to, const char *text)
+void sp_print_plain(FILE *to, const char *text)
 {
 	char *plain = sp_plain(text);
 
@@ -51,21 +51,21 @@ int sp_complain(int status, const char *verb, const char *text, const char *subj
 	return status;
 }
 
-void *sp_need(void *p)
+void *sp_check_alloc(void *p)
 {
 	if (!p)
 		exit(sp_complain(1, "", "there is not enough memory", NULL));
 	return p;
 }
 
-void *sp_room(void *array, uint32_t *room, uint32_t n, size_t each)
+void *sp_grow_array(void *array, uint32_t *room, uint32_t n, size_t each)
 {
 	uint32_t old = *room;
 
 	if (n <= old)
 		return array;
 	*room = (uint32_t)sp_max(64, n + n / 2);
-	array = sp_need(reallocarray(array, *room, each));
+	array = sp_check_alloc(reallocarray(array, *room, each));
 	memset((char *)array + old * each, 0, (*room - old) * each);
 	return array;
 }

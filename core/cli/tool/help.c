@@ -18,7 +18,7 @@ static const struct cmd {
 	  "[--] PROGRAM [ARGS]",
 	  "counts any program from outside, by CPU and by thread; with -p, -t or --cgroup what runs already; exit status: PROGRAM's" },
 	{ "list", "", "[WORD]", "the events that can be counted here, with PAPI's and perf's names; and those that cannot, and why" },
-	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
+	{ "report", "[-f " SP_ALL_FORMAT_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
 	  "[FILE|FOLDER...]", "shows stores and killed processes' live files, as one run; without a file the newest run here" },
 	{ "merge", "", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
 	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown]", "A B, or A... -- B...",
@@ -35,12 +35,12 @@ static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
 	{ "run", "-o FILE", "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi choose the form" },
-	{ "run", "-f FORMATS", "the dump's forms, comma-separated: " SP_FORM_NAMES(", ") "; default: store" },
+	{ "run", "-f FORMATS", "the dump's forms, comma-separated: " SP_FORMAT_NAMES(", ") "; default: store" },
 	{ "run", "-e NAME=VALUE", "sets a variable for the program (sspapi env lists them)" },
 	{ "stat", "-e EVENT,...", "the events (sspapi list); default: cycles, instructions, task clock, page faults, switches, migrations" },
 	{ "stat", "-m METRICS", "metrics to compute; the events that these need are counted" },
 	{ "stat", "-o FILE", "keeps the counts; the extension chooses the form; the table is printed, too" },
-	{ "stat", "-f FORMATS", "the forms of the file, comma-separated: " SP_ALL_FORM_NAMES(", ") "; without a file the form of the table" },
+	{ "stat", "-f FORMATS", "the forms of the file, comma-separated: " SP_ALL_FORMAT_NAMES(", ") "; without a file the form of the table" },
 	{ "stat", "-r RUNS", "runs the program so often: mean and spread; events take turns where counters are too few" },
 	{ "stat", "-I MS", "rows by CPU while the program runs, every so many milliseconds" },
 	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
@@ -48,7 +48,7 @@ static const struct option_help {
 	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
 	{ "stat", "-q", "prints no table" },
 	{ "stat", "--per-thread=no", "no rows by thread, which cost each thread's birth a microsecond for each event and CPU" },
-	{ "report", "-f FORM", "the form: " SP_ALL_FORM_NAMES(", ") "; default: text" },
+	{ "report", "-f FORM", "the form: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
 	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
 	{ "report", "--events E,E", "these events only, by name, or by an ending that one event alone has" },
 	{ "report", "--sort KEY", "the order of a level's rows: place, readings, or an event" },
@@ -133,7 +133,7 @@ int sp_no_verb(const char *name)
 		names[n] = cmds[n].name;
 	for (unsigned i = 0; i < SP_COUNT(others); i++)
 		names[n++] = others[i];
-	sp_nearest_say(name, names, n, text, sizeof(text) - 40);
+	sp_suggest_nearest(name, names, n, text, sizeof(text) - 40);
 	return sp_complain(2, "", strcat(text, " (sspapi --help lists them)"), name);
 }
 

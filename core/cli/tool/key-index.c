@@ -2,7 +2,7 @@
 #include "cmd.h"
 #include "key-index.h"
 
-static uint64_t stir(uint64_t h, uint64_t word, uint64_t factor)
+static uint64_t mix_hash(uint64_t h, uint64_t word, uint64_t factor)
 {
 	h = (h ^ word) * factor;
 	return h ^ h >> 32;
@@ -16,8 +16,8 @@ void sp_digest_add(struct sp_digest *d, const void *bytes, size_t n)
 		uint64_t word = 0;
 
 		memcpy(&word, p, sp_min(n, 8));
-		d->a = stir(d->a + 0x9e3779b97f4a7c15u, word, 0xff51afd7ed558ccdu);
-		d->b = stir(d->b + n, word << 31 | word >> 33, 0xc4ceb9fe1a85ec53u);
+		d->a = mix_hash(d->a + 0x9e3779b97f4a7c15u, word, 0xff51afd7ed558ccdu);
+		d->b = mix_hash(d->b + n, word << 31 | word >> 33, 0xc4ceb9fe1a85ec53u);
 	}
 }
 
@@ -34,9 +34,9 @@ int sp_name_compare(const struct sp_name *a, const struct sp_name *b)
 static void widen(struct sp_names *t)
 {
 	uint32_t slots = t->slots ? 2 * t->slots : 256;
-	uint32_t *slot = sp_need(calloc(slots, sizeof(*slot)));
+	uint32_t *slot = sp_check_alloc(calloc(slots, sizeof(*slot)));
 
-	t->name = sp_need(reallocarray(t->name, slots / 2, sizeof(*t->name)));
+	t->name = sp_check_alloc(reallocarray(t->name, slots / 2, sizeof(*t->name)));
 	for (uint32_t i = 0; i < t->n; i++) {
 		uint32_t at = (uint32_t)t->name[i].hash & (slots - 1);
 
@@ -88,7 +88,7 @@ uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes)
 	name = &t->name[t->n];
 	name->hash = d.a;
 	name->bytes = bytes;
-	name->key = sp_need(malloc(bytes + 1));
+	name->key = sp_check_alloc(malloc(bytes + 1));
 	memcpy(name->key, key, bytes);
 	name->key[bytes] = 0;
 	t->slot[at] = ++t->n;
@@ -104,8 +104,8 @@ static int by_name(const void *a, const void *b, void *names)
 
 void sp_names_sort(const struct sp_names *t, uint32_t **order, uint32_t **rank)
 {
-	*order = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
-	*rank = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
+	*order = sp_check_alloc(calloc(t->n + 1, sizeof(uint32_t)));
+	*rank = sp_check_alloc(calloc(t->n + 1, sizeof(uint32_t)));
 	for (uint32_t i = 0; i < t->n; i++)
 		(*order)[i] = i;
 	qsort_r(*order, t->n, sizeof(uint32_t), by_name, (void *)t);

@@ -4,16 +4,16 @@
 /* Seen from the command: beside it in a build, else as installed; or where it was to be. */
 static bool find(char path[PATH_MAX + 64], const char *name, const char *const places[], unsigned n)
 {
-	char own[PATH_MAX], *folder;
+	char own[PATH_MAX], *dir;
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	own[length > 0 ? length : 0] = 0;
-	folder = strrchr(own, '/') ? own : strcpy(own, "./");
-	*strrchr(folder, '/') = 0;
+	dir = strrchr(own, '/') ? own : strcpy(own, "./");
+	*strrchr(dir, '/') = 0;
 	for (unsigned i = 0; i < n; i++) {
 		bool absolute = *places[i] == '/';
 
-		snprintf(path, PATH_MAX + 64, "%s%s%s/%s", absolute ? "" : folder, absolute || !*places[i] ? "" : "/", places[i], name);
+		snprintf(path, PATH_MAX + 64, "%s%s%s/%s", absolute ? "" : dir, absolute || !*places[i] ? "" : "/", places[i], name);
 		if (access(path, R_OK) == 0)
 			return true;
 	}

@@ -58,7 +58,7 @@ static int add_file(struct sp_bytes *b, const char *path)
 {
 	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is read. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
-	char *bytes = sp_need(malloc(SP_METRIC_FILE_MOST + 4));
+	char *bytes = sp_check_alloc(malloc(SP_METRIC_FILE_MOST + 4));
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (in) {
@@ -119,7 +119,7 @@ static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
 		for (const char *const *p = (const char *const[]){ "EVENT,", sp_event_name(m, e, buf), ",", SP_EVENT_TEXT(m, e, derived), ",",
 								   SP_EVENT_TEXT(m, e, postfix), NULL }; *p; p++)
 			sp_bytes_add(b, *p, strlen(*p));
-		for (uint32_t i = 0; (part = sp_image_text_at(m->image, m->event[e]->natives, i)); i++) {
+		for (uint32_t i = 0; (part = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)); i++) {
 			sp_bytes_add(b, ",", 1);
 			sp_bytes_add(b, part, strlen(part));
 		}
@@ -133,14 +133,14 @@ static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
 static void not_there(const char *verb, const char *name, const char *path)
 {
 	fprintf(stderr, "sspapi %s: -m: '", verb);
-	sp_put_plain(stderr, name);
+	sp_print_plain(stderr, name);
 	fputs("' is neither a file nor a metric of ", stderr);
-	sp_put_plain(stderr, path);
+	sp_print_plain(stderr, path);
 	for (uint32_t i = 0; i < table.n && i < 40; i++) {
 		if (i && strcasecmp(table.at[i].name, table.at[i - 1].name) == 0)
 			continue;
 		fputs(i ? ", " : "; there are ", stderr);
-		sp_put_plain(stderr, table.at[i].name);
+		sp_print_plain(stderr, table.at[i].name);
 	}
 	fputc('\n', stderr);
 }
@@ -162,7 +162,7 @@ static void lacks(const char *verb, const struct sp_metric *d)
 }
 
 /* Nothing is left out for it, so it is no error; a comma or an event may be missing. */
-static void say_alone(const char *verb, const char *path)
+static void report_alone(const char *verb, const char *path)
 {
 	struct where w = { .verb = verb, .path = path };
 
@@ -209,7 +209,7 @@ static int choose(const char *verb, const char *path, char *names)
 	return 0;
 }
 
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
 {
 	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
 	char names[sizeof(w->names)], buf[32];
@@ -229,7 +229,7 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	if (n < 0)
 		return verb ? sp_complain(1, verb, strerror((int)-n), path) : 1;
 	s->metrics = &table;
-	say_alone(verb, path);
+	report_alone(verb, path);
 	strcpy(names, w->names);
 	if (*names && (r = choose(verb, path, names)) != 0)
 		return r;
@@ -243,7 +243,7 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	return table.n_wrong ? 1 : 0;
 }
 
-int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
+int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
 {
 	struct sp_metrics_wish usual = { 0 };
 
@@ -254,7 +254,7 @@ int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_
 	return 0;
 }
 
-void sp_metrics_say(const char *verb, const struct sp_show *s)
+void sp_metrics_report(const char *verb, const struct sp_selection *s)
 {
 	char text[1024];
 

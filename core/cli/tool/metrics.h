@@ -17,15 +17,15 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
  * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
  * 1 for wrong definitions or what cannot be read, 2 for a name that is not there, which a line has named (verb NULL: none is said).  Forget it
  * before the model is closed. */
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s);
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
 void sp_metrics_forget(void);
 
 /* The same for tables that people read: without a wish IPC, where it can be had, as everybody computes it from two
  * columns. */
-int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_show *s);
+int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
 
 /* Lines of those that are not made of all event sets, where the form has no notes. */
-void sp_metrics_say(const char *verb, const struct sp_show *s);
+void sp_metrics_report(const char *verb, const struct sp_selection *s);
 
 
 /* The installed ones, read and not bound, to be forgotten; NULL: they are not there. */

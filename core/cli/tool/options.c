@@ -41,7 +41,7 @@ static void unrecognized(char *text, size_t room, const struct option *longs, co
 	}
 	snprintf(text, room, "unrecognized option");
 	if (wanted[1] == '-')
-		sp_nearest_say(wanted, name, n, text, room);
+		sp_suggest_nearest(wanted, name, n, text, room);
 }
 
 static int wrong(char *const *argv, const struct option *longs, int c)

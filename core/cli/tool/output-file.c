@@ -31,9 +31,9 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 		return sp_complain(2, verb, "a folder: name a file in it, to be written", path);
 	if (sp_is_one_of(path, file, n))
 		return sp_complain(2, verb, "the file to write is one of those to read", path);
-	fd = special ? sp_folder_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path);
+	fd = special ? sp_safe_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		return sp_complain(1, verb, sp_folder_why(fd) ?: strerror(fd < 0 ? -fd : errno), path);
+		return sp_complain(1, verb, sp_parent_dir_error(fd) ?: strerror(fd < 0 ? -fd : errno), path);
 	if (special)
 		close(fd);
 	else

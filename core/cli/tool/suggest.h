@@ -3,24 +3,24 @@
 
 #include "../../base/base.h"
 
-#define SP_NEAR 3u
+#define SP_SUGGESTIONS 3u
 
-struct sp_near_names {
-	struct sp_near_name {
+struct sp_suggestions {
+	struct sp_suggestion {
 		char name[128];
 		unsigned far;		/* letters that differ; of endings 0 */
-	} near[SP_NEAR], ending[SP_NEAR];
-	unsigned n_near, n_endings;	/* of endings perhaps more than are kept */
+	} similar[SP_SUGGESTIONS], ending[SP_SUGGESTIONS];
+	unsigned n_similar, n_endings;	/* of endings perhaps more than are kept */
 };
 
 /* Looks at one name: each once.  Upper and lower case are the same. */
-void sp_near_look(struct sp_near_names *n, const char *wanted, const char *name);
+void sp_suggest_consider(struct sp_suggestions *n, const char *wanted, const char *name);
 
 /* The only name that ends with what is wanted, behind a ':', '_' or '-'; NULL: none or several do. */
-const char *sp_near_ending(const struct sp_near_names *n);
+const char *sp_suggest_ending(const struct sp_suggestions *n);
 
 /* "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing: appended to text. */
-void sp_near_say(const struct sp_near_names *n, char *text, size_t room);
+void sp_suggest_write(const struct sp_suggestions *n, char *text, size_t room);
 
 /* The same of n names, but only those that are nearest, and no endings. */
-void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);
+void sp_suggest_nearest(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);

@@ -8,14 +8,14 @@
 #include "../../base/output.h"
 #include "temp-file.h"
 
-static struct sp_folder folder = { .fd = -1 };
+static struct sp_parent_dir dir = { .fd = -1 };
 static char name[300];			/* in it */
 static volatile sig_atomic_t there;
 
 void sp_part_end(void)
 {
 	if (there)
-		unlinkat(folder.fd, name, 0);
+		unlinkat(dir.fd, name, 0);
 	there = 0;
 }
 
@@ -50,15 +50,15 @@ int sp_part_begin(const char *of)
 	sigset_t all, before;
 	int fd;
 
-	sp_folder_close(&folder);
-	fd = sp_folder_open(&folder, of, SP_FOLDER_MAKE);
+	sp_parent_dir_close(&dir);
+	fd = sp_parent_dir_open(&dir, of, SP_PARENT_DIR_CREATE);
 	if (fd < 0)
 		return fd;
-	snprintf(name, sizeof(name), "%s.%ld.part", folder.name, (long)getpid());
+	snprintf(name, sizeof(name), "%s.%ld.part", dir.name, (long)getpid());
 	watch_ends(&all);
 	/* Not between the file and the knowledge that it is ours to remove. */
 	sigprocmask(SIG_BLOCK, &all, &before);
-	fd = openat(folder.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = openat(dir.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		fd = -errno;
 	there = fd >= 0;
@@ -68,12 +68,12 @@ int sp_part_begin(const char *of)
 
 int sp_part_replace(void)
 {
-	return renameat(folder.fd, name, folder.fd, folder.name) < 0 ? -errno : 0;
+	return renameat(dir.fd, name, dir.fd, dir.name) < 0 ? -errno : 0;
 }
 
 int sp_part_take(const char *path)
 {
-	return sp_output_take(folder.fd, name, path);
+	return sp_output_take(dir.fd, name, path);
 }
 
 int sp_part_finish(int fd, int e)

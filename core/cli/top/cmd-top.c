@@ -121,7 +121,7 @@ static int write_text(struct top *t)
 	if (t->report.n_levels)
 		r = sp_report_text(&t->report, &o);
 	else
-		sp_view_text(&o, &t->report.show);
+		sp_format_text(&o, &t->report.show);
 	sp_out_char(&o, 0);
 	if (r < 0) {
 		free(o.buffer);
@@ -140,7 +140,7 @@ static bool is_ending(const struct sp_file *f)
 	if (h.end != SP_END_EXIT && h.end != SP_END__EXIT)
 		return false;
 	h.end = SP_END_NONE;
-	return sp_may_run(&h, &f->image);
+	return sp_may_run(&h, &f->reader);
 }
 
 /* 0, or -errno: what is there now cannot be read. */
@@ -151,7 +151,7 @@ static int look(struct top *t)
 
 	if (r < 0)
 		return r;
-	t->over = !sp_may_run(&f.model.h, &f.image) && !is_ending(&f);
+	t->over = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
 	t->became = f.model.h.end == SP_END_EXEC;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	t->pid = f.model.h.process.pid;
@@ -162,7 +162,7 @@ static int look(struct top *t)
 	if (!t->over && f.model.h.end == SP_END_NONE)
 		f.model.h.process.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
-	t->report.show = (struct sp_show){ .m = &f.model };
+	t->report.show = (struct sp_selection){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
 	if (!t->wrong)
 		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
@@ -200,7 +200,7 @@ static bool show(const struct top *t, bool terminal, bool last)
 }
 
 /* What became of it, and what can be done with that. */
-static void farewell(const struct top *t, bool gone)
+static void print_end(const struct top *t, bool gone)
 {
 	const char *verb = t->report.verb, *how = t->killed ? "was killed" : t->became ? "has become another program" : "has ended";
 
@@ -220,7 +220,7 @@ static int run(struct top *t)
 	bool terminal = sp_terminal_is_one(STDOUT_FILENO), gone = r == -ENOENT && (t->over || t->pid);
 
 	if (gone) {			/* while we looked for it */
-		farewell(t, true);
+		print_end(t, true);
 		return 0;
 	}
 	if (r < 0)
@@ -243,7 +243,7 @@ static int run(struct top *t)
 		gone = r == -ENOENT;
 	}
 	if (t->over || gone)
-		farewell(t, gone);
+		print_end(t, gone);
 	return 0;
 }
 
