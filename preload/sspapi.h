@@ -1,11 +1,11 @@
 /* sspapi.h: what a program that wants to ask while it runs may call.
  *
- * Link with -lsspapi, or run under LD_PRELOAD=libsspapi.so: the same library and the
- * same store.  Functions that return int return PAPI's error codes, if nothing else is
- * said.  Those that return a number give 0 where there is none; for wrong arguments, too, with errno
- * EINVAL.  All are thread-safe; none needs a thread to be bound to a CPU.  Beside
- * sspapi_snapshot none is async-signal-safe.  The man pages say more: sspapi_start(3),
- * sspapi_get_metric(3), sspapi_topology(3), sspapi_snapshot(3).
+ * Link with -lsspapi, or run under LD_PRELOAD=libsspapi.so: the same library and the same store.
+ * Functions that return int return PAPI's error codes, if nothing else is said.  Those that return
+ * a number give 0 where there is none; for wrong arguments, too, with errno EINVAL.  All are
+ * thread-safe; none needs a thread to be bound to a CPU.  Beside sspapi_snapshot none is
+ * async-signal-safe.  The man pages say more: sspapi_start(3), sspapi_get_metric(3),
+ * sspapi_topology(3), sspapi_snapshot(3).
  */
 #ifndef SSPAPI_H
 #define SSPAPI_H
@@ -23,7 +23,8 @@ typedef struct sspapi_relation sspapi_relation;
 typedef struct sspapi_component sspapi_component;
 
 struct sspapi_metric {			/* an entry of an event on a CPU */
-	uint64_t timestamp;		/* ns since the epoch; of the reading, no two of a relation alike */
+	uint64_t timestamp;		/* ns since the epoch; of the reading, no two of a relation
+					 * alike */
 	long long value;
 	bool permanent;
 };
@@ -43,10 +44,11 @@ sspapi_component *sspapi_topology(const char *xml);
 /* The PU of this number (the system's) at or below root; NULL: there is none. */
 sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu);
 
-/* Walking it: NULL where there is none, and for wrong arguments with errno EINVAL.  Types are named as hwloc
- * writes them, in any case: Machine, Package, NUMANode, L3, Core, PU. */
+/* Walking it: NULL where there is none, and for wrong arguments with errno EINVAL.  Types are named
+ * as hwloc writes them, in any case: Machine, Package, NUMANode, L3, Core, PU. */
 sspapi_component *sspapi_parent(const sspapi_component *c);
-int sspapi_children(const sspapi_component *c, sspapi_component **list, int *n);	/* n: room in, number out */
+/* n: room in, number out */
+int sspapi_children(const sspapi_component *c, sspapi_component **list, int *n);
 
 /* The nearest of this type at or above c; a NUMANode hangs beside what it is the memory of. */
 sspapi_component *sspapi_ancestor(const sspapi_component *c, const char *type);
@@ -61,8 +63,8 @@ struct sspapi_info {
 };
 int sspapi_component_info(const sspapi_component *c, struct sspapi_info *info);
 
-/* All that the process counted of the event at and below a component, whatever thread, set and relation; what a
- * dump would say now.  Some ms. */
+/* All that the process counted of the event at and below a component, whatever thread, set and
+ * relation; what a dump would say now.  Some ms. */
 long long sspapi_subtree_total(const sspapi_component *component, int event);
 long long sspapi_subtree_exact(const sspapi_component *component, int event);
 
@@ -83,9 +85,12 @@ int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, ui
 
 /* The same of one of the sets that were started on it, whichever that was last. */
 int sspapi_reset_set(sspapi_relation *rel, int event_set);
-int sspapi_read_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
-int sspapi_accum_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
-int sspapi_stop_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
+int sspapi_read_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent,
+		    uint64_t *timestamp);
+int sspapi_accum_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent,
+		     uint64_t *timestamp);
+int sspapi_stop_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent,
+		    uint64_t *timestamp);
 
 /* The program does not need it any more; what was counted stays in the dump. */
 void sspapi_free(sspapi_relation *rel);
@@ -96,7 +101,8 @@ void sspapi_free(sspapi_relation *rel);
 long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp);
 
 /* A copy that stays until the calling thread's next call. */
-int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out);
+int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu,
+			   struct sspapi_cpu_metrics *out);
 
 /* Lists: *n is the room, then how many there are, of which those that fit were written. */
 int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n);
@@ -122,7 +128,8 @@ int sspapi_relations(sspapi_relation **rels, int *n);
 /* ---- asking a component ------------------------------------------------------------- */
 
 /* On a PU: of the relations with this event set (-1, PAPI_NULL: any) that have entries there. */
-long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set, uint64_t timestamp);
+long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set,
+				uint64_t timestamp);
 void sspapi_cpu_print_metrics(const sspapi_component *cpu, int event_set, FILE *out);
 sspapi_relation *sspapi_cpu_get_relation(const sspapi_component *cpu, int event_set);
 int sspapi_cpu_find_relations(const sspapi_component *cpu, sspapi_relation **rels, int *n);
@@ -130,7 +137,8 @@ int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, int *n);
 
 /* On any component: of all PUs at and below it. */
 void sspapi_subtree_print_metrics(const sspapi_component *component, int event_set, FILE *out);
-int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_relation **rels, int *n);
+int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_relation **rels,
+				  int *n);
 
 /* ---- the dump ------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
-/* api-errors.c: sspapi_start that reports an error leaves no event set running, on the scripted libpapi;
- * TAP.  What fails is each function of PAPI that it asks, and memory.  Then calls that are refused, and long
- * lists of entries while others read and free their relation.
+/* api-errors.c: sspapi_start that reports an error leaves no event set running, on the scripted
+ * libpapi; TAP.  What fails is each function of PAPI that it asks, and memory.  Then calls that are
+ * refused, and long lists of entries while others read and free their relation.
  */
 #include <papi.h>
 #include <pthread.h>
@@ -29,7 +29,8 @@ static int made(const char *name)
 {
 	int es = PAPI_NULL;
 
-	if (PAPI_create_eventset(&es) != PAPI_OK || (name && PAPI_add_named_event(es, name) != PAPI_OK))
+	if (PAPI_create_eventset(&es) != PAPI_OK ||
+	    (name && PAPI_add_named_event(es, name) != PAPI_OK))
 		exit(2);
 	return es;
 }
@@ -48,7 +49,8 @@ static void judge(const char *what, int es, int rc, sspapi_relation *rel)
 {
 	int state = state_of(es);
 
-	ok(rc == PAPI_OK ? (state & PAPI_RUNNING) && rel : !(state & PAPI_RUNNING) && (state & PAPI_STOPPED) && !rel,
+	ok(rc == PAPI_OK ? (state & PAPI_RUNNING) && rel
+			 : !(state & PAPI_RUNNING) && (state & PAPI_STOPPED) && !rel,
 	   "runs if and only if there is no error", what, rc, state);
 	if (state & PAPI_RUNNING) {
 		rc = sspapi_stop(rel, NULL, false, NULL);
@@ -103,16 +105,17 @@ static void running_already(void)
 	rc = sspapi_start(es, &rel);
 	fake_count("EV_A", 5);
 	rc = sspapi_start(es, &second);
-	ok(rc == PAPI_EISRUN && !second && state_of(es) & PAPI_RUNNING, "refused, and runs on", "the same set again", rc,
-	   state_of(es));
+	ok(rc == PAPI_EISRUN && !second && state_of(es) & PAPI_RUNNING, "refused, and runs on",
+	   "the same set again", rc, state_of(es));
 	rc = sspapi_start(other, &second);
 	state = state_of(other);
-	ok(rc == PAPI_EISRUN && !second && !(state & PAPI_RUNNING), "refused, and does not run", "a second one of the component",
-	   rc, state);
+	ok(rc == PAPI_EISRUN && !second && !(state & PAPI_RUNNING), "refused, and does not run",
+	   "a second one of the component", rc, state);
 	fake_count("EV_A", 7);
 	rc = sspapi_stop(rel, NULL, false, NULL);
 	code_a = sspapi_total(rel, code, -1);
-	ok(rc == PAPI_OK && code_a == 12, "the first has all its counts", "after these", rc, (int)code_a);
+	ok(rc == PAPI_OK && code_a == 12, "the first has all its counts", "after these", rc,
+	   (int)code_a);
 	sspapi_free(rel);
 }
 
@@ -134,9 +137,11 @@ static void replaced(void)
 	fake_count("EV_B", 77);
 	rc = sspapi_read(rel, NULL, false, NULL);
 	value = sspapi_get_metric(rel, a, -1, 0);
-	ok(rc == PAPI_ENOEVST && value == 5, "a reading of the relation is refused", "its event was replaced", rc, (int)value);
+	ok(rc == PAPI_ENOEVST && value == 5, "a reading of the relation is refused",
+	   "its event was replaced", rc, (int)value);
 	rc = sspapi_stop(rel, NULL, false, NULL);
-	ok(rc == PAPI_ENOEVST && state_of(es) & PAPI_RUNNING, "a stop, too", "its event was replaced", rc, state_of(es));
+	ok(rc == PAPI_ENOEVST && state_of(es) & PAPI_RUNNING, "a stop, too",
+	   "its event was replaced", rc, state_of(es));
 	PAPI_stop(es, &value);
 	PAPI_remove_event(es, b);
 	PAPI_add_event(es, a);
@@ -159,7 +164,8 @@ static sspapi_relation *listed(long n, long long first)
 	sspapi_relation *rel = NULL;
 	cpu_set_t before, here;
 
-	/* Entries are listed by CPU: a thread that the scheduler moves in between has them in another order. */
+	/* Entries are listed by CPU: a thread that the scheduler moves in between has them in
+	 * another order. */
 	sched_getaffinity(0, sizeof(before), &before);
 	CPU_ZERO(&here);
 	CPU_SET(sched_getcpu(), &here);
@@ -207,7 +213,8 @@ static void *copy_all(void *arg)
 {
 	struct sspapi_metric *to;
 
-	while (!stop && sspapi_get_all_metrics(shared, ev_a, -1, &all) == PAPI_OK && all.n >= MANY) {
+	while (!stop && sspapi_get_all_metrics(shared, ev_a, -1, &all) == PAPI_OK &&
+	       all.n >= MANY) {
 		to = (struct sspapi_metric *)all.entries;
 		all.n = MANY;
 		to[0].value = to[MANY - 1].value = 0;
@@ -243,7 +250,8 @@ static void unhindered(void)
 	stop = 1;
 	pthread_join(thread, NULL);
 	sspapi_stop(shared, NULL, false, NULL);
-	ok(times == 10 && reads == 1000, "are taken while another thread is in the middle of copying all entries", "readings",
+	ok(times == 10 && reads == 1000,
+	   "are taken while another thread is in the middle of copying all entries", "readings",
 	   times, reads);
 	sspapi_free(shared);
 }
@@ -284,9 +292,10 @@ static void printed_while_freed(void)
 	spoil(2);
 	sspapi_print_metrics(shared, -1, out);
 	fclose(out);
-	ok(lines == SOME + 1 && !spoilt && refused, "are printed to the end", "entries of a relation that is freed",
-	   (int)lines, (int)spoilt);
-	ok(sspapi_read(shared, NULL, false, NULL) == PAPI_EINVAL, "is gone", "and then the relation", 0, 0);
+	ok(lines == SOME + 1 && !spoilt && refused, "are printed to the end",
+	   "entries of a relation that is freed", (int)lines, (int)spoilt);
+	ok(sspapi_read(shared, NULL, false, NULL) == PAPI_EINVAL, "is gone",
+	   "and then the relation", 0, 0);
 }
 
 static int copies;
@@ -327,8 +336,8 @@ static void copied_while_freed(void)
 	sspapi_free(rel);
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	ok(copies && !wrong[0] && !wrong[1], "are copied as they were", "entries of relations that are freed",
-	   (int)(wrong[0] + wrong[1]), copies);
+	ok(copies && !wrong[0] && !wrong[1], "are copied as they were",
+	   "entries of relations that are freed", (int)(wrong[0] + wrong[1]), copies);
 }
 
 static void long_lists(void)
@@ -363,32 +372,40 @@ static void several(void)
 	rc = sspapi_get_all_metrics(rel, code, -1, &all);
 	for (size_t i = 1; i < all.n; i++)
 		sorted = sorted && all.entries[i].timestamp > all.entries[i - 1].timestamp;
-	ok(rc == PAPI_OK && all.n == 4 && sorted, "are listed by time", "entries of two sets with one event", (int)all.n, sorted);
-	ok(sspapi_total(rel, code, -1) == 46, "are summed", "counts of two sets with one event", (int)sspapi_total(rel, code, -1), 0);
+	ok(rc == PAPI_OK && all.n == 4 && sorted, "are listed by time",
+	   "entries of two sets with one event", (int)all.n, sorted);
+	ok(sspapi_total(rel, code, -1) == 46, "are summed", "counts of two sets with one event",
+	   (int)sspapi_total(rel, code, -1), 0);
 	sspapi_start(es[0], &rel);
-	for (size_t i = 0; i < all.n; i++)	/* the last of this set, too, which has been started again since */
-		sorted = sorted && sspapi_get_metric(rel, code, -1, all.entries[i].timestamp) == all.entries[i].value;
+	for (size_t i = 0; i < all.n; i++)	/* the last of this set, too, which has been started
+						 * again since */
+		sorted = sorted && sspapi_get_metric(rel, code, -1, all.entries[i].timestamp) ==
+					   all.entries[i].value;
 	ok(sorted, "are found by their times", "entries of two sets with one event", (int)all.n, 0);
 	sspapi_start(es[2], &rel);
 	fake_count("EV_C", 5);
 	fake_count("other:::X", 3);
 	rc = sspapi_read_set(rel, es[0], NULL, false, NULL);
-	ok(rc == PAPI_OK && sspapi_total(rel, code, -1) == 51 && !sspapi_total(rel, x, -1), "is read by itself", "one of two sets that run",
-	   rc, state_of(es[0]));
+	ok(rc == PAPI_OK && sspapi_total(rel, code, -1) == 51 && !sspapi_total(rel, x, -1),
+	   "is read by itself", "one of two sets that run", rc, state_of(es[0]));
 	fake_count("EV_C", 2);
 	rc = sspapi_reset_set(rel, es[0]);
 	fake_count("EV_C", 4);
-	ok(rc == PAPI_OK && sspapi_accum_set(rel, es[0], NULL, false, NULL) == PAPI_OK && sspapi_total(rel, code, -1) == 55,
-	   "is reset and accumulated by itself", "one of two sets that run", (int)sspapi_total(rel, code, -1), 0);
+	ok(rc == PAPI_OK && sspapi_accum_set(rel, es[0], NULL, false, NULL) == PAPI_OK &&
+		   sspapi_total(rel, code, -1) == 55,
+	   "is reset and accumulated by itself", "one of two sets that run",
+	   (int)sspapi_total(rel, code, -1), 0);
 	rc = sspapi_stop_set(rel, es[0], NULL, false, NULL);
-	ok(rc == PAPI_OK && !(state_of(es[0]) & PAPI_RUNNING) && (state_of(es[2]) & PAPI_RUNNING), "is stopped by itself",
-	   "one of two sets that run", rc, state_of(es[2]));
+	ok(rc == PAPI_OK && !(state_of(es[0]) & PAPI_RUNNING) && (state_of(es[2]) & PAPI_RUNNING),
+	   "is stopped by itself", "one of two sets that run", rc, state_of(es[2]));
 	rc = sspapi_stop(rel, NULL, false, NULL);
-	ok(rc == PAPI_OK && sspapi_total(rel, x, -1) == 3, "is the one of the plain functions", "the set that was started last", rc, 0);
+	ok(rc == PAPI_OK && sspapi_total(rel, x, -1) == 3, "is the one of the plain functions",
+	   "the set that was started last", rc, 0);
 	rc = sspapi_read_set(rel, made("EV_D"), NULL, false, NULL);
 	ok(rc == PAPI_EINVAL, "is refused", "a set that was not started on it", rc, 0);
-	ok(sspapi_read_set(rel, -7, NULL, false, NULL) == PAPI_EINVAL && sspapi_reset_set(NULL, es[0]) == PAPI_EINVAL, "is refused",
-	   "what is no set, what is no relation", 0, 0);
+	ok(sspapi_read_set(rel, -7, NULL, false, NULL) == PAPI_EINVAL &&
+		   sspapi_reset_set(NULL, es[0]) == PAPI_EINVAL,
+	   "is refused", "what is no set, what is no relation", 0, 0);
 	sspapi_free(rel);
 }
 
@@ -399,7 +416,8 @@ static int walk(sspapi_component *c, int *wrong)
 	struct sspapi_info is = { 0 };
 	int n = 64, pus = 0;
 
-	*wrong += sspapi_component_info(c, &is) != PAPI_OK || sspapi_children(c, list, &n) != PAPI_OK || n > 64 ||
+	*wrong += sspapi_component_info(c, &is) != PAPI_OK ||
+		  sspapi_children(c, list, &n) != PAPI_OK || n > 64 ||
 		  sspapi_ancestor(c, is.type) != c || sspapi_find(c, is.type, is.os_index) != c;
 	for (int i = 0; i < n && i < 64; i++) {
 		*wrong += sspapi_parent(list[i]) != c;
@@ -410,23 +428,32 @@ static int walk(sspapi_component *c, int *wrong)
 
 static void walked(void)
 {
-	sspapi_component *root = sspapi_topology("synthetic:pack:2 [numa(memory=1GB)] core:2 pu:2"), *list[1];
+	sspapi_component *root = sspapi_topology("synthetic:pack:2 [numa(memory=1GB)] core:2 pu:2"),
+			 *list[1];
 	sspapi_component *pu = sspapi_find_cpu(root, 5), *numa = sspapi_ancestor(pu, "numanode");
 	struct sspapi_info is = { 0 };
 	int wrong = 0, n = 1, pus = root ? walk(root, &wrong) : -1;
 
 	ok(pus == 8 && !wrong, "is walked", "a synthetic machine", pus, wrong);
-	ok(root && !sspapi_parent(root) && sspapi_children(root, list, &n) == PAPI_OK && n == 2, "has two packages", "the root", n, 0);
+	ok(root && !sspapi_parent(root) && sspapi_children(root, list, &n) == PAPI_OK && n == 2,
+	   "has two packages", "the root", n, 0);
 	sspapi_component_info(numa, &is);
-	ok(numa && !strcmp(is.type, "NUMANode") && is.os_index == 1 && is.size >= 1000000000, "is beside the package", "a PU's memory",
-	   is.os_index, 0);
-	ok(sspapi_find_cpu(numa, 5) == pu && !sspapi_find_cpu(numa, 1), "has its package's PUs", "memory", 0, 0);
-	ok(!sspapi_find(root, "Core", 77) && !sspapi_ancestor(root, "PU") && !sspapi_find(root, NULL, 0), "is NULL", "what is not there", 0, 0);
-	ok(!sspapi_parent(NULL) && !sspapi_ancestor((sspapi_component *)&wrong, "PU") && sspapi_children(root, NULL, &n) == PAPI_EINVAL &&
-	   sspapi_component_info(root, NULL) == PAPI_EINVAL && sspapi_component_info(NULL, &is) == PAPI_EINVAL, "is refused", "what is no component", 0, 0);
+	ok(numa && !strcmp(is.type, "NUMANode") && is.os_index == 1 && is.size >= 1000000000,
+	   "is beside the package", "a PU's memory", is.os_index, 0);
+	ok(sspapi_find_cpu(numa, 5) == pu && !sspapi_find_cpu(numa, 1), "has its package's PUs",
+	   "memory", 0, 0);
+	ok(!sspapi_find(root, "Core", 77) && !sspapi_ancestor(root, "PU") &&
+		   !sspapi_find(root, NULL, 0),
+	   "is NULL", "what is not there", 0, 0);
+	ok(!sspapi_parent(NULL) && !sspapi_ancestor((sspapi_component *)&wrong, "PU") &&
+		   sspapi_children(root, NULL, &n) == PAPI_EINVAL &&
+		   sspapi_component_info(root, NULL) == PAPI_EINVAL &&
+		   sspapi_component_info(NULL, &is) == PAPI_EINVAL,
+	   "is refused", "what is no component", 0, 0);
 }
 
-static int prints(const sspapi_component *c, int set, void (*print)(const sspapi_component *, int, FILE *), const char *what)
+static int prints(const sspapi_component *c, int set,
+		  void (*print)(const sspapi_component *, int, FILE *), const char *what)
 {
 	char *text = NULL;
 	size_t n;
@@ -456,17 +483,21 @@ static void asked_by_place(void)
 	sspapi_start(es, &rel);
 	fake_count("EV_G", 4711);
 	sspapi_stop(rel, NULL, true, NULL);
-	ok(sspapi_cpu_get_relation(pu, es) == rel && !sspapi_cpu_get_relation(pu, other), "is the set's", "the relation on a CPU", es, 0);
+	ok(sspapi_cpu_get_relation(pu, es) == rel && !sspapi_cpu_get_relation(pu, other),
+	   "is the set's", "the relation on a CPU", es, 0);
 	ok(!sspapi_cpu_get_relation(root, es), "is none", "the relation on what is no CPU", 0, 0);
-	ok(prints(pu, es, sspapi_cpu_print_metrics, "4711") && !prints(pu, other, sspapi_cpu_print_metrics, "4711"), "are printed",
-	   "a CPU's entries", es, 0);
-	ok(prints(root, es, sspapi_subtree_print_metrics, "4711") && !prints(root, other, sspapi_subtree_print_metrics, "4711"), "are printed",
-	   "the machine's entries", es, 0);
+	ok(prints(pu, es, sspapi_cpu_print_metrics, "4711") &&
+		   !prints(pu, other, sspapi_cpu_print_metrics, "4711"),
+	   "are printed", "a CPU's entries", es, 0);
+	ok(prints(root, es, sspapi_subtree_print_metrics, "4711") &&
+		   !prints(root, other, sspapi_subtree_print_metrics, "4711"),
+	   "are printed", "the machine's entries", es, 0);
 	sspapi_free(rel);
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* What a package counts as a whole is the package's and the machine's, and no core's; all sets and threads together. */
+/* What a package counts as a whole is the package's and the machine's, and no core's; all sets and
+ * threads together. */
 static void summed(void)
 {
 	sspapi_component *root = sspapi_topology(NULL), *package = sspapi_find(root, "Package", 0);
@@ -480,24 +511,31 @@ static void summed(void)
 	PAPI_start(es);
 	fake_count("PKG_ENERGY:PACKAGE0", 70);
 	PAPI_stop(es, v);
-	ok(sspapi_subtree_total(root, energy) == v[0] && (!package || sspapi_subtree_total(package, energy) == v[0]), "is the package's",
-	   "what a package counts", (int)v[0], 0);
-	ok(sspapi_subtree_total(sspapi_find_cpu(root, sched_getcpu()), energy) == 0, "is no CPU's", "what a package counts", 0, 0);
+	ok(sspapi_subtree_total(root, energy) == v[0] &&
+		   (!package || sspapi_subtree_total(package, energy) == v[0]),
+	   "is the package's", "what a package counts", (int)v[0], 0);
+	ok(sspapi_subtree_total(sspapi_find_cpu(root, sched_getcpu()), energy) == 0, "is no CPU's",
+	   "what a package counts", 0, 0);
 	for (int i = 0; i < 2; i++) {
 		es = made("EV_H");
 		before = sspapi_subtree_total(root, code);
 		PAPI_start(es);
 		fake_count("EV_H", 9);
 		PAPI_stop(es, v);
-		ok(v[0] == 9 && sspapi_subtree_total(root, code) == before + 9, "are summed", "all sets", (int)before, 0);
+		ok(v[0] == 9 && sspapi_subtree_total(root, code) == before + 9, "are summed",
+		   "all sets", (int)before, 0);
 	}
-	ok(sspapi_subtree_exact(root, code) <= sspapi_subtree_total(root, code), "is no more than all", "what is proven", 0, 0);
+	ok(sspapi_subtree_exact(root, code) <= sspapi_subtree_total(root, code),
+	   "is no more than all", "what is proven", 0, 0);
 	/* Another tree, by its PUs. */
-	ok(sspapi_subtree_total(sspapi_topology("synthetic:core:64 pu:16"), code) == 18, "is summed by CPU", "another tree", 0, 0);
-	ok(sspapi_subtree_total(root, 12345) == 0 && sspapi_subtree_total(NULL, code) == 0, "is 0", "an event that there is not", 0, 0);
+	ok(sspapi_subtree_total(sspapi_topology("synthetic:core:64 pu:16"), code) == 18,
+	   "is summed by CPU", "another tree", 0, 0);
+	ok(sspapi_subtree_total(root, 12345) == 0 && sspapi_subtree_total(NULL, code) == 0, "is 0",
+	   "an event that there is not", 0, 0);
 }
 
-/* Detached, it counts its target until PAPI_start opens it anew, for the caller: another part of the relation. */
+/* Detached, it counts its target until PAPI_start opens it anew, for the caller: another part of
+ * the relation. */
 static void opened_anew(void)
 {
 	int es = made("EV_A"), other = made("EV_H"), code, rc;
@@ -513,19 +551,27 @@ static void opened_anew(void)
 	PAPI_attach(other, tid);	/* the one touched last is another one */
 	rc = sspapi_start(es, &rel);
 	fake_count_set(es, "EV_A", 5);
-	ok(rc == PAPI_OK && sspapi_stop(rel, NULL, false, NULL) == PAPI_OK, "is stopped", "a set that its start opened anew", rc, state_of(es));
+	ok(rc == PAPI_OK && sspapi_stop(rel, NULL, false, NULL) == PAPI_OK, "is stopped",
+	   "a set that its start opened anew", rc, state_of(es));
 	before = sspapi_total(rel, code, -1);
 	PAPI_start(es);
 	fake_count_set(es, "EV_A", 9);
 	PAPI_stop(es, v);
-	ok(before == 5 && sspapi_total(rel, code, -1) == before, "is in the relation no more", "and started without it", (int)before, state_of(es));
+	ok(before == 5 && sspapi_total(rel, code, -1) == before, "is in the relation no more",
+	   "and started without it", (int)before, state_of(es));
 	sspapi_free(rel);
 }
 
 int main(void)
 {
-	static const char *const asked[] = { "PAPI_start", "PAPI_state", "PAPI_num_events", "PAPI_list_events", "PAPI_get_event_info",
-					     "PAPI_event_code_to_name", "PAPI_get_event_component", "PAPI_get_opt",
+	static const char *const asked[] = { "PAPI_start",
+					     "PAPI_state",
+					     "PAPI_num_events",
+					     "PAPI_list_events",
+					     "PAPI_get_event_info",
+					     "PAPI_event_code_to_name",
+					     "PAPI_get_event_component",
+					     "PAPI_get_opt",
 					     "PAPI_get_component_info" };
 	int es, rc;
 	sspapi_relation *rel = NULL;

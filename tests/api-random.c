@@ -1,7 +1,7 @@
 /* api-random.c: random sequences over threads and CPUs, through sspapi.h and plain PAPI calls
  * mixed, on the scripted libpapi: the sum over CPUs is what PAPI handed out, always.
  *
- *	api-random SEED OPERATIONS [WORKERS]	prints "handed ..." lines; exit 1 if something is wrong
+ *	api-random SEED OPERATIONS [WORKERS] prints "handed ..." lines; exit 1 if something is wrong
  *
  * Each worker moves between CPUs and counts in sets of its own, several at a time where they are of
  * several components: started, read, accumulated, written, reset, stopped; changed between runs
@@ -9,8 +9,9 @@
  * reads, stops and resets the workers' sets from outside, asks everything, also with pointers that
  * are none.
  *
- * Compiled with SCRIPTED the CPUs are numbers on which the process does not run, some of which the topology
- * lacks, and are printed: each count is then on its own.  By the kernel's CPUs only sums can be compared.
+ * Compiled with SCRIPTED the CPUs are numbers on which the process does not run, some of which the
+ * topology lacks, and are printed: each count is then on its own.  By the kernel's CPUs only sums
+ * can be compared.
  */
 #include <errno.h>
 #include <papi.h>
@@ -46,7 +47,8 @@ struct set {
 	int es, half;			/* half: of which component, 0 or 1 */
 	bool has[EVENTS], running;
 	bool bound;			/* by sspapi_start, until sspapi_stop or a change */
-	bool far;			/* attached, or it was: where its target runs is not known here */
+	bool far;			/* attached, or it was: where its target runs is not known
+					 * here */
 	bool detached;			/* so, until its counters are opened again */
 	bool away;			/* PAPI has it under its target, for good */
 	bool beside;			/* attached: runs beside others there */
@@ -71,10 +73,25 @@ static long long done_what[16];
 static pthread_barrier_t have_tids;
 static bool done;
 
-enum { D_VISITS, D_ENTRIES_KEPT, D_ADDED, D_REMOVED, D_AGAIN, D_ATTACHED, D_DETACHED, D_DOMAIN, D_MPX, D_WRITTEN,
-       D_PLAIN, D_OWN, D_REOPENED };
-static const char *const words[] = { "visits", "entries kept", "added", "removed", "again", "attached", "detached",
-				     "domain", "multiplexed", "written", "plain", "own", "reopened" };
+enum {
+	D_VISITS,
+	D_ENTRIES_KEPT,
+	D_ADDED,
+	D_REMOVED,
+	D_AGAIN,
+	D_ATTACHED,
+	D_DETACHED,
+	D_DOMAIN,
+	D_MPX,
+	D_WRITTEN,
+	D_PLAIN,
+	D_OWN,
+	D_REOPENED
+};
+static const char *const words[] = { "visits",	    "entries kept", "added",	"removed",
+				     "again",	    "attached",	    "detached", "domain",
+				     "multiplexed", "written",	    "plain",	"own",
+				     "reopened" };
 #define DID(what) __atomic_fetch_add(&done_what[what], 1, __ATOMIC_RELAXED)
 
 #define EXPECT(what, got, want) do { \
@@ -136,7 +153,8 @@ static void keep_off(void)
 			cpus[i] = 4;
 		}
 	sched_setaffinity(0, sizeof(rest), &rest);
-	printf("scripted %d|%d|%d|%d|%d|%d\n", cpus[0], cpus[1], cpus[2], cpus[3], cpus[4], cpus[5]);
+	printf("scripted %d|%d|%d|%d|%d|%d\n", cpus[0], cpus[1], cpus[2], cpus[3], cpus[4],
+	       cpus[5]);
 }
 
 static void move_on(struct worker *w)
@@ -144,7 +162,8 @@ static void move_on(struct worker *w)
 	w->cpu = scripted_cpu = cpus[rnd(&w->seed, 6)];
 }
 #else
-static bool on_two;			/* all of the process is on CPUs 0 and 1, where move_on moves */
+static bool on_two;			/* all of the process is on CPUs 0 and 1, where move_on
+					 * moves */
 
 static bool is_kept_off(int cpu)
 {
@@ -281,8 +300,9 @@ static void set_domain(struct worker *w, struct set *s)
 	DID(D_DOMAIN);
 }
 
-/* Its target is another worker's thread: none here knows where that runs.  Nobody else's sets have that one:
- * PAPI keeps one pointer for all of a target, and whose touch was the last is not known then. */
+/* Its target is another worker's thread: none here knows where that runs.  Nobody else's sets have
+ * that one: PAPI keeps one pointer for all of a target, and whose touch was the last is not known
+ * then. */
 static void attach(struct worker *w, struct set *s)
 {
 	int state = 0;
@@ -295,7 +315,8 @@ static void attach(struct worker *w, struct set *s)
 		DID(D_DETACHED);
 		return;
 	}
-	EXPECT("PAPI_attach", PAPI_attach(s->es, (unsigned long)worker[(w - worker + 1) % workers].tid), PAPI_OK);
+	EXPECT("PAPI_attach",
+	       PAPI_attach(s->es, (unsigned long)worker[(w - worker + 1) % workers].tid), PAPI_OK);
 	s->far = s->away = s->beside = true;
 	s->bound = s->detached = false;
 	DID(D_ATTACHED);
@@ -353,7 +374,8 @@ static void start(struct worker *w, struct set *s, bool plain)
 			}
 			w->set[i].bound = false;
 		}
-		for (int e = 0; e < EVENTS; e++)	/* what it counted is in the store, and asked for no more */
+		for (int e = 0; e < EVENTS; e++)	/* what it counted is in the store, and
+							 * asked for no more */
 			for (int cpu = 0; cpu <= ANY; cpu++) {
 				w->plain[e][cpu] += w->total[e][cpu];
 				w->total[e][cpu] = 0;
@@ -418,8 +440,10 @@ static void plain(struct worker *w, struct set *s, unsigned op, int cpu, unsigne
 		break;
 	case 2:
 		for (int i = 0; i < EVENTS; i++)
-			x[i] = add[i] = i < s->n && event[s->order[i]].is.data_type == PAPI_DATATYPE_FP64 ? 0 :
-				(long long)rnd(seed, 1000) - 500;
+			x[i] = add[i] =
+				i < s->n && event[s->order[i]].is.data_type == PAPI_DATATYPE_FP64
+					? 0
+					: (long long)rnd(seed, 1000) - 500;
 		EXPECT("PAPI_accum", PAPI_accum(s->es, x), PAPI_OK);
 		for (int i = 0; i < s->n; i++)
 			x[i] -= add[i];
@@ -440,7 +464,9 @@ static void plain(struct worker *w, struct set *s, unsigned op, int cpu, unsigne
 			int e = s->order[i];
 
 			s->count[e] = s->last[e] = (long long)rnd(seed, 1000);
-			x[i] = event[e].is.data_type == PAPI_DATATYPE_FP64 ? fake_fp64((double)s->count[e]) : s->count[e];
+			x[i] = event[e].is.data_type == PAPI_DATATYPE_FP64
+				       ? fake_fp64((double)s->count[e])
+				       : s->count[e];
 		}
 		EXPECT("PAPI_write", PAPI_write(s->es, x), PAPI_OK);
 		DID(D_WRITTEN);
@@ -519,7 +545,8 @@ static bool may_start(const struct worker *w, const struct set *s)
 	for (int i = 0; i < SETS; i++) {
 		const struct set *other = &w->set[i];
 
-		if (other->running && other->half == s->half && other->away == s->away && !other->beside)
+		if (other->running && other->half == s->half && other->away == s->away &&
+		    !other->beside)
 			return false;
 	}
 	return !s->running;
@@ -578,7 +605,8 @@ static void *work(void *arg)
 /* Nothing that is asked of nothing is a crash. */
 static void nonsense(unsigned *seed)
 {
-	sspapi_relation *rel = (sspapi_relation *)(uintptr_t)(rnd(seed, 2) ? (unsigned)rand_r(seed) : 8u);
+	sspapi_relation *rel =
+		(sspapi_relation *)(uintptr_t)(rnd(seed, 2) ? (unsigned)rand_r(seed) : 8u);
 	struct sspapi_cpu_metrics all;
 	int n = 4, list[4];
 
@@ -594,7 +622,8 @@ static void nonsense(unsigned *seed)
 	EXPECT("all of no relation", sspapi_get_all_metrics(rel, code[0], 0, &all), PAPI_EINVAL);
 	EXPECT("latest CPU of no relation", sspapi_latest_cpu(rel), -1);
 	EXPECT("no component", sspapi_find_cpu((sspapi_component *)rel, 0) == NULL, 1);
-	EXPECT("no component", sspapi_cpu_find_relations((sspapi_component *)rel, NULL, &(int){ 0 }), PAPI_EINVAL);
+	EXPECT("no component",
+	       sspapi_cpu_find_relations((sspapi_component *)rel, NULL, &(int){ 0 }), PAPI_EINVAL);
 	sspapi_free(rel);
 	sspapi_print_metrics(rel, -1, stdout);
 }
@@ -630,10 +659,15 @@ static void ask(sspapi_relation *rel)
 	for (int i = 0; i < n; i++) {
 		EXPECT("all entries", sspapi_get_all_metrics(rel, list[i], -1, &all), PAPI_OK);
 		for (size_t k = 1; k < all.n; k++)
-			EXPECT("times grow", all.entries[k].timestamp < all.entries[k - 1].timestamp, 0);
+			EXPECT("times grow",
+			       all.entries[k].timestamp < all.entries[k - 1].timestamp, 0);
 		if (all.n && all.entries[0].permanent)
-			EXPECT("found by its time", sspapi_get_metric(rel, list[i], -1, all.entries[0].timestamp) ==
-				all.entries[0].value || (all.n > 1 && all.entries[0].timestamp == all.entries[1].timestamp), 1);
+			EXPECT("found by its time",
+			       sspapi_get_metric(rel, list[i], -1, all.entries[0].timestamp) ==
+					       all.entries[0].value ||
+				       (all.n > 1 &&
+					all.entries[0].timestamp == all.entries[1].timestamp),
+			       1);
 	}
 }
 
@@ -670,12 +704,13 @@ int main(int argc, char **argv)
 
 	keep_off();
 	operations = argc > 2 ? atoi(argv[2]) : 2000;
-	workers = argc > 3 && atoi(argv[3]) > 0 && atoi(argv[3]) <= WORKERS_MOST ? atoi(argv[3]) : 4;
+	workers =
+		argc > 3 && atoi(argv[3]) > 0 && atoi(argv[3]) <= WORKERS_MOST ? atoi(argv[3]) : 4;
 	fake_component(&(struct fake_component){ .name = "second", .writes = true });
 	for (int e = 0; e < EVENTS; e++)
 		fake_event(event[e].name, &event[e].is);
-	if (PAPI_library_init(fake_version() << 16) < 0 || PAPI_thread_init(pthread_self) != PAPI_OK ||
-	    PAPI_multiplex_init() != PAPI_OK)
+	if (PAPI_library_init(fake_version() << 16) < 0 ||
+	    PAPI_thread_init(pthread_self) != PAPI_OK || PAPI_multiplex_init() != PAPI_OK)
 		return 2;
 	for (int e = 0; e < EVENTS; e++)
 		PAPI_event_name_to_code(event[e].name, &code[e]);
@@ -696,7 +731,8 @@ int main(int argc, char **argv)
 
 			for (int i = 0; i < workers; i++)
 				all += worker[i].total[e][cpu] + worker[i].plain[e][cpu];
-			printf("handed cpu=%d event=%s value=%lld\n", cpu == ANY ? -1 : cpu, event[e].name, all);
+			printf("handed cpu=%d event=%s value=%lld\n", cpu == ANY ? -1 : cpu,
+			       event[e].name, all);
 		}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		printf("%s %lld\n", words[i], done_what[i]);

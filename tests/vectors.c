@@ -1,11 +1,12 @@
-/* vectors.c: plays sys-sage's sequences on the scripted libpapi, with scripted CPUs, and compares everything that can be
- * asked after every operation.
+/* vectors.c: plays sys-sage's sequences on the scripted libpapi, with scripted CPUs, and compares
+ * everything that can be asked after every operation.
  *
  *	vectors [-f | -p] TOPOLOGY FILE.jsonl...	TAP
  *
- * The sequences are played through sspapi.h; with -f, every other event is a floating-point counter, each count of which
- * is a quarter; with -p, by plain PAPI calls, whose readings are all temporary or, with SSPAPI_READINGS=permanent, all
- * permanent. Of such a run, entries are compared where the recorded sequence is just that.
+ * The sequences are played through sspapi.h; with -f, every other event is a floating-point
+ * counter, each count of which is a quarter; with -p, by plain PAPI calls, whose readings are all
+ * temporary or, with SSPAPI_READINGS=permanent, all permanent. Of such a run, entries are compared
+ * where the recorded sequence is just that.
  *
  * What is not compared, by the rules of tests/relation.md: where sys-sage fails to look a name
  * up (that is not done at a reading here), and what follows an ACCUM that it lost.  Of
@@ -108,8 +109,10 @@ struct player {
 	bool running;
 	long long count[EVENTS];			/* of the set, since the last zeroing */
 	long long last[EVENTS];				/* handed out since the last zeroing */
-	sspapi_relation *rel, *all[RELATIONS];		/* of the set started last, and of all sets */
-	int before, relations;				/* how many of all are of other sequences; of all */
+	sspapi_relation *rel, *all[RELATIONS];		/* of the set started last, and of all
+							 * sets */
+	int before, relations;				/* how many of all are of other sequences;
+							 * of all */
 	bool entries;					/* are compared */
 	uint64_t ns[READINGS];
 	int readings;
@@ -117,11 +120,13 @@ struct player {
 	char why[512];
 };
 
-#define WRONG(p, step, ...) do { \
-	int at_ = snprintf((p)->why, sizeof((p)->why), "%s: op %d: ", text((p)->seq, "name"), step); \
-	snprintf((p)->why + at_, sizeof((p)->why) - (size_t)at_, __VA_ARGS__); \
-	return false; \
-} while (0)
+#define WRONG(p, step, ...) \
+	do { \
+		int at_ = snprintf((p)->why, sizeof((p)->why), \
+				   "%s: op %d: ", text((p)->seq, "name"), step); \
+		snprintf((p)->why + at_, sizeof((p)->why) - (size_t)at_, __VA_ARGS__); \
+		return false; \
+	} while (0)
 
 static void zeroed(struct player *p)
 {
@@ -186,7 +191,9 @@ static void make_sets(struct player *p)
 	for (int e = 0; e < p->n_events; e++) {
 		p->event[e] = json_string_value(json_array_get(events, (size_t)e));
 		if (floats)
-			fake_event(p->event[e], &(struct fake_event){ .data_type = e % 2 ? PAPI_DATATYPE_INT64 : PAPI_DATATYPE_FP64 });
+			fake_event(p->event[e],
+				   &(struct fake_event){ .data_type = e % 2 ? PAPI_DATATYPE_INT64
+									    : PAPI_DATATYPE_FP64 });
 		if (PAPI_event_name_to_code(p->event[e], &p->code[e]) != PAPI_OK)
 			die("no event '%s'", p->event[e]);
 	}
@@ -194,7 +201,8 @@ static void make_sets(struct player *p)
 		make_set(p, set);
 }
 
-/* Which relations there are, and which is the one of the set started last: a plain call tells nobody. */
+/* Which relations there are, and which is the one of the set started last: a plain call tells
+ * nobody. */
 static void find_relations(struct player *p)
 {
 	p->relations = RELATIONS;
@@ -217,15 +225,16 @@ static bool same_list(struct player *p, int step, int e, int cpu, const json_t *
 	if (rc != PAPI_OK && (rc != PAPI_ENOEVNT || p->rel))
 		WRONG(p, step, "sspapi_get_all_metrics gives %d", rc);
 	if (got.n != json_array_size(want))
-		WRONG(p, step, "%s on CPU %d: %zu entries, not %zu", p->event[e], cpu, got.n, json_array_size(want));
+		WRONG(p, step, "%s on CPU %d: %zu entries, not %zu", p->event[e], cpu, got.n,
+		      json_array_size(want));
 	json_array_foreach(want, i, x) {
 		const struct sspapi_metric *m = &got.entries[i];
 
 		if (m->timestamp != p->ns[json_integer_value(json_array_get(x, 0))] ||
 		    number_of(e, m->value) != json_integer_value(json_array_get(x, 1)) ||
 		    m->permanent != json_is_true(json_array_get(x, 2)))
-			WRONG(p, step, "%s on CPU %d, entry %zu: %lld at %llu", p->event[e], cpu, i, m->value,
-			      (unsigned long long)m->timestamp);
+			WRONG(p, step, "%s on CPU %d, entry %zu: %lld at %llu", p->event[e], cpu, i,
+			      m->value, (unsigned long long)m->timestamp);
 	}
 	return true;
 }
@@ -235,7 +244,8 @@ static bool same_event(struct player *p, int step, int e, const json_t *state)
 	const json_t *lists = json_object_get(json_object_get(state, "entries"), p->event[e]);
 	const json_t *percpu = json_object_get(json_object_get(state, "percpu"), p->event[e]);
 	const json_t *hist = json_object_get(json_object_get(state, "hist"), p->event[e]), *x;
-	long long total = json_integer_value(json_object_get(json_object_get(state, "total"), p->event[e]));
+	long long total =
+		json_integer_value(json_object_get(json_object_get(state, "total"), p->event[e]));
 	char key[16];
 	size_t i;
 
@@ -247,16 +257,20 @@ static bool same_event(struct player *p, int step, int e, const json_t *state)
 		if (!same_list(p, step, e, cpu, json_object_get(lists, key)))
 			return false;
 	}
-	json_array_foreach(percpu, i, x)
-		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], (int)i, 0)) != json_integer_value(x) ||
-		    number_of(e, sspapi_cpu_get_metric(sspapi_find_cpu(root, (int)i), p->code[e],
-						       p->es[p->current], 0)) != json_integer_value(x))
-			WRONG(p, step, "%s on CPU %zu is not %lld", p->event[e], i, (long long)json_integer_value(x));
-	json_array_foreach(hist, i, x)
-		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])) != json_integer_value(x))
-			WRONG(p, step, "%s at reading %zu: %lld, not %lld", p->event[e], i,
-			      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])),
-			      (long long)json_integer_value(x));
+	json_array_foreach(percpu, i,
+			   x) if (number_of(e, sspapi_get_metric(p->rel, p->code[e], (int)i, 0)) !=
+					  json_integer_value(x) ||
+				  number_of(e, sspapi_cpu_get_metric(sspapi_find_cpu(root, (int)i),
+								     p->code[e], p->es[p->current],
+								     0)) != json_integer_value(x))
+		WRONG(p, step, "%s on CPU %zu is not %lld", p->event[e], i,
+		      (long long)json_integer_value(x));
+	json_array_foreach(hist, i, x) if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1,
+									  p->ns[i])) !=
+					   json_integer_value(x))
+		WRONG(p, step, "%s at reading %zu: %lld, not %lld", p->event[e], i,
+		      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])),
+		      (long long)json_integer_value(x));
 	return true;
 }
 
@@ -272,8 +286,8 @@ static bool same_cpus(struct player *p, int step, const json_t *want)
 	return true;
 }
 
-/* The totals, by the rule of tests/relation.md, over all relations of the sequence; and their sum, so that the
- * other CPUs, which are not asked, have none. */
+/* The totals, by the rule of tests/relation.md, over all relations of the sequence; and their sum,
+ * so that the other CPUs, which are not asked, have none. */
 static bool same_totals(struct player *p, int step)
 {
 	for (int e = 0; e < p->n_events; e++) {
@@ -288,8 +302,8 @@ static bool same_totals(struct player *p, int step)
 				got += number_of(e, sspapi_total(p->all[i], p->code[e], cpu));
 			sum += got;
 			if (got != p->total[e][cpu])
-				WRONG(p, step, "the totals have %lld of %s on CPU %d, not %lld", got, p->event[e], cpu,
-				      p->total[e][cpu]);
+				WRONG(p, step, "the totals have %lld of %s on CPU %d, not %lld",
+				      got, p->event[e], cpu, p->total[e][cpu]);
 		}
 		for (int i = p->before; i < p->relations; i++)
 			sum -= number_of(e, sspapi_total(p->all[i], p->code[e], -1));
@@ -334,7 +348,8 @@ static int plain_reading(struct player *p, const char *what, const json_t *want)
 	rc = !strcmp(what, "read") ? PAPI_read(es, x) : base ? PAPI_accum(es, x) : PAPI_stop(es, x);
 	for (int i = 0; rc == PAPI_OK && i < p->n[p->current]; i++)
 		if (x[i] - base != json_integer_value(json_array_get(want, (size_t)i)))
-			die("%s: PAPI_%s hands out %lld as value %d", text(p->seq, "name"), what, x[i] - base, i);
+			die("%s: PAPI_%s hands out %lld as value %d", text(p->seq, "name"), what,
+			    x[i] - base, i);
 	return rc;
 }
 
@@ -378,7 +393,8 @@ static int reading(struct player *p, const json_t *op, const json_t *state)
 
 static int start(struct player *p, const json_t *op)
 {
-	int set = number(op, "es"), rc = plain ? PAPI_start(p->es[set]) : sspapi_start(p->es[set], &p->rel);
+	int set = number(op, "es"),
+	    rc = plain ? PAPI_start(p->es[set]) : sspapi_start(p->es[set], &p->rel);
 
 	if (rc != PAPI_OK)
 		return rc;
@@ -413,7 +429,8 @@ static int play_op(struct player *p, const json_t *op, const json_t *state)
 	return rc;
 }
 
-/* The sets of plain calls stay: another set of the same number and events would go on in their relation. */
+/* The sets of plain calls stay: another set of the same number and events would go on in their
+ * relation. */
 static void end(struct player *p)
 {
 	fake_fail_clear();
@@ -428,7 +445,8 @@ static void end(struct player *p)
 	}
 }
 
-/* Can the entries of plain calls be those that sys-sage has left? Not where it failed, or did not see a stop. */
+/* Can the entries of plain calls be those that sys-sage has left? Not where it failed, or did not
+ * see a stop. */
 static bool plain_has_entries(const json_t *seq)
 {
 	const json_t *op, *keeps;
@@ -436,7 +454,8 @@ static bool plain_has_entries(const json_t *seq)
 
 	json_array_foreach(json_object_get(seq, "ops"), i, op) {
 		keeps = json_object_get(op, "permanent");
-		if ((keeps && json_is_true(keeps) != permanent) || !strcmp(text(op, "op"), "papi_stop"))
+		if ((keeps && json_is_true(keeps) != permanent) ||
+		    !strcmp(text(op, "op"), "papi_stop"))
 			return false;
 	}
 	return strcmp(text(seq, "class"), "error") != 0;
@@ -457,7 +476,8 @@ static bool play(struct player *p)
 		if (!strcmp(text(p->seq, "name"), "x_accum_cpu_unknown_then_read") && i > 2)
 			p->entries = false;	/* -70 in sys-sage */
 		if (rc != number(state, "rc") && (p->entries || (p->n_sets > 1 && !plain)))
-			WRONG(p, (int)i, "%s gives %d, not %d", text(op, "op"), rc, number(state, "rc"));
+			WRONG(p, (int)i, "%s gives %d, not %d", text(op, "op"), rc,
+			      number(state, "rc"));
 		if (!same(p, (int)i, state))
 			return false;
 	}
@@ -477,14 +497,16 @@ static bool file(const char *path, int test)
 		if (plain && !strcmp(text(seq, "name"), "x_read_before_start"))
 			continue;	/* no plain call has a relation that it could lack */
 		sspapi_relations(NULL, &p.before);
-		p.entries = json_array_size(json_object_get(seq, "sets")) == 1 && (!plain || plain_has_entries(seq));
+		p.entries = json_array_size(json_object_get(seq, "sets")) == 1 &&
+			    (!plain || plain_has_entries(seq));
 		entries += p.entries;
 		if (!play(&p) && bad++ < 10)
 			printf("# %s\n", p.why);
 		end(&p);
 	}
-	printf("%sok %d - %s: %zu sequences, %zu of them with their entries\n", bad || !entries ? "not " : "", test, base ? base + 1 : path,
-	       json_array_size(list), entries);
+	printf("%sok %d - %s: %zu sequences, %zu of them with their entries\n",
+	       bad || !entries ? "not " : "", test, base ? base + 1 : path, json_array_size(list),
+	       entries);
 	json_decref(list);
 	return !bad;
 }

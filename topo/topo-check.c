@@ -1,19 +1,20 @@
 /* topo-check.c: whether hwloc may be shown a stranger's topology.
  *
  * Refuses only what hwloc 2.9 and 2.12 do not refuse by themselves: they fail an assertion on a
- * topology without memory or with a root that is no Machine, dereference a set that is missing beside
- * others, read beyond the end of an odd one, recurse as deep as the file asks, and accept a PU whose
- * set is another CPU's, children of memory, and a second root.  hwloc itself checks which other tags
- * stand where, that tags are closed in order, and that the sets of an object lie within its parent's.
- * The tags are cut as hwloc's own parser cuts them: from '<' to the next '>', attributes as
- * name="value", no comments, no sections.
+ * topology without memory or with a root that is no Machine, dereference a set that is missing
+ * beside others, read beyond the end of an odd one, recurse as deep as the file asks, and accept a
+ * PU whose set is another CPU's, children of memory, and a second root.  hwloc itself checks which
+ * other tags stand where, that tags are closed in order, and that the sets of an object lie within
+ * its parent's. The tags are cut as hwloc's own parser cuts them: from '<' to the next '>',
+ * attributes as name="value", no comments, no sections.
  */
 #include <string.h>
 
 #include "../core/base/sys.h"
 #include "topo-inside.h"
 
-#define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges: 30 */
+#define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges:
+					 * 30 */
 #define BLANKS		" \t\n"
 
 #define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_FIX
@@ -45,7 +46,8 @@ struct tag {
 };
 
 struct object {				/* its attributes that matter */
-	struct text type, os_index, cpuset, complete_cpuset, nodeset, complete_nodeset, depth, cache_type;
+	struct text type, os_index, cpuset, complete_cpuset, nodeset, complete_nodeset, depth,
+		cache_type;
 };
 
 /* ---- text -------------------------------------------------------------- */
@@ -224,7 +226,8 @@ static bool next_tag(struct check *c, struct tag *t)
 	t->empty = end > s && end[-1] == '/';
 	end -= t->empty;
 	t->attributes = (struct text){ s, (size_t)(end - s) };
-	return t->name.n && (!t->attributes.n || (*s == ' ' && !t->closes)) && !(t->closes && t->empty);
+	return t->name.n && (!t->attributes.n || (*s == ' ' && !t->closes)) &&
+	       !(t->closes && t->empty);
 }
 
 static bool attributes_ok(struct text left)
@@ -246,10 +249,15 @@ static bool read_object(struct text left, struct object *o)
 
 	memset(o, 0, sizeof(*o));
 	while ((r = next_attribute(&left, &name, &value)) > 0) {
-		to = is(name, "type") ? &o->type : is(name, "os_index") ? &o->os_index :
-		     is(name, "cpuset") ? &o->cpuset : is(name, "complete_cpuset") ? &o->complete_cpuset :
-		     is(name, "nodeset") ? &o->nodeset : is(name, "complete_nodeset") ? &o->complete_nodeset :
-		     is(name, "depth") ? &o->depth : is(name, "cache_type") ? &o->cache_type : NULL;
+		to = is(name, "type")		    ? &o->type
+		     : is(name, "os_index")	    ? &o->os_index
+		     : is(name, "cpuset")	    ? &o->cpuset
+		     : is(name, "complete_cpuset")  ? &o->complete_cpuset
+		     : is(name, "nodeset")	    ? &o->nodeset
+		     : is(name, "complete_nodeset") ? &o->complete_nodeset
+		     : is(name, "depth")	    ? &o->depth
+		     : is(name, "cache_type")	    ? &o->cache_type
+						    : NULL;
 		if (to && to->at)	/* hwloc asserts that one type is the whole of it */
 			return false;
 		if (to)
@@ -261,15 +269,18 @@ static bool read_object(struct text left, struct object *o)
 /* hwloc indexes an array by the type that it makes of these two. */
 static bool is_old_cache(const struct object *o)
 {
-	uint64_t depth = number(o->depth), type = number(o->cache_type);	/* unified, data, instructions */
+	/* unified, data, instructions */
+	uint64_t depth = number(o->depth), type = number(o->cache_type);
 
 	return depth >= 1 && depth <= (type == 2 ? 3 : 5) && type <= 2;
 }
 
 static enum place place_of(const struct object *o, unsigned version)
 {
-	static const char *const normal[] = { "Machine", "Package", "Core", "Group", "Die", "System", "Socket",
-		"L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache", "L1iCache", "L2iCache", "L3iCache", NULL };
+	static const char *const normal[] = { "Machine",  "Package",  "Core",	  "Group",
+					      "Die",	  "System",   "Socket",	  "L1Cache",
+					      "L2Cache",  "L3Cache",  "L4Cache",  "L5Cache",
+					      "L1iCache", "L2iCache", "L3iCache", NULL };
 	static const char *const io[] = { "Bridge", "PCIDev", "OSDev", NULL };
 
 	if (one_of(o->type, normal))
@@ -292,7 +303,8 @@ static bool sets_ok(const struct object *o, enum place place, unsigned version)
 {
 	if (place == IO || place == MISC)
 		return true;
-	if (!o->cpuset.at || !o->complete_cpuset.at || !o->nodeset.at != !o->complete_nodeset.at || (!o->nodeset.at && version >= 2))
+	if (!o->cpuset.at || !o->complete_cpuset.at || !o->nodeset.at != !o->complete_nodeset.at ||
+	    (!o->nodeset.at && version >= 2))
 		return false;
 	if (place == PU)
 		return is_only(o->cpuset, o->os_index);
@@ -318,7 +330,8 @@ static bool belongs(enum place place, enum place in, unsigned version)
 	}
 }
 
-static int check_object(struct check *c, const struct tag *t, const struct element *parent, struct element *me)
+static int check_object(struct check *c, const struct tag *t, const struct element *parent,
+			struct element *me)
 {
 	bool fits, root = parent->place == TOPOLOGY;
 	struct object o;
@@ -332,8 +345,9 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 	me->place = place_of(&o, c->version);
 	me->nodes = o.nodeset.at;
 	/* hwloc 1 merges a Machine with its only child */
-	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System") || (me->place == NODE && c->version < 2)) :
-		      belongs(me->place, parent->place, c->version);
+	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System") ||
+				   (me->place == NODE && c->version < 2))
+		    : belongs(me->place, parent->place, c->version);
 	if (!fits || (me->nodes && !root && !parent->nodes) || !sets_ok(&o, me->place, c->version))
 		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	c->root = true;
@@ -344,7 +358,8 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 
 static int open_tag(struct check *c, const struct tag *t)
 {
-	static const char *const after_root[] = {	/* hwloc 2.12 dies on an info without a name there */
+	static const char *const after_root[] = {	/* hwloc 2.12 dies on an info without a name
+							 * there */
 		"distances2", "distances2hetero", "support", "memattr", "cpukind", NULL
 	};
 	struct element me = { .place = ELSEWHERE };
@@ -378,7 +393,8 @@ static int check_tags(struct check *c)
 	if (c->depth || c->s[strspn(c->s, BLANKS "\r")])
 		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	if (!c->pu || (!c->node && c->version >= 2))
-		return sp_topo_refuse(c->report, EINVAL, "a machine without CPUs or memory" SP_TOPO_FIX);
+		return sp_topo_refuse(c->report, EINVAL,
+				      "a machine without CPUs or memory" SP_TOPO_FIX);
 	return 0;
 }
 
@@ -443,9 +459,11 @@ int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 			attributes = *s == '(', indexes = false;
 		if (attributes && begins(s, "indexes=")) {
 			indexes = true;
-			/* by names of levels: 2.9 asserts that the levels fit, which they need not */
+			/* by names of levels: 2.9 asserts that the levels fit, which they need
+			 * not */
 			if (s[8] < '0' || s[8] > '9')
-				return sp_topo_refuse(report, EINVAL, "indexes by names; write them as numbers");
+				return sp_topo_refuse(report, EINVAL,
+						      "indexes by names; write them as numbers");
 		}
 		if (*s == ' ')
 			indexes = false;
@@ -455,13 +473,15 @@ int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 			n = sp_min(n * 10 + (uint64_t)(*s - '0'), UINT32_MAX);
 		s--;
 		if (indexes && n >= SP_TOPO_CPUS)
-			return sp_topo_refuse(report, E2BIG, "a machine with a CPU number above 65535");
+			return sp_topo_refuse(report, E2BIG,
+					      "a machine with a CPU number above 65535");
 		if (attributes || (s[1] && !strchr(" ([)]", s[1])))
 			continue;
 		width = sp_min(width * sp_max(n, 1), UINT32_MAX);
 		objects += width;
 		if (objects > SP_TOPO_COMPONENTS)
-			return sp_topo_refuse(report, E2BIG, "a machine of more than 65536 objects");
+			return sp_topo_refuse(report, E2BIG,
+					      "a machine of more than 65536 objects");
 	}
 	return 0;
 }

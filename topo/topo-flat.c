@@ -71,8 +71,11 @@ static void fill(struct sp_topo *t, const unsigned long *set)
 	for (uint32_t cpu = 0; cpu < CPUS && n < t->n; cpu++) {
 		if (!(set[cpu / WORD] >> cpu % WORD & 1))
 			continue;
-		c[n] = (struct sp_component){ .os_index = (int32_t)cpu, .logical_index = (int32_t)n - 1,
-			.cpu_kind = -1, .depth = 1, .gp_index = n + 1 };
+		c[n] = (struct sp_component){ .os_index = (int32_t)cpu,
+					      .logical_index = (int32_t)n - 1,
+					      .cpu_kind = -1,
+					      .depth = 1,
+					      .gp_index = n + 1 };
 		strcpy(c[n++].type, "PU");
 		t->n_cpus = cpu + 1;
 	}

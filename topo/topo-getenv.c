@@ -17,7 +17,8 @@ SP_TOPO_EXPORT char *sp_getenv(const char *name) __asm__("getenv");
 SP_TOPO_EXPORT int sp_putenv(char *variable) __asm__("putenv");
 SP_TOPO_EXPORT char *sp_strdup(const char *s) __asm__("strdup");
 SP_TOPO_EXPORT int sp_asprintf(char **out, const char *format, ...) __asm__("asprintf");
-SP_TOPO_EXPORT int sp_asprintf_chk(char **out, int flag, const char *format, ...) __asm__("__asprintf_chk");
+SP_TOPO_EXPORT int sp_asprintf_chk(char **out, int flag, const char *format,
+				   ...) __asm__("__asprintf_chk");
 SP_TOPO_EXPORT _Noreturn void sp_assert_fail(const char *what, const char *file, unsigned line,
 			      const char *function) __asm__("__assert_fail");
 
@@ -32,7 +33,8 @@ static int ends(const char *s, const char *end)
  * With HWLOC_THISSYSTEM=1, which says that they are of this one, they are heard. */
 static bool is_of_another(const char *name)
 {
-	static const char *const names[] = { "THISSYSTEM", "XMLFILE", "SYNTHETIC", "FSROOT", "CPUID_PATH", "DUMPED_HWDATA_DIR" };
+	static const char *const names[] = { "THISSYSTEM", "XMLFILE",	 "SYNTHETIC",
+					     "FSROOT",	   "CPUID_PATH", "DUMPED_HWDATA_DIR" };
 	const char *same = secure_getenv("HWLOC_THISSYSTEM");
 	bool another = false;
 
@@ -55,15 +57,15 @@ char *sp_getenv(const char *name)
 			return (char *)"/dev/null/no-plugins";
 		if (!strcmp(name, "HWLOC_HIDE_ERRORS"))
 			return (char *)"2";
-		if (is_of_another(name + 6) || ends(name, "_VERBOSE") || !strncmp(name, "HWLOC_DEBUG_", 12) ||
-		    !strcmp(name, "HWLOC_COMPONENTS"))
+		if (is_of_another(name + 6) || ends(name, "_VERBOSE") ||
+		    !strncmp(name, "HWLOC_DEBUG_", 12) || !strcmp(name, "HWLOC_COMPONENTS"))
 			return NULL;
 	}
 	return secure_getenv(name);
 }
 
-/* hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded: in the application's environment, and as a
- * pointer into itself, which dangles once it is unloaded. */
+/* hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded: in the application's environment,
+ * and as a pointer into itself, which dangles once it is unloaded. */
 int sp_putenv(char *variable)
 {
 	(void)variable;

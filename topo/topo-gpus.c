@@ -58,8 +58,8 @@ enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor)
 	return SP_VENDOR_NONE;
 }
 
-/* The model as the driver calls it: NVIDIA's in a line of its file, AMD's in one of the device's. Else the
- * vendor's and the device's number, as lspci -n prints them. */
+/* The model as the driver calls it: NVIDIA's in a line of its file, AMD's in one of the device's.
+ * Else the vendor's and the device's number, as lspci -n prints them. */
 static void read_model(struct sp_gpu *g, const char *device)
 {
 	char text[512], *model = text;
@@ -72,19 +72,23 @@ static void read_model(struct sp_gpu *g, const char *device)
 	model += strspn(model, " \t");
 	snprintf(g->model, sizeof(g->model), "%.*s", (int)strcspn(model, "\n"), model);
 	if (!*g->model)
-		snprintf(g->model, sizeof(g->model), "%04lx:%04lx", read_hex(device, "vendor"), read_hex(device, "device"));
+		snprintf(g->model, sizeof(g->model), "%04lx:%04lx", read_hex(device, "vendor"),
+			 read_hex(device, "device"));
 }
 
 static bool read_gpu(struct sp_gpu *g, const char *device)
 {
 	unsigned domain, bus, slot, function, pci_class;
 
-	if (strlen(device) >= sizeof(g->address) || sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+	if (strlen(device) >= sizeof(g->address) ||
+	    sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
 		return false;
 	pci_class = (unsigned)read_hex(device, "class") >> 8;
-	if (!is_gpu(pci_class))		/* a server has hundreds of devices: no second file of each */
+	if (!is_gpu(pci_class))		/* a server has hundreds of devices: no second file of
+					 * each */
 		return false;
-	*g = (struct sp_gpu){ .vendor = sp_topo_gpu_vendor(pci_class, (unsigned)read_hex(device, "vendor")) };
+	*g = (struct sp_gpu){ .vendor = sp_topo_gpu_vendor(pci_class,
+							   (unsigned)read_hex(device, "vendor")) };
 	if (g->vendor == SP_VENDOR_NONE)
 		return false;
 	strcpy(g->address, device);

@@ -106,8 +106,9 @@ static uint32_t flags_of(const struct walk *w, hwloc_obj_t o)
 
 static enum sp_vendor vendor_of(hwloc_obj_t pci)
 {
-	return pci->type == HWLOC_OBJ_PCI_DEVICE ? sp_topo_gpu_vendor(pci->attr->pcidev.class_id, pci->attr->pcidev.vendor_id) :
-						   SP_VENDOR_NONE;
+	return pci->type == HWLOC_OBJ_PCI_DEVICE
+		       ? sp_topo_gpu_vendor(pci->attr->pcidev.class_id, pci->attr->pcidev.vendor_id)
+		       : SP_VENDOR_NONE;
 }
 
 static bool is_gpu(hwloc_obj_t o)
@@ -122,8 +123,8 @@ static uint64_t bus_of(hwloc_obj_t o)
 	return (uint64_t)p->domain << 24 | (uint64_t)p->bus << 16 | (uint64_t)p->dev << 8 | p->func;
 }
 
-/* As its vendor's library numbers it, if hwloc asked that (cuda1, in a file); else by its place on the bus,
- * which is how they do. */
+/* As its vendor's library numbers it, if hwloc asked that (cuda1, in a file); else by its place on
+ * the bus, which is how they do. */
 static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 {
 	static const char *const libraries[] = { "cuda", "nvml", "rsmi", "ze" };
@@ -135,7 +136,8 @@ static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 			char *end;
 			unsigned long number;
 
-			if (!k->name || strncmp(k->name, libraries[i], length) != 0 || !k->name[length])
+			if (!k->name || strncmp(k->name, libraries[i], length) != 0 ||
+			    !k->name[length])
 				continue;
 			number = strtoul(k->name + length, &end, 10);
 			if (!*end && number < 65536)
@@ -146,11 +148,15 @@ static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 	return n;
 }
 
-static struct sp_component *add_gpu(struct walk *w, int32_t parent, uint32_t depth, enum sp_vendor vendor, const char *model)
+static struct sp_component *add_gpu(struct walk *w, int32_t parent, uint32_t depth,
+				    enum sp_vendor vendor, const char *model)
 {
 	struct sp_component *c = &w->t->component[w->t->n++];
 
-	*c = (struct sp_component){ .parent = parent, .cpu_kind = -1, .depth = depth, .logical_index = (int32_t)w->gpus++,
+	*c = (struct sp_component){ .parent = parent,
+				    .cpu_kind = -1,
+				    .depth = depth,
+				    .logical_index = (int32_t)w->gpus++,
 				    .flags = (uint32_t)vendor << SP_COMPONENT_VENDOR_SHIFT };
 	strcpy(c->type, "GPU");
 	clip(c->name, sizeof(c->name), model);
@@ -167,7 +173,8 @@ static void add_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t dep
 			add_gpus(w, k, parent, depth);
 			continue;
 		}
-		c = add_gpu(w, parent, depth, vendor_of(k), hwloc_obj_get_info_by_name(k, "PCIDevice"));
+		c = add_gpu(w, parent, depth, vendor_of(k),
+			    hwloc_obj_get_info_by_name(k, "PCIDevice"));
 		c->os_index = gpu_number(w->hwloc, k);
 		c->gp_index = k->gp_index;
 	}
@@ -196,7 +203,9 @@ static void find_gpus(struct walk *w)
 		if (hwloc_bitmap_list_sscanf(cpus, w->gpu[i].cpus) == 0) {
 			hwloc_bitmap_and(cpus, cpus, root->cpuset);
 			gpu_parents = hwloc_get_obj_covering_cpuset(w->hwloc, cpus);
-			while (gpu_parents && gpu_parents->parent && hwloc_bitmap_isequal(gpu_parents->parent->cpuset, gpu_parents->cpuset))
+			while (gpu_parents && gpu_parents->parent &&
+			       hwloc_bitmap_isequal(gpu_parents->parent->cpuset,
+						    gpu_parents->cpuset))
 				gpu_parents = gpu_parents->parent;
 		}
 		w->gpu_parents[i] = gpu_parents ? gpu_parents : root;
@@ -204,7 +213,8 @@ static void find_gpus(struct walk *w)
 	hwloc_bitmap_free(cpus);
 }
 
-/* Where hwloc itself would put the device: below the object of the CPUs near it. Their numbers follow hwloc's. */
+/* Where hwloc itself would put the device: below the object of the CPUs near it. Their numbers
+ * follow hwloc's. */
 static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	for (int i = 0; i < w->n_gpus; i++) {
@@ -238,7 +248,8 @@ static int check_pu(struct walk *w, hwloc_obj_t o)
 	if (o->os_index >= SP_TOPO_CPUS)
 		return sp_topo_refuse(w->report, E2BIG, "a machine with a CPU number above 65535");
 	if (hwloc_bitmap_isset(w->seen, o->os_index))
-		return sp_topo_refuse(w->report, EINVAL, "a machine with two CPUs of one number" SP_TOPO_FIX);
+		return sp_topo_refuse(w->report, EINVAL,
+				      "a machine with two CPUs of one number" SP_TOPO_FIX);
 	if (hwloc_bitmap_set(w->seen, o->os_index) < 0)
 		return -ENOMEM;
 	if (o->os_index >= w->t->n_cpus)
@@ -295,7 +306,9 @@ static int check_gp(const struct walk *w)
 	for (i = 1; i < n && gp[i] != gp[i - 1];)
 		i++;
 	sp_unmap(gp, n * sizeof(*gp));
-	return i >= n ? 0 : sp_topo_refuse(w->report, EINVAL, "two objects with one gp_index" SP_TOPO_FIX);
+	return i >= n ? 0
+		      : sp_topo_refuse(w->report, EINVAL,
+				       "two objects with one gp_index" SP_TOPO_FIX);
 }
 
 static int copy_objects(struct walk *w, uint64_t n)
@@ -316,7 +329,8 @@ static int copy_objects(struct walk *w, uint64_t n)
 	return r ? r : check_gp(w);
 }
 
-static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const struct sp_topo_report *report)
+static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own,
+		     const struct sp_topo_report *report)
 {
 	struct walk w = { .hwloc = hwloc, .t = t, .report = report };
 	int r;
@@ -330,8 +344,8 @@ static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const 
 
 /* ---- kinds of CPUs ------------------------------------------------------ */
 
-/* hwloc tells Intel's kinds of cores apart by their PMUs, others' by capacity and clock, which not every system has: all PMUs
- * of cores are told it.  (What it does not take it need not know.) */
+/* hwloc tells Intel's kinds of cores apart by their PMUs, others' by capacity and clock, which not
+ * every system has: all PMUs of cores are told it.  (What it does not take it need not know.) */
 static void add_pmus(hwloc_topology_t hwloc)
 {
 	struct sp_core_pmu *pmu = sp_map(SP_PMUS_MOST * sizeof(*pmu));
@@ -371,7 +385,9 @@ static int refuse_newer(const struct sp_topo_report *report)
 	unsigned version = hwloc_get_api_version();
 	char why[160];
 
-	snprintf(why, sizeof(why), "written by hwloc 3; this is hwloc %u.%u; write it with: lstopo --export-xml-flags v2 machine.xml",
+	snprintf(why, sizeof(why),
+		 "written by hwloc 3; this is hwloc %u.%u; write it with: lstopo "
+		 "--export-xml-flags v2 machine.xml",
 		 version >> 16, version >> 8 & 255);
 	return sp_topo_refuse(report, EINVAL, why);
 }
@@ -388,12 +404,14 @@ static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_to
 	if (r == -EOPNOTSUPP)
 		r = refuse_newer(report);
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
-		r = sp_topo_refuse(report, EINVAL, "not a topology that hwloc can read" SP_TOPO_FIX);
+		r = sp_topo_refuse(report, EINVAL,
+				   "not a topology that hwloc can read" SP_TOPO_FIX);
 	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */
 	return r;
 }
 
-static int set_source(hwloc_topology_t hwloc, const char *source, const struct sp_topo_report *report)
+static int set_source(hwloc_topology_t hwloc, const char *source,
+		      const struct sp_topo_report *report)
 {
 	int r;
 
@@ -404,7 +422,9 @@ static int set_source(hwloc_topology_t hwloc, const char *source, const struct s
 	source += strlen(SYNTHETIC);
 	r = sp_topo_check_synthetic(source, report);
 	if (!r && hwloc_topology_set_synthetic(hwloc, source) < 0)
-		r = sp_topo_refuse(report, EINVAL, "not a description that hwloc can read; try: pack:1 core:2 pu:2");
+		r = sp_topo_refuse(
+			report, EINVAL,
+			"not a description that hwloc can read; try: pack:1 core:2 pu:2");
 	return r;
 }
 
@@ -427,26 +447,34 @@ static bool is_bare(const struct sp_topo *t)
 	return true;
 }
 
-static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, const struct sp_topo_report *report)
+static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source,
+		const struct sp_topo_report *report)
 {
 	int r = set_source(hwloc, source, report);
 
 	if (r)
 		return r;
 	hwloc_topology_set_flags(hwloc, load_flags());
-	/* Of this machine no device: for them hwloc calls libraries of others, which have another malloc's memory to free. */
-	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
+	/* Of this machine no device: for them hwloc calls libraries of others, which have another
+	 * malloc's memory to free. */
+	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
+							 : HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (hwloc_topology_load(hwloc) < 0)
-		return source ? sp_topo_refuse(report, EINVAL, "not a topology that hwloc can read" SP_TOPO_FIX) :
-				sp_topo_refuse(report, ENODATA, "hwloc does not understand this machine");
+		return source ? sp_topo_refuse(report, EINVAL,
+					       "not a topology that hwloc can read" SP_TOPO_FIX)
+			      : sp_topo_refuse(report, ENODATA,
+					       "hwloc does not understand this machine");
 	if (!source && !hwloc_topology_is_thissystem(hwloc))
-		return sp_topo_refuse(report, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
+		return sp_topo_refuse(report, ENODATA,
+				      "HWLOC_XMLFILE or the like tells hwloc of another machine");
 	if (!source)
 		add_pmus(hwloc);
 	r = copy_tree(hwloc, t, !source, report);
 	if (!r && !source && is_bare(t))
-		r = sp_topo_refuse(report, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
+		r = sp_topo_refuse(
+			report, ENODATA,
+			"hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
 	return r ? r : copy_xml(hwloc, t);
 }
 
@@ -460,8 +488,10 @@ static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_t
 	if (setjmp(out)) {
 		sp_topo_abort_jump = NULL;
 		/* hwloc 2.9: /sys/devices/system/node is there and empty, in a container. */
-		return source ? sp_topo_refuse(report, EINVAL, "a topology that hwloc trips over" SP_TOPO_FIX) :
-				sp_topo_refuse(report, ENODATA, "hwloc trips over what it sees of this machine");
+		return source ? sp_topo_refuse(report, EINVAL,
+					       "a topology that hwloc trips over" SP_TOPO_FIX)
+			      : sp_topo_refuse(report, ENODATA,
+					       "hwloc trips over what it sees of this machine");
 	}
 	sp_topo_abort_jump = &out;
 	r = hwloc_topology_init(&hwloc) < 0 ? -ENOMEM : 0;
@@ -483,12 +513,14 @@ SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why
 	sp_topo_refuse(&report, 0, "");
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	r = load_or_jump(t, source, &report);
-	uselocale(locale);		/* hwloc reads numbers in the C locale; a jump leaves it there */
+	uselocale(locale);		/* hwloc reads numbers in the C locale; a jump leaves it
+					 * there */
 	pthread_setcancelstate(cancel, NULL);
 	if (r < 0) {
 		sp_topo_free(t);
 		if (why_bytes && !*why)
-			sp_topo_refuse(&report, -r, r == -ENOMEM ? "not enough memory" : "hwloc failed");
+			sp_topo_refuse(&report, -r,
+				       r == -ENOMEM ? "not enough memory" : "hwloc failed");
 	}
 	errno = error;
 	return r;
@@ -546,8 +578,9 @@ static void paint_label(struct sp_topo_object *is, const char *text, const char 
 
 static bool is_of_description(const struct sp_component *c, hwloc_obj_t o)
 {
-	return o->type == HWLOC_OBJ_PU ? !strcmp(c->type, "PU") && c->os_index == (int32_t)o->os_index :
-					 o->type == HWLOC_OBJ_MACHINE && !strcmp(c->type, "Machine");
+	return o->type == HWLOC_OBJ_PU
+		       ? !strcmp(c->type, "PU") && c->os_index == (int32_t)o->os_index
+		       : o->type == HWLOC_OBJ_MACHINE && !strcmp(c->type, "Machine");
 }
 
 /* An object of an XML is a component's by its gp_index; one of the description below by its CPU. */
@@ -590,7 +623,8 @@ static void drop_old_infos(struct canvas *v, hwloc_obj_t o)
 /* Not by hwloc_get_next_child: that of hwloc 2.9 never ends where a MemCache is a child. */
 static void find_objects(struct canvas *v, hwloc_obj_t o)
 {
-	hwloc_obj_t first[] = { o->memory_first_child, o->first_child, o->io_first_child, o->misc_first_child };
+	hwloc_obj_t first[] = { o->memory_first_child, o->first_child, o->io_first_child,
+				o->misc_first_child };
 
 	drop_old_infos(v, o);
 	if (hwloc_obj_type_is_cache(o->type))
@@ -605,13 +639,16 @@ static void find_objects(struct canvas *v, hwloc_obj_t o)
 static void insert_missing(struct canvas *v, uint32_t c)
 {
 	const struct sp_component *is = &v->t->component[c];
-	hwloc_obj_t above = c && v->object[is->parent] ? v->object[is->parent] : hwloc_get_root_obj(v->hwloc);
+	hwloc_obj_t above =
+		c && v->object[is->parent] ? v->object[is->parent] : hwloc_get_root_obj(v->hwloc);
 	char name[sizeof(is->type) + sizeof(is->name) + 16];
 
 	if (is->os_index >= 0 && !*is->name)
-		snprintf(name, sizeof(name), "%.*s P#%d", (int)sizeof(is->type), is->type, is->os_index);
+		snprintf(name, sizeof(name), "%.*s P#%d", (int)sizeof(is->type), is->type,
+			 is->os_index);
 	else
-		snprintf(name, sizeof(name), "%.*s %.*s", (int)sizeof(is->type), is->type, (int)sizeof(is->name), is->name);
+		snprintf(name, sizeof(name), "%.*s %.*s", (int)sizeof(is->type), is->type,
+			 (int)sizeof(is->name), is->name);
 	v->object[c] = hwloc_topology_insert_misc_object(v->hwloc, above, name);
 }
 
@@ -679,7 +716,8 @@ static int set_stored(hwloc_topology_t hwloc, const struct sp_topo *t)
 		return -ENOMEM;
 	r = t->xml_bytes ? sp_topo_check_xml(text, &nobody) : 0;
 	if (!r)
-		r = t->xml_bytes ? hwloc_topology_set_xmlbuffer(hwloc, text, (int)t->xml_bytes + 1) : hwloc_topology_set_synthetic(hwloc, text);
+		r = t->xml_bytes ? hwloc_topology_set_xmlbuffer(hwloc, text, (int)t->xml_bytes + 1)
+				 : hwloc_topology_set_synthetic(hwloc, text);
 	free(text);
 	return r == -1 ? -EINVAL : r;
 }
@@ -698,7 +736,10 @@ static int write_xml(hwloc_topology_t hwloc, int fd)
 
 SP_TOPO_EXPORT int sp_topo_paint(const struct sp_topo *t, const struct sp_topo_painter *p, int fd)
 {
-	struct canvas v = { .t = t, .p = p, .by_gp = calloc(t->n + 1, sizeof(*v.by_gp)), .object = calloc(t->n + 1, sizeof(hwloc_obj_t)) };
+	struct canvas v = { .t = t,
+			    .p = p,
+			    .by_gp = calloc(t->n + 1, sizeof(*v.by_gp)),
+			    .object = calloc(t->n + 1, sizeof(hwloc_obj_t)) };
 	int r = !v.by_gp || !v.object || hwloc_topology_init(&v.hwloc) < 0 ? -ENOMEM : 0;
 
 	if (!r)

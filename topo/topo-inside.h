@@ -25,11 +25,13 @@ int sp_topo_refuse(const struct sp_topo_report *report, int error, const char *w
 /* A file's bytes and a NUL behind them, for sp_unmap(bytes + 1); 0 or -errno. */
 int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_topo_report *report);
 
-/* Whether hwloc may be shown this: 0 or -errno; -EOPNOTSUPP, and no line: hwloc 3 has written it. */
+/* Whether hwloc may be shown this: 0 or -errno; -EOPNOTSUPP, and no line: hwloc 3 has written
+ * it. */
 int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report);
 int sp_topo_check_synthetic(const char *text, const struct sp_topo_report *report);
 
-extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/base/pmus.h); a test has its own */
+extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/base/pmus.h); a
+					 * test has its own */
 
 /* A GPU of this machine. */
 struct sp_gpu {
@@ -40,10 +42,12 @@ struct sp_gpu {
 	char cpus[4096];		/* those near it, as the kernel's list; or "" */
 };
 
-/* The vendor whose GPU a PCI device of this class (0x0302) and vendor number is, or SP_VENDOR_NONE. */
+/* The vendor whose GPU a PCI device of this class (0x0302) and vendor number is, or
+ * SP_VENDOR_NONE. */
 enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor);
 
-/* This machine's GPUs in the order of their addresses; how many of the SP_TOPO_GPUS there is room for. */
+/* This machine's GPUs in the order of their addresses; how many of the SP_TOPO_GPUS there is room
+ * for. */
 int sp_topo_gpus(struct sp_gpu *gpu);
 
 extern const char *sp_topo_root;	/* the folder above /sys and /proc; a test has its own */

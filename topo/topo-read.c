@@ -26,7 +26,8 @@ static int refuse_errno(const struct sp_topo_report *report, int error)
 		return sp_topo_refuse(report, error, "too large for the memory there is");
 	}
 	if (report->bytes)
-		snprintf(report->why, report->bytes, "a file that cannot be read (error %d)", error);
+		snprintf(report->why, report->bytes, "a file that cannot be read (error %d)",
+			 error);
 	return -error;
 }
 

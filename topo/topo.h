@@ -33,20 +33,23 @@ void sp_topo_free(struct sp_topo *t);
 /* An object of hwloc's while it is painted: what is added to it. Texts are copied. */
 struct sp_topo_object {
 	void (*info)(struct sp_topo_object *o, const char *name, const char *value);
-	/* In lstopo's picture: of a cache behind its type, of others in a box of that lstopoStyle. */
+	/* In lstopo's picture: of a cache behind its type, of others in a box of that
+	 * lstopoStyle. */
 	void (*label)(struct sp_topo_object *o, const char *text, const char *style);
 };
 
 struct sp_topo_painter {
 	void *arg;
 	void (*paint)(void *arg, uint32_t component, struct sp_topo_object *o);
-	/* Does this info of any object go, since an earlier dump left it there, or a new one comes? */
+	/* Does this info of any object go, since an earlier dump left it there, or a new one
+	 * comes? */
 	bool (*is_old)(void *arg, const char *name, const char *value);
 };
 
-/* t's XML, or, where it has none, its CPUs alone, with what is painted on each component, as hwloc's XML to fd. A
- * component that the XML lacks becomes a Misc object. hwloc may crash on a stranger's XML: to be called in a child of the
- * command. 0 or -errno; -EINVAL: hwloc refuses the XML. */
+/* t's XML, or, where it has none, its CPUs alone, with what is painted on each component, as
+ * hwloc's XML to fd. A component that the XML lacks becomes a Misc object. hwloc may crash on a
+ * stranger's XML: to be called in a child of the command. 0 or -errno; -EINVAL: hwloc refuses the
+ * XML. */
 int sp_topo_paint(const struct sp_topo *t, const struct sp_topo_painter *p, int fd);
 
 #endif

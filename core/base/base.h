@@ -22,10 +22,11 @@
  * call goes and returns to, so that each costs some 5 ns there. */
 #define SP_HOT_INLINE	static inline __attribute__((always_inline))
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
-/* A variable that each process writes at its start: in the page of .data, which the loader writes anyway, since each page more
- * costs a process that does not use PAPI two page faults. */
+/* A variable that each process writes at its start: in the page of .data, which the loader writes
+ * anyway, since each page more costs a process that does not use PAPI two page faults. */
 #define SP_AT_START	__attribute__((section(".data.start")))
-#define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the table of addresses */
+#define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the
+								 * table of addresses */
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))		/* two numbers, as qsort(3) asks */
 
@@ -41,7 +42,8 @@
  * sees the stores before this line before those after it. */
 #define sp_order()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* What only this thread and its handlers write, in one step where the processor has one.  Another thread may look. */
+/* What only this thread and its handlers write, in one step where the processor has one.  Another
+ * thread may look. */
 #ifdef __SANITIZE_THREAD__
 #define load_plain(p)	load_relaxed(p)
 #define increment_own(p)	sp_add((p), 1)

@@ -9,39 +9,70 @@
 
 #define PREFIX	"SSPAPI_"
 
-#define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }, false
-#define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }, false
-#define WORD(field, ...) SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }, false
+#define TEXT(field) \
+	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, \
+		{ NULL }, false
+#define NUMBER(field, least, most) \
+	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }, false
+#define WORD(field, ...) \
+	SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }, false
 
 /* One that a privileged process may use: it can only make us do less. */
 #define OFF(field)	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, 0, 1, { NULL }, true
 
-/* Where a rank's dump goes that nobody named.  A job of a thousand ranks leaves one folder of a thousand stores,
- * and not two thousand files among the user's own. */
+/* Where a rank's dump goes that nobody named.  A job of a thousand ranks leaves one folder of a
+ * thousand stores, and not two thousand files among the user's own. */
 const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
-	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error; not set, a rank's goes to sspapi.%e.%j.%s/%r.sspapi", TEXT(output) },
-	{ "SSPAPI_FORMAT", SP_FORMAT_NAMES(","), "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
-	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; of the others nothing is", TEXT(ranks) },
-	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept, with its time and CPU", WORD(readings, "temporary", "permanent") },
-	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept of a thread's event set", NUMBER(readings_max, 0, 1000000000000) },
-	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
-	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most", "most descriptors that sspapi may hold for auto and exact", NUMBER(descriptors, 0, 1048576) },
-	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "what describes the machine, in place of the machine itself", TEXT(topology) },
-	{ "SSPAPI_CALLSITES", "auto, 0 to 64", "auto", "frames of call path kept for each interval; auto: one, and up to three callers of helpers", NUMBER(callsites, 0, 64) },
-	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
-	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now", TEXT(signal) },
-	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form", TEXT(color_by) },
-	{ "SSPAPI_DISABLE", "1", "0", "calls of PAPI are passed on, nothing is counted", OFF(disable) },
-	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted", NUMBER(verbose, 0, 2) },
+	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt",
+	  "where the dump goes; - is standard error; not set, a rank's goes to "
+	  "sspapi.%e.%j.%s/%r.sspapi",
+	  TEXT(output) },
+	{ "SSPAPI_FORMAT", SP_FORMAT_NAMES(","), "by the extension of SSPAPI_OUTPUT",
+	  "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank "
+	  "store",
+	  TEXT(format) },
+	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all",
+	  "the ranks that are counted; of the others nothing is", TEXT(ranks) },
+	{ "SSPAPI_READINGS", "temporary, permanent", "temporary",
+	  "whether each reading is kept, with its time and CPU",
+	  WORD(readings, "temporary", "permanent") },
+	{ "SSPAPI_READINGS_MAX", "a number", "1000000",
+	  "most readings kept of a thread's event set", NUMBER(readings_max, 0, 1000000000000) },
+	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto",
+	  "how counts between two readings are booked",
+	  WORD(attribution, "reading", "residency", "exact", "auto") },
+	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most",
+	  "most descriptors that sspapi may hold for auto and exact",
+	  NUMBER(descriptors, 0, 1048576) },
+	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine",
+	  "what describes the machine, in place of the machine itself", TEXT(topology) },
+	{ "SSPAPI_CALLSITES", "auto, 0 to 64", "auto",
+	  "frames of call path kept for each interval; auto: one, and up to three callers of "
+	  "helpers",
+	  NUMBER(callsites, 0, 64) },
+	{ "SSPAPI_LIVE", "1, 0 or a folder", "1",
+	  "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
+	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now",
+	  TEXT(signal) },
+	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form",
+	  TEXT(color_by) },
+	{ "SSPAPI_DISABLE", "1", "0", "calls of PAPI are passed on, nothing is counted",
+	  OFF(disable) },
+	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted",
+	  NUMBER(verbose, 0, 2) },
 };
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
 
-static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
-static const char *const local_size_variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE" };
+static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+				     "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
+static const char *const local_size_variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+						    "MV2_COMM_WORLD_LOCAL_SIZE",
+						    "SLURM_NTASKS_PER_NODE" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
-static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm has told it by both names */
+/* Slurm has told it by both names */
+static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };
 
 /* ---- the environment as it was ---------------------------------------- */
 
@@ -66,8 +97,8 @@ static const struct sp_conf_row *row_of_entry(const char *entry)
 	return NULL;
 }
 
-/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into names
- * of files: it may not. */
+/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into
+ * names of files: it may not. */
 static bool trusted(const char *entry)
 {
 	const struct sp_conf_row *row = row_of_entry(entry);
@@ -93,7 +124,8 @@ static bool wanted(const char *entry)
 		return trusted(entry);
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
-	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, local_size_variables, SP_COUNT(local_size_variables)) ||
+	return begins_as(entry, ranks, SP_COUNT(ranks)) ||
+	       begins_as(entry, local_size_variables, SP_COUNT(local_size_variables)) ||
 	       begins_as(entry, jobs, SP_COUNT(jobs)) || begins_as(entry, steps, SP_COUNT(steps));
 }
 
@@ -102,7 +134,8 @@ static void keep(const char *entry)
 	size_t n = strlen(entry) + 1;
 
 	if (captured_used + n + 1 > sizeof(captured))
-		return;			/* read as not set; a path this long cannot be used either */
+		return;			/* read as not set; a path this long cannot be used
+					 * either */
 	memcpy(captured + captured_used, entry, n);
 	captured_used += n;
 	captured[captured_used] = 0;
@@ -127,8 +160,9 @@ void sp_conf_capture(char **environment)
 	if (captured_used)		/* (else the page stays untouched) */
 		captured[captured_used = 0] = 0;
 	for (char **e = environment; e && *e; e++)
-		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' || (*e)[0] == 'L' ||
-		     (*e)[0] == 'J') && wanted(*e))
+		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' ||
+		     (*e)[0] == 'L' || (*e)[0] == 'J') &&
+		    wanted(*e))
 			keep(*e);
 	keep_quoted(environment);
 }
@@ -165,14 +199,15 @@ struct complaint {
 	void *arg;
 };
 
-static void complain(const struct complaint *to, const struct sp_conf_row *row, const char *value, const char *why,
-		     const char *instead)
+static void complain(const struct complaint *to, const struct sp_conf_row *row, const char *value,
+		     const char *why, const char *instead)
 {
 	char line[900], begin[81] = "";
 
 	strncpy(begin, value, sizeof(begin) - 1);
-	to->report_line(sp_text_f(line, sizeof(line), "%s: '%s%s' %s; using %s", row->name, begin, strlen(value) > 80 ? "..." : "", why, instead),
-		to->arg);
+	to->report_line(sp_text_f(line, sizeof(line), "%s: '%s%s' %s; using %s", row->name, begin,
+				  strlen(value) > 80 ? "..." : "", why, instead),
+			to->arg);
 }
 
 /* ---- names that are no variable's ------------------------------------------ */
@@ -194,15 +229,18 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 		row = oldest;
 		row[0] = i + 1;
 		for (unsigned k = 1; k <= n; k++) {
-			row[k] = sp_min(before[k - 1] + ((a[i] | 32) != (b[k - 1] | 32)), sp_min(before[k], row[k - 1]) + 1);
-			if (i && k > 1 && (a[i] | 32) == (b[k - 2] | 32) && (a[i - 1] | 32) == (b[k - 1] | 32))
+			row[k] = sp_min(before[k - 1] + ((a[i] | 32) != (b[k - 1] | 32)),
+					sp_min(before[k], row[k - 1]) + 1);
+			if (i && k > 1 && (a[i] | 32) == (b[k - 2] | 32) &&
+			    (a[i - 1] | 32) == (b[k - 1] | 32))
 				row[k] = sp_min(row[k], last[k - 2] + 1);
 		}
 	}
 	return row[n];
 }
 
-/* The variable that a name which is none may mean: what begins like it, or differs in few letters; NULL: none is near. */
+/* The variable that a name which is none may mean: what begins like it, or differs in few letters;
+ * NULL: none is near. */
 static const char *find_similar(const char *name)
 {
 	const char *found = NULL;
@@ -233,14 +271,19 @@ static void complain_unknown(const struct complaint *to)
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
 		meant = find_similar(name);
-		to->report_line(sp_text_f(line, sizeof(line), "%s: nothing reads this variable; %s%s%s", name, meant ? "do you mean " : "",
-				  meant ? meant : "sspapi env lists those that there are", meant ? "?" : ""), to->arg);
+		to->report_line(sp_text_f(line, sizeof(line),
+					  "%s: nothing reads this variable; %s%s%s", name,
+					  meant ? "do you mean " : "",
+					  meant ? meant : "sspapi env lists those that there are",
+					  meant ? "?" : ""),
+				to->arg);
 	}
 }
 
 /* ---- values of each kind ----------------------------------------------------- */
 
-static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const char *value,
+		      const struct complaint *to)
 {
 	long *at = (long *)((char *)c + row->at);
 	char why[128] = "is not one of ";
@@ -258,7 +301,8 @@ static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const ch
 		complain(to, row, value, why, row->fallback);
 }
 
-static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const char *value,
+			const struct complaint *to)
 {
 	long *at = (long *)((char *)c + row->at), v;
 	char why[96];
@@ -271,12 +315,15 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 		*at = -1;		/* a default in words is not a number yet */
 	if (!*value || strcmp(value, row->fallback) == 0)
 		return;
-	sp_text_f(why, sizeof(why), strncmp(row->values, "auto", 4) == 0 ? "is not auto, nor a number from %ld to %ld" :
-		  "is not a number from %ld to %ld", row->least, row->most);
+	sp_text_f(why, sizeof(why),
+		  strncmp(row->values, "auto", 4) == 0 ? "is not auto, nor a number from %ld to %ld"
+						       : "is not a number from %ld to %ld",
+		  row->least, row->most);
 	complain(to, row, value, why, row->fallback);
 }
 
-static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const char *value,
+		      const struct complaint *to)
 {
 	char *at = (char *)c + row->at;
 
@@ -298,7 +345,8 @@ static const char *usual_format(const struct sp_conf *c)
 }
 
 /* Each name of the list must be a form that there is; else none of it is used. */
-static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_format(struct sp_conf *c, const struct sp_conf_row *row,
+			 const struct complaint *to)
 {
 	for (const char *p = c->format; *p;) {
 		size_t n = strcspn(p, ",");
@@ -309,7 +357,8 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 
 			memcpy(bad, p, n);
 			bad[n] = 0;
-			complain(to, row, bad, "is not one of " SP_FORMAT_NAMES(", "), usual_format(c));
+			complain(to, row, bad, "is not one of " SP_FORMAT_NAMES(", "),
+				 usual_format(c));
 			c->format[0] = 0;
 			break;
 		}
@@ -320,9 +369,11 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 }
 
 /* A form that only the command makes: it makes it of the store that is written instead. */
-static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row,
+			      const struct complaint *to)
 {
-	const struct sp_format *by = sp_format_by_extension(c->output), *store = &sp_formats[SP_FORMAT_store];
+	const struct sp_format *by = sp_format_by_extension(c->output),
+			       *store = &sp_formats[SP_FORMAT_store];
 	static char given[sizeof(c->output)];	/* (read once, and stacks are small) */
 	char why[700];
 	size_t n;
@@ -335,18 +386,21 @@ static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row, 
 		return;
 	strcpy(c->output + n, store->extension);
 	strcpy(c->format, store->name);
-	sp_text_f(why, sizeof(why), "is made by the command: sspapi report -o %s %s", given, c->output);
+	sp_text_f(why, sizeof(why), "is made by the command: sspapi report -o %s %s", given,
+		  c->output);
 	complain(to, row, given, why, c->output);
 }
 
 /* A process that no launcher gave a rank is counted. */
-static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row,
+			const struct complaint *to)
 {
 	uint64_t least, most;
 	const char *p = c->ranks;
 
 	while (p && *p)
-		if ((p = sp_cpu_range(p, &least, &most)) != NULL && (most < least || strchr(c->ranks, '\n')))
+		if ((p = sp_cpu_range(p, &least, &most)) != NULL &&
+		    (most < least || strchr(c->ranks, '\n')))
 			p = NULL;
 	if (!p) {
 		complain(to, row, c->ranks, "is no list of ranks, as 0,64-67 is", row->fallback);
@@ -362,7 +416,9 @@ static void check_live(struct sp_conf *c, const struct sp_conf_row *row, const s
 	if (!*c->live)
 		strcpy(c->live, row->fallback);
 	if (strcmp(c->live, "0") != 0 && strcmp(c->live, "1") != 0 && !strchr(c->live, '/')) {
-		complain(to, row, c->live, "is not 0, 1 or the path of a folder (with a / in it: ./live)", row->fallback);
+		complain(to, row, c->live,
+			 "is not 0, 1 or the path of a folder (with a / in it: ./live)",
+			 row->fallback);
 		strcpy(c->live, row->fallback);
 	}
 }
@@ -371,13 +427,16 @@ static const struct {
 	const char *name;
 	int number;
 } signals[] = {
-	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "HUP", SIGHUP }, { "URG", SIGURG }, { "WINCH", SIGWINCH },
-	{ "IO", SIGIO }, { "PWR", SIGPWR }, { "ALRM", SIGALRM }, { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
+	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "HUP", SIGHUP }, { "URG", SIGURG },
+	{ "WINCH", SIGWINCH },
+	{ "IO", SIGIO }, { "PWR", SIGPWR }, { "ALRM", SIGALRM }, { "VTALRM", SIGVTALRM },
+	{ "PROF", SIGPROF },
 	{ "TERM", SIGTERM }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "CONT", SIGCONT },
 };
 #define SIGNALS "USR1, USR2, HUP, URG, WINCH, IO, PWR, ALRM, VTALRM, PROF, TERM, INT, QUIT, CONT"
 
-static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_signal(struct sp_conf *c, const struct sp_conf_row *row,
+			 const struct complaint *to)
 {
 	const char *name = strncmp(c->signal, "SIG", 3) == 0 ? c->signal + 3 : c->signal;
 
@@ -404,12 +463,16 @@ static bool is_dir(const char *path)
 static const char *wrong_output(const char *output)
 {
 	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
-		if (!p[1] || !strchr("pherjsq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
+		if (!p[1] || !strchr("pherjsq%", p[1]) ||
+		    (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
 			return "has a % that is none of %p %h %e %r %j %s %q{NAME} %%";
-	return *output && strcmp(output, "-") != 0 && is_dir(output) ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)" : NULL;
+	return *output && strcmp(output, "-") != 0 && is_dir(output)
+		       ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)"
+		       : NULL;
 }
 
-static void check_output(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+static void check_output(struct sp_conf *c, const struct sp_conf_row *row,
+			 const struct complaint *to)
 {
 	const char *wrong = wrong_output(c->output);
 
@@ -461,10 +524,15 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
 	if (sp_conf_privileged())
-		strcpy(c->live, "0");	/* who started the program could change what it works on, or leave it there */
+		strcpy(c->live, "0");	/* who started the program could change what it works on, or
+					 * leave it there */
 	if (*refused)
-		report_line(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
-			      "(set-user-ID, capabilities)", refused), arg);
+		report_line(sp_text_f(line, sizeof(line),
+				      "%s: not used, nor any other: this program has rights that "
+				      "who started it has not "
+				      "(set-user-ID, capabilities)",
+				      refused),
+			    arg);
 	else
 		complain_unknown(&to);
 }

@@ -24,7 +24,8 @@ struct sp_conf {
 	long readings_max, callsites, verbose, disable;
 	long descriptors;		/* -1: as sspapi thinks fit */
 	bool output_set;		/* by the user, not the default */
-	char ranks[256];		/* which are counted, as a list of CPUs is written; "" : all */
+	char ranks[256];		/* which are counted, as a list of CPUs is written; "" :
+					 * all */
 };
 
 struct sp_conf_row {
@@ -53,21 +54,23 @@ bool sp_conf_privileged(void);
 /* The value of a captured variable, or NULL. */
 const char *sp_conf_env(const char *name);
 
-/* What `sspapi run` leaves in the environment of the process that it becomes, if a line has promised a file of counts:
- * its pid.  No setting: nobody else writes it. */
+/* What `sspapi run` leaves in the environment of the process that it becomes, if a line has
+ * promised a file of counts: its pid.  No setting: nobody else writes it. */
 #define SP_PROMISED "_SSPAPI_PROMISED="
 
 /* Fills *c; calls say(line, arg) for each value that cannot be used (the line
  * says what, and what is used instead; no newline), and for each name that is no variable's. */
 void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void *arg), void *arg);
 
-/* Letters to put in, take out, change or swap with the next one to make one of the other, whatever their case; of longer names the first
- * `most` count, SP_CONF_EDITS at most. */
+/* Letters to put in, take out, change or swap with the next one to make one of the other, whatever
+ * their case; of longer names the first `most` count, SP_CONF_EDITS at most. */
 #define SP_CONF_EDITS 64u
 unsigned sp_conf_edits(const char *a, const char *b, unsigned most);
 
-/* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
+/* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL:
+ * none). */
 long sp_conf_rank(void);
-long sp_conf_local_ranks(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */
+long sp_conf_local_ranks(void);	/* on this node, itself one of them; 1: it is no rank; 0: not
+				 * known */
 const char *sp_conf_job(void);
 const char *sp_conf_step(void);

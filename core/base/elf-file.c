@@ -22,14 +22,16 @@
 
 static bool read_at(const struct sp_elf_file *f, void *to, uint64_t n, uint64_t at)
 {
-	return at <= f->size && n <= f->size - at && sp_sys(SYS_pread64, f->fd, to, n, at) == (long)n;
+	return at <= f->size && n <= f->size - at &&
+	       sp_sys(SYS_pread64, f->fd, to, n, at) == (long)n;
 }
 
 /* ---- headers ------------------------------------------------------------------ */
 
 static bool segment(const struct sp_elf_file *f, const ElfW(Ehdr) *e, uint32_t i, ElfW(Phdr) *h)
 {
-	return i < sp_min(e->e_phnum, HEADERS_MOST) && read_at(f, h, sizeof(*h), e->e_phoff + i * sizeof(*h));
+	return i < sp_min(e->e_phnum, HEADERS_MOST) &&
+	       read_at(f, h, sizeof(*h), e->e_phoff + i * sizeof(*h));
 }
 
 /* Where this address of the loaded object stands in the file; 0: nowhere. */
@@ -48,7 +50,10 @@ static void read_dynamic(struct sp_elf_file *f, const ElfW(Ehdr) *e, const ElfW(
 	uint64_t entries = sp_min(at->p_filesz / sizeof(ElfW(Dyn)), DYNAMIC_MOST), strings = 0;
 	ElfW(Dyn) d;
 
-	for (uint64_t i = 0; i < entries && read_at(f, &d, sizeof(d), at->p_offset + i * sizeof(d)) && d.d_tag != DT_NULL; i++) {
+	for (uint64_t i = 0;
+	     i < entries && read_at(f, &d, sizeof(d), at->p_offset + i * sizeof(d)) &&
+	     d.d_tag != DT_NULL;
+	     i++) {
 		strings = d.d_tag == DT_STRTAB ? d.d_un.d_ptr : strings;
 		f->strings_size = d.d_tag == DT_STRSZ ? d.d_un.d_val : f->strings_size;
 		f->audited |= d.d_tag == DT_AUDIT || d.d_tag == DT_DEPAUDIT;
@@ -108,7 +113,8 @@ static int read_headers(struct sp_elf_file *f)
 
 	if (!read_at(f, &e, sizeof(e), 0) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
 		return -ENOEXEC;
-	f->foreign = e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) || e.e_machine != MACHINE;
+	f->foreign = e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+		     e.e_machine != MACHINE;
 	if (f->foreign)
 		return 0;
 	if (e.e_phentsize != sizeof(h))
@@ -122,7 +128,9 @@ static int read_headers(struct sp_elf_file *f)
 			read_dynamic(f, &e, &h);
 	}
 	f->sections_at = e.e_shoff;
-	f->n_sections = e.e_shentsize == sizeof(ElfW(Shdr)) ? (uint32_t)sp_min(e.e_shnum, SECTIONS_MOST) : 0;
+	f->n_sections = e.e_shentsize == sizeof(ElfW(Shdr))
+				? (uint32_t)sp_min(e.e_shnum, SECTIONS_MOST)
+				: 0;
 	return 0;
 }
 
@@ -132,7 +140,8 @@ int sp_elf_file_open(struct sp_elf_file *f, const char *path)
 	int r;
 
 	memset(f, 0, sizeof(*f));
-	f->fd = (int)sp_sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	f->fd = (int)sp_sys(SYS_openat, AT_FDCWD, path,
+			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (f->fd < 0)
 		return f->fd;
 	r = (int)sp_sys(SYS_newfstatat, f->fd, "", &s, AT_EMPTY_PATH);
@@ -154,7 +163,8 @@ void sp_elf_file_close(struct sp_elf_file *f)
 /* ---- bytes ---------------------------------------------------------------------- */
 
 /* Where n bytes stand first between these places in the file; UINT64_MAX: nowhere. */
-static uint64_t find(const struct sp_elf_file *f, uint64_t at, uint64_t end, const char *bytes, size_t n)
+static uint64_t find(const struct sp_elf_file *f, uint64_t at, uint64_t end, const char *bytes,
+		     size_t n)
 {
 	char buffer[8192];
 	long got = 1;
@@ -203,20 +213,25 @@ static bool section(const struct sp_elf_file *f, uint32_t i, ElfW(Shdr) *s)
 }
 
 /* Each symbol of the tables of a type, with the section of its name, until one returns true. */
-static bool each_symbol(const struct sp_elf_file *f, uint32_t type, bool (*each)(const ElfW(Sym) *s, const ElfW(Shdr) *strings, void *arg), void *arg)
+static bool each_symbol(const struct sp_elf_file *f, uint32_t type,
+			bool (*each)(const ElfW(Sym) * s, const ElfW(Shdr) * strings, void *arg),
+			void *arg)
 {
 	ElfW(Sym) symbol[AT_ONCE];
 	ElfW(Shdr) t, strings;
 
 	for (uint32_t i = 0; section(f, i, &t); i++) {
-		uint64_t n = t.sh_entsize == sizeof(ElfW(Sym)) ? sp_min(t.sh_size / sizeof(ElfW(Sym)), SYMBOLS_MOST) : 0;
+		uint64_t n = t.sh_entsize == sizeof(ElfW(Sym))
+				     ? sp_min(t.sh_size / sizeof(ElfW(Sym)), SYMBOLS_MOST)
+				     : 0;
 
 		if (t.sh_type != type || !section(f, t.sh_link, &strings))
 			continue;
 		for (uint64_t from = 0; from < n; from += AT_ONCE) {
 			uint64_t some = sp_min(n - from, AT_ONCE);
 
-			if (!read_at(f, symbol, some * sizeof(*symbol), t.sh_offset + from * sizeof(*symbol)))
+			if (!read_at(f, symbol, some * sizeof(*symbol),
+				     t.sh_offset + from * sizeof(*symbol)))
 				break;
 			for (uint64_t k = 0; k < some; k++)
 				if (each(&symbol[k], &strings, arg))
@@ -236,11 +251,15 @@ struct defined {
 
 static void find_name(struct defined *d, const ElfW(Shdr) *strings)
 {
-	uint64_t at = strings->sh_offset, end = at <= d->f->size ? at + sp_min(strings->sh_size, d->f->size - at) : at;
+	uint64_t at = strings->sh_offset,
+		 end = at <= d->f->size ? at + sp_min(strings->sh_size, d->f->size - at) : at;
 
 	d->of = at;
 	for (unsigned i = 0; i < SP_COUNT(d->at); i++) {
-		d->at[i] = at == UINT64_MAX ? at : find(d->f, at, sp_min(end, strings->sh_offset + SCAN_MOST), d->name, strlen(d->name) + 1);
+		d->at[i] = at == UINT64_MAX
+				   ? at
+				   : find(d->f, at, sp_min(end, strings->sh_offset + SCAN_MOST),
+					  d->name, strlen(d->name) + 1);
 		at = d->at[i] == UINT64_MAX ? UINT64_MAX : d->at[i] + 1;
 	}
 }
@@ -261,7 +280,8 @@ bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name)
 {
 	struct defined d = { .f = f, .name = name };
 
-	return each_symbol(f, SHT_SYMTAB, is_defined, &d) || each_symbol(f, SHT_DYNSYM, is_defined, &d);
+	return each_symbol(f, SHT_SYMTAB, is_defined, &d) ||
+	       each_symbol(f, SHT_DYNSYM, is_defined, &d);
 }
 
 bool sp_elf_file_has_symbols(const struct sp_elf_file *f)
@@ -318,14 +338,17 @@ static bool name_those(const ElfW(Sym) *s, const ElfW(Shdr) *strings, void *arg)
 	unsigned type = s->st_info & 15;
 	char name[SP_ELF_NAME] = "";
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s->st_shndx == SHN_UNDEF || s->st_name >= strings->sh_size)
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s->st_shndx == SHN_UNDEF ||
+	    s->st_name >= strings->sh_size)
 		return false;
-	for (uint32_t i = from(all, s->st_value); i < all->n && all->want[i].offset - s->st_value < s->st_size; i++) {
+	for (uint32_t i = from(all, s->st_value);
+	     i < all->n && all->want[i].offset - s->st_value < s->st_size; i++) {
 		uint64_t n = sp_min(strings->sh_size - s->st_name, sizeof(name));
 
 		if (all->want[i].found)
 			continue;
-		if (!*name && (!read_at(all->f, name, n, strings->sh_offset + s->st_name) || !*name || strnlen(name, n) == n))
+		if (!*name && (!read_at(all->f, name, n, strings->sh_offset + s->st_name) ||
+			       !*name || strnlen(name, n) == n))
 			return false;
 		all->want[i].found = true;
 		all->found(&all->want[i], name);

@@ -1,7 +1,7 @@
 /* elf-file.h: an ELF file on disk: its dynamic section, symbols and build id.
  *
- * For the command, and for the end of a process: by read and in bounded memory, without malloc, loader
- * or lock.  Nothing in the file is trusted.
+ * For the command, and for the end of a process: by read and in bounded memory, without malloc,
+ * loader or lock.  Nothing in the file is trusted.
  */
 #pragma once
 

@@ -14,7 +14,8 @@
 #define GLOB_DAT UINT32_MAX
 #endif
 
-bool sp_elf_slots(uintptr_t base, const ElfW(Dyn) *dynamic, bool (*each)(uintptr_t at, const char *name, bool in_plt, void *arg), void *arg)
+bool sp_elf_slots(uintptr_t base, const ElfW(Dyn) * dynamic,
+		  bool (*each)(uintptr_t at, const char *name, bool in_plt, void *arg), void *arg)
 {
 	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */
 	const ElfW(Sym) *symbols = NULL;
@@ -39,7 +40,8 @@ bool sp_elf_slots(uintptr_t base, const ElfW(Dyn) *dynamic, bool (*each)(uintptr
 			uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
 
 			if ((type == JUMP_SLOT || type == GLOB_DAT) &&
-			    each(base + r->r_offset, strings + symbols[ELF64_R_SYM(r->r_info)].st_name, t == 0, arg))
+			    each(base + r->r_offset,
+				 strings + symbols[ELF64_R_SYM(r->r_info)].st_name, t == 0, arg))
 				return true;
 		}
 	return false;

@@ -1,7 +1,8 @@
 /* format.c: a form by its name, and by the extension of a file's name; see format.h. */
 #include "format.h"
 
-#define OURS(name, extension, can, with) { SP_FORMAT_ROW(name, extension, (can) | SP_CAN_IN_PROCESS) },
+#define OURS(name, extension, can, with) \
+	{ SP_FORMAT_ROW(name, extension, (can) | SP_CAN_IN_PROCESS) },
 #define PAGE(name, extension, can, with) { SP_FORMAT_ROW(name, extension, can) },
 
 const struct sp_format sp_formats[] = { SP_FORMATS(OURS, OURS, PAGE, ) };
@@ -10,7 +11,8 @@ const unsigned sp_n_formats = SP_COUNT(sp_formats);
 const struct sp_format *sp_format_by_name(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < sp_n_formats; i++)
-		if (strlen(sp_formats[i].name) == length && !memcmp(sp_formats[i].name, name, length))
+		if (strlen(sp_formats[i].name) == length &&
+		    !memcmp(sp_formats[i].name, name, length))
 			return &sp_formats[i];
 	return NULL;
 }

@@ -12,7 +12,8 @@ static struct __user_cap_header_struct own_thread(void)
 	return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
 }
 
-/* The two raw calls are the thread's; libc's would be all threads'.  They never say that they failed. */
+/* The two raw calls are the thread's; libc's would be all threads'.  They never say that they
+ * failed. */
 static bool files_as(long user, long group)
 {
 	(void)sp_sys(SYS_setfsgid, group);

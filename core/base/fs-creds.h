@@ -16,7 +16,7 @@ struct sp_fs_creds {
 };
 
 /* Between the two the calling thread, and no other, makes and opens files as the real user; all its
- * signals are blocked, since a handler of the application's would be without rights.  Nothing is done
- * where the process has no rights of its own.  0, or -errno: nothing has changed. */
+ * signals are blocked, since a handler of the application's would be without rights.  Nothing is
+ * done where the process has no rights of its own.  0, or -errno: nothing has changed. */
 int sp_fs_creds_drop(struct sp_fs_creds *r);
 void sp_fs_creds_restore(struct sp_fs_creds *r);

@@ -54,8 +54,8 @@ void sp_lock_give(struct sp_lock *l, const struct sp_lock_state *h)
 
 #define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
 
-/* A terminal that stops who writes from the background (stty tostop) lets those pass who have SIGTTOU blocked: it sends them
- * none. */
+/* A terminal that stops who writes from the background (stty tostop) lets those pass who have
+ * SIGTTOU blocked: it sends them none. */
 void sp_quiet_begin(struct sp_quiet *q)
 {
 	uint64_t set = WRITE_SIGNALS | (uint64_t)1 << (SIGTTOU - 1);
@@ -79,7 +79,8 @@ void sp_quiet_end(const struct sp_quiet *q)
 
 /* A handler's frames are at least so far below what it interrupted: the kernel puts
  * the registers between.  Calls of one function differ by less, mostly. */
-#ifdef __SANITIZE_THREAD__	/* libtsan calls handlers itself, later: nothing of the kernel's is between */
+#ifdef __SANITIZE_THREAD__	/* libtsan calls handlers itself, later: nothing of the kernel's is
+				 * between */
 #define SIGNAL_FRAME 64u
 #else
 #define SIGNAL_FRAME 512u

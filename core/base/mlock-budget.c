@@ -21,7 +21,8 @@ static uint64_t each_cpu(void)
 
 uint32_t sp_mlock_budget_share(void)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), ranks = (uint64_t)sp_conf_local_ranks(), bytes;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), ranks = (uint64_t)sp_conf_local_ranks(),
+		 bytes;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct rlimit r = { 0 };
 

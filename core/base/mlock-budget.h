@@ -1,7 +1,7 @@
 /* mlock-budget.h: what this process may lock in memory by events of the kernel's.
  *
- * Locked pages are the user's: what one process takes, the next one lacks, be it for PAPI's own pages and
- * sampling buffers, for perf's or for io_uring's.
+ * Locked pages are the user's: what one process takes, the next one lacks, be it for PAPI's own
+ * pages and sampling buffers, for perf's or for io_uring's.
  */
 #pragma once
 

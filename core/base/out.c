@@ -82,12 +82,15 @@ static void flush(struct sp_out *o)
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
 {
-	*o = (struct sp_out){ .fd = fd, .buffer = buffer, .size = size, .patience = SP_OUT_PATIENCE, .again = -1 };
+	*o = (struct sp_out){
+		.fd = fd, .buffer = buffer, .size = size, .patience = SP_OUT_PATIENCE, .again = -1
+	};
 }
 
-/* Non-blocking it would be for all who have fd, so it is opened once more; but not the master of a pseudo-terminal, which
- * would be another's.  Where that is refused, too (the terminal of who called su; no /proc), it is asked before each piece
- * that surely goes if there is room: of a pipe the kernel says so for PIPE_BUF bytes, of a terminal for one. */
+/* Non-blocking it would be for all who have fd, so it is opened once more; but not the master of a
+ * pseudo-terminal, which would be another's.  Where that is refused, too (the terminal of who
+ * called su; no /proc), it is asked before each piece that surely goes if there is room: of a pipe
+ * the kernel says so for PIPE_BUF bytes, of a terminal for one. */
 void sp_out_shared(struct sp_out *o, unsigned patience)
 {
 	char path[48] = "/proc/self/fd/";
@@ -98,7 +101,8 @@ void sp_out_shared(struct sp_out *o, unsigned patience)
 	if (sp_sys(SYS_newfstatat, o->fd, "", &s, AT_EMPTY_PATH) < 0)
 		return;
 	o->socket = S_ISSOCK(s.st_mode);
-	if (!S_ISFIFO(s.st_mode) && (!S_ISCHR(s.st_mode) || sp_sys(SYS_ioctl, o->fd, TIOCOUTQ, &n) < 0))
+	if (!S_ISFIFO(s.st_mode) &&
+	    (!S_ISCHR(s.st_mode) || sp_sys(SYS_ioctl, o->fd, TIOCOUTQ, &n) < 0))
 		return;
 	sp_format_u64(path + strlen(path), (uint64_t)o->fd);
 	if (sp_sys(SYS_ioctl, o->fd, TIOCGPTN, &n) < 0)
@@ -249,8 +253,9 @@ void sp_out_hex(struct sp_out *o, uint64_t v)
 
 /* ---- floating point ---------------------------------------------------- */
 
-/* The fewest digits that read back as this double (v > 0 and finite): v = 0.DIGITS * 10^*exponent; their number is returned.
- * strfromd(3) and strtod(3) take neither memory nor locks; both have the locale's decimal point, which is passed over. */
+/* The fewest digits that read back as this double (v > 0 and finite): v = 0.DIGITS * 10^*exponent;
+ * their number is returned. strfromd(3) and strtod(3) take neither memory nor locks; both have the
+ * locale's decimal point, which is passed over. */
 static unsigned shortest_digits(double v, char digits[20], int *exponent)
 {
 	char text[64], format[] = "%.00e";
@@ -349,7 +354,9 @@ void sp_out_double(struct sp_out *o, double v, int decimals)
 static unsigned utf8(const unsigned char *s, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 || s[0] > 0xf4 ? 0 : 2 + (s[0] >= 0xe0) + (s[0] >= 0xf0);
+	unsigned n = s[0] < 0x80		  ? 1
+		     : s[0] < 0xc2 || s[0] > 0xf4 ? 0
+						  : 2 + (s[0] >= 0xe0) + (s[0] >= 0xf0);
 
 	if (n <= 1) {
 		*cp = s[0];
@@ -371,8 +378,8 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
-	       (cp >= 0x2066 && cp <= 0x206f) || (cp >= 0x200e && cp <= 0x200f) || cp == 0x61c || cp == 0xfeff ||
-	       (cp & 0xfffe) == 0xfffe;
+	       (cp >= 0x2066 && cp <= 0x206f) || (cp >= 0x200e && cp <= 0x200f) || cp == 0x61c ||
+	       cp == 0xfeff || (cp & 0xfffe) == 0xfffe;
 }
 
 static void out_hex_bytes(struct sp_out *o, const unsigned char *s, unsigned n)
@@ -385,7 +392,8 @@ static void out_hex_bytes(struct sp_out *o, const unsigned char *s, unsigned n)
 }
 
 struct escapes {
-	const char *(*special)(unsigned char c);	/* what is written in its place; NULL: the character */
+	const char *(*special)(unsigned char c);	/* what is written in its place; NULL: the
+							 * character */
 	/* Of n bytes, which are a control character's (n 0: one, that is no UTF-8). */
 	void (*other)(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp);
 };

@@ -18,19 +18,25 @@ struct sp_out {
 	char *buffer;
 	size_t size, used;
 	uint64_t written;		/* bytes that went to fd */
-	unsigned patience;		/* seconds for who reads fd to make room; then it is -ETIMEDOUT */
-	int again;			/* sp_out_shared: fd opened once more, for us alone; -1: it is not */
-	size_t piece;			/* bytes that go at once, where there is room; 0: it says itself that there is none */
+	unsigned patience;		/* seconds for who reads fd to make room; then it is
+					 * -ETIMEDOUT */
+	int again;			/* sp_out_shared: fd opened once more, for us alone; -1: it
+					 * is not */
+	size_t piece;			/* bytes that go at once, where there is room; 0: it says
+					 * itself that there is none */
 	bool socket;
-	bool own;			/* the caller says: fd's file is ours alone, from its first byte on */
-	void (*grow)(struct sp_out *o, size_t n);	/* memory only: makes room for n bytes more; NULL: it has the size it has */
+	bool own;			/* the caller says: fd's file is ours alone, from its first
+					 * byte on */
+	void (*grow)(struct sp_out *o, size_t n);	/* memory only: makes room for n bytes more;
+							 * NULL: it has the size it has */
 };
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);
 int sp_out_finish(struct sp_out *o);	/* flush; 0 or -errno */
 
-/* fd is the program's, whose reader may stall: a pipe, a terminal or a socket keeps us no longer than `patience` seconds
- * for 64 KiB, 0: not at all; and stays blocking for the program.  After sp_out_init; sp_out_finish ends it. */
+/* fd is the program's, whose reader may stall: a pipe, a terminal or a socket keeps us no longer
+ * than `patience` seconds for 64 KiB, 0: not at all; and stays blocking for the program.  After
+ * sp_out_init; sp_out_finish ends it. */
 void sp_out_shared(struct sp_out *o, unsigned patience);
 
 void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
@@ -53,22 +59,26 @@ static inline bool sp_is_formula(char c)
 
 /* Text from a store or from the application, as a value of each format:
  * control characters never reach a terminal or break a line. */
-void sp_out_json(struct sp_out *o, const char *text);	/* with its quotes; bytes that are not UTF-8 as \ufffd */
-void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be; no formula */
+void sp_out_json(struct sp_out *o, const char *text);	/* with its quotes; bytes that are not UTF-8
+							 * as \ufffd */
+void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be; no
+							 * formula */
 void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
 
-/* By a format of printf's, a small part of it: %s (control characters escaped), %c, %d, %u, %x (with its 0x: %#x), %f
- * (%.3f; without decimals as few as tell it from others); l with integers; ' for 1,234,567, and a blank for nothing
- * where the number is below 0 (% d).  Text in JSON has its quotes, and what is not there (NULL, below 0) is null;
- * text in CSV is quoted where it must be. */
+/* By a format of printf's, a small part of it: %s (control characters escaped), %c, %d, %u, %x
+ * (with its 0x: %#x), %f (%.3f; without decimals as few as tell it from others); l with integers; '
+ * for 1,234,567, and a blank for nothing where the number is below 0 (% d).  Text in JSON has its
+ * quotes, and what is not there (NULL, below 0) is null; text in CSV is quoted where it must be. */
 void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_out_vf(struct sp_out *o, const char *format, va_list *list);
 void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
-const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);	/* into buf, closed */
+/* into buf, closed */
+const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);
 #define SP_MANY(n)	((n) == 1 ? "" : "s")
 
-bool sp_path_f(char *path, size_t room, const char *format, ...) SP_PRINTF(3, 4); /* texts as they are; false: no room, path is cut */
+/* texts as they are; false: no room, path is cut */
+bool sp_path_f(char *path, size_t room, const char *format, ...) SP_PRINTF(3, 4);
 
 /* Text into a buffer; what does not fit is left out. */
 void sp_memory_init(struct sp_out *o, char *buf, size_t size);

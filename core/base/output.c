@@ -8,7 +8,8 @@
 
 #define MOST_SUFFIXES 10000
 
-static char write_buffer[65536];	/* one dump at a time: enter() in preload/lifecycle/exit.c */
+static char write_buffer[65536];	/* one dump at a time: enter() in
+					 * preload/lifecycle/exit.c */
 
 /* ---- names ------------------------------------------------------------ */
 
@@ -78,7 +79,8 @@ static size_t stem(const char *path)
 	return strlen(path) - (format ? strlen(format->extension) : 0);
 }
 
-int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_format_writer *writer)
+int sp_output_name_for(char *to, size_t room, const char *path,
+		       const struct sp_format_writer *writer)
 {
 	size_t n = stem(path);
 
@@ -89,7 +91,8 @@ int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_
 	return 0;
 }
 
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i)
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who,
+			unsigned i)
 {
 	size_t n = stem(path);
 	char number[32];
@@ -113,7 +116,8 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 }
 
 /* A name beside path that nobody else uses: /folder/.base.PID.what */
-static int make_temporary_name(char *to, size_t room, const char *path, const struct sp_who *who, const char *what, unsigned i)
+static int make_temporary_name(char *to, size_t room, const char *path, const struct sp_who *who,
+			       const char *what, unsigned i)
 {
 	const char *base = strrchr(path, '/') + 1;
 	struct sp_out o;
@@ -143,7 +147,8 @@ static const char *last_of(const char *path)
 
 static int open_in(int dir, const char *path, int flags, int mode)
 {
-	return (int)sp_sys_whole(SYS_openat, dir, last_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	return (int)sp_sys_whole(SYS_openat, dir, last_of(path), flags | O_NOFOLLOW | O_CLOEXEC,
+				 mode);
 }
 
 static void remove_in(int dir, const char *path)
@@ -151,7 +156,8 @@ static void remove_in(int dir, const char *path)
 	(void)sp_sys(SYS_unlinkat, dir, last_of(path), 0);
 }
 
-int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer, const struct sp_selection *s)
+int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
+		       const struct sp_selection *s)
 {
 	struct sp_out o;
 
@@ -165,19 +171,21 @@ int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer, 
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
  * replaced.  Appending: behind it may be a file that the application writes.  It stays
  * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
-static int write_special(const char *path, const struct sp_format_writer *writer, const struct sp_selection *s)
+static int write_special(const char *path, const struct sp_format_writer *writer,
+			 const struct sp_selection *s)
 {
 	int fd = sp_safe_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
 
 	if (fd < 0)
-		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
+		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for
+					 * ever), no terminal, a socket */
 	r = sp_output_write_fd(fd, false, writer, s);
 	sp_close(fd);
 	return r;
 }
 
-/* Who wrote a file, in what its time of access has below the second: the pid, and where that holds (238 is
- * what a second has room for). */
+/* Who wrote a file, in what its time of access has below the second: the pid, and where that holds
+ * (238 is what a second has room for). */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
 static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
 {
@@ -220,8 +228,9 @@ static int close_written(int fd, int r)
 	return r == 0 && closed < 0 && closed != -EINTR ? (int)closed : r;
 }
 
-static int write_temporary(int dir, char *temp, size_t room, const char *path, const struct sp_who *who,
-			   const struct sp_format_writer *writer, const struct sp_selection *s)
+static int write_temporary(int dir, char *temp, size_t room, const char *path,
+			   const struct sp_who *who, const struct sp_format_writer *writer,
+			   const struct sp_selection *s)
 {
 	int fd = -EEXIST, r;
 
@@ -254,13 +263,16 @@ static struct identity identify(int dir, const char *path)
 	struct identity id = { 0 };
 	struct stat s;
 
-	if (sp_sys(SYS_newfstatat, dir, dir == AT_FDCWD ? path : last_of(path), &s, AT_SYMLINK_NOFOLLOW) < 0)
+	if (sp_sys(SYS_newfstatat, dir, dir == AT_FDCWD ? path : last_of(path), &s,
+		   AT_SYMLINK_NOFOLLOW) < 0)
 		return id;
 	id.there = true;
 	id.dev = s.st_dev;
 	id.ino = s.st_ino;
 	id.regular = S_ISREG(s.st_mode);
-	id.writer = s.st_atim.tv_sec == s.st_mtim.tv_sec + ACCESS_AHEAD ? (uint32_t)s.st_atim.tv_nsec : 0;
+	id.writer = s.st_atim.tv_sec == s.st_mtim.tv_sec + ACCESS_AHEAD
+			    ? (uint32_t)s.st_atim.tv_nsec
+			    : 0;
 	id.mtime_ns = (uint64_t)s.st_mtim.tv_sec * 1000000000u + (uint64_t)s.st_mtim.tv_nsec;
 	return id;
 }
@@ -292,8 +304,8 @@ static bool same_file(const struct identity *a, const struct identity *b)
 	return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads it just
- * then sees a part. */
+/* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads
+ * it just then sees a part. */
 static int copy(int dir, const char *temp, const char *name, struct identity *id)
 {
 	int from = open_in(dir, temp, O_RDONLY, 0), to = from;
@@ -308,7 +320,8 @@ static int copy(int dir, const char *temp, const char *name, struct identity *id
 	if (r >= 0)
 		r = to = open_in(dir, name, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0777);
 	if (r >= 0) {
-		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 && r >= 0)
+		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 &&
+		       r >= 0)
 			r = sp_write_all(to, write_buffer, (size_t)n);
 		(void)sp_sys(SYS_utimensat, to, NULL, times, 0);
 		r = close_written(to, (int)(r < 0 ? r : n));
@@ -320,8 +333,8 @@ static int copy(int dir, const char *temp, const char *name, struct identity *id
 	return (int)r;
 }
 
-/* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or another
- * -errno.  (A server may have done it and its answer be lost: what is there tells.) */
+/* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or
+ * another -errno.  (A server may have done it and its answer be lost: what is there tells.) */
 static int take(int dir, const char *temp, const char *name, struct identity *id)
 {
 	const char *from = last_of(temp), *to = last_of(name);
@@ -352,8 +365,8 @@ int sp_output_take(int dir, const char *temp, const char *name)
 
 /* The file of an earlier run gives its name up: it is moved aside first, and put
  * back if it was not that file any more that we moved. */
-static int replace(int dir, const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
-		   struct identity *id)
+static int replace(int dir, const char *temp, const char *name, const struct identity *old,
+		   const struct sp_who *who, struct identity *id)
 {
 	char old_name[SP_CONF_PATH];
 	struct identity moved;
@@ -365,7 +378,8 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
 		return -EEXIST;
 	moved = identify(dir, old_name);
 	if (!same_file(&moved, old)) {
-		(void)take(dir, old_name, name, id);	/* where that fails it stays under the other name: not lost */
+		(void)take(dir, old_name, name, id);	/* where that fails it stays under the other
+							 * name: not lost */
 		return -EEXIST;
 	}
 	r = take(dir, temp, name, id);
@@ -373,11 +387,13 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
 	return r;
 }
 
-#define PID_DISTANCE	16384		/* fewer processes than these start in 10 ms; half of what pid_max has at least */
+#define PID_DISTANCE	16384		/* fewer processes than these start in 10 ms; half of what
+					 * pid_max has at least */
 
-/* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids tell: the
- * kernel gives them in order.  (One that we did not write is no process's of the run.) */
-static bool is_earlier(const struct identity *old, const struct sp_run *run, const struct sp_who *who, uint64_t own_start_ns)
+/* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids
+ * tell: the kernel gives them in order.  (One that we did not write is no process's of the run.) */
+static bool is_earlier(const struct identity *old, const struct sp_run *run,
+		       const struct sp_who *who, uint64_t own_start_ns)
 {
 	uint32_t own = writer_of(who);
 	int before = run->pid - (int)(old->writer % WRITER_PID);
@@ -388,11 +404,13 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run, con
 		return false;
 	if (!old->writer)
 		return run->pid == who->pid;
-	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
+	return old->writer / WRITER_PID == own / WRITER_PID && before &&
+	       (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
 }
 
 /* *id: what took the name. */
-static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
+static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path,
+			     const struct sp_who *who, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
@@ -407,7 +425,8 @@ static int replace_or_rename(struct sp_output *o, int dir, const char *temp, con
 			return r;
 		old = identify(dir, o->path);
 		if (mine(o, &old))
-			return (int)sp_sys_whole(SYS_renameat2, dir, last_of(temp), dir, last_of(o->path), 0);
+			return (int)sp_sys_whole(SYS_renameat2, dir, last_of(temp), dir,
+						 last_of(o->path), 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
 		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns))
@@ -419,8 +438,8 @@ static int replace_or_rename(struct sp_output *o, int dir, const char *temp, con
 	return -EEXIST;
 }
 
-static int write_in(struct sp_output *o, int dir, const char *path, const struct sp_who *who, const struct sp_format_writer *writer,
-		    const struct sp_selection *s)
+static int write_in(struct sp_output *o, int dir, const char *path, const struct sp_who *who,
+		    const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	char temp[SP_CONF_PATH];
 	struct identity id = identify(dir, path);
@@ -443,8 +462,8 @@ static int write_in(struct sp_output *o, int dir, const char *path, const struct
 	return 0;
 }
 
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_format_writer *writer,
-		    const struct sp_selection *s)
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who,
+		    const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	struct sp_parent_dir p;
 	int r;

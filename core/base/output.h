@@ -36,25 +36,31 @@ struct sp_output {
 };
 
 /* Writes one view of s to `path` (absolute).  0 or -errno; o->path says where. */
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_format_writer *writer,
-		    const struct sp_selection *s);
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who,
+		    const struct sp_format_writer *writer, const struct sp_selection *s);
 
-/* The same to an open descriptor, without waiting for ever (sp_out_shared); own: an empty file that is ours alone. */
-int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer, const struct sp_selection *s);
+/* The same to an open descriptor, without waiting for ever (sp_out_shared); own: an empty file that
+ * is ours alone. */
+int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
+		       const struct sp_selection *s);
 
 /* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
  * the extension. */
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who,
+			unsigned i);
 
-/* temp becomes name, over nothing, both in this folder (core/base/safe-open.h), whatever folder their paths name: 0, -EEXIST, or
- * another -errno. */
+/* temp becomes name, over nothing, both in this folder (core/base/safe-open.h), whatever folder
+ * their paths name: 0, -EEXIST, or another -errno. */
 int sp_output_take(int dir, const char *temp, const char *name);
 
-/* Did this process write the file, at this time or later?  (False, too, where the file system does not tell.) */
-bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns);
+/* Did this process write the file, at this time or later?  (False, too, where the file system does
+ * not tell.) */
+bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns,
+		     uint64_t since_ns);
 
 /* A device, a FIFO, a symbolic link: it is written to, whatever is written. */
 bool sp_output_is_special(const char *path);
 
 /* `path` with view's extension in place of one that is ours, or behind it. */
-int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_format_writer *writer);
+int sp_output_name_for(char *to, size_t room, const char *path,
+		       const struct sp_format_writer *writer);

@@ -8,7 +8,9 @@
 static long read_in(const char *dir, const char *name, const char *file, char *to, size_t n)
 {
 	char path[512];
-	long got = sp_path_f(path, sizeof(path), "%s/%s/%s", dir, name, file) ? sp_read_file(path, to, n) : -1;
+	long got = sp_path_f(path, sizeof(path), "%s/%s/%s", dir, name, file)
+			   ? sp_read_file(path, to, n)
+			   : -1;
 
 	if (got > 0)
 		to[strcspn(to, "\n")] = 0;
@@ -20,8 +22,10 @@ static bool read_pmu(const char *dir, const char *name, struct sp_core_pmu *p)
 	uint64_t type, same;
 	char text[32];
 
-	if (strlen(name) >= sizeof(p->name) || read_in(dir, name, "cpus", p->cpus, sizeof(p->cpus)) <= 0 ||
-	    read_in(dir, name, "type", text, sizeof(text)) <= 0 || !sp_cpu_range(text, &type, &same))
+	if (strlen(name) >= sizeof(p->name) ||
+	    read_in(dir, name, "cpus", p->cpus, sizeof(p->cpus)) <= 0 ||
+	    read_in(dir, name, "type", text, sizeof(text)) <= 0 ||
+	    !sp_cpu_range(text, &type, &same))
 		return false;
 	strcpy(p->name, name);
 	p->type = (uint32_t)type;

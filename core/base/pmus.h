@@ -1,7 +1,8 @@
 /* pmus.h: the PMUs of a machine's cores: one, or one for each kind of core.
  *
- * Each kind of core has a PMU of its own (Intel's cpu_core and cpu_atom, Arm's by the core's name), with the CPUs that it is on
- * in /sys/bus/event_source/devices/NAME/cpus.  Other PMUs (software, memory controllers) have no such list.
+ * Each kind of core has a PMU of its own (Intel's cpu_core and cpu_atom, Arm's by the core's name),
+ * with the CPUs that it is on in /sys/bus/event_source/devices/NAME/cpus.  Other PMUs (software,
+ * memory controllers) have no such list.
  */
 #pragma once
 

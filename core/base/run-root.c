@@ -21,8 +21,9 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 
 #define PROCESSOR 39u
 
-/* The fields of a stat line from the third one to the processor, counted from 1 as proc(5) does; of a letter 0. The second, the name in
- * parentheses, may hold anything, so counting starts behind the last one. */
+/* The fields of a stat line from the third one to the processor, counted from 1 as proc(5) does; of
+ * a letter 0. The second, the name in parentheses, may hold anything, so counting starts behind the
+ * last one. */
 static void find_fields(const char *after_name, uint64_t field[PROCESSOR + 1])
 {
 	const char *p = after_name;
@@ -66,7 +67,8 @@ struct mapping_query {
 	uint32_t major, minor, name_bytes, build_id_bytes;
 	uint64_t name, build_id;
 };
-#define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)	/* executable, at the address or behind it, of a file */
+#define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)	/* executable, at the address or behind it,
+							 * of a file */
 #define QUERY			_IOWR('f', 17, struct mapping_query)
 
 /* Asks for mapped code only, of which a process has a few pieces: a third of what reading
@@ -78,12 +80,16 @@ static int find_by_query(int fd)
 	long r;
 
 	for (uint64_t at = 0;; at = q.end) {
-		q = (struct mapping_query){ .size = sizeof(q), .flags = NEXT_CODE_OF_FILES, .address = at,
-					    .name = (uintptr_t)name, .name_bytes = sizeof(name) };
+		q = (struct mapping_query){ .size = sizeof(q),
+					    .flags = NEXT_CODE_OF_FILES,
+					    .address = at,
+					    .name = (uintptr_t)name,
+					    .name_bytes = sizeof(name) };
 		r = sp_sys(SYS_ioctl, fd, QUERY, &q);
 		if (r < 0)
 			return at && r == -ENOENT ? 0 : (int)r;
-		if (q.name_bytes && q.name_bytes <= sizeof(name) && memmem(name, q.name_bytes, LIBRARY, sizeof(LIBRARY) - 1))
+		if (q.name_bytes && q.name_bytes <= sizeof(name) &&
+		    memmem(name, q.name_bytes, LIBRARY, sizeof(LIBRARY) - 1))
 			return 1;
 		if (q.end <= at)
 			return -EINVAL;
@@ -145,7 +151,8 @@ struct sp_run sp_run_find(uint64_t own_ns)
 
 	if (!sp_process_stat(0, 0, &s))
 		return run;
-	/* Not own_ns: a program that this one's exec has ended may have had children, whose files are the run's. */
+	/* Not own_ns: a program that this one's exec has ended may have had children, whose files
+	 * are the run's. */
 	run.start_ns = epoch_of(s.start_ticks);
 	run.id = s.start_ticks << PID_BITS | (uint64_t)run.pid;
 	for (int i = 0, pid = s.ppid; i < MOST_ANCESTORS && pid > 0; i++, pid = s.ppid) {

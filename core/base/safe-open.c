@@ -10,7 +10,8 @@
 struct path_walk {
 	int dir;
 	unsigned links;
-	const char *left;		/* what is left to go: of the path as it was given, or, from the first link on, */
+	const char *left;		/* what is left to go: of the path as it was given, or, from
+					 * the first link on, */
 	char text[SP_CONF_PATH];	/* at the end of this */
 };
 
@@ -38,7 +39,8 @@ static int owner_of(int fd, mode_t *mode, uid_t *owner)
 	return (int)r;
 }
 
-/* Root's, too, where root has another number: in a user namespace it has that of the root directory. */
+/* Root's, too, where root has another number: in a user namespace it has that of the root
+ * directory. */
 static bool is_trusted(uid_t owner)
 {
 	struct stat root;
@@ -73,10 +75,12 @@ static int prepend_link(struct path_walk *w, int link)
 	return *w->left == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
 }
 
-/* 0: gone into, or its text is in front of what is left; 1: it is of /proc, and the last; -ENOTDIR: no link. */
+/* 0: gone into, or its text is in front of what is left; 1: it is of /proc, and the last; -ENOTDIR:
+ * no link. */
 static int follow(struct path_walk *w, const char *name)
 {
-	int fd = (int)sp_sys_whole(SYS_openat, w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), r = fd;
+	int fd = (int)sp_sys_whole(SYS_openat, w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0),
+	    r = fd;
 	mode_t mode;
 	uid_t owner;
 
@@ -173,7 +177,9 @@ void sp_parent_dir_close(struct sp_parent_dir *p)
 
 const char *sp_parent_dir_error(int error)
 {
-	return error == -ELOOP ? "a symbolic link of another user, here or on the way, or one that leads to itself" : NULL;
+	return error == -ELOOP ? "a symbolic link of another user, here or on the way, or one that "
+				 "leads to itself"
+			       : NULL;
 }
 
 int sp_safe_open_special(const char *path, int flags)
@@ -185,7 +191,8 @@ int sp_safe_open_special(const char *path, int flags)
 
 	if (r < 0)
 		return r;
-	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name, flags | O_CLOEXEC | (p.follow ? 0 : O_NOFOLLOW), 0);
+	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name,
+			       flags | O_CLOEXEC | (p.follow ? 0 : O_NOFOLLOW), 0);
 	r = fd < 0 ? fd : owner_of(fd, &mode, &owner);
 	if (r >= 0 && !p.follow && S_ISFIFO(mode) && !is_trusted(owner) &&
 	    (owner_of(p.fd, &dir_mode, &dir_owner) < 0 || dir_owner != owner))

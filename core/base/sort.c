@@ -1,7 +1,8 @@
 /* sort.c: Shell's sort; see sort.h. */
 #include "sort.h"
 
-void sp_sort(uint32_t *order, uint32_t n, bool (*before)(const void *of, uint32_t a, uint32_t b), const void *of)
+void sp_sort(uint32_t *order, uint32_t n, bool (*before)(const void *of, uint32_t a, uint32_t b),
+	     const void *of)
 {
 	uint32_t gap = 1;
 

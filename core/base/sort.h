@@ -4,4 +4,5 @@
 #include "base.h"
 
 /* before(of, a, b): does row a stand before row b?  An order in which no two are alike. */
-void sp_sort(uint32_t *order, uint32_t n, bool (*before)(const void *of, uint32_t a, uint32_t b), const void *of);
+void sp_sort(uint32_t *order, uint32_t n, bool (*before)(const void *of, uint32_t a, uint32_t b),
+	     const void *of);

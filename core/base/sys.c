@@ -41,7 +41,8 @@ long sp_read_file(const char *path, char *buffer, size_t n)
 	return (long)got;
 }
 
-#define MAP_BASE	(64ul << 30)		/* in no processor's way: beyond a program at fixed addresses, below what Linux maps */
+#define MAP_BASE	(64ul << 30)		/* in no processor's way: beyond a program at fixed
+						 * addresses, below what Linux maps */
 
 static uintptr_t map_base;		/* 0: not apart */
 
@@ -55,7 +56,10 @@ void sp_map_set_base(void)
 
 void *sp_map_hint(size_t bytes)
 {
-	return load_relaxed(&map_base) ? (void *)__atomic_fetch_add(&map_base, sp_align(bytes, 1u << 21), __ATOMIC_RELAXED) : NULL;
+	return load_relaxed(&map_base)
+		       ? (void *)__atomic_fetch_add(&map_base, sp_align(bytes, 1u << 21),
+						    __ATOMIC_RELAXED)
+		       : NULL;
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -64,7 +68,8 @@ void *sp_map_hint(size_t bytes)
 
 void *sp_map(size_t bytes)
 {
-	void *p = mmap(sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -77,7 +82,8 @@ void sp_unmap(void *p, size_t bytes)
 #else
 void *sp_map(size_t bytes)
 {
-	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }

@@ -30,16 +30,20 @@
 #define SP_SYS_2(nr, a, b) syscall(nr, (long)(a), (long)(b))
 #define SP_SYS_3(nr, a, b, c) syscall(nr, (long)(a), (long)(b), (long)(c))
 #define SP_SYS_4(nr, a, b, c, d) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d))
-#define SP_SYS_5(nr, a, b, c, d, e) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
-#define SP_SYS_6(nr, a, b, c, d, e, f) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define SP_SYS_5(nr, a, b, c, d, e) \
+	syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
+#define SP_SYS_6(nr, a, b, c, d, e, f) \
+	syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SP_SYS_N(nr, a, b, c, d, e, f, call, ...) call
-#define sp_sys(...) ({ \
-	long sp_r_ = SP_SYS_N(__VA_ARGS__, SP_SYS_6, SP_SYS_5, SP_SYS_4, SP_SYS_3, SP_SYS_2, SP_SYS_1, SP_SYS_0, 0)(__VA_ARGS__); \
-	sp_r_ < 0 ? -(long)errno : sp_r_; \
-})
+#define sp_sys(...) \
+	({ \
+		long sp_r_ = SP_SYS_N(__VA_ARGS__, SP_SYS_6, SP_SYS_5, SP_SYS_4, SP_SYS_3, \
+				      SP_SYS_2, SP_SYS_1, SP_SYS_0, 0)(__VA_ARGS__); \
+		sp_r_ < 0 ? -(long)errno : sp_r_; \
+	})
 
-/* What stands in front of syscall(2), which has no prototype to follow: as libc's own it takes six words, whatever the call
- * needs. */
+/* What stands in front of syscall(2), which has no prototype to follow: as libc's own it takes six
+ * words, whatever the call needs. */
 #define SP_SIX_WORDS(to, last) \
 	do { \
 		va_list sp_ap_; \
@@ -75,8 +79,9 @@ int sp_write_all(int fd, const void *bytes, size_t n);
 /* Up to n bytes of a small file, with a NUL behind; how many, or -errno. */
 long sp_read_file(const char *path, char *buffer, size_t n);
 
-/* From now on what is mapped lies apart from what Linux maps by itself: in a child of fork libpapi unmaps its parent's buffers
- * of overflows, which the child never had, and whatever stands there now (seen: a part of the store, and a crash). */
+/* From now on what is mapped lies apart from what Linux maps by itself: in a child of fork libpapi
+ * unmaps its parent's buffers of overflows, which the child never had, and whatever stands there
+ * now (seen: a part of the store, and a crash). */
 void sp_map_set_base(void);
 void *sp_map_hint(size_t bytes);	/* for mmap; NULL: anywhere */
 

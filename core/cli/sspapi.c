@@ -28,8 +28,8 @@ static verb named(const char *name)
 	return NULL;
 }
 
-/* A file that is opened must not be taken for standard output or error, which were closed: what is written to them
- * goes nowhere.  The program of run and stat has them closed. */
+/* A file that is opened must not be taken for standard output or error, which were closed: what is
+ * written to them goes nowhere.  The program of run and stat has them closed. */
 static void reserve_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return sp_about(argv[1], false);
-	wants_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
+	wants_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		     strcmp(argv[1], "help") == 0;
 	if (wants_help && argc > 2 && named(argv[2]))
 		return sp_about(argv[2], true);
 	if (wants_help && argc == 2) {

@@ -13,8 +13,7 @@ static const struct sp_component_fact facts[] = {
 	{ "powercap*", SP_SCOPE_PACKAGE, SP_COUNTER, SP_KEEPS_ON_RESET,
 	  ":MAX_|:POWER_LIMIT|:TIME_WINDOW|:ENABLED|:NAME" },
 	{ "coretemp*", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, NULL },
-	{ "lmsensors", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET,
-	  "energy" },
+	{ "lmsensors", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, "energy" },
 	{ "emon", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, NULL },
 	{ "sensors_ppc", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, NULL },
 	{ "micpower", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, NULL },
@@ -26,7 +25,8 @@ static const struct sp_component_fact facts[] = {
 	{ "amd_smi", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET,
 	  "energy_co|energy_socket|correctable|deferred" },
 	{ "cuda", SP_SCOPE_DEVICE, SP_COUNTER, 0,
-	  ".pct|.ratio|.avg|.min|.max|.per_second|stat=avg|stat=min|stat=max|stat=pct|stat=ratio|_utilization|_efficiency|_throughput" },
+	  ".pct|.ratio|.avg|.min|.max|.per_second|stat=avg|stat=min|stat=max|stat=pct|stat=ratio|_"
+	  "utilization|_efficiency|_throughput" },
 	{ "rocm", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "rocp_sdk", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "intel_gpu", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
@@ -36,13 +36,14 @@ static const struct sp_component_fact facts[] = {
 	{ "lustre", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "mx", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "io", SP_SCOPE_PROCESS, SP_COUNTER, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, NULL },
-	{ "appio", SP_SCOPE_THREAD, SP_COUNTER, SP_KEEPS_ON_RESET, "_BLOCK_SIZE|STRIDE_SIZE|OPEN_FDS" },
+	{ "appio", SP_SCOPE_THREAD, SP_COUNTER, SP_KEEPS_ON_RESET,
+	  "_BLOCK_SIZE|STRIDE_SIZE|OPEN_FDS" },
 	{ "stealtime", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "topdown", SP_SCOPE_THREAD, SP_GAUGE, SP_KEEPS_ON_RESET, NULL },
-	{ "sde", SP_SCOPE_PROCESS, SP_COUNTER, 0, NULL },	/* of each event libsde knows more: sde.h */
+	{ "sde", SP_SCOPE_PROCESS, SP_COUNTER, 0, NULL }, /* of each event libsde knows more:
+								 * sde.h */
 	{ "pcp", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
-	{ "libmsr", SP_SCOPE_PACKAGE, SP_COUNTER, 0,
-	  "WATTS|POWER_LIMIT|PKG_ELAPSED|DELTA_ENERGY" },
+	{ "libmsr", SP_SCOPE_PACKAGE, SP_COUNTER, 0, "WATTS|POWER_LIMIT|PKG_ELAPSED|DELTA_ENERGY" },
 	{ "vmware", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET,
 	  "_LIMIT|_RESERVATION|_SHARES|:MEM_|HOST_CPU" },
 };

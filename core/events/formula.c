@@ -1,11 +1,13 @@
 /* formula.c: parses a formula, and says whether it adds up, and to what; see formula.h.
  *
- * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  To say whether a preset's values add up, the stack holds
- * not numbers but what is known of them: a constant, a sum of native counts times constants, or something else.  A
- * constant that is added to counts makes them something else: it would be booked again after each zeroing.
+ * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  To say whether a preset's values
+ * add up, the stack holds not numbers but what is known of them: a constant, a sum of native counts
+ * times constants, or something else.  A constant that is added to counts makes them something
+ * else: it would be booked again after each zeroing.
  *
- * PAPI cuts the result to a whole number, so that a division by a constant loses up to 1 of what the events counted, once
- * a value.  What is booked is what PAPI handed out: differences of cut values, which add up to the last of them.
+ * PAPI cuts the result to a whole number, so that a division by a constant loses up to 1 of what
+ * the events counted, once a value.  What is booked is what PAPI handed out: differences of cut
+ * values, which add up to the last of them.
  */
 #include <string.h>
 
@@ -16,7 +18,8 @@
 
 #define DIGITS_MOST 15u			/* PAPI's own limit */
 
-bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const char *w, uint32_t n, const char *more)
+bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const char *w,
+		      uint32_t n, const char *more)
 {
 	struct sp_out o;
 
@@ -66,7 +69,8 @@ static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, doubl
 		return true;
 	n = digits(f, end + 1);
 	if (!n || n > DIGITS_MOST)
-		return sp_formula_wrong(f, end, "1 to 15 digits go behind a decimal point", NULL, 0, "");
+		return sp_formula_wrong(f, end, "1 to 15 digits go behind a decimal point", NULL, 0,
+					"");
 	for (++*at; n--; ++*at) {
 		*number = *number * 10.0 + (f->text[*at] - '0');
 		scale *= 10.0;
@@ -82,11 +86,15 @@ static enum word read_term(struct sp_formula *f, uint32_t *at, struct sp_formula
 	double n;
 
 	if (!digits(f, *at))
-		return sp_formula_wrong(f, from, "a number goes behind N (N0 is the first event)", NULL, 0, ""), WORD_WRONG;
+		return sp_formula_wrong(f, from, "a number goes behind N (N0 is the first event)",
+					NULL, 0, ""),
+		       WORD_WRONG;
 	if (!read_number(f, at, false, &n))
 		return WORD_WRONG;
 	if (n >= SP_FORMULA_TERMS)
-		return sp_formula_wrong(f, from, "", f->text + from, *at - from, " is more than a definition has events (64)"), WORD_WRONG;
+		return sp_formula_wrong(f, from, "", f->text + from, *at - from,
+					" is more than a definition has events (64)"),
+		       WORD_WRONG;
 	*s = (struct sp_formula_step){ .op = SP_FORMULA_TERM, .term = (uint32_t)n };
 	if ((int32_t)n > f->highest) {
 		f->highest = (int32_t)n;
@@ -105,7 +113,8 @@ static enum word operator(char c, struct sp_formula_step *s)
 }
 
 /* The next word; *at goes behind it, *from is where it begins. */
-static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from, struct sp_formula_step *s)
+static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from,
+			   struct sp_formula_step *s)
 {
 	while (*at < f->n && (f->text[*at] == ' ' || f->text[*at] == '\t'))
 		++*at;
@@ -132,7 +141,8 @@ static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from, s
 		++*at;
 		return WORD_CLOSE;
 	}
-	sp_formula_wrong(f, *at, "", f->text + *at, 1, " is none of N0 N1 ..., numbers, # and + - * /");
+	sp_formula_wrong(f, *at, "", f->text + *at, 1,
+			 " is none of N0 N1 ..., numbers, # and + - * /");
 	return WORD_WRONG;
 }
 
@@ -158,18 +168,23 @@ bool sp_formula_postfix(struct sp_formula *f)
 		case WORD_END:
 			if (values == 1)
 				return true;
-			return sp_formula_wrong(f, from, values ? "more values than operators use" : "a formula of nothing", NULL, 0, "");
+			return sp_formula_wrong(f, from,
+						values ? "more values than operators use"
+						       : "a formula of nothing",
+						NULL, 0, "");
 		case WORD_VALUE:
 			values++;
 			break;
 		case WORD_OPERATOR:
 			if (values < 2)
-				return sp_formula_wrong(f, from, "", f->text + from, 1, " needs two values before it");
+				return sp_formula_wrong(f, from, "", f->text + from, 1,
+							" needs two values before it");
 			values--;
 			break;
 		case WORD_OPEN:
 		case WORD_CLOSE:
-			return sp_formula_wrong(f, from, "", f->text + from, 1, " does not belong into a postfix formula");
+			return sp_formula_wrong(f, from, "", f->text + from, 1,
+						" does not belong into a postfix formula");
 		case WORD_WRONG:
 			return false;
 		}
@@ -190,18 +205,21 @@ static int rank(enum sp_formula_op op)
 	return op == SP_FORMULA_MUL || op == SP_FORMULA_DIV ? 2 : 1;
 }
 
-/* Operators that go before one of this rank; those of the same rank do, but not PAPI's, which bind from the right. */
+/* Operators that go before one of this rank; those of the same rank do, but not PAPI's, which bind
+ * from the right. */
 static bool release(struct sp_formula *f, struct waiting *w, int least)
 {
 	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].op) >= least) {
 		w->n--;
-		if (!append_step(f, w->stack[w->n].at, &(struct sp_formula_step){ .op = w->stack[w->n].op }))
+		if (!append_step(f, w->stack[w->n].at,
+				 &(struct sp_formula_step){ .op = w->stack[w->n].op }))
 			return false;
 	}
 	return true;
 }
 
-static bool wait_for(struct sp_formula *f, struct waiting *w, enum sp_formula_op op, uint32_t at, bool open)
+static bool wait_for(struct sp_formula *f, struct waiting *w, enum sp_formula_op op, uint32_t at,
+		     bool open)
 {
 	if (w->n == SP_FORMULA_STEPS)
 		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
@@ -225,7 +243,8 @@ static bool end_of_infix(struct sp_formula *f, struct waiting *w)
 {
 	if (!release(f, w, 0))
 		return false;
-	return !w->n || sp_formula_wrong(f, w->stack[w->n - 1].at, "'(' is not closed", NULL, 0, "");
+	return !w->n ||
+	       sp_formula_wrong(f, w->stack[w->n - 1].at, "'(' is not closed", NULL, 0, "");
 }
 
 bool sp_formula_infix(struct sp_formula *f)
@@ -242,9 +261,11 @@ bool sp_formula_infix(struct sp_formula *f)
 		if (word == WORD_WRONG)
 			return false;
 		if (value_due && !begins)
-			return sp_formula_wrong(f, from, "an event or a number is missing here", NULL, 0, "");
+			return sp_formula_wrong(f, from, "an event or a number is missing here",
+						NULL, 0, "");
 		if (!value_due && begins)
-			return sp_formula_wrong(f, from, "an operator is missing before ", f->text + from, at - from, "");
+			return sp_formula_wrong(f, from, "an operator is missing before ",
+						f->text + from, at - from, "");
 		if (word == WORD_END)
 			return end_of_infix(f, &w);
 		if (word == WORD_VALUE && !append_step(f, from, &s))
@@ -253,7 +274,8 @@ bool sp_formula_infix(struct sp_formula *f)
 			return false;
 		if (word == WORD_CLOSE && !close_one(f, &w, from))
 			return false;
-		if (word == WORD_OPERATOR && (!release(f, &w, rank(s.op) + f->as_papi) || !wait_for(f, &w, s.op, from, false)))
+		if (word == WORD_OPERATOR && (!release(f, &w, rank(s.op) + f->as_papi) ||
+					      !wait_for(f, &w, s.op, from, false)))
 			return false;
 		value_due = word == WORD_OPEN || word == WORD_OPERATOR;
 	}
@@ -267,14 +289,20 @@ static bool is_infix(const char *p)
 	if (strchr(p, '('))
 		return true;
 	for (size_t i = 1; p[0] && p[i]; i++)
-		if (strchr("+-*/", p[i]) && p[i - 1] != '|' && p[i + 1] && p[i + 1] != '|' && !strchr("+-*/", p[i - 1]))
+		if (strchr("+-*/", p[i]) && p[i - 1] != '|' && p[i + 1] && p[i + 1] != '|' &&
+		    !strchr("+-*/", p[i - 1]))
 			return true;
 	return false;
 }
 
 static bool read_preset(struct sp_formula *f, const char *text, struct sp_formula_step step[WORDS])
 {
-	*f = (struct sp_formula){ .text = text, .n = (uint32_t)strlen(text), .step = step, .room = WORDS, .as_papi = true, .highest = -1 };
+	*f = (struct sp_formula){ .text = text,
+				  .n = (uint32_t)strlen(text),
+				  .step = step,
+				  .room = WORDS,
+				  .as_papi = true,
+				  .highest = -1 };
 	return is_infix(text) ? sp_formula_infix(f) : sp_formula_postfix(f);
 }
 
@@ -299,7 +327,9 @@ static enum term combine(enum sp_formula_op op, enum term a, enum term b)
 
 static enum term term_of(const struct sp_formula_step *s)
 {
-	return s->op == SP_FORMULA_TERM ? LINEAR : s->op == SP_FORMULA_NUMBER && s->number == 0.0 ? ZERO : CONSTANT;
+	return s->op == SP_FORMULA_TERM				? LINEAR
+	       : s->op == SP_FORMULA_NUMBER && s->number == 0.0 ? ZERO
+								: CONSTANT;
 }
 
 bool sp_formula_is_linear(const char *formula)
@@ -349,7 +379,8 @@ bool sp_formula_value(const char *formula, const double *n, unsigned natives, do
 		if (step[i].op == SP_FORMULA_HERTZ)
 			return false;
 		if (step[i].op < SP_FORMULA_ADD)
-			at[used++] = step[i].op == SP_FORMULA_TERM ? n[step[i].term] : step[i].number;
+			at[used++] =
+				step[i].op == SP_FORMULA_TERM ? n[step[i].term] : step[i].number;
 		else if (used--, !sp_formula_calculate(step[i].op, &at[used - 1], at[used]))
 			at[used - 1] = 0;
 	}

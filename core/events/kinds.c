@@ -9,13 +9,15 @@
 
 /* Of what is measured, not counted. */
 static const char *const gauge_units[] = {
-	"%", "percent", "C", "degC", "degrees C", "mC", "W", "mW", "uW", "V", "mV", "A", "mA", "RPM", "Hz", "kHz", "MHz",
+	"%", "percent", "C", "degC", "degrees C", "mC", "W",   "mW",  "uW",
+	"V", "mV",	"A", "mA",   "RPM",	  "Hz", "kHz", "MHz",
 };
 
 static const char *const derivations_that_rate[] = { "DERIVED_PS", "DERIVED_ADD_PS" };
 
 /* Whole words. */
-static const char *const gauge_words[] = { "average", "mean", "percent", "percentage", "ratio", "utilization" };
+static const char *const gauge_words[] = { "average",	 "mean",  "percent",
+					   "percentage", "ratio", "utilization" };
 
 /* Has name one of these in it?  They are separated by '|'. */
 static bool has_one_of(const char *name, const char *words)
@@ -32,7 +34,8 @@ static bool has_one_of(const char *name, const char *words)
 }
 
 /* By its own name, or those of a preset's natives. */
-static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits)
+static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name,
+				 const struct sp_event_traits *traits)
 {
 	if (has_one_of(name, fact->others))
 		return true;
@@ -42,8 +45,8 @@ static bool is_of_the_other_kind(const struct sp_component_fact *fact, const cha
 	return false;
 }
 
-/* A device's driver names its events at run time, so no table can list them.  Elsewhere a description may speak of an average
- * that the event does not count. */
+/* A device's driver names its events at run time, so no table can list them.  Elsewhere a
+ * description may speak of an average that the event does not count. */
 static bool is_described_as_gauge(const struct sp_component_fact *fact, const char *text)
 {
 	if (fact && fact->scope != SP_SCOPE_DEVICE)
@@ -52,7 +55,8 @@ static bool is_described_as_gauge(const struct sp_component_fact *fact, const ch
 		size_t n = strspn(text, LETTERS);
 
 		for (unsigned i = 0; n && i < SP_COUNT(gauge_words); i++)
-			if (strlen(gauge_words[i]) == n && strncasecmp(text, gauge_words[i], n) == 0)
+			if (strlen(gauge_words[i]) == n &&
+			    strncasecmp(text, gauge_words[i], n) == 0)
 				return true;
 		text += n;
 		text += strcspn(text, LETTERS);
@@ -65,11 +69,13 @@ static bool is_rate(const struct sp_event_traits *traits)
 	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
 		if (strcmp(traits->derived, derivations_that_rate[i]) == 0)
 			return true;
-	return (strcmp(traits->derived, "DERIVED_POSTFIX") == 0 || strcmp(traits->derived, "DERIVED_INFIX") == 0) &&
+	return (strcmp(traits->derived, "DERIVED_POSTFIX") == 0 ||
+		strcmp(traits->derived, "DERIVED_INFIX") == 0) &&
 	       !sp_formula_is_linear(traits->postfix);
 }
 
-enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits)
+enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name,
+			   const struct sp_event_traits *traits)
 {
 	enum sp_kind kind = fact ? fact->kind : SP_COUNTER;
 

@@ -1,7 +1,7 @@
 /* kinds.h: is an event's value a count, which adds up, or a gauge, which does not?
  *
- * PAPI's metadata rarely says: no component sets value_type, and its 0, "running sum", means "not set". So units, names
- * and formulas decide, too.
+ * PAPI's metadata rarely says: no component sets value_type, and its 0, "running sum", means "not
+ * set". So units, names and formulas decide, too.
  */
 #ifndef SP_KINDS_H
 #define SP_KINDS_H
@@ -14,21 +14,30 @@
 /* What PAPI says of an event, in PAPI's words. */
 struct sp_event_traits {
 	const char *units, *derived, *postfix, *description;
-	const char *native;		/* a preset's native events: `natives` names, each `stride` bytes behind the one before */
+	const char *native;		/* a preset's native events: `natives` names, each `stride`
+					 * bytes behind the one before */
 	size_t stride;
 	unsigned natives;
 	bool grows;			/* a number that counts from the start on */
 };
 
 /* Of a PAPI_event_info_t, for those who know papi.h. */
-#define SP_EVENT_TRAITS(info) (&(const struct sp_event_traits){ \
-	.units = (info)->units, .derived = (info)->derived, .postfix = (info)->postfix, \
-	.description = (info)->long_descr, .native = (info)->name[0], \
-	.stride = sizeof((info)->name[0]), .natives = (info)->count < PAPI_MAX_INFO_TERMS ? (info)->count : PAPI_MAX_INFO_TERMS, \
-	.grows = (info)->data_type != PAPI_DATATYPE_BIT64 && (info)->value_type != PAPI_VALUETYPE_ABSOLUTE && \
-		 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })
+#define SP_EVENT_TRAITS(info) \
+	(&(const struct sp_event_traits){ \
+		.units = (info)->units, \
+		.derived = (info)->derived, \
+		.postfix = (info)->postfix, \
+		.description = (info)->long_descr, \
+		.native = (info)->name[0], \
+		.stride = sizeof((info)->name[0]), \
+		.natives = \
+			(info)->count < PAPI_MAX_INFO_TERMS ? (info)->count : PAPI_MAX_INFO_TERMS, \
+		.grows = (info)->data_type != PAPI_DATATYPE_BIT64 && \
+			 (info)->value_type != PAPI_VALUETYPE_ABSOLUTE && \
+			 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })
 
 /* fact may be NULL.  name: PAPI's, with the component. */
-enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_traits *traits);
+enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name,
+			   const struct sp_event_traits *traits);
 
 #endif

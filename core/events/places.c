@@ -30,7 +30,8 @@ static struct sp_where at(enum sp_place_kind place, int id)
 	return (struct sp_where){ place, id };
 }
 
-static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN }, unknown = { SP_PLACE_UNKNOWN, NOT_KNOWN };
+static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN },
+			     unknown = { SP_PLACE_UNKNOWN, NOT_KNOWN };
 
 /* "/sys/.../intel-rapl:0" + ":1" + "/name" -> what the kernel calls the zone */
 static bool zone_name(int zone, int subzone, char text[64])
@@ -38,7 +39,8 @@ static bool zone_name(int zone, int subzone, char text[64])
 	char path[96];
 
 	if (subzone >= 0)
-		sp_text_f(path, sizeof(path), "/sys/class/powercap/intel-rapl:%d:%d/name", zone, subzone);
+		sp_text_f(path, sizeof(path), "/sys/class/powercap/intel-rapl:%d:%d/name", zone,
+			  subzone);
 	else
 		sp_text_f(path, sizeof(path), "/sys/class/powercap/intel-rapl:%d/name", zone);
 	return sp_read_file(path, text, 64) > 0;
@@ -47,7 +49,8 @@ static bool zone_name(int zone, int subzone, char text[64])
 /* Zones are numbered as they were found; their names tell the package: package-1, psys. */
 static struct sp_where powercap(const char *name)
 {
-	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"), package = zone;
+	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"),
+	    package = zone;
 	char text[64];
 
 	if (zone < 0)
@@ -70,7 +73,8 @@ static struct sp_where uncore(const char *name)
 {
 	bool memory = strstr(name, "_imc") || strstr(name, "_umc");
 
-	return at(memory ? SP_PLACE_MEMORY_OF_CPU : SP_PLACE_PACKAGE_OF_CPU, number_behind(name, ":cpu="));
+	return at(memory ? SP_PLACE_MEMORY_OF_CPU : SP_PLACE_PACKAGE_OF_CPU,
+		  number_behind(name, ":cpu="));
 }
 
 /* rapl, libmsr: NAME:PACKAGE0; others: NAME_SOCKET0 */
@@ -101,8 +105,9 @@ static struct sp_where coretemp(const char *name)
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
-/* A process that may see some GPUs only, as launchers have it for each rank, numbers these from 0: "2,3" says which they
- * are.  NOT_KNOWN: it says that by other names (GPU-8932f937-...), or has no such. */
+/* A process that may see some GPUs only, as launchers have it for each rank, numbers these from 0:
+ * "2,3" says which they are.  NOT_KNOWN: it says that by other names (GPU-8932f937-...), or has no
+ * such. */
 static int of_visible(const char *variable, int id)
 {
 	const char *list = variable ? secure_getenv(variable) : NULL;
@@ -110,20 +115,29 @@ static int of_visible(const char *variable, int id)
 
 	if (!list)
 		return id;
-	for (; id >= 0 && *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from == to; id--)
+	for (; id >= 0 && *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from == to;
+	     id--)
 		if (!id)
 			return from < 65536 ? (int)from : NOT_KNOWN;
 	return NOT_KNOWN;
 }
 
-/* cuda:::x:stat=sum:device=1, rocp_sdk:::x:DIMENSION_XCC=0:device=1; nvml:::NAME:device_1:power, and the like; as the vendor's library
- * numbers them. */
+/* cuda:::x:stat=sum:device=1, rocp_sdk:::x:DIMENSION_XCC=0:device=1; nvml:::NAME:device_1:power,
+ * and the like; as the vendor's library numbers them. */
 static struct sp_where gpu(const char *component, const char *name)
 {
-	static const struct { const char *component; enum sp_vendor vendor; const char *visible; } whose[] = {
-		{ "cuda", SP_VENDOR_NVIDIA, "CUDA_VISIBLE_DEVICES" }, { "nvml", SP_VENDOR_NVIDIA, NULL },
-		{ "rocm", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" }, { "rocp_sdk", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" },
-		{ "rocm_smi", SP_VENDOR_AMD, NULL }, { "amd_smi", SP_VENDOR_AMD, NULL }, { "intel_gpu", SP_VENDOR_INTEL, "ZE_AFFINITY_MASK" },
+	static const struct {
+		const char *component;
+		enum sp_vendor vendor;
+		const char *visible;
+	} whose[] = {
+		{ "cuda", SP_VENDOR_NVIDIA, "CUDA_VISIBLE_DEVICES" },
+		{ "nvml", SP_VENDOR_NVIDIA, NULL },
+		{ "rocm", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" },
+		{ "rocp_sdk", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" },
+		{ "rocm_smi", SP_VENDOR_AMD, NULL },
+		{ "amd_smi", SP_VENDOR_AMD, NULL },
+		{ "intel_gpu", SP_VENDOR_INTEL, "ZE_AFFINITY_MASK" },
 	};
 	int id = number_behind(name, "device=");
 
@@ -150,7 +164,8 @@ static int online(int n)
 
 	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
 		return n - 1;
-	for (; *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from <= to; left -= (int)(to - from) + 1)
+	for (; *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from <= to;
+	     left -= (int)(to - from) + 1)
 		if ((uint64_t)left <= to - from)
 			return (int)from + left;
 	return n - 1;

@@ -40,21 +40,27 @@ static void append_watched(struct sp_compact *c, const struct sp_model *m, struc
 void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
 	const char *note;
-	sp_off *const text[] = { &h->process.host, &h->process.exe, &h->process.job, &h->process.cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
+	sp_off *const text[] = { &h->process.host, &h->process.exe,  &h->process.job,
+				 &h->process.cwd,  &h->papi_library, &h->cpus_allowed,
+				 &h->pmus };
 
 	sp_header_copy(h, m->process[0].h);
 	memset(h->magic, 0, sizeof(h->magic));
-	h->used = h->output = h->format = h->topology = h->lists.events = h->lists.threads = h->lists.notes = h->call_names = h->code.sites = h->code.modules =
-		h->compact.members = h->compact.machines = h->watched = h->kept.events = h->kept.threads = h->kept.notes = h->code.kept_sites =
-		h->code.kept_modules = 0;
-	h->lists.n_events = h->lists.n_relations = h->lists.n_notes = h->code.n_sites = h->code.n_modules = h->compact.n_members = h->compact.n_machines = 0;
+	h->used = h->output = h->format = h->topology = h->lists.events = h->lists.threads =
+		h->lists.notes = h->call_names = h->code.sites = h->code.modules =
+			h->compact.members = h->compact.machines = h->watched = h->kept.events =
+				h->kept.threads = h->kept.notes = h->code.kept_sites =
+					h->code.kept_modules = 0;
+	h->lists.n_events = h->lists.n_relations = h->lists.n_notes = h->code.n_sites =
+		h->code.n_modules = h->compact.n_members = h->compact.n_machines = 0;
 	h->lists.n_threads = m->tally.threads;
 	sp_header_begin(h);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
 		*text[i] = sp_compact_text(c, sp_store_reader_text(m->reader, *text[i]));
 	h->process.args = sp_compact_texts(c, m->reader, h->process.args);
 	append_watched(c, m, h);
-	for (; (note = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)	/* the newest last, as a process makes them */
+	/* the newest last, as a process makes them */
+	for (; (note = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)
 		h->lists.notes = sp_compact_note(c, h->lists.notes, note, "");
 }
 
@@ -130,11 +136,14 @@ static uint32_t site_of(const struct writing *w, uint32_t id)
 
 static bool is_same(const struct writing *w, const struct sp_between *a, const struct sp_between *b)
 {
-	return a->cpu == b->cpu && site_of(w, a->to) == site_of(w, b->to) && site_of(w, a->from) == site_of(w, b->from);
+	return a->cpu == b->cpu && site_of(w, a->to) == site_of(w, b->to) &&
+	       site_of(w, a->from) == site_of(w, b->from);
 }
 
-/* Is interval `at`, number i, one that an earlier one is the same as?  None is where no sites were joined. */
-static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *at)
+/* Is interval `at`, number i, one that an earlier one is the same as?  None is where no sites were
+ * joined. */
+static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i,
+			const struct sp_between *at)
 {
 	struct sp_between other;
 
@@ -145,24 +154,29 @@ static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i, const
 }
 
 /* What none of them has, "other", the reader finds again. */
-static bool is_written(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *at)
+static bool is_written(struct writing *w, struct sp_row *row, uint32_t i,
+		       const struct sp_between *at)
 {
 	return site_of(w, at->to) && cell_of(w, row, at->cpu) >= 0 && !is_repeated(w, row, i, at);
 }
 
-/* Of all from number i on that are as `is`, a value: of the totals (of 0) or of what is proven (of 1). */
-static int64_t added(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is, uint32_t e, unsigned of)
+/* Of all from number i on that are as `is`, a value: of the totals (of 0) or of what is proven (of
+ * 1). */
+static int64_t added(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is,
+		     uint32_t e, unsigned of)
 {
 	int64_t sum = (of ? is->exact : is->total)[e];
 	struct sp_between other;
 
 	for (i++; w->map->joined && sp_row_interval(w->m, row, i, &other); i++)
 		if (is_same(w, is, &other))
-			sum = sp_plus(sp_event_type(w->m, row->event[e]), sum, (of ? other.exact : other.total)[e]);
+			sum = sp_plus(sp_event_type(w->m, row->event[e]), sum,
+				      (of ? other.exact : other.total)[e]);
 	return sum;
 }
 
-static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is)
+static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i,
+			 const struct sp_between *is)
 {
 	struct sp_between other;
 	uint64_t count = is->count;
@@ -186,14 +200,18 @@ static sp_off append_intervals(struct writing *w, struct sp_row *row, uint32_t k
 	off = sp_compact_begin(w->c, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, head.room));
 	sp_compact_write(w->c, &head.next, sizeof(head) - offsetof(struct sp_intervals, next));
 	for (uint32_t i = 0; sp_row_interval(w->m, row, i, &at); i++) {
-		struct sp_interval is = { .from = site_of(w, at.from), .to = site_of(w, at.to), .cell = cell_of(w, row, at.cpu),
+		struct sp_interval is = { .from = site_of(w, at.from),
+					  .to = site_of(w, at.to),
+					  .cell = cell_of(w, row, at.cpu),
 					  .count = count_of(w, row, i, &at) };
 
 		if (!is_written(w, row, i, &at))
 			continue;
 		sp_compact_write(w->c, &is, sizeof(is));
 		for (uint32_t e = 0; e < 2 * k; e++)
-			sp_compact_write(w->c, &(int64_t){ added(w, row, i, &at, kept(w, e % k), e / k) }, sizeof(int64_t));
+			sp_compact_write(w->c,
+					 &(int64_t){ added(w, row, i, &at, kept(w, e % k), e / k) },
+					 sizeof(int64_t));
 	}
 	sp_compact_end(w->c);
 	return off;
@@ -219,8 +237,10 @@ static uint32_t gauge_cells(const struct writing *w, const struct sp_row *row)
 	return n;
 }
 
-/* Zeros for the gauges from place *i on in front of this event's; of no event: for the rest of the cell. */
-static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32_t k, uint32_t *i, uint32_t event)
+/* Zeros for the gauges from place *i on in front of this event's; of no event: for the rest of the
+ * cell. */
+static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32_t k, uint32_t *i,
+		       uint32_t event)
 {
 	for (; *i < k; ++*i) {
 		if (is_gauge(w, row, *i) && row->event[kept(w, *i)] == event)
@@ -244,11 +264,19 @@ static void append_shown(struct writing *w, const struct sp_row *row, uint32_t k
 			i = 0;
 		}
 		cpu = g.cpu;
-		if ((w->map->event && w->map->event[g.event] == SP_LEFT_OUT) || !find_gauge(w, row, k, &i, g.event))
+		if ((w->map->event && w->map->event[g.event] == SP_LEFT_OUT) ||
+		    !find_gauge(w, row, k, &i, g.event))
 			continue;
-		sp_compact_write(w->c, &(struct sp_gauge){
-			.readings = g.readings, .ns = g.ns, .last = g.last, .min = g.min, .max = g.max, .sum = g.sum,
-			.data_type = w->m->event[g.event]->data_type, .cpu = g.cpu }, sizeof(struct sp_gauge));
+		sp_compact_write(w->c,
+				 &(struct sp_gauge){ .readings = g.readings,
+						     .ns = g.ns,
+						     .last = g.last,
+						     .min = g.min,
+						     .max = g.max,
+						     .sum = g.sum,
+						     .data_type = w->m->event[g.event]->data_type,
+						     .cpu = g.cpu },
+				 sizeof(struct sp_gauge));
 		i++;
 	}
 }
@@ -277,7 +305,8 @@ static sp_off append_gauges(struct writing *w, const struct sp_row *row, uint32_
 
 /* ---- overflows --------------------------------------------------------------- */
 
-/* Where event e of the row stands among those that are there; behind them what PAPI did not tell; -1: it is left out. */
+/* Where event e of the row stands among those that are there; behind them what PAPI did not tell;
+ * -1: it is left out. */
 static int64_t kept_index(const struct writing *w, const struct sp_row *row, uint32_t e, uint32_t k)
 {
 	uint32_t lo = 0, hi = k;
@@ -293,7 +322,8 @@ static int64_t kept_index(const struct writing *w, const struct sp_row *row, uin
 	return e == row->k || (lo < k && kept(w, lo) == e) ? (int64_t)lo : -1;
 }
 
-/* Each hit of the row's counts that are there: how many; with `append` they are written, else modules that are new. */
+/* Each hit of the row's counts that are there: how many; with `append` they are written, else
+ * modules that are new. */
 static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k, bool append)
 {
 	struct sp_overflowed at;
@@ -306,11 +336,13 @@ static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k,
 		if (kept_index(w, row, at.event, k) < 0)
 			continue;
 		n++;
-		for (uint32_t hit = UINT32_MAX; sp_row_hit(w->m, row, &at, &hit, &f, &count); hits++) {
+		for (uint32_t hit = UINT32_MAX; sp_row_hit(w->m, row, &at, &hit, &f, &count);
+		     hits++) {
 			struct sp_hit is = { .address = f.offset, .of = n, .count = count };
 
 			if (w->map->module)
-				is.module = w->map->module(w->map->arg, w->c, &f, &w->h->code.modules);
+				is.module =
+					w->map->module(w->map->arg, w->c, &f, &w->h->code.modules);
 			else
 				is.module = sp_row_hit_module(w->m, hit, &is.address);
 			if (append)
@@ -338,8 +370,11 @@ static sp_off append_overflows(struct writing *w, const struct sp_row *row, uint
 		int64_t e = kept_index(w, row, at.event, k);
 
 		if (e >= 0)
-			sp_compact_write(w->c, &(struct sp_overflow){ .event = (uint32_t)e, .cpu = at.cpu, .count = at.count },
-				       sizeof(struct sp_overflow));
+			sp_compact_write(w->c,
+					 &(struct sp_overflow){ .event = (uint32_t)e,
+								.cpu = at.cpu,
+								.count = at.count },
+					 sizeof(struct sp_overflow));
 	}
 	hits_of(w, row, k, true);
 	sp_compact_end(w->c);
@@ -351,8 +386,12 @@ static sp_off append_overflows(struct writing *w, const struct sp_row *row, uint
 static void append_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t k)
 {
 	struct sp_cell cell = {
-		.cpu = at->cpu, .used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->unsupported ? SP_CELL_HOLES : 0),
-		.readings = at->readings, .epoch = at->has_entry, .ns = at->has_entry ? at->entry_ns : 0,
+		.cpu = at->cpu,
+		.used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) |
+			(at->unsupported ? SP_CELL_HOLES : 0),
+		.readings = at->readings,
+		.epoch = at->has_entry,
+		.ns = at->has_entry ? at->entry_ns : 0,
 	};
 
 	sp_compact_write(w->c, &cell, sizeof(cell));
@@ -384,12 +423,27 @@ static void append_times(struct writing *w, struct sp_row *row, struct sp_times 
 
 static void append_relation(struct writing *w, struct sp_row *row, uint32_t k)
 {
-	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
+	struct sp_times t = {
+		.allowed = row->times
+				   ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed))
+				   : 0
+	};
 	struct sp_relation r = {
-		.id = w->h->lists.n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
-		.target = row->target, .target_id = row->started_by ? row->started_by : row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
-		.threads = row->threads, .starts = row->starts, .resets = row->resets, .first_ns = row->first_ns,
-		.last_ns = row->last_ns, .refused = row->refused,
+		.id = w->h->lists.n_relations++,
+		.event_set = row->event_set,
+		.k = k,
+		.cells = row->cells,
+		.target = row->target,
+		.target_id = row->started_by ? row->started_by : row->target_id,
+		.scope = row->scope,
+		.domain = row->domain,
+		.flags = row->flags,
+		.threads = row->threads,
+		.starts = row->starts,
+		.resets = row->resets,
+		.first_ns = row->first_ns,
+		.last_ns = row->last_ns,
+		.refused = row->refused,
 	};
 	struct sp_at_cpu at;
 
@@ -399,7 +453,8 @@ static void append_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	t.overflows = append_overflows(w, row, k);
 	sp_compact_relation(w->c, &w->thread, &r);
 	for (uint32_t i = 0; i < k; i++)
-		sp_compact_u32(w->c, w->map->event ? w->map->event[row->event[kept(w, i)]] : row->event[i]);
+		sp_compact_u32(w->c, w->map->event ? w->map->event[row->event[kept(w, i)]]
+						   : row->event[i]);
 	if (k % 2)
 		sp_compact_u32(w->c, 0);
 	for (uint32_t i = 0; sp_row_cell(w->m, row, i, &at); i++)
@@ -418,7 +473,8 @@ static void append_threads(struct writing *w)
 		uint32_t k = events_of(w, &row);
 
 		if (k && row.thread_at != thread_at) {
-			sp_compact_thread(w->c, w->h, &w->thread, row.tid, row.thread, row.tid ? 1 : row.threads);
+			sp_compact_thread(w->c, w->h, &w->thread, row.tid, row.thread,
+					  row.tid ? 1 : row.threads);
 			thread_at = row.thread_at;
 		}
 		if (k)
@@ -429,7 +485,8 @@ static void append_threads(struct writing *w)
 
 /* ---- the process -------------------------------------------------------------------- */
 
-void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct sp_compact_map *map, struct sp_header *h, bool more)
+void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct sp_compact_map *map,
+			struct sp_header *h, bool more)
 {
 	struct sp_member p = { .machine = map->machine, .n_calls = map->n_calls };
 	struct writing w = { .c = c, .m = m, .map = map, .h = h ? h : &p.h };

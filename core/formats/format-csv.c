@@ -39,7 +39,8 @@ void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	}
 }
 
-void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings)
+void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p,
+		  const char *event, uint64_t readings)
 {
 	char name[2 * NAME_BYTES];
 
@@ -73,9 +74,11 @@ void sp_csv_no_count(struct sp_out *o)
 	sp_out_text(o, ",\n");
 }
 
-void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p, uint64_t readings, const char *joined)
+void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p,
+		    uint64_t readings, const char *joined)
 {
-	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i)) {
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0;
+	     i = sp_metrics_next(s->metrics, i)) {
 		const struct sp_metric *d = &s->metrics->at[i];
 
 		if (!d->has_value || (joined && d->joined != joined))
@@ -87,18 +90,27 @@ void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct
 }
 
 /* Of a CPU's counts, or of those of a component as a whole. */
-static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *row, const struct sp_between *ends,
-				 int32_t cpu, int32_t component)
+static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *row,
+				 const struct sp_between *ends, int32_t cpu, int32_t component)
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
-	return (struct sp_csv_place){ .host = sp_model_text(m, h->process.host), .rank = h->process.rank, .pid = h->process.pid, .tid = row->tid,
-				      .thread = row->thread, .relation = row->id, .event_set = row->event_set, .from = ends->from,
-				      .to = ends->to, .cpu = cpu, .component = component };
+	return (struct sp_csv_place){ .host = sp_model_text(m, h->process.host),
+				      .rank = h->process.rank,
+				      .pid = h->process.pid,
+				      .tid = row->tid,
+				      .thread = row->thread,
+				      .relation = row->id,
+				      .event_set = row->event_set,
+				      .from = ends->from,
+				      .to = ends->to,
+				      .cpu = cpu,
+				      .component = component };
 }
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
-static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at, bool unsupported)
+static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e,
+		   const struct sp_between *at, bool unsupported)
 {
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
 	struct sp_csv_place p;
@@ -116,8 +128,9 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 
 /* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
  * where the number is no sum of counts. */
-static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv_place *p, const struct sp_shown *g,
-		       const char *what, enum sp_data_type type, int64_t value)
+static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv_place *p,
+		       const struct sp_shown *g, const char *what, enum sp_data_type type,
+		       int64_t value)
 {
 	char buf[32];
 
@@ -175,19 +188,28 @@ static bool is_number(const char *s)
 void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process)
 {
 	const struct sp_header *h = sp_process_header(m, process);
-	struct sp_csv_place p = { .host = sp_model_text(m, h->process.host), .thread = "", .what = BEFORE, .rank = h->process.rank, .pid = h->process.pid, .tid = -1,
-				  .relation = -1, .cpu = SP_NO_CPU, .component = -1 };
+	struct sp_csv_place p = { .host = sp_model_text(m, h->process.host),
+				  .thread = "",
+				  .what = BEFORE,
+				  .rank = h->process.rank,
+				  .pid = h->process.pid,
+				  .tid = -1,
+				  .relation = -1,
+				  .cpu = SP_NO_CPU,
+				  .component = -1 };
 	const char *note, *number, *name, *end, *all;
 	char event[sizeof(m->early_counts)];	/* no note is longer */
 
 	for (uint32_t i = 0; (note = sp_model_note_of(m, process, i)) != NULL; i++) {
-		if (strncmp(note, SP_NOTE_EARLY_COUNTS, strlen(SP_NOTE_EARLY_COUNTS)) != 0 || strlen(note) >= sizeof(event) ||
-		    !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
+		if (strncmp(note, SP_NOTE_EARLY_COUNTS, strlen(SP_NOTE_EARLY_COUNTS)) != 0 ||
+		    strlen(note) >= sizeof(event) || !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
 			continue;
 		/* In a hostile store's note these parts may stand behind its end. */
 		for (number = strchr(note, ':'); number && number < all && is_number(number + 2) &&
 		     (name = strstr(number, " of ")) != NULL && name < all; number = end) {
-			for (end = name += 4; end < all && !(end[0] == ',' && end[1] == ' ' && is_number(end + 2)); end++)
+			for (end = name += 4;
+			     end < all && !(end[0] == ',' && end[1] == ' ' && is_number(end + 2));
+			     end++)
 				;
 			memcpy(event, name, (size_t)(end - name));
 			event[end - name] = 0;
@@ -199,7 +221,8 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 	}
 }
 
-static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e, const struct sp_between *at)
+static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e,
+		     const struct sp_between *at)
 {
 	if (sp_event_is_gauge(m, row->event[e]))
 		return false;
@@ -207,7 +230,8 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 }
 
 /* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
-static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row *row, const struct sp_between *at, const int64_t *unsupported)
+static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row *row,
+		  const struct sp_between *at, const int64_t *unsupported)
 {
 	struct sp_csv_place p = place(s->m, row, at, at->cpu, at->component);
 
@@ -222,22 +246,35 @@ static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row 
 struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct sp_level_row *row)
 {
 	const struct sp_model *m = levels->m;
-	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
+	const struct sp_header *h =
+		row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
 	bool of_one = !sp_is_job(m) || row->process >= 0;
 
-	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.process.host),
-				      .rank = of_one ? h->process.rank : -1, .pid = of_one ? (int64_t)h->process.pid : -1, .tid = row->tid,
-				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
-				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component };
+	return (struct sp_csv_place){ .host = row->machine >= 0
+						      ? m->machine[row->machine].host
+						      : sp_model_text(m, m->h.process.host),
+				      .rank = of_one ? h->process.rank : -1,
+				      .pid = of_one ? (int64_t)h->process.pid : -1,
+				      .tid = row->tid,
+				      .thread = row->thread,
+				      .relation = -1,
+				      .from = row->from,
+				      .to = row->to,
+				      .cpu = row->cpu,
+				      .event_set = row->event_set,
+				      .of_set = row->of_set,
+				      .component = row->component };
 }
 
-/* Metrics of several relations have lines of their own: one for each thread, process or machine whose sets they are made of. */
+/* Metrics of several relations have lines of their own: one for each thread, process or machine
+ * whose sets they are made of. */
 static void joined_metrics(struct sp_out *o, const struct sp_selection *s, const char *level)
 {
 	struct sp_levels levels;
 	bool any = false;
 
-	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i))
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0;
+	     i = sp_metrics_next(s->metrics, i))
 		any = any || s->metrics->at[i].joined == level;
 	if (!any)
 		return;
@@ -265,7 +302,9 @@ void sp_format_csv(struct sp_out *o, const struct sp_selection *s)
 		for (uint32_t i = 0; sp_row_interval(s->m, &row, i, &between); i++)
 			lines(o, s, &row, &between, NULL);
 		for (uint32_t i = 0; !row.intervals && sp_row_cell(s->m, &row, i, &at); i++)
-			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact },
+			lines(o, s, &row,
+			      &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings,
+						    at.total, at.exact },
 			      at.unsupported);
 		gauges(o, s->m, &row);
 		early_counts(o, s->m, &row);

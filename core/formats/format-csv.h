@@ -6,8 +6,9 @@
 #include "format-writer.h"
 
 /* As sspapi-dump(5) describes the columns. */
-#define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
-			"readings,total,exact\n"
+#define SP_CSV_HEADER \
+	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
+	"readings,total,exact\n"
 
 /* A call site: module+0xoffset;... */
 void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id);
@@ -27,12 +28,16 @@ struct sp_csv_place {
 struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct sp_level_row *row);
 
 /* All of a line up to its total, and what follows there. */
-void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings);
+void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p,
+		  const char *event, uint64_t readings);
 void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact);
 void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the event */
 
-/* Writes lines of the counts before a first reading, from the process's note: a store has no other record of them. */
+/* Writes lines of the counts before a first reading, from the process's note: a store has no other
+ * record of them. */
 void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process);
 
-/* A line for each of the metrics, as they were computed last; or of those that are made of several sets of a `joined`. */
-void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p, uint64_t readings, const char *joined);
+/* A line for each of the metrics, as they were computed last; or of those that are made of several
+ * sets of a `joined`. */
+void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct sp_csv_place *p,
+		    uint64_t readings, const char *joined);

@@ -49,7 +49,8 @@ static const char *word(const char *const *words, unsigned n, uint32_t i)
 
 /* ---- process, settings, topology --------------------------------------- */
 
-static void strings(struct sp_out *o, const char *key, const struct sp_store_reader *reader, sp_off off)
+static void strings(struct sp_out *o, const char *key, const struct sp_store_reader *reader,
+		    sp_off off)
 {
 	const char *text;
 
@@ -66,18 +67,24 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 {
 	struct sp_header all;
 	/* A store whose writer has not said how it ended is one that still runs. */
-	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
+	static const char *const ends[] = { "snapshot", "exit",	     "_exit",
+					    "exec",	"recovered", "snapshot" };
 	const char *job = sp_model_text(m, h->process.job);
 
-	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->process.pid, h->process.ppid, sp_model_text(m, h->process.exe));
+	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->process.pid, h->process.ppid,
+		  sp_model_text(m, h->process.exe));
 	strings(o, ", \"args\": ", m->reader, h->process.args);
-	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->process.host), h->process.rank,
-		  *job ? job : NULL, sp_model_text(m, h->process.cwd));
+	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s",
+		  sp_model_text(m, h->process.host), h->process.rank, *job ? job : NULL,
+		  sp_model_text(m, h->process.cwd));
 	if (h->cpus_allowed)
 		sp_json_f(o, ", \"cpus_allowed\": %s", sp_model_text(m, h->cpus_allowed));
 	sp_header_copy(&all, h);
-	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s, \"cpu_ns\": % ld, \"counted_cpu_ns\": % ld", h->process.start_ns,
-		  h->process.end_ns, word(ends, SP_COUNT(ends), h->end), all.time.cpu_ns ? (int64_t)all.time.cpu_ns : -1, sp_counted_ns(&all));
+	sp_json_f(o,
+		  ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s, \"cpu_ns\": % ld, "
+		  "\"counted_cpu_ns\": % ld",
+		  h->process.start_ns, h->process.end_ns, word(ends, SP_COUNT(ends), h->end),
+		  all.time.cpu_ns ? (int64_t)all.time.cpu_ns : -1, sp_counted_ns(&all));
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
@@ -132,33 +139,40 @@ static void settings(struct sp_out *o, struct sp_model *m)
 
 	uint32_t v = m->h.papi_version;
 
-	sp_json_f(o, " \"papi\": {\"version\": \"%u.%u.%u.%u\", \"library\": %s", v >> 24, v >> 16 & 255, v >> 8 & 255, v & 255,
-		  sp_model_text(m, m->h.papi_library));
+	sp_json_f(o, " \"papi\": {\"version\": \"%u.%u.%u.%u\", \"library\": %s", v >> 24,
+		  v >> 16 & 255, v >> 8 & 255, v & 255, sp_model_text(m, m->h.papi_library));
 	if (m->h.pmus)
 		sp_json_f(o, ", \"pmus\": %s", sp_model_text(m, m->h.pmus));
 	sp_json_f(o, "},\n \"settings\": {\"attribution\": %s, \"readings\": %s, \"callsites\": %u",
-		  sp_attribution_name(m->h.attribution), word(readings, SP_COUNT(readings), m->h.readings), m->h.callsites);
+		  sp_attribution_name(m->h.attribution),
+		  word(readings, SP_COUNT(readings), m->h.readings), m->h.callsites);
 	stat(o, m);
 	sp_out_text(o, "},\n");
 }
 
 /* CPUs that the topology lacks have the ids behind its components. */
-static void outside_cpus(struct sp_out *o, const struct sp_model *m, const struct sp_unlisted_cpus *outside)
+static void outside_cpus(struct sp_out *o, const struct sp_model *m,
+			 const struct sp_unlisted_cpus *outside)
 {
 	for (uint32_t i = 0; i < outside->n; i++) {
 		const struct sp_unlisted_cpus_cpu *c = &outside->cpu[i];
 
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": \"PU\", \"os_index\": %d, \"logical_index\": -1, \"name\": \"\", "
-			  "\"in_topology\": false}", m->n_components + i, m->machine[c->machine].root, c->cpu);
+		sp_json_f(o,
+			  "{\"id\": %u, \"parent\": % d, \"type\": \"PU\", \"os_index\": %d, "
+			  "\"logical_index\": -1, \"name\": \"\", "
+			  "\"in_topology\": false}",
+			  m->n_components + i, m->machine[c->machine].root, c->cpu);
 	}
 }
 
-static void topology(struct sp_out *o, const struct sp_selection *s, const struct sp_unlisted_cpus *outside)
+static void topology(struct sp_out *o, const struct sp_selection *s,
+		     const struct sp_unlisted_cpus *outside)
 {
 	const struct sp_model *m = s->m;
 
-	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [", m->topology_source ? m->topology_source : "");
+	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [",
+		  m->topology_source ? m->topology_source : "");
 	for (uint32_t i = 0; i < m->n_components; i++) {
 		const struct sp_component *c = &m->component[i];
 		char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
@@ -166,8 +180,11 @@ static void topology(struct sp_out *o, const struct sp_selection *s, const struc
 		if (s->part && !s->part->component[i])
 			continue;
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, \"logical_index\": %d, \"name\": %s", i,
-			  sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)), c->os_index, c->logical_index,
+		sp_json_f(o,
+			  "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, "
+			  "\"logical_index\": %d, \"name\": %s",
+			  i, sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)),
+			  c->os_index, c->logical_index,
 			  sp_fixed_text(name, c->name, sizeof(c->name)));
 		if (c->size)
 			sp_json_f(o, ", \"size\": %lu", c->size);
@@ -205,16 +222,20 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		const char *postfix = SP_EVENT_TEXT(m, i, postfix);
 
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, \"data_type\": %s, \"kind\": %s", i,
-			  sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0, SP_EVENT_TEXT(m, i, component),
-			  types[sp_event_type(m, i)], sp_event_is_gauge(m, i) ? "gauge" : "counter");
+		sp_json_f(o,
+			  "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, "
+			  "\"data_type\": %s, \"kind\": %s",
+			  i, sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0,
+			  SP_EVENT_TEXT(m, i, component), types[sp_event_type(m, i)],
+			  sp_event_is_gauge(m, i) ? "gauge" : "counter");
 		if (*SP_EVENT_TEXT(m, i, pmu))
 			sp_json_f(o, ", \"pmu\": %s", SP_EVENT_TEXT(m, i, pmu));
 		sp_json_f(o, ", \"derived\": %s", SP_EVENT_TEXT(m, i, derived));
 		if (*postfix)
 			sp_json_f(o, ", \"postfix\": %s", postfix);
 		strings(o, ", \"natives\": ", m->reader, e ? e->natives : 0);
-		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
+		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units),
+			  SP_EVENT_TEXT(m, i, description));
 		totals(o, m, i);
 		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
 	}
@@ -223,8 +244,8 @@ static void events(struct sp_out *o, const struct sp_model *m)
 
 /* ---- relations --------------------------------------------------------- */
 
-static void values(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const char *key,
-		   const int64_t *v, const struct sp_at_cpu *at)
+static void values(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
+		   const char *key, const int64_t *v, const struct sp_at_cpu *at)
 {
 	sp_out_text(o, key);
 	for (uint32_t i = 0; i < row->k; i++) {
@@ -247,7 +268,8 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		if (!sp_row_cell(m, row, i, &at))
 			continue;
 		sp_json_line(o, "    ");
-		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings, at.there);
+		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings,
+			  at.there);
 		values(o, m, row, ", \"total\": [", at.total, &at);
 		values(o, m, row, ", \"exact\": [", at.exact, &at);
 		sp_out_char(o, '}');
@@ -255,7 +277,8 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
-static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns, int64_t v, bool permanent)
+static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns,
+		  int64_t v, bool permanent)
 {
 	sp_json_f(o, "{\"ns\": %lu, \"value\": ", ns);
 	sp_json_value(o, sp_event_type(m, event), v);
@@ -286,12 +309,14 @@ static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, 
 	return sp_max((n + s->part->readings - 1) / s->part->readings, 1);
 }
 
-/* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before: one that stands for
- * several is their sum. */
-static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *some)
+/* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before:
+ * one that stands for several is their sum. */
+static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
+		 int32_t cpu, uint32_t e, bool *some)
 {
 	uint64_t step = step_of(s, row, cpu), n = 0, sum = 0, ns = 0;
-	bool since = sp_process_header(s->m, row->process)->stat && sp_event_type(s->m, row->event[e]) != SP_FP64;
+	bool since = sp_process_header(s->m, row->process)->stat &&
+		     sp_event_type(s->m, row->event[e]) != SP_FP64;
 	struct sp_kept r = { 0 };
 
 	while (!o->error && sp_row_kept(s->m, row, &r)) {
@@ -313,8 +338,8 @@ static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp
 
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
-static void list(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row, const struct sp_at_cpu *at,
-		 uint32_t e)
+static void list(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
+		 const struct sp_at_cpu *at, uint32_t e)
 {
 	bool some = false;
 
@@ -355,7 +380,8 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	sp_out_text(o, ",\n   \"gauges\": [");
 	while (sp_row_gauge(m, row, &at, &g)) {
 		sp_json_line(o, "    ");
-		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"component\": % d, ", g.event, g.cpu, g.component);
+		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"component\": % d, ", g.event, g.cpu,
+			  g.component);
 		shown(o, m, &g);
 		sp_json_f(o, ", \"last_ns\": %lu}", g.ns);
 	}
@@ -384,14 +410,16 @@ static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_ro
 	struct sp_at_cpu at = { .has_kept = true };
 
 	sp_out_text(o, ",\n   \"entries\": [");
-	/* The rows of sspapi stat -I are no counts beside the total: nothing is booked on their CPUs. */
+	/* The rows of sspapi stat -I are no counts beside the total: nothing is booked on their
+	 * CPUs. */
 	for (at.cpu = INT32_MIN; row->cells == 0 && row->kept && next_kept_cpu(m, row, &at.cpu);)
 		for (uint32_t e = 0; e < row->k; e++)
 			list(o, s, row, &at, e);
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
 			list(o, s, row, &at, e);
-	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
+	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept,
+		  row->refused);
 }
 
 /* `from` is null where it is not known. */
@@ -403,8 +431,8 @@ static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_
 	sp_out_text(o, ",\n   \"intervals\": [");
 	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
 		sp_json_line(o, "    ");
-		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu", at.from ? (int64_t)at.from : -1, at.to, at.cpu,
-			  at.count);
+		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu",
+			  at.from ? (int64_t)at.from : -1, at.to, at.cpu, at.count);
 		values(o, m, row, ", \"total\": [", at.total, NULL);
 		values(o, m, row, ", \"exact\": [", at.exact, NULL);
 		sp_out_char(o, '}');
@@ -415,8 +443,8 @@ static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_
 /* Its object stays open. */
 static void frame(struct sp_out *o, const struct sp_frame_seen *f)
 {
-	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s", f->module, f->build_id, f->offset,
-		  *f->symbol ? f->symbol : NULL);
+	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s",
+		  f->module, f->build_id, f->offset, *f->symbol ? f->symbol : NULL);
 	if (*f->line)
 		sp_json_f(o, ", \"line\": %s", f->line);
 	for (uint32_t i = 0; i < f->n_into; i++) {
@@ -442,8 +470,11 @@ static void overflows(struct sp_out *o, const struct sp_model *m, const struct s
 		uint64_t count;
 
 		sp_json_line(o, "    ");
-		sp_json_f(o, "{\"event\": % ld, \"cpu\": % d, \"count\": %lu, \"other\": %lu, \"addresses\": [",
-			  at.event < row->k ? (int64_t)row->event[at.event] : -1, at.cpu, at.count, at.other);
+		sp_json_f(o,
+			  "{\"event\": % ld, \"cpu\": % d, \"count\": %lu, \"other\": %lu, "
+			  "\"addresses\": [",
+			  at.event < row->k ? (int64_t)row->event[at.event] : -1, at.cpu, at.count,
+			  at.other);
 		while (sp_row_hit(m, row, &at, &hit, &f, &count)) {
 			sp_json_comma(o);
 			frame(o, &f);
@@ -470,7 +501,8 @@ static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_
 
 static void target(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
-	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
+	static const char *const scopes[] = { "thread",	 "cpu",	 "process",
+					      "package", "host", "device" };
 
 	if (row->target == SP_TARGET_CPU)
 		sp_json_f(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": %d", row->target_id);
@@ -481,7 +513,9 @@ static void target(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	else
 		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
 	watched(o, m, row);
-	sp_json_f(o, "}, \"started_by\": % d, \"scope\": %s, \"threads\": %u", row->started_by ? row->started_by : -1, word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
+	sp_json_f(o, "}, \"started_by\": % d, \"scope\": %s, \"threads\": %u",
+		  row->started_by ? row->started_by : -1,
+		  word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
 }
 
 static void domains(struct sp_out *o, uint32_t domain)
@@ -511,7 +545,8 @@ static void places(struct sp_out *o, const struct sp_row *row)
 
 #define ALLOWED_CPUS 1024
 
-/* The CPUs on which the thread could run: those of its mask, and those where it was after somebody else had changed that. */
+/* The CPUs on which the thread could run: those of its mask, and those where it was after somebody
+ * else had changed that. */
 static void allowed(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	const char *list = row->times ? sp_model_text(m, row->times->allowed) : "";
@@ -540,19 +575,25 @@ static void write_attribution(struct sp_out *o, struct sp_model *m, struct sp_ro
 	char why[SP_WHY_TEXT];
 
 	sp_unwatched_add(&unwatched, row);
-	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [", sp_attribution_name(row->how),
+	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [",
+		  sp_attribution_name(row->how),
 		  row->why ? sp_why_told(why, row->why, &unwatched) : NULL);
 	for (uint32_t e = 0; e < row->k; e++)
-		sp_json_f(o, e ? ", %lu" : "%lu", row->times ? row->edge[e] * row->times->windows : 0);
-	sp_json_f(o, "], \"moves\": % ld", row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves : -1);
+		sp_json_f(o, e ? ", %lu" : "%lu",
+			  row->times ? row->edge[e] * row->times->windows : 0);
+	sp_json_f(o, "], \"moves\": % ld",
+		  row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves
+								     : -1);
 	allowed(o, m, row);
 }
 
 static void flags(struct sp_out *o, uint32_t flags)
 {
 	static const struct { uint32_t flag; const char *key; } is[] = {
-		{ SP_RELATION_BACKWARDS, "backwards" }, { SP_RELATION_CROWDED, "crowded" }, { SP_RELATION_UNSURE, "unsure" },
-		{ SP_RELATION_RUNNING, "running" }, { SP_RELATION_FOREIGN, "foreign" }, { SP_RELATION_API, "api" },
+		{ SP_RELATION_BACKWARDS, "backwards" }, { SP_RELATION_CROWDED, "crowded" },
+		{ SP_RELATION_UNSURE, "unsure" },
+		{ SP_RELATION_RUNNING, "running" }, { SP_RELATION_FOREIGN, "foreign" },
+		{ SP_RELATION_API, "api" },
 		{ SP_RELATION_ESTIMATED, "estimated" }, { SP_RELATION_HASTY, "hasty" },
 	};
 
@@ -582,13 +623,16 @@ static void relation(struct sp_out *o, const struct sp_selection *s, struct sp_r
 	sp_json_f(o, "{\"id\": %u", row->id);
 	if (sp_is_job(m))
 		sp_json_f(o, ", \"process\": %u", row->process);
-	sp_json_f(o, ", \"event_set\": %d, \"tid\": %d, \"thread\": %s", row->event_set, row->tid, row->thread);
+	sp_json_f(o, ", \"event_set\": %d, \"tid\": %d, \"thread\": %s", row->event_set, row->tid,
+		  row->thread);
 	target(o, m, row);
 	sp_out_text(o, ",\n   \"events\": [");
 	for (uint32_t i = 0; i < row->k; i++)
 		sp_json_f(o, i ? ", %u" : "%u", row->event[i]);
-	sp_json_f(o, "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, \"last_ns\": %lu", row->starts,
-		  row->resets, row->readings, row->first_ns, row->last_ns);
+	sp_json_f(o,
+		  "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, "
+		  "\"last_ns\": %lu",
+		  row->starts, row->resets, row->readings, row->first_ns, row->last_ns);
 	left_out(o, m, row);
 	flags(o, row->flags);
 	domains(o, row->domain);
@@ -605,7 +649,8 @@ static void relation(struct sp_out *o, const struct sp_selection *s, struct sp_r
 /* The rows of sspapi stat -I are no thread's. */
 static bool is_part(const struct sp_part *p, const struct sp_row *row)
 {
-	return row->cells == 0 && row->kept ? p->process[row->process] : sp_part_has_thread(p, row->process, row->tid);
+	return row->cells == 0 && row->kept ? p->process[row->process]
+					    : sp_part_has_thread(p, row->process, row->tid);
 }
 
 static void relations(struct sp_out *o, const struct sp_selection *s)
@@ -658,7 +703,8 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	bool repeated = false;
 
 	for (uint32_t i = 0; i < id && !repeated; i++)
-		repeated = sp_event_is_summed(m, i) && strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, id, name)) == 0;
+		repeated = sp_event_is_summed(m, i) &&
+			   strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, id, name)) == 0;
 	event_key(o, m, id, repeated);
 }
 
@@ -679,13 +725,16 @@ void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
 	sp_out_char(o, '}');
 }
 
-/* sum, present: by event id.  c: a component; -1: a CPU that the topology lacks, which nothing but a CPU's counts belong to. */
-static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
-		    const bool *present, const uint64_t repeated[REPEATED_WORDS])
+/* sum, present: by event id.  c: a component; -1: a CPU that the topology lacks, which nothing but
+ * a CPU's counts belong to. */
+static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key,
+		    const int64_t *sum, const bool *present,
+		    const uint64_t repeated[REPEATED_WORDS])
 {
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_event_is_summed(m, e) || (c >= 0 ? !sp_sum_is_known(m, (uint32_t)c, e) : sp_event_is_placed(m, e)))
+		if (!sp_event_is_summed(m, e) ||
+		    (c >= 0 ? !sp_sum_is_known(m, (uint32_t)c, e) : sp_event_is_placed(m, e)))
 			continue;
 		sp_json_comma(o);
 		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
@@ -698,7 +747,8 @@ static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const
 	sp_out_char(o, '}');
 }
 
-static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, const uint64_t repeated[REPEATED_WORDS])
+static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c,
+		      const uint64_t repeated[REPEATED_WORDS])
 {
 	bool more = false;
 	struct sp_shown g;
@@ -717,7 +767,8 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, co
 		sp_out_char(o, '}');
 }
 
-static void metrics_at(struct sp_out *o, const struct sp_selection *s, const struct sp_metric_sum *sums)
+static void metrics_at(struct sp_out *o, const struct sp_selection *s,
+		       const struct sp_metric_sum *sums)
 {
 	if (s->metrics)
 		sp_metrics_compute(s->metrics, sums);
@@ -725,12 +776,14 @@ static void metrics_at(struct sp_out *o, const struct sp_selection *s, const str
 }
 
 /* Row i of the sums outside, which are only in JSON. */
-static const struct sp_metric_sum *metric_row(const struct sp_unlisted_cpus *outside, const struct sp_metrics *t, uint32_t i)
+static const struct sp_metric_sum *metric_row(const struct sp_unlisted_cpus *outside,
+					      const struct sp_metrics *t, uint32_t i)
 {
 	return t ? outside->metric + (uint64_t)i * t->n_slots : NULL;
 }
 
-static void sums_of(struct sp_out *o, const struct sp_selection *s, struct sp_unlisted_cpus *outside, uint32_t c,
+static void sums_of(struct sp_out *o, const struct sp_selection *s,
+		    struct sp_unlisted_cpus *outside, uint32_t c,
 		    const uint64_t repeated[REPEATED_WORDS])
 {
 	const struct sp_model *m = s->m;
@@ -744,7 +797,10 @@ static void sums_of(struct sp_out *o, const struct sp_selection *s, struct sp_un
 	sums_at(o, m, (int32_t)c, ", \"total\": {", more ? outside->sum + row : m->sums.below + at,
 		more ? outside->present + row : m->sums.present + at, repeated);
 	gauges_at(o, m, c, repeated);
-	metrics_at(o, s, more ? metric_row(outside, s->metrics, outside->n) : s->metrics ? sp_metrics_at(s->metrics, c) : NULL);
+	metrics_at(o, s,
+		   more		? metric_row(outside, s->metrics, outside->n)
+		   : s->metrics ? sp_metrics_at(s->metrics, c)
+				: NULL);
 	if (s->metrics && sp_kinds_several(sp_kinds_below(m, c) | (more ? sp_kind_unknown(m) : 0)))
 		sp_out_text(o, ", \"mixed_cpu_kinds\": true");
 	sp_out_char(o, '}');
@@ -779,7 +835,8 @@ static void metrics(struct sp_out *o, const struct sp_selection *s)
 	if (!s->metrics)
 		return;
 	sp_out_text(o, " \"metrics\": [");
-	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i)) {
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0;
+	     i = sp_metrics_next(s->metrics, i)) {
 		const struct sp_metric *d = &s->metrics->at[i];
 
 		sp_json_line(o, "  ");
@@ -788,14 +845,17 @@ static void metrics(struct sp_out *o, const struct sp_selection *s)
 			sp_out_text(o, ", \"whole\": true");
 		if (sp_metric_sets_text(text, sizeof(text), s->metrics, d))
 			sp_json_f(o, ", \"note\": %s", text);
-		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets, d->others);
+		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets,
+			  d->others);
 	}
 	sp_out_text(o, "],\n");
 }
 
 static void callsites(struct sp_out *o, const struct sp_selection *s)
 {
-	static const char *const calls_of_region[] = { [SP_REGION_BEGINS] = "begin", [SP_REGION_READ] = "read", [SP_REGION_ENDS] = "end" };
+	static const char *const calls_of_region[] = {
+		[SP_REGION_BEGINS] = "begin", [SP_REGION_READ] = "read", [SP_REGION_ENDS] = "end"
+	};
 	const struct sp_model *m = s->m;
 	struct sp_callsite c;
 	struct sp_frame_seen f;
@@ -835,10 +895,15 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 		sp_json_comma(o);
 		sp_json_f(o, "%s: %lu", name, m->tally.calls[i]);
 	}
-	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
-		  m->h.dropped_readings, m->h.dropped_relations, m->tally.refused, m->tally.damaged);
-	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"prepare_ns\": %lu, \"share\": ", sp_all_calls(m),
-		  m->h.self_calls, sp_overhead_ns(m), m->h.time.prepare_ns);
+	sp_json_f(o,
+		  "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, "
+		  "\"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
+		  m->h.dropped_readings, m->h.dropped_relations, m->tally.refused,
+		  m->tally.damaged);
+	sp_json_f(o,
+		  ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, "
+		  "\"prepare_ns\": %lu, \"share\": ",
+		  sp_all_calls(m), m->h.self_calls, sp_overhead_ns(m), m->h.time.prepare_ns);
 	if (share < 0.0)
 		sp_out_text(o, "null},\n");
 	else

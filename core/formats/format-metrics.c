@@ -1,4 +1,5 @@
-/* format-metrics.c: writes metrics' values and what they are, for each form; see format-metrics.h. */
+/* format-metrics.c: writes metrics' values and what they are, for each form; see
+ * format-metrics.h. */
 #include "format-metrics.h"
 
 static double size_of(double v)
@@ -30,7 +31,8 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 		return 1;
 	}
 	if ((d->whole || v >= 1000.0) && v < 1e15)
-		return (unsigned)sp_format_grouped(buf, (int64_t)(d->value + (d->value < 0.0 ? -0.5 : 0.5)));
+		return (unsigned)sp_format_grouped(buf, (int64_t)(d->value +
+								  (d->value < 0.0 ? -0.5 : 0.5)));
 	sp_out_init(&o, -1, buf, 47);
 	/* of a number below 1 the first few digits that are not 0 */
 	if (v > 0.0 && v < 1e-4)
@@ -61,7 +63,8 @@ static bool is_of_one_component(const struct sp_metrics *t, const struct sp_metr
 	const uint32_t *slot = t->slot + d->first_slot;
 
 	for (uint32_t i = 1; i < d->n_slots; i++)
-		if (strcmp(SP_EVENT_TEXT(t->model, slot[i], component), SP_EVENT_TEXT(t->model, slot[0], component)) != 0)
+		if (strcmp(SP_EVENT_TEXT(t->model, slot[i], component),
+			   SP_EVENT_TEXT(t->model, slot[0], component)) != 0)
 			return false;
 	return true;
 }
@@ -72,12 +75,15 @@ static void why_none(struct sp_out *o, const struct sp_metrics *t, const struct 
 	if (t->model->h.stat)
 		sp_out_text(o, ": name fewer events, so that the same run counts all of these");
 	else if (is_of_one_component(t, d))
-		sp_out_text(o, ": count these in one set, since counts of different times are not divided");
+		sp_out_text(o, ": count these in one set, since counts of different times are not "
+			       "divided");
 	else if (!d->has_gap)
 		sp_out_text(o, ": start a set for each PAPI component in the same thread");
 	else
-		sp_out_f(o, ", and the sets with them ran together only %u %% of the time: start and stop them together%s", d->covered,
-			 d->paused ? ", once, and use PAPI_read in between" : "");
+		sp_out_f(o,
+			 ", and the sets with them ran together only %u %% of the time: start and "
+			 "stop them together%s",
+			 d->covered, d->paused ? ", once, and use PAPI_read in between" : "");
 }
 
 bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d)
@@ -89,7 +95,9 @@ bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const st
 		return false;
 	sp_memory_init(&o, text, room);
 	if (d->sets)
-		sp_out_f(&o, "%s is made of %'lu of %'lu event sets: those that have all its events (", d->name, d->sets, d->sets + d->others);
+		sp_out_f(&o,
+			 "%s is made of %'lu of %'lu event sets: those that have all its events (",
+			 d->name, d->sets, d->sets + d->others);
 	else
 		sp_out_f(&o, "%s: no event set has all its events (", d->name);
 	for (uint32_t i = 0; i < d->n_terms; i++)

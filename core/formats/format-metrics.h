@@ -13,6 +13,6 @@ bool sp_metric_is_placed(const struct sp_metrics *t, const struct sp_metric *d);
 /* The value as a number for programs; nothing where it has none. */
 void sp_metric_number(struct sp_out *o, const struct sp_metric *d);
 
-/* Of which event sets the metric is made, where that is not all that counted something of it: a line.  False:
- * nothing is to be said. */
+/* Of which event sets the metric is made, where that is not all that counted something of it: a
+ * line.  False: nothing is to be said. */
 bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d);

@@ -1,6 +1,7 @@
-/* format-store.c: the store as the file that the sspapi command reads: one process in the compact form (layout.h).  What
- * cannot be written so, or is in doubt, is written as it is: the store's own bytes, in order, but for how and when it ended,
- * which the store of a process that was killed, or goes on, does not know. */
+/* format-store.c: the store as the file that the sspapi command reads: one process in the compact
+ * form (layout.h).  What cannot be written so, or is in doubt, is written as it is: the store's own
+ * bytes, in order, but for how and when it ended, which the store of a process that was killed, or
+ * goes on, does not know. */
 #include <string.h>
 
 #include "../model/model-blocks.h"
@@ -59,7 +60,8 @@ static void write_pieces(struct sp_out *o, const struct sp_model *m)
 }
 
 /* Those that were made, with their numbers. */
-static void append_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h, uint32_t number[SP_CALLS_MAX], uint32_t *n)
+static void append_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h,
+			 uint32_t number[SP_CALLS_MAX], uint32_t *n)
 {
 	sp_off text[SP_CALLS_MAX];
 	const char *name;
@@ -71,7 +73,8 @@ static void append_calls(struct sp_compact *c, const struct sp_model *m, struct 
 		if (number[i] != SP_LEFT_OUT)
 			text[number[i]] = sp_compact_text(c, name);
 	}
-	h->call_names = sp_compact_begin(c, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + *n * sizeof(*text));
+	h->call_names = sp_compact_begin(c, SP_BLOCK_STRINGS,
+					 sizeof(struct sp_strings) + *n * sizeof(*text));
 	sp_compact_u32(c, *n);
 	sp_compact_u32(c, 0);
 	sp_compact_write(c, text, *n * sizeof(*text));
@@ -96,7 +99,8 @@ static void append_modules(struct sp_compact *c, const struct sp_model *m, struc
 /* Of a block of call sites: site i, as of now; frames that are in use. */
 static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
 {
-	const struct sp_site *s = (const struct sp_site *)((const char *)(b + 1) + i * sp_site_bytes(b->frames));
+	const struct sp_site *s =
+		(const struct sp_site *)((const char *)(b + 1) + i * sp_site_bytes(b->frames));
 	uint32_t n = (uint32_t)sp_min(load_acquire(&s->n), b->frames);
 	struct sp_site is = *s;
 
@@ -106,11 +110,13 @@ static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
 
 static const struct sp_frame *frames_in(const struct sp_sites *b, uint32_t i)
 {
-	return (const struct sp_frame *)((const char *)(b + 1) + i * sp_site_bytes(b->frames) + sizeof(struct sp_site));
+	return (const struct sp_frame *)((const char *)(b + 1) + i * sp_site_bytes(b->frames) +
+					 sizeof(struct sp_site));
 }
 
 /* With no more room for frames than the deepest of them has. */
-static void append_site_block(struct sp_compact *c, const struct sp_model *m, const struct sp_sites *b, struct sp_header *h)
+static void append_site_block(struct sp_compact *c, const struct sp_model *m,
+			      const struct sp_sites *b, struct sp_header *h)
 {
 	/* One dump at a time: enter() in preload/lifecycle/exit.c. */
 	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];
@@ -122,11 +128,14 @@ static void append_site_block(struct sp_compact *c, const struct sp_model *m, co
 		to.frames = (uint32_t)sp_max(to.frames, site[i].n);
 		h->code.n_sites += site[i].n != 0;
 		for (uint32_t f = 0; f < site[i].n; f++)
-			symbol[i][f] = sp_compact_text(c, sp_store_reader_text(m->reader, load_relaxed(&frames_in(b, i)[f].symbol)));
+			symbol[i][f] = sp_compact_text(
+				c, sp_store_reader_text(m->reader,
+							load_relaxed(&frames_in(b, i)[f].symbol)));
 	}
 	if (!to.frames)
 		return;
-	h->code.sites = sp_compact_begin(c, SP_BLOCK_SITES, sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
+	h->code.sites = sp_compact_begin(c, SP_BLOCK_SITES,
+					 sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
 	sp_compact_write(c, &to.next, sizeof(to) - offsetof(struct sp_sites, next));
 	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
 		sp_compact_write(c, &site[i], sizeof(site[i]));
@@ -143,13 +152,16 @@ static void append_site_block(struct sp_compact *c, const struct sp_model *m, co
 
 static void append_machine(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
-	const struct sp_topology *p = sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p =
+		sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
 	struct sp_tree t = { .n = 0 };
 
 	if (p && !sp_tree_read(&t, p))
 		p = NULL;
 	h->compact.n_machines = 1;
-	h->compact.machines = sp_compact_machine(c, h->process.host, &t, p ? sp_store_reader_text(m->reader, p->source) : NULL);
+	h->compact.machines =
+		sp_compact_machine(c, h->process.host, &t,
+				   p ? sp_store_reader_text(m->reader, p->source) : NULL);
 }
 
 /* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
@@ -165,7 +177,10 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 	append_calls(&c, m, &h, call, &map.n_calls);
 	for (uint32_t i = 0; i < m->n_events; i++)
 		if (m->event[i])
-			h.lists.events = sp_compact_event(&c, m->reader, m->event[i], sp_store_reader_text(m->reader, m->event[i]->name), h.lists.events);
+			h.lists.events =
+				sp_compact_event(&c, m->reader, m->event[i],
+						 sp_store_reader_text(m->reader, m->event[i]->name),
+						 h.lists.events);
 	h.lists.n_events = m->n_events;
 	append_modules(&c, m, &h);
 	for (uint32_t i = 0; i < SP_COUNT(m->intervals.sites); i++)
@@ -183,7 +198,8 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 
 void sp_format_store(struct sp_out *o, const struct sp_selection *s)
 {
-	if (!s->m->memory || sp_is_merged(s->m) || s->m->tally.damaged || sp_is_torn(s->m) || !o->own)
+	if (!s->m->memory || sp_is_merged(s->m) || s->m->tally.damaged || sp_is_torn(s->m) ||
+	    !o->own)
 		write_pieces(o, s->m);
 	else
 		write_compact(o, s->m);

@@ -9,7 +9,8 @@
 #define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
 #define COLUMNS	3u		/* events, where labels are long */
 #define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
-#define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
+#define WIDE		132u		/* columns for pairs of call sites and sets of events, where
+					 * these are asked for */
 
 struct location_columns {
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
@@ -38,10 +39,12 @@ static void find(struct location_columns *w, struct sp_model *m, uint64_t first)
 	}
 }
 
-/* "0-1", "3, pinned", "0-1 of 0-3" where not all of the process's were allowed; how often it moved. */
+/* "0-1", "3, pinned", "0-1 of 0-3" where not all of the process's were allowed; how often it
+ * moved. */
 static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 {
-	const char *all = sp_model_text(t->m, sp_process_header(t->m, (uint32_t)row->process)->cpus_allowed);
+	const char *all =
+		sp_model_text(t->m, sp_process_header(t->m, (uint32_t)row->process)->cpus_allowed);
 	char *ran = t->tail[0];
 	struct location_columns w;
 	struct sp_out o;
@@ -63,10 +66,12 @@ static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 		strcpy(t->tail[1], "-");
 }
 
-/* Does the label of a run on several machines not tell which?  It does of a machine, and of a rank's threads. */
+/* Does the label of a run on several machines not tell which?  It does of a machine, and of a
+ * rank's threads. */
 static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 {
-	if (m->n_machines < 2 || row->machine < 0 || (row->component >= 0 && sp_component_is(&m->component[row->component], "Machine")))
+	if (m->n_machines < 2 || row->machine < 0 ||
+	    (row->component >= 0 && sp_component_is(&m->component[row->component], "Machine")))
 		return false;
 	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->process.rank < 0;
 }
@@ -103,14 +108,22 @@ static void level_row(struct sp_table *t, uint64_t i)
 static struct sp_table table_of(struct sp_levels *levels)
 {
 	bool runs = sp_n_repeats(levels->m) && levels->level->what == SP_LEVEL_PROCESS;
-	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
+	bool threads = levels->level->what == SP_LEVEL_THREAD,
+	     ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
-	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .plural = ranks ? "ranks" : levels->level->plural,
-				  .row = level_row, .arg = levels, .name_spread = ranks,
-				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
+	return (struct sp_table){ .title = ranks  ? "rank"
+					   : runs ? "run"
+						  : levels->level->heading,
+				  .plural = ranks ? "ranks" : levels->level->plural,
+				  .row = level_row,
+				  .arg = levels,
+				  .name_spread = ranks,
+				  .tail_title = { threads ? "ran on CPU" : NULL,
+						  threads ? "moves" : NULL } };
 }
 
-int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_levels *levels, bool below)
+int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_levels *levels,
+		  bool below)
 {
 	struct sp_table t = table_of(levels);
 
@@ -136,7 +149,8 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_selection *s, const char
 	struct sp_levels levels;
 	struct sp_table t;
 
-	if (level->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1)
+	if (level->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) &&
+	    sp_text_n_ranks(s->m) > 1)
 		level = sp_level_by_name("rank");
 	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
 		return;

@@ -1,5 +1,5 @@
-/* format-text-overflows.c: the text view's sentence about an overflow handler: for which event it was
- * called, how often, on which CPUs, in which functions.
+/* format-text-overflows.c: the text view's sentence about an overflow handler: for which event it
+ * was called, how often, on which CPUs, in which functions.
  */
 #include "function-name.h"
 #include "format-text-words.h"
@@ -24,15 +24,17 @@ static void name_place(char name[56], const struct sp_frame_seen *f)
 	else if (!*f->module && (int64_t)f->offset < 0)
 		strcpy(text, "the kernel");
 	else
-		sp_text_f(text, sizeof(text), "%s%s%#lx", sp_base_name(f->module), *f->module ? "+" : "", f->offset);
+		sp_text_f(text, sizeof(text), "%s%s%#lx", sp_base_name(f->module),
+			  *f->module ? "+" : "", f->offset);
 	sp_memory_init(&o, name, 56);
 	sp_clip(&o, text, 48);
 	sp_memory_text(&o);
 }
 
 /* How many places there are now. */
-static uint32_t add_places(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
-			   struct place places[PLACES_MOST], uint32_t n)
+static uint32_t add_places(const struct sp_model *m, const struct sp_row *row,
+			   const struct sp_overflowed *at, struct place places[PLACES_MOST],
+			   uint32_t n)
 {
 	struct sp_frame_seen f;
 	uint64_t count;
@@ -61,12 +63,14 @@ static void report_places(struct sp_out *o, struct place *places, uint32_t n, ui
 
 		for (uint32_t i = 1; i < n; i++)
 			most = places[i].count > most->count ? &places[i] : most;
-		sp_out_f(o, "%s %s %s", shown ? "," : "; in", most->name, sp_percent(buf, (double)most->count, (double)calls));
+		sp_out_f(o, "%s %s %s", shown ? "," : "; in", most->name,
+			 sp_percent(buf, (double)most->count, (double)calls));
 		most->count = 0;
 	}
 }
 
-static void report_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e)
+static void report_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
+			 uint32_t e)
 {
 	struct place places[PLACES_MOST] = { 0 };
 	struct sp_overflowed at;
@@ -84,7 +88,8 @@ static void report_event(struct sp_out *o, const struct sp_model *m, const struc
 	else
 		sp_out_f(o, "overflow handler: %'lu call%s", calls, SP_MANY(calls));
 	sp_out_f(o, " for %s",
-		 e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
+		 e < row->k ? sp_text_event(m, row->event[e], text)
+			    : "an event that PAPI does not tell");
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
 		if (at.event != e)
 			continue;
@@ -103,7 +108,8 @@ static void report_event(struct sp_out *o, const struct sp_model *m, const struc
 	report_places(o, places, n, calls);
 }
 
-bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024])
+bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next,
+		      char text[1024])
 {
 	struct sp_overflowed at;
 	struct sp_out o;

@@ -6,7 +6,8 @@
 #include "format-text-table.h"
 
 #define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
-#define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low bits */
+#define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low
+					 * bits */
 #define DEPTHS		8u
 
 /* ---- the tree, folded ------------------------------------------------------ */
@@ -26,7 +27,8 @@ struct tree {
 static bool repeats(const struct tree *r, uint32_t c)
 {
 	for (uint32_t e = 0; e < r->m->n_events; e++)
-		if (sp_event_has_column(r->m, e) && sp_sum(r->m, c, e) != sp_sum(r->m, r->only[c], e))
+		if (sp_event_has_column(r->m, e) &&
+		    sp_sum(r->m, c, e) != sp_sum(r->m, r->only[c], e))
 			return false;
 	return true;
 }
@@ -48,7 +50,8 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 	for (uint32_t c = m->n_components; c-- > 0;) {
 		int32_t up = sp_parent(m, c);
 
-		if (!m->sums.counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(sp_is_pu(m, (int32_t)c) || r->below[c]))
+		if (!m->sums.counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) ||
+		    !(sp_is_pu(m, (int32_t)c) || r->below[c]))
 			continue;
 		r->shown[c] = r->below[c] != 1 || !repeats(r, c);
 		r->n += r->shown[c];
@@ -59,7 +62,9 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 	}
 	for (uint32_t c = 1; c < m->n_components; c++)
 		if (sp_parent(m, c) >= 0)
-			r->depth[c] = (uint8_t)sp_min(r->depth[sp_parent(m, c)] + r->shown[sp_parent(m, c)], DEPTHS);
+			r->depth[c] = (uint8_t)sp_min(r->depth[sp_parent(m, c)] +
+							      r->shown[sp_parent(m, c)],
+						      DEPTHS);
 	return true;
 }
 
@@ -79,9 +84,11 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= sp_kind_unknown(m);
 			if (t->s->metrics)
-				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.unsupported, t->sums.metric);
+				sp_metrics_add(t->s->metrics, &row, -1, left, at.total,
+					       at.unsupported, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_row_place(&row, e) < 0 && !sp_is_unsupported(&at, e) && !sp_row_left(m, &row, e))
+				if (sp_row_place(&row, e) < 0 && !sp_is_unsupported(&at, e) &&
+				    !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }
@@ -102,7 +109,8 @@ static void place_row(struct sp_table *t, uint64_t at)
 		return;
 	}
 	sp_out_repeat(&o, ' ', r->flat ? 0 : 2u * r->depth[at]);
-	if (!r->flat && !r->depth[at] && !sp_is_pu(m, (int32_t)at) && !sp_component_is(&m->component[at], "Job"))
+	if (!r->flat && !r->depth[at] && !sp_is_pu(m, (int32_t)at) &&
+	    !sp_component_is(&m->component[at], "Job"))
 		sp_out_text(&o, "all CPUs");
 	else
 		sp_text_component(&o, m, (uint32_t)at);
@@ -112,7 +120,8 @@ static void place_row(struct sp_table *t, uint64_t at)
 		sp_table_metrics(t, sp_metrics_at(t->s->metrics, (uint32_t)at));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (sp_is_present(m, (uint32_t)at, e))
-			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->sums.below_exact[at * m->n_events + e]);
+			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e),
+				     m->sums.below_exact[at * m->n_events + e]);
 }
 
 /* Outside of the topology only where anything is. */
@@ -201,7 +210,9 @@ static const char *component_text(const struct sp_model *m, int32_t c, char text
 	else
 		sp_text_component(&o, m, (uint32_t)c);
 	if (machine >= 0 && machine != c)
-		sp_out_f(&o, " on %s", sp_fixed_text(host, m->component[machine].name, sizeof(m->component[machine].name)));
+		sp_out_f(&o, " on %s",
+			 sp_fixed_text(host, m->component[machine].name,
+				       sizeof(m->component[machine].name)));
 	return sp_memory_text(&o);
 }
 
@@ -240,7 +251,8 @@ static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t 
 	for (uint32_t c = 0; c < m->n_components; c++) {
 		bool below = false;
 
-		for (uint32_t k = c + 1; c && !below && k < m->n_components && sp_parent(m, k) >= (int32_t)c; k++)
+		for (uint32_t k = c + 1;
+		     c && !below && k < m->n_components && sp_parent(m, k) >= (int32_t)c; k++)
 			below = has_value(t, d, k);
 		if (below || (!has_value(t, d, c) && (c || !d->sets)))
 			continue;
@@ -250,7 +262,8 @@ static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t 
 	}
 }
 
-/* Those of packages, memory, devices, the host; and by CPU those from number *from on; metrics of the former. */
+/* Those of packages, memory, devices, the host; and by CPU those from number *from on; metrics of
+ * the former. */
 static void event_lines(struct sp_text_list *l, void *from)
 {
 	static const char *const title[] = { "event", "counted on", "total" };
@@ -261,13 +274,17 @@ static void event_lines(struct sp_text_list *l, void *from)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
 			event_line(l, e, "all CPUs", m->sums.total[e]);
-		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
+		for (uint32_t c = 0;
+		     sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components;
+		     c++)
 			if (sp_sum_is_known(m, c, e) && is_deepest(m, c, e))
-				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
+				event_line(l, e, component_text(m, (int32_t)c, where),
+					   sp_sum(m, c, e));
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->sums.unplaced[e])
 			event_line(l, e, component_text(m, -1, where), m->sums.unplaced[e]);
 	}
-	for (int32_t i = l->s->metrics ? sp_metrics_next(l->s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(l->s->metrics, i))
+	for (int32_t i = l->s->metrics ? sp_metrics_next(l->s->metrics, -1) : -1; i >= 0;
+	     i = sp_metrics_next(l->s->metrics, i))
 		if (sp_metric_is_placed(l->s->metrics, &l->s->metrics->at[i]))
 			metric_lines(l, l->s->metrics, (uint32_t)i);
 }
@@ -290,8 +307,12 @@ static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
 	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
 	char name[256], where[WHERE], number[4][48] = { "", "-", "-", "-" };
-	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
-			       number[2], number[3] };
+	const char *cell[] = { sp_text_event(m, g->event, name),
+			       component_text(m, g->component, where),
+			       number[0],
+			       number[1],
+			       number[2],
+			       number[3] };
 
 	sp_value_text(number[0], type, g->last);
 	if (type != SP_BIT64) {		/* bits have neither order nor mean */
@@ -334,7 +355,8 @@ static void run_line(struct sp_text_list *l, uint32_t e, const struct sp_spread 
 	sp_short_text(mean, m, e, sp_round_to_type(type, s->mean));
 	if (s->mean < 1000.0 && !strpbrk(mean, " kMGTPE"))	/* of 0, 0 and 1 it is not 0 */
 		sp_text_f(mean, sizeof(mean), "%.1f", s->mean);
-	sp_text_f(spread, sizeof(spread), "%.2f %%", s->mean > 0.0 ? sp_deviation(s) / s->mean * 100.0 : 0.0);
+	sp_text_f(spread, sizeof(spread), "%.2f %%",
+		  s->mean > 0.0 ? sp_deviation(s) / s->mean * 100.0 : 0.0);
 	sp_short_text(min, m, e, sp_round_to_type(type, s->min));
 	sp_short_text(max, m, e, sp_round_to_type(type, s->max));
 	sp_list_line(l, cell);

@@ -2,8 +2,9 @@
  *
  *	assemble → solve			the functions that called PAPI
  *	solve (main.c:40 → 44)			where two calls are in one of them
- *	solve (main.c:40 → 44) < main		with their callers, where those are kept and there is room
- *	read_counters < solve → ...		the program's functions, not only the helper that all calls stand in
+ *	solve (main.c:40 → 44) < main  with their callers, where those are kept and there is room
+ *	read_counters < solve → ...  the program's functions, not only the helper that all calls
+ *	stand in
  *	work < solver_b → work < solver_b	where they are told apart by who called them
  *	app+0x11f0 → app+0x1230			functions without names
  *	libffi.so.8 → libffi.so.8		of which there is one in the library
@@ -20,7 +21,8 @@
 
 #define NAME	96u			/* columns of a function's name, at most */
 #define TEXT	1024u			/* bytes: more than any width takes */
-#define HELPERS	2u			/* functions that a program's calls of PAPI stand in, if those are helpers */
+#define HELPERS	2u			/* functions that a program's calls of PAPI stand in, if
+					 * those are helpers */
 
 /* How much is said, where there is less and less room. */
 enum room { WITH_CALLERS, WHOLE, BRIEF, SP_ROOMS };
@@ -33,7 +35,8 @@ static bool is_of_system(const char *line)
 	return line && !strncmp(line, "/usr/", 5);
 }
 
-/* Of what was inlined the function that it stands in; of the program's own code, if there is any. */
+/* Of what was inlined the function that it stands in; of the program's own code, if there is
+ * any. */
 static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
 {
 	uint32_t k;
@@ -73,23 +76,28 @@ static bool is_one_of_several(const struct sp_model *m, uint32_t i, const char *
 	sp_function_name(name, symbol, 0);
 	sp_function_name(whole, symbol, SP_NAME_ARGUMENTS);
 	for (uint32_t id = 1; id < m->n_callsites; id++)
-		if (frame_at(m, id, i, &f) && strcmp(f.symbol, symbol) != 0 && !strcmp(sp_function_name(other, f.symbol, 0), name) &&
-		    (is_linkers(symbol) || strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0))
+		if (frame_at(m, id, i, &f) && strcmp(f.symbol, symbol) != 0 &&
+		    !strcmp(sp_function_name(other, f.symbol, 0), name) &&
+		    (is_linkers(symbol) ||
+		     strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0))
 			return true;
 	return false;
 }
 
-static void function(struct sp_out *o, const struct sp_model *m, uint32_t i, const char *symbol, enum room room)
+static void function(struct sp_out *o, const struct sp_model *m, uint32_t i, const char *symbol,
+		     enum room room)
 {
 	char text[SP_FUNCTION_NAME];
-	unsigned how = (room == BRIEF ? SP_NAME_BRIEF : 0) | (is_one_of_several(m, i, symbol) ? SP_NAME_ARGUMENTS : 0);
+	unsigned how = (room == BRIEF ? SP_NAME_BRIEF : 0) |
+		       (is_one_of_several(m, i, symbol) ? SP_NAME_ARGUMENTS : 0);
 
 	sp_clip(o, sp_function_name(text, symbol, how), NAME);
 }
 
 /* ---- the helper in front of the program's own functions ---------------------------- */
 
-/* In how many functions frame i of the paths lies, up to one more than helpers are; 0: none is so long. */
+/* In how many functions frame i of the paths lies, up to one more than helpers are; 0: none is so
+ * long. */
 static uint32_t functions_at(const struct sp_model *m, uint32_t i)
 {
 	struct sp_frame_seen seen[HELPERS + 1], f;
@@ -120,11 +128,12 @@ static const char *wrapper_of(const struct sp_model *m)
 			return NULL;
 		module = its;
 	}
-	return module && *module && strcmp(module, sp_model_text(m, m->h.process.exe)) != 0 ? module : NULL;
+	return module && *module && strcmp(module, sp_model_text(m, m->h.process.exe)) != 0 ? module
+											    : NULL;
 }
 
-/* Which frame of a path is the program's own: where all calls stand in a library that wraps PAPI the first outside, else where
- * the paths spread over more functions than a helper has. */
+/* Which frame of a path is the program's own: where all calls stand in a library that wraps PAPI
+ * the first outside, else where the paths spread over more functions than a helper has. */
 struct owner {
 	const char *wrapper;
 	uint32_t spread;
@@ -135,7 +144,9 @@ static struct owner owner_of(const struct sp_model *m)
 	struct owner o = { .wrapper = wrapper_of(m) };
 	uint32_t most = 0, here;
 
-	for (uint32_t i = 0; !o.wrapper && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
+	for (uint32_t i = 0;
+	     !o.wrapper && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0;
+	     i++)
 		if (here > most) {
 			most = here;
 			o.spread = i;
@@ -168,7 +179,8 @@ struct path {
 	uint32_t id, n, own;
 };
 
-/* The first frame of a at which b differs, from the programs' own on outwards, and then in the helpers; a's n: none. */
+/* The first frame of a at which b differs, from the programs' own on outwards, and then in the
+ * helpers; a's n: none. */
 static uint32_t parts_at(const struct sp_model *m, const struct path *a, const struct path *b)
 {
 	uint32_t i = a->own, k = b->own;
@@ -183,7 +195,8 @@ static uint32_t parts_at(const struct sp_model *m, const struct path *a, const s
 	return a->n;
 }
 
-static struct style find_style(const struct sp_model *m, const struct owner *owner, uint32_t id, uint32_t n)
+static struct style find_style(const struct sp_model *m, const struct owner *owner, uint32_t id,
+			       uint32_t n)
 {
 	struct path own = { id, n, own_frame(m, owner, id, n) };
 	struct style s = { .known = true, .own = own.own };
@@ -203,7 +216,8 @@ static struct style find_style(const struct sp_model *m, const struct owner *own
 		if (i == n)
 			continue;
 		s.marks |= 1ull << i;
-		if (k >= its.n || !frame_at(m, id, i, &f) || !frame_at(m, other, k, &g) || !in_one_function(&f, &g))
+		if (k >= its.n || !frame_at(m, id, i, &f) || !frame_at(m, other, k, &g) ||
+		    !in_one_function(&f, &g))
 			continue;
 		s.places |= 1ull << i;
 		s.same_line |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
@@ -243,8 +257,8 @@ void sp_sites_forget(struct sp_site_texts *t)
 		sp_unmap(t, site_texts_bytes(t->n));
 }
 
-/* Each is compared with all others, so that a name that needed six of them took 200,000 instructions where there were five
- * sites: that was four fifths of a dump. */
+/* Each is compared with all others, so that a name that needed six of them took 200,000
+ * instructions where there were five sites: that was four fifths of a dump. */
 static struct style style_of(struct sp_site_texts *t, uint32_t id, uint32_t n)
 {
 	if (!t->owner_known)
@@ -269,8 +283,8 @@ static void place(struct sp_out *o, const struct sp_frame_seen *f, bool on_same_
 		sp_out_hex(o, f->offset);
 }
 
-static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const struct sp_frame_seen *f, enum room room,
-		  bool with_place, bool on_same_line)
+static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i,
+		  const struct sp_frame_seen *f, enum room room, bool with_place, bool on_same_line)
 {
 	if (*f->symbol) {
 		function(o, m, i, f->symbol, room);
@@ -280,8 +294,10 @@ static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const 
 			sp_out_f(o, "+%#lx", f->offset);
 		return;
 	}
-	/* Which lambda it is only its place says, and which instance of a template if its name has no arguments. */
-	if (!with_place && strcmp(f->symbol, "operator()") != 0 && !(is_linkers(f->symbol) && is_one_of_several(m, i, f->symbol)))
+	/* Which lambda it is only its place says, and which instance of a template if its name has
+	 * no arguments. */
+	if (!with_place && strcmp(f->symbol, "operator()") != 0 &&
+	    !(is_linkers(f->symbol) && is_one_of_several(m, i, f->symbol)))
 		return;
 	sp_out_text(o, " (");
 	place(o, f, on_same_line);
@@ -291,26 +307,34 @@ static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const 
 /* Does it say something?  What calls main or a thread's function does not. */
 static bool is_worth_a_name(const struct sp_frame_seen *f)
 {
-	return *f->symbol && strncmp(sp_base_name(f->module), "libc.so.", 8) != 0 && strcmp(f->symbol, "_start") != 0;
+	return *f->symbol && strncmp(sp_base_name(f->module), "libc.so.", 8) != 0 &&
+	       strcmp(f->symbol, "_start") != 0;
 }
 
-/* The path's last two names: the program's own function and its caller; where that is not kept, the helper in front. */
-static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_seen *f, enum room room)
+/* The path's last two names: the program's own function and its caller; where that is not kept, the
+ * helper in front. */
+static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_seen *f,
+		     enum room room)
 {
 	if (i == s->own || s->marks >> i & 1)
 		return true;
-	return room == WITH_CALLERS && (s->own + 1 < n ? i == s->own + 1 && is_worth_a_name(f) : i + 1 == s->own);
+	return room == WITH_CALLERS &&
+	       (s->own + 1 < n ? i == s->own + 1 && is_worth_a_name(f) : i + 1 == s->own);
 }
 
 /* Where it lies in the code says less than its name. */
 static void region(struct sp_out *o, const struct sp_callsite *c)
 {
-	sp_out_text(o, c->call == SP_REGION_ENDS ? "end of " : c->call == SP_REGION_READ ? "a reading in " : "");
+	sp_out_text(o, c->call == SP_REGION_ENDS   ? "end of "
+		       : c->call == SP_REGION_READ ? "a reading in "
+						   : "");
 	sp_out_plain(o, c->name);
 }
 
-/* Those of the path that are shown, from number `first` on; one behind another names what called it. */
-static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t first, uint32_t n, const struct style *s, enum room room)
+/* Those of the path that are shown, from number `first` on; one behind another names what called
+ * it. */
+static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t first,
+		   uint32_t n, const struct style *s, enum room room)
 {
 	struct sp_frame_seen f;
 	bool any = first > 0;
@@ -344,7 +368,8 @@ static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, enum ro
 }
 
 /* The outermost frame at which two paths of one length differ; of one path the program's own. */
-static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, uint32_t n, uint32_t own)
+static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, uint32_t n,
+			 uint32_t own)
 {
 	for (uint32_t i = n; i--;)
 		if (!sp_model_same_frame(m, from, i, to, i))
@@ -352,9 +377,10 @@ static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, u
 	return own;
 }
 
-/* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)"; a loop's:
- * "solve (main.c:40 → 40)". */
-static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, enum room room)
+/* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)";
+ * a loop's: "solve (main.c:40 → 40)". */
+static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from,
+			 uint32_t to, enum room room)
 {
 	const struct sp_model *m = site_texts->m;
 	struct sp_callsite a = { 0 }, b = { 0 };
@@ -363,21 +389,25 @@ static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uin
 	size_t file;
 	uint32_t at;
 
-	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name || a.frames != b.frames)
+	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name ||
+	    *b.name || a.frames != b.frames)
 		return false;
 	s = style_of(site_texts, from, a.frames);
 	t = style_of(site_texts, to, b.frames);
 	at = pivot_of(m, from, to, a.frames, s.own);
-	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol || !in_one_function(&f, &g) ||
-	    (s.marks | t.marks) & ((1ull << at) - 1) || (from == to && !(s.places >> at & 1)))
+	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol ||
+	    !in_one_function(&f, &g) || (s.marks | t.marks) & ((1ull << at) - 1) ||
+	    (from == to && !(s.places >> at & 1)))
 		return false;
 	function(o, m, at, f.symbol, room);
 	sp_out_text(o, " (");
 	place(o, &f, s.same_line >> at & 1);
 	sp_out_text(o, " → ");
 	file = strcspn(f.line, ":") + 1;
-	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a line, that */
-		g.line += strcmp(f.line, g.line) || !(t.same_line >> at & 1) ? file : strlen(g.line);
+	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a
+							 * line, that */
+		g.line +=
+			strcmp(f.line, g.line) || !(t.same_line >> at & 1) ? file : strlen(g.line);
 	place(o, &g, t.same_line >> at & 1);
 	sp_out_char(o, ')');
 	s.marks |= t.marks;
@@ -387,7 +417,8 @@ static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uin
 	return true;
 }
 
-void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, unsigned width)
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to,
+		  unsigned width)
 {
 	char text[2 * TEXT], number[64];
 	struct sp_callsite c;

@@ -1,4 +1,5 @@
-/* format-text-table.c: adds rows, lays columns out in blocks, and writes them; see format-text-table.h. */
+/* format-text-table.c: adds rows, lays columns out in blocks, and writes them; see
+ * format-text-table.h. */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
@@ -8,11 +9,13 @@
 #define SHARE		6u		/* "100 %", and a blank */
 #define NAME_LINES	8u		/* of an event's name above its column */
 #define SPREAD_LEAST	3u		/* rows that have a least, a mean and a most */
-#define EVENTS_FIRST	3u		/* which have their columns before any metric but the first */
+#define EVENTS_FIRST	3u		/* which have their columns before any metric but the
+					 * first */
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults do not outrank 9 ms. */
+/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults
+ * do not outrank 9 ms. */
 static void choose_columns(struct sp_table *t)
 {
 	const struct sp_model *m = t->m;
@@ -20,7 +23,8 @@ static void choose_columns(struct sp_table *t)
 	t->first = t->heavy = m->n_events;
 	for (uint32_t e = m->n_events; e-- > 0;) {
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
-		if (t->columns[e] && sp_selection_event(t->s, e) && (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
+		if (t->columns[e] && sp_selection_event(t->s, e) &&
+		    (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
 			t->first = e;
 		if (t->columns[e] && m->sums.total[e] && sp_event_is_time(m, e))
 			t->heavy = e;
@@ -45,8 +49,11 @@ static struct sp_text_sums sums_at(const struct sp_table *t, char **p)
 	char *at = *p;
 
 	*p += sums_bytes(t);
-	return (struct sp_text_sums){ .total = (int64_t *)at, .exact = (int64_t *)at + ne, .has = (bool *)(at + 16 * ne),
-				      .metric = (struct sp_metric_sum *)(at + sp_align(17 * ne, 8)) };
+	return (struct sp_text_sums){ .total = (int64_t *)at,
+				      .exact = (int64_t *)at + ne,
+				      .has = (bool *)(at + 16 * ne),
+				      .metric =
+					      (struct sp_metric_sum *)(at + sp_align(17 * ne, 8)) };
 }
 
 bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t room)
@@ -61,7 +68,9 @@ bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t ro
 	t->spread.line = -1;
 	sp_table_first(t);
 	t->rows.room = room;
-	t->bytes = (uint64_t)room * (sizeof(*t->rows.at) + sizeof(*t->rows.weight) + sizeof(*t->rows.order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
+	t->bytes = (uint64_t)room * (sizeof(*t->rows.at) + sizeof(*t->rows.weight) +
+				     sizeof(*t->rows.order)) +
+		   5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
@@ -128,13 +137,15 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 		take_sums(t, t->rows.n);
 	if (!memchr(t->sums.has, true, t->m->n_events))
 		return;
-	t->rows.weight[t->rows.n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
+	t->rows.weight[t->rows.n++] =
+		(struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
 }
 
 /* Those of one weight as they were added. */
 static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 {
-	const struct sp_text_weight *x = &((const struct sp_table *)table)->rows.weight[a], *y = &((const struct sp_table *)table)->rows.weight[b];
+	const struct sp_text_weight *x = &((const struct sp_table *)table)->rows.weight[a],
+				    *y = &((const struct sp_table *)table)->rows.weight[b];
 
 	if (x->by_time > y->by_time || x->by_time < y->by_time)
 		return x->by_time > y->by_time;
@@ -153,7 +164,8 @@ static void spread_metrics(struct sp_table *t)
 	sp_metrics_sum(of, t->spread.row[1].metric, t->sums.metric);
 	sp_metrics_compute(of, t->sums.metric);
 	for (int32_t i = sp_metrics_next(of, -1); i >= 0; i = sp_metrics_next(of, i)) {
-		double *least = &t->spread.metric[0][i], *most = &t->spread.metric[1][i], v = of->at[i].value;
+		double *least = &t->spread.metric[0][i], *most = &t->spread.metric[1][i],
+		       v = of->at[i].value;
 
 		if (!of->at[i].has_value)
 			continue;
@@ -174,13 +186,15 @@ void sp_table_spread(struct sp_table *t)
 		if (!t->sums.has[e])
 			continue;
 		for (unsigned most = 0; most < 2; most++) {
-			double by = sp_value_double(type, v) - sp_value_double(type, t->spread.row[2 * most].total[e]);
+			double by = sp_value_double(type, v) -
+				    sp_value_double(type, t->spread.row[2 * most].total[e]);
 
 			if (t->spread.n[e] && !(most ? by > 0.0 : by < 0.0))
 				continue;
 			t->spread.row[2 * most].total[e] = v;
 			if (e == t->first)
-				sp_text_f(t->spread.who[most], sizeof(t->spread.who[most]), "%s", t->label);
+				sp_text_f(t->spread.who[most], sizeof(t->spread.who[most]), "%s",
+					  t->label);
 		}
 		t->spread.sum[e] += sp_value_double(type, v);
 		t->spread.n[e]++;
@@ -192,7 +206,9 @@ void sp_table_spread(struct sp_table *t)
 static void end_spread(struct sp_table *t)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++) {
-		t->spread.row[1].total[e] = sp_round_to_type(sp_event_type(t->m, e), t->spread.n[e] ? t->spread.sum[e] / t->spread.n[e] : 0.0);
+		t->spread.row[1].total[e] =
+			sp_round_to_type(sp_event_type(t->m, e),
+					 t->spread.n[e] ? t->spread.sum[e] / t->spread.n[e] : 0.0);
 		for (unsigned i = 0; i < 3; i++) {
 			t->spread.row[i].exact[e] = t->spread.row[i].total[e];
 			t->spread.row[i].has[e] = t->spread.n[e];
@@ -205,14 +221,18 @@ static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
 	uint32_t e = t->first, n = e < t->m->n_events ? t->spread.n[e] : 0;
-	bool name = t->name_spread && i != 1 && n && t->spread.row[0].total[e] != t->spread.row[2].total[e];
+	bool name = t->name_spread && i != 1 && n &&
+		    t->spread.row[0].total[e] != t->spread.row[2].total[e];
 	bool ratio = i == 2 && n && t->spread.sum[e] > 0.0;
 	struct sp_out o;
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
-	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->spread.who[i / 2] : "", name && ratio ? "; " : "");
+	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "",
+		 name ? t->spread.who[i / 2] : "", name && ratio ? "; " : "");
 	if (ratio)
-		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread.row[2].total[e]) * n / t->spread.sum[e]);
+		sp_out_f(&o, "max/mean %.2f",
+			 sp_value_double(sp_event_type(t->m, e), t->spread.row[2].total[e]) * n /
+				 t->spread.sum[e]);
 	sp_out_text(&o, name || ratio ? ")" : "");
 	sp_memory_text(&o);
 }
@@ -226,7 +246,8 @@ static void compute_metrics(const struct sp_table *t)
 	if (!of)
 		return;
 	sp_metrics_compute(of, t->sums.metric);
-	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0; i = sp_metrics_next(of, i)) {
+	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0;
+	     i = sp_metrics_next(of, i)) {
 		of->at[i].has_value = t->spread.any[i];
 		of->at[i].value = t->spread.metric[t->spread.line / 2][i];
 	}
@@ -245,7 +266,9 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 	if (id < t->m->n_events)
 		sp_text_event(t->m, id, text);
 	else
-		sp_text_f(text, 220, sp_text_is_event(t->m, metric(t, id)->name) ? "%s (metric)" : "%s", metric(t, id)->name);
+		sp_text_f(text, 220,
+			  sp_text_is_event(t->m, metric(t, id)->name) ? "%s (metric)" : "%s",
+			  metric(t, id)->name);
 	for (char *p = text; *p; p++)
 		if (*p & 0x80)
 			*p = '?';
@@ -253,7 +276,8 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 }
 
 /* Line number `line` of a heading that is broken to this width; false: it has fewer. */
-static bool heading_line(const char *text, unsigned width, unsigned line, const char **at, unsigned *n)
+static bool heading_line(const char *text, unsigned width, unsigned line, const char **at,
+			 unsigned *n)
 {
 	for (;; line--) {
 		size_t bytes = strlen(text), cut = bytes;
@@ -292,7 +316,8 @@ static bool is_column(const struct sp_table *t, uint32_t id)
 {
 	if (id < t->m->n_events)
 		return t->columns[id] && sp_selection_event(t->s, id);
-	return metric(t, id)->shown && !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
+	return metric(t, id)->shown &&
+	       !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
 /* Names are broken so that six columns are no wider than values need. */
@@ -300,9 +325,12 @@ static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned col
 {
 	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
 	char text[256];
-	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 8);
+	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide),
+					  id < t->m->n_events ? 9 : 8);
 
-	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->sums.total[id])) : width;
+	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id,
+									   t->m->sums.total[id]))
+				   : width;
 }
 
 void sp_table_first(struct sp_table *t)
@@ -330,7 +358,8 @@ static unsigned columns_left(const struct sp_table *t, uint32_t next, uint32_t e
 }
 
 /* The first of these becomes a column, if there is room for it and `keep` columns more. */
-static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsigned *used, unsigned columns, unsigned keep)
+static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsigned *used,
+			unsigned columns, unsigned keep)
 {
 	uint32_t id = find_column(t, next, end);
 	unsigned width, at = t->n_cols;
@@ -381,7 +410,8 @@ bool sp_table_columns(struct sp_table *t)
 static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] && sp_selection_event(t->s, e))
+		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] &&
+		    sp_selection_event(t->s, e))
 			return true;
 	return false;
 }
@@ -407,7 +437,8 @@ static void head_line(struct sp_out *o, const struct sp_table *t, unsigned below
 		gap = 0;
 	}
 	for (unsigned i = 0; i < t->n_cols; i++) {
-		unsigned width = t->width[i], n = 0, own = heading_lines(heading(t, t->col[i], text), width);
+		unsigned width = t->width[i], n = 0,
+			 own = heading_lines(heading(t, t->col[i], text), width);
 		const char *at = "";
 
 		if (own > below)
@@ -436,7 +467,8 @@ static void head(struct sp_out *o, const struct sp_table *t)
 	char text[256];
 
 	for (unsigned i = 0; i < t->n_cols; i++)
-		lines = (unsigned)sp_max(lines, heading_lines(heading(t, t->col[i], text), t->width[i]));
+		lines = (unsigned)sp_max(lines,
+					 heading_lines(heading(t, t->col[i], text), t->width[i]));
 	while (lines--) {
 		sp_heading_begin(o, t->s->bold);
 		head_line(o, t, lines);
@@ -449,7 +481,8 @@ static void cell(const struct sp_table *t, uint32_t id, char buf[49])
 	strcpy(buf, "-");
 	if (id < t->m->n_events && t->sums.has[id])
 		sp_short_text(buf, t->m, id, t->sums.total[id]);
-	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))	/* of unlike cores none */
+	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))	/* of unlike cores
+										 * none */
 		sp_metric_text(buf, metric(t, id));
 }
 
@@ -472,7 +505,8 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 		gap = i == t->share && !share ? SHARE + 2 : 0;
 		if (i != t->share || !share)
 			continue;
-		sp_share(buf, sp_value_double(type, t->sums.total[id]), t->sums.has[id] ? sp_value_double(type, t->m->sums.total[id]) : 0.0);
+		sp_share(buf, sp_value_double(type, t->sums.total[id]),
+			 t->sums.has[id] ? sp_value_double(type, t->m->sums.total[id]) : 0.0);
 		sp_right(o, buf, SHARE + 2);
 	}
 	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
@@ -510,7 +544,8 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 		longest = (unsigned)sp_max(longest, sp_columns(t->label));
 		for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 			if (t->tail_title[k])
-				t->tail_width[k] = (unsigned)sp_max(t->tail_width[k], sp_columns(t->tail[k]));
+				t->tail_width[k] =
+					(unsigned)sp_max(t->tail_width[k], sp_columns(t->tail[k]));
 	}
 	for (unsigned k = SP_TEXT_TAILS; k-- > 0;)
 		if (numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
@@ -624,8 +659,9 @@ void sp_list_line(struct sp_text_list *l, const char *const *cell)
 		sp_heading_end(l->o, bold);
 }
 
-void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below, const char *plural,
-		  void (*add_rows)(struct sp_text_list *l, void *arg), void *arg)
+void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below,
+		  const char *plural, void (*add_rows)(struct sp_text_list *l, void *arg),
+		  void *arg)
 {
 	struct sp_text_list l = { .s = s, .n = columns };
 	unsigned used = 0;
@@ -635,7 +671,8 @@ void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned colum
 		return;
 	for (unsigned i = 1; i < l.n; i++)
 		used += 2 + l.width[i];
-	l.width[0] = (unsigned)sp_min(l.width[0], used + 16 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - used : 16);
+	l.width[0] =
+		(unsigned)sp_min(l.width[0], used + 16 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - used : 16);
 	l.o = o;
 	l.lines = l.left = 0;
 	sp_out_text(o, below ? "\n" : "");

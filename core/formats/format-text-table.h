@@ -1,5 +1,5 @@
-/* format-text-table.h: the text form's tables: rows with a label, a column for each event, the share
- * of the first one, and a column for each derived metric (ids from n_events on).
+/* format-text-table.h: the text form's tables: rows with a label, a column for each event, the
+ * share of the first one, and a column for each derived metric (ids from n_events on).
  *
  * A table takes what its rows are in any order (sp_table_add), shows the heaviest ten, or all of
  * them, and below them the sum of the rest.  Events that do not fit beside each other are for the
@@ -53,29 +53,37 @@ struct sp_table {
 	const struct sp_selection *s;
 	const char *title, *plural;	/* "CPU", "CPUs": of what is left out */
 	const char *tail_title[SP_TEXT_TAILS];	/* NULL: no such column */
-	const char *further;		/* the level that shows what has no room here, in a line below; NULL: not said */
+	const char *further;		/* the level that shows what has no room here, in a line
+					 * below; NULL: not said */
 	unsigned most;			/* events beside each other; 0: what fits */
-	unsigned line;			/* columns on a terminal that a line may take; 0: SP_TEXT_WIDTH */
+	unsigned line;			/* columns on a terminal that a line may take; 0:
+					 * SP_TEXT_WIDTH */
 	bool in_place;			/* the rows stand as they were added */
 	bool all;			/* of them; else ten */
 	bool first_line;		/* nothing stands above it */
 	bool name_spread;		/* say which rows have the least and the most */
-	bool placed;			/* also events that are counted on packages and other components as a whole */
+	bool placed;			/* also events that are counted on packages and other
+					 * components as a whole */
 	bool without_placed;		/* nor metrics of such events alone: the rows have none */
-	/* Fills in sums, and, unless `only_sums`, label and tail (all of which are empty) of row number `at`. */
+	/* Fills in sums, and, unless `only_sums`, label and tail (all of which are empty) of row
+	 * number `at`. */
 	void (*row)(struct sp_table *t, uint64_t at);
 	void *arg;
 	char label[600], tail[SP_TEXT_TAILS][64];
 	struct sp_text_sums sums;
-	bool only_sums;			/* of a thread's row the CPUs are a look at all its relations, of a call site's the name one at all paths */
+	bool only_sums;			/* of a thread's row the CPUs are a look at all its
+					 * relations, of a call site's the name one at all paths */
 	unsigned room_for_label;	/* columns that a row may take for it */
-	uint32_t next, next_metric;	/* the first event, and the first metric's id, that have no column yet */
+	uint32_t next, next_metric;	/* the first event, and the first metric's id, that have no
+					 * column yet */
 
 	const struct sp_model *m;	/* private, as all below */
 	uint32_t col[SP_TEXT_EVENTS];
 	unsigned n_cols, share, width[SP_TEXT_EVENTS], label_width, tail_width[SP_TEXT_TAILS];
-	uint32_t first;			/* the event that rows have shares of: the first that counted anything */
-	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these were counted; else the first */
+	uint32_t first;			/* the event that rows have shares of: the first that
+					 * counted anything */
+	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these
+					 * were counted; else the first */
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
 	struct sp_text_sums own, rest;
 	struct sp_table_spread spread;
@@ -113,10 +121,11 @@ static inline void sp_table_metrics(struct sp_table *t, const struct sp_metric_s
 }
 
 void sp_table_first(struct sp_table *t);	/* from the first column on, again */
-/* The next columns that fit: three events, the metrics, other events; false: there are none left. */
+/* The next columns that fit: three events, the metrics, other events; false: there are none
+ * left. */
 bool sp_table_columns(struct sp_table *t);
-/* With the events and metrics that fit beside each other, and all metrics where columns are not limited;
- * with s->all with all events, below each other. */
+/* With the events and metrics that fit beside each other, and all metrics where columns are not
+ * limited; with s->all with all events, below each other. */
 void sp_table_blocks(struct sp_out *o, struct sp_table *t);
 
 /* Events that stand in these tables: sums of what was counted by CPU. */
@@ -136,5 +145,6 @@ struct sp_text_list {
 void sp_list_line(struct sp_text_list *l, const char *const *cell);
 /* Measured, then written if there is more than the heading; `plural` are what is left out; `below`:
  * something stands above. */
-void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below, const char *plural,
-		  void (*add_rows)(struct sp_text_list *l, void *arg), void *arg);
+void sp_list_show(struct sp_out *o, const struct sp_selection *s, unsigned columns, bool below,
+		  const char *plural, void (*add_rows)(struct sp_text_list *l, void *arg),
+		  void *arg);

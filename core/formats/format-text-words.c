@@ -16,11 +16,13 @@ void sp_heading_end(struct sp_out *o, bool bold)
 
 void sp_text_command(struct sp_out *o, const struct sp_model *m)
 {
-	const char *exe = sp_model_text(m, m->h.process.exe), *arg = sp_store_reader_text_at(m->reader, m->h.process.args, 0);
+	const char *exe = sp_model_text(m, m->h.process.exe),
+		   *arg = sp_store_reader_text_at(m->reader, m->h.process.args, 0);
 
 	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1; !o->error && (arg = sp_store_reader_text_at(m->reader, m->h.process.args, i)); i++)
+	for (uint32_t i = 1;
+	     !o->error && (arg = sp_store_reader_text_at(m->reader, m->h.process.args, i)); i++)
 		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
 }
 
@@ -111,12 +113,14 @@ void sp_out_duration(struct sp_out *o, uint64_t ns)
 	else if (s < 3600)
 		sp_out_f(o, "%lu min %lu s", s / 60, s % 60);
 	else
-		sp_out_f(o, "%'lu hour%s %lu min %lu s", s / 3600, SP_MANY(s / 3600), s % 3600 / 60, s % 60);
+		sp_out_f(o, "%'lu hour%s %lu min %lu s", s / 3600, SP_MANY(s / 3600), s % 3600 / 60,
+			 s % 60);
 }
 
 static void three_digits(struct sp_out *o, char before, uint64_t v)
 {
-	char text[] = { before, (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10), (char)('0' + v % 10) };
+	char text[] = { before, (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10),
+			(char)('0' + v % 10) };
 
 	sp_out_bytes(o, text, sizeof(text));
 }
@@ -164,8 +168,11 @@ static bool ends_with(const char *text, const char *end)
 
 bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 {
-	static const char *const cycles[] = { "PAPI_TOT_CYC", "PAPI_REF_CYC", "CPU-CYCLES", "CPU_CYCLES", "HW_CPU_CYCLES", "CYCLES_NOT_IN_HALT",
-					      "::CYCLES", "UNHALTED_CORE_CYCLES", "CPU_CLK_UNHALTED" };
+	static const char *const cycles[] = { "PAPI_TOT_CYC",	 "PAPI_REF_CYC",
+					      "CPU-CYCLES",	 "CPU_CYCLES",
+					      "HW_CPU_CYCLES",	 "CYCLES_NOT_IN_HALT",
+					      "::CYCLES",	 "UNHALTED_CORE_CYCLES",
+					      "CPU_CLK_UNHALTED" };
 	char name[256], *mask;
 
 	sp_text_f(name, sizeof(name), "%s", SP_EVENT_TEXT(m, event, name));
@@ -256,13 +263,16 @@ int64_t sp_round_to_type(enum sp_data_type type, double d)
 
 const char *sp_percent(char buf[48], double part, double whole)
 {
-	uint64_t n = part > 0.0 && part < whole ? (uint64_t)sp_min((uint64_t)(part / whole * 1000.0), 999) : 0;
+	uint64_t n = part > 0.0 && part < whole
+			     ? (uint64_t)sp_min((uint64_t)(part / whole * 1000.0), 999)
+			     : 0;
 
 	if (!(whole > 0.0))
 		return strcpy(buf, "-");
 	if (part >= whole || !(part > 0.0))
 		return strcpy(buf, part >= whole ? "100 %" : "0 %");
-	return part / whole < 0.001 ? strcpy(buf, "<0.1 %") : sp_text_f(buf, 48, "%lu.%lu %%", n / 10, n % 10);
+	return part / whole < 0.001 ? strcpy(buf, "<0.1 %")
+				    : sp_text_f(buf, 48, "%lu.%lu %%", n / 10, n % 10);
 }
 
 const char *sp_share(char buf[48], double part, double whole)
@@ -273,7 +283,8 @@ const char *sp_share(char buf[48], double part, double whole)
 		return strcpy(buf, "-");
 	if (share > 0.0 && share < 0.5)
 		return strcpy(buf, "<1 %");
-	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %") : sp_text_f(buf, 48, "%.0f %%", share);
+	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %")
+					      : sp_text_f(buf, 48, "%.0f %%", share);
 }
 
 void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char *option)
@@ -332,7 +343,8 @@ static const char *behind_prefix(const char *name)
 		return name[5] ? name + 5 : name;
 	if (colons && colons[2 + (colons[2] == ':')])
 		name = colons + 2 + (colons[2] == ':');
-	if (!strncmp(name, "PERF_COUNT_", 11) && name[11] && name[12] && name[13] == '_' && name[14])
+	if (!strncmp(name, "PERF_COUNT_", 11) && name[11] && name[12] && name[13] == '_' &&
+	    name[14])
 		name += 14;
 	return name;
 }
@@ -343,7 +355,8 @@ static const char *short_name(const struct sp_model *m, uint32_t event, char buf
 	char other[32];
 
 	for (uint32_t e = 0; e < m->n_events && rest != name; e++)
-		if (e != event && m->event_counted[e] && !strcmp(behind_prefix(sp_event_name(m, e, other)), rest))
+		if (e != event && m->event_counted[e] &&
+		    !strcmp(behind_prefix(sp_event_name(m, e, other)), rest))
 			return name;
 	return rest;
 }
@@ -367,8 +380,8 @@ static size_t alike(const char *a, const char *b)
 	return n;
 }
 
-/* A long name is cut where another one goes on as it does: what differs is kept.  (The names of OFFCORE events are
- * 154 characters that differ at their end.) */
+/* A long name is cut where another one goes on as it does: what differs is kept.  (The names of
+ * OFFCORE events are 154 characters that differ at their end.) */
 #define NAME_LONG	56u
 static void cut_name(const struct sp_model *m, uint32_t event, char text[256])
 {
@@ -439,9 +452,13 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 			continue;
 		sp_text_event(m, e, name);
 		if (more)
-			sp_text_f(name + strlen(name), 48, " and %'u more event%s", more, SP_MANY(more));
-		sp_text_f(text, 512, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
-			  "--per-thread)", name, by);
+			sp_text_f(name + strlen(name), 48, " and %'u more event%s", more,
+				  SP_MANY(more));
+		sp_text_f(text, 512,
+			  "%s: %'u observers saw the same over the same time; what the longest of "
+			  "them saw counts (each by itself: "
+			  "--per-thread)",
+			  name, by);
 		return true;
 	}
 	return false;

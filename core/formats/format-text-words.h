@@ -1,5 +1,5 @@
-/* format-text-words.h: words, names and numbers of the text view; the command writes its own texts with
- * the same.
+/* format-text-words.h: words, names and numbers of the text view; the command writes its own texts
+ * with the same.
  */
 #pragma once
 
@@ -37,8 +37,8 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
-/* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ": --OPTION" of the verb that
- * shows it (a level), or nothing (all). */
+/* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ":
+ * --OPTION" of the verb that shows it (a level), or nothing (all). */
 void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char *option);
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
 int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value of the type */
@@ -46,7 +46,8 @@ int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
-const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
+/* rounded down: "100 %" means all */
+const char *sp_percent(char buf[48], double part, double whole);
 const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
 
 /* "CPU 4 (core 2)", "CPU 9 (not in the topology)", "no known CPU"; "package 0", "L3 1". */
@@ -57,24 +58,25 @@ void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t comp
  * stands with its values; control characters escaped. */
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
 
-/* By how many observers which events were seen over the same time: a line for those of one number, from event *next on (0
- * before the first); false: there is none. */
+/* By how many observers which events were seen over the same time: a line for those of one number,
+ * from event *next on (0 before the first); false: there is none. */
 bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512]);
 
 /* Is a counted event called so, without its prefix? */
 bool sp_text_is_event(const struct sp_model *m, const char *name);
 
-/* The model's call sites, and what tells them apart, which is found once for all names; NULL: there is no memory.  No longer
- * than the model. */
+/* The model's call sites, and what tells them apart, which is found once for all names; NULL: there
+ * is no memory.  No longer than the model. */
 struct sp_site_texts;
 struct sp_site_texts *sp_site_texts_new(const struct sp_model *m);
 void sp_sites_forget(struct sp_site_texts *t);
 
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
  * columns; what tells it from others is not cut off (format-text-sites.c). */
-void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to, unsigned width);
-
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to,
+		  unsigned width);
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (format-text-overflows.c). */
-bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);
+bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next,
+		      char text[1024]);

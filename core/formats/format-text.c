@@ -53,15 +53,19 @@ static void on_host(struct sp_out *o, const struct sp_model *m)
 	if (!*host && sp_is_job(m))
 		sp_out_f(o, "%'u host%s", m->n_machines, SP_MANY(m->n_machines));
 	else
-		sp_clip(o, sp_text_f(text, sizeof(text), "%s", *host ? host : "an unknown host"), 32);
+		sp_clip(o, sp_text_f(text, sizeof(text), "%s", *host ? host : "an unknown host"),
+			32);
 }
 
 /* "killed", if it did not end as processes do. */
 static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 {
 	bool runs = m->h.end == SP_END_NONE || (m->h.stat && m->h.end == SP_END_SNAPSHOT);
-	const char *how = m->h.end == SP_END_RECOVERED ? "recovered" : m->h.end == SP_END_EXEC ? "until exec" :
-			  runs && !m->n_killed ? "still running" : m->h.end == SP_END_SNAPSHOT ? "a snapshot" : "killed";
+	const char *how = m->h.end == SP_END_RECOVERED	? "recovered"
+			  : m->h.end == SP_END_EXEC	? "until exec"
+			  : runs && !m->n_killed	? "still running"
+			  : m->h.end == SP_END_SNAPSHOT ? "a snapshot"
+							: "killed";
 
 	if (m->h.end == SP_END_EXIT || m->h.end == SP_END__EXIT)
 		return;
@@ -94,7 +98,8 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 {
 	if (!busy->n)
 		return;
-	sp_out_f(o, ", %.2f CPU%s busy", busy->mean, busy->mean > 0.995 && busy->mean < 1.005 ? "" : "s");
+	sp_out_f(o, ", %.2f CPU%s busy", busy->mean,
+		 busy->mean > 0.995 && busy->mean < 1.005 ? "" : "s");
 	spread_of(o, busy);
 }
 
@@ -107,8 +112,11 @@ static void how_much(struct sp_out *o, const struct sp_model *m)
 
 	if (m->n_killed || m->h.end == SP_END_RECOVERED)
 		return;
-	if ((double)m->h.time.counted_more_ns / 2 + (double)counted < 0.9 * (double)m->h.time.cpu_ns && share < 0.895)
-		sp_out_f(o, ", counted %s of the process%s CPU time", sp_share(buf, share, 1.0), sp_is_job(m) ? "es'" : "'s");
+	if ((double)m->h.time.counted_more_ns / 2 + (double)counted <
+		    0.9 * (double)m->h.time.cpu_ns &&
+	    share < 0.895)
+		sp_out_f(o, ", counted %s of the process%s CPU time", sp_share(buf, share, 1.0),
+			 sp_is_job(m) ? "es'" : "'s");
 }
 
 static void first_line(struct sp_out *o, struct sp_model *m)
@@ -121,12 +129,14 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
 	if (sp_n_repeats(m))
-		sp_out_f(&line, "%'u run%s together%s", sp_n_repeats(m), SP_MANY(sp_n_repeats(m)), sp_is_job(m) ? ", " : "");
+		sp_out_f(&line, "%'u run%s together%s", sp_n_repeats(m), SP_MANY(sp_n_repeats(m)),
+			 sp_is_job(m) ? ", " : "");
 	if (sp_is_job(m)) {
 		uint32_t ranks = sp_text_n_ranks(m);
 
 		if (sp_text_have_ranks(m))
-			sp_out_f(&line, "%'u rank%s%s", ranks, SP_MANY(ranks), ranks < m->n_processes ? ", " : "");
+			sp_out_f(&line, "%'u rank%s%s", ranks, SP_MANY(ranks),
+				 ranks < m->n_processes ? ", " : "");
 		if (!sp_text_have_ranks(m) || ranks < m->n_processes)
 			sp_out_f(&line, "%'u processes", m->n_processes);
 		on_host(&line, m);
@@ -153,17 +163,20 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_init(&line, what, sizeof(what));
 	sp_text_command(&line, m);
 	sp_memory_init(&whole, all, sizeof(all));
-	sp_clip(&whole, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
+	sp_clip(&whole, sp_memory_text(&line),
+		(unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
 	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
 }
 
 /* ---- how sure ------------------------------------------------------------------ */
 
-/* "at most 4.200 us of 127.2 ms": what of an event may be on another CPU than the one that it is shown on. */
+/* "at most 4.200 us of 127.2 ms": what of an event may be on another CPU than the one that it is
+ * shown on. */
 static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 {
 	enum sp_data_type type = sp_event_type(m, e);
-	double part = sp_value_double(type, m->sums.total[e]) - sp_value_double(type, m->sums.total_exact[e]);
+	double part = sp_value_double(type, m->sums.total[e]) -
+		      sp_value_double(type, m->sums.total_exact[e]);
 	char buf[48];
 
 	sp_short_text(buf, m, e, sp_round_to_type(type, part));
@@ -172,19 +185,26 @@ static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 	sp_out_f(o, " of %s", buf);
 }
 
-/* "3 % of A (at most 12 of 400) and <1 % of B (at most 4.200 us of 127.2 ms) are not proven on their CPU (~)" */
+/* "3 % of A (at most 12 of 400) and <1 % of B (at most 4.200 us of 127.2 ms) are not proven on
+ * their CPU (~)" */
 static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t n)
 {
 	uint32_t n_listed = 0, last = 0;
 	char text[256], buf[48];
 
 	for (uint32_t e = 0; e < m->n_events && n_listed < (n == 4 ? 4 : 3); e++) {
-		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]) : -1.0;
+		double share = sp_event_has_column(m, e)
+				       ? sp_proven_share(sp_event_type(m, e), m->sums.total[e],
+							 m->sums.total_exact[e])
+				       : -1.0;
 
 		if (share < 0.0 || share >= 1.0)
 			continue;
-		sp_out_f(o, "%s%s of %s", !n_listed ? "" : n_listed + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
-			 sp_text_event(m, e, text));
+		sp_out_f(o, "%s%s of %s",
+			 !n_listed	     ? ""
+			 : n_listed + 1 == n ? " and "
+					     : ", ",
+			 sp_share(buf, 1.0 - share, 1.0), sp_text_event(m, e, text));
 		if (n > 1) {
 			sp_out_text(o, " (");
 			at_most(o, m, e);
@@ -195,7 +215,8 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	}
 	if (n > n_listed)
 		sp_out_f(o, " and some of %'u more event%s", n - n_listed, SP_MANY(n - n_listed));
-	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): " : " are not proven on their CPU (~)");
+	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): "
+			      : " are not proven on their CPU (~)");
 	if (n == 1) {
 		at_most(o, m, last);
 		sp_out_text(o, " may be elsewhere");
@@ -210,8 +231,8 @@ static bool has_column(const struct sp_model *m, const struct sp_row *row)
 	return false;
 }
 
-/* Why counts are not proven on their CPU, each reason once, and what to do.  There is none where the setting asks for no more
- * than what is there. */
+/* Why counts are not proven on their CPU, each reason once, and what to do.  There is none where
+ * the setting asks for no more than what is there. */
 static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_unwatched unwatched[SP_WHYS] = { 0 };
@@ -231,12 +252,17 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (whys[i] != SP_WHY_NONE)
-			sp_paragraph(o, "  why: ", 2, sp_why_told(text, whys[i], &unwatched[whys[i]]));
+			sp_paragraph(o, "  why: ", 2,
+				     sp_why_told(text, whys[i], &unwatched[whys[i]]));
 		else if (m->h.attribution == SP_BY_READING)
-			sp_paragraph(o, "  ", 2, "each count is booked on the CPU of the reading that brought it: pin the threads, or take "
+			sp_paragraph(o, "  ", 2,
+				     "each count is booked on the CPU of the reading that brought "
+				     "it: pin the threads, or take "
 				     "SSPAPI_ATTRIBUTION=auto");
 		else if (m->h.attribution == SP_BY_RESIDENCY)
-			sp_paragraph(o, "  ", 2, "counts are split by the time that the thread spent on each CPU: pin the threads, or take "
+			sp_paragraph(o, "  ", 2,
+				     "counts are split by the time that the thread spent on each "
+				     "CPU: pin the threads, or take "
 				     "SSPAPI_ATTRIBUTION=auto");
 	}
 }
@@ -245,7 +271,8 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 static bool any_elsewhere(const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (m->event_counted[e] && (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->sums.total[e])))
+		if (m->event_counted[e] &&
+		    (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->sums.total[e])))
 			return true;
 	return false;
 }
@@ -258,7 +285,10 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	struct sp_out line;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]) : -1.0;
+		double share = sp_event_has_column(m, e)
+				       ? sp_proven_share(sp_event_type(m, e), m->sums.total[e],
+							 m->sums.total_exact[e])
+				       : -1.0;
 
 		any = any || sp_event_has_column(m, e);
 		counted += share >= 0.0;
@@ -266,15 +296,21 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
-		sp_out_text(o, !any ? "nothing was counted by CPU\n" : missing ? "no count is above 0; some are missing\n" :
-			       any_elsewhere(m) ? "every count by CPU is 0\n" : "every count is 0\n");
+		sp_out_text(o, !any		  ? "nothing was counted by CPU\n"
+			       : missing	  ? "no count is above 0; some are missing\n"
+			       : any_elsewhere(m) ? "every count by CPU is 0\n"
+						  : "every count is 0\n");
 		return;
 	}
 	if (!unproven) {
-		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
-			    m->h.stat & SP_STAT_GROUP ? "every count is on the CPU it was counted on (by that CPU's own counter)\n" :
-			    m->h.stat ? "every count is on the CPU it was counted on (every CPU it ran on was watched)\n" :
-			    "every count is on the CPU it was counted on\n");
+		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some "
+					 "is missing\n"
+			       : m->h.stat & SP_STAT_GROUP
+				       ? "every count is on the CPU it was counted on (by that "
+					 "CPU's own counter)\n"
+			       : m->h.stat ? "every count is on the CPU it was counted on (every "
+					     "CPU it ran on was watched)\n"
+					   : "every count is on the CPU it was counted on\n");
 		return;
 	}
 	sp_memory_init(&line, text, sizeof(text));
@@ -303,7 +339,8 @@ static const char *refused(const struct sp_model *m, const char *n_listed, const
 	const char *note;
 
 	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++)
-		if (strncmp(note, "PAPI refused ", 13) == 0 || strncmp(note, "PAPI's component ", 17) == 0)
+		if (strncmp(note, "PAPI refused ", 13) == 0 ||
+		    strncmp(note, "PAPI's component ", 17) == 0)
 			return n_listed;
 	return else_;
 }
@@ -314,23 +351,32 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	const char *why;
 
 	if (sp_is_torn(m) && m->h.lists.n_relations && !m->tally.relations) {
-		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.", sp_torn_text(m->h.torn));
+		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.",
+			  sp_torn_text(m->h.torn));
 		why = text;
 	} else if (m->tally.damaged)
 		why = "the store is damaged; what was in the damaged blocks is missing.";
 	else if (m->h.stat)
 		why = "no event was counted; the notes say why.";
 	else if (m->tally.starts)
-		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
+		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop "
+		      "succeeded, and PAPI "
 		      "gives no counts before.";
 	else if (m->h.dropped_readings)
-		why = "event sets were started, but sspapi could not keep what they counted; the notes say how much is "
+		why = "event sets were started, but sspapi could not keep what they counted; the "
+		      "notes say how much is "
 		      "missing.";
 	else if (calls_of(m, "PAPI_start") || calls_of(m, "papif_start"))
-		why = refused(m, "PAPI refused every PAPI_start of the program; the notes say why, and sspapi doctor what this "
-			      "machine can count.", "no PAPI_start of the program succeeded; sspapi doctor says what this machine can count.");
+		why = refused(m,
+			      "PAPI refused every PAPI_start of the program; the notes say why, "
+			      "and sspapi doctor what this "
+			      "machine can count.",
+			      "no PAPI_start of the program succeeded; sspapi doctor says what "
+			      "this machine can count.");
 	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
-		why = refused(m, "the program asked PAPI for events, but never called PAPI_start. What it was refused the notes "
+		why = refused(m,
+			      "the program asked PAPI for events, but never called PAPI_start. "
+			      "What it was refused the notes "
 			      "say, and sspapi doctor what this machine can count.",
 			      "the program asked PAPI for events, but never called PAPI_start.");
 	else
@@ -344,7 +390,8 @@ struct notes {
 	struct sp_out *o;
 	bool all;
 	uint32_t lines, left;
-	bool any_attached, any_without_cpu, any_overflows;	/* of the rows, as notes_of_sets met them */
+	/* of the rows, as notes_of_sets met them */
+	bool any_attached, any_without_cpu, any_overflows;
 };
 
 static void note(struct notes *n, const char *text)
@@ -368,15 +415,18 @@ static void note(struct notes *n, const char *text)
 static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
 	"a count went backwards: it is a difference of two, or something but PAPI set it anew",
-	"a signal handler called PAPI for the set inside another call for it, or jumped out of one: counts that only such calls returned may be missing",
+	"a signal handler called PAPI for the set inside another call for it, or jumped out of "
+	"one: counts that only such calls returned may be missing",
 	"still running at the end: what came after the last reading was not handed out",
 	"never read, and still running at the end: its counts were not handed out",
 	"started, but never read",
 	"read by another thread than the counted one: booked where the counted one last ran",
 	"attached to a CPU: counts all that ran there",
 	"counts the whole process",
-	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
-	"read again within a second; PAPI refreshes these counts once a second, so a window may have another's",
+	"more pairs of calls than there is room for (1,024): the rest is told by the second call "
+	"alone",
+	"read again within a second; PAPI refreshes these counts once a second, so a window may "
+	"have another's",
 };
 
 /* The high level keeps the sets of its regions running. */
@@ -397,17 +447,22 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
 	bool foreign = (row->flags & SP_RELATION_FOREIGN) && row->how == SP_BY_READING;
 
-	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back ? 2u : 0) | (row->flags & SP_RELATION_UNSURE ? 4u : 0) |
-	       (running && row->readings ? 8u : 0) | (running && !row->readings ? 16u : 0) |
+	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back ? 2u : 0) |
+	       (row->flags & SP_RELATION_UNSURE ? 4u : 0) | (running && row->readings ? 8u : 0) |
+	       (running && !row->readings ? 16u : 0) |
 	       (!running && row->starts && !row->readings ? 32u : 0) | (foreign ? 64u : 0) |
-	       (row->target == SP_TARGET_CPU ? 128u : 0) | (row->scope == SP_SCOPE_PROCESS ? 256u : 0) |
-	       (row->flags & SP_RELATION_CROWDED ? 512u : 0) | (row->flags & SP_RELATION_HASTY ? 1024u : 0);
+	       (row->target == SP_TARGET_CPU ? 128u : 0) |
+	       (row->scope == SP_SCOPE_PROCESS ? 256u : 0) |
+	       (row->flags & SP_RELATION_CROWDED ? 512u : 0) |
+	       (row->flags & SP_RELATION_HASTY ? 1024u : 0);
 }
 
 /* The word for what the event's counts are of; NULL: not for one that the topology may lack. */
 static const char *place_word(const struct sp_event *v)
 {
-	static const char *const words[] = { [SP_PLACE_PACKAGE] = "package", [SP_PLACE_MEMORY] = "package", [SP_PLACE_DIE] = "die",
+	static const char *const words[] = { [SP_PLACE_PACKAGE] = "package",
+					     [SP_PLACE_MEMORY] = "package",
+					     [SP_PLACE_DIE] = "die",
 					     [SP_PLACE_GPU] = "GPU" };
 
 	return v && v->place < SP_COUNT(words) ? words[v->place] : NULL;
@@ -415,7 +470,8 @@ static const char *place_word(const struct sp_event *v)
 
 static bool has_no_cpu(const struct sp_model *m, const struct sp_row *row, uint32_t i)
 {
-	return row->scope != SP_SCOPE_THREAD && place_word(m->event[row->event[i]]) && sp_row_place(row, i) < 0;
+	return row->scope != SP_SCOPE_THREAD && place_word(m->event[row->event[i]]) &&
+	       sp_row_place(row, i) < 0;
 }
 
 /* Walks of their own are for what few runs have. */
@@ -450,7 +506,8 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 	}
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
 		if (is[i].n == 1 && is[i].tid)
-			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid, of_sets[i]);
+			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid,
+			     of_sets[i]);
 		else if (is[i].n == 1)
 			NOTE(n, "event set %d: %s", is[i].event_set, of_sets[i]);
 		else if (is[i].n)
@@ -478,7 +535,8 @@ static void attached(struct notes *n, struct sp_model *m)
 		sp_out_f(&line, "%d (%s", w->tid, sp_fixed_text(name, w->name, 16));
 		for (uint32_t i = 0; (word = sp_store_reader_text_at(m->reader, w->args, i)); i++)
 			sp_out_f(&line, i ? " %s" : ": %s", word);
-		NOTE(n, "%s) was counted by attaching to it%s", sp_memory_text(&line), over[w->over < SP_COUNT(over) ? w->over : 0]);
+		NOTE(n, "%s) was counted by attaching to it%s", sp_memory_text(&line),
+		     over[w->over < SP_COUNT(over) ? w->over : 0]);
 	}
 }
 
@@ -495,8 +553,9 @@ static void note_without_cpu(struct notes *n, struct sp_model *m)
 			if (!has_no_cpu(m, &row, i) || row.event[i] == n_listed)
 				continue;
 			n_listed = row.event[i];
-			NOTE(n, "%s: the topology shows no such %s; these counts are on no component", sp_event_name(m, n_listed, buf),
-			     place_word(m->event[n_listed]));
+			NOTE(n,
+			     "%s: the topology shows no such %s; these counts are on no component",
+			     sp_event_name(m, n_listed, buf), place_word(m->event[n_listed]));
 		}
 }
 
@@ -520,7 +579,8 @@ static void topology_source(struct notes *n, const struct sp_model *m)
 	if (!m->topology_source || is_this_machine(m))
 		return;
 	if (!strcmp(m->topology_source, "flat"))
-		note(n, "the CPUs are shown without the machine's structure: hwloc could not see it");
+		note(n,
+		     "the CPUs are shown without the machine's structure: hwloc could not see it");
 	else if (!strcmp(m->topology_source, "merged"))
 		note(n, "the machines are shown as described by several files");
 	else
@@ -538,8 +598,10 @@ static void outside(struct notes *n, const struct sp_model *m)
 	for (uint32_t i = 0; i < m->n_outside; i++)
 		sp_out_f(&line, "%s%d", i ? ", " : "", m->outside[i]);
 	sp_out_text(&line, m->n_outside == SP_UNLISTED_CPUS_MOST ? " and perhaps more" : "");
-	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside), sp_memory_text(&line),
-	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online later" : "the topology is not all of this machine's");
+	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside),
+	     sp_memory_text(&line), m->n_outside == 1 ? "is" : "are",
+	     is_this_machine(m) ? "brought online later"
+				: "the topology is not all of this machine's");
 }
 
 static bool is_of_pmu(const struct sp_model *m, uint32_t e, const char *pmu)
@@ -547,8 +609,8 @@ static bool is_of_pmu(const struct sp_model *m, uint32_t e, const char *pmu)
 	return sp_event_has_column(m, e) && strcmp(SP_EVENT_TEXT(m, e, pmu), pmu) == 0;
 }
 
-/* The PMU is one kind of cores': its events stand still while the thread is on another kind.  (Of sspapi stat a note says it,
- * with the time.) */
+/* The PMU is one kind of cores': its events stand still while the thread is on another kind.  (Of
+ * sspapi stat a note says it, with the time.) */
 static void of_one_pmu(struct notes *n, const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events && !m->h.stat; e++) {
@@ -562,7 +624,10 @@ static void of_one_pmu(struct notes *n, const struct sp_model *m)
 		if (!*pmu || first < e || !sp_event_has_column(m, e))
 			continue;
 		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
-		sp_out_f(&line, "counted by the PMU %s, which only some cores have; what ran on the others is missing", pmu);
+		sp_out_f(&line,
+			 "counted by the PMU %s, which only some cores have; what ran on the "
+			 "others is missing",
+			 pmu);
 		for (uint32_t i = e; i < m->n_events; i++, between = ",")
 			if (is_of_pmu(m, i, pmu))
 				sp_out_f(&line, "%s %s", between, sp_text_event(m, i, name));
@@ -574,7 +639,8 @@ static void metrics_of_sets(struct notes *n, const struct sp_selection *s)
 {
 	char text[1024];
 
-	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0;
+	     i = sp_metrics_next(s->metrics, i))
 		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
 			note(n, text);
 }
@@ -586,8 +652,8 @@ static bool is_nested(const struct sp_model *m, const struct sp_between *at)
 
 	sp_model_callsite(m, at->from, &from);
 	sp_model_callsite(m, at->to, &to);
-	return (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ) && to.call == SP_REGION_BEGINS &&
-	       strcmp(from.name, to.name) != 0;
+	return (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ) &&
+	       to.call == SP_REGION_BEGINS && strcmp(from.name, to.name) != 0;
 }
 
 /* PAPI's own file has the counts of inner regions in the outer ones, too. */
@@ -599,7 +665,8 @@ static void regions(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; sp_row_interval(m, &row, i, &at); i++)
 			if (is_nested(m, &at)) {
-				note(n, "regions of the high level are without the regions inside them; PAPI's own file has these in both");
+				note(n, "regions of the high level are without the regions inside "
+					"them; PAPI's own file has these in both");
 				return;
 			}
 }
@@ -665,9 +732,11 @@ static void further(struct sp_out *o, const struct sp_selection *s)
 	if (sp_selection_keeps_nothing(s))
 		sp_out_text(o, "\nlook further: -o FILE.sspapi keeps what sspapi report shows\n");
 	else if (strcmp(s->file, SP_FORMAT_NO_STORE) == 0)
-		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
+		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report "
+			       "shows\n");
 	else
-		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
+		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "",
+			 s->file);
 }
 
 void sp_text_begin(struct sp_out *o, const struct sp_selection *s)

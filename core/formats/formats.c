@@ -1,7 +1,8 @@
 /* formats.c: who writes each form. */
 #include "format-writer.h"
 
-#define ROW(name, extension, can, with) { SP_FORMAT_ROW(name, extension, (can) | SP_CAN_IN_PROCESS), sp_format_##name },
+#define ROW(name, extension, can, with) \
+	{ SP_FORMAT_ROW(name, extension, (can) | SP_CAN_IN_PROCESS), sp_format_##name },
 
 const struct sp_format_writer sp_format_writers[] = { SP_FORMATS(ROW, ROW, SP_NO_FORMAT, ) };
 const unsigned sp_n_format_writers = SP_COUNT(sp_format_writers);

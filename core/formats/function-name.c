@@ -10,8 +10,8 @@ static const char *behind_substitution(const char *s)
 	return *s ? s + 1 : s;
 }
 
-/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z, without template arguments and what the standard
- * abbreviates.  False: another construct (operators, lambdas). */
+/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z, without template
+ * arguments and what the standard abbreviates.  False: another construct (operators, lambdas). */
 static bool demangled(struct sp_out *o, const char *s)
 {
 	bool nested = *s == 'N', any = false;
@@ -64,8 +64,9 @@ static bool demangled(struct sp_out *o, const char *s)
 	return false;
 }
 
-/* What addr2line -C says without arguments, what it returns, and, unless they are asked for, template arguments:
- * void (anonymous namespace)::Solver<double>::step<int>(int) const, main::{lambda(int)#1}::operator()(int). */
+/* What addr2line -C says without arguments, what it returns, and, unless they are asked for,
+ * template arguments: void (anonymous namespace)::Solver<double>::step<int>(int) const,
+ * main::{lambda(int)#1}::operator()(int). */
 static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool arguments)
 {
 	unsigned depth = 0;
@@ -130,5 +131,6 @@ const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, un
 		}
 		sp_memory_text(&t);
 	}
-	return sp_text_f(text, SP_FUNCTION_NAME, "%s", how & SP_NAME_BRIEF ? brief_name(whole) : whole);
+	return sp_text_f(text, SP_FUNCTION_NAME, "%s",
+			 how & SP_NAME_BRIEF ? brief_name(whole) : whole);
 }

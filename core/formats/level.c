@@ -1,4 +1,5 @@
-/* level.c: sums a model per CPU, core, cache, memory, package, machine, process, thread, event set or call site. */
+/* level.c: sums a model per CPU, core, cache, memory, package, machine, process, thread, event set
+ * or call site. */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
@@ -12,12 +13,14 @@ const struct sp_level sp_level_table[] = {
 	{ "cache", NULL, "cache", "caches", NULL, SP_LEVEL_CACHE, "cache" },
 	{ "numa", "node", "memory", "memories", "NUMANode", SP_LEVEL_COMPONENT, "NUMA node" },
 	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT, "package" },
-	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT, "machine (of a merged run: host)" },
+	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT,
+	  "machine (of a merged run: host)" },
 	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS, "process" },
 	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK, "MPI rank" },
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
 	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
-	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE, "pair of calls of PAPI, for what was counted between the two" },
+	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE,
+	  "pair of calls of PAPI, for what was counted between the two" },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);
@@ -26,7 +29,8 @@ bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b)
 {
 	const struct sp_header *x = sp_process_header(m, a), *y = sp_process_header(m, b);
 
-	return a == b || (x->process.rank >= 0 && x->process.rank == y->process.rank && m->process[a].machine == m->process[b].machine);
+	return a == b || (x->process.rank >= 0 && x->process.rank == y->process.rank &&
+			  m->process[a].machine == m->process[b].machine);
 }
 
 static bool each_its_rank(const struct sp_model *m)
@@ -67,7 +71,9 @@ static const char *last_cache(const struct sp_model *m)
 	return "L3";
 }
 
-static const struct sp_level_row of_nothing = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1, .thread = "" };
+static const struct sp_level_row of_nothing = {
+	.component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1, .thread = ""
+};
 
 /* Sets of one number and the same events, whoever has them: 1000 ranks have one event set 0. */
 static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_row *r)
@@ -84,7 +90,8 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 }
 
 /* The empty row that this count belongs to. */
-static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r,
+				const struct sp_at_cpu *at)
 {
 	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
 	struct sp_level_row w = of_nothing;
@@ -143,7 +150,9 @@ static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
 static int grow(struct sp_levels *t)
 {
 	uint64_t slots = t->metrics ? t->metrics->n_slots : 0;
-	uint64_t ne = t->m->n_events, sums = sp_align(26 * ne, 8) + slots * sizeof(struct sp_metric_sum), room = t->room ? 2ull * t->room : 64;
+	uint64_t ne = t->m->n_events,
+		 sums = sp_align(26 * ne, 8) + slots * sizeof(struct sp_metric_sum),
+		 room = t->room ? 2ull * t->room : 64;
 	uint64_t bytes = room * (sizeof(*t->row) + sums + 3 * sizeof(uint32_t));
 	struct sp_levels old = *t;
 	char *p = sp_map(bytes), *at = p + room * sizeof(*t->row);
@@ -174,7 +183,8 @@ static int grow(struct sp_levels *t)
 	return 0;
 }
 
-static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, struct sp_level_row *w)
+static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r,
+				   struct sp_level_row *w)
 {
 	uint32_t *slot = t->room ? slot_of(t, w->key) : NULL;
 	struct sp_level_row *row;
@@ -199,8 +209,8 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 /* ---- the walk ----------------------------------------------------------- */
 
 /* Gauges have no sums. */
-static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e, int64_t total, int64_t exact,
-		      uint64_t readings)
+static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e, int64_t total,
+		      int64_t exact, uint64_t readings)
 {
 	enum sp_data_type type = sp_event_type(t->m, e);
 
@@ -213,7 +223,8 @@ static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e,
 }
 
 /* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
-static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at, int32_t place)
+static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at,
+		  int32_t place)
 {
 	struct sp_level_row w = find(t, r, at), *row = row_at(t, r, &w);
 	int32_t kind = sp_kind_of(t->m, at->component);
@@ -240,11 +251,13 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		else
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->unsupported, row->metric);
+		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->unsupported,
+			       row->metric);
 	return 0;
 }
 
-/* The first call site of this one's region, by this call of it if that matters; itself, if it is of none. */
+/* The first call site of this one's region, by this call of it if that matters; itself, if it is of
+ * none. */
 static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
 {
 	struct sp_callsite is, c;
@@ -252,7 +265,8 @@ static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
 	if (!sp_model_callsite(m, id, &is) || !*is.name || !is.call)
 		return id;
 	for (uint32_t i = 1; i < id; i++)
-		if (sp_model_callsite(m, i, &c) && (any_call || c.call == is.call) && c.call && strcmp(c.name, is.name) == 0)
+		if (sp_model_callsite(m, i, &c) && (any_call || c.call == is.call) && c.call &&
+		    strcmp(c.name, is.name) == 0)
 			return i;
 	return id;
 }
@@ -266,7 +280,8 @@ static uint32_t region_around(const struct sp_model *m, const struct sp_between 
 	sp_model_callsite(m, at->to, &to);
 	if (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ)
 		return of_region(m, at->from, true);
-	return to.call == SP_REGION_READ || to.call == SP_REGION_ENDS ? of_region(m, at->to, true) : 0;
+	return to.call == SP_REGION_READ || to.call == SP_REGION_ENDS ? of_region(m, at->to, true)
+								      : 0;
 }
 
 /* The same by the two calls that they lie between; of how many CPUs is not known then. */
@@ -287,7 +302,8 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 		if (!sp_observers_leave(t->left, r, i))
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->metrics_left, at->total, NULL, row->metric);
+		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->metrics_left, at->total, NULL,
+			       row->metric);
 	return 0;
 }
 
@@ -295,7 +311,8 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 static bool first_at_place(const struct sp_levels *t, const struct sp_row *r, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
-		if (sp_row_place(r, j) == sp_row_place(r, i) && !sp_event_is_gauge(t->m, r->event[j]))
+		if (sp_row_place(r, j) == sp_row_place(r, i) &&
+		    !sp_event_is_gauge(t->m, r->event[j]))
 			return false;
 	return !sp_event_is_gauge(t->m, r->event[i]);
 }
@@ -314,7 +331,8 @@ static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_c
 			continue;
 		if (place >= 0) {
 			there.component = place;
-			there.cpu = sp_is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
+			there.cpu =
+				sp_is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
 		}
 		e = add_at(t, r, &there, place);
 	}
@@ -333,7 +351,9 @@ static int add_relation(struct sp_levels *t, struct sp_row *r)
 	if (by_site && r->intervals)
 		return e;
 	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &at); i++) {
-		between = (struct sp_between){ .count = at.readings, .total = at.total, .exact = at.exact };
+		between = (struct sp_between){ .count = at.readings,
+					       .total = at.total,
+					       .exact = at.exact };
 		e = by_site ? add_between(t, r, &between) : add(t, r, &at);
 	}
 	return e;
@@ -349,18 +369,22 @@ static uint64_t group_of(const void *levels, const struct sp_row *r)
 /* Threads, processes, ranks and sets are shown each with what it saw, once. */
 static int find_left(struct sp_levels *t)
 {
-	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET || t->level->what == SP_LEVEL_THREAD;
+	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET ||
+			t->level->what == SP_LEVEL_THREAD;
 	const struct sp_observing how = { .group = group_of, .of = t };
 	int e = together ? sp_observers_open(&t->observers, t->m, &how) : 0;
 
 	if (e == 0 && together && t->metrics)
 		e = sp_metrics_observers(t->metrics, &t->metrics_observers, &how);
 	t->left = together ? &t->observers : &t->m->observers;
-	t->metrics_left = together ? &t->metrics_observers : t->metrics ? sp_metrics_left(t->metrics) : NULL;
+	t->metrics_left = together     ? &t->metrics_observers
+			  : t->metrics ? sp_metrics_left(t->metrics)
+				       : NULL;
 	return e == 0 && t->metrics && !t->metrics_left ? -ENOMEM : e;
 }
 
-int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level,
+		   struct sp_metrics *metrics)
 {
 	struct sp_row r = { .only_cells = !sp_level_is_code(level) };
 	int e;
@@ -369,7 +393,8 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->m = m;
 	t->level = level;
 	t->metrics = metrics;
-	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
+	t->ranks = level->what == SP_LEVEL_RANK ||
+		   (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	t->sites = sp_level_is_code(level) ? sp_site_texts_new(m) : NULL;
@@ -439,7 +464,8 @@ static void group_words(struct sp_out *o, const struct sp_model *m, const struct
 	sp_out_f(o, "cgroup %s", name ? name : "");
 }
 
-static void process_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
+static void process_words(struct sp_out *o, const struct sp_levels *t,
+			  const struct sp_level_row *row)
 {
 	const struct sp_header *h = sp_process_header(t->m, (uint32_t)row->process);
 	const char *exe = sp_model_text(t->m, h->process.exe);
@@ -470,8 +496,10 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 	else if (*row->thread)
 		sp_out_text(o, row->thread);
 	else
-		sp_out_f(o, "%'u thread%s %s", row->threads, SP_MANY(row->threads), row->together ? "together" :
-			 row->threads == 1 ? "that has ended" : "that have ended");
+		sp_out_f(o, "%'u thread%s %s", row->threads, SP_MANY(row->threads),
+			 row->together	     ? "together"
+			 : row->threads == 1 ? "that has ended"
+					     : "that have ended");
 }
 
 /* "set 0: TOT_INS, TOT_CYC" */
@@ -496,7 +524,8 @@ static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t 
 		sp_out_text(o, place == NOT_LISTED ? "CPUs not in the topology" : "no known CPU");
 }
 
-void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row, unsigned width)
+void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row,
+		    unsigned width)
 {
 	const struct sp_model *m = t->m;
 

@@ -26,9 +26,17 @@ struct sp_level {
 	const char *name;		/* --per-NAME */
 	const char *also;		/* perf stat's other word for it; NULL: it has the same */
 	const char *heading, *plural;	/* of its column; and several of them */
-	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
+	const char *type;		/* its components' type as hwloc writes it; NULL: see
+					 * `what` */
 	enum {
-		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE
+		SP_LEVEL_COMPONENT,
+		SP_LEVEL_CPU,
+		SP_LEVEL_CACHE,
+		SP_LEVEL_PROCESS,
+		SP_LEVEL_RANK,
+		SP_LEVEL_THREAD,
+		SP_LEVEL_SET,
+		SP_LEVEL_CALLSITE
 	} what;
 	const char *row;		/* of what it has a row each, for --help */
 };
@@ -56,20 +64,26 @@ const struct sp_level *sp_level_by_name(const char *name);
 
 struct sp_level_row {
 	int32_t component;		/* the model's index; -1: none (a thread; no known CPU) */
-	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */
+	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another
+					 * level */
 	int32_t tid;			/* of --per-thread, else -1 */
-	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of one */
+	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of
+					 * one */
 	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
-	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each; SP_KINDS_MOST: of no known one */
+	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each;
+					 * SP_KINDS_MOST: of no known one */
 	bool of_set;			/* of --per-set: `event_set` is PAPI's number */
 	int32_t event_set;
 	uint32_t threads;		/* of --per-thread, tid 0: that have ended */
-	bool together;			/* of --per-thread: by sspapi stat, whose counts are known as a sum only */
+	bool together;			/* of --per-thread: by sspapi stat, whose counts are known
+					 * as a sum only */
 	const char *thread;		/* of --per-thread: its name, as long as the model; "" */
-	uint64_t relation;		/* where its first relation stands: the `index` to begin sp_model_next with */
+	uint64_t relation;		/* where its first relation stands: the `index` to begin
+					 * sp_model_next with */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;
-	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */
+	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges:
+					 * 0 */
 	uint64_t *event_readings;	/* [n_events]: those of sets that have the event */
 	bool *counted;			/* [n_events]: the event was counted here at all */
 	bool *unsupported;			/* [n_events]: if not: no CPU here can count it */
@@ -82,8 +96,8 @@ struct sp_levels {
 	const struct sp_level *level;
 	struct sp_model *m;
 	struct sp_metrics *metrics;	/* NULL: none */
-	/* private: what is left out of these rows, and of what their metrics are computed from; of many levels what is of the
-	 * model's sums */
+	/* private: what is left out of these rows, and of what their metrics are computed from; of
+	 * many levels what is of the model's sums */
 	struct sp_observers observers, metrics_observers;
 	const struct sp_observers *left, *metrics_left;
 	uint32_t n;
@@ -100,11 +114,14 @@ struct sp_levels {
 	uint64_t bytes;
 };
 
-/* metrics: bound to m, whose sums the rows are to have; or NULL.  0 or -ENOMEM; on an error nothing is to be closed. */
-int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics);
+/* metrics: bound to m, whose sums the rows are to have; or NULL.  0 or -ENOMEM; on an error nothing
+ * is to be closed. */
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level,
+		   struct sp_metrics *metrics);
 void sp_levels_close(struct sp_levels *t);
 
-#define SP_SORT_PLACE		(-1L)	/* as the machine has them, threads as they began: how they are opened */
+#define SP_SORT_PLACE		(-1L)	/* as the machine has them, threads as they began: how they
+					 * are opened */
 #define SP_SORT_READINGS	(-2L)	/* most first */
 void sp_levels_sort(struct sp_levels *t, long event);	/* an event's id: highest total first */
 
@@ -113,5 +130,7 @@ static inline struct sp_level_row *sp_levels_row(const struct sp_levels *t, uint
 	return &t->row[t->order[i]];
 }
 
-/* For people, control characters escaped: "package 0", "4711 worker"; of call sites at most `width` columns. */
-void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row, unsigned width);
+/* For people, control characters escaped: "package 0", "4711 worker"; of call sites at most `width`
+ * columns. */
+void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row,
+		    unsigned width);

@@ -1,4 +1,5 @@
-/* selection.c: which events are shown, and of a part which threads; and how a command line names a file. */
+/* selection.c: which events are shown, and of a part which threads; and how a command line names a
+ * file. */
 #include <string.h>
 
 #include "../model/format-common.h"
@@ -9,7 +10,9 @@ void sp_shell_word(struct sp_out *o, const char *text)
 	bool bare = *text && *text != '-' && *text != '~';
 
 	for (const char *p = text; *p && bare; p++)
-		bare = (*p | 32) >= 'a' && (*p | 32) <= 'z' ? true : strchr("0123456789_@%+=:,./-~", *p) || (unsigned char)*p > 127;
+		bare = (*p | 32) >= 'a' && (*p | 32) <= 'z'
+			       ? true
+			       : strchr("0123456789_@%+=:,./-~", *p) || (unsigned char)*p > 127;
 	if (*text == '-')
 		sp_out_text(o, "./");	/* no option */
 	sp_out_text(o, bare ? "" : "'");

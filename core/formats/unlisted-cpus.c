@@ -4,7 +4,8 @@
 #include "../model/format-common.h"
 #include "unlisted-cpus.h"
 
-/* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts behind the last hit. */
+/* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts
+ * behind the last hit. */
 struct found {
 	struct sp_unlisted_cpus_cpu *cpu;
 	uint32_t n, most, last;
@@ -28,7 +29,8 @@ static uint32_t number_of(struct found *f, struct sp_unlisted_cpus_cpu c)
 	return f->n;
 }
 
-static struct sp_unlisted_cpus_cpu cpu_of(const struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
+static struct sp_unlisted_cpus_cpu cpu_of(const struct sp_model *m, const struct sp_row *row,
+					  const struct sp_at_cpu *at)
 {
 	return (struct sp_unlisted_cpus_cpu){ m->process[row->process].machine, at->cpu };
 }
@@ -52,7 +54,8 @@ static void list_cpus(struct sp_model *m, struct found *f)
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
-			if (is_outside(&at) && number_of(f, cpu_of(m, &row, &at)) == f->n && f->n < f->most)
+			if (is_outside(&at) && number_of(f, cpu_of(m, &row, &at)) == f->n &&
+			    f->n < f->most)
 				f->cpu[f->n++] = cpu_of(m, &row, &at);
 }
 
@@ -60,13 +63,16 @@ static bool sorts_before(const void *cpus, uint32_t a, uint32_t b)
 {
 	const struct sp_unlisted_cpus_cpu *cpu = cpus;
 
-	return cpu[a].machine != cpu[b].machine ? cpu[a].machine < cpu[b].machine : cpu[a].cpu < cpu[b].cpu;
+	return cpu[a].machine != cpu[b].machine ? cpu[a].machine < cpu[b].machine
+						: cpu[a].cpu < cpu[b].cpu;
 }
 
-static bool allocate(struct sp_unlisted_cpus *o, const struct found *f, const struct sp_model *m, const struct sp_metrics *t)
+static bool allocate(struct sp_unlisted_cpus *o, const struct found *f, const struct sp_model *m,
+		     const struct sp_metrics *t)
 {
 	uint64_t slots = t ? t->n_slots : 0, events = m->n_events;
-	uint64_t each = sizeof(*o->cpu) + events * (sizeof(*o->sum) + 2 * sizeof(*o->present)) + slots * sizeof(*o->metric);
+	uint64_t each = sizeof(*o->cpu) + events * (sizeof(*o->sum) + 2 * sizeof(*o->present)) +
+			slots * sizeof(*o->metric);
 	uint32_t *order;
 
 	o->bytes = (f->n + 1) * (each + sizeof(*order));
@@ -88,12 +94,14 @@ static bool allocate(struct sp_unlisted_cpus *o, const struct found *f, const st
 	return true;
 }
 
-static void add_cell(struct sp_unlisted_cpus *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at, uint32_t i)
+static void add_cell(struct sp_unlisted_cpus *o, struct sp_model *m, const struct sp_row *row,
+		     const struct sp_at_cpu *at, uint32_t i)
 {
 	for (uint32_t k = 0; k < row->k; k++) {
 		uint64_t to = (uint64_t)i * m->n_events + row->event[k];
 
-		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) || sp_row_left(m, row, k))
+		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) ||
+		    sp_row_left(m, row, k))
 			continue;
 		if (sp_is_unsupported(at, k)) {
 			o->unsupported[to] = true;
@@ -119,9 +127,11 @@ static void add_cells(struct sp_unlisted_cpus *o, struct sp_model *m, struct sp_
 				continue;
 			add_cell(o, m, &row, &at, k);
 			if (t)
-				sp_metrics_add(t, &row, -1, left, at.total, at.unsupported, o->metric + (uint64_t)k * t->n_slots);
+				sp_metrics_add(t, &row, -1, left, at.total, at.unsupported,
+					       o->metric + (uint64_t)k * t->n_slots);
 		}
-	/* As for CPUs of the topology: an event is supported unless every row reports it as unsupported. */
+	/* As for CPUs of the topology: an event is supported unless every row reports it as
+	 * unsupported. */
 	for (uint64_t i = 0; i < (uint64_t)o->n * m->n_events; i++)
 		o->present[i] = o->present[i] || !o->unsupported[i];
 }
@@ -149,10 +159,12 @@ static bool is_below(const struct sp_model *m, uint32_t machine, uint32_t compon
 {
 	int32_t root = m->machine[machine].root;
 
-	return root >= 0 && (component == (uint32_t)root || (int32_t)component == sp_parent(m, (uint32_t)root));
+	return root >= 0 &&
+	       (component == (uint32_t)root || (int32_t)component == sp_parent(m, (uint32_t)root));
 }
 
-static void add_cpu(struct sp_unlisted_cpus *o, const struct sp_model *m, const struct sp_metrics *t, uint32_t i)
+static void add_cpu(struct sp_unlisted_cpus *o, const struct sp_model *m,
+		    const struct sp_metrics *t, uint32_t i)
 {
 	uint64_t from = (uint64_t)i * m->n_events, to = (uint64_t)o->n * m->n_events;
 
@@ -161,10 +173,12 @@ static void add_cpu(struct sp_unlisted_cpus *o, const struct sp_model *m, const 
 		o->present[to + e] = o->present[to + e] || o->present[from + e];
 	}
 	if (t)
-		sp_metrics_sum(t, o->metric + (uint64_t)o->n * t->n_slots, o->metric + (uint64_t)i * t->n_slots);
+		sp_metrics_sum(t, o->metric + (uint64_t)o->n * t->n_slots,
+			       o->metric + (uint64_t)i * t->n_slots);
 }
 
-bool sp_unlisted_cpus_below(struct sp_unlisted_cpus *o, const struct sp_model *m, struct sp_metrics *t, uint32_t component)
+bool sp_unlisted_cpus_below(struct sp_unlisted_cpus *o, const struct sp_model *m,
+			    struct sp_metrics *t, uint32_t component)
 {
 	const struct sp_metric_sum *sums = t ? sp_metrics_at(t, component) : NULL;
 	uint64_t at = (uint64_t)component * m->n_events, to = (uint64_t)o->n * m->n_events;
@@ -175,10 +189,12 @@ bool sp_unlisted_cpus_below(struct sp_unlisted_cpus *o, const struct sp_model *m
 			continue;
 		if (!any) {
 			memcpy(o->sum + to, m->sums.below + at, m->n_events * sizeof(*o->sum));
-			memcpy(o->present + to, m->sums.present + at, m->n_events * sizeof(*o->present));
+			memcpy(o->present + to, m->sums.present + at,
+			       m->n_events * sizeof(*o->present));
 		}
 		if (!any && sums)
-			memcpy(o->metric + (uint64_t)o->n * t->n_slots, sums, t->n_slots * sizeof(*sums));
+			memcpy(o->metric + (uint64_t)o->n * t->n_slots, sums,
+			       t->n_slots * sizeof(*sums));
 		any = true;
 		add_cpu(o, m, t, i);
 	}

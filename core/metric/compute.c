@@ -1,5 +1,5 @@
-/* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a metric's
- * events; see compute.h.
+/* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a
+ * metric's events; see compute.h.
  */
 #include "../base/sys.h"
 #include "../model/format-common.h"
@@ -45,7 +45,8 @@ static void find_slots(struct sp_metrics *t, uint32_t number)
 		for (uint32_t k = 0; t->needed[i] && k < part->n_terms; k++) {
 			const struct sp_metric_term *term = &t->term[part->first_term + k];
 
-			for (uint32_t j = 0; j < term->n_ids && t->n_slots < SP_METRIC_IDS_MOST; j++) {
+			for (uint32_t j = 0; j < term->n_ids && t->n_slots < SP_METRIC_IDS_MOST;
+			     j++) {
 				uint32_t e = t->id[term->ids + j];
 
 				if (!t->row.present[e])
@@ -85,25 +86,31 @@ void sp_metrics_prepare(struct sp_metrics *t)
 
 /* ---- sums -------------------------------------------------------------------------- */
 
-static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, int64_t value, uint64_t n)
+static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot,
+		      int64_t value, uint64_t n)
 {
 	to[slot].value = sp_plus(sp_event_type(t->model, t->slot[slot]), to[slot].value, value);
 	to[slot].n += n;
 }
 
 /* What is observed at the same time in several places is observed no longer for that. */
-static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, const struct sp_metric_sum *from)
+static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot,
+			const struct sp_metric_sum *from)
 {
 	add_value(t, to, slot, from->value, from->n);
 	to[slot].ns = sp_max(to[slot].ns, from->ns);
 }
 
-void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
+void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place,
+		    const struct sp_observers *left, const int64_t *total,
 		    const int64_t *unsupported, struct sp_metric_sum *to)
 {
 	sp_metrics_take(t, row);
 	for (uint32_t i = 0; i < t->relation.n_pairs; i++)
-		if ((place == SP_METRIC_ANYWHERE ? !t->relation.pair_joins[i] : sp_row_place(row, t->relation.pair[i].i) == place) && !(unsupported && unsupported[t->relation.pair[i].i]) &&
+		if ((place == SP_METRIC_ANYWHERE
+			     ? !t->relation.pair_joins[i]
+			     : sp_row_place(row, t->relation.pair[i].i) == place) &&
+		    !(unsupported && unsupported[t->relation.pair[i].i]) &&
 		    !(left && sp_observers_leave(left, row, i)))
 			add_value(t, to, t->relation.pair[i].of, total[t->relation.pair[i].i], 1);
 	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs; i++)
@@ -120,7 +127,8 @@ static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct
 	return t->relation.n_pairs;
 }
 
-int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o, const struct sp_observing *how)
+int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o,
+			 const struct sp_observing *how)
 {
 	struct sp_observing of = { .list = list_pairs, .with = t };
 
@@ -144,7 +152,8 @@ const struct sp_observers *sp_metrics_left(struct sp_metrics *t)
 	return t->looked ? &t->observers : NULL;
 }
 
-void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from)
+void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to,
+		    const struct sp_metric_sum *from)
 {
 	for (uint32_t i = 0; i < t->n_slots; i++)
 		if (from[i].n)
@@ -170,7 +179,8 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 
 		if (!more || sp_is_unsupported(at, e))
 			continue;
-		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
+		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0;
+		     c = m->component[c].parent) {
 			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
 			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&t->observers, row, i);
 			more = m->component[c].flags & SP_COMPONENT_MEMORY;
@@ -184,13 +194,16 @@ static void sum_tree(struct sp_metrics *t)
 	const struct sp_model *m = t->model;
 
 	for (uint32_t c = m->n_components; c-- > 1;)
-		if (m->sums.counted[c] && m->component[c].parent >= 0 && !(m->component[c].flags & SP_COMPONENT_MEMORY))
-			sp_metrics_sum(t, place_at(t, (uint32_t)m->component[c].parent), place_at(t, c));
+		if (m->sums.counted[c] && m->component[c].parent >= 0 &&
+		    !(m->component[c].flags & SP_COMPONENT_MEMORY))
+			sp_metrics_sum(t, place_at(t, (uint32_t)m->component[c].parent),
+				       place_at(t, c));
 	for (uint32_t c = 1; c < m->n_components; c++) {
 		if (!(m->component[c].flags & SP_COMPONENT_MEMORY) || m->component[c].parent < 0)
 			continue;
 		for (uint32_t i = 0; i < t->n_slots; i++) {
-			const struct sp_metric_sum *from = place_at(t, (uint32_t)m->component[c].parent) + i;
+			const struct sp_metric_sum *from =
+				place_at(t, (uint32_t)m->component[c].parent) + i;
 
 			if (from->n && !sp_event_is_placed(m, t->slot[i]))
 				add_longest(t, place_at(t, c), i, from);
@@ -198,7 +211,8 @@ static void sum_tree(struct sp_metrics *t)
 	}
 }
 
-/* Has the relation some of the metric's events?  Then one more set is, or is not, among those that it is of. */
+/* Has the relation some of the metric's events?  Then one more set is, or is not, among those that
+ * it is of. */
 static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
@@ -219,7 +233,8 @@ static void sum_model(struct sp_metrics *t)
 	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 
-	t->place_bytes = (t->model->n_components + UINT64_C(1)) * (t->n_slots + 1ull) * sizeof(*t->place);
+	t->place_bytes =
+		(t->model->n_components + UINT64_C(1)) * (t->n_slots + 1ull) * sizeof(*t->place);
 	t->place = sp_metrics_left(t) ? sp_map(t->place_bytes) : NULL;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].sets = t->at[i].others = 0;
@@ -306,7 +321,8 @@ static void evaluate(struct sp_metrics *t, uint32_t v)
 	t->needed[v] = true;
 	for (uint32_t i = from; i <= v; i++) {
 		if (t->needed[i])
-			t->now[i].has_value = t->at[i].usable && compute(t, &t->at[i], &t->now[i].value);
+			t->now[i].has_value =
+				t->at[i].usable && compute(t, &t->at[i], &t->now[i].value);
 		t->needed[i] = false;
 	}
 }
@@ -319,7 +335,8 @@ static bool has_counts(const struct sp_metric *d, const struct sp_metric_sum *su
 	return !d->n_slots;		/* nothing but the time of the run */
 }
 
-static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v, const struct sp_metric_sum *sums)
+static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v,
+		       const struct sp_metric_sum *sums)
 {
 	const struct sp_metric *of = &t->at[v];
 
@@ -357,11 +374,15 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 	}
 }
 
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *unsupported)
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total,
+			    const int64_t *unsupported)
 {
 	memset(t->one, 0, t->n_slots * sizeof(*t->one));
 	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, unsupported, t->one);
-	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)	/* how long between two calls nobody knows */
-		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns ? row->last_ns - row->first_ns : 0;
+	/* how long between two calls nobody knows */
+	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)
+		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns
+				       ? row->last_ns - row->first_ns
+				       : 0;
 	sp_metrics_compute(t, t->one);
 }

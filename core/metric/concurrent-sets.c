@@ -1,9 +1,10 @@
 /* concurrent-sets.c: see concurrent-sets.h.
  *
- * PAPI takes no set of two components.  A metric of both is made of the sets of one thread; if some of its events are counted
- * for a process, a device or a whole machine, of all sets of that process or machine.  All of them are taken, or none: each
- * event must have been counted during 99 % of the time that any of them was.  Only sets that ran without a pause are
- * known to have counted all the time from their first call to their last.
+ * PAPI takes no set of two components.  A metric of both is made of the sets of one thread; if some
+ * of its events are counted for a process, a device or a whole machine, of all sets of that process
+ * or machine.  All of them are taken, or none: each event must have been counted during 99 % of the
+ * time that any of them was.  Only sets that ran without a pause are known to have counted all the
+ * time from their first call to their last.
  */
 #include "../base/sort.h"
 #include "../base/sys.h"
@@ -29,7 +30,9 @@ struct joining {
 
 enum width { THREAD, PROCESS, MACHINE };
 
-const char *const sp_metric_levels[] = { [THREAD] = "thread", [PROCESS] = "process", [MACHINE] = "machine" };
+const char *const sp_metric_levels[] = {
+	[THREAD] = "thread", [PROCESS] = "process", [MACHINE] = "machine"
+};
 
 /* The widest scope of its events. */
 static enum width width(const struct sp_metrics *t, const struct sp_metric *d)
@@ -59,7 +62,8 @@ static uint64_t group_of(const struct sp_model *m, const struct sp_row *row, enu
 
 static bool is_whole(const struct sp_row *row)
 {
-	return is_of_stat(row) || (row->starts == 1 && row->threads <= 1 && !row->runs && !(row->flags & SP_RELATION_UNSURE));
+	return is_of_stat(row) || (row->starts == 1 && row->threads <= 1 && !row->runs &&
+				   !(row->flags & SP_RELATION_UNSURE));
 }
 
 /* Writes the parts of one relation to `to`, unless NULL, and returns their number. */
@@ -77,11 +81,20 @@ static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct 
 				if (row->event[e] != t->slot[d->first_slot + k])
 					continue;
 				if (to)
-					to[n] = (struct part){ .group = group_of(t->model, row, width(t, d)), .row = row->walk.index,
-							       .at = { row->first_ns, sp_max(row->first_ns, row->last_ns) }, .metric = (uint32_t)i,
-							       .variant = (uint32_t)v, .sort = sort, .event = row->event[e], .whole = is_whole(row),
-							       .wide = t->model->event[row->event[e]]->scope != SP_SCOPE_THREAD,
-							       .by_stat = is_of_stat(row) };
+					to[n] = (struct part){
+						.group = group_of(t->model, row, width(t, d)),
+						.row = row->walk.index,
+						.at = { row->first_ns,
+							sp_max(row->first_ns, row->last_ns) },
+						.metric = (uint32_t)i,
+						.variant = (uint32_t)v,
+						.sort = sort,
+						.event = row->event[e],
+						.whole = is_whole(row),
+						.wide = t->model->event[row->event[e]]->scope !=
+							SP_SCOPE_THREAD,
+						.by_stat = is_of_stat(row)
+					};
 				n++;
 				break;
 			}
@@ -144,7 +157,8 @@ static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, ui
 	return any_ns ? (uint32_t)(100.0 * (double)all_ns / (double)any_ns) : 0;
 }
 
-/* A thread of a program that sspapi stat counts: its counters are on while those of the machine are. */
+/* A thread of a program that sspapi stat counts: its counters are on while those of the machine
+ * are. */
 static void stretch(struct joining *j, struct part *p, const uint32_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; p->by_stat && !p->wide && i < n; i++) {
@@ -178,7 +192,8 @@ static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 		return;
 	per_cent = covered(j, order, n, n_events);
 	for (uint32_t i = 0; per_cent >= COVERED && i < n; i++)
-		t->joins[(j->part[order[i]].row - 1) * (t->n / 8 + 1) + first->metric / 8] |= (uint8_t)(1u << first->metric % 8);
+		t->joins[(j->part[order[i]].row - 1) * (t->n / 8 + 1) + first->metric / 8] |=
+			(uint8_t)(1u << first->metric % 8);
 	if (per_cent >= COVERED) {
 		d->joined = sp_metric_levels[width(t, &t->at[first->variant])];
 		return;
@@ -221,7 +236,8 @@ static int join(struct joining *j)
 	j->order = (uint32_t *)(j->part + most);
 	j->end = j->order + most;
 	row = (struct sp_row){ .only_cells = true };
-	while (sp_model_next(t->model, &row) && row.walk.index <= t->n_joins && j->n + parts_of(t, &row, NULL) <= most)
+	while (sp_model_next(t->model, &row) && row.walk.index <= t->n_joins &&
+	       j->n + parts_of(t, &row, NULL) <= most)
 		j->n += parts_of(t, &row, j->part + j->n);
 	join_all(j);
 	sp_unmap(j->part, bytes);

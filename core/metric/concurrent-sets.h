@@ -1,4 +1,5 @@
-/* concurrent-sets.h: which event sets ran at the same time, so that a metric may be made of several of them. */
+/* concurrent-sets.h: which event sets ran at the same time, so that a metric may be made of several
+ * of them. */
 #pragma once
 
 #include "relation.h"

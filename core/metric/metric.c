@@ -1,4 +1,5 @@
-/* metric.c: metrics of one store: which of them can be computed, and which are shown; see metric.h. */
+/* metric.c: metrics of one store: which of them can be computed, and which are shown; see
+ * metric.h. */
 #include <strings.h>
 
 #include "../base/sys.h"
@@ -44,8 +45,8 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
-/* cuda:::x:stat=sum, qualifiers in any order.  The device is the event's own to say: PAPI's presets name none, and what was
- * counted has one (cuda:::x:stat=sum:device=0). */
+/* cuda:::x:stat=sum, qualifiers in any order.  The device is the event's own to say: PAPI's presets
+ * name none, and what was counted has one (cuda:::x:stat=sum:device=0). */
 static bool same_of_component(const char *term, const char *event)
 {
 	size_t n = strcspn(term, ":");
@@ -54,7 +55,8 @@ static bool same_of_component(const char *term, const char *event)
 	if (strncmp(term + n, ":::", 3) != 0)
 		return false;
 	n += 3 + strcspn(term + n + 3, ":");
-	if (strncasecmp(term, event, n) != 0 || (event[n] && event[n] != ':') || !masks_in(term + n, event + n))
+	if (strncasecmp(term, event, n) != 0 || (event[n] && event[n] != ':') ||
+	    !masks_in(term + n, event + n))
 		return false;
 	for (const char *p = event + n; *p == ':'; p += 1 + strcspn(p + 1, ":")) {
 		char mask[128] = "";
@@ -85,7 +87,8 @@ static bool same_event(const char *term, const char *event)
 	const char *a = term, *b = event, *masks_a, *masks_b;
 	size_t modes = strcspn(event, " ");
 
-	if (event[modes] && strlen(term) == modes && strncasecmp(term, event, modes) == 0)	/* "PAPI_TOT_CYC (user)", as merge names it */
+	/* "PAPI_TOT_CYC (user)", as merge names it */
+	if (event[modes] && strlen(term) == modes && strncasecmp(term, event, modes) == 0)
 		return true;
 	if (strchr(term, '*'))
 		return same_but_numbers(term, event);
@@ -101,13 +104,14 @@ static bool same_event(const char *term, const char *event)
 	masks_b = strchr(without_pmu(b), ':');
 	masks_a = masks_a ? masks_a : a + strlen(a);
 	masks_b = masks_b ? masks_b : b + strlen(b);
-	return masks_a - a == masks_b - b && strncasecmp(a, b, (size_t)(masks_a - a)) == 0 && masks_in(masks_a, masks_b) &&
-	       masks_in(masks_b, masks_a);
+	return masks_a - a == masks_b - b && strncasecmp(a, b, (size_t)(masks_a - a)) == 0 &&
+	       masks_in(masks_a, masks_b) && masks_in(masks_b, masks_a);
 }
 
 /* ---- binding ------------------------------------------------------------------- */
 
-/* Of packages and the machine that they are in (powercap's zone psys) the packages: their sum would have them twice. */
+/* Of packages and the machine that they are in (powercap's zone psys) the packages: their sum would
+ * have them twice. */
 static void leave_whole(struct sp_metrics *t, struct sp_metric_term *term)
 {
 	uint32_t *id = t->id + term->ids, n = 0;
@@ -133,7 +137,8 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
 		char buffer[32];
 
-		if (sp_event_is_summed(t->model, e) && same_event(term->name, sp_event_name(t->model, e, buffer))) {
+		if (sp_event_is_summed(t->model, e) &&
+		    same_event(term->name, sp_event_name(t->model, e, buffer))) {
 			t->id[t->n_ids++] = e;
 			term->n_ids++;
 		}
@@ -143,7 +148,8 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 }
 
 /* An earlier definition of this name, of the same table or for every CPU; the last one counts. */
-static int32_t find_definition(const struct sp_metrics *t, uint32_t before, const struct sp_metric_term *term)
+static int32_t find_definition(const struct sp_metrics *t, uint32_t before,
+			       const struct sp_metric_term *term)
 {
 	uint32_t table = t->at[before].table;
 
@@ -174,7 +180,8 @@ static uint8_t sort_number(struct sp_metrics *t, const char *pmus)
 	return (uint8_t)i;
 }
 
-/* Machines with the same PMUs are of one sort.  Of its processes the one that PAPI told the most. */
+/* Machines with the same PMUs are of one sort.  Of its processes the one that PAPI told the
+ * most. */
 static void sort_machines(struct sp_metrics *t)
 {
 	const struct sp_model *m = t->model;
@@ -225,7 +232,9 @@ static bool is_counted_on(const struct sp_model *m, const char *pmu)
 			continue;
 		if (is_of_pmu(SP_EVENT_TEXT(m, e, name), pmu))
 			return true;
-		for (uint32_t i = 0; (native = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)) != NULL; i++)
+		for (uint32_t i = 0;
+		     (native = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)) != NULL;
+		     i++)
 			if (is_of_pmu(native, pmu))
 				return true;
 	}
@@ -238,7 +247,8 @@ static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
 	uint32_t sorts = 0;
 
 	for (uint32_t i = 0; i < t->n_sorts; i++)
-		if (is_in_list(t->pmus[i], pmu) || (t->n_sorts == 1 && is_counted_on(t->model, pmu)))
+		if (is_in_list(t->pmus[i], pmu) ||
+		    (t->n_sorts == 1 && is_counted_on(t->model, pmu)))
 			sorts |= 1u << i;
 	return sorts;
 }
@@ -250,7 +260,8 @@ static void leave_out_tables(struct sp_metrics *t)
 	uint32_t c = 0, found = 0, cpus = 0;
 
 	for (uint32_t i = 0; i < t->n_cpus; i++) {
-		t->cpu[i].sorts = t->cpu[i].component ? all_sorts(t) : sorts_with(t, t->cpu[i].name);
+		t->cpu[i].sorts =
+			t->cpu[i].component ? all_sorts(t) : sorts_with(t, t->cpu[i].name);
 		found |= t->cpu[i].component ? 0 : t->cpu[i].sorts;
 		cpus += !t->cpu[i].component;
 	}
@@ -269,7 +280,8 @@ static void leave_out_tables(struct sp_metrics *t)
 
 static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
-	return term->n_ids || term->observed || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
+	return term->n_ids || term->observed || (term->elapsed && t->elapsed_ns > 0.0) ||
+	       (term->definition >= 0 && t->at[term->definition].usable);
 }
 
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d)
@@ -279,7 +291,8 @@ const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metri
 
 		if (s->op == SP_FORMULA_HERTZ && !(t->hertz > 0.0))
 			return "the CPU's frequency (#)";
-		if (s->op == SP_FORMULA_TERM && !term_is_usable(t, &t->term[d->first_term + s->term]))
+		if (s->op == SP_FORMULA_TERM &&
+		    !term_is_usable(t, &t->term[d->first_term + s->term]))
 			return t->term[d->first_term + s->term].name;
 	}
 	return NULL;
@@ -293,8 +306,8 @@ static bool was_counted(const struct sp_model *m, const char *name)
 	return false;
 }
 
-/* Only the last usable one of a name, and no name that was itself counted.  On machines that it is not
- * for the one before it takes its place. */
+/* Only the last usable one of a name, and no name that was itself counted.  On machines that it is
+ * not for the one before it takes its place. */
 static void choose_all(struct sp_metrics *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -303,7 +316,8 @@ static void choose_all(struct sp_metrics *t)
 		d->shown = d->usable && !was_counted(t->model, d->name);
 		d->other = -1;
 		for (uint32_t j = 0; d->shown && j < i; j++)
-			if (t->at[j].shown && t->at[j].hash == d->hash && strcasecmp(t->at[j].name, d->name) == 0) {
+			if (t->at[j].shown && t->at[j].hash == d->hash &&
+			    strcasecmp(t->at[j].name, d->name) == 0) {
 				t->at[j].shown = false;
 				d->other = (int32_t)j;
 				d->whole = d->whole && t->at[j].whole;
@@ -326,14 +340,19 @@ static void forget_room(struct sp_metrics *t)
 	sp_metrics_forget_sums(t);
 }
 
-/* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost nothing. */
+/* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost
+ * nothing. */
 static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 {
 	char *at;
 
 	forget_room(t);
-	t->row.bytes = ne * (sizeof(*t->row.sum) + sizeof(*t->row.at) + sizeof(bool)) + n_machines + t->n * (sizeof(*t->now) + sizeof(bool)) +
-		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->relation.pair) + sizeof(bool) + sizeof(*t->one)) + 10 * 16;
+	t->row.bytes =
+		ne * (sizeof(*t->row.sum) + sizeof(*t->row.at) + sizeof(bool)) + n_machines +
+		t->n * (sizeof(*t->now) + sizeof(bool)) +
+		(uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->relation.pair) +
+						sizeof(bool) + sizeof(*t->one)) +
+		10 * 16;
 	t->row.memory = at = sp_map(t->row.bytes);
 	if (!at)
 		return false;
@@ -354,9 +373,11 @@ static bool is_whole(const struct sp_metrics *t, const struct sp_metric *d)
 {
 	for (uint32_t i = 0; i < d->n_steps; i++) {
 		const struct sp_formula_step *s = &t->step[d->first_step + i];
-		int32_t other = s->op == SP_FORMULA_TERM ? t->term[d->first_term + s->term].definition : -1;
+		int32_t other =
+			s->op == SP_FORMULA_TERM ? t->term[d->first_term + s->term].definition : -1;
 
-		if (s->op == SP_FORMULA_DIV || s->op == SP_FORMULA_HERTZ || (other >= 0 && !t->at[other].whole) ||
+		if (s->op == SP_FORMULA_DIV || s->op == SP_FORMULA_HERTZ ||
+		    (other >= 0 && !t->at[other].whole) ||
 		    (s->op == SP_FORMULA_NUMBER && s->number - (double)(int64_t)s->number > 0.0))
 			return false;
 	}

@@ -28,13 +28,15 @@ typedef void sp_metric_wrong(uint32_t line, uint32_t column, const char *reason,
 
 /* Reads a file's bytes (they are copied); calls wrong for each definition that is
  * refused and goes on behind it.  0, -EFBIG or -ENOMEM. */
-int sp_metrics_read(struct sp_metrics *t, const char *bytes, uint64_t n, sp_metric_wrong *wrong, void *arg);
+int sp_metrics_read(struct sp_metrics *t, const char *bytes, uint64_t n, sp_metric_wrong *wrong,
+		    void *arg);
 void sp_metrics_close(struct sp_metrics *t);
 
-/* Finds the terms among what this model counted and decides what is shown: definitions
- * that can be computed, of a name that was not itself counted, the last one of a name.
- * Of tables for CPUs only those of a machine's own PMUs: as PAPI listed them (sp_header.pmus), or as
- * events and their natives carry them (icl::...).  The model must outlive the table.  How many are shown, or -ENOMEM. */
+/* Finds the terms among what this model counted and decides what is shown: definitions that can be
+ * computed, of a name that was not itself counted, the last one of a name. Of tables for CPUs only
+ * those of a machine's own PMUs: as PAPI listed them (sp_header.pmus), or as events and their
+ * natives carry them (icl::...).  The model must outlive the table.  How many are shown, or
+ * -ENOMEM. */
 long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m);
 
 /* Shows none of the bound ones, then those of these names (any case).  False: there is
@@ -42,7 +44,8 @@ long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m);
 void sp_metrics_hide(struct sp_metrics *t);
 bool sp_metrics_choose(struct sp_metrics *t, const char *name);
 
-/* The last definition of this name, computable or not, if there is one for these machines; NULL: none. */
+/* The last definition of this name, computable or not, if there is one for these machines; NULL:
+ * none. */
 const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name);
 
 /* What keeps this one from being computed: a term that was not counted, or NULL. */

@@ -11,7 +11,8 @@ struct reader {
 	struct sp_metrics *t;
 	sp_metric_wrong *wrong;
 	void *arg;
-	char *line, *end, *at;		/* the line at hand (closed by a NUL), and what is still to be read of it */
+	char *line, *end, *at;		/* the line at hand (closed by a NUL), and what is still to
+					 * be read of it */
 	uint32_t number;
 	uint32_t table;			/* that definitions belong to now */
 	bool table_used;		/* it has a definition: the next CPU line opens another */
@@ -27,7 +28,8 @@ static uint32_t column(const struct reader *r, const char *at)
 	return (uint32_t)(at - r->line) + 1;
 }
 
-static bool wrong(struct reader *r, const char *at, const char *text, const char *word, const char *more)
+static bool wrong(struct reader *r, const char *at, const char *text, const char *word,
+		  const char *more)
 {
 	struct sp_formula f;
 
@@ -65,7 +67,8 @@ static char *next_text(struct reader *r)
 
 	while (p < r->end && (blank(*p) || *p == ','))
 		p++;
-	if (p < r->end && (*p == '"' || *p == '\'') && (close = memchr(p + 1, *p, (size_t)(r->end - p - 1))) != NULL) {
+	if (p < r->end && (*p == '"' || *p == '\'') &&
+	    (close = memchr(p + 1, *p, (size_t)(r->end - p - 1))) != NULL) {
 		*close = 0;
 		r->at = close + 1;
 		return p + 1;
@@ -78,8 +81,8 @@ static char *next_text(struct reader *r)
 enum derived { NOT_DERIVED, ADD, SUB, PS, ADD_PS, CMPD, POSTFIX, INFIX, N_DERIVED };
 
 static const char *const derived_names[N_DERIVED] = {
-	"NOT_DERIVED", "DERIVED_ADD", "DERIVED_SUB", "DERIVED_PS", "DERIVED_ADD_PS", "DERIVED_CMPD", "DERIVED_POSTFIX",
-	"DERIVED_INFIX",
+	"NOT_DERIVED",	  "DERIVED_ADD",  "DERIVED_SUB",     "DERIVED_PS",
+	"DERIVED_ADD_PS", "DERIVED_CMPD", "DERIVED_POSTFIX", "DERIVED_INFIX",
 };
 
 static void step(struct sp_metrics *t, struct sp_metric *d, enum sp_formula_op op, uint32_t term)
@@ -102,7 +105,8 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 	struct sp_metrics *t = r->t;
 
 	if (kind == NOT_DERIVED && d->n_terms > 1)
-		return wrong(r, t->term[d->first_term + 1].name, "", derived_names[kind], " has one event; of several PAPI would hand out the first");
+		return wrong(r, t->term[d->first_term + 1].name, "", derived_names[kind],
+			     " has one event; of several PAPI would hand out the first");
 	if (kind == CMPD && d->n_terms < 2)
 		return wrong(r, at, "", derived_names[kind], " needs two events or more");
 	if (kind == NOT_DERIVED || kind == CMPD) {
@@ -115,7 +119,8 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 		return true;
 	}
 	if (d->n_terms < 2)
-		return wrong(r, at, "", derived_names[kind], " needs cycles and at least one event more");
+		return wrong(r, at, "", derived_names[kind],
+			     " needs cycles and at least one event more");
 	chain(t, d, 1, SP_FORMULA_ADD);
 	step(t, d, SP_FORMULA_HERTZ, 0);
 	step(t, d, SP_FORMULA_MUL, 0);
@@ -126,7 +131,8 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 
 static bool is_note(const char *word)
 {
-	return strcasecmp(word, "NOTE") == 0 || strcasecmp(word, "SDESC") == 0 || strcasecmp(word, "LDESC") == 0;
+	return strcasecmp(word, "NOTE") == 0 || strcasecmp(word, "SDESC") == 0 ||
+	       strcasecmp(word, "LDESC") == 0;
 }
 
 static bool read_terms(struct reader *r, struct sp_metric *d)
@@ -152,9 +158,14 @@ static bool read_terms(struct reader *r, struct sp_metric *d)
 	return true;
 }
 
-static bool formula_steps(struct reader *r, struct sp_metric *d, enum derived kind, const char *text, uint32_t n)
+static bool formula_steps(struct reader *r, struct sp_metric *d, enum derived kind,
+			  const char *text, uint32_t n)
 {
-	struct sp_formula f = { .text = text, .n = n, .step = r->t->step + d->first_step, .room = SP_FORMULA_STEPS, .highest = -1 };
+	struct sp_formula f = { .text = text,
+				.n = n,
+				.step = r->t->step + d->first_step,
+				.room = SP_FORMULA_STEPS,
+				.highest = -1 };
 	char count[48] = "";
 
 	if (!(kind == POSTFIX ? sp_formula_postfix(&f) : sp_formula_infix(&f))) {
@@ -167,8 +178,9 @@ static bool formula_steps(struct reader *r, struct sp_metric *d, enum derived ki
 		return true;
 	count[0] = 'N';
 	sp_format_u64(count + 1, (uint64_t)f.highest);
-	return wrong(r, text + f.highest_at, "", count, d->n_terms ? " is behind the last event that is given" :
-								       " is used, but no event is given");
+	return wrong(r, text + f.highest_at, "", count,
+		     d->n_terms ? " is behind the last event that is given"
+				: " is used, but no event is given");
 }
 
 static enum derived derived_of(const char *word)
@@ -184,7 +196,10 @@ static enum derived derived_of(const char *word)
 static bool read_definition(struct reader *r)
 {
 	struct sp_metrics *t = r->t;
-	struct sp_metric d = { .note = "", .table = r->table, .line = r->number, .first_term = t->n_terms,
+	struct sp_metric d = { .note = "",
+			       .table = r->table,
+			       .line = r->number,
+			       .first_term = t->n_terms,
 			       .first_step = t->n_steps };
 	char *name = next_field(r), *word, *formula = NULL;
 	enum derived kind;
@@ -196,20 +211,25 @@ static bool read_definition(struct reader *r)
 	d.column = column(r, name);
 	word = next_field(r);
 	if (!word || !*word)
-		return wrong(r, word ? word : r->end, "how it is derived is missing behind ", name, "");
+		return wrong(r, word ? word : r->end, "how it is derived is missing behind ", name,
+			     "");
 	kind = derived_of(word);
 	if (kind == N_DERIVED)
-		return wrong(r, word, "", word, " is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX");
+		return wrong(r, word, "", word,
+			     " is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, "
+			     "_POSTFIX, _INFIX");
 	if (kind == POSTFIX || kind == INFIX) {
 		formula = next_field(r);
 		if (!formula || !*formula)
-			return wrong(r, formula ? formula : r->end, "a formula is missing behind ", derived_names[kind], "");
+			return wrong(r, formula ? formula : r->end, "a formula is missing behind ",
+				     derived_names[kind], "");
 	}
 	if (!read_terms(r, &d))
 		return false;
 	if (!formula && !d.n_terms)
 		return wrong(r, r->end, "an event is missing behind ", derived_names[kind], "");
-	if (!(formula ? formula_steps(r, &d, kind, formula, (uint32_t)strlen(formula)) : plain_steps(r, &d, kind, word)))
+	if (!(formula ? formula_steps(r, &d, kind, formula, (uint32_t)strlen(formula))
+		      : plain_steps(r, &d, kind, word)))
 		return false;
 	t->at[t->n++] = d;
 	t->n_terms += d.n_terms;
@@ -226,13 +246,15 @@ static void read_cpu(struct reader *r, const char *name, bool component)
 		r->table = ++t->n_tables;
 		r->table_used = false;
 	}
-	t->cpu[t->n_cpus++] = (struct sp_metric_cpu){ .name = name, .table = r->table, .component = component };
+	t->cpu[t->n_cpus++] =
+		(struct sp_metric_cpu){ .name = name, .table = r->table, .component = component };
 }
 
 /* A line of a component's table: "cuda,GH100", two words. */
 static bool read_other(struct reader *r, const char *word)
 {
-	static const char *const components[] = { "cuda", "rocm", "rocp_sdk", "rocm_smi", "amd_smi", "nvml", "intel_gpu" };
+	static const char *const components[] = { "cuda",    "rocm", "rocp_sdk", "rocm_smi",
+						  "amd_smi", "nvml", "intel_gpu" };
 	char *arch = next_field(r), *more = arch ? next_field(r) : NULL;
 	unsigned i = 0;
 
@@ -250,7 +272,8 @@ static void read_line(struct reader *r)
 
 	r->at = r->line;
 	if (memchr(r->line, 0, (size_t)(r->end - r->line))) {
-		wrong(r, memchr(r->line, 0, (size_t)(r->end - r->line)), "a NUL byte: this is no text", NULL, "");
+		wrong(r, memchr(r->line, 0, (size_t)(r->end - r->line)),
+		      "a NUL byte: this is no text", NULL, "");
 		return;
 	}
 	word = next_field(r);
@@ -290,7 +313,8 @@ static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 		lines += bytes[i] == '\n' || bytes[i] == '\r';
 		commas += bytes[i] == ',';
 	}
-	t->memory_bytes = n + 1 + lines * (sizeof(*t->at) + sizeof(*t->cpu)) + commas * sizeof(*t->term) +
+	t->memory_bytes = n + 1 + lines * (sizeof(*t->at) + sizeof(*t->cpu)) +
+			  commas * sizeof(*t->term) +
 			  (n + 2 * commas + 4 * lines + SP_FORMULA_STEPS) * sizeof(*t->step) +
 			  (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->id) + 8 * 16;
 	t->memory = sp_map(t->memory_bytes);
@@ -300,12 +324,14 @@ static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 	t->at = part(t, &used, lines * sizeof(*t->at));
 	t->cpu = part(t, &used, lines * sizeof(*t->cpu));
 	t->term = part(t, &used, commas * sizeof(*t->term));
-	t->step = part(t, &used, (n + 2 * commas + 4 * lines + SP_FORMULA_STEPS) * sizeof(*t->step));
+	t->step =
+		part(t, &used, (n + 2 * commas + 4 * lines + SP_FORMULA_STEPS) * sizeof(*t->step));
 	t->id = part(t, &used, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->id));
 	return 0;
 }
 
-int sp_metrics_read(struct sp_metrics *t, const char *bytes, uint64_t n, sp_metric_wrong *say, void *arg)
+int sp_metrics_read(struct sp_metrics *t, const char *bytes, uint64_t n, sp_metric_wrong *say,
+		    void *arg)
 {
 	struct reader r = { .t = t, .wrong = say, .arg = arg };
 	char *p, *end;

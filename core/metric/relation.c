@@ -46,14 +46,18 @@ uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
 	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
 }
 
-/* Most relations have the same events as the one before, so that everything found for that one holds. */
+/* Most relations have the same events as the one before, so that everything found for that one
+ * holds. */
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 {
-	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins ? t->joins + (row->walk.index - 1) * (t->n / 8 + 1) : NULL;
+	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins
+				       ? t->joins + (row->walk.index - 1) * (t->n / 8 + 1)
+				       : NULL;
 	uint32_t sort = sp_metrics_sort(t, row);
 
 	if (t->relation.event && t->relation.k == row->k && t->relation.sort == sort &&
-	    memcmp(t->relation.event, row->event, row->k * sizeof(*row->event)) == 0 && !joins == !t->relation.joins &&
+	    memcmp(t->relation.event, row->event, row->k * sizeof(*row->event)) == 0 &&
+	    !joins == !t->relation.joins &&
 	    (!joins || memcmp(joins, t->relation.joins, t->n / 8 + 1) == 0))
 		return;
 	t->relation.event = row->event;
@@ -68,13 +72,15 @@ void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);
 		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
 
-		for (uint32_t k = 0; d && (d->has_all || sp_metrics_joins(t, (uint32_t)i)) && k < d->n_slots; k++) {
+		for (uint32_t k = 0;
+		     d && (d->has_all || sp_metrics_joins(t, (uint32_t)i)) && k < d->n_slots; k++) {
 			uint32_t at = t->row.at[t->slot[d->first_slot + k]];
 
 			if (!at || t->relation.n_pairs == SP_METRIC_IDS_MOST)
 				continue;
 			t->relation.pair_joins[t->relation.n_pairs] = !d->has_all;
-			t->relation.pair[t->relation.n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
+			t->relation.pair[t->relation.n_pairs++] =
+				(struct sp_sighting){ d->first_slot + k, at - 1 };
 		}
 	}
 	for (uint32_t i = 0; i < row->k; i++)

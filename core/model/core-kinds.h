@@ -1,5 +1,6 @@
-/* core-kinds.h: what kind of core a count is from (hwloc's cpukinds: P cores, E cores), since a metric of several kinds is
- * neither's.  Not to be taken for an event's kind, which is counter or gauge.
+/* core-kinds.h: what kind of core a count is from (hwloc's cpukinds: P cores, E cores), since a
+ * metric of several kinds is neither's.  Not to be taken for an event's kind, which is counter or
+ * gauge.
  */
 #ifndef SP_CORE_KINDS_H
 #define SP_CORE_KINDS_H

@@ -1,4 +1,5 @@
-/* cross-thread.c: the note on event sets that count another thread than the one that started them; see model.h. */
+/* cross-thread.c: the note on event sets that count another thread than the one that started them;
+ * see model.h. */
 #include <string.h>
 
 #include "../base/out.h"
@@ -10,7 +11,8 @@ static const char *name_of(const struct sp_model *m, uint32_t process, int32_t t
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_thread *t;
 
-	for (sp_off off = sp_threads_head(m, process); off && sp_take_step(&left) && (t = sp_thread_at(m, off)); off = t->next)
+	for (sp_off off = sp_threads_head(m, process);
+	     off && sp_take_step(&left) && (t = sp_thread_at(m, off)); off = t->next)
 		if (t->tid == tid)
 			return memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
 	return "";
@@ -30,8 +32,11 @@ static void write_note(struct sp_model *m, const struct sp_row *row, uint64_t n)
 	name_and_tid(row->thread, row->tid, counted);
 	if (n > 1)
 		sp_text_f(more, sizeof(more), " (and %'lu more like it)", n - 1);
-	sp_text_f(m->cross_thread, sizeof(m->cross_thread), "thread %s started event set %d%s, but PAPI counted thread %s, for which it had opened the "
-		  "counters; let each thread make its own set", starter, row->event_set, more, counted);
+	sp_text_f(m->cross_thread, sizeof(m->cross_thread),
+		  "thread %s started event set %d%s, but PAPI counted thread %s, for which it had "
+		  "opened the "
+		  "counters; let each thread make its own set",
+		  starter, row->event_set, more, counted);
 }
 
 /* In the compact form the note is there, and the names of threads that were not counted are not. */

@@ -50,8 +50,11 @@ void sp_early_counts_find(struct sp_model *m)
 		int64_t before = has_beginning(m, e) ? most_before(m, e) : 0;
 
 		if (before)
-			sp_out_f(&o, "%s %ld of %s", o.used ? "," : SP_NOTE_EARLY_COUNTS "No sum has what came before the "
-				 "first reading of a run:", before, sp_event_name(m, e, name));
+			sp_out_f(&o, "%s %ld of %s",
+				 o.used ? ","
+					: SP_NOTE_EARLY_COUNTS "No sum has what came before the "
+							       "first reading of a run:",
+				 before, sp_event_name(m, e, name));
 	}
 	if (o.used)
 		sp_out_text(&o, SP_NOTE_BEGINNINGS_END);

@@ -139,7 +139,9 @@ static inline uint64_t sp_all_calls(const struct sp_model *m)
 
 static inline uint64_t sp_elapsed(const struct sp_model *m)
 {
-	return m->h.process.end_ns > m->h.process.start_ns ? m->h.process.end_ns - m->h.process.start_ns : 0;
+	return m->h.process.end_ns > m->h.process.start_ns
+		       ? m->h.process.end_ns - m->h.process.start_ns
+		       : 0;
 }
 
 /* What sspapi itself cost: ns for each call of PAPI; 0 where it was never timed. */
@@ -159,7 +161,9 @@ static inline double sp_overhead_share(const struct sp_model *m)
 /* The CPU time that was counted, if it is known to 2 % of all; else, or in an older store, -1. */
 static inline int64_t sp_counted_ns(const struct sp_header *h)
 {
-	return h->time.cpu_ns && h->time.counted_more_ns <= h->time.cpu_ns / 50 ? (int64_t)(h->time.counted_ns + h->time.counted_more_ns / 2) : -1;
+	return h->time.cpu_ns && h->time.counted_more_ns <= h->time.cpu_ns / 50
+		       ? (int64_t)(h->time.counted_ns + h->time.counted_more_ns / 2)
+		       : -1;
 }
 
 #endif

@@ -25,8 +25,10 @@ static int32_t below(const struct sp_model *m, int32_t top, const char *type, in
 {
 	int32_t found = -1;
 
-	for (uint32_t c = (uint32_t)top + 1; c < m->n_components && m->component[c].parent >= top; c++) {
-		if (strcmp(m->component[c].type, type) != 0 || (os_index != ONLY && m->component[c].os_index != os_index))
+	for (uint32_t c = (uint32_t)top + 1; c < m->n_components && m->component[c].parent >= top;
+	     c++) {
+		if (strcmp(m->component[c].type, type) != 0 ||
+		    (os_index != ONLY && m->component[c].os_index != os_index))
 			continue;
 		if (found >= 0)
 			return -1;
@@ -53,8 +55,10 @@ static int32_t package(const struct sp_model *m, const struct sp_row *row, const
 /* A vendor's GPU by its number, wherever on this machine it is; -1. */
 static int32_t gpu(const struct sp_model *m, int32_t root, int32_t id)
 {
-	for (uint32_t c = (uint32_t)root + 1; c < m->n_components && m->component[c].parent >= root; c++)
-		if (m->component[c].flags >> SP_COMPONENT_VENDOR_SHIFT == (uint32_t)id >> 16 && m->component[c].os_index == (id & 0xffff))
+	for (uint32_t c = (uint32_t)root + 1; c < m->n_components && m->component[c].parent >= root;
+	     c++)
+		if (m->component[c].flags >> SP_COMPONENT_VENDOR_SHIFT == (uint32_t)id >> 16 &&
+		    m->component[c].os_index == (id & 0xffff))
 			return (int32_t)c;
 	return -1;
 }
@@ -64,13 +68,15 @@ static int32_t die(const struct sp_model *m, int32_t package, int32_t number)
 {
 	int32_t c = package < 0 ? -1 : below(m, package, "Die", number);
 
-	return c < 0 && package >= 0 && number == 0 && below(m, package, "Die", ONLY) < 0 ? package : c;
+	return c < 0 && package >= 0 && number == 0 && below(m, package, "Die", ONLY) < 0 ? package
+											  : c;
 }
 
 /* Where the topology has no packages at all, the machine is one. */
 static bool has_packages(const struct sp_model *m, int32_t root)
 {
-	for (uint32_t c = (uint32_t)root; c < m->n_components && (c == (uint32_t)root || m->component[c].parent >= root); c++)
+	for (uint32_t c = (uint32_t)root;
+	     c < m->n_components && (c == (uint32_t)root || m->component[c].parent >= root); c++)
 		if (strcmp(m->component[c].type, "Package") == 0)
 			return true;
 	return false;
@@ -82,8 +88,10 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 	int32_t c = -1, memory, root = machine_of(m, row)->root;
 
 	if (!v || root < 0 || row->scope == SP_SCOPE_THREAD || row->scope == SP_SCOPE_CPU ||
-	    (row->scope == SP_SCOPE_PROCESS && v->place != SP_PLACE_CPU && v->place != SP_PLACE_MACHINE))
-		return -1;		/* by the CPUs of its readings; or of threads that ran anywhere */
+	    (row->scope == SP_SCOPE_PROCESS && v->place != SP_PLACE_CPU &&
+	     v->place != SP_PLACE_MACHINE))
+		return -1;		/* by the CPUs of its readings; or of threads that ran
+					 * anywhere */
 	switch (v->place) {
 	case SP_PLACE_CPU:
 		c = component_of_cpu(m, row, v->place_id);
@@ -115,7 +123,8 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 
 /* ---- the block of a relation ------------------------------------------- */
 
-static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings, const int64_t value[3], double sum)
+static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings,
+		 const int64_t value[3], double sum)
 {
 	double low = sp_value_double(type, value[1]), high = sp_value_double(type, value[2]);
 
@@ -144,17 +153,21 @@ static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32
 	return cell < dense ? (int32_t)cell : row->walk.extra_cpu[cell - dense];
 }
 
-bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at, struct sp_shown *out)
+bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at,
+		  struct sp_shown *out)
 {
 	uint64_t n = row->gauges.at ? (uint64_t)row->gauges.n * row->gauges.cells : 0;
 
 	while (*at < n) {
-		uint32_t e = row->gauges.index[*at % row->gauges.n], cell = (uint32_t)(*at / row->gauges.n);
+		uint32_t e = row->gauges.index[*at % row->gauges.n],
+			 cell = (uint32_t)(*at / row->gauges.n);
 		const struct sp_gauge *g = &row->gauges.at[(*at)++];
 		uint64_t readings = load_relaxed(&g->readings);
-		const int64_t value[3] = { load_relaxed(&g->last), load_relaxed(&g->min), load_relaxed(&g->max) };
+		const int64_t value[3] = { load_relaxed(&g->last), load_relaxed(&g->min),
+					   load_relaxed(&g->max) };
 
-		if (e >= row->k || !readings || !m->event[row->event[e]] || m->event[row->event[e]]->kind != SP_GAUGE)
+		if (e >= row->k || !readings || !m->event[row->event[e]] ||
+		    m->event[row->event[e]]->kind != SP_GAUGE)
 			continue;
 		out->event = row->event[e];
 		out->cpu = cpu_of(row, g, cell);
@@ -211,7 +224,9 @@ bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, st
 
 	if (!s || !s->readings)
 		return false;
-	*out = (struct sp_shown){ .event = event, .cpu = SP_NO_CPU, .component = component, .ns = s->ns };
+	*out = (struct sp_shown){
+		.event = event, .cpu = SP_NO_CPU, .component = component, .ns = s->ns
+	};
 	take(out, sp_event_type(m, event), s->readings, s->value, s->sum);
 	return true;
 }

@@ -30,7 +30,8 @@ static inline int32_t sp_row_place(const struct sp_row *row, uint32_t e)
 }
 
 /* The next gauge of the row; *at is 0 before the first. */
-bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at, struct sp_shown *out);
+bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at,
+		  struct sp_shown *out);
 
 /* For model-open.c: adds up what sp_row_gauge gives. */
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row);

@@ -10,20 +10,26 @@
 
 static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_sites *b = sp_store_reader_block(m->reader, off, SP_BLOCK_SITES, sizeof(*b));
+	const struct sp_sites *b =
+		sp_store_reader_block(m->reader, off, SP_BLOCK_SITES, sizeof(*b));
 
-	return b && b->frames && b->frames <= SP_FRAMES_MAX && b->first % SP_SITES_EACH == 1 && b->first < SP_SITES_MOST &&
-			       sizeof(*b) + SP_SITES_EACH * sp_site_bytes(b->frames) <= b->b.bytes ? b : NULL;
+	return b && b->frames && b->frames <= SP_FRAMES_MAX && b->first % SP_SITES_EACH == 1 &&
+			       b->first < SP_SITES_MOST &&
+			       sizeof(*b) + SP_SITES_EACH * sp_site_bytes(b->frames) <= b->b.bytes
+		       ? b
+		       : NULL;
 }
 
 static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint32_t *n)
 {
-	const struct sp_sites *b = id && id <= SP_SITES_MOST ? m->intervals.sites[(id - 1) / SP_SITES_EACH] : NULL;
+	const struct sp_sites *b =
+		id && id <= SP_SITES_MOST ? m->intervals.sites[(id - 1) / SP_SITES_EACH] : NULL;
 	const struct sp_site *s;
 
 	if (!b)
 		return NULL;
-	s = (const struct sp_site *)((const char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
+	s = (const struct sp_site *)((const char *)(b + 1) +
+				     (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
 	*n = (uint32_t)sp_min(load_acquire(&s->n), b->frames);
 	if (m->intervals.frames_most)
 		*n = (uint32_t)sp_min(*n, m->intervals.frames_most);
@@ -41,7 +47,8 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 		return false;
 	}
 	c->name = memchr(s->name, 0, sizeof(s->name)) ? s->name : "";
-	c->call = *c->name && s->call <= SP_REGION_ENDS ? (enum sp_region_call)s->call : SP_REGION_CALL_UNKNOWN;
+	c->call = *c->name && s->call <= SP_REGION_ENDS ? (enum sp_region_call)s->call
+							: SP_REGION_CALL_UNKNOWN;
 	return true;
 }
 
@@ -51,7 +58,8 @@ const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t numbe
 	if (number)
 		return number <= SP_MODULES_MOST ? m->intervals.module[number - 1] : NULL;
 	for (uint32_t n = 0; n < SP_MODULES_MOST; n++)
-		if (m->intervals.module[n] && !m->intervals.module[n]->gone && address - m->intervals.module[n]->low < m->intervals.module[n]->span)
+		if (m->intervals.module[n] && !m->intervals.module[n]->gone &&
+		    address - m->intervals.module[n]->low < m->intervals.module[n]->span)
 			return m->intervals.module[n];
 	return NULL;
 }
@@ -61,8 +69,8 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 	return sp_module_found(m, f->module, f->address - 1);
 }
 
-void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address, uint32_t back,
-		  struct sp_frame_seen *seen)
+void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address,
+		  uint32_t back, struct sp_frame_seen *seen)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -98,7 +106,8 @@ const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_
 {
 	uint32_t n;
 	const struct sp_site *s = site_of(m, id, &n);
-	const struct sp_module *o = s && i < n ? module_of(m, (const struct sp_frame *)(s + 1) + i) : NULL;
+	const struct sp_module *o =
+		s && i < n ? module_of(m, (const struct sp_frame *)(s + 1) + i) : NULL;
 
 	return !s || i >= n ? NULL : o ? sp_model_text(m, o->path) : "";
 }
@@ -114,7 +123,8 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 		return true;
 	o = module_of(m, f);
 	p = module_of(m, g);
-	return o && p && f->address - o->base == g->address - p->base && o->build_id_bytes == p->build_id_bytes &&
+	return o && p && f->address - o->base == g->address - p->base &&
+	       o->build_id_bytes == p->build_id_bytes &&
 	       memcmp(o->build_id, p->build_id, sizeof(o->build_id)) == 0 &&
 	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
 }
@@ -129,7 +139,8 @@ static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
 	struct sp_callsite x, y;
 	uint32_t i = 0;
 
-	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) || x.frames != y.frames || x.call != y.call || strcmp(x.name, y.name) != 0)
+	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) || x.frames != y.frames ||
+	    x.call != y.call || strcmp(x.name, y.name) != 0)
 		return false;
 	while (i < x.frames && sp_model_same_frame(m, a, i, b, i))
 		i++;
@@ -152,10 +163,12 @@ static uint64_t code_of(const struct sp_model *m, uint32_t id)
 	return code;
 }
 
-/* Fills in first_site, the first call site with the same code: a library may be loaded twice, and callers may be cut. */
+/* Fills in first_site, the first call site with the same code: a library may be loaded twice, and
+ * callers may be cut. */
 static void find_first(struct sp_model *m)
 {
-	uint64_t bytes = m->n_callsites * sizeof(uint64_t), *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
+	uint64_t bytes = m->n_callsites * sizeof(uint64_t),
+		 *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
 
 	if (code && !m->intervals.first_site)
 		m->intervals.first_site = sp_map(m->n_callsites * sizeof(*m->intervals.first_site));
@@ -177,12 +190,14 @@ void sp_intervals_index(struct sp_model *m)
 	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
 	sp_off off;
 
-	for (off = sp_list_head(m, m->h.code.sites, m->h.code.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
+	for (off = sp_list_head(m, m->h.code.sites, m->h.code.kept_sites, SP_BLOCK_SITES);
+	     left && (b = sites_at(m, off)); off = b->next, left--)
 		m->intervals.sites[b->first / SP_SITES_EACH] = b;
 	m->tally.damaged += off && left;
 	left = SP_MODULES_MOST;
 	for (off = sp_list_head(m, m->h.code.modules, m->h.code.kept_modules, SP_BLOCK_MODULE);
-	     left && (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
+	     left && (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o)));
+	     off = o->next, left--)
 		if (o->number && o->number <= SP_MODULES_MOST)
 			m->intervals.module[o->number - 1] = o;
 	m->tally.damaged += off && left;
@@ -234,7 +249,8 @@ uint64_t sp_interval_record_bytes(uint32_t k)
 
 static struct interval_record *record(const struct sp_row *row, uint32_t i)
 {
-	return (struct interval_record *)((char *)row->walk.interval_values + i * sp_interval_record_bytes(row->k));
+	return (struct interval_record *)((char *)row->walk.interval_values +
+					  i * sp_interval_record_bytes(row->k));
 }
 
 static struct interval_record *find(struct sp_row *row, uint32_t from, uint32_t to, uint32_t cell)
@@ -261,15 +277,16 @@ static int64_t within(int64_t exact, int64_t total)
 	return exact < 0 || total < 0 ? 0 : exact > total ? total : exact;
 }
 
-/* A window may prove what was counted in an earlier one: what is more than its own interval has is that of others on the
- * same CPU. */
+/* A window may prove what was counted in an earlier one: what is more than its own interval has is
+ * that of others on the same CPU. */
 static void give_back(const struct sp_row *row, const struct interval_record *from, uint32_t e)
 {
 	int64_t more = from->at[row->k + e] - within(from->at[row->k + e], from->at[e]);
 
 	for (uint32_t i = 0; i < row->intervals && more > 0; i++) {
 		struct interval_record *to = record(row, i);
-		int64_t *exact = &to->at[row->k + e], room = to->at[e] - *exact, part = room < more ? room : more;
+		int64_t *exact = &to->at[row->k + e], room = to->at[e] - *exact,
+			part = room < more ? room : more;
 
 		if (to == from || to->cell != from->cell || part <= 0)
 			continue;
@@ -292,7 +309,8 @@ static void limit_proven(const struct sp_model *m, const struct sp_row *row)
 	}
 }
 
-static void add_values(const struct sp_model *m, const struct sp_row *row, int64_t *to, const int64_t *more)
+static void add_values(const struct sp_model *m, const struct sp_row *row, int64_t *to,
+		       const int64_t *more)
 {
 	for (uint32_t e = 0; e < 2 * row->k; e++) {
 		if (is_float(m, row, e % row->k))
@@ -320,12 +338,14 @@ static void add(const struct sp_model *m, struct sp_row *row, struct interval_re
 }
 
 /* One block's, at off; `of`: the row's cells by the relation's. */
-static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b, sp_off off,
-		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells)
+static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b,
+		       sp_off off, const struct sp_redo_log *redo_log,
+		       const struct sp_row_cells *cells)
 {
 	uint32_t k = row->k;
 
-	for (uint32_t i = 0, n = sp_intervals_used(redo_log, b, off); i < n && row->intervals < m->intervals.most; i++) {
+	for (uint32_t i = 0, n = sp_intervals_used(redo_log, b, off);
+	     i < n && row->intervals < m->intervals.most; i++) {
 		const struct sp_interval *at = sp_interval_logged(redo_log, b, off, k, i);
 		struct interval_record *is = record(row, row->intervals);
 
@@ -343,7 +363,8 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 }
 
 /* What a cell's total has beyond its intervals: of doubles not what was lost in rounding. */
-static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t i, uint32_t cell, int64_t whole)
+static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t i, uint32_t cell,
+		    int64_t whole)
 {
 	bool floats = is_float(m, row, i % row->k);
 	double left = sp_float(whole), most = left < 0 ? -left : left;
@@ -368,7 +389,8 @@ static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t
 }
 
 /* What none of them has. */
-static void add_others(const struct sp_model *m, struct sp_row *row, const struct sp_row_cells *cells)
+static void add_others(const struct sp_model *m, struct sp_row *row,
+		       const struct sp_row_cells *cells)
 {
 	uint32_t k = row->k, n = row->intervals;
 
@@ -388,8 +410,8 @@ static void add_others(const struct sp_model *m, struct sp_row *row, const struc
 	}
 }
 
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_redo_log *redo_log,
-		       const struct sp_row_cells *cells)
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells)
 {
 	static const struct sp_redo_log none;
 	const struct sp_intervals *b[SP_INTERVAL_BLOCKS];
@@ -399,7 +421,9 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	row->intervals = 0;
 	if (!m->h.callsites)
 		return;
-	for (sp_off off = r->intervals; off && n < SP_INTERVAL_BLOCKS && (b[n] = sp_intervals_at(m->reader, off, row->k)); n++) {
+	for (sp_off off = r->intervals;
+	     off && n < SP_INTERVAL_BLOCKS && (b[n] = sp_intervals_at(m->reader, off, row->k));
+	     n++) {
 		at[n] = off;
 		off = b[n]->next;
 	}

@@ -40,7 +40,8 @@ static inline bool sp_is_merged(const struct sp_model *m)
 
 static inline struct sp_layout sp_layout_of(const struct sp_model *m, uint32_t k, uint32_t cells)
 {
-	return sp_is_merged(m) ? sp_compact_layout(k, cells) : sp_live_layout(k, cells, sp_records_of(&m->h));
+	return sp_is_merged(m) ? sp_compact_layout(k, cells)
+			       : sp_live_layout(k, cells, sp_records_of(&m->h));
 }
 
 /* Whole ones, or NULL. */
@@ -72,15 +73,16 @@ void sp_intervals_index(struct sp_model *m);
 uint64_t sp_interval_record_bytes(uint32_t k);
 /* drafts: what is pending of the relation's words (pending.h); NULL: nothing. */
 struct sp_redo_log;
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_redo_log *redo_log,
-		       const struct sp_row_cells *cells);
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells);
 
 /* The module of this number, or of none known yet that holds the address; NULL. */
-const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number, uint64_t address);
+const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number,
+					uint64_t address);
 
 /* The code at an address of module o (NULL: in none); back: bytes before it, of what is meant. */
-void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address, uint32_t back,
-		  struct sp_frame_seen *seen);
+void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address,
+		  uint32_t back, struct sp_frame_seen *seen);
 
 /* Interval i of the row, but for where it was; that is its cell's record, which is returned. */
 uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at);
@@ -91,7 +93,10 @@ uint64_t sp_overflows_row_bytes(const struct sp_model *m);
 void sp_overflows_take(struct sp_model *m);
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r);
 
-void sp_cross_thread_find(struct sp_model *m);		/* cross-thread.c: makes the note of sets that count another thread than the one that started them */
-void sp_early_counts_find(struct sp_model *m);	/* early-counts.c: makes the note of counts that were there before a set read them */
+void sp_cross_thread_find(struct sp_model *m);		/* cross-thread.c: makes the note of sets
+							 * that count another thread than the one
+							 * that started them */
+void sp_early_counts_find(struct sp_model *m);	/* early-counts.c: makes the note of counts that
+						 * were there before a set read them */
 
 #endif

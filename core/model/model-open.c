@@ -11,7 +11,8 @@
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */
 #define COMPONENTS_MOST (1ull << 24)	/* of all machines of a merged store */
-#define SUMS_MOST (1ull << 27)		/* components x events; a store that claims more is damaged */
+#define SUMS_MOST (1ull << 27)		/* components x events; a store that claims more is
+					 * damaged */
 
 /* ---- opening ---------------------------------------------------------- */
 
@@ -29,9 +30,11 @@ static int check_header(struct sp_model *m)
 }
 
 /* A topology whose components are all there, and what is in it; NULL, and nothing. */
-static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off, struct sp_tree *t)
+static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off,
+					     struct sp_tree *t)
 {
-	const struct sp_topology *p = sp_store_reader_block(m->reader, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p =
+		sp_store_reader_block(m->reader, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
 
 	*t = (struct sp_tree){ .n = 0 };
 	return p && sp_tree_read(t, p) ? p : NULL;
@@ -44,15 +47,22 @@ static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
 
 static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_member *p = sp_store_reader_block(m->reader, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_LEAST);
+	const struct sp_member *p =
+		sp_store_reader_block(m->reader, off, SP_BLOCK_MEMBER,
+				      offsetof(struct sp_member, h) + SP_HEADER_LEAST);
 
-	return p && p->h.bytes >= SP_HEADER_LEAST && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
-	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
+	return p && p->h.bytes >= SP_HEADER_LEAST && !(p->h.bytes & 7) &&
+			       p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
+			       p->n_calls <=
+				       (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8
+		       ? p
+		       : NULL;
 }
 
 static bool is_pu(const struct sp_component *c)
 {
-	return strncmp(c->type, "PU", sizeof(c->type)) == 0 && c->os_index >= 0 && c->os_index < CPUS_MOST;
+	return strncmp(c->type, "PU", sizeof(c->type)) == 0 && c->os_index >= 0 &&
+	       c->os_index < CPUS_MOST;
 }
 
 /* One that is not there ends its list, and is counted. */
@@ -85,16 +95,19 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_machine *on;
 
-	for (sp_off off = m->h.compact.machines; off && sp_take_step(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
+	for (sp_off off = m->h.compact.machines;
+	     off && sp_take_step(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
 		m->n_machines++;
 		if (n->components > COMPONENTS_MOST)
 			break;
-		n->components++;	/* one that has no topology stands for itself; and the root */
+		n->components++;	/* one that has no topology stands for itself; and the
+					 * root */
 		count_topology(m, n, on->topology);
 	}
 	n->components++;
 	if (!m->n_machines) {
-		m->h.compact.machines = 0;	/* a damaged store: all that was left of the list of them is its head */
+		m->h.compact.machines = 0;	/* a damaged store: all that was left of the list of
+						 * them is its head */
 		m->n_machines = 1;
 		count_topology(m, n, m->h.topology);
 	}
@@ -105,17 +118,23 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 	const struct sp_relation *r;
 	const struct sp_thread *t;
 
-	for (sp_off off = newest; off && sp_take_step(left) && whole(m, t = sp_thread_at(m, off)); off = t->next) {
+	for (sp_off off = newest; off && sp_take_step(left) && whole(m, t = sp_thread_at(m, off));
+	     off = t->next) {
 		if (!sp_is_merged(m))
-			m->tally.threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->tally.threads);
-		for (sp_off at = sp_relations_head(m, t); at && sp_take_step(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
+			m->tally.threads +=
+				(uint32_t)sp_min(t->threads, UINT32_MAX - m->tally.threads);
+		for (sp_off at = sp_relations_head(m, t);
+		     at && sp_take_step(left) && whole(m, r = sp_relation_at(m, at));
+		     at = r->next) {
 			m->walk.n_places++;
 			m->tally.any_of_cpus = m->tally.any_of_cpus || r->scope == SP_SCOPE_CPU;
 			m->walk.most_k = (uint32_t)sp_max(m->walk.most_k, r->k);
 			m->walk.most_cells = (uint32_t)sp_max(m->walk.most_cells, r->cells);
 			sp_row_count_chunks(m, r);
 			sp_overflows_count(m, r);
-			m->intervals.most = (uint32_t)sp_max(m->intervals.most, sp_intervals_room(m->reader, r->intervals, r->k));
+			m->intervals.most =
+				(uint32_t)sp_max(m->intervals.most,
+						 sp_intervals_room(m->reader, r->intervals, r->k));
 		}
 	}
 	m->walk.most_chunks = (uint32_t)sp_min(m->walk.most_chunks, sp_most_blocks(m));
@@ -126,9 +145,11 @@ static void count_members(struct sp_model *m)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
 
-	for (sp_off off = m->h.compact.members; off && sp_take_step(&left) && whole(m, p = member_at(m, off)); off = p->next) {
+	for (sp_off off = m->h.compact.members;
+	     off && sp_take_step(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
-		m->tally.threads += (uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->tally.threads);
+		m->tally.threads +=
+			(uint32_t)sp_min(p->h.lists.n_threads, UINT32_MAX - m->tally.threads);
 		count_threads(m, p->h.lists.threads, &left);
 	}
 }
@@ -138,15 +159,20 @@ static void count(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
-		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.lists.n_events ? v->id + 1 : 0);
+	for (sp_off off = sp_events_head(m);
+	     off && sp_take_step(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
+		m->n_events =
+			(uint32_t)sp_max(m->n_events, v->id < m->h.lists.n_events ? v->id + 1 : 0);
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
 		count_members(m);
 	} else {
 		m->n_processes = 1;
 		left = sp_most_blocks(m);
-		count_threads(m, sp_list_head(m, m->h.lists.threads, m->h.kept.threads, SP_BLOCK_THREAD), &left);
+		count_threads(m,
+			      sp_list_head(m, m->h.lists.threads, m->h.kept.threads,
+					   SP_BLOCK_THREAD),
+			      &left);
 	}
 	count_machines(m, n);
 }
@@ -156,7 +182,8 @@ static uint64_t count_gauges(const struct sp_model *m)
 	uint64_t left = sp_most_blocks(m), n = 0;
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
+	for (sp_off off = sp_events_head(m);
+	     off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
 		n += v->kind == SP_GAUGE;
 	return sp_min(n, m->n_events);
 }
@@ -165,14 +192,17 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 {
 	uint64_t nc = n->components, ne = m->n_events, ng = count_gauges(m);
 
-	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1 + ng * sizeof(struct sp_gauge_sum) / 8) > SUMS_MOST)
+	if (nc > COMPONENTS_MOST ||
+	    (nc + 1) * (ne + 1 + ng * sizeof(struct sp_gauge_sum) / 8) > SUMS_MOST)
 		return -EINVAL;
 	m->gauges.n = (uint32_t)ng;
-	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->walk.most_k * 4 +
-			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 2 * nc + 4 * ne * 8 +
-			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
-			  m->walk.n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
-			  sp_row_bytes(m) + 4096;
+	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) +
+			  (uint64_t)m->walk.most_k * 4 + nc * sizeof(struct sp_component) +
+			  ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 2 * nc + 4 * ne * 8 +
+			  m->n_processes * sizeof(*m->process) +
+			  m->n_machines * sizeof(*m->machine) +
+			  m->walk.n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) +
+			  m->n_machines * 16ull + sp_row_bytes(m) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
@@ -239,7 +269,9 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 		m->kinds |= c[i].cpu_kind >= 0 ? 1u << c[i].cpu_kind : 0;
 	}
 	if (below && !n) {
-		c[0] = (struct sp_component){ .os_index = -1, .cpu_kind = -1, .depth = 1, .type = "Machine" };
+		c[0] = (struct sp_component){
+			.os_index = -1, .cpu_kind = -1, .depth = 1, .type = "Machine"
+		};
 		n = 1;
 	}
 	m->n_components += n;
@@ -289,11 +321,13 @@ static void index_topology(struct sp_model *m)
 		return;
 	}
 	if (m->n_machines > 1) {
-		((struct sp_component *)m->component)[0] =
-			(struct sp_component){ .parent = -1, .os_index = -1, .cpu_kind = -1, .type = "Job" };
+		((struct sp_component *)m->component)[0] = (struct sp_component){
+			.parent = -1, .os_index = -1, .cpu_kind = -1, .type = "Job"
+		};
 		m->n_components = 1;
 	}
-	for (sp_off off = m->h.compact.machines; n < m->n_machines && (on = machine_at(m, off)); off = on->next, n++) {
+	for (sp_off off = m->h.compact.machines; n < m->n_machines && (on = machine_at(m, off));
+	     off = on->next, n++) {
 		uint32_t root = m->n_components;
 
 		p = topology_at(m, on->topology, &t);
@@ -312,13 +346,17 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 {
 	const struct sp_thread *t;
 
-	for (sp_off off = sp_threads_head(m, process); off && sp_take_step(left) && (t = sp_thread_at(m, off)); off = t->next) {
+	for (sp_off off = sp_threads_head(m, process);
+	     off && sp_take_step(left) && (t = sp_thread_at(m, off)); off = t->next) {
 		const struct sp_relation *r;
 
 		for (uint32_t i = 0; i < SP_CALLS_MAX && !sp_is_merged(m); i++)
 			m->tally.calls[i] += load_relaxed(&t->calls[i]);
-		for (sp_off at = sp_relations_head(m, t); at && *n && sp_take_step(left) && (r = sp_relation_at(m, at)); at = r->next) {
-			m->walk.place[--*n] = (struct sp_place){ .thread = off, .relation = at, .process = process };
+		for (sp_off at = sp_relations_head(m, t);
+		     at && *n && sp_take_step(left) && (r = sp_relation_at(m, at)); at = r->next) {
+			m->walk.place[--*n] = (struct sp_place){ .thread = off,
+								 .relation = at,
+								 .process = process };
 			if (r->folded && m->walk.n_including < SP_COUNT(m->walk.including))
 				m->walk.including[m->walk.n_including++] = r->folded;
 		}
@@ -334,11 +372,13 @@ static void index_members(struct sp_model *m)
 		m->process[0] = (struct sp_model_process){ .h = &m->h };
 		return;
 	}
-	for (sp_off off = m->h.compact.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
+	for (sp_off off = m->h.compact.members; n < m->n_processes && (p = member_at(m, off));
+	     off = p->next, n++) {
 		m->process[n].h = &p->h;
 		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
 		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
-			m->tally.calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];
+			m->tally.calls[i] +=
+				((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];
 	}
 	m->n_processes = n;
 }
@@ -348,7 +388,8 @@ static void index_events(struct sp_model *m)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
+	for (sp_off off = sp_events_head(m);
+	     off && sp_take_step(&left) && (v = sp_event_at(m, off)); off = v->next)
 		if (v->id < m->n_events)
 			m->event[v->id] = v;
 }
@@ -359,7 +400,8 @@ static void index_lists(struct sp_model *m)
 
 	index_events(m);
 	for (uint32_t e = 0, gauges = 0; e < m->n_events; e++)
-		m->gauges.of[e] = m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
+		m->gauges.of[e] =
+			m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
 	index_members(m);
 	left = sp_most_blocks(m);
 	for (uint32_t p = m->n_processes; p-- > 0;)
@@ -371,7 +413,8 @@ static void index_lists(struct sp_model *m)
 
 /* ---- sums ------------------------------------------------------------- */
 
-/* While counts are added up `present` has two bits: some CPU below can count the event, some cannot. */
+/* While counts are added up `present` has two bits: some CPU below can count the event, some
+ * cannot. */
 #define CAN	1u
 #define CANNOT	2u
 
@@ -386,7 +429,8 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 		((uint8_t *)to)[i] |= ((const uint8_t *)from)[i];
 }
 
-/* What no CPU has told of is taken for what it can count; of a package's event only its places are known. */
+/* What no CPU has told of is taken for what it can count; of a package's event only its places are
+ * known. */
 static void finish_unsupported(const struct sp_model *m, bool *present)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -397,7 +441,8 @@ static void finish_unsupported(const struct sp_model *m, bool *present)
 }
 
 /* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
-static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact, bool unsupported)
+static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact,
+		   bool unsupported)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	bool more = true;
@@ -465,8 +510,11 @@ static void add_side_cells(struct sp_model *m, uint64_t to, uint64_t from)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (m->event_placed[e])
 			continue;
-		m->sums.below[to + e] = sp_plus(sp_event_type(m, e), m->sums.below[to + e], m->sums.below[from + e]);
-		m->sums.below_exact[to + e] = sp_plus(sp_event_type(m, e), m->sums.below_exact[to + e], m->sums.below_exact[from + e]);
+		m->sums.below[to + e] = sp_plus(sp_event_type(m, e), m->sums.below[to + e],
+						m->sums.below[from + e]);
+		m->sums.below_exact[to + e] =
+			sp_plus(sp_event_type(m, e), m->sums.below_exact[to + e],
+				m->sums.below_exact[from + e]);
 		add_bits(m->sums.present + to + e, m->sums.present + from + e, 1);
 	}
 }
@@ -503,10 +551,12 @@ static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
 	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
 }
 
-/* Each thread once: its rows stand behind each other.  Of a control group nobody knows how many there were. */
+/* Each thread once: its rows stand behind each other.  Of a control group nobody knows how many
+ * there were. */
 static void count_thread(struct sp_model *m, const struct sp_row *row, const struct sp_row *before)
 {
-	bool same = before->cells && row->thread_at == before->thread_at && row->process == before->process && row->tid;
+	bool same = before->cells && row->thread_at == before->thread_at &&
+		    row->process == before->process && row->tid;
 
 	if (!same && !(m->process[row->process].h->stat & SP_STAT_GROUP))
 		m->tally.threads_counted += row->tid ? 1 : row->threads;
@@ -528,7 +578,8 @@ static void sum(struct sp_model *m)
 		m->tally.refused += row.refused;
 		m->tally.starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
-			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= domain_of(m, row.event[i], row.domain);
+			m->event_counted[row.event[i]] = true,
+			m->event_domain[row.event[i]] |= domain_of(m, row.event[i], row.domain);
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			add_cell(m, &row, &at);
 		sp_add_gauges(m, &row);
@@ -537,7 +588,8 @@ static void sum(struct sp_model *m)
 	for (uint32_t c = 0; c < m->n_components; c++)
 		finish_unsupported(m, m->sums.present + (uint64_t)c * m->n_events);
 	for (uint32_t i = 0; i < m->n_components; i++)
-		m->tally.cpus_counted += m->sums.counted[i] && strcmp(m->component[i].type, "PU") == 0;
+		m->tally.cpus_counted +=
+			m->sums.counted[i] && strcmp(m->component[i].type, "PU") == 0;
 }
 
 int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader)
@@ -570,7 +622,8 @@ int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader)
 	return 0;
 }
 
-int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation, bool kept)
+int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
+		 bool kept)
 {
 	const struct sp_relation *r;
 	int error;
@@ -589,8 +642,8 @@ int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_of
 	m->walk.most_cells = r->cells;
 	if (kept)
 		sp_row_count_chunks(m, r);
-	m->memory_bytes = sizeof(*m->walk.place) + sizeof(*m->process) + sizeof(*m->machine) + sp_row_bytes(m) + 4096 +
-			  m->n_events * sizeof(void *);
+	m->memory_bytes = sizeof(*m->walk.place) + sizeof(*m->process) + sizeof(*m->machine) +
+			  sp_row_bytes(m) + 4096 + m->n_events * sizeof(void *);
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
@@ -598,7 +651,8 @@ int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_of
 	m->walk.place = sp_model_take(m, sizeof(*m->walk.place));
 	*m->walk.place = (struct sp_place){ .thread = r->thread, .relation = relation };
 	m->walk.n_places = 1;
-	m->process = sp_model_take(m, sizeof(*m->process));	/* a machine without CPUs: no component is told */
+	/* a machine without CPUs: no component is told */
+	m->process = sp_model_take(m, sizeof(*m->process));
 	m->process->h = &m->h;
 	m->machine = sp_model_take(m, sizeof(*m->machine));
 	m->event = sp_model_take(m, m->n_events * sizeof(void *));

@@ -24,7 +24,8 @@ const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
 
 static const struct sp_note *note_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_note *note = sp_store_reader_block(m->reader, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
+	const struct sp_note *note =
+		sp_store_reader_block(m->reader, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
 
 	return note && memchr(note->text, 0, note->b.bytes - sizeof(*note)) ? note : NULL;
 }
@@ -39,7 +40,8 @@ static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
 		return m->early_counts;
 	if (*m->cross_thread && !i--)
 		return m->cross_thread;
-	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
+	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL;
+	     off = note->next)
 		n++;
 	if (i >= n)
 		return NULL;
@@ -63,7 +65,8 @@ const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct s
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_watched *w = NULL;
 
-	for (sp_off off = m->process[row->process].h->watched; row->target == SP_TARGET_TID && off && sp_take_step(&left); off = w->next) {
+	for (sp_off off = m->process[row->process].h->watched;
+	     row->target == SP_TARGET_TID && off && sp_take_step(&left); off = w->next) {
 		w = sp_store_reader_block(m->reader, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w || w->tid == row->target_id)
 			return w;

@@ -30,14 +30,15 @@ static struct cell_record *record(const struct sp_row *row, uint64_t i)
 	return (struct cell_record *)((char *)row->walk.values + i * record_bytes(row->k));
 }
 
-static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_pending *p, uint32_t i, uint32_t k,
-		      uint64_t ns)
+static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_pending *p,
+		      uint32_t i, uint32_t k, uint64_t ns)
 {
 	const struct sp_state *s = p->state;
 
 	c->cpu = from->cpu;
 	c->readings = (int64_t)load_relaxed(&from->readings);
-	c->ns = (int64_t)ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
+	c->ns = (int64_t)ns;		/* all temporary entries take the time of the latest reading
+					 * (A2, A4) */
 	c->has_entry = from->epoch == s->epoch;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 	c->has_unsupported = false;
@@ -47,8 +48,9 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 		memcpy(c->at + SP_ENTRY * k, s->at + (uint64_t)SP_KEPT * k, k * 8);
 }
 
-/* Nothing was booked there: most cells, as a thread comes to few CPUs.  A split window leaves counts where no reading was.
- * (Without a branch for each count: of 1000 threads on 256 CPUs they are two million.) */
+/* Nothing was booked there: most cells, as a thread comes to few CPUs.  A split window leaves
+ * counts where no reading was. (Without a branch for each count: of 1000 threads on 256 CPUs they
+ * are two million.) */
 static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
 	const int64_t *total = c->at + SP_TOTAL * k;
@@ -77,7 +79,8 @@ static void read_state(struct sp_row *row, const struct sp_relation *r, const st
 static void clip_exact(const struct sp_row *row, struct cell_record *c, const uint8_t *kinds)
 {
 	for (uint32_t e = 0; e < row->k; e++) {
-		int64_t total = c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
+		int64_t total = c->at[SP_TOTAL * row->k + e],
+			*exact = &c->at[SP_EXACT * row->k + e];
 
 		if (sp_values_by(kinds, e) != SP_COUNTS)
 			continue;
@@ -86,8 +89,8 @@ static void clip_exact(const struct sp_row *row, struct cell_record *c, const ui
 	}
 }
 
-static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p,
-		     const struct sp_cell *from, uint32_t i)
+static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		     const struct sp_pending *p, const struct sp_cell *from, uint32_t i)
 {
 	struct cell_record *c = record(row, row->cells);
 	uint32_t k = row->k;
@@ -106,7 +109,8 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 }
 
 /* One pass over the cells; what was booked nowhere is left out. */
-static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p)
+static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_pending *p)
 {
 	uint32_t cells = p->f.cells, dense = cells - SP_CELLS_EXTRA;
 
@@ -118,7 +122,8 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		const struct sp_cell *c = sp_pending_cell(p, i);
 
 		if (!c) {		/* nor are the others of its block there */
-			i = (uint32_t)sp_min(i + p->layout.each - i % p->layout.each, cells - 1) - 1;
+			i = (uint32_t)sp_min(i + p->layout.each - i % p->layout.each, cells - 1) -
+			    1;
 			continue;
 		}
 		if (i >= dense)
@@ -138,7 +143,8 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 	row->readings = 0;
 	row->last = NULL;
 	for (uint32_t i = 0; i < r->cells; i++) {
-		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+		const struct sp_cell *from =
+			(const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
 
 		m->intervals.row_of[i] = from->used ? (int32_t)row->cells : -1;
@@ -166,7 +172,9 @@ static void sort_cells(struct sp_row *row)
 		uint64_t c = row->walk.cell_of[i];
 		uint32_t j = i;
 
-		for (; j && (uint64_t)record(row, row->walk.cell_of[j - 1])->cpu > (uint64_t)record(row, c)->cpu; j--)
+		for (; j && (uint64_t)record(row, row->walk.cell_of[j - 1])->cpu >
+				    (uint64_t)record(row, c)->cpu;
+		     j--)
 			row->walk.cell_of[j] = row->walk.cell_of[j - 1];
 		row->walk.cell_of[j] = c;
 	}
@@ -178,7 +186,8 @@ static sp_off readings_head(const struct sp_model *m, const struct sp_relation *
 }
 
 /* The chunk before `c`: one less in number. */
-static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c, uint32_t k)
+static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c,
+					   uint32_t k)
 {
 	const struct sp_chunk *p = sp_store_readings_at(m->reader, c->next);
 
@@ -206,7 +215,8 @@ static void read_chunks(const struct sp_model *m, struct sp_row *row, const stru
 		m->walk.chunk[p->number] = p;
 	row->walk.chunks = n;
 	if (n != c->number + 1)		/* the oldest cannot be read */
-		memmove(m->walk.chunk, m->walk.chunk + c->number + 1 - n, n * sizeof(*m->walk.chunk));
+		memmove(m->walk.chunk, m->walk.chunk + c->number + 1 - n,
+			n * sizeof(*m->walk.chunk));
 	for (uint32_t i = 0; i + 1 < n; i++)
 		row->kept += sp_readings_complete(m->walk.chunk[i]);
 }
@@ -219,7 +229,8 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 		const struct sp_chunk *c = m->walk.chunk[at->chunk];
 
 		if (!at->i)
-			at->n = at->chunk + 1 == row->walk.chunks ? row->walk.last_chunk : sp_readings_complete(c);
+			at->n = at->chunk + 1 == row->walk.chunks ? row->walk.last_chunk
+								  : sp_readings_complete(c);
 		if (at->i >= at->n)
 			continue;
 		r = sp_reading_at(c, at->i++);
@@ -242,14 +253,16 @@ static bool index_is_sound(const uint32_t *index, uint32_t n, uint32_t k)
 
 static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off block, uint32_t cells)
 {
-	const struct sp_gauges *g = sp_store_reader_block(m->reader, block, SP_BLOCK_GAUGES, sizeof(*g));
+	const struct sp_gauges *g =
+		sp_store_reader_block(m->reader, block, SP_BLOCK_GAUGES, sizeof(*g));
 	uint32_t n = g ? load_relaxed(&g->n) : 0, c = g ? load_relaxed(&g->cells) : 0;
 
 	row->gauges.at = NULL;
 	row->gauges.n = 0;
 	if (!n || n > row->k || !c || (!sp_is_merged(m) && c != 1 && c != cells))
 		return;
-	if (!sp_store_reader_at(m->reader, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
+	if (!sp_store_reader_at(m->reader, block, sp_gauges_bytes(n, c)) ||
+	    !index_is_sound((const uint32_t *)(g + 1), n, row->k))
 		return;
 	row->gauges.index = (const uint32_t *)(g + 1);
 	row->gauges.at = sp_gauges_at(g, n);
@@ -276,11 +289,13 @@ static bool has_ended(const struct sp_model *m, const struct sp_row *row)
 
 static void read_times(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	uint32_t cells = load_relaxed(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15, why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
+	uint32_t cells = load_relaxed(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15,
+		 why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
 	struct sp_layout l = sp_layout_of(m, row->k, cells);
 	const struct sp_times *t = sp_times_of(r, &l);
 
-	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how : SP_BY_READING;
+	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how
+								 : SP_BY_READING;
 	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
 	row->times = t->flags & SP_TIMES_KNOWN ? t : NULL;
 	row->ns = row->times ? t->at : NULL;
@@ -298,8 +313,8 @@ static bool is_proven(struct sp_model *m, struct sp_row *row)
 	return true;
 }
 
-static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r,
-			  sp_off off)
+static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
+			  const struct sp_relation *r, sp_off off)
 {
 	struct sp_row_cells cells = { r->cells, m->intervals.row_of, total_of };
 
@@ -308,7 +323,9 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
 	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
 	row->started_by = r->flags & SP_RELATION_LENT ? r->target_id : 0;
-	row->target_id = !row->started_by ? r->target_id : row->target == SP_TARGET_TID ? t->tid : 0;
+	row->target_id = !row->started_by		? r->target_id
+			 : row->target == SP_TARGET_TID ? t->tid
+							: 0;
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
 	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
 	row->threads = r->threads;
@@ -324,7 +341,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->place = NULL;
 	row->gauges.floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
-		row->gauges.floating = row->gauges.floating || sp_event_values(m->event[row->event[e]]) != SP_COUNTS;
+		row->gauges.floating = row->gauges.floating ||
+				       sp_event_values(m->event[row->event[e]]) != SP_COUNTS;
 	for (uint32_t e = 0; e < row->k && m->walk.row_place; e++) {
 		m->walk.row_place[e] = sp_find_place(m, row, e);
 		if (m->walk.row_place[e] >= 0)
@@ -360,8 +378,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		row->why = SP_WHY_NONE;
 }
 
-/* A set was bound to it, but its start opened counters of another thread, and bound it anew.  (Of one relation alone sspapi.h
- * asks, before anything is counted.) */
+/* A set was bound to it, but its start opened counters of another thread, and bound it anew.  (Of
+ * one relation alone sspapi.h asks, before anything is counted.) */
 static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
 {
 	return row->started_by && !row->starts && !row->cells && m->walk.n_places > 1;
@@ -384,9 +402,11 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		const struct sp_relation *r = sp_relation_at(m, p->relation);
 
 		/* Blocks that were whole a moment ago, unless somebody writes there. */
-		if (!t || !r || r->k > m->walk.most_k || r->cells > m->walk.most_cells || is_folded(m, p->relation))
+		if (!t || !r || r->k > m->walk.most_k || r->cells > m->walk.most_cells ||
+		    is_folded(m, p->relation))
 			continue;
-		if (m->only_run && m->process[p->process].h->stat >> SP_STAT_RUN_SHIFT != m->only_run)
+		if (m->only_run &&
+		    m->process[p->process].h->stat >> SP_STAT_RUN_SHIFT != m->only_run)
 			continue;
 		row->walk.cell_of = m->walk.cell_of;
 		row->walk.values = m->walk.values;
@@ -404,13 +424,15 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 	return false;
 }
 
-static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i,
+			struct sp_at_cpu *at)
 {
 	const struct sp_model_machine *on = &m->machine[m->process[row->process].machine];
 	struct cell_record *c = record(row, i);
 
 	at->cpu = (int32_t)c->cpu;
-	at->component = at->cpu >= 0 && (uint32_t)at->cpu < on->n_cpus ? on->cpu_component[at->cpu] : -1;
+	at->component =
+		at->cpu >= 0 && (uint32_t)at->cpu < on->n_cpus ? on->cpu_component[at->cpu] : -1;
 	at->readings = (uint64_t)c->readings;
 	at->total = c->at + SP_TOTAL * row->k;
 	at->exact = c->at + SP_EXACT * row->k;
@@ -457,9 +479,11 @@ void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
 
 uint64_t sp_row_bytes(const struct sp_model *m)
 {
-	return m->walk.most_chunks * sizeof(void *) + (uint64_t)m->walk.most_cells * (8 + record_bytes(m->walk.most_k)) +
+	return m->walk.most_chunks * sizeof(void *) +
+	       (uint64_t)m->walk.most_cells * (8 + record_bytes(m->walk.most_k)) +
 	       record_bytes(m->walk.most_k) + sp_pending_bytes(m, m->walk.most_k) +
-	       ((uint64_t)m->intervals.most + m->walk.most_cells + 1) * sp_interval_record_bytes(m->walk.most_k) +
+	       ((uint64_t)m->intervals.most + m->walk.most_cells + 1) *
+		       sp_interval_record_bytes(m->walk.most_k) +
 	       m->walk.most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
 }
 
@@ -473,6 +497,7 @@ int sp_row_take(struct sp_model *m)
 					    sp_interval_record_bytes(m->walk.most_k));
 	m->walk.cell_of = sp_model_take(m, (uint64_t)m->walk.most_cells * 8);
 	/* one more than there are cells: an empty one is decoded, then left out */
-	m->walk.values = sp_model_take(m, (uint64_t)(m->walk.most_cells + 1) * record_bytes(m->walk.most_k));
+	m->walk.values =
+		sp_model_take(m, (uint64_t)(m->walk.most_cells + 1) * record_bytes(m->walk.most_k));
 	return m->walk.values ? 0 : -ENOMEM;
 }

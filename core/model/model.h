@@ -29,29 +29,34 @@ struct sp_frame_seen {
 	const char *symbol, *line;	/* the function, "file.c:12"; "": not known */
 	const struct sp_inlined {
 		const char *symbol, *line;	/* line NULL: not known */
-	} *into;			/* if it was inlined: the functions around it, innermost first */
+	} *into;			/* if it was inlined: the functions around it, innermost
+					 * first */
 	uint32_t n_into;
 };
 
-/* Which counts are left out of sums, since another saw the same over the same time: see observers.h.  Private to
- * observers.c. */
+/* Which counts are left out of sums, since another saw the same over the same time: see
+ * observers.h.  Private to observers.c. */
 struct sp_observers {
-	uint32_t *at;			/* [relations]: where their events begin in `left`, from 1; 0: none is another's, too */
-	uint32_t *n;			/* [n_events]: how many saw it at once; NULL: no event can be seen by several */
-	uint64_t *ns;			/* as `left`: how long its observer saw it, at the first of what it has of it */
+	uint32_t *at;			/* [relations]: where their events begin in `left`, from 1;
+					 * 0: none is another's, too */
+	uint32_t *n;			/* [n_events]: how many saw it at once; NULL: no event can
+					 * be seen by several */
+	uint64_t *ns;			/* as `left`: how long its observer saw it, at the first of
+					 * what it has of it */
 	bool *left;
 	void *memory;
 	uint64_t bytes;
 };
 
-/* Sums of all relations, counters only; what several observed is there once.  below[c * n_events + e]: below (and at)
- * component c.  A NUMANode sums what its parent does. */
+/* Sums of all relations, counters only; what several observed is there once.  below[c * n_events +
+ * e]: below (and at) component c.  A NUMANode sums what its parent does. */
 struct sp_model_sums {
 	int64_t *below, *below_exact;
 	bool *counted;			/* [component]: counts were attributed below it */
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
-	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
-					 * a placed event: it was counted here or below, be it 0 */
+	bool *present;			/* [component * n_events + event]: some CPU below can count
+					 * it, as far as is known; of a placed event: it was counted
+					 * here or below, be it 0 */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 };
 
@@ -59,9 +64,11 @@ struct sp_model_sums {
 struct sp_model_tally {
 	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
 	uint32_t relations, threads, cpus_counted;
-	uint64_t threads_counted;	/* that have counts; also each of those that have ended and were merged into one */
+	uint64_t threads_counted;	/* that have counts; also each of those that have ended and
+					 * were merged into one */
 	uint64_t readings, starts;
-	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
+	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are
+					 * not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
 	uint64_t damaged;		/* blocks that made no sense */
 };
@@ -69,7 +76,8 @@ struct sp_model_tally {
 /* Private to intervals.c. */
 struct sp_model_intervals {
 	uint32_t frames_most;		/* of a site that are compared; 0: all */
-	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
+	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL:
+					 * each itself */
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
 	const struct sp_module *module[SP_MODULES_MOST];
 	uint32_t most;			/* of any relation */
@@ -77,7 +85,8 @@ struct sp_model_intervals {
 	int32_t *row_of;
 };
 
-/* Private to overflows.c: of the row that sp_model_next gave last, what does not change any more. */
+/* Private to overflows.c: of the row that sp_model_next gave last, what does not change any
+ * more. */
 struct sp_model_overflows {
 	struct sp_overflow_seen {
 		uint32_t event;
@@ -91,7 +100,8 @@ struct sp_model_overflows {
 /* Private to gauges.c. */
 struct sp_model_gauges {
 	uint32_t n;			/* events that are gauges */
-	uint32_t *of;			/* [event]: its number among them; UINT32_MAX: not one of them */
+	uint32_t *of;			/* [event]: its number among them; UINT32_MAX: not one of
+					 * them */
 	struct sp_gauge_sum {
 		uint64_t readings, ns;
 		int64_t value[3];	/* last, min, max */
@@ -99,7 +109,8 @@ struct sp_model_gauges {
 	} *sum;				/* [component][gauge]; behind the last, of no component */
 };
 
-/* Private to model-open.c and model-rows.c: the relations, and the row that sp_model_next gave last. */
+/* Private to model-open.c and model-rows.c: the relations, and the row that sp_model_next gave
+ * last. */
 struct sp_model_walk {
 	struct sp_place {
 		sp_off thread, relation;
@@ -107,7 +118,8 @@ struct sp_model_walk {
 	} *place;			/* oldest first */
 	uint64_t n_places;
 	uint32_t most_k, most_cells;	/* of any relation */
-	uint32_t n_including;		/* relations that others include: folding goes one at a time */
+	uint32_t n_including;		/* relations that others include: folding goes one at a
+					 * time */
 	sp_off including[4];
 	const struct sp_chunk **chunk;	/* of the row, oldest first */
 	uint32_t most_chunks;		/* of any relation */
@@ -128,13 +140,16 @@ struct sp_model {
 		const struct sp_header *h;	/* its texts: sp_model_text */
 		uint32_t machine;		/* below n_machines */
 	} *process;
-	uint32_t only_run;		/* sp_model_next gives what is of this run (repeats.h); 0: of all */
-	uint32_t n_killed;		/* of them, as far as who opened it knows (the command): not running, end none */
+	uint32_t only_run;		/* sp_model_next gives what is of this run (repeats.h); 0:
+					 * of all */
+	uint32_t n_killed;		/* of them, as far as who opened it knows (the command): not
+					 * running, end none */
 	uint32_t n_machines;		/* 1 or more */
 	struct sp_model_machine {
 		const char *host;
 		int32_t root;			/* its component; -1: there is no topology */
-		const char *xml;		/* hwloc's, xml_bytes long, no closing NUL; NULL: none */
+		const char *xml;		/* hwloc's, xml_bytes long, no closing NUL; NULL:
+						 * none */
 		uint64_t xml_bytes;
 		uint32_t n_cpus;		/* private: of cpu_component, the PUs by OS index */
 		int32_t *cpu_component;
@@ -146,15 +161,19 @@ struct sp_model {
 	const struct sp_component *component;
 	const char *topology_source;	/* "system", a path, or "flat" */
 
-	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged one */
+	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged
+					 * one */
 	const struct sp_event **event;
 	bool *event_counted;		/* [event]: in some relation */
-	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known, or a clock */
-	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
+	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel
+					 * 2, other 4, supervisor 8; 0: not known, or a clock */
+	bool *event_placed;		/* [event]: counted on a component that is no CPU
+					 * (gauges.h) */
 
 	struct sp_model_sums sums;
 
-	uint32_t kinds;			/* of cores (hwloc's cpu_kind) that there are CPUs of, a bit each */
+	uint32_t kinds;			/* of cores (hwloc's cpu_kind) that there are CPUs of, a bit
+					 * each */
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
 
 	/* CPUs that something was booked on and the topology lacks: how many, but no more than
@@ -165,10 +184,11 @@ struct sp_model {
 
 	struct sp_model_tally tally;
 
-	uint32_t n_callsites;		/* ids 0 .. n_callsites - 1; 0 is "other"; 0: none are kept */
+	uint32_t n_callsites;		/* ids 0 .. n_callsites - 1; 0 is "other"; 0: none are
+					 * kept */
 
-	/* Who knows more about the code at an offset of f's module than the store (the command, from
-	 * debug information) fills in symbol and line; or NULL. */
+	/* Who knows more about the code at an offset of f's module than the store (the command,
+	 * from debug information) fills in symbol and line; or NULL. */
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
 
@@ -207,33 +227,39 @@ struct sp_row_walk {
 
 /* A relation as views see it. */
 struct sp_row {
-	bool only_cells;		/* of who walks: neither intervals are asked for, nor SP_RELATION_CROWDED */
+	bool only_cells;		/* of who walks: neither intervals are asked for, nor
+					 * SP_RELATION_CROWDED */
 	uint32_t id;			/* its place in the list of relations: 0, 1, ... */
 	uint32_t process;		/* whose it is: m->process[process] */
 	sp_off thread_at;		/* differs from thread to thread */
 	int32_t event_set, tid;		/* of the thread that is counted */
 	const char *thread;		/* its name; may be "" */
-	int32_t started_by;		/* the tid of the thread that started the set; 0: that one, or not known */
+	int32_t started_by;		/* the tid of the thread that started the set; 0: that one,
+					 * or not known */
 	enum sp_target target;
 	int32_t target_id;		/* the CPU or the tid */
 	enum sp_scope scope;
 	uint32_t flags, threads;	/* SP_RELATION_RUNNING: of a process that has ended */
 	bool runs;			/* the set, or it did when its thread or process ended */
-	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0: not known */
+	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0:
+					 * not known */
 	uint32_t k;
 	const uint32_t *event;		/* [k] ids, each below n_events */
 	uint64_t starts, resets, readings, first_ns, last_ns;
 	uint32_t cells;			/* to ask sp_row_cell for: 0 .. cells - 1 */
 	uint64_t kept, refused;		/* permanent readings, as in the model */
-	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
+	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary;
+					 * and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
-	const int64_t *last;		/* [k] handed out last, since PAPI zeroed it; until the next row. NULL: of a merged store */
+	const int64_t *last;		/* [k] handed out last, since PAPI zeroed it; until the next
+					 * row. NULL: of a merged store */
 	enum sp_attribution how;	/* of its counts that are told to CPUs */
 	enum sp_why why;		/* it is less than exact, or some of them are not (why.c) */
 	bool proven;			/* all of them are: then there is no reason */
 	const struct sp_times *times;	/* NULL: not known; its arrays: */
 	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
-	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
+	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their
+					 * readings */
 
 	uint32_t intervals;		/* to ask sp_row_interval for */
 	struct sp_row_gauges gauges;
@@ -245,13 +271,16 @@ const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION 
 bool sp_is_torn(const struct sp_model *m);
 const char *sp_torn_text(uint64_t torn);
 
-/* What the dump lacks, and how much of it: a line each; *i is 0 before the first.  False behind the last. */
+/* What the dump lacks, and how much of it: a line each; *i is 0 before the first.  False behind the
+ * last. */
 #define SP_MISSING_TEXT 256
 bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING_TEXT]);
 
-const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done; "" */
+const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done;
+						 * "" */
 
-/* The CPUs to which relations attribute counts because others were not watched, and the reason with their names. */
+/* The CPUs to which relations attribute counts because others were not watched, and the reason with
+ * their names. */
 #define SP_UNWATCHED_CPUS 1024u
 struct sp_unwatched {
 	unsigned long cpu[SP_UNWATCHED_CPUS / (8 * sizeof(long))];
@@ -267,8 +296,10 @@ struct sp_at_cpu {
 	int32_t component;		/* the PU's index; -1: the topology has none */
 	uint64_t readings;
 	const int64_t *total, *exact;	/* [k] */
-	const int64_t *unsupported;		/* [k] not 0: this CPU cannot count the event (sspapi stat); NULL: it can count all */
-	int64_t there;			/* ns that the thread was there while the set ran; -1: not known */
+	const int64_t *unsupported;		/* [k] not 0: this CPU cannot count the event
+						 * (sspapi stat); NULL: it can count all */
+	int64_t there;			/* ns that the thread was there while the set ran; -1: not
+					 * known */
 	bool has_kept;			/* permanent readings, which sp_row_kept gives */
 	bool is_latest;			/* the relation's last reading was one, here: */
 	bool has_entry;			/* sys-sage's temporary entry; of either: */
@@ -278,7 +309,8 @@ struct sp_at_cpu {
 
 /* The counts between two calls: the sum over a CPU's intervals is that CPU's. */
 struct sp_between {
-	uint32_t from, to;		/* call sites; from 0: not known; to 0: "other", what no interval has */
+	uint32_t from, to;		/* call sites; from 0: not known; to 0: "other", what no
+					 * interval has */
 	int32_t cpu, component;		/* as sp_at_cpu */
 	uint64_t count;			/* readings */
 	const int64_t *total, *exact;	/* [k] */
@@ -294,7 +326,8 @@ struct sp_callsite {
 /* Of one relation of a store that is whole and the process's own: for sp_model_next, as
  * often as wanted from a row that is zero, and what takes the row.  With `kept` also for
  * sp_row_kept.  Its memory is touched. */
-int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation, bool kept);
+int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
+		 bool kept);
 
 /* After -ENOMEM `memory` is NULL, and the store form alone can be written. */
 int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader);
@@ -309,7 +342,8 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row);
  * nothing was booked there.  at's arrays hold until the next call. */
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
 
-/* How much of event i came before the row's first reading, of an event that PAPI_start does not zero; 0: nothing, or not known. */
+/* How much of event i came before the row's first reading, of an event that PAPI_start does not
+ * zero; 0: nothing, or not known. */
 int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t i);
 
 /* A permanent reading of the row: what its CPU's entries got. */
@@ -337,19 +371,21 @@ struct sp_overflowed {
 };
 
 /* The next one that is not 0, by event; *i is 0 before the first. */
-bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at);
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
+		     struct sp_overflowed *at);
 
-/* The next address that it was called at, the most frequent first, and how often (at least); *hit is
- * UINT32_MAX before the first. */
-bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
-		struct sp_frame_seen *f, uint64_t *count);
+/* The next address that it was called at, the most frequent first, and how often (at least); *hit
+ * is UINT32_MAX before the first. */
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
+		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count);
 
 /* The number of its module, 0: of none, and its address there, of a hit that sp_row_hit gave. */
 uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address);
 
-/* Ranks of one job, and runs of one program, may have kept more callers than others, where one met a function more
- * (SSPAPI_CALLSITES=auto): how many frames all of them have that have more than one, and at most `least`.  Of no more than
- * so many sites are from now on; what only further ones tell apart is one. */
+/* Ranks of one job, and runs of one program, may have kept more callers than others, where one met
+ * a function more (SSPAPI_CALLSITES=auto): how many frames all of them have that have more than
+ * one, and at most `least`.  Of no more than so many sites are from now on; what only further ones
+ * tell apart is one. */
 uint32_t sp_model_frames(const struct sp_model *m, uint32_t least);
 void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
 
@@ -394,7 +430,9 @@ static inline bool sp_is_unsupported(const struct sp_at_cpu *at, uint32_t i)
 
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
-const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* the model's own, then oldest first; NULL behind the last */
-const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i);	/* of one of several */
+/* the model's own, then oldest first; NULL behind the last */
+const char *sp_model_note(const struct sp_model *m, uint32_t i);
+/* of one of several */
+const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i);
 
 #endif

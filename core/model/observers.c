@@ -21,8 +21,8 @@ struct work {
 	uint32_t n, n_heads, n_chosen;
 };
 
-/* CUDA counts what a process runs on the GPU, in its own context: two processes never see the same (and device 0 of two
- * ranks may be two GPUs). */
+/* CUDA counts what a process runs on the GPU, in its own context: two processes never see the same
+ * (and device 0 of two ranks may be two GPUs). */
 static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
 {
 	return strcmp(sp_model_text(m, v->component), "cuda") == 0;
@@ -30,8 +30,9 @@ static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
 
 static bool may_be_shared(const struct sp_event *v)
 {
-	return v && v->kind == SP_COUNTER && (v->scope == SP_SCOPE_PROCESS || v->scope == SP_SCOPE_PACKAGE || v->scope == SP_SCOPE_HOST ||
-					      v->scope == SP_SCOPE_DEVICE);
+	return v && v->kind == SP_COUNTER &&
+	       (v->scope == SP_SCOPE_PROCESS || v->scope == SP_SCOPE_PACKAGE ||
+		v->scope == SP_SCOPE_HOST || v->scope == SP_SCOPE_DEVICE);
 }
 
 /* All that runs on a CPU is the CPU's, whichever event it is. */
@@ -56,25 +57,32 @@ static bool any_shared(const struct sp_model *m)
 }
 
 /* The event where it is counted; of a process's own, that of this process. */
-static uint64_t subject(const struct sp_model *m, const struct sp_row *row, const struct sp_sighting *at)
+static uint64_t subject(const struct sp_model *m, const struct sp_row *row,
+			const struct sp_sighting *at)
 {
 	const struct sp_event *v = m->event[row->event[at->i]];
 	int32_t place = sp_row_place(row, at->i);
-	uint64_t h = sp_mix_hash(sp_mix_hash(sp_mix_hash(1, at->of), (uint32_t)place), m->process[row->process].machine);
+	uint64_t h = sp_mix_hash(sp_mix_hash(sp_mix_hash(1, at->of), (uint32_t)place),
+				 m->process[row->process].machine);
 
 	if (place < 0)
-		h = sp_mix_hash(sp_mix_hash(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
-	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? sp_mix_hash(h, row->process + 1ull) : h;
+		h = sp_mix_hash(sp_mix_hash(h, (uint32_t)v->place_id),
+				row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
+	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v)
+		       ? sp_mix_hash(h, row->process + 1ull)
+		       : h;
 }
 
 /* What is looked at of the row: `most` of it at most. */
-static uint32_t list(const struct sp_observing *how, const struct sp_row *row, const struct sp_sighting **at)
+static uint32_t list(const struct sp_observing *how, const struct sp_row *row,
+		     const struct sp_sighting **at)
 {
 	*at = NULL;
 	return how && how->list ? how->list(how->with, row, at) : row->k;
 }
 
-static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, const struct sp_observing *how, uint32_t slot)
+static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row,
+		     const struct sp_observing *how, uint32_t slot)
 {
 	uint64_t observer = sp_observer(row);
 	uint64_t group = how && how->group ? how->group(how->of, row) : 0;
@@ -82,12 +90,18 @@ static void take_row(struct work *w, const struct sp_model *m, const struct sp_r
 	uint32_t n = list(how, row, &at);
 
 	w->o->at[row->walk.index - 1] = slot + 1;
-	for (uint32_t i = 0; row->cells && i < n; i++) {	/* (who never read has seen nothing) */
+	/* (who never read has seen nothing) */
+	for (uint32_t i = 0; row->cells && i < n; i++) {
 		struct sp_sighting one = at ? at[i] : (struct sp_sighting){ row->event[i], i };
 
 		if (is_shared(m, row, one.i))
-			w->sight[w->n++] = (struct sight){ subject(m, row, &one), group, observer, row->first_ns, row->last_ns,
-							   row->event[one.i], slot + i };
+			w->sight[w->n++] = (struct sight){ subject(m, row, &one),
+							   group,
+							   observer,
+							   row->first_ns,
+							   row->last_ns,
+							   row->event[one.i],
+							   slot + i };
 	}
 }
 
@@ -116,7 +130,8 @@ static bool by_time(const void *of, uint32_t x, uint32_t y)
 	return a->first_ns != b->first_ns ? a->first_ns < b->first_ns : x < y;
 }
 
-/* Where it would stand among those that are chosen, which do not overlap; false: it overlaps one of them. */
+/* Where it would stand among those that are chosen, which do not overlap; false: it overlaps one of
+ * them. */
 static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 {
 	uint32_t low = 0, high = w->n_chosen;
@@ -134,7 +149,8 @@ static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 	       (low == w->n_chosen || w->sight[w->chosen[low]].first_ns >= s->last_ns);
 }
 
-/* The observers of one thing, w->head: who counts?  The others' sights, which stand behind theirs in w->order, are left. */
+/* The observers of one thing, w->head: who counts?  The others' sights, which stand behind theirs
+ * in w->order, are left. */
 static void choose(struct work *w, uint32_t *from)
 {
 	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_left = 0;
@@ -145,14 +161,17 @@ static void choose(struct work *w, uint32_t *from)
 		const struct sight *s = &w->sight[w->head[i]];
 
 		if (!find_room(w, s, &at)) {
-			for (uint32_t k = from[w->head[i]]; k < w->n && is_same_subject(&w->sight[w->order[k]], s) &&
-			     w->sight[w->order[k]].observer == s->observer; k++)
+			for (uint32_t k = from[w->head[i]];
+			     k < w->n && is_same_subject(&w->sight[w->order[k]], s) &&
+			     w->sight[w->order[k]].observer == s->observer;
+			     k++)
 				w->o->left[w->sight[w->order[k]].slot] = true;
 			n_left++;
 			continue;
 		}
 		w->o->ns[s->slot] = s->last_ns - s->first_ns;
-		memmove(w->chosen + at + 1, w->chosen + at, (w->n_chosen - at) * sizeof(*w->chosen));
+		memmove(w->chosen + at + 1, w->chosen + at,
+			(w->n_chosen - at) * sizeof(*w->chosen));
 		w->chosen[at] = w->head[i];
 		w->n_chosen++;
 	}
@@ -172,9 +191,13 @@ static void find_left(struct work *w, uint32_t *from)
 
 			from[w->order[i]] = i;
 			w->head[w->n_heads++] = w->order[i];
-			for (i++; i < w->n && is_same_subject(&w->sight[w->order[i]], first) && w->sight[w->order[i]].observer == first->observer; i++) {
-				first->first_ns = sp_min(first->first_ns, w->sight[w->order[i]].first_ns);
-				first->last_ns = sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
+			for (i++; i < w->n && is_same_subject(&w->sight[w->order[i]], first) &&
+				  w->sight[w->order[i]].observer == first->observer;
+			     i++) {
+				first->first_ns =
+					sp_min(first->first_ns, w->sight[w->order[i]].first_ns);
+				first->last_ns =
+					sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
 			}
 		}
 		choose(w, from);
@@ -210,7 +233,8 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 	w.order = (uint32_t *)(w.sight + most + 1);
 	w.head = w.order + most + 1;
 	w.chosen = w.head + most + 1;
-	while (sp_model_next(m, &row) && row.walk.index <= n_rows && slot + (n = list(how, &row, &at)) <= most) {
+	while (sp_model_next(m, &row) && row.walk.index <= n_rows &&
+	       slot + (n = list(how, &row, &at)) <= most) {
 		take_row(&w, m, &row, how, slot);
 		slot += n;
 	}

@@ -18,7 +18,8 @@ void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
 
 uint64_t sp_overflows_row_bytes(const struct sp_model *m)
 {
-	return m->overflows.most * sizeof(*m->overflows.row) + SP_HITS * sizeof(*m->overflows.hit) + 32;
+	return m->overflows.most * sizeof(*m->overflows.row) + SP_HITS * sizeof(*m->overflows.hit) +
+	       32;
 }
 
 void sp_overflows_take(struct sp_model *m)
@@ -42,8 +43,11 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 		const struct sp_hit *h = &sp_hits_in(o, n)[i];
 		struct sp_hit *to = &m->overflows.hit[row->walk.hits];
 
-		*to = (struct sp_hit){ .of = load_acquire(&h->of), .address = load_relaxed(&h->address),
-				       .module = load_relaxed(&h->module), .before = load_relaxed(&h->before), .count = load_relaxed(&h->count) };
+		*to = (struct sp_hit){ .of = load_acquire(&h->of),
+				       .address = load_relaxed(&h->address),
+				       .module = load_relaxed(&h->module),
+				       .before = load_relaxed(&h->before),
+				       .count = load_relaxed(&h->count) };
 		if (to->of - 1 >= n || !sp_hit_weight(to))
 			continue;
 		m->overflows.row[to->of - 1].hits += sp_hit_weight(to);
@@ -59,7 +63,8 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	}
 }
 
-bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
+		     struct sp_overflowed *at)
 {
 	const struct sp_overflow_seen *is;
 
@@ -68,13 +73,17 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 	if (*i == row->walk.overflows)
 		return false;
 	is = &m->overflows.row[(*i)++];
-	*at = (struct sp_overflowed){ .event = is->event, .cpu = is->cpu, .count = is->count, .number = *i,
+	*at = (struct sp_overflowed){ .event = is->event,
+				      .cpu = is->cpu,
+				      .count = is->count,
+				      .number = *i,
 				      .other = is->count > is->hits ? is->count - is->hits : 0 };
 	return true;
 }
 
 /* In a merged store each process has a list of its own. */
-static const struct sp_module *module_of(const struct sp_model *m, const struct sp_row *row, const struct sp_hit *h)
+static const struct sp_module *module_of(const struct sp_model *m, const struct sp_row *row,
+					 const struct sp_hit *h)
 {
 	const struct sp_module *o;
 	unsigned left = SP_MODULES_MOST;
@@ -82,7 +91,9 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 	if (!sp_is_merged(m))
 		return sp_module_found(m, h->module, h->address);
 	for (sp_off off = m->process[row->process].h->code.modules;
-	     left-- && (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL; off = o->next)
+	     left-- &&
+	     (o = sp_store_reader_block(m->reader, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL;
+	     off = o->next)
 		if (o->number == h->module)
 			return o;
 	return NULL;
@@ -97,15 +108,18 @@ uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *add
 	return o ? o->number : 0;
 }
 
-bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
-		struct sp_frame_seen *f, uint64_t *count)
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
+		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count)
 {
-	const struct sp_hit *h = m->overflows.hit, *last = *hit < row->walk.hits ? &h[*hit] : NULL, *best = NULL;
+	const struct sp_hit *h = m->overflows.hit, *last = *hit < row->walk.hits ? &h[*hit] : NULL,
+			    *best = NULL;
 
 	for (uint32_t i = 0; i < row->walk.hits && m->overflows.row[at->number - 1].hits; i++) {
 		uint64_t w = sp_hit_weight(&h[i]);
 
-		if (h[i].of != at->number || (last && (w > sp_hit_weight(last) || (w == sp_hit_weight(last) && &h[i] <= last))))
+		if (h[i].of != at->number ||
+		    (last &&
+		     (w > sp_hit_weight(last) || (w == sp_hit_weight(last) && &h[i] <= last))))
 			continue;
 		if (!best || w > sp_hit_weight(best))
 			best = &h[i];

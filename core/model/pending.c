@@ -6,7 +6,8 @@ static uint64_t redo_capacity_of(const struct sp_layout *l, uint32_t k, uint32_t
 {
 	/* The writer's drafts, the state, and of each record what it may change at most. */
 	return l->redo_capacity + sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
-	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_redo_entry));
+	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 +
+			  3 * sizeof(struct sp_redo_entry));
 }
 
 uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
@@ -41,7 +42,10 @@ static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 {
 	sp_off at;
-	const struct sp_cell *is = cell_at(p, i, &at), *drafted = is ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes) : NULL;
+	const struct sp_cell *is = cell_at(p, i, &at),
+			     *drafted =
+				     is ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes)
+					: NULL;
 
 	return drafted ? drafted : is;
 }
@@ -57,7 +61,8 @@ static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32
 
 	if (!p->intervals)
 		return NULL;
-	return sp_interval_log_by_list(p->reader, p->relation->intervals, f->k, &p->redo_log, from, to, cell, &p->crowded);
+	return sp_interval_log_by_list(p->reader, p->relation->intervals, f->k, &p->redo_log, from,
+				       to, cell, &p->crowded);
 }
 
 /* ---- folding ---------------------------------------------------------------------- */
@@ -70,15 +75,18 @@ static void copy_redo_log(struct sp_pending *p)
 	p->redo_log.used = bytes;
 }
 
-/* Copies of those that are not folded yet, in their order.  The last one is looked for first: where one is seen, those before
- * it are there. */
-static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded, unsigned char *to,
-						   const struct sp_record *list[SP_RECORDS_MOST], uint32_t *n)
+/* Copies of those that are not folded yet, in their order.  The last one is looked for first: where
+ * one is seen, those before it are there. */
+static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded,
+						   unsigned char *to,
+						   const struct sp_record *list[SP_RECORDS_MOST],
+						   uint32_t *n)
 {
 	uint32_t first = p->records;
 
 	for (uint32_t i = p->records; i-- > 0;) {
-		const struct sp_record *r = in_block(p, p->layout.records + i * p->layout.record_bytes);
+		const struct sp_record *r =
+			in_block(p, p->layout.records + i * p->layout.record_bytes);
 		uint64_t number = p->place / SP_PLACES + i + 1;
 
 		if (number <= folded || load_acquire(&r->number) != number)
@@ -99,8 +107,8 @@ static void fold(struct sp_pending *p, const struct sp_record *const *list, uint
 		p->f.state->flags |= SP_STATE_CROWDED;
 }
 
-void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
-		     uint32_t cells, bool intervals, void *memory)
+void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r,
+		     sp_off off, uint32_t k, uint32_t cells, bool intervals, void *memory)
 {
 	const struct sp_record *list[SP_RECORDS_MOST], *const *from;
 	unsigned char *records;
@@ -108,7 +116,10 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	uint8_t *kinds;
 	uint32_t n;
 
-	*p = (struct sp_pending){ .reader = m->reader, .relation = r, .off = off, .intervals = intervals,
+	*p = (struct sp_pending){ .reader = m->reader,
+				  .relation = r,
+				  .off = off,
+				  .intervals = intervals,
 				  .records = sp_records_of(&m->h) };
 	p->layout = sp_live_layout(k, cells, p->records);
 	p->redo_log.at = memory;
@@ -119,14 +130,20 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
 		odd |= kinds[e] != SP_COUNTS;
 	}
-	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = odd ? kinds : NULL,
-				 .estimates = r->flags & SP_RELATION_ESTIMATED, .cell = log_cell, .look = find_cell,
-				 .interval = log_interval, .of = p };
+	p->f = (struct sp_fold){ .k = k,
+				 .cells = cells,
+				 .kinds = odd ? kinds : NULL,
+				 .estimates = r->flags & SP_RELATION_ESTIMATED,
+				 .cell = log_cell,
+				 .look = find_cell,
+				 .interval = log_interval,
+				 .of = p };
 	p->folded = load_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
 	p->drafted = load_acquire(&r->drafted);
 	p->place = load_acquire(&r->place);
 	copy_redo_log(p);
-	p->f.state = sp_redo_log_add(&p->redo_log, off + p->layout.state, in_block(p, p->layout.state), SP_STATE_BYTES(k));
+	p->f.state = sp_redo_log_add(&p->redo_log, off + p->layout.state,
+				     in_block(p, p->layout.state), SP_STATE_BYTES(k));
 	p->state = p->f.state;
 	from = list_records(p, p->f.state->folded, records, list, &n);
 	fold(p, from, n);
@@ -135,7 +152,9 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 bool sp_pending_is_stale(const struct sp_pending *p)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* (Before a record's place is taken by another one, it is folded: of that `folded` tells.) */
+	/* (Before a record's place is taken by another one, it is folded: of that `folded`
+	 * tells.) */
 	return load_relaxed(&p->relation->drafted) != p->drafted ||
-	       load_relaxed(&((const struct sp_state *)in_block(p, p->layout.state))->folded) != p->folded;
+	       load_relaxed(&((const struct sp_state *)in_block(p, p->layout.state))->folded) !=
+		       p->folded;
 }

@@ -57,7 +57,8 @@ static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool 
 		for (uint32_t i = 0; i < row.cells; i++)
 			for (uint32_t e = 0; sp_row_cell(m, &row, i, &at) && e < row.k; e++)
 				if (!sp_row_left(m, &row, e))
-					sum[row.event[e]] = sp_plus(sp_event_type(m, row.event[e]), sum[row.event[e]], at.total[e]);
+					sum[row.event[e]] = sp_plus(sp_event_type(m, row.event[e]),
+								    sum[row.event[e]], at.total[e]);
 	}
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (has[e])

@@ -20,11 +20,12 @@ struct sp_spread {
 	double mean, squares, min, max;	/* squares: sum of the squared distances from the mean */
 };
 void sp_spread_add(struct sp_spread *s, double v);
-double sp_deviation(const struct sp_spread *s);	/* the standard deviation, of a sample; 0 of one value */
+double sp_deviation(const struct sp_spread *s);	/* the standard deviation, of a sample; 0 of one
+						 * value */
 double sp_root(double v);
 
-/* How long the runs took, in ns, and how many CPUs were busy meanwhile (the time on CPUs by it; busy->n 0: that is not known).
- * Of a store of one run that one. */
+/* How long the runs took, in ns, and how many CPUs were busy meanwhile (the time on CPUs by it;
+ * busy->n 0: that is not known). Of a store of one run that one. */
 void sp_repeats_times(struct sp_model *m, struct sp_spread *elapsed, struct sp_spread *busy);
 
 /* Of each event of the model, [n_events]; NULL: one run, or no memory.  Give it back. */

@@ -36,7 +36,9 @@ void sp_header_copy(struct sp_header *to, const struct sp_header *from)
 
 uint64_t sp_tree_bytes(const struct sp_tree *t)
 {
-	return sp_align(sizeof(struct sp_topology) + t->n * sizeof(struct sp_component) + t->xml_bytes, 8);
+	return sp_align(sizeof(struct sp_topology) + t->n * sizeof(struct sp_component) +
+				t->xml_bytes,
+			8);
 }
 
 void sp_tree_write(const struct sp_tree *t, struct sp_topology *to)
@@ -56,7 +58,10 @@ bool sp_tree_read(struct sp_tree *t, const struct sp_topology *from)
 
 	if (from->n > room / sizeof(from->at[0]))
 		return false;
-	*t = (struct sp_tree){ .component = from->at, .n = from->n, .n_cpus = from->n_cpus, .xml = (const char *)(from->at + from->n) };
+	*t = (struct sp_tree){ .component = from->at,
+			       .n = from->n,
+			       .n_cpus = from->n_cpus,
+			       .xml = (const char *)(from->at + from->n) };
 	room -= (uint64_t)from->n * sizeof(from->at[0]);
 	if (from->xml_bytes <= room)
 		t->xml_bytes = from->xml_bytes;

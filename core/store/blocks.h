@@ -1,5 +1,5 @@
-/* blocks.h: what a process and the command write alike into a store, and every reader reads alike: the header's first
- * words, and a topology.
+/* blocks.h: what a process and the command write alike into a store, and every reader reads alike:
+ * the header's first words, and a topology.
  */
 #ifndef SP_BLOCKS_H
 #define SP_BLOCKS_H
@@ -10,8 +10,9 @@
 void sp_header_begin(struct sp_header *h);
 void sp_header_finish(struct sp_header *h);
 
-/* Is it one that this code reads, as its words up to SP_HEADER_FIRST tell?  0: there are to be h->bytes of it, which are
- * enough; -EINVAL no store of sspapi, -EPROTO of a newer version, -EPROTONOSUPPORT of one that was never given away. */
+/* Is it one that this code reads, as its words up to SP_HEADER_FIRST tell?  0: there are to be
+ * h->bytes of it, which are enough; -EINVAL no store of sspapi, -EPROTO of a newer version,
+ * -EPROTONOSUPPORT of one that was never given away. */
 int sp_header_check(const struct sp_header *h);
 #define SP_HEADER_FIRST offsetof(struct sp_header, end)
 
@@ -30,7 +31,8 @@ struct sp_tree {
 uint64_t sp_tree_bytes(const struct sp_tree *t);
 void sp_tree_write(const struct sp_tree *t, struct sp_topology *to);
 
-/* What a block that is whole has of them, nothing of it beyond its bytes; false: not even its components. */
+/* What a block that is whole has of them, nothing of it beyond its bytes; false: not even its
+ * components. */
 bool sp_tree_read(struct sp_tree *t, const struct sp_topology *from);
 
 #endif

@@ -10,7 +10,8 @@ sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes)
 	struct sp_block head = { .kind = kind, .bytes = (uint32_t)sp_align(bytes, 8) };
 
 	if (sp_align(bytes, 8) > UINT32_MAX && !c->o->error)
-		c->o->error = -EFBIG;	/* no block is that large: relations have at most 2^20 cells */
+		c->o->error = -EFBIG;	/* no block is that large: relations have at most 2^20
+					 * cells */
 	sp_out_bytes(c->o, &head, sizeof(head));
 	c->left = head.bytes - sizeof(head);
 	return at;
@@ -39,7 +40,8 @@ sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, ui
 {
 	sp_off at = sp_compact_begin(c, kind, bytes);
 
-	sp_compact_write(c, (const char *)like + sizeof(struct sp_block), bytes - sizeof(struct sp_block));
+	sp_compact_write(c, (const char *)like + sizeof(struct sp_block),
+			 bytes - sizeof(struct sp_block));
 	sp_compact_end(c);
 	return at;
 }
@@ -75,22 +77,26 @@ sp_off sp_compact_texts(struct sp_compact *c, const struct sp_store_reader *read
 	next = at + sizeof(struct sp_strings) + n * sizeof(sp_off);
 	sp_compact_u32(c, n);
 	sp_compact_u32(c, 0);
-	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n; i++) {
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n;
+	     i++) {
 		sp_off is = *text ? next : 0;
 
 		sp_compact_write(c, &is, sizeof(is));
 		next += *text ? sp_align(sizeof(struct sp_string) + strlen(text) + 1, 8) : 0;
 	}
 	sp_compact_end(c);
-	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n; i++)
+	for (uint32_t i = 0; (text = sp_store_reader_text_at(reader, list, i)) != NULL && i < n;
+	     i++)
 		sp_compact_text(c, text);
 	return at;
 }
 
-sp_off sp_compact_event(struct sp_compact *c, const struct sp_store_reader *reader, const struct sp_event *e, const char *name, sp_off before)
+sp_off sp_compact_event(struct sp_compact *c, const struct sp_store_reader *reader,
+			const struct sp_event *e, const char *name, sp_off before)
 {
 	struct sp_event to = *e;
-	sp_off *const text[] = { &to.component, &to.derived, &to.postfix, &to.units, &to.description };
+	sp_off *const text[] = { &to.component, &to.derived, &to.postfix, &to.units,
+				 &to.description };
 
 	to.next = before;
 	to.name = sp_compact_text(c, name);
@@ -125,7 +131,8 @@ sp_off sp_compact_words(struct sp_compact *c, const char *words, size_t bytes)
 
 sp_off sp_compact_note(struct sp_compact *c, sp_off before, const char *text, const char *more)
 {
-	sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
+	sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE,
+				     sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
 
 	sp_compact_write(c, &before, sizeof(before));
 	sp_compact_write(c, text, strlen(text));
@@ -138,7 +145,10 @@ sp_off sp_compact_note(struct sp_compact *c, sp_off before, const char *text, co
 
 sp_off sp_compact_topology(struct sp_compact *c, const struct sp_tree *t, const char *source)
 {
-	struct sp_topology to = { .n = t->n, .n_cpus = t->n_cpus, .xml_bytes = t->xml_bytes, .source = sp_compact_text(c, source) };
+	struct sp_topology to = { .n = t->n,
+				  .n_cpus = t->n_cpus,
+				  .xml_bytes = t->xml_bytes,
+				  .source = sp_compact_text(c, source) };
 	sp_off at = sp_compact_begin(c, SP_BLOCK_TOPOLOGY, sp_tree_bytes(t));
 
 	sp_compact_write(c, &to.n, sizeof(to) - sizeof(to.b));
@@ -153,7 +163,8 @@ sp_off sp_compact_topology(struct sp_compact *c, const struct sp_tree *t, const 
 	return at;
 }
 
-sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tree *t, const char *source)
+sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tree *t,
+			  const char *source)
 {
 	struct sp_machine on = { .host = host };
 	uint64_t word = 0;
@@ -175,11 +186,13 @@ sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tre
 
 /* ---- threads and relations ------------------------------------------------ */
 
-void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thread *at, int tid, const char *name, uint64_t threads)
+void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thread *at, int tid,
+		       const char *name, uint64_t threads)
 {
 	if (at->relations) {
 		at->next = h->lists.threads;
-		h->lists.threads = sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
+		h->lists.threads =
+			sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
 	}
 	memset(at, 0, offsetof(struct sp_thread, calls));
 	at->tid = tid;
@@ -190,14 +203,16 @@ void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thre
 void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_relation *r)
 {
 	r->next = of->relations;
-	of->relations = sp_compact_begin(c, SP_BLOCK_RELATION, sp_compact_layout(r->k, r->cells).bytes);
+	of->relations =
+		sp_compact_begin(c, SP_BLOCK_RELATION, sp_compact_layout(r->k, r->cells).bytes);
 	of->n_relations++;
 	sp_compact_write(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
 }
 
 #define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
 
-sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before, uint64_t left, uint64_t first_ns)
+sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before,
+			   uint64_t left, uint64_t first_ns)
 {
 	uint64_t bytes = sp_reading_bytes(chunk->k);
 	sp_off at;

@@ -1,7 +1,9 @@
-/* domain.h: the modes that an event is counted in (PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8), in words.
+/* domain.h: the modes that an event is counted in (PAPI_DOM_*: user 1, kernel 2, other 4,
+ * supervisor 8), in words.
  *
- * Counts in several modes are events of their own, with the modes behind their names: "perf::PAGE-FAULTS (user)".  But not
- * the kernel's clocks: they count all of a thread's time on a CPU, whatever modes are asked for.
+ * Counts in several modes are events of their own, with the modes behind their names:
+ * "perf::PAGE-FAULTS (user)".  But not the kernel's clocks: they count all of a thread's time on a
+ * CPU, whatever modes are asked for.
  */
 #ifndef SP_DOMAIN_H
 #define SP_DOMAIN_H
@@ -41,7 +43,8 @@ static inline size_t sp_name_bytes(const char *name)
 	const char *p = strrchr(name, '(');
 	char text[SP_DOMAIN_TEXT];
 
-	for (uint32_t domain = 1; p && p > name && p[-1] == ' ' && domain < 1u << SP_DOMAINS; domain++) {
+	for (uint32_t domain = 1; p && p > name && p[-1] == ' ' && domain < 1u << SP_DOMAINS;
+	     domain++) {
 		size_t n = strlen(sp_domain_words(domain, text));
 
 		if (strncmp(p + 1, text, n) == 0 && strcmp(p + 1 + n, ")") == 0)
@@ -53,7 +56,8 @@ static inline size_t sp_name_bytes(const char *name)
 /* Is it a clock of the kernel's?  Whatever masks (:u=1) and modes stand behind its name. */
 static inline bool sp_name_is_clock(const char *name)
 {
-	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
+	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK",
+					      "SW_CPU_CLOCK" };
 	size_t n;
 
 	if (strncmp(name, "perf::", 6) != 0)
@@ -61,7 +65,8 @@ static inline bool sp_name_is_clock(const char *name)
 	name += 6;
 	n = strcspn(name, ": ");
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
-		if (n >= strlen(clocks[i]) && strncmp(name + n - strlen(clocks[i]), clocks[i], strlen(clocks[i])) == 0)
+		if (n >= strlen(clocks[i]) &&
+		    strncmp(name + n - strlen(clocks[i]), clocks[i], strlen(clocks[i])) == 0)
 			return true;
 	return false;
 }

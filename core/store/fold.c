@@ -25,11 +25,12 @@ static sp_off *blocks_of(const struct sp_relation *r, const struct sp_layout *l)
 
 static struct sp_block *cells_at(const struct sp_store *s, sp_off off, const struct sp_layout *l)
 {
-	return (struct sp_block *)sp_store_reader_block(&s->reader, off, SP_BLOCK_CELLS, sp_cells_bytes(l));
+	return (struct sp_block *)sp_store_reader_block(&s->reader, off, SP_BLOCK_CELLS,
+							sp_cells_bytes(l));
 }
 
-/* sum, a copy of a relation that stays until sum takes its place, gets blocks of its own, and such as `from` has; false: no
- * memory. */
+/* sum, a copy of a relation that stays until sum takes its place, gets blocks of its own, and such
+ * as `from` has; false: no memory. */
 static bool copy_cells(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *from)
 {
 	struct sp_layout l = sp_relation_layout(sum->k, sum->cells);
@@ -44,7 +45,8 @@ static bool copy_cells(struct sp_store *s, struct sp_relation *sum, const struct
 		struct sp_block *b;
 
 		to[i] = 0;
-		if (!was && !blocks_of(from, &l)[i] && !(extra && (i + 1) * l.each > sum->cells - SP_CELLS_EXTRA))
+		if (!was && !blocks_of(from, &l)[i] &&
+		    !(extra && (i + 1) * l.each > sum->cells - SP_CELLS_EXTRA))
 			continue;
 		b = sp_store_make(s, SP_BLOCK_CELLS, sp_cells_bytes(&l), &to[i]);
 		if (!b)
@@ -110,7 +112,8 @@ static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_r
 }
 
 /* Beyond the topology's CPUs each relation has cells of its own. */
-static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer *w, const struct sp_overflow_writer *from)
+static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer *w,
+			  const struct sp_overflow_writer *from)
 {
 	const struct sp_overflow *f = sp_overflow_in(from->block);
 	const struct sp_hit *h = sp_hits_in(from->block, from->n);
@@ -131,8 +134,10 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 	}
 }
 
-/* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false: no memory. */
-static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off off, struct sp_relation *from)
+/* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false:
+ * no memory. */
+static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off off,
+			   struct sp_relation *from)
 {
 	struct sp_overflow_writer old = { 0 }, add = { 0 }, to;
 	struct sp_writer w;
@@ -160,7 +165,8 @@ static void free_overflows(struct sp_store *s, const struct sp_relation *r)
 	const struct sp_overflows *o = sp_overflows_at(&s->reader, sp_relation_times(r)->overflows);
 
 	if (o)
-		sp_region_free(&s->region, sp_relation_times(r)->overflows, sp_overflows_bytes(o->n, o->hits));
+		sp_region_free(&s->region, sp_relation_times(r)->overflows,
+			       sp_overflows_bytes(o->n, o->hits));
 }
 
 static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
@@ -169,7 +175,8 @@ static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 	unsigned left = SP_INTERVAL_BLOCKS;
 	uint32_t n = 0;
 
-	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->reader, off, r->k)) != NULL; off = b->next)
+	for (sp_off off = r->intervals;
+	     left-- && (b = sp_intervals_at(&s->reader, off, r->k)) != NULL; off = b->next)
 		n += (uint32_t)sp_min(b->n, b->room);
 	return n;
 }
@@ -186,7 +193,8 @@ static void add_values(int64_t *to, const int64_t *v, uint32_t n, uint32_t k, co
 }
 
 /* What the relation of `from` has goes into block b of the relation of `to`. */
-static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, const struct sp_writer *from, sp_off off)
+static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to,
+			  const struct sp_writer *from, sp_off off)
 {
 	uint32_t k = to->k;
 	const struct sp_intervals *a;
@@ -199,7 +207,8 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 
 			if ((uint32_t)f->cell >= from->cells)
 				continue;
-			t = sp_interval_like(b, k, f->from, f->to, sp_records_cell(to, cpu_of(from, (uint32_t)f->cell)));
+			t = sp_interval_like(b, k, f->from, f->to,
+					     sp_records_cell(to, cpu_of(from, (uint32_t)f->cell)));
 			if (!t) {		/* it is "other" now */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;
@@ -238,7 +247,8 @@ static void add_cells(struct sp_writer *to, const struct sp_writer *from)
 }
 
 /* All of `from` is in `to`, but for its readings. */
-static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_off, struct sp_relation *from, sp_off from_off)
+static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_off,
+			 struct sp_relation *from, sp_off from_off)
 {
 	uint8_t kinds[to->k];
 	const uint8_t *kind = sp_store_kinds(s, to, kinds) ? kinds : NULL;
@@ -264,7 +274,8 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_o
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_LENT)) | (v.ran ? SP_RELATION_RUNNING : 0);
+	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_LENT)) |
+		     (v.ran ? SP_RELATION_RUNNING : 0);
 	add_times(&w, &v);
 	to->threads += from->threads;
 	to->refused += from->refused;
@@ -284,8 +295,8 @@ static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
 }
 
 /* What r's gauges are, for one that is to be its sum; false: it cannot be. */
-static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, struct sp_relation_key *key,
-			struct sp_gauge_kind kind[FOLD_GAUGES])
+static bool same_gauges(const struct sp_store *s, const struct sp_relation *r,
+			struct sp_relation_key *key, struct sp_gauge_kind kind[FOLD_GAUGES])
 {
 	uint64_t bytes;
 	const struct sp_gauges *g = sp_store_gauges_at(s, r->gauges, &bytes);
@@ -296,8 +307,9 @@ static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, s
 	if (!n || n > FOLD_GAUGES)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		kind[i] = (struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
-						  .data_type = sp_gauges_at(g, n)[i].data_type & 3 };
+		kind[i] =
+			(struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
+						.data_type = sp_gauges_at(g, n)[i].data_type & 3 };
 	key->n_gauges = n;
 	key->gauge = kind;
 	return true;
@@ -308,7 +320,8 @@ static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struc
 			const struct sp_relation *r)
 {
 	uint64_t bytes, other;
-	struct sp_gauges *from = sp_store_gauges_at(s, r->gauges, &bytes), *g = sp_store_gauges_at(s, old->gauges, &other), *to;
+	struct sp_gauges *from = sp_store_gauges_at(s, r->gauges, &bytes),
+			 *g = sp_store_gauges_at(s, old->gauges, &other), *to;
 
 	if (!from || !g || bytes != other || from->n != g->n || from->cells != g->cells)
 		return false;
@@ -316,18 +329,26 @@ static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struc
 	if (!to)
 		return false;
 	memcpy((char *)to + sizeof(to->b), (char *)g + sizeof(g->b), bytes - sizeof(g->b));
-	sp_gauges_add(sp_gauges_at(to, from->n), sp_gauges_at(from, from->n), (uint64_t)from->n * from->cells);
+	sp_gauges_add(sp_gauges_at(to, from->n), sp_gauges_at(from, from->n),
+		      (uint64_t)from->n * from->cells);
 	return true;
 }
 
 /* Adds r (at off, in t's list) to the relation of tid 0 that it belongs to.  Killed
  * anywhere in here, a reader counts it once: the sum is a new block, which takes
  * the old one's place by one store and names r as included. */
-static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, struct sp_relation *r, sp_off off)
+static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t,
+		 struct sp_relation *r, sp_off off)
 {
-	struct sp_relation_key key = { .k = r->k, .event = (const uint32_t *)(r + 1), .target = (enum sp_target)r->target,
-				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope, .domain = r->domain,
-				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_KEY_FLAGS & ~SP_RELATION_LENT };
+	struct sp_relation_key key = { .k = r->k,
+				       .event = (const uint32_t *)(r + 1),
+				       .target = (enum sp_target)r->target,
+				       .target_id = r->target_id,
+				       .scope = (enum sp_scope)r->scope,
+				       .domain = r->domain,
+				       .event_set = r->event_set,
+				       .flags = r->flags & SP_RELATION_KEY_FLAGS &
+						~SP_RELATION_LENT };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old, *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
@@ -348,7 +369,8 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	if (!sum)
 		return false;
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
-	if (!copy_cells(s, sum, r) || (r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, new_off, r))
+	if (!copy_cells(s, sum, r) || (r->gauges && !fold_gauges(s, sum, old, r)) ||
+	    !fold_overflows(s, sum, new_off, r))
 		return false;
 	add_relation(s, sum, new_off, r, off);
 	sum->folded = off;
@@ -395,7 +417,8 @@ static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_th
 		zero->calls[i] += t->calls[i];
 	zero->threads += t->threads;
 	zero->ran.ns += t->ran.ns;
-	zero->ran.more_ns = t->ran.since ? SP_COUNTED_UNKNOWN : sp_counted_add(zero->ran.more_ns, t->ran.more_ns);
+	zero->ran.more_ns = t->ran.since ? SP_COUNTED_UNKNOWN
+					 : sp_counted_add(zero->ran.more_ns, t->ran.more_ns);
 	store_release(at, t->next);
 	sp_region_free(&s->region, off, sizeof(*t));
 }
@@ -416,13 +439,16 @@ static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_threa
 
 	uint64_t left = sp_store_most_blocks(s);
 
-	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL; off = r->next)
-		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) && !is_bound(off, arg))
+	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL;
+	     off = r->next)
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) &&
+		    !is_bound(off, arg))
 			return fold(s, zero, t, r, off);
 	return false;
 }
 
-void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*is_bound)(sp_off relation, void *arg), void *arg)
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid),
+		   bool (*is_bound)(sp_off relation, void *arg), void *arg)
 {
 	struct sp_thread *zero, *t;
 	uint64_t left = sp_store_most_blocks(s);
@@ -433,7 +459,8 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*is_bound)(
 	if (s->n_unfolded <= SP_FOLD_ABOVE || load_acquire(&s->dumping))
 		return;
 	zero = folded_thread(s);
-	for (sp_off off = zero ? s->header->lists.threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
+	for (sp_off off = zero ? s->header->lists.threads : 0; off && folded < SP_FOLD_AT_ONCE;
+	     off = next) {
 		t = left-- ? sp_store_thread_at(s, off) : NULL;
 		if (!t)
 			return;

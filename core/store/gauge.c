@@ -21,8 +21,10 @@ bool sp_value_below(enum sp_data_type type, int64_t a, int64_t b)
 static void no_values(struct sp_gauge *g, const struct sp_gauge_kind *kind)
 {
 	static const int64_t ends[][2] = {
-		[SP_INT64] = { INT64_MAX, INT64_MIN }, [SP_UINT64] = { -1, 0 },
-		[SP_FP64] = { 0x7ff0000000000000, (int64_t)0xfff0000000000000 }, [SP_BIT64] = { -1, 0 },
+		[SP_INT64] = { INT64_MAX, INT64_MIN },
+		[SP_UINT64] = { -1, 0 },
+		[SP_FP64] = { 0x7ff0000000000000, (int64_t)0xfff0000000000000 },
+		[SP_BIT64] = { -1, 0 },
 	};
 
 	g->data_type = kind->data_type;
@@ -30,7 +32,8 @@ static void no_values(struct sp_gauge *g, const struct sp_gauge_kind *kind)
 	g->max = ends[kind->data_type][1];
 }
 
-void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind)
+void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells,
+		    const struct sp_gauge_kind *kind)
 {
 	struct sp_gauge *at = sp_gauges_at(g, n);
 	uint32_t *index = (uint32_t *)(g + 1);
@@ -75,7 +78,8 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 	sp_add(&g->readings, 1);
 }
 
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, uint64_t ns)
+void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
+		    uint64_t ns)
 {
 	struct sp_gauge *at;
 

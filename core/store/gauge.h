@@ -1,8 +1,9 @@
-/* gauge.h: values that are no counts: gauges (a temperature, a rate), which are never summed.  Of each the last value, the
- * smallest, the largest and the mean are kept.
+/* gauge.h: values that are no counts: gauges (a temperature, a rate), which are never summed.  Of
+ * each the last value, the smallest, the largest and the mean are kept.
  *
- * Gauges stand in sets beside counters; what they showed is kept in a block of its own, which the relation names.  The
- * records (records.h), where they count nothing, make their entries and permanent readings.
+ * Gauges stand in sets beside counters; what they showed is kept in a block of its own, which the
+ * relation names.  The records (records.h), where they count nothing, make their entries and
+ * permanent readings.
  *
  * Any thread and any handler may book at any time, without a lock: each word is one
  * atomic update, and the order of updates does not matter.  A reader after SIGKILL
@@ -32,11 +33,13 @@ static inline struct sp_gauge *sp_gauges_at(const struct sp_gauges *g, uint64_t 
 }
 
 /* Fills in a zeroed block. */
-void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind);
+void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells,
+		    const struct sp_gauge_kind *kind);
 
 /* Books x, all values of the set (NULL: START, RESET), at that cell; one behind the last
  * is the last. ns: the time (timestamp.h). Async-signal-safe. */
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, uint64_t ns);
+void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
+		    uint64_t ns);
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */
 void sp_gauges_add(struct sp_gauge *to, const struct sp_gauge *from, uint64_t n);

@@ -12,10 +12,12 @@ uint64_t sp_intervals_bytes(uint32_t k, uint32_t room)
 	return sp_interval_at(k, room);
 }
 
-struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room)
+struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k,
+					uint32_t room)
 {
 	sp_off off;
-	struct sp_intervals *b = sp_store_make(s, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, room), &off);
+	struct sp_intervals *b =
+		sp_store_make(s, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, room), &off);
 
 	if (!b)
 		return NULL;
@@ -26,7 +28,8 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 	return b;
 }
 
-struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from, uint32_t to, int32_t cell)
+struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from,
+				     uint32_t to, int32_t cell)
 {
 	struct sp_interval *at;
 
@@ -45,11 +48,16 @@ struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uin
 	return at;
 }
 
-const struct sp_intervals *sp_intervals_at(const struct sp_store_reader *reader, sp_off off, uint32_t k)
+const struct sp_intervals *sp_intervals_at(const struct sp_store_reader *reader, sp_off off,
+					   uint32_t k)
 {
-	const struct sp_intervals *b = sp_store_reader_block(reader, off, SP_BLOCK_INTERVALS, sizeof(*b));
+	const struct sp_intervals *b =
+		sp_store_reader_block(reader, off, SP_BLOCK_INTERVALS, sizeof(*b));
 
-	return b && b->k == k && b->room <= SP_INTERVALS_MOST && sp_intervals_bytes(k, b->room) <= b->b.bytes ? b : NULL;
+	return b && b->k == k && b->room <= SP_INTERVALS_MOST &&
+			       sp_intervals_bytes(k, b->room) <= b->b.bytes
+		       ? b
+		       : NULL;
 }
 
 uint32_t sp_intervals_room(const struct sp_store_reader *reader, sp_off off, uint32_t k)
@@ -79,9 +87,11 @@ static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to,
 }
 
 /* *at: the interval there; NULL: there is none. */
-static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell, const struct sp_interval **at)
+static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell,
+			 const struct sp_interval **at)
 {
-	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^ ((uint32_t)cell * 0x165667b19e3779f9ull);
+	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^
+		     ((uint32_t)cell * 0x165667b19e3779f9ull);
 	uint32_t i = (uint32_t)(h >> 32) & (t->slots - 1);
 
 	for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
@@ -100,14 +110,20 @@ static void go_on_in(struct sp_track *t, struct sp_intervals *b, sp_off off)
 	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
 }
 
-void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
+void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest,
+		       uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
 
 	/* (Another thread may look whether it is low.) */
-	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots, .reader = reader,
-									       .newest = newest }, sizeof(*t) / 8);
+	sp_copy_words((sp_word *)t,
+		      (const sp_word *)&(struct sp_track){ .k = k,
+							   .slot = memory,
+							   .slots = slots,
+							   .reader = reader,
+							   .newest = newest },
+		      sizeof(*t) / 8);
 	for (sp_off off = *newest; off && left--; off = b->next) {
 		b = (struct sp_intervals *)sp_intervals_at(reader, off, k);
 		if (!b)
@@ -116,10 +132,12 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader,
 			go_on_in(t, b, off);
 		t->room += b->room;
 		t->blocks++;
-		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots; i++, t->used++) {
+		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots;
+		     i++, t->used++) {
 			const struct sp_interval *at = sp_interval_in(b, k, i), *other;
 
-			*slot_of(t, at->from, at->to, at->cell, &other) = (uint32_t)((off + sp_interval_at(k, i)) / 8);
+			*slot_of(t, at->from, at->to, at->cell, &other) =
+				(uint32_t)((off + sp_interval_at(k, i)) / 8);
 		}
 	}
 	store_relaxed(&t->low, sp_intervals_wanted(t) != 0);
@@ -134,8 +152,9 @@ uint32_t sp_intervals_wanted(const struct sp_track *t)
 	return left > t->room / 4 || t->room >= SP_INTERVALS_MOST ? 0 : t->room;
 }
 
-/* Pairs may be as many as the square of the sites (50 readers in any order are 2,500): the last quarter of the room is for
- * what a site has from any other, so that what finds no place of its own is still known by the site that it led up to. */
+/* Pairs may be as many as the square of the sites (50 readers in any order are 2,500): the last
+ * quarter of the room is for what a site has from any other, so that what finds no place of its own
+ * is still known by the site that it led up to. */
 static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
 {
 	return !fresh || fresh->room - used <= fresh->room / 4;
@@ -154,9 +173,11 @@ static bool add_block(struct sp_track *t)
 	struct sp_intervals *b;
 	sp_off off;
 
-	if (!s || room < 4 || t->room + room > SP_INTERVALS_MOST || t->blocks >= SP_INTERVAL_BLOCKS || 8 * (t->used + room) > 7 * t->slots)
+	if (!s || room < 4 || t->room + room > SP_INTERVALS_MOST ||
+	    t->blocks >= SP_INTERVAL_BLOCKS || 8 * (t->used + room) > 7 * t->slots)
 		return false;
-	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, SP_READY / 2, &off, &left);	/* (the rest is for cells) */
+	/* (the rest is for cells) */
+	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, SP_READY / 2, &off, &left);
 	if (!b)
 		return false;
 	b->k = t->k;
@@ -169,14 +190,16 @@ static bool add_block(struct sp_track *t)
 	return true;
 }
 
-/* Room for another pair, if the room that this leaves unused in the block before, which is for sites, is the smaller one. */
+/* Room for another pair, if the room that this leaves unused in the block before, which is for
+ * sites, is the smaller one. */
 static bool make_room_for_pair(struct sp_track *t)
 {
 	return (!t->fresh || t->fresh->room / 4 < ready_room(t)) && add_block(t);
 }
 
 /* Its words are written at once: none is read before its block's head says that it is there. */
-static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, uint32_t from, uint32_t to, int cell)
+static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, uint32_t from,
+					      uint32_t to, int cell)
 {
 	struct sp_interval *at;
 	uint64_t place;
@@ -198,7 +221,8 @@ static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, u
 }
 
 /* Interval i of the block, there from now on; first: it has no draft yet. */
-static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_intervals *b, sp_off off, uint32_t k, uint32_t i, bool first)
+static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_intervals *b,
+					sp_off off, uint32_t k, uint32_t i, bool first)
 {
 	uint64_t *n;
 
@@ -208,11 +232,13 @@ static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_i
 			return NULL;
 		*n = sp_max(*n, i + 1);
 	}
-	return (first ? sp_redo_log_add_first : sp_redo_log_add)(d, off + sp_interval_at(k, i), sp_interval_in(b, k, i), SP_INTERVAL_BYTES(k));
+	return (first ? sp_redo_log_add_first : sp_redo_log_add)(d, off + sp_interval_at(k, i),
+								 sp_interval_in(b, k, i),
+								 SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from, uint32_t to, int32_t cell, bool first,
-				      bool *crowded)
+struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from,
+				    uint32_t to, int32_t cell, bool first, bool *crowded)
 {
 	const struct sp_interval *at;
 	const struct sp_intervals *b;
@@ -251,25 +277,32 @@ uint32_t sp_intervals_used(const struct sp_redo_log *d, const struct sp_interval
 	return (uint32_t)sp_min(n ? *n : load_acquire(&b->n), b->room);
 }
 
-const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off, uint32_t k,
-					      uint32_t i)
+const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d,
+					     const struct sp_intervals *b, sp_off off, uint32_t k,
+					     uint32_t i)
 {
-	const struct sp_interval *at = sp_redo_log_find(d, off + sp_interval_at(k, i), SP_INTERVAL_BYTES(k));
+	const struct sp_interval *at =
+		sp_redo_log_find(d, off + sp_interval_at(k, i), SP_INTERVAL_BYTES(k));
 
 	return at ? at : sp_interval_in(b, k, i);
 }
 
 /* A draft of the one that is there; NULL: there is none. */
-static struct sp_interval *find(const struct sp_store_reader *reader, sp_off newest, uint32_t k, struct sp_redo_log *d, uint32_t from,
-				uint32_t to, int32_t cell)
+static struct sp_interval *find(const struct sp_store_reader *reader, sp_off newest, uint32_t k,
+				struct sp_redo_log *d, uint32_t from, uint32_t to, int32_t cell)
 {
 	const struct sp_intervals *b;
 	unsigned left = SP_INTERVAL_BLOCKS;
 
-	for (sp_off off = newest; off && left-- && (b = sp_intervals_at(reader, off, k)) != NULL; off = b->next)
-		for (uint32_t i = 0, n = sp_intervals_used(d, b, off), there = (uint32_t)sp_min(load_acquire(&b->n), n); i < n; i++) {
+	for (sp_off off = newest; off && left-- && (b = sp_intervals_at(reader, off, k)) != NULL;
+	     off = b->next)
+		for (uint32_t i = 0, n = sp_intervals_used(d, b, off),
+			      there = (uint32_t)sp_min(load_acquire(&b->n), n);
+		     i < n; i++) {
 			/* (Of one that is there a draft changes the counts only.) */
-			const struct sp_interval *at = i < there ? sp_interval_in(b, k, i) : sp_interval_logged(d, b, off, k, i);
+			const struct sp_interval *at =
+				i < there ? sp_interval_in(b, k, i)
+					  : sp_interval_logged(d, b, off, k, i);
 
 			if (at->from == from && at->to == to && at->cell == cell)
 				return log_interval(d, b, off, k, i, false);
@@ -277,8 +310,9 @@ static struct sp_interval *find(const struct sp_store_reader *reader, sp_off new
 	return NULL;
 }
 
-struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader, sp_off newest, uint32_t k, struct sp_redo_log *d,
-					      uint32_t from, uint32_t to, int32_t cell, bool *crowded)
+struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader, sp_off newest,
+					    uint32_t k, struct sp_redo_log *d, uint32_t from,
+					    uint32_t to, int32_t cell, bool *crowded)
 {
 	const struct sp_intervals *fresh = newest ? sp_intervals_at(reader, newest, k) : NULL;
 	struct sp_interval *at = find(reader, newest, k, d, from, to, cell);

@@ -18,13 +18,15 @@ static int make(const char *path)
 
 	if (r < 0)
 		return r;
-	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name,
+			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	sp_parent_dir_close(&p);
 	sp_close(fd);
 	return fd < 0 ? fd : 0;
 }
 
-int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid, uint64_t start_ticks)
+int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid,
+		 uint64_t start_ticks)
 {
 	const char *in = strcmp(dir, "1") == 0 ? SP_LIVE_DIR : dir;
 	int r = -EEXIST;
@@ -36,7 +38,8 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 
 		if (i > 1)
 			sp_path_f(number, sizeof(number), ".%u", i);
-		if (!sp_path_f(path, room, "%s/" PREFIX "%u.%s.%d.%lu%s" SUFFIX, in, (unsigned)sp_sys(SYS_geteuid), host, pid, start_ticks, number))
+		if (!sp_path_f(path, room, "%s/" PREFIX "%u.%s.%d.%lu%s" SUFFIX, in,
+			       (unsigned)sp_sys(SYS_geteuid), host, pid, start_ticks, number))
 			return -ENAMETOOLONG;
 		r = make(path);
 	}
@@ -48,7 +51,8 @@ bool sp_live_is(const char *path)
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t n = strlen(base), s = sizeof(SUFFIX) - 1;
 
-	return n > s && strncmp(base, PREFIX, sizeof(PREFIX) - 1) == 0 && strcmp(base + n - s, SUFFIX) == 0;
+	return n > s && strncmp(base, PREFIX, sizeof(PREFIX) - 1) == 0 &&
+	       strcmp(base + n - s, SUFFIX) == 0;
 }
 
 static uint64_t number(const char **p)
@@ -87,7 +91,8 @@ bool sp_live_name_is_dead(const char *path, const char *host)
 	if (*p++ != '.' || !pid || pid > INT32_MAX)
 		return false;
 	start = number(&p);
-	return !sp_process_stat((int)pid, 0, &s) || s.start_ticks != start || sp_process_is_over(&s);
+	return !sp_process_stat((int)pid, 0, &s) || s.start_ticks != start ||
+	       sp_process_is_over(&s);
 }
 
 bool sp_live_may_run(const struct sp_header *h, bool this_host)
@@ -97,14 +102,17 @@ bool sp_live_may_run(const struct sp_header *h, bool this_host)
 	struct stat ns;
 
 	if (h->end != SP_END_NONE && h->end != SP_END_SNAPSHOT)
-		return false;		/* it said itself that it is finished; after exec its pid lives on */
+		return false;		/* it said itself that it is finished; after exec its pid
+					 * lives on */
 	if (!this_host)
 		return true;
 	if (sp_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
 		boot[strcspn(boot, "\n")] = 0;
 	if (strncmp(boot, h->process.boot_id, sizeof(boot)) != 0)
 		return false;
-	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 && ns.st_ino != h->process.pid_ns)
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 &&
+	    ns.st_ino != h->process.pid_ns)
 		return true;
-	return sp_process_stat((int)h->process.pid, 0, &p) && p.start_ticks == h->process.start_ticks && !sp_process_is_over(&p);
+	return sp_process_stat((int)h->process.pid, 0, &p) &&
+	       p.start_ticks == h->process.start_ticks && !sp_process_is_over(&p);
 }

@@ -12,7 +12,8 @@
 
 /* Makes an empty file for this process: in folder, or in the standard place if
  * that is "1".  0 with its path, or -errno. */
-int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid, uint64_t start_ticks);
+int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid,
+		 uint64_t start_ticks);
 
 /* Is this the name of a live file? */
 bool sp_live_is(const char *path);

@@ -8,7 +8,8 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 	struct sp_relation *r = l->relation;
 	struct sp_chunk *prev = l->chunk;
 	uint32_t k = l->k;
-	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes) : SP_READINGS_CHUNK / 2;
+	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes)
+			      : SP_READINGS_CHUNK / 2;
 	struct sp_chunk *c;
 	sp_off off;
 
@@ -46,7 +47,8 @@ static void take_chunk(struct sp_log *l)
 }
 
 /* What was read back from the store is checked once here, and not followed later. */
-void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most)
+void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
+		 uint64_t most)
 {
 	struct sp_chunk *c = sp_store_readings_at(&s->reader, r->readings);
 	uint64_t ns = l->relation == r ? l->ns : 0;
@@ -97,7 +99,8 @@ SP_COLD bool sp_log_extend(struct sp_log *l)
 
 struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_off off)
 {
-	const struct sp_chunk *c = sp_store_reader_block(reader, off, SP_BLOCK_READINGS, sizeof(*c));
+	const struct sp_chunk *c =
+		sp_store_reader_block(reader, off, SP_BLOCK_READINGS, sizeof(*c));
 
 	if (!c || !c->k || c->k > SP_EVENTS_MAX || !c->room ||
 	    c->room > (c->b.bytes - sizeof(*c)) / sp_reading_bytes(c->k))
@@ -140,7 +143,8 @@ static const struct sp_reading *find_in(const struct sp_chunk *c, uint64_t ns)
 	return NULL;
 }
 
-const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest, uint64_t ns)
+const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest,
+					  uint64_t ns)
 {
 	const struct sp_chunk *c = sp_store_readings_at(reader, newest), *before;
 

@@ -20,7 +20,8 @@
 
 /* The log of relation r, as it stands; keeps at most `most` readings.  With
  * a store's lock not held. */
-void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most);
+void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
+		 uint64_t most);
 
 /* The chunk is full, or nothing more is kept; or it is half full, and the store is to
  * get addresses, so that a call which makes a chunk does not wait for both.  False: no room. */
@@ -31,7 +32,8 @@ static inline int64_t *sp_log_room(struct sp_log *l)
 {
 	struct sp_reading *r;
 
-	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !sp_log_extend(l))) {
+	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) &&
+	    (l->kept >= l->most || !sp_log_extend(l))) {
 		sp_add(&l->relation->refused, 1);
 		return NULL;
 	}
@@ -82,6 +84,7 @@ static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, u
 }
 
 /* The reading with this time, or NULL. */
-const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest, uint64_t ns);
+const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest,
+					  uint64_t ns);
 
 #endif

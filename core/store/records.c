@@ -19,7 +19,8 @@ _Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be add
 
 struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at)
 {
-	return (struct sp_cell *)sp_store_reader_cell(w->reader, w->relation, w->off, &w->layout, w->cells, (uint32_t)i, at);
+	return (struct sp_cell *)sp_store_reader_cell(w->reader, w->relation, w->off, &w->layout,
+						      w->cells, (uint32_t)i, at);
 }
 
 /* Cell i, whose block must exist. */
@@ -59,8 +60,8 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 	__atomic_fetch_and(&w->slow, ~flag, __ATOMIC_RELEASE);
 }
 
-/* The block of cell i is there from now on.  (A handler or another thread may do the same now: then one of the two blocks is not
- * used.) */
+/* The block of cell i is there from now on.  (A handler or another thread may do the same now: then
+ * one of the two blocks is not used.) */
 static bool make_cell(struct sp_writer *w, int32_t i)
 {
 	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
@@ -99,7 +100,8 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 	return last;
 }
 
-/* The cell to which counts on `cpu` are attributed. Without memory it is the last one, of no known CPU, and *known is false. */
+/* The cell to which counts on `cpu` are attributed. Without memory it is the last one, of no known
+ * CPU, and *known is false. */
 static int32_t booked_cell(struct sp_writer *w, int cpu, bool *known)
 {
 	int32_t cell = sp_records_cell(w, cpu);
@@ -144,7 +146,8 @@ static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 		sp_off at;
 		const struct sp_cell *is = sp_records_cell_at(in->w, i, &at);
 
-		in->cell = is ? sp_redo_log_add(&in->redo_log, at, is, in->w->layout.cell_bytes) : NULL;
+		in->cell = is ? sp_redo_log_add(&in->redo_log, at, is, in->w->layout.cell_bytes)
+			      : NULL;
 		in->hot = in->cell ? i : -1;
 	}
 	return in->cell;
@@ -154,18 +157,23 @@ static const struct sp_cell *find_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
 	sp_off at;
-	const struct sp_cell *is = sp_records_cell_at(in->w, i, &at), *logged_cell = sp_redo_log_find(&in->redo_log, at, in->w->layout.cell_bytes);
+	const struct sp_cell *is = sp_records_cell_at(in->w, i, &at),
+			     *logged_cell =
+				     sp_redo_log_find(&in->redo_log, at, in->w->layout.cell_bytes);
 
 	return is && logged_cell ? logged_cell : is;
 }
 
-static __attribute__((noinline)) struct sp_interval *find_interval_slow(struct folding *in, struct recent *m)
+static __attribute__((noinline)) struct sp_interval *find_interval_slow(struct folding *in,
+									struct recent *m)
 {
 	struct sp_writer *w = in->w;
 
-	m->is = w->track.slots ? sp_interval_log(&w->track, &in->redo_log, m->from, m->to, m->cell, !in->forgot, &in->crowded) :
-				 sp_interval_log_by_list(w->reader, w->relation->intervals, w->k, &in->redo_log, m->from, m->to,
-							   m->cell, &in->crowded);
+	m->is = w->track.slots ? sp_interval_log(&w->track, &in->redo_log, m->from, m->to, m->cell,
+						 !in->forgot, &in->crowded)
+			       : sp_interval_log_by_list(w->reader, w->relation->intervals, w->k,
+							 &in->redo_log, m->from, m->to, m->cell,
+							 &in->crowded);
 	return m->is;
 }
 
@@ -183,7 +191,8 @@ static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32
 	return find_interval_slow(in, m);
 }
 
-/* A reader in another thread is to see what comes behind a word that says what holds only with that word. */
+/* A reader in another thread is to see what comes behind a word that says what holds only with that
+ * word. */
 static void order_stores(void)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -193,13 +202,16 @@ static void order_stores(void)
 static void apply_redo_log(struct sp_writer *w)
 {
 	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.drafts,
-			       .used = sp_min(load_relaxed(&w->relation->drafted), w->layout.redo_capacity) };
+				 .used = sp_min(load_relaxed(&w->relation->drafted),
+						w->layout.redo_capacity) };
 	const struct sp_redo_entry *is;
 	uint64_t place = 0;
 
 	while ((is = sp_redo_log_next(&d, &place)) != NULL) {
-		bool own = is->at - w->off < w->layout.bytes && is->bytes <= w->layout.bytes - (is->at - w->off);
-		void *to = own ? (char *)w->relation + (is->at - w->off) : sp_track_at(&w->track, is->at, is->bytes);
+		bool own = is->at - w->off < w->layout.bytes &&
+			   is->bytes <= w->layout.bytes - (is->at - w->off);
+		void *to = own ? (char *)w->relation + (is->at - w->off)
+			       : sp_track_at(&w->track, is->at, is->bytes);
 
 		if (!to)
 			to = (void *)sp_store_reader_at(w->reader, is->at, is->bytes);
@@ -219,7 +231,8 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 
 	if (!number && !load_acquire(&record_at(w, 0)->number))
 		return 0;		/* a new relation's */
-	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--; at += w->layout.record_bytes) {
+	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--;
+	     at += w->layout.record_bytes) {
 		const struct sp_record *r = (const struct sp_record *)at;
 
 		if (load_acquire(&r->number) == ++number && number > folded)
@@ -231,16 +244,24 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 /* What one record may change: two cells. */
 static uint64_t changes(const struct sp_writer *w)
 {
-	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 + 3 * sizeof(struct sp_redo_entry));
+	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 +
+		    3 * sizeof(struct sp_redo_entry));
 }
 
 /* Are there more? */
 static bool fold_some(struct sp_writer *w)
 {
-	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds,
-				     .estimates = load_relaxed(&w->relation->flags) & SP_RELATION_ESTIMATED, .cell = log_cell,
-				     .look = find_cell, .interval = log_interval }, .w = w,
-			      .redo_log = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.redo_capacity },
+	struct folding in = { .f = { .k = w->k,
+				     .cells = w->cells,
+				     .kinds = w->kinds,
+				     .estimates = load_relaxed(&w->relation->flags) &
+						  SP_RELATION_ESTIMATED,
+				     .cell = log_cell,
+				     .look = find_cell,
+				     .interval = log_interval },
+			      .w = w,
+			      .redo_log = { .at = (unsigned char *)w->relation + w->layout.drafts,
+					    .room = w->layout.redo_capacity },
 			      .hot = -1 };
 	const uint64_t most = w->layout.redo_capacity - changes(w);
 	const struct sp_record *list[SP_RECORDS];
@@ -249,7 +270,8 @@ static bool fold_some(struct sp_writer *w)
 	if (!n)
 		return false;
 	in.f.of = &in;
-	in.f.state = sp_redo_log_add(&in.redo_log, w->off + w->layout.state, w->state, SP_STATE_BYTES(w->k));
+	in.f.state = sp_redo_log_add(&in.redo_log, w->off + w->layout.state, w->state,
+				     SP_STATE_BYTES(w->k));
 	while (done < n && in.redo_log.used <= most)
 		sp_rules_apply(&in.f, list[done++]);
 	if (in.crowded)
@@ -263,9 +285,10 @@ static bool fold_some(struct sp_writer *w)
 
 static void publish_relation(struct sp_writer *w)
 {
-	uint32_t is = w->state->flags, flags = (is & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
-					       (is & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
-					       (is & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
+	uint32_t is = w->state->flags,
+		 flags = (is & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
+			 (is & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
+			 (is & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
 
 	if (flags & ~load_relaxed(&w->relation->flags))
 		__atomic_fetch_or(&w->relation->flags, flags, __ATOMIC_RELAXED);
@@ -292,8 +315,8 @@ void sp_records_fold(struct sp_writer *w)
 
 /* ---- binding ------------------------------------------------------------------- */
 
-void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
-			   const uint8_t *kinds)
+void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off,
+			   uint32_t k, uint32_t cells, const uint8_t *kinds)
 {
 	struct sp_layout l = sp_relation_layout(k, cells);
 	unsigned char *base = (unsigned char *)sp_store_reader_at(reader, off, l.bytes);
@@ -310,7 +333,8 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	w->end = w->records + END * l.record_bytes;
-	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
+	/* those of another are looked for everywhere */
+	w->to = w->records + SP_RECORDS * l.record_bytes;
 	store_relaxed(&w->cpu, -2);
 	w->kinds = kinds;
 	if (kinds)
@@ -321,8 +345,8 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	w->state->flags &= ~SP_STATE_RUNNING;
 }
 
-void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off, uint32_t k, uint32_t cells,
-		     const uint8_t *kinds)
+void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, sp_off off,
+		     uint32_t k, uint32_t cells, const uint8_t *kinds)
 {
 	memset(w, 0, sizeof(*w));
 	sp_records_bind_taken(w, reader, off, k, cells, kinds);
@@ -348,13 +372,16 @@ bool sp_records_place(struct sp_writer *w, int cpu)
 	return true;
 }
 
-void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries, bool only_kept)
+void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries,
+		    bool only_kept)
 {
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	w->entry = w->state->flags & SP_STATE_PERMANENT ? sp_state_row(w->state, w->k, SP_KEPT) : sp_records_zeros;
-	set_slow(w, only_kept && !w->kinds && entries == SP_ENTRIES_PERMANENT ? SP_SLOW_MORE : SP_SLOW_OTHER);
+	w->entry = w->state->flags & SP_STATE_PERMANENT ? sp_state_row(w->state, w->k, SP_KEPT)
+							: sp_records_zeros;
+	set_slow(w, only_kept && !w->kinds && entries == SP_ENTRIES_PERMANENT ? SP_SLOW_MORE
+									      : SP_SLOW_OTHER);
 }
 
 void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
@@ -364,8 +391,8 @@ void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
 
 /* ---- a record ---------------------------------------------------------------------- */
 
-static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell, const int64_t *x, uint32_t site,
-		 uint64_t count)
+static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell,
+		 const int64_t *x, uint32_t site, uint64_t count)
 {
 	store_relaxed(&r->what, what);
 	store_relaxed(&r->cell, cell);
@@ -413,7 +440,8 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* A reading that only says where counting starts stays a record of its own: the rules need its values. */
+/* A reading that only says where counting starts stays a record of its own: the rules need its
+ * values. */
 static void add_new(struct sp_writer *w, struct sp_record *r)
 {
 	bool baseline = w->baseline;
@@ -435,14 +463,16 @@ static bool adds_up(const struct sp_writer *w)
 }
 
 /* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
-static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
+static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+		      uint32_t site, uint64_t count)
 {
 	uint32_t op = what & SP_RECORD_OP;
 	struct sp_record *r = w->last;
 
 	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
 		return false;
-	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && adds_up(w) && !(what & SP_RECORD_PERMANENT)))
+	if (op != SP_OP_READ && op != SP_OP_RESET &&
+	    !(op == SP_OP_ACCUM && adds_up(w) && !(what & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
 		store_relaxed(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
@@ -450,7 +480,8 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 	return true;
 }
 
-static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
+static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+			uint32_t site, uint64_t count)
 {
 	struct sp_record *r;
 
@@ -462,7 +493,8 @@ static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const 
 	add_new(w, r);
 }
 
-static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site)
+static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+		       uint32_t site)
 {
 	add_counted(w, what, cell, x, site, 1);
 }
@@ -501,9 +533,11 @@ static const struct sp_cell *cell_of(struct sp_fold *f, int32_t i)
 	return cell_at(f->of, i);
 }
 
-/* What an only permanent reading leaves, in the log: what PAPI handed out, or added to what was left before.  `cell` has its
- * block. */
-static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op, int32_t cell, const int64_t *x, uint64_t ns)
+/* What an only permanent reading leaves, in the log: what PAPI handed out, or added to what was
+ * left before.  `cell` has its block. */
+static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op,
+							     int32_t cell, const int64_t *x,
+							     uint64_t ns)
 {
 	int64_t *v = sp_log_room(w->log);
 	struct sp_cell *c;
@@ -526,7 +560,12 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 /* Kept before it is booked: a reading is there before its counts. */
 static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint64_t ns)
 {
-	struct sp_fold f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .state = w->state, .look = cell_of, .of = w };
+	struct sp_fold f = { .k = w->k,
+			     .cells = w->cells,
+			     .kinds = w->kinds,
+			     .state = w->state,
+			     .look = cell_of,
+			     .of = w };
 	int64_t *v;
 	struct sp_record *r;
 
@@ -555,7 +594,9 @@ static bool has_values(enum sp_op op)
 
 static uint32_t keeps(const struct sp_writer *w, enum sp_op op)
 {
-	uint32_t on = op == SP_OP_START ? SP_KEEPS_ON_START : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET : 0;
+	uint32_t on = op == SP_OP_START			       ? SP_KEEPS_ON_START
+		      : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET
+							       : 0;
 
 	return w->component & on ? SP_RECORD_KEEPS : 0;
 }
@@ -576,7 +617,8 @@ static void write_values(struct sp_writer *w, struct sp_record *r, const long lo
 }
 
 /* A reading is kept, and its time noted, where the set has that, before its record is written. */
-static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x)
+static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op,
+							       int32_t cell, const long long *x)
 {
 	uint64_t ns = w->log ? sp_log_time(w->log) : w->precise ? later(w, sp_stamp_ns()) : 0;
 
@@ -592,15 +634,16 @@ static inline __attribute__((always_inline)) void note_reading(struct sp_writer 
 
 static uint32_t what_of(const struct sp_writer *w, enum sp_op op)
 {
-	return op | keeps(w, op) | (w->placed ? 0 : SP_RECORD_PROVEN) | (w->log ? SP_RECORD_PERMANENT : 0);
+	return op | keeps(w, op) | (w->placed ? 0 : SP_RECORD_PROVEN) |
+	       (w->log ? SP_RECORD_PERMANENT : 0);
 }
 
 bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady)
 {
 	struct sp_record *r = load_plain(&w->last);
 
-	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE) || SP_UNLIKELY(load_plain(&w->steady) != steady) ||
-	    sp_records_fell(w, x))
+	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE) ||
+	    SP_UNLIKELY(load_plain(&w->steady) != steady) || sp_records_fell(w, x))
 		return false;
 	note_reading(w, SP_OP_READ, r->cell, x);
 	write_values(w, r, x);
@@ -609,7 +652,8 @@ bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t ste
 	return true;
 }
 
-bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site, uint64_t ticks)
+bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x,
+			   uint32_t site, uint64_t ticks)
 {
 	const uint32_t what = what_of(w, op);
 	struct sp_record *r = load_plain(&w->last);
@@ -684,37 +728,43 @@ static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_
 }
 
 /* Of one CPU, between the same two call sites as the reading. */
-static void add_part(struct sp_writer *w, uint32_t what, int32_t cell, int32_t reading, const int64_t *x, uint32_t from, uint32_t site)
+static void add_part(struct sp_writer *w, uint32_t what, int32_t cell, int32_t reading,
+		     const int64_t *x, uint32_t from, uint32_t site)
 {
 	w->from = from;
 	add_counted(w, what, cell, x, site, (uint64_t)reading);
 }
 
 /* Parts of the counts that the reading, just booked, has brought all to its own cell. */
-static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64_t *counts, int32_t reading, uint32_t from, uint32_t site)
+static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64_t *counts,
+		      int32_t reading, uint32_t from, uint32_t site)
 {
 	int64_t rest[w->k];
 
 	memcpy(rest, counts, sizeof(rest));
 	for (uint32_t i = 0; i < p->n; i++) {
-		const int64_t *part = p->at + (uint64_t)i * w->k, *proven = p->proven + (uint64_t)i * w->k;
+		const int64_t *part = p->at + (uint64_t)i * w->k,
+			      *proven = p->proven + (uint64_t)i * w->k;
 		bool known;
 		int32_t cell = booked_cell(w, p->cpu[i], &known);
 		bool all = known && is_all_or_none(part, proven, w->k, true);
 
-		add_part(w, SP_OP_PART | (all ? SP_RECORD_PROVEN : 0), cell, reading, part, from, site);
+		add_part(w, SP_OP_PART | (all ? SP_RECORD_PROVEN : 0), cell, reading, part, from,
+			 site);
 		if (known && !all && !is_all_or_none(part, proven, w->k, false))
 			add_part(w, SP_OP_PROVEN, cell, reading, proven, from, site);
 		for (uint32_t e = 0; e < w->k; e++)
 			rest[e] -= part[e];
 	}
 	if (!is_all_or_none(rest, p->proven + (uint64_t)p->n * w->k, w->k, false))
-		add_part(w, SP_OP_PROVEN, reading, reading, p->proven + (uint64_t)p->n * w->k, from, site);
+		add_part(w, SP_OP_PROVEN, reading, reading, p->proven + (uint64_t)p->n * w->k, from,
+			 site);
 	w->from = site;
 }
 
 /* The values are in a record of the writer's. */
-static void add_per_cpu(struct sp_writer *w, const struct sp_booking *b, uint32_t what, int32_t cell, const int64_t *x)
+static void add_per_cpu(struct sp_writer *w, const struct sp_booking *b, uint32_t what,
+			int32_t cell, const int64_t *x)
 {
 	uint32_t from = w->from;
 	int64_t counts[w->k];
@@ -741,13 +791,17 @@ static bool zeroes(enum sp_op op)
 
 static void append_record(struct sp_writer *w, const struct sp_booking *b)
 {
-	bool values = has_values(b->op), missed = sp_records_has_missed(w), runs = w->runs || b->op == SP_OP_START;
+	bool values = has_values(b->op), missed = sp_records_has_missed(w),
+	     runs = w->runs || b->op == SP_OP_START;
 	bool ends = (b->op == SP_OP_START && !w->relation->first_ns) || b->op == SP_OP_STOP;
 	bool known = true;
 	int32_t cell = values ? booked_cell(w, b->cpu, &known) : 0;
 	const int64_t *x = (const int64_t *)b->x;
-	uint32_t what = b->op | keeps(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
-	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
+	uint32_t what =
+		b->op | keeps(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
+	uint64_t ns = values && w->log
+			      ? sp_log_time(w->log)
+			      : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
 
 	if (values)
 		note_haste(w, ns);
@@ -764,7 +818,8 @@ static void append_record(struct sp_writer *w, const struct sp_booking *b)
 	else
 		add_record(w, what, cell, x, b->site);
 	if (missed) {
-		store_relaxed(&w->last, NULL);	/* the rules read this value, so no later one may replace it */
+		store_relaxed(&w->last, NULL);	/* the rules read this value, so no later one may
+						 * replace it */
 		clear_slow(w, SP_SLOW_AFTER);
 	}
 	count_call(w, b->op);
@@ -776,12 +831,13 @@ static void append_record(struct sp_writer *w, const struct sp_booking *b)
 
 /* ---- who books now --------------------------------------------------------------------------- */
 
-/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right now; for a booking, which
- * calls nothing, 2 s. */
+/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right
+ * now; for a booking, which calls nothing, 2 s. */
 #define PATIENCE	220u
 #define MORE_PATIENCE	20000u
 
-/* `nested_call`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who comes back change that one word. */
+/* `nested_call`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who
+ * comes back change that one word. */
 #define NESTED_CALL_BOOKS	0x80000000u
 
 static void rest(unsigned tries)
@@ -822,8 +878,9 @@ static void add_zeroing(struct sp_writer *w)
 	add_counted(w, SP_OP_RESET | keeps(w, SP_OP_RESET), 0, NULL, 0, 0);
 }
 
-/* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come back.  A reset or accum that
- * PAPI has answered has zeroed the set; a reading has changed nothing. */
+/* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come
+ * back.  A reset or accum that PAPI has answered has zeroed the set; a reading has changed
+ * nothing. */
 static void give_up(struct sp_writer *w)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
@@ -857,8 +914,8 @@ static bool is_owner(const struct sp_writer *w, uint32_t who)
 	return !owner || owner == who;
 }
 
-/* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what it has
- * stored is seen by all after a while. */
+/* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what
+ * it has stored is seen by all after a while. */
 static void share(struct sp_writer *w)
 {
 	struct timespec delay = { 0, 1000000 };
@@ -885,7 +942,10 @@ static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bo
 	uint32_t nested_call = load_acquire(&w->nested_call);
 
 	/* (The writer may have become another's since the caller looked.) */
-	return (nested_call & ~NESTED_CALL_BOOKS) == who || (!nested_call && owner && is_owner(w, who)) ? 0 : load_acquire(&w->in_flight);
+	return (nested_call & ~NESTED_CALL_BOOKS) == who ||
+			       (!nested_call && owner && is_owner(w, who))
+		       ? 0
+		       : load_acquire(&w->in_flight);
 }
 
 static bool became_bound(const struct sp_writer *w)
@@ -915,7 +975,8 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uintptr_t others;
 
-	for (unsigned tries = 0; is_anothers(w, who) && !became_booking_thread(w, who); rest(tries++)) {
+	for (unsigned tries = 0; is_anothers(w, who) && !became_booking_thread(w, who);
+	     rest(tries++)) {
 		if (became_bound(w))
 			return false;
 		if (tries == PATIENCE) {
@@ -926,7 +987,8 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 		}
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++)) {
+	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0;
+	     rest(tries++)) {
 		uint32_t nested_call = load_acquire(&w->nested_call);
 		bool in_papi = others & SP_IN_PAPI && !(nested_call & NESTED_CALL_BOOKS);
 
@@ -956,22 +1018,23 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 	return turn;
 }
 
-/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the writer become another's.
- * The number comes before the mark: one without a number is an owner's on the short way, and a handler of his would take it for
- * his own. */
+/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the
+ * writer become another's. The number comes before the mark: one without a number is an owner's on
+ * the short way, and a handler of his would take it for his own. */
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
 	uint32_t nested_call = load_acquire(&w->nested_call), mine = who, slow;
 
-	if (is_anothers(w, who) || load_acquire(&w->in_flight) || (nested_call != who && !sp_cas(&w->nested_call, &nested_call, who)))
+	if (is_anothers(w, who) || load_acquire(&w->in_flight) ||
+	    (nested_call != who && !sp_cas(&w->nested_call, &nested_call, who)))
 		return false;
 	store_relaxed(&w->back, sp_records_back(mark & SP_FRAME));
 	if (sp_cas(&w->in_flight, &none, mark)) {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		slow = load_acquire(&w->slow);
-		if (load_acquire(&w->nested_call) == who && !is_anothers(w, who) && !(slow & SP_SLOW_BINDS) &&
-		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+		if (load_acquire(&w->nested_call) == who && !is_anothers(w, who) &&
+		    !(slow & SP_SLOW_BINDS) && (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 			return true;
 		(void)sp_cas(&w->in_flight, &is, 0);
 	}
@@ -982,7 +1045,8 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 /* (On the short way the owner's call has no flier.) */
 static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t nested_call)
 {
-	return nested_call == who || (!nested_call && is_owner(w, who) && load_acquire(&w->in_flight));
+	return nested_call == who ||
+	       (!nested_call && is_owner(w, who) && load_acquire(&w->in_flight));
 }
 
 /* NULL: it is bound to nothing. */
@@ -995,12 +1059,15 @@ static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
 	return r;
 }
 
-/* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program has unmapped. */
+/* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program
+ * has unmapped. */
 static bool is_there(const struct sp_writer *w, uintptr_t mark)
 {
 	uintptr_t back = 0;
-	struct iovec here = { &back, sizeof(back) }, there = { (void *)((mark & SP_FRAME) + sizeof(back)), sizeof(back) };
-	long pid = sp_sys(SYS_getpid), n = sp_sys(SYS_process_vm_readv, pid, &here, 1, &there, 1, 0);
+	struct iovec here = { &back, sizeof(back) },
+		     there = { (void *)((mark & SP_FRAME) + sizeof(back)), sizeof(back) };
+	long pid = sp_sys(SYS_getpid),
+	     n = sp_sys(SYS_process_vm_readv, pid, &here, 1, &there, 1, 0);
 
 	return n == sizeof(back) ? back == load_relaxed(&w->back) : n != -EFAULT;
 }
@@ -1010,7 +1077,8 @@ static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, 
 {
 	uintptr_t mark = load_acquire(&w->in_flight);
 
-	return mark && !in_flight_of_others(w, who, own) && sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
+	return mark && !in_flight_of_others(w, who, own) &&
+	       sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
 }
 
 /* Orders calls missed so far before the call in flight. */
@@ -1028,7 +1096,8 @@ static void run_after(struct sp_writer *w)
 	}
 }
 
-/* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one already has. */
+/* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one
+ * already has. */
 static bool begin_records(struct sp_writer *w, uint32_t who)
 {
 	return sp_cas(&w->nested_call, &who, who | NESTED_CALL_BOOKS);
@@ -1041,7 +1110,8 @@ static void end_records(struct sp_writer *w, uint32_t who)
 	(void)sp_cas(&w->nested_call, &nested_call, who);
 }
 
-SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
+SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who,
+			      bool owner)
 {
 	uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI, under;
 	struct sp_relation *r;
@@ -1057,11 +1127,13 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			return false;
 		if (!own)
 			share(w);
-		if (became_bound(w) || (load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
+		if (became_bound(w) ||
+		    (load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
 			return false;
 		under = load_acquire(&w->in_flight);
 		if (under && in_flight_of_others(w, who, own)) {
-			share(w);		/* it came right now, or was left behind: to be waited for, and given up */
+			share(w);		/* it came right now, or was left behind: to be
+						 * waited for, and given up */
 			continue;
 		}
 		if (under != load_acquire(&w->in_flight))
@@ -1075,7 +1147,8 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		r = find_relation(w, who);
 		if (!r)
 			return false;
-		if (load_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) && begin_records(w, who)) {
+		if (load_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) &&
+		    begin_records(w, who)) {
 			run_after(w);
 			end_records(w, who);
 		}
@@ -1116,7 +1189,8 @@ SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who,
 		store_relaxed(&w->back, sp_records_back(frame));
 		if (sp_cas(&w->in_flight, &none, mark)) {
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
-			if (load_relaxed(&w->owner) == who || !load_relaxed(&w->owner) || load_acquire(&w->slow) & SP_SLOW_SHARED) {
+			if (load_relaxed(&w->owner) == who || !load_relaxed(&w->owner) ||
+			    load_acquire(&w->slow) & SP_SLOW_SHARED) {
 				store_relaxed(&w->nested_call, who);
 				set_slow(w, SP_SLOW_BINDS);
 				return true;
@@ -1146,7 +1220,9 @@ SP_COLD bool sp_records_suspend(struct sp_writer *w, uint32_t who, uint32_t *was
 	uint32_t nested_call = load_acquire(&w->nested_call);
 
 	*was = nested_call;
-	if (nested_call == (who | NESTED_CALL_BOOKS) || (is_in_flight(w, who, nested_call) && sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS)))
+	if (nested_call == (who | NESTED_CALL_BOOKS) ||
+	    (is_in_flight(w, who, nested_call) &&
+	     sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS)))
 		return true;
 	return is_owner(w, who) && !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
 }
@@ -1162,8 +1238,10 @@ SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
 
-	/* A handler on top of another call: its record may be half written, or its values may be from before this. */
-	if (was & NESTED_CALL_BOOKS || (mark && !(mark & SP_IN_PAPI)) || load_relaxed(&w->slow) & SP_SLOW_MISSED)
+	/* A handler on top of another call: its record may be half written, or its values may be
+	 * from before this. */
+	if (was & NESTED_CALL_BOOKS || (mark && !(mark & SP_IN_PAPI)) ||
+	    load_relaxed(&w->slow) & SP_SLOW_MISSED)
 		sp_records_missed(w, SP_OP_RESET, who);
 	else
 		add_zeroing(w);
@@ -1177,7 +1255,8 @@ SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 		return is_owner(w, who);
 	if (nested_call == (who | NESTED_CALL_BOOKS))
 		return true;
-	return is_in_flight(w, who, nested_call) && sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS);
+	return is_in_flight(w, who, nested_call) &&
+	       sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS);
 }
 
 SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
@@ -1211,7 +1290,8 @@ SP_COLD bool sp_records_nests(const struct sp_writer *w, uint32_t who)
 
 SP_COLD void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who)
 {
-	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) && !(load_relaxed(&w->in_flight) & SP_IN_PAPI))
+	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) &&
+	    !(load_relaxed(&w->in_flight) & SP_IN_PAPI))
 		set_slow(w, SP_SLOW_ZEROED);
 	miss(w);
 }

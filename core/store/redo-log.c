@@ -5,7 +5,8 @@ const struct sp_redo_entry *sp_redo_log_next(const struct sp_redo_log *d, uint64
 {
 	const struct sp_redo_entry *is = (const struct sp_redo_entry *)(d->at + *place);
 
-	if (d->used < *place || d->used - *place < sizeof(*is) || is->bytes & 7 || is->bytes > d->used - *place - sizeof(*is))
+	if (d->used < *place || d->used - *place < sizeof(*is) || is->bytes & 7 ||
+	    is->bytes > d->used - *place - sizeof(*is))
 		return NULL;
 	*place += sizeof(*is) + is->bytes;
 	return is;

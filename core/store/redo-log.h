@@ -1,8 +1,8 @@
 /* redo-log.h: words of the store as they are to be, while what they are is still what holds.
  *
- * Whoever changes several words at a time drafts all of them, makes the drafts hold by one store, and copies them to
- * where they belong; whoever reads takes what is drafted (layout.h, "records").  Drafts stand one behind the other in
- * memory of the caller's.
+ * Whoever changes several words at a time drafts all of them, makes the drafts hold by one store,
+ * and copies them to where they belong; whoever reads takes what is drafted (layout.h, "records").
+ * Drafts stand one behind the other in memory of the caller's.
  */
 #ifndef SP_REDO_LOG_H
 #define SP_REDO_LOG_H
@@ -14,7 +14,8 @@ struct sp_redo_log {
 	uint64_t used, room;
 };
 
-/* The draft of the words at this place of the store, which are `bytes` long; NULL: there is none. */
+/* The draft of the words at this place of the store, which are `bytes` long; NULL: there is
+ * none. */
 void *sp_redo_log_find(const struct sp_redo_log *d, sp_off at, uint64_t bytes);
 
 /* The same, or a new one: a copy of the words; bytes is a multiple of 8.  NULL: no room. */

@@ -24,7 +24,8 @@ static bool file_may_have(uint64_t bytes)
 {
 	struct rlimit l;
 
-	return getrlimit(RLIMIT_FSIZE, &l) < 0 || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
+	return getrlimit(RLIMIT_FSIZE, &l) < 0 || l.rlim_cur == RLIM_INFINITY ||
+	       bytes <= l.rlim_cur;
 }
 
 /* The file, if it is still the one that was made, and may grow so far; or -errno. */
@@ -48,8 +49,9 @@ static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 	return (int)error;
 }
 
-/* How long the file is to be: more than it needs, since at the next growth there may be no descriptor
- * for it, or no way to it (EMFILE, chroot, seccomp).  On tmpfs what is not used takes no memory. */
+/* How long the file is to be: more than it needs, since at the next growth there may be no
+ * descriptor for it, or no way to it (EMFILE, chroot, seccomp).  On tmpfs what is not used takes no
+ * memory. */
 static uint64_t wanted_length(uint64_t end)
 {
 	uint64_t length = sp_max(AHEAD, 2 * end);
@@ -92,7 +94,8 @@ static bool keeps_its_name(const struct sp_region *r)
 	strrchr(dir, '/')[1] = 0;
 	if (sp_sys(SYS_newfstatat, AT_FDCWD, dir, &s, 0) < 0)
 		return false;
-	return (!s.st_uid || s.st_uid == (uint64_t)sp_sys(SYS_geteuid)) && (s.st_mode & S_ISVTX || !(s.st_mode & 022));
+	return (!s.st_uid || s.st_uid == (uint64_t)sp_sys(SYS_geteuid)) &&
+	       (s.st_mode & S_ISVTX || !(s.st_mode & 022));
 }
 
 /* Without a descriptor, by its name: EMFILE is no reason to leave it. */
@@ -104,14 +107,16 @@ static void lengthen_by_name(struct sp_region *r, uint64_t end)
 	if (end <= r->file_bytes || !file_may_have(end) || !keeps_its_name(r) ||
 	    sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	if ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino || (uint64_t)s.st_size != r->file_bytes)
+	if ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino ||
+	    (uint64_t)s.st_size != r->file_bytes)
 		return;
-	if (sp_sys(SYS_truncate, r->path, length) == 0 || sp_sys(SYS_truncate, r->path, length = end) == 0)
+	if (sp_sys(SYS_truncate, r->path, length) == 0 ||
+	    sp_sys(SYS_truncate, r->path, length = end) == 0)
 		r->file_bytes = length;
 }
 
-/* The same addresses without a descriptor: the kernel copies the end of the mapping before them, and
- * makes the copy longer. */
+/* The same addresses without a descriptor: the kernel copies the end of the mapping before them,
+ * and makes the copy longer. */
 static long map_behind(const struct sp_region *r, uint64_t bytes)
 {
 	const struct sp_piece *last = &r->piece[r->pieces - 1];
@@ -119,7 +124,8 @@ static long map_behind(const struct sp_region *r, uint64_t bytes)
 
 	if (!r->pieces || r->mapped + bytes > r->file_bytes)
 		return -ENOSPC;
-	at = sp_sys(SYS_mremap, last->at + last->bytes - PIECE_LEAST, 0, PIECE_LEAST + bytes, MREMAP_MAYMOVE);
+	at = sp_sys(SYS_mremap, last->at + last->bytes - PIECE_LEAST, 0, PIECE_LEAST + bytes,
+		    MREMAP_MAYMOVE);
 	if (at < 0 && at > -4096)
 		return at;
 	(void)sp_sys(SYS_munmap, at, PIECE_LEAST);
@@ -136,7 +142,8 @@ static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 	long at = fd;
 
 	if (fd >= 0) {
-		at = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
+		at = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE, MAP_SHARED, fd,
+			    r->mapped);
 	} else if (fd != -ESTALE) {
 		lengthen_by_name(r, r->mapped + bytes);
 		at = map_behind(r, bytes);
@@ -204,11 +211,12 @@ static void tear(struct sp_region *r, int error)
 		r->truncated = true;
 }
 
-/* The file's bytes get their place on the disk.  NFS 3 has no call for that: nothing is there yet, so that
- * zeros may be written. */
+/* The file's bytes get their place on the disk.  NFS 3 has no call for that: nothing is there yet,
+ * so that zeros may be written. */
 static int allocate(int fd, uint64_t at, uint64_t step)
 {
-	static unsigned char zeros[STEP];	/* (not const: the file of the library need not hold them) */
+	static unsigned char zeros[STEP];	/* (not const: the file of the library need not hold
+						 * them) */
 	long r = sp_sys_whole(SYS_fallocate, fd, 0, at, step);
 
 	for (uint64_t done = 0; (r == -EOPNOTSUPP || r > 0) && done < step; done += (uint64_t)r) {
@@ -232,7 +240,8 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 		if (fd >= 0)
 			error = allocate(fd, at, step);
 		else if (fd != -ESTALE && fd != -EFBIG)
-			error = 0;	/* no way to it: the file system takes what is populated, or refuses it */
+			error = 0;	/* no way to it: the file system takes what is populated, or
+					 * refuses it */
 		sp_close(fd);
 	}
 	if (error == 0)
@@ -243,13 +252,14 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 /* Addresses only. */
 static unsigned char *reserve(uint64_t bytes)
 {
-	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return r < 0 && r > -4096 ? NULL : (unsigned char *)r;
 }
 
-/* The next step of private memory; where the piece is of a file that is torn, in its place; and where a
- * sandbox refuses the usual way. */
+/* The next step of private memory; where the piece is of a file that is torn, in its place; and
+ * where a sandbox refuses the usual way. */
 static bool fill_private(struct sp_piece *p, uint64_t step)
 {
 	long r = 0;
@@ -322,7 +332,8 @@ void sp_region_ahead(struct sp_region *r)
 {
 	uint64_t bytes = next_size(r, 0);
 
-	if (!sp_region_low(r) || r->pieces == SP_PIECES || (r->limit && r->mapped + bytes > r->limit))
+	if (!sp_region_low(r) || r->pieces == SP_PIECES ||
+	    (r->limit && r->mapped + bytes > r->limit))
 		return;
 	r->ahead = addresses(r, bytes);
 }
@@ -394,7 +405,9 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path)
 	r->file_ino = (uint64_t)s.st_ino;
 	strcpy(r->path, path);
 	r->in_memory = sp_sys(SYS_statfs, path, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
-	r->piece[0] = (struct sp_piece){ .at = map_file(r, bytes, &error), .bytes = bytes, .of_file = true };
+	r->piece[0] = (struct sp_piece){ .at = map_file(r, bytes, &error),
+					 .bytes = bytes,
+					 .of_file = true };
 	if (!r->piece[0].at)
 		return error;
 	r->mapped = bytes;

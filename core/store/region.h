@@ -22,13 +22,16 @@
 
 #include "layout.h"
 
-#define SP_PIECES	192u		/* grow by an eighth each: more than any machine has memory */
-#define SP_FREE_SLOTS	128u		/* free blocks remembered of each size without more memory */
+#define SP_PIECES	192u		/* grow by an eighth each: more than any machine has
+					 * memory */
+#define SP_FREE_SLOTS	128u		/* free blocks remembered of each size without more
+					 * memory */
 #define SP_FREE_SIZES	16u
 
 struct sp_piece {
 	uint64_t off, bytes;		/* addresses that it has */
-	uint64_t ready;			/* bytes of them with memory behind, populated; only grows */
+	uint64_t ready;			/* bytes of them with memory behind, populated; only
+					 * grows */
 	uint64_t open;			/* bytes that the kernel lets us write to */
 	bool of_file;
 	unsigned char *at;
@@ -45,7 +48,8 @@ struct sp_region {
 	uint64_t used;			/* bytes handed out, from the start */
 	uint64_t mapped;
 	uint64_t limit;			/* 0: none */
-	bool in_memory;			/* the file is on tmpfs, whose space is taken page by page */
+	bool in_memory;			/* the file is on tmpfs, whose space is taken page by
+					 * page */
 	bool torn;			/* some of it is not in the file */
 	int why;			/* then: -errno */
 	uint64_t file_bytes;		/* the file's length, as we made it */
@@ -68,9 +72,9 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path);
 /* Unmaps; the file, if any, stays. */
 void sp_region_close(struct sp_region *r);
 
-/* A zeroed block of this kind, its head filled in, populated so that using it
- * takes no page fault (nor does making it, that PAPI would count); NULL where there is no memory.  At least 8 and aligned to
- * 64 bytes. */
+/* A zeroed block of this kind, its head filled in, populated so that using it takes no page fault
+ * (nor does making it, that PAPI would count); NULL where there is no memory.  At least 8 and
+ * aligned to 64 bytes. */
 void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off *off);
 
 /* Will addresses be wanted soon?  To get them takes some 30 us: a call that must not be long
@@ -78,7 +82,8 @@ void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off
 bool sp_region_low(const struct sp_region *r);
 void sp_region_ahead(struct sp_region *r);
 
-/* Memory for the next `bytes`, as far as there are addresses, ahead of who needs it and must not be long: some 4 us a page. */
+/* Memory for the next `bytes`, as far as there are addresses, ahead of who needs it and must not be
+ * long: some 4 us a page. */
 void sp_region_prefault(struct sp_region *r, uint64_t bytes);
 
 /* Gives a block back.  The caller has unlinked it; bytes as it was asked for. */

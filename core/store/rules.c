@@ -3,8 +3,8 @@
 
 #include "rules.h"
 
-/* Of functions that get the kinds of the values there are two: where all are counts, which most sets have, loops are sums and
- * little else. */
+/* Of functions that get the kinds of the values there are two: where all are counts, which most
+ * sets have, loops are sums and little else. */
 #define BY_KIND	static inline __attribute__((always_inline))
 
 static int64_t *last_of(const struct sp_fold *f)
@@ -14,12 +14,14 @@ static int64_t *last_of(const struct sp_fold *f)
 
 BY_KIND int64_t plus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 {
-	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
+	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b))
+						   : a + b;
 }
 
 BY_KIND int64_t minus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 {
-	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b)) : a - b;
+	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b))
+						   : a - b;
 }
 
 /* The sensor shows nothing now. */
@@ -52,9 +54,11 @@ static inline struct places places_of(struct sp_fold *f, const struct sp_record 
 	return places_in(f, r, (uint32_t)r->cell);
 }
 
-BY_KIND void add(struct sp_fold *f, const uint8_t *kinds, const struct places *to, uint32_t e, int64_t d, bool proven)
+BY_KIND void add(struct sp_fold *f, const uint8_t *kinds, const struct places *to, uint32_t e,
+		 int64_t d, bool proven)
 {
-	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
+	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e],
+		*exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
 
 	*total = plus(kinds, e, *total, d);
 	if (proven)
@@ -79,14 +83,16 @@ static bool is_below(const struct sp_fold *f, const struct sp_record *r)
 	for (uint32_t e = 0; e < f->k; e++) {
 		enum sp_values is = sp_values_of(f, e);
 
-		if ((is == SP_COUNTS && x[e] < last[e]) || (is == SP_FLOATS && sp_float(x[e]) < sp_float(last[e])))
+		if ((is == SP_COUNTS && x[e] < last[e]) ||
+		    (is == SP_FLOATS && sp_float(x[e]) < sp_float(last[e])))
 			return true;
 	}
 	return false;
 }
 
-/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting starts; of estimates that
- * went down in a call that was missed nobody knows whether PAPI had zeroed them. */
+/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting
+ * starts; of estimates that went down in a call that was missed nobody knows whether PAPI had
+ * zeroed them. */
 static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 {
 	int64_t *last = last_of(f);
@@ -106,7 +112,8 @@ static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 	return !baseline;
 }
 
-BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, const struct places *to)
+BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r,
+			const struct places *to)
 {
 	const uint32_t how = SP_STATE_RUNNING | SP_STATE_MISSED | SP_STATE_BASELINE;
 	int64_t *last = last_of(f);
@@ -138,7 +145,8 @@ static void take_part(struct sp_fold *f, const struct sp_record *r)
 	}
 }
 
-/* Of what is new, or was there before: what is proven is never more than what there is, nor below 0. */
+/* Of what is new, or was there before: what is proven is never more than what there is, nor below
+ * 0. */
 static void take_proof(struct sp_fold *f, const struct sp_record *r)
 {
 	struct places to = places_of(f, r);
@@ -176,11 +184,13 @@ static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32
 /* The last reading was another cell's; from here on it is this one's. */
 static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
 {
-	const struct sp_cell *was = (uint32_t)f->state->cell < f->cells ? f->look(f, f->state->cell) : NULL;
+	const struct sp_cell *was =
+		(uint32_t)f->state->cell < f->cells ? f->look(f, f->state->cell) : NULL;
 	int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
 
 	for (uint32_t e = 0; e < f->k; e++)
-		others[e] = minus(f->kinds, e, plus(f->kinds, e, others[e], entry_of(f, was, e)), entry_of(f, to, e));
+		others[e] = minus(f->kinds, e, plus(f->kinds, e, others[e], entry_of(f, was, e)),
+				  entry_of(f, to, e));
 	f->state->cell = cell;
 }
 
@@ -192,7 +202,8 @@ static void delete_entries(struct sp_fold *f)
 }
 
 /* The cell is the last reading's. */
-static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struct sp_record *r, uint32_t e)
+static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struct sp_record *r,
+			 uint32_t e)
 {
 	int64_t is = entry_of(f, c, e), x = r->value[e];
 
@@ -202,15 +213,18 @@ static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struc
 		return is;
 	if (sp_record_op(r) != SP_OP_ACCUM)
 		return minus(f->kinds, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
-	/* A permanent entry that the reading before this one left, in whichever cell, is added to as a temporary one. */
+	/* A permanent entry that the reading before this one left, in whichever cell, is added to
+	 * as a temporary one. */
 	if (f->state->flags & SP_STATE_PERMANENT)
 		is = plus(f->kinds, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
 	return plus(f->kinds, e, is, x);
 }
 
-BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, struct sp_cell *c)
+BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r,
+			  struct sp_cell *c)
 {
-	int64_t *to = r->what & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT) : sp_cell_row(c, f->k, SP_ENTRY);
+	int64_t *to = r->what & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT)
+						    : sp_cell_row(c, f->k, SP_ENTRY);
 	const int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
 	bool reads = sp_record_op(r) != SP_OP_ACCUM;
 
@@ -235,13 +249,15 @@ int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e)
 	struct sp_state *s = f->state;
 	int64_t others = sp_state_row(s, f->k, SP_OTHERS)[e], x = r->value[e];
 
-	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS || is_nan(f->kinds, e, x))
+	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS ||
+	    is_nan(f->kinds, e, x))
 		return new_entry(f, to, r, e);
 	if (s->flags & SP_STATE_DELETE)
 		return x;
 	was = (uint32_t)s->cell < f->cells && s->cell != r->cell ? f->look(f, s->cell) : NULL;
 	if (s->cell != r->cell)
-		others = minus(f->kinds, e, plus(f->kinds, e, others, entry_of(f, was, e)), entry_of(f, to, e));
+		others = minus(f->kinds, e, plus(f->kinds, e, others, entry_of(f, was, e)),
+			       entry_of(f, to, e));
 	return minus(f->kinds, e, x, others);
 }
 
@@ -264,7 +280,8 @@ BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struc
 	}
 }
 
-static __attribute__((noinline)) void take_uncommon_values(struct sp_fold *f, const struct sp_record *r)
+static __attribute__((noinline)) void take_uncommon_values(struct sp_fold *f,
+							   const struct sp_record *r)
 {
 	take_values_by(f, f->kinds, r);
 }

@@ -15,7 +15,8 @@ struct sp_store_reader {
 	const struct sp_region *region;	/* or, if NULL: */
 	const unsigned char *base;
 	uint64_t bytes;
-	const unsigned char *part;	/* of a merged store, of which base is only the beginning: */
+	const unsigned char *part;	/* of a merged store, of which base is only the
+					 * beginning: */
 	sp_off part_at;			/* one of its processes, and where it stands in the file */
 	uint64_t part_bytes;
 };
@@ -25,12 +26,15 @@ struct sp_store_reader {
 const void *sp_store_reader_at(const struct sp_store_reader *reader, sp_off off, uint64_t len);
 
 /* The block of this kind at off, whole, or NULL; at least `least` bytes. */
-const void *sp_store_reader_block(const struct sp_store_reader *reader, sp_off off, uint32_t kind, uint64_t least);
+const void *sp_store_reader_block(const struct sp_store_reader *reader, sp_off off, uint32_t kind,
+				  uint64_t least);
 
-/* Cell i of the `cells` of the relation at off, whose block has room for all of l, and *at: where it is in the store.  NULL:
- * nothing was booked near it yet. */
-const struct sp_cell *sp_store_reader_cell(const struct sp_store_reader *reader, const struct sp_relation *r, sp_off off,
-				    const struct sp_layout *l, uint32_t cells, uint32_t i, sp_off *at);
+/* Cell i of the `cells` of the relation at off, whose block has room for all of l, and *at: where
+ * it is in the store.  NULL: nothing was booked near it yet. */
+const struct sp_cell *sp_store_reader_cell(const struct sp_store_reader *reader,
+					   const struct sp_relation *r, sp_off off,
+					   const struct sp_layout *l, uint32_t cells, uint32_t i,
+					   sp_off *at);
 
 /* The text of the string at off; "" for 0 and for anything that is not one.
  * It ends with NUL and holds no other. */

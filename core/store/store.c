@@ -73,11 +73,13 @@ static void make_ready(struct sp_store *s)
 	sp_off off;
 
 	for (uint32_t i = 0; i < SP_READY; i++)
-		if (!load_relaxed(&s->ready[i]) && sp_store_make(s, SP_BLOCK_FREE, SP_READY_BYTES, &off))
+		if (!load_relaxed(&s->ready[i]) &&
+		    sp_store_make(s, SP_BLOCK_FREE, SP_READY_BYTES, &off))
 			store_release(&s->ready[i], off);
 }
 
-void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left)
+void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off,
+			  uint32_t *left)
 {
 	struct sp_block *b = NULL;
 	uint32_t there = 0;
@@ -105,7 +107,8 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 	uint32_t left = 0;
 	void *b = bytes <= SP_READY_BYTES ? sp_store_take_ready(s, kind, 0, off, &left) : NULL;
 
-	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2); tries++) {
+	for (unsigned tries = 0; tries < (b ? 1 : TRIES_NOW) && (!b || left < SP_READY / 2);
+	     tries++) {
 		if (!sp_lock_try(&s->lock, &lock_state, 0))
 			continue;
 		b = b ? b : sp_store_make(s, kind, bytes, off);
@@ -118,7 +121,9 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 
 struct sp_store *sp_store_of(const struct sp_store_reader *reader)
 {
-	return reader->region ? (struct sp_store *)((char *)reader->region - offsetof(struct sp_store, region)) : NULL;
+	return reader->region ? (struct sp_store *)((char *)reader->region -
+						    offsetof(struct sp_store, region))
+			      : NULL;
 }
 
 void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first)
@@ -182,10 +187,12 @@ void sp_store_note(struct sp_store *s, const char *text)
 	if (!s->header || s->notes_made >= SP_NOTES_MAX)
 		return;
 	for (off = s->header->lists.notes; off && left--; off = note->next) {
-		note = (struct sp_note *)sp_store_reader_block(&s->reader, off, SP_BLOCK_NOTE, sizeof(*note));
+		note = (struct sp_note *)sp_store_reader_block(&s->reader, off, SP_BLOCK_NOTE,
+							       sizeof(*note));
 		if (!note)
 			break;
-		if (n < note->b.bytes - sizeof(*note) && memcmp(note->text, text, n) == 0 && !note->text[n])
+		if (n < note->b.bytes - sizeof(*note) && memcmp(note->text, text, n) == 0 &&
+		    !note->text[n])
 			return;
 	}
 	note = sp_store_make(s, SP_BLOCK_NOTE, sizeof(*note) + n + 1, &off);
@@ -204,7 +211,9 @@ void sp_store_cpus(struct sp_store *s, uint32_t n_cpus)
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
 		      const char *source, const char *xml, uint64_t xml_bytes)
 {
-	const struct sp_tree tree = { .component = c, .n = n, .n_cpus = n_cpus, .xml = xml, .xml_bytes = xml_bytes };
+	const struct sp_tree tree = {
+		.component = c, .n = n, .n_cpus = n_cpus, .xml = xml, .xml_bytes = xml_bytes
+	};
 	struct sp_topology *t;
 	sp_off off, from = sp_store_text(s, source);
 
@@ -251,7 +260,8 @@ static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 	struct sp_event *v;
 
 	for (sp_off off = s->header->lists.events; off && left--; off = v->next) {
-		v = (struct sp_event *)sp_store_reader_block(&s->reader, off, SP_BLOCK_EVENT, sizeof(*v));
+		v = (struct sp_event *)sp_store_reader_block(&s->reader, off, SP_BLOCK_EVENT,
+							     sizeof(*v));
 		if (!v || v->id == id)
 			return v;
 	}
@@ -267,7 +277,8 @@ long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
 	v = from ? sp_store_make(s, SP_BLOCK_EVENT, sizeof(*v), &off) : NULL;
 	if (!v)
 		return -ENOMEM;
-	memcpy((char *)v + sizeof(v->b), (const char *)from + sizeof(v->b), sizeof(*v) - sizeof(v->b));
+	memcpy((char *)v + sizeof(v->b), (const char *)from + sizeof(v->b),
+	       sizeof(*v) - sizeof(v->b));
 	v->id = s->header->lists.n_events;
 	v->name = sp_store_text(s, name);
 	sp_store_push(s, &s->header->lists.events, &s->header->kept.events, &v->next, off);
@@ -344,7 +355,8 @@ struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off)
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_thread *t;
 
-	for (*off = s->header->lists.threads; left-- && (t = sp_store_thread_at(s, *off)) != NULL; *off = t->next)
+	for (*off = s->header->lists.threads; left-- && (t = sp_store_thread_at(s, *off)) != NULL;
+	     *off = t->next)
 		if (t->tid == tid)
 			return t;
 	return sp_store_thread(s, tid, watched_name(s, tid), off);
@@ -357,14 +369,17 @@ uint64_t sp_store_most_blocks(const struct sp_store *s)
 
 struct sp_thread *sp_store_thread_at(struct sp_store *s, sp_off off)
 {
-	return (struct sp_thread *)sp_store_reader_block(&s->reader, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
+	return (struct sp_thread *)sp_store_reader_block(&s->reader, off, SP_BLOCK_THREAD,
+							 sizeof(struct sp_thread));
 }
 
 struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off)
 {
-	const struct sp_relation *r = sp_store_reader_block(&s->reader, off, SP_BLOCK_RELATION, sizeof(*r));
+	const struct sp_relation *r =
+		sp_store_reader_block(&s->reader, off, SP_BLOCK_RELATION, sizeof(*r));
 
-	return r && sp_relation_layout(r->k, r->cells).bytes <= r->b.bytes ? (struct sp_relation *)r : NULL;
+	return r && sp_relation_layout(r->k, r->cells).bytes <= r->b.bytes ? (struct sp_relation *)r
+									   : NULL;
 }
 
 static uint32_t *events_of(struct sp_relation *r)
@@ -374,13 +389,15 @@ static uint32_t *events_of(struct sp_relation *r)
 
 static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
-	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
-	       r->scope == (uint32_t)key->scope && r->domain == key->domain &&
+	return r->k == key->k && r->target == (uint32_t)key->target &&
+	       r->target_id == key->target_id && r->scope == (uint32_t)key->scope &&
+	       r->domain == key->domain &&
 	       !((load_relaxed(&r->flags) ^ key->flags) & SP_RELATION_KEY_FLAGS) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
-static bool fits(const struct sp_store *s, const struct sp_relation *r, const struct sp_relation_key *key)
+static bool fits(const struct sp_store *s, const struct sp_relation *r,
+		 const struct sp_relation_key *key)
 {
 	return same(r, key) && r->cells == s->cells;
 }
@@ -391,7 +408,8 @@ struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_t
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_relation *r;
 
-	for (*off = t->relations; left-- && (r = sp_store_relation_at(s, *off)) != NULL; *off = r->next)
+	for (*off = t->relations; left-- && (r = sp_store_relation_at(s, *off)) != NULL;
+	     *off = r->next)
 		if (fits(s, r, key))
 			return r;
 	return NULL;
@@ -414,13 +432,15 @@ static sp_off new_gauges(struct sp_store *s, const struct sp_relation_key *key)
 
 struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes)
 {
-	const struct sp_gauges *g = sp_store_reader_block(&s->reader, off, SP_BLOCK_GAUGES, sizeof(*g));
+	const struct sp_gauges *g =
+		sp_store_reader_block(&s->reader, off, SP_BLOCK_GAUGES, sizeof(*g));
 
 	*bytes = g ? sp_gauges_bytes(g->n, g->cells) : 0;
 	return g && g->n && g->cells && *bytes <= g->b.bytes ? (struct sp_gauges *)g : NULL;
 }
 
-struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells)
+struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n,
+				 uint32_t *cells)
 {
 	uint64_t bytes;
 	struct sp_gauges *g = sp_store_gauges_at(s, r->gauges, &bytes);
@@ -440,13 +460,15 @@ static void identify(struct sp_relation *r, const struct sp_relation_key *key)
 	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
 }
 
-struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-					 sp_off *off)
+struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread,
+					  const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_layout l = sp_relation_layout(key->k, s->cells);
 	struct sp_thread *t = sp_store_thread_at(s, thread);
 	sp_off gauges = key->n_gauges ? new_gauges(s, key) : 0;
-	struct sp_relation *r = t && !gauges == !key->n_gauges ? sp_store_make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
+	struct sp_relation *r = t && !gauges == !key->n_gauges
+					? sp_store_make(s, SP_BLOCK_RELATION, l.bytes, off)
+					: NULL;
 	struct sp_state *state;
 	struct sp_cell *none;
 
@@ -483,9 +505,11 @@ static uint64_t digest(uint64_t of, uint64_t more)
 
 static uint64_t digest_key(const struct sp_relation_key *key)
 {
-	uint64_t d = digest((uint64_t)key->domain << 32 | key->k, (uint64_t)key->scope << 32 | (uint32_t)key->target);
+	uint64_t d = digest((uint64_t)key->domain << 32 | key->k,
+			    (uint64_t)key->scope << 32 | (uint32_t)key->target);
 
-	d = digest(d, (uint64_t)(key->flags & SP_RELATION_KEY_FLAGS) << 32 | (uint32_t)key->target_id);
+	d = digest(d,
+		   (uint64_t)(key->flags & SP_RELATION_KEY_FLAGS) << 32 | (uint32_t)key->target_id);
 	for (uint32_t i = 0; i < key->k; i++)
 		d = digest(d, key->event[i]);
 	return d;
@@ -503,7 +527,8 @@ void sp_store_released(struct sp_store *s, sp_off relation)
 /* One that no set is bound to: the last that was let go, or by the list, without what was
  * looked at before (1000 sets of one thread took 30 us each to start, 3000 took 58).  A block
  * that was remembered may be another by now; then a relation is made that need not be. */
-static struct sp_relation *find_free(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
+static struct sp_relation *find_free(struct sp_store *s, sp_off thread,
+				     const struct sp_relation_key *key,
 				     bool (*is_bound)(sp_off, void *), void *arg, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s), digested = digest_key(key);
@@ -511,7 +536,8 @@ static struct sp_relation *find_free(struct sp_store *s, sp_off thread, const st
 	uint32_t releases = load_acquire(&s->releases);
 	bool is_match = m->thread == thread && m->key == digested && m->releases == releases;
 	struct sp_relation *r, *found = NULL;
-	sp_off head = sp_store_thread_at(s, thread)->relations, at = load_relaxed(&s->released[thread / 64 % SP_RELATION_LOOKUPS]);
+	sp_off head = sp_store_thread_at(s, thread)->relations,
+	       at = load_relaxed(&s->released[thread / 64 % SP_RELATION_LOOKUPS]);
 
 	r = at ? sp_store_relation_at(s, at) : NULL;
 	*off = at;
@@ -529,19 +555,25 @@ static struct sp_relation *find_free(struct sp_store *s, sp_off thread, const st
 		}
 	}
 	*off = at;
-	*m = (struct sp_relation_lookup){ .thread = thread, .head = head, .upto = found ? at : 0, .key = digested,
-				 .releases = releases };
+	*m = (struct sp_relation_lookup){ .thread = thread,
+					  .head = head,
+					  .upto = found ? at : 0,
+					  .key = digested,
+					  .releases = releases };
 	return found;
 }
 
-struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-				      bool (*is_bound)(sp_off relation, void *arg), void *arg, sp_off *off)
+struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
+				      const struct sp_relation_key *key,
+				      bool (*is_bound)(sp_off relation, void *arg), void *arg,
+				      sp_off *off)
 {
 	struct sp_thread *t = sp_store_thread_at(s, thread);
 	struct sp_relation *r = NULL;
 
 	if (t)
-		r = is_bound ? find_free(s, thread, key, is_bound, arg, off) : sp_store_relation_like(s, t, key, off);
+		r = is_bound ? find_free(s, thread, key, is_bound, arg, off)
+			     : sp_store_relation_like(s, t, key, off);
 	if (!r)
 		r = sp_store_new_relation(s, thread, key, off);
 	if (r) {
@@ -551,22 +583,25 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 	return r;
 }
 
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread, const struct sp_relation_key *key)
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread,
+			       const struct sp_relation_key *key)
 {
 	struct sp_relation *r = sp_store_relation_at(s, relation);
 	struct sp_thread *t = r ? sp_store_thread_at(s, r->thread) : NULL;
 	uint32_t flags;
 	sp_off like;
 
-	if (!t || r->thread != thread || r->starts || r->k != key->k || r->gauges || key->n_gauges || r->cells != s->cells ||
-	    sp_store_relation_like(s, t, key, &like))
+	if (!t || r->thread != thread || r->starts || r->k != key->k || r->gauges ||
+	    key->n_gauges || r->cells != s->cells || sp_store_relation_like(s, t, key, &like))
 		return false;
 	identify(r, key);
 	flags = load_relaxed(&r->flags);
-	while (!sp_cas(&r->flags, &flags, (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) | key->flags |
-					  SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
+	while (!sp_cas(&r->flags, &flags,
+		       (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) |
+			       key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
 		;
-	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);	/* who sought one has not seen this one */
+	/* who sought one has not seen this one */
+	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -603,7 +638,10 @@ void sp_times_unwatched(struct sp_times *t, uint32_t cpu)
 /* The best that any window got, and why the last one that left something open was not better. */
 void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
-	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0, [SP_BY_READING] = 1, [SP_BY_RESIDENCY] = 2, [SP_BY_APPROXIMATE] = 3,
+	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0,
+					 [SP_BY_READING] = 1,
+					 [SP_BY_RESIDENCY] = 2,
+					 [SP_BY_APPROXIMATE] = 3,
 					 [SP_BY_EXACT] = 4 };
 	uint32_t was = load_relaxed(&r->flags), is, best;
 
@@ -616,7 +654,8 @@ void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how,
 
 void sp_relation_copy_attribution(struct sp_relation *r, const struct sp_relation *other)
 {
-	sp_relation_set_attribution(r, (enum sp_attribution)how_of(other->flags), (enum sp_why)why_of(other->flags));
+	sp_relation_set_attribution(r, (enum sp_attribution)how_of(other->flags),
+				    (enum sp_why)why_of(other->flags));
 }
 
 /* ---- call sites ----------------------------------------- */
@@ -624,7 +663,9 @@ void sp_relation_copy_attribution(struct sp_relation *r, const struct sp_relatio
 struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames)
 {
 	sp_off off;
-	struct sp_sites *b = sp_store_make(s, SP_BLOCK_SITES, sizeof(*b) + SP_SITES_EACH * sp_site_bytes(frames), &off);
+	struct sp_sites *b =
+		sp_store_make(s, SP_BLOCK_SITES, sizeof(*b) + SP_SITES_EACH * sp_site_bytes(frames),
+			      &off);
 
 	if (!b)
 		return NULL;

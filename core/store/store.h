@@ -86,16 +86,18 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e);
 /* The same in another mode, of another name; and another name for one that is there. */
 long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name);
 void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name);
-const char *sp_store_event_named(const struct sp_store *s, uint32_t id);	/* "": it is not there */
-void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);	/* known once it was opened */
+/* "": it is not there */
+const char *sp_store_event_named(const struct sp_store *s, uint32_t id);
+/* known once it was opened */
+void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);
 
 /* What kinds of values the relation's events have, [k] enum sp_values; false: all are counts. */
 bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8_t *kinds);
 
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);
 
-/* The newest thread with this tid; else a new one, with the name that is known of a thread that a set was attached to.
- * NULL: no memory. */
+/* The newest thread with this tid; else a new one, with the name that is known of a thread that a
+ * set was attached to. NULL: no memory. */
 struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off);
 
 struct sp_relation_key {
@@ -105,31 +107,38 @@ struct sp_relation_key {
 	enum sp_target target;
 	int target_id;
 	enum sp_scope scope;
-	uint32_t domain;		/* PAPI_DOM_*: user, kernel ... of one event are other counts */
+	uint32_t domain;		/* PAPI_DOM_*: user, kernel ... of one event are other
+					 * counts */
 	uint32_t flags;
-	/* These follow from `event`: its gauges; and what kinds of values it has, [k] enum sp_values, NULL: all are counts. */
+	/* These follow from `event`: its gauges; and what kinds of values it has, [k] enum
+	 * sp_values, NULL: all are counts. */
 	uint32_t n_gauges;
 	const struct sp_gauge_kind *gauge;
 	const uint8_t *kinds;
 };
 
-/* A relation that no run was booked in becomes that of another key, with as many events.  False: it cannot, or it is another
- * thread's, or there is one of that key.  Under the store's lock, by the thread that started it. */
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread, const struct sp_relation_key *key);
+/* A relation that no run was booked in becomes that of another key, with as many events.  False: it
+ * cannot, or it is another thread's, or there is one of that key.  Under the store's lock, by the
+ * thread that started it. */
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread,
+			       const struct sp_relation_key *key);
 
 /* A relation of this thread with the same events, target and scope that no live
  * set is bound to (`is_bound` says which are), else a new one. */
-struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-				      bool (*is_bound)(sp_off relation, void *arg), void *arg, sp_off *off);
+struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
+				      const struct sp_relation_key *key,
+				      bool (*is_bound)(sp_off relation, void *arg), void *arg,
+				      sp_off *off);
 
 /* `is_bound` is false from now on of a relation of which it was true.  Without the lock. */
 void sp_store_released(struct sp_store *s, sp_off relation);
 
-/* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
- * the first reason for that. */
+/* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that
+ * it was told, with the first reason for that. */
 void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
 
-/* Notes that counts were attributed to this CPU, plus 1, because another one was not watched; 0: none were. */
+/* Notes that counts were attributed to this CPU, plus 1, because another one was not watched; 0:
+ * none were. */
 void sp_times_unwatched(struct sp_times *t, uint32_t cpu);
 void sp_relation_copy_attribution(struct sp_relation *r, const struct sp_relation *other);
 
@@ -140,12 +149,13 @@ struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
  * for so many bytes. */
 struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_string **path);
 
-/* Who a set was attached to, with name and args still to be filled in; the newest of its tid, if that is the
- * same thread.  NULL: no memory. */
+/* Who a set was attached to, with name and args still to be filled in; the newest of its tid, if
+ * that is the same thread.  NULL: no memory. */
 struct sp_watched *sp_store_watched(struct sp_store *s, int tid, uint64_t start_ticks);
 
 /* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
-struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);
+struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n,
+				 uint32_t *cells);
 
 /* Where the calls of r's overflow handlers are counted; block NULL: no memory. */
 struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relation *r);
@@ -154,12 +164,13 @@ struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relat
 
 void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
 
-/* The same without the lock, between a start and its stop: a block that is ready (up to SP_READY_BYTES), else one that is made if
- * nobody holds the lock.  NULL: neither. */
+/* The same without the lock, between a start and its stop: a block that is ready (up to
+ * SP_READY_BYTES), else one that is made if nobody holds the lock.  NULL: neither. */
 void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
 
 /* Without making one, if more than `least` are ready; *left: how many are left. */
-void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off, uint32_t *left);
+void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_off *off,
+			  uint32_t *left);
 
 /* The store of its own image; NULL: the image is another's. */
 struct sp_store *sp_store_of(const struct sp_store_reader *reader);
@@ -181,13 +192,14 @@ struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off);
 struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes);
 
 /* Relations that differ in one of these are told from each other. */
-#define SP_RELATION_KEY_FLAGS	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
+#define SP_RELATION_KEY_FLAGS \
+	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
 
 /* One of t's with this key, bound or not; and a new one. */
 struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,
 					   const struct sp_relation_key *key, sp_off *off);
-struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
-					  sp_off *off);
+struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread,
+					  const struct sp_relation_key *key, sp_off *off);
 
 /* Of a relation of this store, whose block has room for them. */
 struct sp_times *sp_relation_times(const struct sp_relation *r);

@@ -1,7 +1,8 @@
 /* api.h: what the files of sspapi.h's functions share.
  *
- * A relation is preload/handles/relations.h's: locked while it is asked.  Its permanent readings, which do not change and may
- * be many, are copied and printed without its lock.  stdio is used by the print functions alone.
+ * A relation is preload/handles/relations.h's: locked while it is asked.  Its permanent readings,
+ * which do not change and may be many, are copied and printed without its lock.  stdio is used by
+ * the print functions alone.
  */
 #ifndef SP_API_H
 #define SP_API_H
@@ -11,8 +12,8 @@
 
 #define SP_API __attribute__((visibility("default")))
 
-/* From rel being locked until sp_api_done, which wants it unlocked: its permanent readings stay where they
- * are, whoever frees it.  A reader that a jump took away leaves them there for good. */
+/* From rel being locked until sp_api_done, which wants it unlocked: its permanent readings stay
+ * where they are, whoever frees it.  A reader that a jump took away leaves them there for good. */
 void sp_api_reads(const struct sspapi_relation *rel);
 void sp_api_done(const struct sspapi_relation *rel);
 

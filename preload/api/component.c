@@ -112,7 +112,9 @@ static bool is_cpu(const struct sspapi_component *c, int *cpu)
 SP_API sspapi_relation *sspapi_cpu_get_relation(const sspapi_component *cpu, int event_set)
 {
 	sspapi_relation *rel = NULL;
-	struct search s = { .event_set = event_set, .found = add_relation, .once = true, .rels = &rel, .room = 1 };
+	struct search s = {
+		.event_set = event_set, .found = add_relation, .once = true, .rels = &rel, .room = 1
+	};
 	int number;
 
 	if (!is_cpu(cpu, &number))
@@ -122,7 +124,8 @@ SP_API sspapi_relation *sspapi_cpu_get_relation(const sspapi_component *cpu, int
 	return rel;
 }
 
-SP_API long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set, uint64_t timestamp)
+SP_API long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set,
+				       uint64_t timestamp)
 {
 	sspapi_relation *rel = sspapi_cpu_get_relation(cpu, event_set);
 	int number;
@@ -150,7 +153,11 @@ SP_API int sspapi_cpu_find_relations(const sspapi_component *cpu, sspapi_relatio
 SP_API int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, int *n)
 {
 	uint64_t seen[SETS_MOST / 64] = { 0 };
-	struct search s = { .event_set = PAPI_NULL, .found = add_set, .once = true, .sets = sets, .seen = seen,
+	struct search s = { .event_set = PAPI_NULL,
+			    .found = add_set,
+			    .once = true,
+			    .sets = sets,
+			    .seen = seen,
 			    .room = n ? *n : 0 };
 	int number;
 
@@ -162,7 +169,8 @@ SP_API int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, in
 
 /* ---- on any component ------------------------------------------------------------ */
 
-SP_API void sspapi_subtree_print_metrics(const sspapi_component *component, int event_set, FILE *out)
+SP_API void sspapi_subtree_print_metrics(const sspapi_component *component, int event_set,
+					 FILE *out)
 {
 	struct search s = { .event_set = event_set, .found = print_relation, .out = out };
 
@@ -172,9 +180,14 @@ SP_API void sspapi_subtree_print_metrics(const sspapi_component *component, int 
 		errno = EINVAL;
 }
 
-SP_API int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_relation **rels, int *n)
+SP_API int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_relation **rels,
+					 int *n)
 {
-	struct search s = { .event_set = PAPI_NULL, .found = add_relation, .once = true, .rels = rels, .room = n ? *n : 0 };
+	struct search s = { .event_set = PAPI_NULL,
+			    .found = add_relation,
+			    .once = true,
+			    .rels = rels,
+			    .room = n ? *n : 0 };
 
 	if (!n || *n < 0 || (!rels && *n) || !search(&s, component))
 		return PAPI_EINVAL;

@@ -20,8 +20,8 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 
 	real = sp_enter(caller, &observed);
 	*rc = PAPI_ENOINIT;
-	if (!observed || !real->PAPI_is_initialized || !real->PAPI_state || !real->PAPI_num_events ||
-	    !real->PAPI_is_initialized())
+	if (!observed || !real->PAPI_is_initialized || !real->PAPI_state ||
+	    !real->PAPI_num_events || !real->PAPI_is_initialized())
 		return NULL;
 	*rc = PAPI_ENOMEM;
 	return sp_thread_state_ready() ? real : NULL;
@@ -50,7 +50,8 @@ static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
 	int codes[512], n = SP_COUNT(codes);
 	uint64_t sum = 14695981039346656037u ^ (uint64_t)(state & PAPI_MULTIPLEXING);
 
-	if (!real->PAPI_list_events || real->PAPI_list_events(es, codes, &n) != PAPI_OK || n < 0 || n > (int)SP_COUNT(codes))
+	if (!real->PAPI_list_events || real->PAPI_list_events(es, codes, &n) != PAPI_OK || n < 0 ||
+	    n > (int)SP_COUNT(codes))
 		return 0;
 	for (int i = 0; i < n; i++)
 		sum = (sum ^ (uint32_t)codes[i]) * 1099511628211u;
@@ -64,7 +65,8 @@ static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 	uint64_t papi_value = read_papi_value(real, es, state);
 	struct sp_set *s = sp_set_of(es);
 
-	if (!s || !load_relaxed(&s->alive) || s->generation != sp_process.generation || !papi_value || s->held_value != papi_value)
+	if (!s || !load_relaxed(&s->alive) || s->generation != sp_process.generation ||
+	    !papi_value || s->held_value != papi_value)
 		s = sp_set_new(es);
 	if (!s)
 		return NULL;
@@ -74,7 +76,8 @@ static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 }
 
 /* The set may be started, and is bound to a part of rel. */
-static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, const struct sp_stack *at, struct sp_set **set)
+static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es,
+		   const struct sp_stack *at, struct sp_set **set)
 {
 	int state = 0, rc = real->PAPI_state(es, &state);
 	struct sp_set *s;
@@ -102,7 +105,8 @@ static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
 	return p;
 }
 
-static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, const struct sp_stack *at)
+static int start(const struct sp_real *real, struct sspapi_relation *rel, int es,
+		 const struct sp_stack *at)
 {
 	struct sp_set *s = NULL, *called = NULL;
 	struct sp_binding *part;
@@ -124,7 +128,8 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	if (rc == PAPI_OK) {
 		sp_after_start(called, rc, es, open, at);
 		s->wanted = NULL;
-		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;	/* bound anew inside its start: to another one */
+		/* bound anew inside its start: to another one */
+		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 	} else {
@@ -180,7 +185,8 @@ struct call {
 	struct sp_stack at;		/* the program's call */
 };
 
-/* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be others. */
+/* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be
+ * others. */
 static bool is_part_bound(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;
@@ -190,8 +196,9 @@ static bool is_part_bound(const struct call *c, const struct sp_set *s)
 		return false;
 	if (s->is_bound && !s->changed && !s->unseen && s->relation == p->off)
 		return true;
-	return c->real->PAPI_list_events && c->real->PAPI_list_events(c->es, codes, &n) == PAPI_OK &&
-	       n == (int)p->key.k && memcmp(codes, p->codes, sizeof(codes)) == 0;
+	return c->real->PAPI_list_events &&
+	       c->real->PAPI_list_events(c->es, codes, &n) == PAPI_OK && n == (int)p->key.k &&
+	       memcmp(codes, p->codes, sizeof(codes)) == 0;
 }
 
 /* Is the set that the part was started with still there?  PAPI would write the values of
@@ -203,7 +210,8 @@ static bool is_there(const struct call *c)
 	return s && s->alive && s->alive == c->part->serial && is_part_bound(c, s);
 }
 
-/* The part that this set was started on last; of several a set that was made anew may have had the same number. */
+/* The part that this set was started on last; of several a set that was made anew may have had the
+ * same number. */
 static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
 {
 	const struct sp_set *s = sp_set_of(es);
@@ -214,7 +222,8 @@ static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
 	return p;
 }
 
-static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *at, struct sp_lock_state *lock_state)
+static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *at,
+		  struct sp_lock_state *lock_state)
 {
 	c->at = *at;
 	c->real = enter(at->to, &c->rc);
@@ -237,7 +246,8 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 		return false;
 	}
 	c->set = sp_set_of(c->es);
-	if (!c->set->is_bound || c->set->relation != c->part->off || c->set->generation != sp_process.generation)
+	if (!c->set->is_bound || c->set->relation != c->part->off ||
+	    c->set->generation != sp_process.generation)
 		c->set = NULL;
 	return true;
 }
@@ -268,7 +278,9 @@ static int book_for_api(struct call *c, enum sp_op op, const long long *values, 
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
 	sp_records_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE, false);
-	sp_records_book(&p->writer, &(struct sp_booking){ .op = op, .cpu = cpu, .x = values, .who = sp_thread_state.id });
+	sp_records_book(&p->writer,
+			&(struct sp_booking){
+				.op = op, .cpu = cpu, .x = values, .who = sp_thread_state.id });
 	return cpu;
 }
 
@@ -301,7 +313,8 @@ static void returned(struct call *c)
 		sp_call_failed(c->called);
 }
 
-static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at, uint64_t *timestamp)
+static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at,
+		   uint64_t *timestamp)
 {
 	struct sp_lock_state lock_state;
 	uint32_t open;
@@ -329,19 +342,25 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 	return c->rc;
 }
 
-SP_API int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+SP_API int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent,
+		       uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_READ, &SP_CALLED_FROM, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_READ,
+		       &SP_CALLED_FROM, timestamp);
 }
 
-SP_API int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+SP_API int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent,
+			uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_ACCUM, &SP_CALLED_FROM, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_ACCUM,
+		       &SP_CALLED_FROM, timestamp);
 }
 
-SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent,
+		       uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP, &SP_CALLED_FROM, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP,
+		       &SP_CALLED_FROM, timestamp);
 }
 
 static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at)
@@ -371,10 +390,14 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 /* ---- a set by itself -------------------------------------------------------- */
 
 #define BY_SET(name, op) \
-	SP_API int name(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp) \
+	SP_API int name(sspapi_relation *rel, int event_set, sspapi_component *root, \
+			bool permanent, uint64_t *timestamp) \
 	{ \
-		return reading(&(struct call){ .by_set = true, .es = event_set, .root = root, .permanent = permanent }, rel, op, &SP_CALLED_FROM, \
-			       timestamp); \
+		return reading(&(struct call){ .by_set = true, \
+					       .es = event_set, \
+					       .root = root, \
+					       .permanent = permanent }, \
+			       rel, op, &SP_CALLED_FROM, timestamp); \
 	}
 BY_SET(sspapi_read_set, SP_OP_READ)
 BY_SET(sspapi_accum_set, SP_OP_ACCUM)

@@ -1,4 +1,5 @@
-/* query.c: sspapi.h's functions that ask a relation: its entries, as sys-sage has them, its totals, its permanent readings. */
+/* query.c: sspapi.h's functions that ask a relation: its entries, as sys-sage has them, its totals,
+ * its permanent readings. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -38,9 +39,11 @@ static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 }
 
 /* A gauge is not summed over CPUs: of all of them it is what was seen last. */
-static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_row *row, const struct sp_at_cpu *at, int cpu)
+static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_row *row,
+			    const struct sp_at_cpu *at, int cpu)
 {
-	return cpu >= 0 || !sp_event_is_gauge(&p->model, p->key.event[e]) || at->cpu == row->latest_cpu;
+	return cpu >= 0 || !sp_event_is_gauge(&p->model, p->key.event[e]) ||
+	       at->cpu == row->latest_cpu;
 }
 
 static void find_entry_in_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
@@ -59,7 +62,8 @@ static void find_entry_in_cells(struct sp_binding *p, int e, struct question *q,
 		latest = latest || (at.is_latest && at.entry_ns == ns);
 		add(p, e, &q->total, at.total[e]);
 		add(p, e, &q->exact, at.exact[e]);
-		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_wanted_entry(p, e, &row, &at, q->cpu))
+		if ((at.has_entry || at.is_latest) && at.entry_ns == ns &&
+		    is_wanted_entry(p, e, &row, &at, q->cpu))
 			add(p, e, &q->entry, at.entry[e]);
 	}
 	if (!ns || latest)
@@ -79,7 +83,8 @@ static uint64_t latest(struct sspapi_relation *rel)
 }
 
 /* 0 for what is not there; errno EINVAL for what cannot be. */
-static struct question find_entry_at(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
+static struct question find_entry_at(const sspapi_relation *rel, int event, int cpu,
+				     uint64_t timestamp)
 {
 	struct question q = { .cpu = cpu, .known = cpu < 0 };
 	struct sp_lock_state lock_state;
@@ -104,7 +109,8 @@ static struct question find_entry_at(const sspapi_relation *rel, int event, int 
 	return q;
 }
 
-SP_API long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
+SP_API long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu,
+				   uint64_t timestamp)
 {
 	return find_entry_at(rel, event, cpu, timestamp).entry;
 }
@@ -143,7 +149,8 @@ SP_API int sspapi_latest_cpu(const sspapi_relation *rel)
 		errno = EINVAL;
 		return -1;
 	}
-	cpu = rel->own || !rel->parts || !sp_api_row(rel->parts, &row) ? rel->latest_cpu : row.latest_cpu;
+	cpu = rel->own || !rel->parts || !sp_api_row(rel->parts, &row) ? rel->latest_cpu
+								       : row.latest_cpu;
 	sp_api_give(rel, &lock_state);
 	return cpu;
 }
@@ -233,7 +240,8 @@ SP_API int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n)
 			bool before = !at.has_entry && !at.has_kept;
 
 			for (struct sp_binding *o = rel->parts; o != p; o = o->next)
-				before = before || (sp_api_row(o, &other) && part_has_cpu(o, at.cpu, &other));
+				before = before ||
+					 (sp_api_row(o, &other) && part_has_cpu(o, at.cpu, &other));
 			if (!before)
 				append(cpus, *n, &found, at.cpu);
 		}
@@ -284,8 +292,10 @@ static struct copy *room_for(uint64_t n)
 	return c;
 }
 
-/* Permanent ones as they came, then the temporary ones; what came since there was room for it, next time. */
-static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c, uint64_t room)
+/* Permanent ones as they came, then the temporary ones; what came since there was room for it, next
+ * time. */
+static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c,
+		      uint64_t room)
 {
 	struct sp_kept at = { 0 };
 	struct sp_at_cpu cell;
@@ -295,10 +305,12 @@ static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, st
 			c->at[c->n++] = (struct sspapi_metric){ at.ns, at.value[e], true };
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &cell); i++)
 		if ((cpu < 0 || cell.cpu == cpu) && cell.has_entry && c->n < room)
-			c->at[c->n++] = (struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
+			c->at[c->n++] =
+				(struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
 }
 
-/* What is seen of the n-th set that holds the event, the one that was made first is 0.  PAPI_OK: to be closed. */
+/* What is seen of the n-th set that holds the event, the one that was made first is 0.  PAPI_OK: to
+ * be closed. */
 struct part {
 	struct sp_model model;
 	struct sp_row row;
@@ -320,7 +332,8 @@ static int open_part(const struct sspapi_relation *rel, int event, unsigned n, s
 		is->e = index_of(p, event);
 		if (is->e < 0 || --all != n)
 			continue;
-		rc = sp_model_one(&is->model, &sp_store.reader, p->off, true) < 0 ? PAPI_ENOMEM : PAPI_OK;
+		rc = sp_model_one(&is->model, &sp_store.reader, p->off, true) < 0 ? PAPI_ENOMEM
+										  : PAPI_OK;
 	}
 	if (rc == PAPI_OK)
 		sp_api_reads(rel);
@@ -342,11 +355,13 @@ static int by_time(const void *a, const void *b)
 {
 	const struct sspapi_metric *x = a, *y = b;
 
-	return x->timestamp != y->timestamp ? (x->timestamp < y->timestamp ? -1 : 1) : y->permanent - x->permanent;
+	return x->timestamp != y->timestamp ? (x->timestamp < y->timestamp ? -1 : 1)
+					    : y->permanent - x->permanent;
 }
 
 /* Of one set in the order of its list; those of several sets by time. */
-SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out)
+SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu,
+				  struct sspapi_cpu_metrics *out)
 {
 	struct part is;
 	struct copy *c;
@@ -385,24 +400,28 @@ static const char *name_of(const struct sp_model *m, uint32_t id)
 }
 
 /* Of a floating-point event it is a double. */
-static void print_value(const struct sp_event *v, uint64_t ns, int64_t value, bool permanent, FILE *out)
+static void print_value(const struct sp_event *v, uint64_t ns, int64_t value, bool permanent,
+			FILE *out)
 {
 	const char *end = permanent ? "  permanent\n" : "\n";
 
 	if (v && v->data_type == SP_FP64)
 		fprintf(out, "  %llu  %.17g%s", (unsigned long long)ns, sp_float(value), end);
 	else if (v && v->data_type != SP_INT64)
-		fprintf(out, "  %llu  %llu%s", (unsigned long long)ns, (unsigned long long)value, end);
+		fprintf(out, "  %llu  %llu%s", (unsigned long long)ns, (unsigned long long)value,
+			end);
 	else
 		fprintf(out, "  %llu  %lld%s", (unsigned long long)ns, (long long)value, end);
 }
 
-static void print_list(struct sp_model *m, struct sp_row *row, const struct sp_at_cpu *at, uint32_t e, FILE *out)
+static void print_list(struct sp_model *m, struct sp_row *row, const struct sp_at_cpu *at,
+		       uint32_t e, FILE *out)
 {
 	const struct sp_event *v = row->event[e] < m->n_events ? m->event[row->event[e]] : NULL;
 	struct sp_kept r = { 0 };
 
-	fprintf(out, "event set %d, CPU %d, %s\n", row->event_set, at->cpu, name_of(m, row->event[e]));
+	fprintf(out, "event set %d, CPU %d, %s\n", row->event_set, at->cpu,
+		name_of(m, row->event[e]));
 	while (sp_row_kept(m, row, &r))
 		if (r.cpu == at->cpu)
 			print_value(v, r.ns, r.value[e], true, out);
@@ -418,7 +437,8 @@ static void print_part(struct sp_model *m, int cpu, FILE *out)
 	if (!sp_model_next(m, &row))
 		return;
 	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
-		for (uint32_t e = 0; e < row.k && (cpu < 0 || at.cpu == cpu) && (at.has_entry || at.has_kept); e++)
+		for (uint32_t e = 0;
+		     e < row.k && (cpu < 0 || at.cpu == cpu) && (at.has_entry || at.has_kept); e++)
 			print_list(m, &row, &at, e, out);
 }
 

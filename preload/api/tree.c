@@ -15,7 +15,8 @@ static struct tree *trees;
 static struct tree *make_tree(const struct sp_topo *t, const char *xml)
 {
 	const char *source = xml ? xml : "";
-	uint64_t bytes = sizeof(struct tree) + strlen(source) + 16 + t->n * (sizeof(*t->component) + sizeof(int32_t) + 1);
+	uint64_t bytes = sizeof(struct tree) + strlen(source) + 16 +
+			 t->n * (sizeof(*t->component) + sizeof(int32_t) + 1);
 	struct tree *r = sp_map(bytes);
 
 	if (!r)
@@ -24,7 +25,8 @@ static struct tree *make_tree(const struct sp_topo *t, const char *xml)
 	r->n = t->n;
 	r->here = !xml;
 	strcpy(r->source, source);
-	r->component = (struct sp_component *)sp_align((uintptr_t)(r->source + strlen(source) + 1), 8);
+	r->component =
+		(struct sp_component *)sp_align((uintptr_t)(r->source + strlen(source) + 1), 8);
 	r->cpu = (int32_t *)(r->component + t->n);
 	r->at = (struct sspapi_component *)(r->cpu + t->n);
 	memcpy(r->component, t->component, t->n * sizeof(*r->component));
@@ -172,7 +174,8 @@ static bool is_type(const struct tree *r, int32_t i, const char *type)
 static int32_t sibling_of_type(const struct tree *r, int32_t i, const char *type)
 {
 	for (int32_t k = i + 1; k < (int32_t)r->n; k++)
-		if (r->component[k].parent == i && (r->component[k].flags & SP_COMPONENT_MEMORY) && is_type(r, k, type))
+		if (r->component[k].parent == i && (r->component[k].flags & SP_COMPONENT_MEMORY) &&
+		    is_type(r, k, type))
 			return k;
 	return -1;
 }
@@ -219,9 +222,11 @@ SP_API int sspapi_component_info(const sspapi_component *c, struct sspapi_info *
 
 	if (!r || !info)
 		return PAPI_EINVAL;
-	*info = (struct sspapi_info){ .type = r->component[i].type, .name = r->component[i].name,
-						.os_index = r->component[i].os_index, .size = r->component[i].size,
-						.logical_index = r->component[i].logical_index };
+	*info = (struct sspapi_info){ .type = r->component[i].type,
+				      .name = r->component[i].name,
+				      .os_index = r->component[i].os_index,
+				      .size = r->component[i].size,
+				      .logical_index = r->component[i].logical_index };
 	return PAPI_OK;
 }
 
@@ -231,14 +236,18 @@ SP_API int sspapi_component_info(const sspapi_component *c, struct sspapi_info *
 static bool is_dumped(const struct tree *r, const struct sp_model *m)
 {
 	for (uint32_t i = 0; r->n == m->n_components && i < r->n; i++)
-		if (strncmp(r->component[i].type, m->component[i].type, sizeof(r->component[i].type)) != 0 ||
-		    r->component[i].os_index != m->component[i].os_index || r->component[i].parent != m->component[i].parent)
+		if (strncmp(r->component[i].type, m->component[i].type,
+			    sizeof(r->component[i].type)) != 0 ||
+		    r->component[i].os_index != m->component[i].os_index ||
+		    r->component[i].parent != m->component[i].parent)
 			return false;
 	return r->n == m->n_components;
 }
 
-/* Of another tree by its PUs: what was counted on a package as a whole is in the dump's own alone. */
-static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i, uint32_t e, const int64_t *sum)
+/* Of another tree by its PUs: what was counted on a package as a whole is in the dump's own
+ * alone. */
+static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i, uint32_t e,
+		      const int64_t *sum)
 {
 	int64_t all = 0;
 	uint32_t end;
@@ -247,11 +256,14 @@ static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i,
 		return sum[(uint64_t)i * m->n_events + e];
 	end = sp_api_below(r, &i);
 	for (uint32_t c = (uint32_t)i; c < end; c++) {
-		int32_t cpu = r->cpu[c], pu = cpu >= 0 && m->n_machines && (uint32_t)cpu < m->machine->n_cpus ?
-					      m->machine->cpu_component[cpu] : -1;
+		int32_t cpu = r->cpu[c],
+			pu = cpu >= 0 && m->n_machines && (uint32_t)cpu < m->machine->n_cpus
+				     ? m->machine->cpu_component[cpu]
+				     : -1;
 
 		if (pu >= 0)
-			all = sp_plus(sp_event_type(m, e), all, sum[(uint64_t)pu * m->n_events + e]);
+			all = sp_plus(sp_event_type(m, e), all,
+				      sum[(uint64_t)pu * m->n_events + e]);
 	}
 	return all;
 }
@@ -272,7 +284,8 @@ static long long total(const sspapi_component *c, int event, bool exact)
 		if (!m.event[e] || (int)m.event[e]->code != event)
 			continue;
 		known = true;
-		found = sp_plus(sp_event_type(&m, e), found, sum_of(&m, r, i, e, exact ? m.sums.below_exact : m.sums.below));
+		found = sp_plus(sp_event_type(&m, e), found,
+				sum_of(&m, r, i, e, exact ? m.sums.below_exact : m.sums.below));
 	}
 	sp_end_close_model(&m);
 	if (!known)

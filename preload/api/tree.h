@@ -23,8 +23,8 @@ struct tree {
 /* NULL: c is no component. */
 struct tree *sp_api_tree(const struct sspapi_component *c);
 
-/* Behind the last component below number `top`; of a NUMANode, which stands beside the tree, *top becomes what
- * it hangs from. */
+/* Behind the last component below number `top`; of a NUMANode, which stands beside the tree, *top
+ * becomes what it hangs from. */
 uint32_t sp_api_below(const struct tree *r, int32_t *top);
 
 /* The PU at or below component number `top`, or -1. */

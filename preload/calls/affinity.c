@@ -1,7 +1,8 @@
 /* affinity.c: a thread that binds itself to other CPUs while a set of its runs.
  *
- * OpenMP runtimes, DLB and GROMACS do, under the mask of srun or taskset.  Without this it would go where no counters of ours
- * stand.  Another thread's mask, and one that is set by a raw system call, go on without us.
+ * OpenMP runtimes, DLB and GROMACS do, under the mask of srun or taskset.  Without this it would go
+ * where no counters of ours stand.  Another thread's mask, and one that is set by a raw system
+ * call, go on without us.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,8 +22,11 @@ SP_AT_START static int (*next_pthread)(pthread_t thread, size_t size, const cpu_
 /* At the start: a child of fork may find the loader's lock taken. */
 __attribute__((constructor)) static void find(void)
 {
-	next_sched = (int (*)(pid_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "sched_setaffinity");
-	next_pthread = (int (*)(pthread_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "pthread_setaffinity_np");
+	next_sched = (int (*)(pid_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT,
+									      "sched_setaffinity");
+	next_pthread =
+		(int (*)(pthread_t, size_t,
+			 const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "pthread_setaffinity_np");
 }
 
 /* The program's mask, wherever it points. */
@@ -33,7 +37,8 @@ static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 	long own_pid = sp_sys(SYS_getpid);
 
 	memset(to, 0, sizeof(*to));
-	return bytes && sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)bytes;
+	return bytes &&
+	       sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)bytes;
 }
 
 /* Is it this thread, which has a set that runs?  (A child of vfork has its parent's memory.) */
@@ -44,8 +49,9 @@ static bool leaves(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus 
 
 	if (sp_shared_tls_tid)
 		sp_find_caller();
-	is = own && sp_thread_state.calls && sp_thread_state.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_thread_state.tid &&
-		  sp_sets_running(sp_thread_state.id) && copy(to, mask, size);
+	is = own && sp_thread_state.calls && sp_thread_state.generation == sp_process.generation &&
+	     sp_sys(SYS_gettid) == sp_thread_state.tid && sp_sets_running(sp_thread_state.id) &&
+	     copy(to, mask, size);
 
 	if (is)
 		sp_sets_before_affinity(to);

@@ -1,4 +1,5 @@
-/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI (shared-tls.h). */
+/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI
+ * (shared-tls.h). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@ __attribute__((constructor)) static void find(void)
 	next_clone = (clone_fn *)sp_real_dlsym(RTLD_NEXT, "clone");
 }
 
-__attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+__attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack, int flags,
+						 void *arg, ...)
 {
 	bool is_shared_tls = (flags & CLONE_VM) && !(flags & CLONE_SETTLS);
 	int32_t was = 0;
@@ -25,7 +27,8 @@ __attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack,
 	int r;
 
 	va_start(list, arg);
-	for (unsigned i = 0; i < SP_COUNT(more); i++)	/* those that the flags ask for, perhaps fewer */
+	for (unsigned i = 0; i < SP_COUNT(more); i++)	/* those that the flags ask for, perhaps
+							 * fewer */
 		more[i] = va_arg(list, void *);
 	va_end(list);
 	if (!next_clone)
@@ -33,7 +36,8 @@ __attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack,
 	if (is_shared_tls)
 		was = sp_shared_tls_before_clone();
 	r = next_clone(fn, stack, flags, arg, more[0], more[1], more[2]);
-	if (is_shared_tls)		/* (where the parent waits, the child has ended or has become another program) */
+	if (is_shared_tls)		/* (where the parent waits, the child has ended or has
+					 * become another program) */
 		sp_shared_tls_after_clone(was, flags & CLONE_VFORK ? 0 : r);
 	return r;
 }

@@ -7,8 +7,10 @@
 /* Excludes calls that libpapi makes inside another one (nests). */
 static inline bool may_open(const struct sp_set *s)
 {
-	return sp_is_fast(s) && !sp_thread_state.nests && !sp_shared_tls_tid && load_relaxed(&sp_process.papi) &&
-	       (load_relaxed(&s->writer.placed) || sp_proof_is_there() || load_relaxed(&s->percpu)) &&
+	return sp_is_fast(s) && !sp_thread_state.nests && !sp_shared_tls_tid &&
+	       load_relaxed(&sp_process.papi) &&
+	       (load_relaxed(&s->writer.placed) || sp_proof_is_there() ||
+		load_relaxed(&s->percpu)) &&
 	       sp_thread_state.calls && sp_thread_state.generation == sp_process.generation;
 }
 
@@ -32,9 +34,9 @@ uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
 	return is;
 }
 
-/* The next reading from this place, if it is like this one, changes nothing but the counts.  A handler that reads elsewhere,
- * and another thread's dlclose(), which makes the site forgotten (callsites.c), may come in between: what is set here is not to
- * stay then. */
+/* The next reading from this place, if it is like this one, changes nothing but the counts.  A
+ * handler that reads elsewhere, and another thread's dlclose(), which makes the site forgotten
+ * (callsites.c), may come in between: what is set here is not to stay then. */
 static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {
 	const struct sp_known *known = &s->known[SP_SEEN_READ];
@@ -43,7 +45,8 @@ static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t 
 		return;
 	store_relaxed(&s->writer.steady, known->word[0].to ? SP_STEADY_BELOW(~of->site) : to);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (load_relaxed(&s->writer.last) != of || load_relaxed(&known->to) != to || known->site != of->site)
+	if (load_relaxed(&s->writer.last) != of || load_relaxed(&known->to) != to ||
+	    known->site != of->site)
 		store_relaxed(&s->writer.steady, 0);
 }
 
@@ -56,7 +59,8 @@ SP_COLD void sp_fast_open(struct sp_set *s, int id)
 	store_relaxed(&sp_thread_state.set, s);
 }
 
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site,
+		       uintptr_t to)
 {
 	const struct sp_record *last = load_relaxed(&s->writer.last);
 
@@ -67,7 +71,9 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		return true;
 	}
 	if (last && last == load_relaxed(&s->writer.last) &&
-	    sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), s->writer.cpu, site))
+	    sp_records_alike(last,
+			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+			     s->writer.cpu, site))
 		stay_steady(s, last, to);
 	return true;
 }
@@ -78,6 +84,10 @@ void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, ui
 
 	if (load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, op, cpu, values);
-	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op, .x = values, .site = site, .who = sp_thread_state.id, .cpu = cpu,
-							     .proven = !s->writer.placed });
+	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op,
+							    .x = values,
+							    .site = site,
+							    .who = sp_thread_state.id,
+							    .cpu = cpu,
+							    .proven = !s->writer.placed });
 }

@@ -20,7 +20,8 @@ static struct histogram {
 	uint64_t offset, bytes;
 	uintptr_t base;
 	unsigned char *was, *is;	/* the buffer at PAPI_start; room for it at PAPI_stop */
-	uint64_t room;			/* of each; kept for the next one, since a handler may be in the middle of a reading */
+	uint64_t room;			/* of each; kept for the next one, since a handler may be in
+					 * the middle of a reading */
 } histograms[MOST];
 
 static uint64_t mapped;
@@ -28,7 +29,8 @@ static uint64_t mapped;
 static bool read_buffer(const struct histogram *h, unsigned char *to)
 {
 	long own_pid = sp_sys(SYS_getpid);
-	struct iovec here = { .iov_base = to, .iov_len = h->bytes }, there = { .iov_base = (void *)h->base, .iov_len = h->bytes };
+	struct iovec here = { .iov_base = to, .iov_len = h->bytes },
+		     there = { .iov_base = (void *)h->base, .iov_len = h->bytes };
 
 	return sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)h->bytes;
 }
@@ -92,10 +94,12 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 	if (n <= 0)
 		return;
 	store_relaxed(&sp_process.histograms, true);
-	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their hits are shown as of each PAPI_stop, on no "
+	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their "
+			      "hits are shown as of each PAPI_stop, on no "
 			      "CPU, for PAPI tells none");
 	if (!fine)
-		sp_process_note_quiet("a histogram of PAPI_profil or PAPI_sprofil is not shown: its buckets are no numbers of hits, or there are "
+		sp_process_note_quiet("a histogram of PAPI_profil or PAPI_sprofil is not shown: "
+				      "its buckets are no numbers of hits, or there are "
 				      "too many");
 }
 
@@ -116,7 +120,8 @@ static uint64_t bucket(const struct histogram *h, const unsigned char *at, uint6
 /* The first address that PAPI counts there (posix_profil in PAPI's extras.c). */
 static uint64_t address_of(const struct histogram *h, uint64_t i)
 {
-	return h->scale > 2 ? h->offset + (uint64_t)(((unsigned __int128)i << 17) / h->scale) : h->offset;
+	return h->scale > 2 ? h->offset + (uint64_t)(((unsigned __int128)i << 17) / h->scale)
+			    : h->offset;
 }
 
 static void read_one(const struct sp_set *s, const struct histogram *h)
@@ -129,7 +134,8 @@ static void read_one(const struct sp_set *s, const struct histogram *h)
 	if (memcmp(h->is, h->was, h->bytes) == 0)
 		return;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t was = bucket(h, h->was, i), is = bucket(h, h->is, i), more = is < was ? is : is - was, address = address_of(h, i);
+		uint64_t was = bucket(h, h->was, i), is = bucket(h, h->is, i),
+			 more = is < was ? is : is - was, address = address_of(h, i);
 
 		if (!more)		/* (what is less was cleared by the program) */
 			continue;

@@ -39,7 +39,8 @@ void sp_before_init(const struct sp_real **real, bool *is_program_call, uintptr_
 void sp_after_init(int rc)
 {
 	if (rc > 0 && sp_store.header && !sp_store.header->papi_version)
-		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only now */
+		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only
+								 * now */
 	if (rc < 0)
 		sp_after_failed("PAPI_library_init", rc);
 }
@@ -60,8 +61,8 @@ static const struct sp_perf_fds_hooks perf_fds_hooks;
 
 /* ---- building --------------------------------------------------------- */
 
-/* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has no "cpu MHz"), PAPI
- * takes another, by its version. */
+/* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has
+ * no "cpu MHz"), PAPI takes another, by its version. */
 static void keep_clock(void)
 {
 	const struct sp_papi *p = load_relaxed(&sp_papi_used);
@@ -89,7 +90,8 @@ static void prepare_process(void)
 static void add_prepared(uint64_t since)
 {
 	if (since && sp_store.header)
-		sp_add(&sp_store.header->time.prepare_ns, sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
+		sp_add(&sp_store.header->time.prepare_ns,
+		       sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
 }
 
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
@@ -114,7 +116,8 @@ static void before_counting(void)
 		store_release(&done, generation);
 		return;
 	}
-	for (int tries = 0; was != mine && tries < 10000 && load_acquire(&done) != generation; tries++)
+	for (int tries = 0; was != mine && tries < 10000 && load_acquire(&done) != generation;
+	     tries++)
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
@@ -180,8 +183,8 @@ void sp_opens_by_option(int option, const PAPI_option_t *o)
 	sp_opens(set_of_option(option, o));
 }
 
-/* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at 0; with other events it returns other
- * values than those that the set is bound for. */
+/* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at
+ * 0; with other events it returns other values than those that the set is bound for. */
 static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -204,7 +207,8 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	s = sp_set_known(id);
 	if (!s)
 		return NULL;
-	if (sp_booked(s) && load_relaxed(&s->writer.runs) && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+	if (sp_booked(s) && load_relaxed(&s->writer.runs) &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
 	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
@@ -228,7 +232,8 @@ static void list_events(int id, struct sp_listed *l)
 
 	l->n = SP_COUNT(l->code);
 	if (!papi || !papi->PAPI_list_events || !papi->PAPI_num_events ||
-	    papi->PAPI_num_events(id) > l->n || papi->PAPI_list_events(id, l->code, &l->n) != PAPI_OK)
+	    papi->PAPI_num_events(id) > l->n ||
+	    papi->PAPI_list_events(id, l->code, &l->n) != PAPI_OK)
 		l->n = 0;
 }
 
@@ -240,8 +245,8 @@ void sp_before_remove(int id, struct sp_listed *had)
 		list_events(id, had);
 }
 
-/* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own, and hands out
- * the counts of one event as another's. */
+/* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own,
+ * and hands out the counts of one event as another's. */
 void sp_after_remove(int rc, int id, const struct sp_listed *had)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -249,10 +254,13 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had)
 
 	if (had->n)
 		list_events(id, &has);
-	if (s && (!had->n || has.n > had->n || memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
+	if (s && (!had->n || has.n > had->n ||
+		  memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
 		s->perf_fds.reordered = true;
-		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI may hand out the counts of one "
-				      "event as another's from then on; clean the set up and add its events again");
+		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI "
+				      "may hand out the counts of one "
+				      "event as another's from then on; clean the set up and add "
+				      "its events again");
 	}
 	after_new_events("to remove an event", rc, id);
 }
@@ -268,7 +276,8 @@ void sp_after_overflow(int rc, int id)
 }
 
 /* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
-void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags)
+void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n,
+		     int flags)
 {
 	struct sp_set *s = after_open("PAPI_profil", rc, id);
 
@@ -282,7 +291,10 @@ static const char *name_of(int code, char name[PAPI_HUGE_STR_LEN])
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 
 	*name = 0;
-	return papi && papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name(code, name) == PAPI_OK && *name ? name : NULL;
+	return papi && papi->PAPI_event_code_to_name &&
+			       papi->PAPI_event_code_to_name(code, name) == PAPI_OK && *name
+		       ? name
+		       : NULL;
 }
 
 void sp_after_add(int rc, int id, int code, const char *name, size_t length)
@@ -320,7 +332,8 @@ void sp_after_add_events(int rc, int id, int number)
 	after_new_events("", 0, id);
 }
 
-/* What PAPI opens for it, now or at the next start, tells what has changed; where nothing is open nobody does. */
+/* What PAPI opens for it, now or at the next start, tells what has changed; where nothing is open
+ * nobody does. */
 void sp_after_change(const char *what, int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
@@ -339,7 +352,9 @@ static void after_inherit(int rc, int id, bool inherits)
 	if (!s)
 		return;
 	is = sp_count_target(&s->perf_fds);
-	s->misread = is.known && is.inherits != inherits ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
+	s->misread = is.known && is.inherits != inherits
+			     ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1)
+			     : 0;
 	s->changed = true;
 	store_relaxed(&s->fast_thread, 0);
 }
@@ -364,7 +379,8 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 
 	if (!s)
 		return;
-	if (load_relaxed(&sp_process.histograms))	/* (by now the record may be that of another thread's new set) */
+	if (load_relaxed(&sp_process.histograms))	/* (by now the record may be that of another
+							 * thread's new set) */
 		sp_histograms_forget(alive);
 	sp_set_forget(s, alive);
 }
@@ -387,9 +403,12 @@ static void set_opt_failed(int rc, int option)
 
 	switch (option) {
 #define NAME(option) case option: what = "PAPI_set_opt of " #option; break;
-	NAME(PAPI_ATTACH) NAME(PAPI_DETACH) NAME(PAPI_CPU_ATTACH) NAME(PAPI_MULTIPLEX) NAME(PAPI_INHERIT) NAME(PAPI_GRANUL)
-	NAME(PAPI_DOMAIN) NAME(PAPI_DEFDOM) NAME(PAPI_DEFGRN) NAME(PAPI_DATA_ADDRESS) NAME(PAPI_INSTR_ADDRESS)
-	NAME(PAPI_DEF_ITIMER) NAME(PAPI_DEF_MPX_NS) NAME(PAPI_DEF_ITIMER_NS)
+		NAME(PAPI_ATTACH)
+		NAME(PAPI_DETACH) NAME(PAPI_CPU_ATTACH) NAME(PAPI_MULTIPLEX) NAME(PAPI_INHERIT)
+			NAME(PAPI_GRANUL) NAME(PAPI_DOMAIN) NAME(PAPI_DEFDOM) NAME(PAPI_DEFGRN)
+				NAME(PAPI_DATA_ADDRESS) NAME(PAPI_INSTR_ADDRESS)
+					NAME(PAPI_DEF_ITIMER) NAME(PAPI_DEF_MPX_NS)
+						NAME(PAPI_DEF_ITIMER_NS)
 #undef NAME
 	}
 	sp_after_failed(what, rc);
@@ -418,7 +437,8 @@ int sp_where(struct sp_set *s)
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
 
-	if (s->writer.relation->scope != SP_SCOPE_THREAD && s->writer.relation->scope != SP_SCOPE_CPU)
+	if (s->writer.relation->scope != SP_SCOPE_THREAD &&
+	    s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
 	if (s->book_on >= 0)
 		return s->book_on;
@@ -431,17 +451,21 @@ int sp_where(struct sp_set *s)
 			sp_percpu_is_at(p, cpu);
 	}
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
-		cpu = s->last_cpu >= 0 || s->target.attached ? s->last_cpu : load_relaxed(&s->writer.cpu);
+		cpu = s->last_cpu >= 0 || s->target.attached ? s->last_cpu
+							     : load_relaxed(&s->writer.cpu);
 	s->last_cpu = cpu;
 	return cpu;
 }
 
-/* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them anew. */
+/* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them
+ * anew. */
 static void take_up(void)
 {
 	sp_first_set();
-	sp_process_note_quiet("an event set was used that was not seen being made (by a child of fork, its parent's): whose "
-			      "counts these are PAPI does not tell; they are booked where they were read, none as proven");
+	sp_process_note_quiet("an event set was used that was not seen being made (by a child of "
+			      "fork, its parent's): whose "
+			      "counts these are PAPI does not tell; they are booked where they "
+			      "were read, none as proven");
 }
 
 /* PAPI_RUNNING and the like, right now. */
@@ -458,7 +482,8 @@ static bool runs(int id)
 	return papi_state(id) & PAPI_RUNNING;
 }
 
-/* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says both). */
+/* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says
+ * both). */
 static enum sp_op state_of(int id)
 {
 	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
@@ -472,7 +497,8 @@ static bool is_of_other(const struct sp_set *s)
 }
 
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
-static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id), bool started)
+static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id),
+		     bool started)
 {
 	struct sp_percpu *percpu;
 
@@ -494,8 +520,10 @@ static void prepare_slow(int id)
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		take_up();
-	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);	/* (no system call while another set counts) */
-	if (s && load_relaxed(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
+	/* (no system call while another set counts) */
+	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
+	if (s && load_relaxed(&s->started) && runs(id))	/* PAPI will refuse to start it, and it
+							 * counts on */
 		return;
 	if (sp_conf.callsites)
 		sp_sites_prepare();
@@ -504,8 +532,8 @@ static void prepare_slow(int id)
 	add_prepared(since);
 }
 
-/* PAPI_start has opened other counters than those that the set is bound for: the set is bound to those.  The start is under way
- * already; its call begins anew, for the other relation. */
+/* PAPI_start has opened other counters than those that the set is bound for: the set is bound to
+ * those.  The start is under way already; its call begins anew, for the other relation. */
 static void bind_again(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
@@ -513,7 +541,8 @@ static void bind_again(struct sp_set *s)
 
 	if (load_relaxed(&s->starter) != sp_thread_state.id || !(mark & SP_IN_PAPI) ||
 	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
-		return;		/* sp_after_start finds what is open other than what it is bound for */
+		return;		/* sp_after_start finds what is open other than what it is bound
+				 * for */
 	sp_records_failed(w, sp_thread_state.id);
 	bind_now(s, s->id, sp_set_prepare_again, false);
 	if (s->is_bound)
@@ -547,10 +576,13 @@ static bool opened_same(struct sp_perf_fds *o)
 	const struct sp_set *s = set_that_opens(o);
 
 	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
-	return is_alone(o) && !load_relaxed(&s->writer.runs) && load_relaxed(&s->bound_changes) == o->before && sp_sys(SYS_gettid) == sp_thread_state.tid;
+	return is_alone(o) && !load_relaxed(&s->writer.runs) &&
+	       load_relaxed(&s->bound_changes) == o->before &&
+	       sp_sys(SYS_gettid) == sp_thread_state.tid;
 }
 
-/* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
+/* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen
+ * here. */
 static void rebind_perf_fds(struct sp_perf_fds *o)
 {
 	struct sp_set *s = set_that_opens(o);
@@ -568,7 +600,8 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 	is = sp_count_target(o);
 	p = load_relaxed(&s->percpu);
 	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
-	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they begin at 0. */
+	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they
+	 * begin at 0. */
 	if (load_relaxed(&s->writer.runs)) {
 		sp_records_zeroed(&s->writer, sp_thread_state.id, was);
 		if (p)
@@ -581,10 +614,11 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 		bind_again(s);
 }
 
-static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_perf_fds, rebind_perf_fds, is_alone, opened_same };
+static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_perf_fds,
+							 rebind_perf_fds, is_alone, opened_same };
 
-/* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
- * page of it after a fork is a fault that PAPI counts natively. */
+/* All is as it was at the start before, but the thread may have moved since.  The stack is not
+ * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
 static void get_ready(struct sp_set *s, int id)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -600,8 +634,9 @@ static void get_ready(struct sp_set *s, int id)
 /* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
 static bool stays_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id && !s->target.inherits && !s->multiplexed &&
-	       !load_relaxed(&s->overflows.block) && !s->has_histograms;
+	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id &&
+	       !s->target.inherits && !s->multiplexed && !load_relaxed(&s->overflows.block) &&
+	       !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
@@ -615,18 +650,21 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	} else if (!sp_is_ready(s, sp_proof_now())) {
 		get_ready(s, id);
 	}
-	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
+	/* more frames take longer: not while it counts */
+	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
 		store_relaxed(&s->start_site, sp_site_of_start(at));
 	sp_counting_prepare(s);
 }
 
 void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
-	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values, values ? sp_stamp_ns() : 0);
+	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0,
+		       values, values ? sp_stamp_ns() : 0);
 }
 
-/* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for, where the set could not be bound
- * anew at that moment (others share it, or there was a nested call)?  Now our own work for that is counted, too. */
+/* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for,
+ * where the set could not be bound anew at that moment (others share it, or there was a nested
+ * call)?  Now our own work for that is counted, too. */
 static bool counts_others(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
@@ -635,8 +673,9 @@ static bool counts_others(const struct sp_set *s)
 	       (s->target.known || is.thread != sp_thread_state.id || is.cpu >= 0);
 }
 
-/* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next start looks anew.  (What PAPI
- * multiplexes itself it opens at each start, and nothing of it is ever proven.) */
+/* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next
+ * start looks anew.  (What PAPI multiplexes itself it opens at each start, and nothing of it is
+ * ever proven.) */
 static void is_other(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -647,7 +686,8 @@ static void is_other(struct sp_set *s)
 	store_relaxed(&s->fast_thread, 0);
 	if (p)
 		sp_percpu_distrust(p);
-	sp_relation_set_attribution(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
+	sp_relation_set_attribution(s->writer.relation, SP_BY_READING,
+				    s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 }
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
@@ -671,7 +711,8 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	struct sp_times *t = s->times;
 
 	for (uint32_t i = 0; i <= shares->n; i++) {
-		int cell = sp_records_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
+		int cell =
+			sp_records_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
 
 		sp_add(&t->at[cell], shares->ns[i]);
 	}
@@ -687,8 +728,9 @@ static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 	sp_relation_set_attribution(s->writer.relation, shares->how, shares->why);
 }
 
-/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
- * has begun a window of its own, which proves nothing of values that PAPI returned before it. */
+/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked
+ * here since `open` has begun a window of its own, which proves nothing of values that PAPI
+ * returned before it. */
 static bool proves(const struct sp_set *s, uint32_t open)
 {
 	return s->writer.window_open == open && sp_proof_now() == open;
@@ -704,7 +746,8 @@ bool sp_stays_by_clock(const struct sp_set *s)
 	return stays;
 }
 
-/* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older than its relation. */
+/* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older
+ * than its relation. */
 static bool counts(const struct sp_set *s)
 {
 	return load_relaxed(&s->writer.runs) || load_relaxed(&s->started);
@@ -713,34 +756,45 @@ static bool counts(const struct sp_set *s)
 /* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
  * go to the CPUs in b->parts, the rest to b->cpu. False: no scan is possible now, or the set is
  * stopped; all counts go to b->cpu, unproven. */
-static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
-		       struct sp_parts *parts)
+static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
+		       struct sp_shares *shares, struct sp_parts *parts)
 {
-	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is no clock's (percpu-lifetime.h) */
+	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
+							 * no clock's (percpu-lifetime.h) */
 	struct sp_writer *w = &s->writer;
 	bool known;
 
 	if (!p || !counts(s))
 		return false;
-	known = is_of_other(s) || sp_caller_is_this_thread();	/* a scan by an unknown guest would read its host's counters */
+	/* a scan by an unknown guest would read its host's counters */
+	known = is_of_other(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_lost(p);
-		sp_relation_set_attribution(w->relation, SP_BY_READING, known ? SP_WHY_HANDLER : SP_WHY_GUEST);
+		sp_relation_set_attribution(w->relation, SP_BY_READING,
+					    known ? SP_WHY_HANDLER : SP_WHY_GUEST);
 		return false;
 	}
-	if (!sp_percpu_window(p, &(struct sp_answer){ .last = w->values, .value = (const int64_t *)b->x,
-						      .counts_on = b->op == SP_OP_READ, .perf_fds = &s->perf_fds, .open = open,
-						      .cpu = b->cpu }, shares)) {
+	if (!sp_percpu_window(p,
+			      &(struct sp_answer){ .last = w->values,
+						   .value = (const int64_t *)b->x,
+						   .counts_on = b->op == SP_OP_READ,
+						   .perf_fds = &s->perf_fds,
+						   .open = open,
+						   .cpu = b->cpu },
+			      shares)) {
 		sp_relation_set_attribution(w->relation, shares->how, shares->why);
 		return false;
 	}
-	*parts = (struct sp_parts){ .n = shares->n, .cpu = shares->cpu, .at = shares->at, .proven = shares->proven };
+	*parts = (struct sp_parts){
+		.n = shares->n, .cpu = shares->cpu, .at = shares->at, .proven = shares->proven
+	};
 	b->parts = parts;
 	b->cpu = shares->last;
 	return true;
 }
 
-/* The booking has used them.  (From its end on the set may be bound anew, but a split's memory stays one.) */
+/* The booking has used them.  (From its end on the set may be bound anew, but a split's memory
+ * stays one.) */
 static void end_parts(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -757,9 +811,10 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* Begins a segment after a call that zeroes the set, and before its record is written, unless the record uses the split: a handler
- * that reads the set right after the record must find the segment begun.  stayed: no scan is needed where the split was ready before the call for a window of the thread's own: a set that
- * was bound after PAPI had started it is ready only since then. */
+/* Begins a segment after a call that zeroes the set, and before its record is written, unless the
+ * record uses the split: a handler that reads the set right after the record must find the segment
+ * begun.  stayed: no scan is needed where the split was ready before the call for a window of the
+ * thread's own: a set that was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -785,11 +840,13 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 		return false;
 	if (b->op == SP_OP_ACCUM)
 		return sp_records_accum(w, b->cpu, b->x, b->site);
-	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
+	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) &&
+	       sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
 }
 
-/* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or somebody else holds the descriptor. As a
- * fall they would take from a CPU what it may never have had. */
+/* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or
+ * somebody else holds the descriptor. As a fall they would take from a CPU what it may never have
+ * had. */
 static void find_zeroing(struct sp_set *s, const long long *values)
 {
 	bool fell = false;
@@ -800,23 +857,30 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 	if (!fell || s->writer.baseline || sp_records_has_missed(&s->writer))
 		return;
 	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);
 }
 
 /* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
  * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
  * cpu: where the values were read; SP_NO_CPU: the call has no values. */
-static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
-		    const struct sp_stack *at)
+static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
+		    uint32_t open, const struct sp_stack *at)
 {
-	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds) ? load_relaxed(&s->start_site) : sp_site_here(at);
-	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu, timed;
-	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id };
+	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
+				? load_relaxed(&s->start_site)
+				: sp_site_here(at);
+	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu,
+	     timed;
+	struct sp_booking b = {
+		.op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id
+	};
 	struct sp_percpu *p;
 	struct sp_shares shares;
 	struct sp_parts parts;
 
-	if (op == SP_OP_START && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+	if (op == SP_OP_START &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
 	p = load_relaxed(&s->percpu);
 	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
@@ -824,10 +888,14 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_percpu_needs_time(p);
-	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed && !sp_records_has_missed(&s->writer) && (proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
+	b.proven =
+		(fast || timed) && !s->writer.placed && !s->multiplexed &&
+		!sp_records_has_missed(&s->writer) &&
+		(proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
 	if (own)
 		store_relaxed(&s->writer.window_open, open);
-	percpu = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
+	percpu = !b.proven && values && op != SP_OP_WRITE &&
+		 find_parts(s, &b, open, &shares, &parts);
 	if (percpu)
 		attribute_parts(s, &shares);
 	else
@@ -856,27 +924,30 @@ void sp_call_failed(struct sp_set *called)
 		sp_records_failed(&called->writer, sp_thread_state.id);
 }
 
-/* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread bound it anew (sp_records_still).
- * From here on the writer is the call's until that is booked. */
+/* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
+ * bound it anew (sp_records_still). From here on the writer is the call's until that is booked. */
 static bool gone(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
 
-	if (!w || (sp_booked(called) && load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) && sp_records_still(w, sp_thread_state.id)))
+	if (!w || (sp_booked(called) &&
+		   load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) &&
+		   sp_records_still(w, sp_thread_state.id)))
 		return false;
 	sp_call_failed(called);
 	return true;
 }
 
-/* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former the relation says that it is
- * unsure. */
+/* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former
+ * the relation says that it is unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	/* Without a relation, as while a set is first bound, there is nothing else to say it in: what follows a start that
-	 * was missed is not counted. */
-	if ((values || !load_relaxed(&s->writer.relation)) && !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
+	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
+	 * what follows a start that was missed is not counted. */
+	if ((values || !load_relaxed(&s->writer.relation)) &&
+	    !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 	if (p)
 		sp_percpu_lost(p);
@@ -884,9 +955,11 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
+static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open,
+		 const struct sp_stack *at)
 {
-	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes system calls. */
+	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes
+	 * system calls. */
 	int cpu = values ? sp_where(s) : SP_NO_CPU;
 
 	sp_page_proof_begins();
@@ -895,7 +968,8 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
-int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
+		  uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu;
@@ -919,7 +993,9 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
  * no record, whether it runs is not known. */
 static void dropped(const struct sp_set *s)
 {
-	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started) : load_relaxed(&sp_sets_lost)) && sp_store.header)
+	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started)
+	       : load_relaxed(&sp_sets_lost)) &&
+	    sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
@@ -931,7 +1007,8 @@ static void update_state(struct sp_set *s, int id)
 	sp_records_runs(&s->writer, is, sp_thread_state.id);
 	if (is)
 		store_relaxed(&s->started, is == SP_OP_RUNS);
-	if (is == SP_OP_RUNS && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+	if (is == SP_OP_RUNS &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
 	if (is == SP_OP_RUNS && load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
@@ -947,15 +1024,18 @@ static void read_before(struct sp_set *s, enum sp_op op)
 		store_relaxed(&s->fast_thread, 0);
 	if (op == SP_OP_RESET)		/* it returns no value that could be proven */
 		return;
-	sp_percpu_read_before(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->perf_fds);
+	sp_percpu_read_before(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values,
+			      &s->perf_fds);
 }
 
-/* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves the counting to the starter.) */
+/* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves
+ * the counting to the starter.) */
 static void note_reader(const struct sp_set *s)
 {
 	struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	if (r && sp_thread_state.id != (s->target.thread ? s->target.thread : load_relaxed(&s->starter)))
+	if (r &&
+	    sp_thread_state.id != (s->target.thread ? s->target.thread : load_relaxed(&s->starter)))
 		__atomic_fetch_or(&r->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 }
 
@@ -986,27 +1066,32 @@ struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return s && sp_is_fast(s) && sp_records_begin(&s->writer, frame, op) ? s : begin_slow(id, op, frame);
+	return s && sp_is_fast(s) && sp_records_begin(&s->writer, frame, op)
+		       ? s
+		       : begin_slow(id, op, frame);
 }
 
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !load_relaxed(&s->writer.in_flight))	/* (by now it may be another's) */
+	/* (by now it may be another's) */
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
+	    !load_relaxed(&s->writer.in_flight))
 		read_before(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
 
-/* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a frame between that and the look
- * at the shadow counters would be in PAPI's counts alone. */
+/* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a
+ * frame between that and the look at the shadow counters would be in PAPI's counts alone. */
 struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
 		(void)sp_site_here(at);
-	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame) : sp_begin_call(id, op, frame);
+	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame)
+				 : sp_begin_call(id, op, frame);
 }
 
 struct sp_set *sp_begin_start(int id, uintptr_t frame)
@@ -1015,8 +1100,10 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	uint32_t was;
 
 	sp_opening = s ? (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN : 0;
-	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have closed all and opened none) */
-		store_relaxed(&s->perf_fds.whole, sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.had);
+	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have
+							 * closed all and opened none) */
+		store_relaxed(&s->perf_fds.whole,
+			      sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.had);
 		unlock_perf_fds(&s->perf_fds, was);
 	}
 	if (SP_UNLIKELY(s && s->has_histograms))
@@ -1053,7 +1140,9 @@ void sp_run_failed(struct sp_set *called)
 /* Bound anew inside its start. */
 static struct sp_set *begin_again(struct sp_set *s)
 {
-	if (!sp_booked(s) || !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0), sp_thread_state.id, true))
+	if (!sp_booked(s) ||
+	    !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0),
+			      sp_thread_state.id, true))
 		return NULL;
 	sp_records_returned(&s->writer);
 	return s;
@@ -1072,7 +1161,9 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		(void)sp_page_proof_started(&called->perf_fds, open);
 	if (!s)
 		return;
-	if (called && !gone(called) && load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes) && counts_others(s)) {
+	if (called && !gone(called) &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes) &&
+	    counts_others(s)) {
 		sp_call_failed(called);
 		bind_now(s, id, sp_set_prepare_again, true);
 		called = begin_again(s);
@@ -1093,7 +1184,8 @@ SP_COLD void sp_sites_after_stop(void)
 	errno = saved;
 }
 
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at)
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+		   const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -1112,7 +1204,8 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	sp_sites_after_stop();
 }
 
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
+void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
+		  uint32_t open, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -1124,7 +1217,8 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 		dropped(s);
 }
 
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at)
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+		   const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
 		sp_call_failed(called);
@@ -1140,12 +1234,13 @@ void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const 
 		sp_book_call(called, id, SP_OP_RESET, NULL, open, at);
 }
 
-void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before, uint32_t open,
-		    const struct sp_stack *at)
+void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
+		    long long *before, uint32_t open, const struct sp_stack *at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
-	/* Another number: a handler changed how many events the set has, and what was added cannot be told. */
+	/* Another number: a handler changed how many events the set has, and what was added cannot
+	 * be told. */
 	if (!k || k != (uint64_t)before[-1]) {
 		if (k)
 			dropped(sp_set_of(id));
@@ -1153,26 +1248,30 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 		return;
 	}
 	for (uint32_t e = 0; e < k; e++)
-		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
+		before[e] =
+			(long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
 	sp_book_call(called, id, SP_OP_ACCUM, before, open, at);
 }
 
-/* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there without a lock, for
- * which madvise would wait while other threads map memory (seen: 23 waits in 500 threads). An address in the array: nobody
- * waits at a count. */
+/* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there
+ * without a lock, for which madvise would wait while other threads map memory (seen: 23 waits in
+ * 500 threads). An address in the array: nobody waits at a count. */
 SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
-	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN, last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
+	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN,
+		  last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
 
 	s->arrays[page % SP_COUNT(s->arrays)] = page;
 	for (; page <= last; page++)
-		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN), FUTEX_WAKE, 0, NULL, NULL, 0);
+		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN),
+			     FUTEX_WAKE, 0, NULL, NULL, 0);
 	errno = saved;
 }
 
 /* The component now counts on from the values written, if it can. */
-void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, const struct sp_stack *at)
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values,
+		    const struct sp_stack *at)
 {
 	if (called)
 		sp_records_returned(&called->writer);
@@ -1185,10 +1284,14 @@ void sp_after_write(struct sp_set *called, int rc, int id, const long long *valu
 /* ---- refusals --------------------------------------------------------- */
 
 static const char *const codes[] = {
-	"PAPI_OK", "PAPI_EINVAL", "PAPI_ENOMEM", "PAPI_ESYS", "PAPI_ECMP", "PAPI_ECLOST", "PAPI_EBUG", "PAPI_ENOEVNT",
-	"PAPI_ECNFLCT", "PAPI_ENOTRUN", "PAPI_EISRUN", "PAPI_ENOEVST", "PAPI_ENOTPRESET", "PAPI_ENOCNTR", "PAPI_EMISC",
-	"PAPI_EPERM", "PAPI_ENOINIT", "PAPI_ENOCMP", "PAPI_ENOSUPP", "PAPI_ENOIMPL", "PAPI_EBUF", "PAPI_EINVAL_DOM",
-	"PAPI_EATTR", "PAPI_ECOUNT", "PAPI_ECOMBO", "PAPI_ECMP_DISABLED", "PAPI_EDELAY_INIT", "PAPI_EMULPASS", "PAPI_PARTIAL",
+	"PAPI_OK",	   "PAPI_EINVAL",	 "PAPI_ENOMEM",	     "PAPI_ESYS",
+	"PAPI_ECMP",	   "PAPI_ECLOST",	 "PAPI_EBUG",	     "PAPI_ENOEVNT",
+	"PAPI_ECNFLCT",	   "PAPI_ENOTRUN",	 "PAPI_EISRUN",	     "PAPI_ENOEVST",
+	"PAPI_ENOTPRESET", "PAPI_ENOCNTR",	 "PAPI_EMISC",	     "PAPI_EPERM",
+	"PAPI_ENOINIT",	   "PAPI_ENOCMP",	 "PAPI_ENOSUPP",     "PAPI_ENOIMPL",
+	"PAPI_EBUF",	   "PAPI_EINVAL_DOM",	 "PAPI_EATTR",	     "PAPI_ECOUNT",
+	"PAPI_ECOMBO",	   "PAPI_ECMP_DISABLED", "PAPI_EDELAY_INIT", "PAPI_EMULPASS",
+	"PAPI_PARTIAL",
 };
 
 /* PAPI says what the matter is in a place that moved from version to version: looked
@@ -1209,7 +1312,8 @@ static void why_disabled(void)
 			continue;
 		sp_out_init(&o, -1, text, sizeof(text) - 1);
 		sp_out_text(&o, "PAPI's component 'perf_event' is disabled: ");
-		sp_out_bytes(&o, c->disabled_reason, strnlen(c->disabled_reason, sizeof(c->disabled_reason)));
+		sp_out_bytes(&o, c->disabled_reason,
+			     strnlen(c->disabled_reason, sizeof(c->disabled_reason)));
 		text[o.used] = 0;
 		sp_process_note_quiet(text);
 	}

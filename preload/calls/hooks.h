@@ -2,9 +2,10 @@
  * needed).  One function a kind of call; papi.def says which call is which.
  *
  * All are called with errno saved by the wrapper, but for those that say that they give errno back.
- * Calls that the fast path records (fast.h) use only the inline tests below.
- * `open` is sp_proof_now() from right before the real call, `at` to where the call returns, `frame` the address of the wrapper's
- * frame.  `called` is the set whose writer has the call in flight (sp_records_begin, or _enter); NULL: there is none.
+ * Calls that the fast path records (fast.h) use only the inline tests below. `open` is
+ * sp_proof_now() from right before the real call, `at` to where the call returns, `frame` the
+ * address of the wrapper's frame.  `called` is the set whose writer has the call in flight
+ * (sp_records_begin, or _enter); NULL: there is none.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -30,7 +31,8 @@ void sp_after_add(int rc, int id, int code, const char *name, size_t length);
 void sp_after_add_events(int rc, int id, int number);
 void sp_after_multiplex(int rc, int id);
 void sp_after_overflow(int rc, int id);
-void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags);
+void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n,
+		     int flags);
 void sp_after_change(const char *what, int rc, int id);
 void sp_after_cleanup(int rc, int id);
 /* By the time that PAPI returns the id may be another thread's set, which must not find
@@ -60,7 +62,8 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had);
 
 /* Whether a call needs the slow path is asked here, by the fast path and by the slow one. */
 
-/* The calling thread started the set, and it is the one counted, or the set is placed (writer.h). */
+/* The calling thread started the set, and it is the one counted, or the set is placed
+ * (writer.h). */
 SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 {
 	return SP_LIKELY(load_relaxed(&s->fast_thread) == sp_thread_state.id);
@@ -69,14 +72,17 @@ SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 /* Unchanged since the start before: a start has nothing to prepare. */
 SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 {
-	return SP_LIKELY(!load_relaxed(&s->changed)) && SP_LIKELY(load_relaxed(&s->bound_changes) == load_relaxed(&s->perf_fds.changes)) && SP_LIKELY(!load_relaxed(&sp_process.sites_due)) &&
+	return SP_LIKELY(!load_relaxed(&s->changed)) &&
+	       SP_LIKELY(load_relaxed(&s->bound_changes) == load_relaxed(&s->perf_fds.changes)) &&
+	       SP_LIKELY(!load_relaxed(&sp_process.sites_due)) &&
 	       SP_LIKELY(!load_relaxed(&s->writer.track.low));
 }
 
 /* Its split, if it has one, is ready for a window to begin or to end.  proof: sp_proof_now(). */
 SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 {
-	const struct sp_percpu *p = load_relaxed(&s->percpu);		/* once: a handler may drop it at any time */
+	/* once: a handler may drop it at any time */
+	const struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	return !p || SP_LIKELY(sp_percpu_is_ready(p, proof));
 }
@@ -84,44 +90,54 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
 int sp_where(struct sp_set *s);
 
-/* Was the set's thread, which has no mark (rseq-proof.h), on the CPU of the reading before since then?  errno is given back. */
+/* Was the set's thread, which has no mark (rseq-proof.h), on the CPU of the reading before since
+ * then?  errno is given back. */
 SP_COLD bool sp_stays_by_clock(const struct sp_set *s);
 
-/* Books what gauges showed, beside a record that is not written by a short way (records.h), which books them, too. */
+/* Books what gauges showed, beside a record that is not written by a short way (records.h), which
+ * books them, too. */
 void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
 
-/* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in turn (records.h); the
- * counters of another thread are read first (sp_percpu_read_before). */
+/* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in
+ * turn (records.h); the counters of another thread are read first (sp_percpu_read_before). */
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);
-/* The same before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
+/* The same before what ends a window, and PAPI's counters with it; the thread may have moved in
+ * it. */
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
 /* The same before a reset or an accumulation; at: where the program calls from. */
 struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame);
 
 /* What a start needs, before it. */
 void sp_prepare_start(int id, const struct sp_stack *at);
-/* The call itself: `started` changes before PAPI is called: a handler that stops the set then is not forgotten. */
+/* The call itself: `started` changes before PAPI is called: a handler that stops the set then is
+ * not forgotten. */
 struct sp_set *sp_begin_start(int id, uintptr_t frame);
 /* Both. */
 struct sp_set *sp_before_start(int id, const struct sp_stack *at, uintptr_t frame);
 /* An array of ours where the caller gave none. */
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame);
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at);
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at);
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at);
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at);
-void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before, uint32_t open,
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open,
 		    const struct sp_stack *at);
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+		   const struct sp_stack *at);
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+		   const struct sp_stack *at);
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open,
+		    const struct sp_stack *at);
+void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
+		    long long *before, uint32_t open, const struct sp_stack *at);
 
 /* What PAPI has handed out for the set, or that it was zeroed. */
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at);
+void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
+		  uint32_t open, const struct sp_stack *at);
 
 /* PAPI has zeroed a set that is split, and was not ready for it; errno is given back. */
 SP_COLD void sp_begin_slow(struct sp_set *s);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 
-void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, const struct sp_stack *at);
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values,
+		    const struct sp_stack *at);
 /* PAPI refused the call; one that was to start or stop the set. */
 void sp_call_failed(struct sp_set *called);
 void sp_run_failed(struct sp_set *called);
@@ -141,7 +157,8 @@ void sp_first_set(void);
 
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
  * says.  The CPU.  With the relation's lock held (preload/handles/relations.h). */
-int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
+		  uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* How many values the set has; 0: not known. */
@@ -163,10 +180,11 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s, uint64_t now)
 		sp_add(&t->at[cpu], sp_percpu_ran(p, now));
 }
 
-/* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.
- * Ours, which looks at the array before, would be one. */
+/* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault
+ * in no count then. Ours, which looks at the array before, would be one. */
 #define SP_ARRAY_GRAIN 4096u		/* the smallest page of Linux */
-SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values);	/* errno is given back */
+/* errno is given back */
+SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values);
 SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
@@ -175,8 +193,8 @@ SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 		sp_prefault_array(s, values);
 }
 
-/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front says how many the set had.
- * room: for k + 1. */
+/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front
+ * says how many the set had. room: for k + 1. */
 #define SP_ACCUM_ROOM(k) ((long long *)__builtin_alloca(((k) + 1) * sizeof(long long)))
 #define SP_BEFORE_ACCUM(s, k, values, room) \
 	sp_before = (room) + 1; \

@@ -1,11 +1,10 @@
 /* loader.c: what sspapi stands in front of in the dynamic loader.
  *
- * dlsym: a program that gets its PAPI functions from there (ctypes, JNI,
- * plug-ins) gets our wrapper for a function of the libpapi that is observed, and
- * NULL for one that libpapi lacks although we define a wrapper.  A library behind us that wraps PAPI, so that we call it,
- * gets libpapi's own: ours would call it again, for ever.  Every other call
- * goes on with the caller's own return address, since RTLD_NEXT depends on it.
- * dlclose: the real functions' addresses die with libpapi.
+ * dlsym: a program that gets its PAPI functions from there (ctypes, JNI, plug-ins) gets our wrapper
+ * for a function of the libpapi that is observed, and NULL for one that libpapi lacks although we
+ * define a wrapper.  A library behind us that wraps PAPI, so that we call it, gets libpapi's own:
+ * ours would call it again, for ever.  Every other call goes on with the caller's own return
+ * address, since RTLD_NEXT depends on it. dlclose: the real functions' addresses die with libpapi.
  * (dlerror is in dlerror.c.)
  *
  * dlsym is in assembly because a C function's return address would be the caller that
@@ -59,7 +58,8 @@ static void missing(uintptr_t caller, const char *name)
 struct pick {
 	void *handled, *address;
 };
-struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller) __attribute__((visibility("hidden")));
+struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
+	__attribute__((visibility("hidden")));
 
 /* What a program finds by RTLD_DEFAULT it needs from then on: glibc unloads it only
  * with the caller.  It found us instead. */
@@ -72,7 +72,8 @@ static void stays(uintptr_t caller, uintptr_t address)
 	/* What was there at the start stands before the loader itself. */
 	sp_elf_find(&by, caller);
 	sp_elf_find(&loader, getauxval(AT_BASE));
-	if (!by.span || by.index > loader.index || !sp_elf_find(&o, address) || !*o.path || strlen(o.path) >= sizeof(path))
+	if (!by.span || by.index > loader.index || !sp_elf_find(&o, address) || !*o.path ||
+	    strlen(o.path) >= sizeof(path))
 		return;
 	handle = dlopen(strcpy(path, o.path), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (handle)

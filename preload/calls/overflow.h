@@ -2,8 +2,8 @@
  *
  * PAPI gets a function of ours in place of each handler, which counts the call and goes on as that
  * handler: by a jump, so that it finds the stack, the arguments and what it returns to as PAPI left
- * them, and may jump out.  Whose function it is does not depend on the set: PAPI may keep the handler
- * before, or take the new one and then fail; sets go, or are a child's of fork.
+ * them, and may jump out.  Whose function it is does not depend on the set: PAPI may keep the
+ * handler before, or take the new one and then fail; sets go, or are a child's of fork.
  */
 #ifndef SP_BOOK_OVERFLOW_H
 #define SP_BOOK_OVERFLOW_H

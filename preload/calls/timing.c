@@ -12,8 +12,8 @@ SP_COLD void sp_time_from(struct sp_timing *t)
 	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* Subtracts what two reads of the clock take by themselves, as two more right now have it.  Preparations are in the header
- * already. */
+/* Subtracts what two reads of the clock take by themselves, as two more right now have it.
+ * Preparations are in the header already. */
 SP_COLD void sp_time_to(struct sp_timing *t)
 {
 	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);

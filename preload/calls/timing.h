@@ -1,11 +1,13 @@
-/* timing.h: what a call costs, for the dump's `own_pid`: our part of it, before PAPI is called and after it. */
+/* timing.h: what a call costs, for the dump's `own_pid`: our part of it, before PAPI is called and
+ * after it. */
 #ifndef SP_TIMING_H
 #define SP_TIMING_H
 
 #include "../../core/base/base.h"
 
 struct sp_timing {
-	bool is, lost;			/* the call is timed; the thread was preempted: other threads' time is not our cost */
+	bool is, lost;			/* the call is timed; the thread was preempted: other
+					 * threads' time is not our cost */
 	uint32_t open;
 	uint64_t since, took, prepared;
 };

@@ -20,7 +20,8 @@
 
 #define SAME(name, type, params) \
 	type name params; \
-	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type (*) params), #name " differs from papi.h");
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) params), \
+		       #name " differs from papi.h");
 #define ROW(type, name, params, args, before, after) SAME(name, type, params)
 #define OLD(type, name, params, args)
 #include "../papi/papi.def"
@@ -49,11 +50,13 @@ struct call_ctx {
 	uintptr_t opening;		/* as it was */
 };
 
-/* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame that is not below it. (Where
- * somebody stands in front of us, libpapi's own calls look like the program's.) */
+/* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame
+ * that is not below it. (Where somebody stands in front of us, libpapi's own calls look like the
+ * program's.) */
 static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
 {
-	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) && !sp_interrupted(sp_thread_state.nests, frame))
+	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) &&
+	    !sp_interrupted(sp_thread_state.nests, frame))
 		sp_thread_state.nests = 0;
 	return sp_thread_state.nests;
 }
@@ -75,7 +78,8 @@ static SP_COLD void count_first(enum sp_call call)
 
 static inline void count(enum sp_call call)
 {
-	if (SP_LIKELY(sp_thread_state.calls != NULL && sp_thread_state.generation == sp_process.generation))
+	if (SP_LIKELY(sp_thread_state.calls != NULL &&
+		      sp_thread_state.generation == sp_process.generation))
 		increment_own(&sp_thread_state.calls[call]);
 	else
 		count_first(call);
@@ -100,8 +104,8 @@ static __attribute__((noinline)) void begin_call(struct call_ctx *w)
 	w->opening = sp_opening;
 }
 
-/* Right before PAPI is called.  Where each call asks, what is called on top of this one may be libpapi's own
- * (sp_papi_front). */
+/* Right before PAPI is called.  Where each call asks, what is called on top of this one may be
+ * libpapi's own (sp_papi_front). */
 static __attribute__((noinline)) void before_papi(struct call_ctx *w, uint32_t *open)
 {
 	sp_thread_state.nests = 0;
@@ -125,7 +129,8 @@ static __attribute__((noinline)) void after_papi(struct call_ctx *w, struct sp_s
 	sp_thread_state.nests = w->nests;
 }
 
-/* One call in 1024 is timed, for the dump's `own_pid`: our part of it, before PAPI is called and after it. */
+/* One call in 1024 is timed, for the dump's `own_pid`: our part of it, before PAPI is called and
+ * after it. */
 static inline bool timed(void)
 {
 	if (SP_LIKELY(sp_thread_state.ticks != 0))
@@ -144,13 +149,16 @@ struct fast_miss {
 	uint32_t open;
 };
 
-/* The slow path of the HOT rows of papi.def: slow_PAPI_start, slow_PAPI_stop, slow_PAPI_read, slow_PAPI_read_ts, slow_PAPI_accum and
- * slow_PAPI_reset. */
+/* The slow path of the HOT rows of papi.def: slow_PAPI_start, slow_PAPI_stop, slow_PAPI_read,
+ * slow_PAPI_read_ts, slow_PAPI_accum and slow_PAPI_reset. */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
-	static __attribute__((noinline)) type slow_##name(const struct fast_miss *fast_miss, BARE params) \
+	static __attribute__((noinline)) \
+	type slow_##name(const struct fast_miss *fast_miss, BARE params) \
 	{ \
-		struct call_ctx call_ctx = { .at = fast_miss->at.to, .frame = fast_miss->frame, .errno_is = errno }; \
+		struct call_ctx call_ctx = { .at = fast_miss->at.to, \
+					     .frame = fast_miss->frame, \
+					     .errno_is = errno }; \
 		const struct sp_stack *const at = &fast_miss->at; \
 		const uintptr_t frame = call_ctx.frame; \
 		__attribute__((unused)) long long *sp_before = fast_miss->had; \
@@ -176,10 +184,13 @@ struct fast_miss {
 		if (SP_UNLIKELY(t.is)) \
 			sp_time_from(&t); \
 		count(SP_CALL_##name); \
-		if (!(fast_miss->called && t.is && rc == PAPI_OK && ({ /* what the fast path would have done */ \
-			uint32_t site; \
-			struct sp_set *s = sp_fast_set(sp_papi_used, called->number, OP_##name, at, frame, &site); \
-			s == called && BOOK_##name(at->to); }))) { \
+		/* what the fast path would have done */ \
+		if (!(fast_miss->called && t.is && rc == PAPI_OK && ({ \
+			      uint32_t site; \
+			      struct sp_set *s = sp_fast_set(sp_papi_used, called->number, \
+							     OP_##name, at, frame, &site); \
+			      s == called &&BOOK_##name(at->to); \
+		      }))) { \
 			after; \
 		} \
 		sp_fast_learn(called, EventSet); \
@@ -206,37 +217,46 @@ struct fast_miss {
 #define BOOK_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
 /* The body of a function below: the fast path (fast.h), else slow_##name. If the set or the call
- * site is new, that makes the whole call (`called` is NULL). If PAPI has returned and the thread may
- * have moved, it only records the call (`called` is the set).
- * again: the arguments for the latter, with s->number, so that no register keeps the first one.
- * may: the set may take the fast path. before, behind: statements right before and after PAPI's
- * function. had: the values that PAPI_accum adds to. */
+ * site is new, that makes the whole call (`called` is NULL). If PAPI has returned and the thread
+ * may have moved, it only records the call (`called` is the set). again: the arguments for the
+ * latter, with s->number, so that no register keeps the first one. may: the set may take the fast
+ * path. before, behind: statements right before and after PAPI's function. had: the values that
+ * PAPI_accum adds to. */
 #define FAST(name, args, again, may, before, behind, had) \
 	uint32_t site; \
-	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) : NULL; \
+	struct sp_set *s = SP_LIKELY(papi != NULL) \
+				   ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) \
+				   : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \
-			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
+			/* else gcc keeps the addresses of its words, in memory */ \
+			__asm__("" : "+r"(s)); \
 			behind; \
 			sp_records_returned(&s->writer); \
-			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_thread_state.ticks != 0) && SP_LIKELY(BOOK_##name(CALLER))) { \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_thread_state.ticks != 0) && \
+			    SP_LIKELY(BOOK_##name(CALLER))) { \
 				int ok = PAPI_OK; \
-				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
+				/* else gcc keeps rc for it, in a register to be saved */ \
+				__asm__("" : "+r"(ok)); \
 				increment_own(&sp_thread_state.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct fast_miss){ FROM, s, had, rc, open }, BARE again); \
+			return slow_##name(&(struct fast_miss){ FROM, s, had, rc, open }, \
+					   BARE again); \
 		} \
 	} \
-	if (papi && sp_internal(papi, CALLER) && !sp_thread_state.nests)	/* PAPI_accum's own PAPI_reset */ \
+	/* PAPI_accum's own PAPI_reset */ \
+	if (papi && sp_internal(papi, CALLER) && !sp_thread_state.nests) \
 		return papi->real.name args; \
 	return slow_##name(&(struct fast_miss){ FROM }, BARE args);
 
-/* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
-static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
+/* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the
+ * store. */
+static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t frame,
+				enum sp_call call, size_t function)
 {
 	*w = (struct call_ctx){ .at = at, .frame = frame };
 	begin_call(w);
@@ -245,7 +265,8 @@ static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t fram
 	count(call);
 	return true;
 }
-#define IS_REPORTED(name) is_reported(&call_ctx, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
+#define IS_REPORTED(name) \
+	is_reported(&call_ctx, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
 
 #define ROW(type, name, params, args, before, after) \
 	EXPORT __attribute__((cold)) type name params \
@@ -302,7 +323,8 @@ static enum sp_region_call region_call(enum sp_call call)
 
 static SP_COLD struct nest nest_in(const struct call_ctx *w, const char *region, enum sp_call call)
 {
-	struct nest before = { w->nests, sp_thread_state.outer, sp_thread_state.region, sp_thread_state.region_call };
+	struct nest before = { w->nests, sp_thread_state.outer, sp_thread_state.region,
+			       sp_thread_state.region_call };
 
 	if (!sp_thread_state.nests || !sp_internal(sp_papi_used, w->at)) {
 		sp_thread_state.outer = w->at;
@@ -333,7 +355,8 @@ static SP_COLD void nest_out(struct call_ctx *w, const struct nest *before)
 		struct call_ctx call_ctx; \
 		if (!IS_REPORTED(name)) \
 			return FORWARD(name, args); \
-		const struct nest before = nest_in(&call_ctx, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
+		const struct nest before = \
+			nest_in(&call_ctx, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
 		type rc = call_ctx.real->name args; \
 		nest_out(&call_ctx, &before); \
 		sp_report_error(#name, rc); \
@@ -359,7 +382,8 @@ EXPORT int PAPI_read_ts(int EventSet, long long *values, long long *cyc)
 {
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
-	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE, NULL)
+	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), true, NONE, NONE,
+	     NULL)
 }
 
 EXPORT int PAPI_reset(int EventSet)
@@ -367,7 +391,8 @@ EXPORT int PAPI_reset(int EventSet)
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	/* PAPI_accum's own comes first: each accumulation makes one. */
-	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) && !sp_thread_state.nests)
+	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) &&
+	    !sp_thread_state.nests)
 		return papi->real.PAPI_reset(EventSet);
 	FAST(PAPI_reset, (EventSet), (s->number), true, NONE, NONE, NULL)
 }
@@ -376,10 +401,12 @@ EXPORT int PAPI_accum(int EventSet, long long *values)
 {
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1];
-	uint32_t k;		/* one look: a handler may give the set more events than there is room for */
+	uint32_t k;		/* one look: a handler may give the set more events than there is
+				 * room for */
 
 	FAST(PAPI_accum, (EventSet, values), (s->number, values),
-	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
+	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open),
+	     SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
 }
 
 EXPORT int PAPI_start(int EventSet)
@@ -387,8 +414,10 @@ EXPORT int PAPI_start(int EventSet)
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_start, (EventSet), (s->number),
-	     sp_is_prepared(s) && sp_is_ready(s, open) && (sp_counting_is_ready(open) || s->writer.placed),
-	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL)
+	     sp_is_prepared(s) && sp_is_ready(s, open) &&
+		     (sp_counting_is_ready(open) || s->writer.placed),
+	     const uintptr_t under = sp_opening;
+	     sp_fast_starts(s), sp_opening = under, NULL)
 }
 
 EXPORT int PAPI_stop(int EventSet, long long *values)
@@ -401,8 +430,10 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 
 /* ---- Fortran ---------------------------------------------------------- */
 
-/* One function for the four spellings, by the rows of fortran.def: papif_read_, papif_read, papif_read__ and PAPIF_READ. */
-#define SPELLED(symbol, name, params) EXPORT __attribute__((cold, alias(#name "_"))) void symbol params;
+/* One function for the four spellings, by the rows of fortran.def: papif_read_, papif_read,
+ * papif_read__ and PAPIF_READ. */
+#define SPELLED(symbol, name, params) \
+	EXPORT __attribute__((cold, alias(#name "_"))) void symbol params;
 #define FORTRAN(name, NAME, params, args, ...) \
 	EXPORT __attribute__((cold)) void name##_ params; \
 	SPELLED(name, name, params) \

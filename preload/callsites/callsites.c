@@ -31,7 +31,8 @@
 #define ROOM_MOST	512u		/* but for no more than that many, */
 #define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
 
-#define HELPERS		2u		/* functions that a program's calls of PAPI stand in, if those are helpers */
+#define HELPERS		2u		/* functions that a program's calls of PAPI stand in, if
+					 * those are helpers */
 #define FEW_LEFT	64u
 #define NAME (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
 
@@ -46,20 +47,23 @@ struct key {
 };
 
 static uint64_t *table;
-static uint16_t *paths;			/* [sp_sites_frames()] struct sp_path's, by number, as long as a site is found by its callers */
+static uint16_t *paths;			/* [sp_sites_frames()] struct sp_path's, by number, as long
+					 * as a site is found by its callers */
 uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
-static uint32_t epoch;			/* something was unloaded since: what threads remember is not to be used; odd: right now */
+static uint32_t epoch;			/* something was unloaded since: what threads remember is
+					 * not to be used; odd: right now */
 static struct sp_lock lock;		/* of what is below; not on the path of a reading */
 
 static struct sp_site *site_at(uint32_t id)
 {
 	struct sp_sites *b = blocks[(id - 1) / SP_SITES_EACH];
 
-	return (struct sp_site *)((char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(sp_sites_frames()));
+	return (struct sp_site *)((char *)(b + 1) +
+				  (id - 1) % SP_SITES_EACH * sp_site_bytes(sp_sites_frames()));
 }
 
 static struct sp_frame *frames_of(struct sp_site *s)
@@ -134,7 +138,8 @@ static bool is_it(uint32_t id, const struct key *k)
 
 	if (k->plain)
 		return true;
-	if (frames_in(s) != k->n || s->call != k->call || (k->name ? strncmp(s->name, k->name, NAME) != 0 : *s->name != 0))
+	if (frames_in(s) != k->n || s->call != k->call ||
+	    (k->name ? strncmp(s->name, k->name, NAME) != 0 : *s->name != 0))
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (frames_of(s)[i].address != k->frame[i])
@@ -188,7 +193,8 @@ static uint32_t find(const struct key *k, bool make)
 				id = new_site(k);
 			if (!id || sp_cas(at, &is, SP_SITE_OF(k->hash) | id))
 				return id;
-			/* Another thread or a handler was faster; if with the same, ours is not used. */
+			/* Another thread or a handler was faster; if with the same, ours is not
+			 * used. */
 		}
 		if (is >> 16 == k->hash && NUMBER(is) && is_it(NUMBER(is), k))
 			return NUMBER(is);
@@ -205,7 +211,8 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->frame[0] = inside ? sp_thread_state.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
-	/* (Under pressure its rules are not kept: once there is room the same call is to have its callers.) */
+	/* (Under pressure its rules are not kept: once there is room the same call is to have its
+	 * callers.) */
 	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
 		most = 1;
 	if (most > 1)
@@ -213,8 +220,8 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->plain = is_plain(k);
 }
 
-/* Another thread's dlclose() may come in between: what it has removed is not put back. `was`: `epoch` from before the site was
- * found. */
+/* Another thread's dlclose() may come in between: what it has removed is not put back. `was`:
+ * `epoch` from before the site was found. */
 static bool is_unloaded(uint32_t was)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -276,7 +283,8 @@ static uint32_t find_site(const struct sp_stack *at, bool learn)
 		return 0;
 	if (!sp_thread_state.nests && (id = sp_site_is_known(at)) != 0)
 		return id;
-	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) || at->to - sp_papi_used->low < sp_papi_used->span);
+	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) ||
+					   at->to - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, at, inside, learn);
 	if (inside)			/* the caller is not the program's */
 		k.path.rule[0] = SP_NO_RULE;
@@ -304,7 +312,8 @@ uint32_t sp_site_of_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
-/* All SP_WORDS are looked at without a loop (fast.h): the first one stands in place of those that there are not. */
+/* All SP_WORDS are looked at without a loop (fast.h): the first one stands in place of those that
+ * there are not. */
 static void fill_up(struct sp_known *known)
 {
 	uint32_t n = 0;
@@ -326,7 +335,8 @@ static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
-	if (load_acquire(&sp_sites_depth) > 1 && (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
+	if (load_acquire(&sp_sites_depth) > 1 &&
+	    (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
 		return;
 	fill_up(known);
 	sp_order();
@@ -383,7 +393,8 @@ static uint32_t wrapper(uint32_t upto)
 	return sp_module_is_program(module) ? 0 : module;
 }
 
-/* In how many functions outside of that library frame i lies, of the sites that have one; up to one more than helpers are. */
+/* In how many functions outside of that library frame i lies, of the sites that have one; up to one
+ * more than helpers are. */
 static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 {
 	uintptr_t known_functions[HELPERS];
@@ -494,14 +505,17 @@ static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want,
 {
 	struct sp_elf_file f;
 
-	if (!b->build_id_bytes || sp_elf_file_open(&f, sp_store_reader_text(&sp_store.reader, b->path)) < 0)
+	if (!b->build_id_bytes ||
+	    sp_elf_file_open(&f, sp_store_reader_text(&sp_store.reader, b->path)) < 0)
 		return;
-	if (f.build_id_bytes == b->build_id_bytes && memcmp(f.build_id, b->build_id, f.build_id_bytes) == 0)
+	if (f.build_id_bytes == b->build_id_bytes &&
+	    memcmp(f.build_id, b->build_id, f.build_id_bytes) == 0)
 		sp_elf_file_names(&f, want, n, take_name);
 	sp_elf_file_close(&f);
 }
 
-/* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported functions. */
+/* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported
+ * functions. */
 static void query_loader(const struct sp_elf_want *want, uint32_t n)
 {
 	Dl_info is;
@@ -528,7 +542,10 @@ static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
 			if (f->module != module || f->symbol)
 				continue;
 			if (want)
-				want[n] = (struct sp_elf_want){ .offset = f->address - 1 - sp_module_block(module)->base, .of = f };
+				want[n] = (struct sp_elf_want){
+					.offset = f->address - 1 - sp_module_block(module)->base,
+					.of = f
+				};
 			n++;
 		}
 	}
@@ -541,7 +558,8 @@ void sp_sites_name(bool by_loader)
 	struct sp_lock_state lock_state;
 
 	sp_unwind_report_notes();
-	if (!load_acquire(&table) || load_relaxed(&named) == load_relaxed(&resolved) || !sp_lock_try(&lock, &lock_state, 1000))
+	if (!load_acquire(&table) || load_relaxed(&named) == load_relaxed(&resolved) ||
+	    !sp_lock_try(&lock, &lock_state, 1000))
 		return;
 	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
 		uint32_t n = unnamed(module, NULL);
@@ -604,7 +622,10 @@ static void begin(void)
 	sp_modules_prepare();
 	if (may_unwind && !paths && (paths = sp_map(bytes)) != NULL)
 		sp_wipe_on_fork(paths, bytes);
-	store_relaxed(&sp_sites_depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
+	store_relaxed(&sp_sites_depth,
+		      may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0)
+			      ? sp_sites_frames()
+			      : 1);
 	store_relaxed(&sp_process.unwinds, sp_sites_depth > 1);
 	store_relaxed(&sp_store.header->callsites, sp_sites_depth);
 	(void)sp_steps_prepare();
@@ -639,8 +660,10 @@ void sp_sites_prepare(void)
 {
 	struct sp_lock_state lock_state;
 
-	if (!sp_conf.callsites || (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted() &&
-				   load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&full) && !sp_unwind_has_notes()))
+	if (!sp_conf.callsites ||
+	    (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted() &&
+	     load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&full) &&
+	     !sp_unwind_has_notes()))
 		return;
 	sp_lock_take(&lock, &lock_state);
 	if (!load_relaxed(&room))
@@ -650,7 +673,8 @@ void sp_sites_prepare(void)
 	if (table)
 		resolve();
 	if (load_relaxed(&full))
-		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
+		sp_process_note_quiet("more call sites were met than there was room for; what was "
+				      "counted there is "
 				      "under \"other\"");
 	store_relaxed(&full, false);
 	sp_unwind_report_notes();

@@ -31,15 +31,16 @@ static inline uint32_t sp_sites_frames(void)
 	return sp_conf.callsites < 0 ? SP_SITES_AUTO : (uint32_t)sp_conf.callsites;
 }
 
-/* A site in one word: the address, the number below it.  What differs from an address of the same is the number. */
+/* A site in one word: the address, the number below it.  What differs from an address of the same
+ * is the number. */
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
 
 /* Frames that new sites get. */
 extern uint32_t sp_sites_depth SP_HIDDEN;
 
-/* The site of a call: to where it returns, with the registers after it. Met before, it is found by its steps (stack-hash.h), else by the
- * rules of its frames (unwind.h). */
+/* The site of a call: to where it returns, with the registers after it. Met before, it is found by
+ * its steps (stack-hash.h), else by the rules of its frames (unwind.h). */
 uint32_t sp_site_here(const struct sp_stack *at);
 
 /* The same, without a walk; 0: it was not met before. */
@@ -48,18 +49,21 @@ uint32_t sp_site_is_known(const struct sp_stack *at);
 /* A start's, before it: what its callers' code needs is in memory then. */
 uint32_t sp_site_of_start(const struct sp_stack *at);
 
-/* A call from there is of this site, which is not the known one. It becomes the known one if it is the first one, met twice in turn, or
- * if the known one was missed so often: to know a site takes longer than to find it, and of two in turn one stays known for a while. By
- * the thread that may take the set's fast path. */
+/* A call from there is of this site, which is not the known one. It becomes the known one if it is
+ * the first one, met twice in turn, or if the known one was missed so often: to know a site takes
+ * longer than to find it, and of two in turn one stays known for a while. By the thread that may
+ * take the set's fast path. */
 #define SP_SITE_MISSES	32u
 void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
 static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 {
-	const uint32_t misses = load_relaxed(&known->misses) + 1, last_site = load_relaxed(&known->last_site);
+	const uint32_t misses = load_relaxed(&known->misses) + 1,
+		       last_site = load_relaxed(&known->last_site);
 
 	store_relaxed(&known->last_site, id);
 	store_relaxed(&known->misses, misses);
-	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) || SP_UNLIKELY(misses == 2 && last_site == id))
+	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) ||
+	    SP_UNLIKELY(misses == 2 && last_site == id))
 		sp_site_know_now(known, at, id);
 }
 
@@ -72,7 +76,8 @@ void sp_sites_prepare(void);
 /* The modules of addresses that a handler meets can be looked up from now on (sp_module_at). */
 void sp_sites_modules(void);
 
-/* The modules of those met since; where nothing counts that this could disturb, and before the real dlclose. */
+/* The modules of those met since; where nothing counts that this could disturb, and before the real
+ * dlclose. */
 void sp_sites_resolve(void);
 
 /* The functions of those, from the symbol tables of the modules' files: for a dump, which must

@@ -10,7 +10,8 @@
 #include "stack-hash.h"
 
 #define MOST	256u
-#define SPARE	16u			/* ready for who meets them; a path of 64 frames goes through a few */
+#define SPARE	16u			/* ready for who meets them; a path of 64 frames goes
+					 * through a few */
 #define PATH	255u			/* bytes of path that a spare one has room for */
 
 /* In the order of their numbers.  Of those behind `claimed` only block and path are set. */
@@ -77,7 +78,8 @@ static uint64_t identity_of(const struct sp_object *o)
 
 static bool is_module(const struct module *m, const struct sp_object *o)
 {
-	return load_acquire(&m->ready) && m->low == o->low && m->span == o->span && m->base == o->base;
+	return load_acquire(&m->ready) && m->low == o->low && m->span == o->span &&
+	       m->base == o->base;
 }
 
 /* ---- numbers -------------------------------------------------------------- */
@@ -100,7 +102,8 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 static uint32_t number_again(const struct sp_object *o)
 {
 	for (uint32_t i = 0; i < load_relaxed(&claimed); i++)
-		if (load_relaxed(&modules[i].gone) && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
+		if (load_relaxed(&modules[i].gone) && is_module(&modules[i], o) &&
+		    modules[i].identity == identity_of(o)) {
 			store_relaxed(&modules[i].gone, false);
 			modules[i].block->gone = 0;
 			return i + 1;
@@ -144,7 +147,8 @@ uint32_t sp_module_at(uintptr_t address)
 	for (uint32_t i = 0, n = (uint32_t)sp_min(load_relaxed(&claimed), MOST); i < n; i++) {
 		const struct module *m = &modules[i];
 
-		if (load_acquire(&m->ready) && !load_relaxed(&m->gone) && address - m->low < m->span)
+		if (load_acquire(&m->ready) && !load_relaxed(&m->gone) &&
+		    address - m->low < m->span)
 			return i + 1;
 	}
 	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
@@ -181,8 +185,10 @@ uint32_t sp_module_of(const struct sp_object *o)
 
 const struct sp_module *sp_module_block(uint32_t number)
 {
-	return number && number <= sp_min(load_relaxed(&claimed), MOST) && load_acquire(&modules[number - 1].ready) ?
-		       modules[number - 1].block : NULL;
+	return number && number <= sp_min(load_relaxed(&claimed), MOST) &&
+			       load_acquire(&modules[number - 1].ready)
+		       ? modules[number - 1].block
+		       : NULL;
 }
 
 bool sp_module_is_program(uint32_t number)

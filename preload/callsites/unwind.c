@@ -22,14 +22,17 @@
 #define OBJECTS		64u
 #define RULES		1024u		/* a power of 2 */
 #define OWN_MOST	24u		/* frames of ours and libpapi's that may lie in front */
-#define PAGES_MOST	(SP_FRAME_MOST / 4096)	/* of a stack, that the kernel is asked about at once */
+#define PAGES_MOST	(SP_FRAME_MOST / 4096)	/* of a stack, that the kernel is asked about at
+						 * once */
 #define TRIES		64u		/* to walk while another thread does, */
-#define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the first one of an object more */
+#define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the
+					 * first one of an object more */
 #define GONE		1u		/* in place of an address: of code that was unloaded */
 #define CLAIMED		2u		/* somebody fills it in */
 
 static struct rule_of {
-	uintptr_t to;			/* the return address; what is no address: free, or not to be used */
+	uintptr_t to;			/* the return address; what is no address: free, or not to
+					 * be used */
 	struct sp_rule is;
 } *rules;
 
@@ -47,15 +50,18 @@ static bool short_of_runtime;
 enum { IN_HANDLER, OTHER_UNWINDER, NO_WALKER, LEFT_BY_FORK, NOTES };
 static const char *const notes[NOTES] = {
 	"callers of some calls of PAPI are not kept: they were made in a signal handler",
-	"callers of some calls of PAPI are not kept: another thread was looking for its own just then",
-	"callers are not kept: " SP_WALKER_LIBRARY " or libunwind cannot be loaded, or the program has its own",
+	"callers of some calls of PAPI are not kept: another thread was looking for its own just "
+	"then",
+	"callers are not kept: " SP_WALKER_LIBRARY
+	" or libunwind cannot be loaded, or the program has its own",
 	"callers are not kept: this process was forked while its parent was looking for some",
 };
 static uint32_t pending_notes, reported_notes;		/* a bit for each */
 
 static void note(unsigned which)
 {
-	__atomic_fetch_or(&pending_notes, (1u << which) & ~load_relaxed(&reported_notes), __ATOMIC_RELAXED);
+	__atomic_fetch_or(&pending_notes, (1u << which) & ~load_relaxed(&reported_notes),
+			  __ATOMIC_RELAXED);
 	if (load_relaxed(&pending_notes))
 		store_relaxed(&sp_process.sites_due, true);
 }
@@ -77,10 +83,13 @@ void sp_unwind_report_notes(void)
 
 /* ---- objects ------------------------------------------------------------------- */
 
-/* A path into these says nothing: they call a program's main, a thread's function, a parallel region's. */
+/* A path into these says nothing: they call a program's main, a thread's function, a parallel
+ * region's. */
 static bool is_runtime(const char *path)
 {
-	static const char *const names[] = { "libc.so.", "libpthread.so.", "ld-linux", "libgomp.so.", "libomp.so", "libiomp5.so", "libstdc++.so." };
+	static const char *const names[] = { "libc.so.",     "libpthread.so.", "ld-linux",
+					     "libgomp.so.",  "libomp.so",      "libiomp5.so",
+					     "libstdc++.so." };
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
@@ -105,11 +114,14 @@ static uintptr_t begin_of(uintptr_t header, uintptr_t low)
 	const unsigned char *h = (const unsigned char *)header;
 	int32_t first;
 
-	if (h[1] != 0x1b)		/* a distance of four bytes from where it stands: as all linkers write it */
+	if (h[1] != 0x1b)		/* a distance of four bytes from where it stands: as all
+					 * linkers write it */
 		return header;
 	memcpy(&first, h + 4, sizeof(first));
 	first += 4;
-	return first < 0 && header - low >= -(uintptr_t)(intptr_t)first ? header + (uintptr_t)(intptr_t)first : header;
+	return first < 0 && header - low >= -(uintptr_t)(intptr_t)first
+		       ? header + (uintptr_t)(intptr_t)first
+		       : header;
 }
 
 /* The header and the tables, which stand in one segment, as a rule the tables behind the header. */
@@ -142,7 +154,9 @@ static const struct object *object_of(uintptr_t address)
 
 void sp_unwind_object(const struct sp_object *o)
 {
-	struct object is = { .low = o->low, .span = o->span, .runtime = is_runtime(o->path), .gone = true };
+	struct object is = {
+		.low = o->low, .span = o->span, .runtime = is_runtime(o->path), .gone = true
+	};
 	struct sp_lock_state lock_state;
 	uint32_t i = 0;
 
@@ -171,7 +185,8 @@ static int calls_papi(const struct sp_object *o, void *arg)
 
 	(void)arg;
 	for (const ElfW(Dyn) *d = o->dynamic; d && o->strings && d->d_tag != DT_NULL; d++)
-		calls |= d->d_tag == DT_NEEDED && sp_begins(o->strings + d->d_un.d_val, "libpapi.so");
+		calls |= d->d_tag == DT_NEEDED &&
+			 sp_begins(o->strings + d->d_un.d_val, "libpapi.so");
 	if (calls)
 		sp_unwind_object(o);
 	return 0;
@@ -195,8 +210,9 @@ bool sp_unwind_prepare(bool runtime_left_out)
 
 /* ---- the stack in use --------------------------------------------------------------- */
 
-/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there.  (valgrind says so of a word that nobody has
- * written: where a page has one that was, that one is asked for.) */
+/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there.  (valgrind
+ * says so of a word that nobody has written: where a page has one that was, that one is asked
+ * for.) */
 static bool is_readable(uintptr_t word)
 {
 	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
@@ -217,7 +233,8 @@ static void enter_stack(uintptr_t sp)
 
 	if (low - sp_thread_state.stack_low < sp_thread_state.stack_end - sp_thread_state.stack_low)
 		return;
-	while (at > low && at - low <= 64 * 4096ul && is_readable(at - 4096 == low ? sp - sizeof(uintptr_t) : at - 4096))
+	while (at > low && at - low <= 64 * 4096ul &&
+	       is_readable(at - 4096 == low ? sp - sizeof(uintptr_t) : at - 4096))
 		at -= 4096;
 	if (at == low)
 		sp_thread_state.stack_low = low;
@@ -225,15 +242,19 @@ static void enter_stack(uintptr_t sp)
 		prefault_stack(sp);
 }
 
-/* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page lies between. */
+/* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page
+ * lies between. */
 static bool is_on_stack(uintptr_t word)
 {
 	if (word < sp_thread_state.stack_low || word % sizeof(uintptr_t))
 		return false;
-	for (unsigned pages = 0; word >= sp_thread_state.stack_end && !sp_thread_state.stack_whole; pages++) {
+	for (unsigned pages = 0; word >= sp_thread_state.stack_end && !sp_thread_state.stack_whole;
+	     pages++) {
 		if (word - sp_thread_state.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
 			return false;
-		if (is_readable(word - sp_thread_state.stack_end < 4096 ? word : sp_thread_state.stack_end))
+		if (is_readable(word - sp_thread_state.stack_end < 4096
+					? word
+					: sp_thread_state.stack_end))
 			sp_thread_state.stack_end += 4096;
 		else
 			sp_thread_state.stack_whole = true;
@@ -242,9 +263,11 @@ static bool is_on_stack(uintptr_t word)
 }
 
 /* (Sanitizers take what lies between variables for nobody's.) */
-__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool take(uintptr_t *word, uintptr_t at, uintptr_t sp)
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool take(
+	uintptr_t *word, uintptr_t at, uintptr_t sp)
 {
-	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) || (SP_UNLIKELY(at >= sp_thread_state.stack_end) && !is_on_stack(at)))
+	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) ||
+	    (SP_UNLIKELY(at >= sp_thread_state.stack_end) && !is_on_stack(at)))
 		return false;
 	*word = *(const uintptr_t *)at;
 	return true;
@@ -253,14 +276,18 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline boo
 /* To the caller's frame. False: that is not on this stack. */
 static inline bool follow(struct sp_stack *at, const struct sp_rule *r)
 {
-	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa, to, fp = at->fp;
+	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa,
+		  to, fp = at->fp;
 
 	if ((r->how & SP_RULE_ENDS) || ((r->how & SP_RULE_THERE) && !take(&cfa, cfa, at->sp)))
 		return false;
-	if (cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || !take(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
+	if (cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST ||
+	    !take(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
 		return false;
 	if ((r->how & SP_RULE_FP_AT_FP) || r->fp)
-		if (!take(&fp, r->how & SP_RULE_FP_AT_FP ? at->fp : cfa + (uintptr_t)(intptr_t)r->fp, at->sp))
+		if (!take(&fp,
+			  r->how & SP_RULE_FP_AT_FP ? at->fp : cfa + (uintptr_t)(intptr_t)r->fp,
+			  at->sp))
 			return false;
 	*at = (struct sp_stack){ sp_unsigned_address(to), cfa, fp };
 	return at->to != 0;
@@ -275,7 +302,8 @@ static uint32_t first(uintptr_t to)
 
 static const struct rule_of *known(uintptr_t to)
 {
-	for (uint32_t i = first(to), tries = 0; rules && tries < RULES; i = (i + 1) % RULES, tries++) {
+	for (uint32_t i = first(to), tries = 0; rules && tries < RULES;
+	     i = (i + 1) % RULES, tries++) {
 		uintptr_t is = load_acquire(&rules[i].to);
 
 		if (is == to)
@@ -290,7 +318,8 @@ static const struct rule_of *keep(uintptr_t to, const struct sp_rule *is)
 {
 	const struct rule_of *r = known(to);
 
-	for (uint32_t i = first(to), tries = 0; !r && rules && tries < RULES / 2; i = (i + 1) % RULES, tries++) {
+	for (uint32_t i = first(to), tries = 0; !r && rules && tries < RULES / 2;
+	     i = (i + 1) % RULES, tries++) {
 		uintptr_t was = load_relaxed(&rules[i].to);
 
 		if ((was && was != GONE) || !sp_cas(&rules[i].to, &was, CLAIMED))
@@ -313,7 +342,8 @@ uintptr_t sp_unwind_function(uintptr_t to)
 
 static const struct sp_walker *walker;
 static uint32_t walking;		/* a thread walks, or forks */
-static bool stuck;			/* one walked when its process was forked by a bare system call */
+static bool stuck;			/* one walked when its process was forked by a bare system
+					 * call */
 static int loader;			/* the process that is loading now; 0: none */
 
 static bool enter(struct sp_lock_state *lock_state)
@@ -347,7 +377,8 @@ static void leave(const struct sp_lock_state *lock_state)
 	sp_signals_restore(lock_state);
 }
 
-/* Before fork: a walk of another thread takes microseconds, and its child would wait for libunwind's lock for ever. */
+/* Before fork: a walk of another thread takes microseconds, and its child would wait for
+ * libunwind's lock for ever. */
 static void before_fork(void)
 {
 	struct timespec delay = { 0, 20000 };
@@ -401,7 +432,8 @@ static int own_object(const struct sp_object *o, void *address)
 static int is_taken(const struct sp_object *o, void *arg)
 {
 	(void)arg;
-	return sp_begins(o->soname, "libunwind-x86_64.so.") || sp_begins(o->soname, "libunwind-aarch64.so.");
+	return sp_begins(o->soname, "libunwind-x86_64.so.") ||
+	       sp_begins(o->soname, "libunwind-aarch64.so.");
 }
 
 static void open_walker(void)
@@ -457,7 +489,8 @@ static bool is_signal_return(uintptr_t to)
 #else
 	static const unsigned char code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
 #endif
-	return is_readable(to) && is_readable(to + sizeof(code) - sizeof(uintptr_t)) && memcmp((const void *)to, code, sizeof(code)) == 0;
+	return is_readable(to) && is_readable(to + sizeof(code) - sizeof(uintptr_t)) &&
+	       memcmp((const void *)to, code, sizeof(code)) == 0;
 }
 
 /* Where no object is loaded no path leads on.  Where libc cannot say, one may be. */
@@ -505,7 +538,8 @@ static bool ends_before(struct found *f, uintptr_t to, const struct object *o)
 		return true;
 	}
 	if (o && o->runtime && short_of_runtime) {
-		add_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_RUNTIME })));
+		add_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS |
+									 SP_RULE_RUNTIME })));
 		return true;
 	}
 	return false;
@@ -554,7 +588,8 @@ static int add(const struct sp_object *o, void *address)
 	return 1;
 }
 
-uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller, struct sp_path *path, bool learn)
+uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller,
+		   struct sp_path *path, bool learn)
 {
 	struct found f = { .frame = frame, .path = path };
 	struct sp_lock_state lock_state;
@@ -584,7 +619,8 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 
 /* ---- paths that were met before --------------------------------------------------------- */
 
-uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from, struct sp_path *path)
+uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
+			 struct sp_path *path)
 {
 	struct found f = { .frame = frame, .path = path, .again = true };
 	struct sp_stack at = *from;
@@ -689,8 +725,10 @@ static inline bool is_step(uintptr_t to)
 	return !(to >> 48);
 }
 
-/* What stands in a word of the stack. room: so far above sp the words are verified, though there may be more. */
-__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t word_at(uintptr_t at, uintptr_t sp, uintptr_t room)
+/* What stands in a word of the stack. room: so far above sp the words are verified, though there
+ * may be more. */
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t word_at(
+	uintptr_t at, uintptr_t sp, uintptr_t room)
 {
 	uintptr_t word;
 
@@ -700,19 +738,25 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uin
 }
 
 /* The return address to which a step leads, in the frame of that base. */
-static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp, const struct sp_stack *from, uintptr_t room)
+static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp,
+				    const struct sp_stack *from, uintptr_t room)
 {
 	if (SP_UNLIKELY(fp != SP_SAME_BASE))
-		*base = fp == SP_FIRST_FP ? from->fp : word_at(*base + (uintptr_t)(intptr_t)fp, from->sp, room);
+		*base = fp == SP_FIRST_FP
+				? from->fp
+				: word_at(*base + (uintptr_t)(intptr_t)fp, from->sp, room);
 	return sp_unsigned_address(word_at(*base + (uintptr_t)(intptr_t)at, from->sp, room));
 }
 
 /* Of a word. */
 static inline uintptr_t stack_room(uintptr_t sp)
 {
-	if (SP_UNLIKELY(sp - sizeof(sp) - sp_thread_state.stack_low >= sp_thread_state.stack_end - sp_thread_state.stack_low))
+	if (SP_UNLIKELY(sp - sizeof(sp) - sp_thread_state.stack_low >=
+			sp_thread_state.stack_end - sp_thread_state.stack_low))
 		enter_stack(sp);
-	return sp_thread_state.stack_end - sp < sizeof(sp) ? 0 : sp_thread_state.stack_end - sp - (sizeof(sp) - 1);
+	return sp_thread_state.stack_end - sp < sizeof(sp)
+		       ? 0
+		       : sp_thread_state.stack_end - sp - (sizeof(sp) - 1);
 }
 
 uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
@@ -743,7 +787,8 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 	}
 }
 
-void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from, uint32_t frames, uint32_t site)
+void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
+		   uint32_t frames, uint32_t site)
 {
 	const uint32_t age = load_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);

@@ -40,23 +40,30 @@ static struct sp_event_seen *slot_of(uint32_t code)
 /* The structs grew from version to version; these places did not move (8.). */
 const char *sp_component_name(const struct sp_real *papi, int component)
 {
-	const PAPI_component_info_t *c = papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
+	const PAPI_component_info_t *c =
+		papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
 
 	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
 }
 
-/* default_granularity, whose offset in PAPI_component_info_t changed with PAPI 7.0 and 7.2, as the struct grew. */
+/* default_granularity, whose offset in PAPI_component_info_t changed with PAPI 7.0 and 7.2, as the
+ * struct grew. */
 enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 {
-	const void *c = papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
+	const void *c =
+		papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
 	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0;
 	int granularity = PAPI_GRN_THR;
 
 	if (c && version)
-		memcpy(&granularity, (const char *)c + (version < 0x0700 ? 672 : version < 0x0702 ? 1572 : 2600),
+		memcpy(&granularity,
+		       (const char *)c + (version < 0x0700   ? 672
+					  : version < 0x0702 ? 1572
+							     : 2600),
 		       sizeof(granularity));
-	return granularity == PAPI_GRN_SYS || granularity == PAPI_GRN_SYS_CPU ? SP_SCOPE_HOST :
-	       granularity == PAPI_GRN_PROC || granularity == PAPI_GRN_PROCG ? SP_SCOPE_PROCESS : SP_SCOPE_THREAD;
+	return granularity == PAPI_GRN_SYS || granularity == PAPI_GRN_SYS_CPU  ? SP_SCOPE_HOST
+	       : granularity == PAPI_GRN_PROC || granularity == PAPI_GRN_PROCG ? SP_SCOPE_PROCESS
+									       : SP_SCOPE_THREAD;
 }
 
 /* The natives of a preset, and how often each counts; a native event is its own. */
@@ -64,8 +71,10 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 {
 	struct sp_terms *t = &e->terms;
 	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
-	bool postfix = strstr(info->derived, "FIX") != NULL, sub = strcmp(info->derived, "DERIVED_SUB") == 0;
-	bool first = strcmp(info->derived, "DERIVED_CMPD") == 0;	/* PAPI opens all, and hands out the first */
+	bool postfix = strstr(info->derived, "FIX") != NULL,
+	     sub = strcmp(info->derived, "DERIVED_SUB") == 0;
+	/* PAPI opens all, and hands out the first */
+	bool first = strcmp(info->derived, "DERIVED_CMPD") == 0;
 	double unit[SP_TERMS_MOST] = { 0 };
 
 	if (e->kind != SP_COUNTER || e->data_type == SP_FP64)
@@ -93,7 +102,9 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 static const char *const *pmu_names(const void *component, uint32_t version, uint32_t *most)
 {
 	*most = version < 0x0700 ? 40 : 80;
-	return (const char *const *)((const char *)component + (version < 0x0700 ? 688 : version < 0x0702 ? 1592 : 2616));
+	return (const char *const *)((const char *)component + (version < 0x0700   ? 688
+								: version < 0x0702 ? 1592
+										   : 2616));
 }
 
 /* Of every component that is up by now: which machine this is, for tables of metrics.  Once. */
@@ -121,8 +132,8 @@ static void store_pmus(const struct sp_real *papi)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-/* Libsde's events have no metadata of PAPI's.  What nothing tells of is a whole count, as most are; of what is not registered
- * yet PAPI hands out -1, and then a value that nobody has zeroed. */
+/* Libsde's events have no metadata of PAPI's.  What nothing tells of is a whole count, as most are;
+ * of what is not registered yet PAPI hands out -1, and then a value that nobody has zeroed. */
 static void query_libsde(struct sp_event_seen *e, const char *name)
 {
 	enum sp_sde answer = sp_sde_query(name, &e->kind, &e->data_type);
@@ -132,23 +143,26 @@ static void query_libsde(struct sp_event_seen *e, const char *name)
 		e->kind = SP_GAUGE;
 		e->data_type = SP_BIT64;
 	} else if (answer == SP_SDE_UNKNOWN) {
-		sp_process_note_quiet("events of PAPI component 'sde' are taken for whole counts: no libsde was found that tells "
+		sp_process_note_quiet("events of PAPI component 'sde' are taken for whole counts: "
+				      "no libsde was found that tells "
 				      "their types");
 	}
 }
 
 static const struct sp_where no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
 
-/* A preset of a component is counted where its natives are (PAPI 7.2: PAPI_CUDA_FP16_FMA:device=1); its own name does not
- * tell. */
+/* A preset of a component is counted where its natives are (PAPI 7.2: PAPI_CUDA_FP16_FMA:device=1);
+ * its own name does not tell. */
 static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_event_text *t)
 {
 	struct sp_where first = sp_place_of((enum sp_scope)t->scope, t->component, t->name);
 
-	if (!(e->code & 0x80000000u) || (t->scope != SP_SCOPE_DEVICE && t->scope != SP_SCOPE_PACKAGE))
+	if (!(e->code & 0x80000000u) ||
+	    (t->scope != SP_SCOPE_DEVICE && t->scope != SP_SCOPE_PACKAGE))
 		return first;
 	for (uint32_t i = 0; i < t->n_natives; i++) {
-		struct sp_where w = sp_place_of((enum sp_scope)t->scope, t->component, t->natives[i]);
+		struct sp_where w =
+			sp_place_of((enum sp_scope)t->scope, t->component, t->natives[i]);
 
 		if (i && (w.place != first.place || w.id != first.id))
 			return no_place;
@@ -157,7 +171,8 @@ static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_e
 	return first;
 }
 
-/* What PAPI says of it, in memory of ours; natives and texts stay until the next one is asked for. */
+/* What PAPI says of it, in memory of ours; natives and texts stay until the next one is asked
+ * for. */
 struct described {
 	struct sp_event_text t;
 	const struct sp_component_fact *fact;
@@ -175,7 +190,8 @@ static void describe(const struct sp_real *papi, const struct sp_event_seen *e, 
 	t->code = e->code;
 	t->component = sp_component_name(papi, e->component);
 	d->fact = sp_component_fact(t->component);
-	if (papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name((int)e->code, d->name) == PAPI_OK && *d->name)
+	if (papi->PAPI_event_code_to_name &&
+	    papi->PAPI_event_code_to_name((int)e->code, d->name) == PAPI_OK && *d->name)
 		t->name = d->name;
 	if (papi->PAPI_get_event_info && papi->PAPI_get_event_info((int)e->code, info) == PAPI_OK) {
 		if (!t->name)
@@ -184,8 +200,11 @@ static void describe(const struct sp_real *papi, const struct sp_event_seen *e, 
 		t->postfix = info->postfix;
 		t->units = info->units;
 		t->description = info->long_descr;
-		t->data_type = (uint8_t)(info->data_type >= 0 && info->data_type <= 3 ? info->data_type : 0);
-		for (; t->n_natives < info->count && t->n_natives < PAPI_MAX_INFO_TERMS; t->n_natives++)
+		t->data_type =
+			(uint8_t)(info->data_type >= 0 && info->data_type <= 3 ? info->data_type
+									       : 0);
+		for (; t->n_natives < info->count && t->n_natives < PAPI_MAX_INFO_TERMS;
+		     t->n_natives++)
 			d->natives[t->n_natives] = info->name[t->n_natives];
 		t->natives = d->natives;
 	}
@@ -199,15 +218,18 @@ static uint64_t digest(const char *name)
 {
 	size_t n = strlen(name);
 
-	return strcmp(name, "?") == 0 || n >= PAPI_MAX_STR_LEN - 1 ? 0 : sp_digest(SP_DIGEST, name, n);
+	return strcmp(name, "?") == 0 || n >= PAPI_MAX_STR_LEN - 1 ? 0
+								   : sp_digest(SP_DIGEST, name, n);
 }
 
-/* The event under a code seen before: two threads that name a native event at once each get one of PAPI, 7.0 to 7.3. */
+/* The event under a code seen before: two threads that name a native event at once each get one of
+ * PAPI, 7.0 to 7.3. */
 static struct sp_event_seen *find_same(const struct sp_event_seen *e)
 {
 	struct sp_event_seen *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
 
-	while (at && (at->code == GONE || at->same || at->name != e->name || at->component != e->component || at->kind != e->kind ||
+	while (at && (at->code == GONE || at->same || at->name != e->name ||
+		      at->component != e->component || at->kind != e->kind ||
 		      at->data_type != e->data_type || at->code >> 30 != e->code >> 30))
 		at = at->older;
 	return at;
@@ -243,8 +265,9 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	return id;
 }
 
-/* Is it another event by now, under the same code?  A library may have registered its counter.  And PAPI keeps the device with
- * the preset, not with the sets that have it: once it was asked for on a second one, a set may count it on either. */
+/* Is it another event by now, under the same code?  A library may have registered its counter.  And
+ * PAPI keeps the device with the preset, not with the sets that have it: once it was asked for on a
+ * second one, a set may count it on either. */
 static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *e)
 {
 	struct described d;
@@ -270,7 +293,8 @@ static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code
 	if (n_seen >= ROOM / 2)
 		return NULL;
 	*e = (struct sp_event_seen){ .code = code, .wandered = wandered };
-	e->component = papi->PAPI_get_event_component ? papi->PAPI_get_event_component((int)code) : 0;
+	e->component =
+		papi->PAPI_get_event_component ? papi->PAPI_get_event_component((int)code) : 0;
 	store_pmus(papi);
 	id = store_event(papi, e);
 	if (id < 0) {
@@ -344,7 +368,8 @@ uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
 	if (!e->domain)
 		e->domain = domain;
 	if (!e->in_domain[domain])
-		e->in_domain[domain] = 1 + (uint32_t)(e->domain == domain ? e->id : make_in(e, domain));
+		e->in_domain[domain] =
+			1 + (uint32_t)(e->domain == domain ? e->id : make_in(e, domain));
 	sp_lock_give(&sp_store.lock, &h);
 	return e->in_domain[domain] - 1;
 }

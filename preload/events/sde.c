@@ -1,9 +1,10 @@
 /* sde.c: see sde.h.
  *
- * Libsde has one variable, a pointer to all that it holds; it is in no table of symbols.  So it is looked for in libsde's
- * writable memory: the word behind which a list of libraries stands, with the event's library in it, whose table of counters
- * has the event under its name, in a record that points back to the library.  The kernel reads for us: a word that is no
- * pointer is an error then, not the end of the program.  The layouts are those of libsde 1.0 (PAPI 7.0 to 7.3).
+ * Libsde has one variable, a pointer to all that it holds; it is in no table of symbols.  So it is
+ * looked for in libsde's writable memory: the word behind which a list of libraries stands, with
+ * the event's library in it, whose table of counters has the event under its name, in a record that
+ * points back to the library.  The kernel reads for us: a word that is no pointer is an error then,
+ * not the end of the program.  The layouts are those of libsde 1.0 (PAPI 7.0 to 7.3).
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -14,10 +15,12 @@
 #include "sde.h"
 
 #define TABLE		512u		/* lists of counters, by a hash of the name */
-#define LIBRARIES	256u		/* most that are looked at: memory that is none of libsde's may be a ring */
+#define LIBRARIES	256u		/* most that are looked at: memory that is none of libsde's
+					 * may be a ring */
 #define COUNTERS	256u		/* of one list */
 #define NESTED		8u		/* groups in groups */
-#define SEGMENT_MOST	(64u << 10)	/* bytes of an object's writable memory; libsde's has less than 4 KB */
+#define SEGMENT_MOST	(64u << 10)	/* bytes of an object's writable memory; libsde's has less
+					 * than 4 KB */
 #define READS		20000u		/* by the kernel, for one event; some 100 do */
 
 struct entry {
@@ -37,7 +40,13 @@ struct control {
 };
 
 enum class {
-	REGISTERED = 1, CREATED = 2, CALLED = 4, RECORDER = 8, SET = 0x10, PLACEHOLDER = 0x1000, GROUP = 0x2000
+	REGISTERED = 1,
+	CREATED = 2,
+	CALLED = 4,
+	RECORDER = 8,
+	SET = 0x10,
+	PLACEHOLDER = 0x1000,
+	GROUP = 0x2000
 };
 enum type { LONG, INT, DOUBLE, FLOAT };
 #define INSTANT		0x10		/* in mode */
@@ -46,7 +55,8 @@ struct counter {
 	uint32_t id, pad;
 	uintptr_t name, description;
 	uint32_t class, pad2;
-	uintptr_t of[2];		/* a group's first entry; what a callback is called with: of[1] */
+	uintptr_t of[2];		/* a group's first entry; what a callback is called with:
+					 * of[1] */
 	int64_t previous;
 	int32_t overflow, type, mode, count;	/* count: since 7.1; before, nothing */
 	uintptr_t library;
@@ -71,14 +81,16 @@ static bool copy(void *to, uintptr_t from, size_t bytes)
 	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
 	long own = sp_sys(SYS_getpid);
 
-	return from && reads_left && reads_left-- && sp_sys(SYS_process_vm_readv, own, &here, 1, &there, 1, 0) == (long)bytes;
+	return from && reads_left && reads_left-- &&
+	       sp_sys(SYS_process_vm_readv, own, &here, 1, &there, 1, 0) == (long)bytes;
 }
 
 static bool is_text(uintptr_t at, const char *text, size_t n)
 {
 	char there[1024];
 
-	return n < sizeof(there) && copy(there, at, n + 1) && memcmp(there, text, n) == 0 && !there[n];
+	return n < sizeof(there) && copy(there, at, n + 1) && memcmp(there, text, n) == 0 &&
+	       !there[n];
 }
 
 static uint32_t list_of(const char *name)
@@ -96,7 +108,8 @@ static bool find_counter(struct looking *l, uintptr_t library, const char *name)
 	struct entry e;
 	uint32_t left = COUNTERS;
 
-	for (uintptr_t at = library + offsetof(struct library, counters[list_of(name)]); at && left--; at = e.next) {
+	for (uintptr_t at = library + offsetof(struct library, counters[list_of(name)]);
+	     at && left--; at = e.next) {
 		if (!copy(&e, at, sizeof(e)) || !copy(&l->found, e.counter, sizeof(l->found)))
 			return false;
 		if (l->found.library == library && is_text(l->found.name, name, strlen(name)))
@@ -134,13 +147,15 @@ static bool search(struct looking *l, uintptr_t from, uintptr_t bytes)
 		if (!copy(words, from + done, n * sizeof(*words)))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (words[i] > 4096 && words[i] % sizeof(uintptr_t) == 0 && find_event(l, words[i]))
+			if (words[i] > 4096 && words[i] % sizeof(uintptr_t) == 0 &&
+			    find_event(l, words[i]))
 				return true;
 	}
 	return false;
 }
 
-/* PAPI takes its functions from the program's global scope; of several libsde the one that has the event is meant. */
+/* PAPI takes its functions from the program's global scope; of several libsde the one that has the
+ * event is meant. */
 static int find_sde(const struct sp_object *o, void *arg)
 {
 	if (!sp_elf_symbol(o, "sde_ti_read_counter"))
@@ -149,21 +164,23 @@ static int find_sde(const struct sp_object *o, void *arg)
 		const ElfW(Phdr) *h = &o->header[i];
 
 		if (h->p_type == PT_LOAD && h->p_flags & PF_W && h->p_memsz <= SEGMENT_MOST &&
-		    search(arg, (uintptr_t)sp_align(o->base + h->p_vaddr, sizeof(uintptr_t)), h->p_memsz & ~(sizeof(uintptr_t) - 1)))
+		    search(arg, (uintptr_t)sp_align(o->base + h->p_vaddr, sizeof(uintptr_t)),
+			   h->p_memsz & ~(sizeof(uintptr_t) - 1)))
 			return 1;
 	}
 	return 0;
 }
 
-/* NAME:MIN and others of a recorder hand out an address, by a callback that is libsde's own: what it is called with begins
- * with the recorder. */
+/* NAME:MIN and others of a recorder hand out an address, by a callback that is libsde's own: what
+ * it is called with begins with the recorder. */
 static bool is_of_recorder(const struct counter *c)
 {
 	struct counter recorder;
 	uintptr_t at;
 
-	return c->class == CALLED && copy(&at, c->of[1], sizeof(at)) && copy(&recorder, at, sizeof(recorder)) &&
-	       recorder.class == RECORDER && recorder.library == c->library;
+	return c->class == CALLED && copy(&at, c->of[1], sizeof(at)) &&
+	       copy(&recorder, at, sizeof(recorder)) && recorder.class == RECORDER &&
+	       recorder.library == c->library;
 }
 
 /* Of a group, the type is its counters'. */
@@ -201,7 +218,8 @@ enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type
 		*kind = SP_GAUGE;
 		*type = SP_BIT64;
 		break;
-	case GROUP:			/* PAPI_start zeroes its counters only where they are in the set themselves */
+	case GROUP:			/* PAPI_start zeroes its counters only where they are in the
+					 * set themselves */
 		*kind = SP_GAUGE;
 		break;
 	default:

@@ -34,7 +34,8 @@ static bool alive(const struct sspapi_relation *rel)
 {
 	uint32_t generation = load_acquire(&rel->generation);
 
-	return generation && generation == sp_process.generation && sp_process.counting && !load_relaxed(&rel->leaving);
+	return generation && generation == sp_process.generation && sp_process.counting &&
+	       !load_relaxed(&rel->leaving);
 }
 
 bool sp_api_take(const struct sspapi_relation *rel, struct sp_lock_state *lock_state)
@@ -107,9 +108,11 @@ static void find_codes(struct sp_binding *p)
 }
 
 /* Room for all of it, touched: a program may count its own page faults. */
-static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp_relation *r, sp_off off)
+static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp_relation *r,
+				    sp_off off)
 {
-	uint64_t k = key->k, bytes = sizeof(struct sp_binding) + k * (sizeof(long long) + sizeof(int) + sizeof(uint32_t) + 1);
+	uint64_t k = key->k, bytes = sizeof(struct sp_binding) +
+				     k * (sizeof(long long) + sizeof(int) + sizeof(uint32_t) + 1);
 	struct sp_binding *p = sp_map(bytes);
 
 	if (!p)
@@ -135,8 +138,9 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 
 static bool same(const struct sp_relation_key *a, const struct sp_relation_key *b)
 {
-	return a->event_set == b->event_set && a->k == b->k && a->target == b->target && a->target_id == b->target_id &&
-	       a->scope == b->scope && a->domain == b->domain && memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
+	return a->event_set == b->event_set && a->k == b->k && a->target == b->target &&
+	       a->target_id == b->target_id && a->scope == b->scope && a->domain == b->domain &&
+	       memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
 }
 
 static bool all(sp_off off, void *arg)
@@ -146,7 +150,8 @@ static bool all(sp_off off, void *arg)
 	return true;
 }
 
-struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key)
+struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
+			       const struct sp_relation_key *key)
 {
 	struct sp_relation_key own = *key;
 	struct sp_relation *r;
@@ -195,7 +200,8 @@ static bool has_slot(sp_off off)
 	for (uint32_t i = 0; i < n_chunks * SLOTS; i++) {
 		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
 
-		if (r->generation == sp_process.generation && !r->own && r->parts && r->parts->off == off)
+		if (r->generation == sp_process.generation && !r->own && r->parts &&
+		    r->parts->off == off)
 			return true;
 	}
 	return false;
@@ -203,9 +209,13 @@ static bool has_slot(sp_off off)
 
 static void keep_relation(struct sp_relation *r, sp_off off)
 {
-	struct sp_relation_key key = { .event_set = r->event_set, .k = r->k, .event = (const uint32_t *)(r + 1),
-				       .target = (enum sp_target)r->target, .target_id = r->target_id,
-				       .scope = (enum sp_scope)r->scope, .domain = r->domain };
+	struct sp_relation_key key = { .event_set = r->event_set,
+				       .k = r->k,
+				       .event = (const uint32_t *)(r + 1),
+				       .target = (enum sp_target)r->target,
+				       .target_id = r->target_id,
+				       .scope = (enum sp_scope)r->scope,
+				       .domain = r->domain };
 	struct sspapi_relation *slot = free_slot();
 	struct sp_binding *p = slot ? make_part(&key, r, off) : NULL;
 
@@ -229,8 +239,10 @@ static void keep_all_relations(void)
 		if (!t)
 			return;
 		for (sp_off off = t->tid ? t->relations : 0; off && left--; off = r->next) {
-			r = sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_RELATION, sizeof(*r));
-			if (!r || !r->k || r->k > SP_EVENTS_MAX || sp_relation_layout(r->k, r->cells).bytes > r->b.bytes)
+			r = sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_RELATION,
+						  sizeof(*r));
+			if (!r || !r->k || r->k > SP_EVENTS_MAX ||
+			    sp_relation_layout(r->k, r->cells).bytes > r->b.bytes)
 				break;
 			if (!(r->flags & SP_RELATION_API) && !has_slot(off))
 				keep_relation((struct sp_relation *)r, off);

@@ -36,8 +36,10 @@ struct sspapi_relation {
 	struct sp_lock lock;
 	uint32_t generation;		/* of the process it is of; 0: the slot is free */
 	bool own;			/* made by sspapi_start */
-	bool leaving;			/* freed while there are readers: the last of them lets it go */
-	uint32_t readers;		/* of its permanent readings in the store, without the lock */
+	bool leaving;			/* freed while there are readers: the last of them lets it
+					 * go */
+	uint32_t readers;		/* of its permanent readings in the store, without the
+					 * lock */
 	int latest_cpu;
 	uint64_t latest_ns;		/* of the last reading; 0: none */
 	struct sp_binding *parts, *current;	/* current: the set that was started last */
@@ -51,10 +53,12 @@ struct sspapi_relation *sp_api_new(void);
 
 /* The part of rel (which is locked, or not shared yet) for what a set now holds, made if
  * there is none; NULL: no memory. */
-struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key);
+struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
+			       const struct sp_relation_key *key);
 
 /* Its part `off` is that of another key by now (sp_store_relation_becomes). */
-void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct sp_relation_key *key);
+void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off,
+			 const struct sp_relation_key *key);
 
 /* Slots for the shim's relations that have none; then fn for each relation until it says
  * false, unlocked. */

@@ -42,17 +42,23 @@ static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
 static uint32_t turn;			/* the one that has its turn at libc's list; 0: none */
 static uint32_t ending;			/* the thread that runs the exit */
-SP_AT_START static uint32_t finishing;		/* the thread in which libc runs destructors: it has just had the loader's lock */
+SP_AT_START static uint32_t finishing;		/* the thread in which libc runs destructors: it has
+						 * just had the loader's lock */
 static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
-static bool closed;			/* the process ends now: who comes has nothing to wait for */
+static bool closed;			/* the process ends now: who comes has nothing to wait
+					 * for */
 static bool cut;			/* standard error took no more of this dump */
-static bool repeated;			/* what was booked since is written, too, and nobody books any more */
+static bool repeated;			/* what was booked since is written, too, and nobody books
+					 * any more */
 static bool written;			/* the last dump of the end was, whole */
-static bool is_live_file_done;			/* the live file was removed, or could not be; not before: who sees it ends the process */
+static bool is_live_file_done;			/* the live file was removed, or could not be; not
+						 * before: who sees it ends the process */
 static bool alone;			/* when it was begun, no other thread was there to book */
-static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0: none is written */
-static uint32_t ending_thread;			/* the thread that ends the process now: the others' readings wait; 0: none */
+static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0:
+						 * none is written */
+static uint32_t ending_thread;			/* the thread that ends the process now: the others'
+						 * readings wait; 0: none */
 static bool loose;			/* they have waited long enough */
 
 void sp_end_expect_dump(void)
@@ -87,9 +93,11 @@ static const char *why_none(const char *path)
 	struct stat s = { 0 };
 
 	(void)sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0);
-	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO" :
-	       S_ISSOCK(s.st_mode) ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)" :
-	       s.st_rdev == DEV_TTY ? "this process has no terminal" : sp_diag_error(ENXIO);
+	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO"
+	       : S_ISSOCK(s.st_mode)
+		       ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)"
+	       : s.st_rdev == DEV_TTY ? "this process has no terminal"
+				      : sp_diag_error(ENXIO);
 }
 
 static const char *why(const char *path, int error)
@@ -106,7 +114,8 @@ static const char *why(const char *path, int error)
 	}
 }
 
-/* One line, with the mend: if there is a live file, it stays.  One that could not grow has only the first relations, or none. */
+/* One line, with the mend: if there is a live file, it stays.  One that could not grow has only the
+ * first relations, or none. */
 static void failed(const char *path, int error)
 {
 	const char *live = sp_store.region.path;
@@ -130,8 +139,10 @@ static void failed(const char *path, int error)
 		}
 		if (torn) {
 			sp_out_text(&o, any ? ": " : "; the counts are lost, as ");
-			sp_out_text(&o, sp_torn_text(SP_TORN_FULL | (uint64_t)-sp_store.region.why << SP_TORN_SHIFT));
-			sp_out_text(&o, any ? ", and what came later is lost" : " before it held any");
+			sp_out_text(&o, sp_torn_text(SP_TORN_FULL | (uint64_t)-sp_store.region.why
+									    << SP_TORN_SHIFT));
+			sp_out_text(&o,
+				    any ? ", and what came later is lost" : " before it held any");
 		}
 	}
 	text[o.used] = 0;
@@ -148,21 +159,27 @@ static void gather_notes(struct sp_model *m)
 /* What standard error did not take, and no live file has: to the default's name. */
 static int write_other_file(const struct sp_format_writer *v, const struct sp_selection *s)
 {
-	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];	/* one dump at a time */
+	/* one dump at a time */
+	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];
 	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
 
 	if (r == 0)
 		r = sp_output_name_for(name, sizeof(name), path, v);
 	if (r < 0)
 		return r;
-	sp_process_note(sp_text_f(text, sizeof(text), "nobody reads standard error: the dump is cut off there, and all of it is in %s", name));
+	sp_process_note(sp_text_f(
+		text, sizeof(text),
+		"nobody reads standard error: the dump is cut off there, and all of it is in %s",
+		name));
 	gather_notes(s->m);
 	return sp_output_write(&output, name, sp_process_who(), v, s);
 }
 
 static int write_error(const struct sp_format_writer *v, const struct sp_selection *s)
 {
-	int fd = sp_diag_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, false, v, s);
+	int fd = sp_diag_descriptor(), r = cut	    ? -ETIMEDOUT
+					   : fd < 0 ? 0
+						    : sp_output_write_fd(fd, false, v, s);
 
 	cut = r == -ETIMEDOUT;
 	if (cut && (!*sp_store.region.path || sp_store.region.torn))
@@ -179,7 +196,8 @@ static bool can_write(const struct sp_format_writer *v, const struct sp_model *m
 }
 
 /* `was_reported`: a form before this one could not be written, for the same reason, as a rule. */
-static int write_one(const char *name, const struct sp_format_writer *v, const struct sp_selection *s, bool rename_it, bool was_reported)
+static int write_one(const char *name, const struct sp_format_writer *v,
+		     const struct sp_selection *s, bool rename_it, bool was_reported)
 {
 	char path[SP_CONF_PATH];
 	int r;
@@ -206,7 +224,9 @@ static void name_store(struct sp_selection *s, const char *name, const char *for
 	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	s->all = sp_conf.verbose >= 2;
 	s->file = SP_FORMAT_NO_STORE;
-	if (several && sp_format_among(formats, SP_CAN_READ, SP_CAN_READ) && sp_output_name_for(path, sizeof(path), name, sp_format_writer_of(SP_FORMAT_store)) == 0) {
+	if (several && sp_format_among(formats, SP_CAN_READ, SP_CAN_READ) &&
+	    sp_output_name_for(path, sizeof(path), name, sp_format_writer_of(SP_FORMAT_store)) ==
+		    0) {
 		struct sp_out o;
 
 		sp_memory_init(&o, word, sizeof(word));
@@ -253,7 +273,8 @@ static bool dir_moved(const char *path)
 
 	strcpy(dir, path);
 	*strrchr(dir, '/') = 0;
-	return sp_sys(SYS_newfstatat, AT_FDCWD, dir, &s, 0) < 0 || (uint64_t)s.st_dev != sp_store.region.file_dev;
+	return sp_sys(SYS_newfstatat, AT_FDCWD, dir, &s, 0) < 0 ||
+	       (uint64_t)s.st_dev != sp_store.region.file_dev;
 }
 
 /* The live file has done its work once a dump of the end is safe; if that could not
@@ -318,10 +339,12 @@ static bool file_is_whole(void)
 {
 	struct sp_region *r = &sp_store.region;
 	const struct sp_piece *last = &r->piece[load_acquire(&r->pieces) - 1];
-	uint64_t had = last->off + load_acquire(&last->ready);	/* before the look: another thread may make it grow */
+	/* before the look: another thread may make it grow */
+	uint64_t had = last->off + load_acquire(&last->ready);
 	struct stat s;
 
-	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (*r->path && !r->torn &&
+	    sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (uint64_t)s.st_size < had)
 		r->torn = r->truncated = true;
 	return !r->truncated;
@@ -390,7 +413,8 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;
-		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s) : write_all(&s);
+		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s)
+			 : write_all(&s);
 		sp_model_close(&m);
 	}
 	sp_fpu_end(&fpu);
@@ -419,10 +443,12 @@ static bool is_last(enum sp_end how)
 	return how == SP_END_EXIT || how == SP_END__EXIT;
 }
 
-#define TRIES	10			/* ms; a booking takes 20 ns, but its thread may wait for a CPU */
+#define TRIES	10			/* ms; a booking takes 20 ns, but its thread may wait for a
+					 * CPU */
 
-/* From here on each booking is told of (sp_end_again): how many are under way that began before that, and are not.
- * A booking looks at both flags when it has stored what others see within a microsecond. */
+/* From here on each booking is told of (sp_end_again): how many are under way that began before
+ * that, and are not. A booking looks at both flags when it has stored what others see within a
+ * microsecond. */
 static unsigned begin_end(enum sp_end how)
 {
 	struct sp_process_stat p;
@@ -445,7 +471,8 @@ static void dump_once(enum sp_end how)
 {
 	unsigned booking;
 
-	if (is_last(how) && load_relaxed(&ended) && (!load_relaxed(&since) || load_relaxed(&repeated)))
+	if (is_last(how) && load_relaxed(&ended) &&
+	    (!load_relaxed(&since) || load_relaxed(&repeated)))
 		return;
 	if (is_last(how))
 		store_relaxed(&ending, (uint32_t)sp_sys(SYS_gettid));
@@ -454,7 +481,8 @@ static void dump_once(enum sp_end how)
 	do {
 		store_relaxed(&since, false);
 		booking = begin_end(how);
-		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
+		/* first: recover takes files since then for this dump */
+		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 		store_release(&sp_store.header->end, how);
 		store_relaxed(&written, dump_as_user(how) == 0);
 	} while (booking && sp_sets_others_booking() < booking);
@@ -462,13 +490,15 @@ static void dump_once(enum sp_end how)
 	store_relaxed(&ended, is_last(how));
 }
 
-/* Other threads that call PAPI from now on book, and get no answer until the process has ended: natively it ends within
- * microseconds, and no dump could have what they count while one is written. */
+/* Other threads that call PAPI from now on book, and get no answer until the process has ended:
+ * natively it ends within microseconds, and no dump could have what they count while one is
+ * written. */
 static void stop_others(void)
 {
 	uint32_t nobody = 0;
 
-	(void)__atomic_compare_exchange_n(&ending_thread, &nobody, (uint32_t)sp_sys(SYS_gettid), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	(void)__atomic_compare_exchange_n(&ending_thread, &nobody, (uint32_t)sp_sys(SYS_gettid),
+					  false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 static void dump_at(enum sp_end how, bool has_to_stop_others)
@@ -524,15 +554,18 @@ int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
 	return r;
 }
 
-#define FLUSH_WAIT_MS	2000			/* without a dump that is being written: libc flushes its streams then, no more */
+#define FLUSH_WAIT_MS	2000			/* without a dump that is being written: libc
+						 * flushes its streams then, no more */
 
 /* By a thread that has booked, and would return to the program. */
 static void wait_for_end(void)
 {
 
-	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&ending_thread); ms += !load_relaxed(&exit_winner))
+	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&ending_thread);
+	     ms += !load_relaxed(&exit_winner))
 		delay();
-	if (load_relaxed(&ending_thread)) {			/* (who reads the program's output stalls, perhaps) */
+	/* (who reads the program's output stalls, perhaps) */
+	if (load_relaxed(&ending_thread)) {
 		store_relaxed(&loose, true);
 		store_relaxed(&ending_thread, 0);
 	}
@@ -546,7 +579,8 @@ void sp_end_again(void)
 	int saved = errno;
 
 	if (load_relaxed(&ended))
-		store_release(&sp_store.header->end, SP_END_NONE);	/* recover does not take the dump for all there is */
+		store_release(&sp_store.header->end, SP_END_NONE);	/* recover does not take the
+									 * dump for all there is */
 	__atomic_store_n(&since, true, __ATOMIC_SEQ_CST);
 	who = __atomic_load_n(&ending_thread, __ATOMIC_SEQ_CST);
 	if (who && who != own)
@@ -558,8 +592,8 @@ void sp_end_again(void)
 	errno = saved;
 }
 
-/* Where other threads count on, at_last makes the dump; until then the live file has it all, and where there is
- * none, a snapshot what there is now. */
+/* Where other threads count on, at_last makes the dump; until then the live file has it all, and
+ * where there is none, a snapshot what there is now. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	store_relaxed(&finishing, (uint32_t)sp_sys(SYS_gettid));
@@ -571,9 +605,10 @@ __attribute__((destructor)) static void at_exit(void)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
- * for ever, and one that only execs needs none without us. */
-static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort" };
+/* What we stand in front of here: looked up at the beginning, since a child of fork may find the
+ * loader's lock taken for ever, and one that only execs needs none without us. */
+static const char *const names[] = { "exit",	"execve",  "execv",    "execvp",
+				     "execvpe", "fexecve", "execveat", "abort" };
 SP_AT_START static void *behind[SP_COUNT(names)];
 
 static void *next(const char *name)
@@ -591,24 +626,28 @@ static void *next(const char *name)
 
 static bool may_be_dumped(void)
 {
-	return sp_process_is_ours() && sp_store.header && load_relaxed(&expected) && !load_relaxed(&closed) &&
-	       load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid);
+	return sp_process_is_ours() && sp_store.header && load_relaxed(&expected) &&
+	       !load_relaxed(&closed) && load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid);
 }
 
 static bool has_live_file(void)
 {
-	return *sp_store.region.path && !load_acquire(&is_live_file_done) && (load_relaxed(&written) || sp_store.region.truncated);
+	return *sp_store.region.path && !load_acquire(&is_live_file_done) &&
+	       (load_relaxed(&written) || sp_store.region.truncated);
 }
 
 /* Is there something to wait for, to write, or to remove? */
 static bool to_be_dumped(void)
 {
-	return may_be_dumped() && (!load_relaxed(&ended) || (load_relaxed(&since) && !load_relaxed(&repeated)) || has_live_file());
+	return may_be_dumped() &&
+	       (!load_relaxed(&ended) || (load_relaxed(&since) && !load_relaxed(&repeated)) ||
+		has_live_file());
 }
 
-/* The last of the exit that is not libc's own.  What other threads have booked since the dump is written once more: from
- * here on they book no more.  False: all is written, and the live file gone: in the door, at which the others wait.  (One
- * that had not waited ended the process when another was about to remove it.) */
+/* The last of the exit that is not libc's own.  What other threads have booked since the dump is
+ * written once more: from here on they book no more.  False: all is written, and the live file
+ * gone: in the door, at which the others wait.  (One that had not waited ended the process when
+ * another was about to remove it.) */
 static bool finish(void)
 {
 	if (may_be_dumped())
@@ -625,9 +664,11 @@ static void keep_promise(void)
 {
 	static bool was_reported;
 
-	if (!sp_process_is_promised() || load_relaxed(&expected) || __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
+	if (!sp_process_is_promised() || load_relaxed(&expected) ||
+	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
-	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process has made no event set of PAPI");
+	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process "
+				       "has made no event set of PAPI");
 }
 
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
@@ -646,16 +687,19 @@ static void at_last(int status, void *arg)
 	}
 }
 
-#define TURN_MS	2000			/* a turn takes 1 us; one in a long handler of the program's keeps nobody for ever */
+#define TURN_MS	2000			/* a turn takes 1 us; one in a long handler of the program's
+					 * keeps nobody for ever */
 
-/* From when libc takes at_last off its list until that is there again, a third thread would find the list empty, and end
- * the process before the dump (seen on an emulated aarch64, in 5 of 20 runs of 16 threads).  So after the first thread
- * they take turns.  (One more may return from main: at_last is there twice.) */
+/* From when libc takes at_last off its list until that is there again, a third thread would find
+ * the list empty, and end the process before the dump (seen on an emulated aarch64, in 5 of 20 runs
+ * of 16 threads).  So after the first thread they take turns.  (One more may return from main:
+ * at_last is there twice.) */
 static void before_exit(void)
 {
 	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
 
-	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&leaving, &first, own) || first == own)
+	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&leaving, &first, own) ||
+	    first == own)
 		return;
 	for (int tries = 0; tries < TURN_MS && to_be_dumped(); tries++) {
 		first = 0;
@@ -689,19 +733,22 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* While a dump of the end is written the time of the others stands still: natively the process would be gone.  Who aborts
- * meanwhile does so as much later than its end as it came after its beginning. */
+/* While a dump of the end is written the time of the others stands still: natively the process
+ * would be gone.  Who aborts meanwhile does so as much later than its end as it came after its
+ * beginning. */
 static void wait_for_dump(void)
 {
 	struct timespec as_late;
 	uint64_t began, late;
 
 	for (int tries = 0; (began = load_acquire(&writing)) != 0 && tries < DUMP_WAIT_MS &&
-			    load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
+			    load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid) &&
+			    sp_process_is_ours();) {
 		late = sp_boot_ns() - began;
 		while (load_acquire(&writing) == began && tries++ < DUMP_WAIT_MS)
 			delay();
-		as_late = (struct timespec){ (time_t)(late / 1000000000u), (long)(late % 1000000000u) };
+		as_late = (struct timespec){ (time_t)(late / 1000000000u),
+					     (long)(late % 1000000000u) };
 		(void)sp_sys(SYS_nanosleep, &as_late, NULL);
 	}
 }
@@ -715,11 +762,13 @@ EXPORT __attribute__((noreturn)) void abort(void)
 		real();
 }
 
-/* As at_quick_exit, but of no object's: when another thread's exit ends this one (_dl_fini), libc would take our functions off
- * the list, and quick_exit end the process before the live file is gone. */
+/* As at_quick_exit, but of no object's: when another thread's exit ends this one (_dl_fini), libc
+ * would take our functions off the list, and quick_exit end the process before the live file is
+ * gone. */
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
-/* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
+/* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another
+ * one. */
 static void at_quick(void *arg)
 {
 	(void)arg;
@@ -729,7 +778,8 @@ static void at_quick(void *arg)
 	}
 }
 
-#define QUICK	24			/* threads in quick_exit at once; libc has room for 32 functions */
+#define QUICK	24			/* threads in quick_exit at once; libc has room for 32
+					 * functions */
 
 __attribute__((constructor)) static void at_start(void)
 {
@@ -761,7 +811,8 @@ EXEC(execv, (const char *path, char *const argv[]), (path, argv))
 EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
-EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags), (dir, path, argv, envp, flags))
+EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
+     (dir, path, argv, envp, flags))
 
 /* The same with the arguments in a row; on the stack, since exec must not need
  * malloc in a child of fork. */

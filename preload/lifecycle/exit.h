@@ -16,12 +16,14 @@ void sp_end_expect_dump(void);		/* from now on there is something to show */
 struct sp_format_writer;
 int sp_end_snapshot(const char *path, const struct sp_format_writer *view);
 
-/* What a dump of now would have, to be asked and then closed; -errno: there is nothing.  Not from a handler. */
+/* What a dump of now would have, to be asked and then closed; -errno: there is nothing.  Not from a
+ * handler. */
 struct sp_model;
 int sp_end_open_model(struct sp_model *m);
 void sp_end_close_model(struct sp_model *m);
 
-void sp_end_again(void);		/* something was booked since the dump of the end was begun (sp_process.dumped) */
+void sp_end_again(void);		/* something was booked since the dump of the end was begun
+					 * (sp_process.dumped) */
 void sp_end_child(void);		/* a child of fork has written nothing yet */
 
 #endif

@@ -47,7 +47,8 @@ static void store_args(struct sp_header *h)
 /* Where no name was given, its extension goes by the form (preload/lifecycle/exit.c). */
 static const char *default_name(char output[SP_CONF_PATH])
 {
-	const struct sp_format_writer *v = sp_format_writer_by_name(sp_conf.format, strlen(sp_conf.format));
+	const struct sp_format_writer *v =
+		sp_format_writer_by_name(sp_conf.format, strlen(sp_conf.format));
 	char other[SP_CONF_PATH];
 
 	if (!sp_conf.output_set && v && sp_output_name_for(other, sizeof(other), output, v) == 0)
@@ -65,7 +66,8 @@ static void store_names(struct sp_header *h)
 	h->process.cwd = sp_store_text(&sp_store, who->dir);
 	h->process.job = sp_store_text(&sp_store, who->job);
 	h->process.rank = who->rank;
-	if (strcmp(sp_conf.output, "-") != 0 && sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
+	if (strcmp(sp_conf.output, "-") != 0 &&
+	    sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
 		h->output = sp_store_text(&sp_store, default_name(output));
 	h->format = sp_store_text(&sp_store, sp_conf.format);
 }
@@ -84,7 +86,8 @@ static void store_identity(struct sp_header *h)
 	h->start_boot_ns = sp_boot_ns() - (sp_now_ns() - h->process.start_ns);
 	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
 		h->process.pid_ns = ns.st_ino;
-	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->process.boot_id, sizeof(h->process.boot_id)) > 0)
+	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->process.boot_id,
+			 sizeof(h->process.boot_id)) > 0)
 		h->process.boot_id[strcspn(h->process.boot_id, "\n")] = 0;
 }
 
@@ -158,7 +161,8 @@ static bool open_store(void)
 	if (strcmp(sp_conf.live, "0") == 0)
 		return sp_store_open(&sp_store) == 0;
 	sp_process_stat(0, 0, &s);
-	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_who()->host, (int)sp_sys(SYS_getpid), s.start_ticks);
+	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_who()->host,
+			 (int)sp_sys(SYS_getpid), s.start_ticks);
 	if (r == 0) {
 		r = sp_store_open_file(&sp_store, path);
 		if (r == 0)
@@ -168,8 +172,11 @@ static bool open_store(void)
 	/* The standard place may be missing in a container: said in the dump only. */
 	if (sp_store_open(&sp_store) < 0)
 		return false;
-	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made in %s (%s)%s; if this process is killed its counts are lost",
-		  dir, sp_parent_dir_error(r) ?: sp_diag_error(r), r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
+	sp_text_f(text, sizeof(text),
+		  "SSPAPI_LIVE: the live file could not be made in %s (%s)%s; if this process is "
+		  "killed its counts are lost",
+		  dir, sp_parent_dir_error(r) ?: sp_diag_error(r),
+		  r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
 	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }
@@ -232,16 +239,19 @@ static void papi_found(struct sp_papi *p)
 		char text[700] = "libpapi is part of ";
 
 		strncat(text, sp_papi_front, 500);
-		sp_process_note_quiet(strcat(text, " (libpapi.a): what it calls inside another call of PAPI is taken for libpapi's own"));
+		sp_process_note_quiet(strcat(text, " (libpapi.a): what it calls inside another "
+						   "call of PAPI is taken for libpapi's own"));
 	} else if (sp_papi_front) {
 		char text[700] = "calls of PAPI come by way of ";
 
 		strncat(text, sp_papi_front, 500);
-		sp_process_note_quiet(strcat(text, ", preloaded before sspapi: their call sites are there"));
+		sp_process_note_quiet(
+			strcat(text, ", preloaded before sspapi: their call sites are there"));
 	}
 }
 
-#define NESTED_MOST (256u << 10)	/* bytes of stack between a call and those that libpapi makes for it */
+#define NESTED_MOST (256u << 10)	/* bytes of stack between a call and those that libpapi
+					 * makes for it */
 
 /* A call that returns to who stands in front of us, too: libpapi's, if one of PAPI is under way on
  * this stack.  (One that a jump left behind is seen by its place there, mostly.) */
@@ -260,7 +270,8 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 	struct sp_lock_state lock_state;
 	int saved = errno;
 
-	if (SP_UNLIKELY(!wipes) && sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
+	if (SP_UNLIKELY(!wipes) && sp_process.generation &&
+	    sp_process_pid != (int)sp_sys(SYS_getpid))
 		memset(&sp_process, 0, sizeof(sp_process));
 	if (!load_acquire(&sp_process.generation)) {
 		if (sp_process_pid && sp_process_pid != (int)sp_sys(SYS_getpid))
@@ -275,11 +286,14 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 		papi_found(sp_papi_used);
 		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting)
 			store_release(&sp_process.papi, sp_papi_used);
-	} else if (real->PAPI_library_init && !__atomic_exchange_n(&second_reported, true, __ATOMIC_RELAXED)) {
-		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");
+	} else if (real->PAPI_library_init &&
+		   !__atomic_exchange_n(&second_reported, true, __ATOMIC_RELAXED)) {
+		sp_process_note_quiet(
+			"a second libpapi is in use; its calls are forwarded, not counted");
 	}
 	*observed = *observed && sp_process.counting &&
-		    (sp_thread_state.nests || !(sp_internal(sp_papi_used, caller) || is_nested(caller)));
+		    (sp_thread_state.nests ||
+		     !(sp_internal(sp_papi_used, caller) || is_nested(caller)));
 	errno = saved;
 	return real;
 }

@@ -5,10 +5,12 @@
 #include "../../core/base/sys.h"
 #include "../process/shared-tls.h"
 
-#define KEPT 16u		/* the host and its guests; one more guest takes the place of another */
+#define KEPT 16u		/* the host and its guests; one more guest takes the place of
+				 * another */
 
 __thread int32_t sp_shared_tls_tid __attribute__((tls_model("initial-exec")));
-static __thread struct sp_thread_state *kept;	/* [KEPT], the host first; wiped in a child of fork */
+static __thread struct sp_thread_state *kept;	/* [KEPT], the host first; wiped in a child of
+						 * fork */
 
 static int tid_now(void)
 {
@@ -57,16 +59,21 @@ static void become(int tid)
 		if (to->tid == tid)
 			sp_thread_state = *to;
 		else
-			sp_thread_state = (struct sp_thread_state){ .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN, .shares_tls = true };
+			sp_thread_state = (struct sp_thread_state){ .id = SP_NO_THREAD,
+								    .mark = SP_NO_MARK,
+								    .again = SP_NO_AGAIN,
+								    .shares_tls = true };
 	}
 	store_relaxed(&sp_thread_state.set, SP_NO_SET);
 	sp_signals_restore(&lock_state);
 }
 
-/* Is it the first call of a child of fork?  (A thread that has made a guest, and no call of PAPI, has kept its own number.) */
+/* Is it the first call of a child of fork?  (A thread that has made a guest, and no call of PAPI,
+ * has kept its own number.) */
 static bool was_forked(void)
 {
-	return sp_thread_state.calls ? sp_thread_state.generation != sp_process.generation : kept && !kept->tid;
+	return sp_thread_state.calls ? sp_thread_state.generation != sp_process.generation
+				     : kept && !kept->tid;
 }
 
 void sp_find_caller(void)
@@ -81,9 +88,14 @@ void sp_find_caller(void)
 	if (sp_thread_state.tid && sp_thread_state.tid != tid)
 		become(tid);
 	if (!sp_thread_state.shares_tls)
-		sp_shared_tls_tid = sp_shared_tls_tid > 0 && has_ended(sp_shared_tls_tid) ? 0 : sp_shared_tls_tid;
+		sp_shared_tls_tid = sp_shared_tls_tid > 0 && has_ended(sp_shared_tls_tid)
+					    ? 0
+					    : sp_shared_tls_tid;
 	else if (sp_shared_tls_tid != tid)
-		sp_shared_tls_tid = !sp_shared_tls_tid || (sp_shared_tls_tid > 0 && has_ended(sp_shared_tls_tid)) ? tid : SP_SHARED_TLS_UNKNOWN;
+		sp_shared_tls_tid = !sp_shared_tls_tid || (sp_shared_tls_tid > 0 &&
+							   has_ended(sp_shared_tls_tid))
+					    ? tid
+					    : SP_SHARED_TLS_UNKNOWN;
 	(void)sp_thread_state_ready();
 }
 
@@ -117,6 +129,7 @@ void sp_shared_tls_after_clone(int32_t was, int tid)
 		sp_find_caller();	/* (it may have been a guest's until now) */
 		sp_shared_tls_tid = was;
 	} else {
-		sp_shared_tls_tid = !was || (was > 0 && has_ended(was)) ? tid : SP_SHARED_TLS_UNKNOWN;
+		sp_shared_tls_tid =
+			!was || (was > 0 && has_ended(was)) ? tid : SP_SHARED_TLS_UNKNOWN;
 	}
 }

@@ -28,8 +28,10 @@ static void install(int number)
 	struct sigaction old, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	sigfillset(&ours.sa_mask);
-	if (sigaction(number, NULL, &old) < 0 || (old.sa_handler != SIG_DFL && old.sa_handler != on_signal)) {
-		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; no dump will come from it");
+	if (sigaction(number, NULL, &old) < 0 ||
+	    (old.sa_handler != SIG_DFL && old.sa_handler != on_signal)) {
+		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; no dump "
+				"will come from it");
 		return;
 	}
 	sigaction(number, &ours, NULL);
@@ -43,15 +45,18 @@ void sp_snapshot_set_up(void)
 
 __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, const char *format)
 {
-	const struct sp_format_writer *view = format ? sp_format_writer_by_name(format, strlen(format)) :
-				     path   ? sp_format_writer_by_extension(path) : NULL;
+	const struct sp_format_writer *view =
+		format ? sp_format_writer_by_name(format, strlen(format))
+		: path ? sp_format_writer_by_extension(path)
+		       : NULL;
 	char whole[SP_CONF_PATH];
 	int r;
 
 	if (format && !view)
 		return PAPI_EINVAL;
 	if (path && *path != '/') {	/* the working directory as it is now */
-		if (!getcwd(whole, sizeof(whole)) || strlen(whole) + strlen(path) + 2 > sizeof(whole))
+		if (!getcwd(whole, sizeof(whole)) ||
+		    strlen(whole) + strlen(path) + 2 > sizeof(whole))
 			return PAPI_ESYS;
 		path = strcat(strcat(whole, "/"), path);
 	}

@@ -29,7 +29,8 @@ bool sp_thread_state_ready(void)
 	sp_thread_state.id = sp_add(&threads_seen, 1) + 1;
 	sp_lock_take(&sp_store.lock, &lock_state);
 	sp_store_fold(&sp_store, sp_thread_ended, sp_set_has_relation, NULL);
-	sp_thread_state.block = sp_store_thread(&sp_store, sp_thread_state.tid, name, &sp_thread_state.thread);
+	sp_thread_state.block =
+		sp_store_thread(&sp_store, sp_thread_state.tid, name, &sp_thread_state.thread);
 	sp_lock_give(&sp_store.lock, &lock_state);
 	sp_thread_state.generation = sp_process.generation;
 	memset(sp_thread_state.counting, 0, sizeof(sp_thread_state.counting));

@@ -26,7 +26,8 @@ void *sp_real_dlsym(void *handle, const char *name)
 {
 	if (!sp_next_dlsym)
 		sp_dlsym_find();
-	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name) : NULL;
+	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name)
+			     : NULL;
 }
 
 int sp_real_dlclose(void *handle)
@@ -47,8 +48,8 @@ static int find_dlerror(const struct sp_object *o, void *arg)
 	return next_dlerror != NULL;
 }
 
-/* The next one, without dlsym, which would end the error that the application is about to ask for.  Opened by dlopen we stand
- * behind libc. */
+/* The next one, without dlsym, which would end the error that the application is about to ask for.
+ * Opened by dlopen we stand behind libc. */
 char *sp_real_dlerror(void)
 {
 	bool past_own = false;

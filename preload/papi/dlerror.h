@@ -1,5 +1,5 @@
-/* dlerror.h: calls of the loader that the application's dlerror shows nothing of: an error that
- * was pending before a call is pending after it.  In the calling thread; may take the loader's lock.
+/* dlerror.h: calls of the loader that the application's dlerror shows nothing of: an error that was
+ * pending before a call is pending after it.  In the calling thread; may take the loader's lock.
  */
 #ifndef SP_DLERROR_H
 #define SP_DLERROR_H

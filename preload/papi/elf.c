@@ -1,4 +1,5 @@
-/* elf.c: reads loaded objects' symbol tables, which the loader has mapped and checked; see elf.h. */
+/* elf.c: reads loaded objects' symbol tables, which the loader has mapped and checked; see
+ * elf.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -66,8 +67,12 @@ static bool read_header(struct sp_object *o)
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct walk *w = arg;
-	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "", .base = info->dlpi_addr, .soname = "",
-			       .index = w->index++, .header = info->dlpi_phdr, .headers = info->dlpi_phnum };
+	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "",
+			       .base = info->dlpi_addr,
+			       .soname = "",
+			       .index = w->index++,
+			       .header = info->dlpi_phdr,
+			       .headers = info->dlpi_phnum };
 
 	(void)size;
 	if (!read_header(&o))
@@ -78,16 +83,17 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE		/* glibc 2.35 */
-/* An object's first page.  Of the program and of ld.so dlfo_map_start is a segment's start where the kernel mapped segments
- * apart (aarch64; linked for large pages): their first page is at their base, or where the kernel says that the program's
- * headers are, if it is not relocated. */
+/* An object's first page.  Of the program and of ld.so dlfo_map_start is a segment's start where
+ * the kernel mapped segments apart (aarch64; linked for large pages): their first page is at their
+ * base, or where the kernel says that the program's headers are, if it is not relocated. */
 static const void *first_page(const struct dl_find_object *found)
 {
 	const uintptr_t in_first[] = { found->dlfo_link_map->l_addr, getauxval(AT_PHDR) };
 	struct dl_find_object first;
 
 	for (unsigned i = 0; i < SP_COUNT(in_first); i++)
-		if (_dl_find_object((void *)in_first[i], &first) == 0 && first.dlfo_link_map == found->dlfo_link_map)
+		if (_dl_find_object((void *)in_first[i], &first) == 0 &&
+		    first.dlfo_link_map == found->dlfo_link_map)
 			return first.dlfo_map_start;
 	return found->dlfo_map_start;
 }
@@ -103,8 +109,11 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)) ||
 	    h->e_phoff > FIRST_PAGE || h->e_phoff + h->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)
 		return false;
-	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "", .soname = "",
-				 .base = found.dlfo_link_map->l_addr, .headers = h->e_phnum,
+	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name
+								     : "",
+				 .soname = "",
+				 .base = found.dlfo_link_map->l_addr,
+				 .headers = h->e_phnum,
 				 .header = (const ElfW(Phdr) *)((const char *)h + h->e_phoff) };
 	return read_header(o) && sp_elf_contains(o, address);
 }
@@ -117,10 +126,11 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 }
 #endif
 
-/* ---- all of them -------------------------------------------------------
- * dl_iterate_phdr takes a lock that glibc does not free in a child of fork: where another thread had it at that moment the
- * child waits for ever (seen on an emulated aarch64, once in 18,000 forks beside threads that counted).  While a child has
- * one thread nobody changes the loader's list, and it is read without the lock. */
+/* ---- all of them ------------------------------------------------------- dl_iterate_phdr takes a
+ * lock that glibc does not free in a child of fork: where another thread had it at that moment the
+ * child waits for ever (seen on an emulated aarch64, once in 18,000 forks beside threads that
+ * counted).  While a child has one thread nobody changes the loader's list, and it is read without
+ * the lock. */
 SP_AT_START static bool child;
 static uintptr_t closed;
 
@@ -139,7 +149,8 @@ static bool has_one_thread(void)
 {
 	struct stat tasks;
 
-	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 && tasks.st_nlink == 2 + 1;
+	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 &&
+	       tasks.st_nlink == 2 + 1;
 }
 
 static bool can_be_read(const struct link_map *l)
@@ -152,7 +163,8 @@ static bool can_be_read(const struct link_map *l)
 	return true;
 }
 
-/* The list's first; NULL: dl_iterate_phdr is to be used, also where an object's headers are not in its first page. */
+/* The list's first; NULL: dl_iterate_phdr is to be used, also where an object's headers are not in
+ * its first page. */
 static const struct link_map *list_of_child(void)
 {
 	const struct link_map *m = NULL;
@@ -210,7 +222,8 @@ static bool is_defined(const struct sp_object *o, const ElfW(Sym) *s, const char
 {
 	unsigned type = s->st_info & 15;
 
-	return s->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_NOTYPE) && sp_same(o->strings + s->st_name, name);
+	return s->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_NOTYPE) &&
+	       sp_same(o->strings + s->st_name, name);
 }
 
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name)
@@ -239,7 +252,8 @@ const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n)
 
 	for (unsigned i = 0; i < o->headers && !id; i++)
 		if (o->header[i].p_type == PT_NOTE && o->header[i].p_align <= 4)
-			id = sp_elf_note_id((const unsigned char *)(o->base + o->header[i].p_vaddr), o->header[i].p_memsz, n);
+			id = sp_elf_note_id((const unsigned char *)(o->base + o->header[i].p_vaddr),
+					    o->header[i].p_memsz, n);
 	return id;
 }
 

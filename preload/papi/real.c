@@ -34,9 +34,11 @@ static const struct {
 #include "papi.def"
 #define FROW(name, NAME, params, args, before, after) AT(name)
 #include "fortran.def"
-	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state) AT(PAPI_get_overflow_event_index)
-	AT(PAPI_event_code_to_name) AT(PAPI_get_event_info) AT(PAPI_get_event_component)
-	AT(PAPI_get_eventset_component) AT(PAPI_get_component_info) AT(PAPI_get_opt)
+	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state)
+		AT(PAPI_get_overflow_event_index) AT(PAPI_event_code_to_name)
+			AT(PAPI_get_event_info) AT(PAPI_get_event_component)
+				AT(PAPI_get_eventset_component) AT(PAPI_get_component_info)
+					AT(PAPI_get_opt)
 };
 
 /* ---- loaded objects ----------------------------------------------------- */
@@ -73,12 +75,14 @@ static int find_next(const struct sp_object *o, void *arg)
 /* ---- which libpapi ------------------------------------------------------ */
 
 struct source {
-	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi; NULL: it does */
+	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi; NULL: it
+					 * does */
 	struct sp_object object;	/* libpapi */
 	uintptr_t address;		/* the caller's, */
 	struct sp_object caller;	/* in this */
 	unsigned own;			/* we, in the loader's order */
-	char path[PATH];		/* where dlopen is to look, copied: another thread may unload it */
+	char path[PATH];		/* where dlopen is to look, copied: another thread may
+					 * unload it */
 };
 
 /* What stands before us calls us. */
@@ -117,9 +121,10 @@ static bool search_objects(struct source *s, bool papi)
 	return false;
 }
 
-/* Where the loader bound the caller without us: behind us in the global scope, if that libpapi was there before the caller,
- * then in the scope of the caller's own object (a plug-in opened with RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi,
- * then any object that defines the function. */
+/* Where the loader bound the caller without us: behind us in the global scope, if that libpapi was
+ * there before the caller, then in the scope of the caller's own object (a plug-in opened with
+ * RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi, then
+ * any object that defines the function. */
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
@@ -137,10 +142,12 @@ static bool locate(struct source *s)
 		s->object = global;
 		return true;
 	}
-	if (!s->scope && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
+	if (!s->scope && !search_objects(s, true) && !search_objects(s, false) &&
+	    !(next && sp_elf_find(&s->object, next)))
 		return false;
 	/* Somebody else's wrapper of this function, too. */
-	if (!is_papi(&s->object) && !sp_elf_contains(&s->object, s->address) && sp_elf_each(find_next, &first))
+	if (!is_papi(&s->object) && !sp_elf_contains(&s->object, s->address) &&
+	    sp_elf_each(find_next, &first))
 		s->object = first.object;
 	return true;
 }
@@ -178,7 +185,8 @@ static struct fronts {
 	struct range at[8];		/* the loader, then the libraries */
 	unsigned n;
 	bool past_own;
-	struct sp_object wrapper;	/* of what the application finds in place of one of our functions */
+	struct sp_object wrapper;	/* of what the application finds in place of one of our
+					 * functions */
 	const char *name;
 } fronts;
 
@@ -188,7 +196,8 @@ static void add_front(struct fronts *f, uintptr_t low, uintptr_t span)
 		f->at[f->n++] = (struct range){ low, span };
 }
 
-/* Of those before us one has such a wrapper, and what it calls may be in any: only not in the program. */
+/* Of those before us one has such a wrapper, and what it calls may be in any: only not in the
+ * program. */
 static int find_front(const struct sp_object *o, void *arg)
 {
 	struct fronts *f = arg;
@@ -197,7 +206,8 @@ static int find_front(const struct sp_object *o, void *arg)
 		f->past_own = true;
 	else if (o->base == getauxval(AT_BASE))
 		add_front(f, o->low, o->span);
-	else if (!f->past_own && f->wrapper.span && !is_papi(o) && (*o->path || o->low == f->wrapper.low))
+	else if (!f->past_own && f->wrapper.span && !is_papi(o) &&
+		 (*o->path || o->low == f->wrapper.low))
 		add_front(f, o->low, o->span);
 	return 0;
 }
@@ -252,8 +262,8 @@ bool sp_real_in_front(uintptr_t caller)
 
 SP_AT_START static bool starting;
 
-/* Another preload library between us and libpapi that also stands in front of some functions is called first, as it would
- * be without us. */
+/* Another preload library between us and libpapi that also stands in front of some functions is
+ * called first, as it would be without us. */
 static void fill(struct sp_papi *p, const struct source *s)
 {
 	const struct sp_object *o = &s->object;
@@ -295,8 +305,8 @@ static struct sp_papi *add_papi(const struct sp_papi *is)
 	return NULL;
 }
 
-/* Whose calls are whose, so that with several libpapis the loader is asked once.  Written with the lock, read without: `turn`
- * is odd while somebody writes, and another one afterwards. */
+/* Whose calls are whose, so that with several libpapis the loader is asked once.  Written with the
+ * lock, read without: `turn` is odd while somebody writes, and another one afterwards. */
 static struct {
 	struct range of;
 	struct sp_papi *papi;
@@ -395,8 +405,9 @@ static int by_soname(const struct sp_object *o, void *arg)
 	return is_papi(o);
 }
 
-/* A libpapi that is there from the start is looked up before a handler, or a thread for which another one waits with the
- * loader's lock, may need it. Without one dlsym is not called: libc would make the text of its error. */
+/* A libpapi that is there from the start is looked up before a handler, or a thread for which
+ * another one waits with the loader's lock, may need it. Without one dlsym is not called: libc
+ * would make the text of its error. */
 __attribute__((constructor)) static void at_start(void)
 {
 	struct sp_pending_error pending;
@@ -463,7 +474,8 @@ bool sp_real_calls(uintptr_t code)
 	if (!p || !sp_elf_find(&o, code) || (o.low == p->low && o.base == p->base))
 		return false;
 	for (size_t i = 0; i < SP_COUNT(functions); i++)
-		if (sp_elf_contains(&o, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
+		if (sp_elf_contains(&o,
+				    *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
 			return true;
 	return false;
 }

@@ -2,8 +2,8 @@
  *
  * dlsym(RTLD_NEXT) finds them; in a scope of their own (RTLD_LOCAL) a handle of the caller's object
  * does, or one of libpapi.  The loader is asked once for each libpapi and each object that calls
- * it, and the application's pending dlerror() is kept.  One libpapi is observed.  A second one (two plug-ins with one each)
- * is forwarded to, its own callers told by their object, and noted.
+ * it, and the application's pending dlerror() is kept.  One libpapi is observed.  A second one (two
+ * plug-ins with one each) is forwarded to, its own callers told by their object, and noted.
  *
  * Every symbol is looked up by itself: what the real library lacks is NULL here
  * and stays missing.
@@ -25,10 +25,12 @@ typedef caddr_t vptr_t;
 struct sp_real {
 #define ROW(type, name, params, args, before, after) type (*name) params;
 #include "papi.def"
-#define FROW(name, NAME, params, args, before, after) void (*name) params;	/* in whichever spelling there is */
+/* in whichever spelling there is */
+#define FROW(name, NAME, params, args, before, after) void (*name) params;
 #include "fortran.def"
-	/* Asked by sspapi itself, never wrapped: functions that change nothing the application could see.  A reading may raise
-	 * SIGFPE (rates at 0 cycles), and PAPI_event_name_to_code shifts the code that the application gets next. */
+	/* Asked by sspapi itself, never wrapped: functions that change nothing the application
+	 * could see.  A reading may raise SIGFPE (rates at 0 cycles), and PAPI_event_name_to_code
+	 * shifts the code that the application gets next. */
 	int (*PAPI_is_initialized)(void);
 	int (*PAPI_num_events)(int);
 	int (*PAPI_list_events)(int, int *, int *);
@@ -66,9 +68,11 @@ static inline bool sp_is_ours(uintptr_t code)
 struct sp_papi {
 	struct sp_real real;
 	uintptr_t base, low, span;	/* of its mapping */
-	uintptr_t own;			/* span: a return address inside is libpapi's own call; 0: the application's, too, whose
-					 * object has libpapi.a in it (python-papi's wheel).  Nesting tells them then */
-	bool global;			/* there from the start: all calls that come to us are for it */
+	uintptr_t own;			/* span: a return address inside is libpapi's own call; 0:
+					 * the application's, too, whose object has libpapi.a in it
+					 * (python-papi's wheel).  Nesting tells them then */
+	bool global;			/* there from the start: all calls that come to us are for
+					 * it */
 	char path[512];
 };
 
@@ -86,10 +90,12 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
 /* Is what dlsym found of the libpapi that is observed (or that becomes it now)? */
 bool sp_real_is(uintptr_t address);
 
-/* Does this code's object stand between us and the libpapi that is observed, so that we call it?  It wraps PAPI. */
+/* Does this code's object stand between us and the libpapi that is observed, so that we call it?
+ * It wraps PAPI. */
 bool sp_real_calls(uintptr_t code);
 
-/* Does the scope of the caller's own object, opened with RTLD_LOCAL, have a function of this name, not ours? */
+/* Does the scope of the caller's own object, opened with RTLD_LOCAL, have a function of this name,
+ * not ours? */
 bool sp_real_in_scope(uintptr_t caller, const char *name);
 
 /* Something was unloaded.  True if that was the libpapi observed: it is forgotten. */
@@ -101,10 +107,11 @@ void sp_real_child(void);
 /* More than one libpapi: sp_real_for must be asked at every call. */
 extern bool sp_papi_several;
 
-/* Somebody stands in front of us: another library that wraps functions of PAPI, whose path this is, or an
- * auditor that sees calls return (LD_AUDIT).  Then libpapi's calls to itself return there, too, as the
- * application's do (sp_real_in_front), and are told by being made inside another one.  So they are where the
- * application's object has libpapi.a in it, whose path this is then.  NULL: nobody. */
+/* Somebody stands in front of us: another library that wraps functions of PAPI, whose path this is,
+ * or an auditor that sees calls return (LD_AUDIT).  Then libpapi's calls to itself return there,
+ * too, as the application's do (sp_real_in_front), and are told by being made inside another one.
+ * So they are where the application's object has libpapi.a in it, whose path this is then.  NULL:
+ * nobody. */
 extern const char *sp_papi_front;
 bool sp_real_in_front(uintptr_t caller);
 

@@ -24,14 +24,15 @@ uint64_t sp_clock_ns(void)
 	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* What passes while it waits for a CPU is not spent: beside others the credit was gone after a tenth of the
- * threads. */
+/* What passes while it waits for a CPU is not spent: beside others the credit was gone after a
+ * tenth of the threads. */
 uint64_t sp_clock_own_ns(void)
 {
 	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-#define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each, 20 us */
+#define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each,
+					 * 20 us */
 
 /* All its threads' time on CPUs, as of a moment ago: what it spends is such time, too. */
 static uint64_t life(void)
@@ -50,7 +51,8 @@ static uint64_t remaining_budget_ns(void)
 {
 	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
-	return left > 3 * sp_process.budget.fixed / 4 ? left : sp_budget_left(&sp_process.budget, life());
+	return left > 3 * sp_process.budget.fixed / 4 ? left
+						      : sp_budget_left(&sp_process.budget, life());
 }
 
 bool sp_clock_can_afford(uint64_t ns)
@@ -60,27 +62,33 @@ bool sp_clock_can_afford(uint64_t ns)
 
 bool sp_clock_may_follow(uint32_t fds)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_follow(&sp_process.budget, remaining_budget_ns(), fds);
+	return sp_conf.attribution != SP_BY_AUTO ||
+	       sp_budget_may_follow(&sp_process.budget, remaining_budget_ns(), fds);
 }
 
 bool sp_clock_may_scan(uint32_t cpus)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_scan(&sp_process.budget, remaining_budget_ns(), cpus);
+	return sp_conf.attribution != SP_BY_AUTO ||
+	       sp_budget_may_scan(&sp_process.budget, remaining_budget_ns(), cpus);
 }
 
 /* ---- opening ----------------------------------------------------------------- */
 
-/* Whose running time is wanted: of a PMU of the kernel's that sets seldom have.  What PAPI_start switches on makes the kernel
- * (6.18) put each event of the same PMU on its CPU again, 0.1 us each: start and stop of two software events took 1.93 us with
- * dummies in place of these, 1.78 us with these as without any. */
+/* Whose running time is wanted: of a PMU of the kernel's that sets seldom have.  What PAPI_start
+ * switches on makes the kernel (6.18) put each event of the same PMU on its CPU again, 0.1 us each:
+ * start and stop of two software events took 1.93 us with dummies in place of these, 1.78 us with
+ * these as without any. */
 #define TIME	PERF_COUNT_SW_TASK_CLOCK
 #define MOVES	PERF_COUNT_SW_CPU_MIGRATIONS
 
 static struct perf_event_attr attr_of(uint64_t event)
 {
 	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr), .config = event, .exclude_hv = 1,
-		.exclude_kernel = event != MOVES,	/* or perf_event_paranoid 2 refuses it */
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = event,
+		.exclude_hv = 1,
+		.exclude_kernel = event != MOVES, /* or perf_event_paranoid 2 refuses it */
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 }
@@ -135,7 +143,10 @@ static uint32_t threads(void)
 {
 	struct statx x = { .stx_nlink = 0 };
 
-	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 || x.stx_nlink < 3 ? 1 : x.stx_nlink - 2;
+	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 ||
+			       x.stx_nlink < 3
+		       ? 1
+		       : x.stx_nlink - 2;
 }
 
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
@@ -147,7 +158,9 @@ uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, e
 	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
 		can = sp_budget_cpus(&sp_process.budget, remaining_budget_ns(), parts, n, each);
-	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
+	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED
+		 : may < can	       ? SP_WHY_BUDGET
+				       : SP_WHY_CREDIT;
 	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
 }
 
@@ -194,8 +207,8 @@ bool sp_clock_is_on(const struct sp_clock *c)
 {
 	uint64_t first[3], again[3];
 
-	return c->moves_leader >= 0 && sp_counter_read(c->moves_leader, first, 3) && sp_counter_read(c->moves_leader, again, 3) &&
-	       again[1] != first[1];
+	return c->moves_leader >= 0 && sp_counter_read(c->moves_leader, first, 3) &&
+	       sp_counter_read(c->moves_leader, again, 3) && again[1] != first[1];
 }
 
 #define LOOKS 3			/* the closest of them counts */
@@ -217,8 +230,8 @@ void sp_residency_forget(struct sp_residency *t)
 	t->slack = UINT64_MAX;
 }
 
-/* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
- * by a look between two looks at that one. */
+/* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags
+ * behind the first one's shows by a look between two looks at that one. */
 static void compare(struct sp_residency *t, int i)
 {
 	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
@@ -259,10 +272,13 @@ uint32_t sp_clock_switched(struct sp_clock *c)
 
 struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others)
 {
-	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
+	return (struct sp_clock_sum){ .known = true,
+				      .at = at,
+				      .time = (int64_t)(here->enabled - here->ran - others) };
 }
 
-bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from,
+		     const struct sp_clock_sum *to)
 {
 	int64_t least, most;
 
@@ -277,9 +293,11 @@ bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from, co
 	return least <= 0 && most <= (int64_t)t->slack;
 }
 
-bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from,
+		       const struct sp_clock_sum *to)
 {
-	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
+	int64_t most = from->known ? from->time : from->most,
+		least = to->known ? to->time : to->least;
 
 	if (!(from->known || from->is_limited) || !(to->known || to->is_limited))
 		return false;
@@ -290,16 +308,20 @@ bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from, 
 	return least + t->at[to->at].low > most + t->at[from->at].high;
 }
 
-uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from,
+		       const struct sp_clock_sum *to)
 {
-	int64_t least = from->known ? from->time : from->least, most = to->known ? to->time : to->most, ns = most - least;
+	int64_t least = from->known ? from->time : from->least,
+		most = to->known ? to->time : to->most, ns = most - least;
 
 	if (from->at != to->at) {
 		compare(t, from->at);
 		compare(t, to->at);
 		ns += t->at[to->at].high - t->at[from->at].low;
 	}
-	return (from->known || from->is_limited) && (to->known || to->is_limited) && ns > 0 ? (uint64_t)ns : 0;
+	return (from->known || from->is_limited) && (to->known || to->is_limited) && ns > 0
+		       ? (uint64_t)ns
+		       : 0;
 }
 
 int sp_clock_time(struct sp_clock *c)
@@ -347,12 +369,14 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 	return i;
 }
 
-/* Opens the counter of moves in a group with a clock. By itself it is one more event of software's PMU, which PAPI_start and PAPI_stop
- * take off its CPU and put back: 40 to 130 ns of each pair. -errno: without rights to the kernel's domain there is none. */
+/* Opens the counter of moves in a group with a clock. By itself it is one more event of software's
+ * PMU, which PAPI_start and PAPI_stop take off its CPU and put back: 40 to 130 ns of each pair.
+ * -errno: without rights to the kernel's domain there is none. */
 static int open_moves(struct sp_clock *c)
 {
 	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
-	c->moves = c->moves_leader < 0 ? c->moves_leader : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
+	c->moves = c->moves_leader < 0 ? c->moves_leader
+				       : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
 	if (c->moves < 0) {
 		sp_counter_close(c->moves_leader);
 		c->moves_leader = -1;
@@ -360,9 +384,12 @@ static int open_moves(struct sp_clock *c)
 	return c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
 }
 
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int neighbors, enum sp_why limit, int *error)
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most,
+			       int neighbors, enum sp_why limit, int *error)
 {
-	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)), size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
+	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)),
+		 size = sizeof(struct sp_clock) +
+			room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
 
 	c = most ? sp_map(size) : NULL;
@@ -370,8 +397,8 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 		*error = -ENOMEM;
 		return NULL;
 	}
-	/* Another set may count the page faults of the thread that makes it; and those after a fork, where a page that the
-	 * child has, too, is one at the next store. */
+	/* Another set may count the page faults of the thread that makes it; and those after a
+	 * fork, where a page that the child has, too, is one at the next store. */
 	sp_wipe_on_fork(c, size);
 	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;

@@ -31,10 +31,13 @@ void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
 }
 
 /* A list that is longer than its room is none. */
-static bool read_level(struct sp_cpu_neighbors *neighbors, uint32_t level, const char *dir, const char *file)
+static bool read_level(struct sp_cpu_neighbors *neighbors, uint32_t level, const char *dir,
+		       const char *file)
 {
 	char path[160], *to = neighbors->level[level];
-	long n = sp_path_f(path, sizeof(path), "%s/cpu%u%s", dir, neighbors->cpu, file) ? sp_read_file(path, to, sizeof(neighbors->level[0])) : 0;
+	long n = sp_path_f(path, sizeof(path), "%s/cpu%u%s", dir, neighbors->cpu, file)
+			 ? sp_read_file(path, to, sizeof(neighbors->level[0]))
+			 : 0;
 
 	if (n < 0 || n == (long)sizeof(neighbors->level[0]) - 1)
 		n = 0;
@@ -46,7 +49,8 @@ void sp_cpu_neighbors_read(struct sp_cpu_neighbors *neighbors, const char *dir, 
 {
 	neighbors->cpu = cpu;
 	(void)read_level(neighbors, 0, dir, "/topology/thread_siblings_list");
-	(void)(read_level(neighbors, 1, dir, "/cache/index3/shared_cpu_list") || read_level(neighbors, 1, dir, "/cache/index2/shared_cpu_list"));
+	(void)(read_level(neighbors, 1, dir, "/cache/index3/shared_cpu_list") ||
+	       read_level(neighbors, 1, dir, "/cache/index2/shared_cpu_list"));
 	(void)read_level(neighbors, 2, dir, "/topology/core_siblings_list");
 }
 
@@ -55,7 +59,8 @@ static bool is_neighbor(const struct sp_cpu_neighbors *neighbors, uint32_t level
 	return level == SP_CPU_NEIGHBOR_LEVELS || sp_cpu_in_list(neighbors->level[level], cpu);
 }
 
-uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors, const struct sp_cpus *may, uint32_t most, int32_t *cpu)
+uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
+				 const struct sp_cpus *may, uint32_t most, int32_t *cpu)
 {
 	struct sp_cpus left = *may;
 	uint32_t n = 0;
@@ -64,7 +69,8 @@ uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors, const
 		for (uint32_t i = 0; i < SP_CPUS_MOST && n < most; i++) {
 			uint32_t at = (neighbors->cpu + i) % SP_CPUS_MOST;
 
-			if (!sp_cpus_has(&left, at) || !(at == neighbors->cpu || is_neighbor(neighbors, level, at)))
+			if (!sp_cpus_has(&left, at) ||
+			    !(at == neighbors->cpu || is_neighbor(neighbors, level, at)))
 				continue;
 			sp_cpus_set(&left, at, false);
 			cpu[n++] = (int32_t)at;

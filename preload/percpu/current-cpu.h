@@ -8,8 +8,9 @@
 #include "../../core/base/rseq.h"
 #include "../process/process.h"
 
-/* Where rseq proves nothing, or the thread has no rseq area (of a guest it is another thread's): one system call, or a call of the
- * vDSO.  Nothing that was read before is proven (rseq-proof.h), except by a page on that CPU. */
+/* Where rseq proves nothing, or the thread has no rseq area (of a guest it is another thread's):
+ * one system call, or a call of the vDSO.  Nothing that was read before is proven (rseq-proof.h),
+ * except by a page on that CPU. */
 int sp_cpu_query(void);
 
 /* The CPU that the calling thread runs on.  The kernel keeps it up to date in the
@@ -19,7 +20,8 @@ static inline int sp_cpu_here(void)
 #ifdef SP_HAVE_RSEQ
 	int cpu = (int)load_relaxed(&sp_rseq_area()->cpu_id);
 
-	if (SP_LIKELY(load_relaxed(&sp_process.proof_works) && cpu >= 0 && !sp_thread_state.shares_tls))
+	if (SP_LIKELY(load_relaxed(&sp_process.proof_works) && cpu >= 0 &&
+		      !sp_thread_state.shares_tls))
 		return cpu;
 #endif
 	return sp_cpu_query();

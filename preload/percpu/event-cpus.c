@@ -3,7 +3,8 @@
 #include "../../core/base/sys.h"
 #include "event-cpus.h"
 
-#define ARM_CYCLES	0x11u		/* of all Arm's PMUs, which name no general event before Linux 6.6 */
+#define ARM_CYCLES	0x11u		/* of all Arm's PMUs, which name no general event before
+					 * Linux 6.6 */
 #define ANSWERS		64u		/* a power of two */
 
 static struct sp_core_pmu pmu[SP_PMUS_MOST];
@@ -30,14 +31,22 @@ bool sp_pmus_differ(void)
 
 static bool is_general(const struct perf_event_attr *a)
 {
-	return (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) && !(a->config >> 32);
+	return (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) &&
+	       !(a->config >> 32);
 }
 
-static struct perf_event_attr with_event(const struct perf_event_attr *a, uint32_t type, uint64_t config)
+static struct perf_event_attr with_event(const struct perf_event_attr *a, uint32_t type,
+					 uint64_t config)
 {
 	return (struct perf_event_attr){
-		.type = type, .size = PERF_ATTR_SIZE_VER0, .config = config, .disabled = 1, .exclude_user = a->exclude_user,
-		.exclude_kernel = a->exclude_kernel, .exclude_hv = a->exclude_hv, .exclude_host = a->exclude_host,
+		.type = type,
+		.size = PERF_ATTR_SIZE_VER0,
+		.config = config,
+		.disabled = 1,
+		.exclude_user = a->exclude_user,
+		.exclude_kernel = a->exclude_kernel,
+		.exclude_hv = a->exclude_hv,
+		.exclude_host = a->exclude_host,
 		.exclude_guest = a->exclude_guest,
 	};
 }
@@ -45,7 +54,8 @@ static struct perf_event_attr with_event(const struct perf_event_attr *a, uint32
 /* The hardware events of a group are of one PMU: Linux refuses any other's. */
 static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core_pmu *p)
 {
-	struct perf_event_attr of = with_event(a, PERF_TYPE_HARDWARE, (uint64_t)p->type << 32 | PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event_attr of = with_event(a, PERF_TYPE_HARDWARE,
+					       (uint64_t)p->type << 32 | PERF_COUNT_HW_CPU_CYCLES);
 	struct perf_event_attr its = with_event(a, a->type, a->config);
 	int leader = open_counter(&of, -1), fd;
 
@@ -62,9 +72,9 @@ static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core
 	return fd >= 0;
 }
 
-/* Linux gives one to the PMU of PERF_TYPE_RAW (Intel's cpu_core), or, where no core has that (Arm), to the first that takes it, in
- * the order in which they came: that one is found.  Of several nothing is known: then this kernel mixes groups, as Linux before
- * 6.2 did on x86. */
+/* Linux gives one to the PMU of PERF_TYPE_RAW (Intel's cpu_core), or, where no core has that (Arm),
+ * to the first that takes it, in the order in which they came: that one is found.  Of several
+ * nothing is known: then this kernel mixes groups, as Linux before 6.2 did on x86. */
 static uint32_t find(const struct perf_event_attr *a)
 {
 	uint32_t type = 0, n = 0;
@@ -83,7 +93,8 @@ static uint32_t find(const struct perf_event_attr *a)
 /* What is not known now is asked again: descriptors may have been short. */
 static uint32_t whose(const struct perf_event_attr *a)
 {
-	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff), *at = &answer[(key * 0x9e3779b97f4a7c15u) >> 58];
+	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff),
+		 *at = &answer[(key * 0x9e3779b97f4a7c15u) >> 58];
 	uint64_t is = load_relaxed(at);
 	uint32_t type;
 
@@ -100,7 +111,9 @@ static uint32_t type_of(const struct perf_event_attr *a)
 {
 	if (is_general(a))
 		return whose(a);
-	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)(a->config >> 32) : a->type;
+	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE
+		       ? (uint32_t)(a->config >> 32)
+		       : a->type;
 }
 
 static const struct sp_core_pmu *pmu_of(const struct perf_event_attr *a)

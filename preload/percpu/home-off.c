@@ -9,7 +9,10 @@
 
 int sp_home_off_of(const struct sp_percpu *p, uint32_t e)
 {
-	return p->rest.at >= 0 && p->perf_fds.leader[SP_HARDWARE] >= 0 && p->sum[e].hardware && p->window[e].cpu[p->rest.at].anchor == SP_UNKNOWN ? p->rest.at : -1;
+	return p->rest.at >= 0 && p->perf_fds.leader[SP_HARDWARE] >= 0 && p->sum[e].hardware &&
+			       p->window[e].cpu[p->rest.at].anchor == SP_UNKNOWN
+		       ? p->rest.at
+		       : -1;
 }
 
 bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e)
@@ -17,12 +20,16 @@ bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e)
 	return p->rest.at >= 0 && p->sum[e].hardware && sp_home_off_of(p, e) < 0;
 }
 
-/* Once the thread was where none of ours count, or another thread reads: home's part would not be known again and again. */
+/* Once the thread was where none of ours count, or another thread reads: home's part would not be
+ * known again and again. */
 static bool may(const struct sp_percpu *p, bool soon)
 {
-	return p->rest.can && !load_relaxed(&p->rest.never) && !sp_is_theirs(p) && p->perf_fds.leader[SP_HARDWARE] >= 0 && p->clock->counting == p &&
-	       p->perf_fds.probed && !p->perf_fds.starving && p->segment.home >= 0 && p->cpu[p->segment.home].fd[p->perf_fds.leader[SP_HARDWARE]] >= 0 &&
-	       (soon || p->rest.at == p->segment.home || sp_ticks_ns(p->scan.last.ticks - p->rest.since) > MIN_SWITCH_NS);
+	return p->rest.can && !load_relaxed(&p->rest.never) && !sp_is_theirs(p) &&
+	       p->perf_fds.leader[SP_HARDWARE] >= 0 && p->clock->counting == p &&
+	       p->perf_fds.probed && !p->perf_fds.starving && p->segment.home >= 0 &&
+	       p->cpu[p->segment.home].fd[p->perf_fds.leader[SP_HARDWARE]] >= 0 &&
+	       (soon || p->rest.at == p->segment.home ||
+		sp_ticks_ns(p->scan.last.ticks - p->rest.since) > MIN_SWITCH_NS);
 }
 
 static bool turn(const struct sp_percpu *p, int i, bool on)
@@ -30,9 +37,10 @@ static bool turn(const struct sp_percpu *p, int i, bool on)
 	return sp_counter_switch(p->cpu[i].fd[p->perf_fds.leader[SP_HARDWARE]], on);
 }
 
-/* Do the events of another thread count, which the program may switch off at any time? If not, nothing was changed, or the copies are
- * not believed any more. (That prctl switches the thread's events one by one, in the order in which they were opened: if the clock's first
- * one still counts after ours was switched on, it has not come to ours yet.) */
+/* Do the events of another thread count, which the program may switch off at any time? If not,
+ * nothing was changed, or the copies are not believed any more. (That prctl switches the thread's
+ * events one by one, in the order in which they were opened: if the clock's first one still counts
+ * after ours was switched on, it has not come to ours yet.) */
 static bool counts_on(struct sp_percpu *p, int i)
 {
 	struct sp_percpu_cpu once = p->cpu[i];
@@ -40,7 +48,8 @@ static bool counts_on(struct sp_percpu *p, int i)
 
 	if (sp_clock_is_on(p->clock))
 		return true;
-	if (!turn(p, i, false) || !sp_scan_group(p, &once, SP_HARDWARE, count) || once.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
+	if (!turn(p, i, false) || !sp_scan_group(p, &once, SP_HARDWARE, count) ||
+	    once.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
 		for (uint32_t e = 0; e < p->k; e++)
 			sp_window_distrust(&p->window[e]);
 		p->segment.distrust = SP_WHY_SWITCHED_OFF;
@@ -54,10 +63,12 @@ bool sp_home_off_wake(struct sp_percpu *p)
 	struct sp_clock_sample now;
 	int i = p->rest.at;
 
-	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE): its clock stands still then. */
+	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE): its
+	 * clock stands still then. */
 	if (i < 0 || (!other && !p->scan.last.sum.known))
 		return false;
-	if (other && p->perf_fds.leader[SP_HARDWARE] >= 0 && (!turn(p, i, true) || !counts_on(p, i)))
+	if (other && p->perf_fds.leader[SP_HARDWARE] >= 0 &&
+	    (!turn(p, i, true) || !counts_on(p, i)))
 		return false;
 	p->rest.at = -1;
 	p->rest.since = p->scan.last.ticks;
@@ -73,7 +84,8 @@ static void rest(struct sp_percpu *p)
 {
 	int home = p->segment.home;
 
-	if (p->rest.at == home || (p->rest.at >= 0 && !sp_home_off_wake(p)) || !turn(p, home, false))
+	if (p->rest.at == home || (p->rest.at >= 0 && !sp_home_off_wake(p)) ||
+	    !turn(p, home, false))
 		return;
 	p->rest.at = home;
 	p->rest.since = p->scan.last.ticks;
@@ -111,7 +123,8 @@ void sp_home_off_window(struct sp_percpu *p, bool stayed)
 			for (uint32_t i = 0; i < p->n; i++)
 				p->parts.low[i] = p->cpu[i].value[e];
 			if (p->sum[e].hardware)
-				sp_window_switch_off(&p->window[e], p->parts.low, (uint32_t)p->segment.home);
+				sp_window_switch_off(&p->window[e], p->parts.low,
+						     (uint32_t)p->segment.home);
 		}
 		rest(p);
 	} else if (p->rest.at >= 0 && !is_home(p)) {

@@ -29,14 +29,19 @@ static size_t page_size(void)
 }
 
 /* Of the clock's PMU: clock.c. */
-static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(event), .config = PERF_COUNT_SW_TASK_CLOCK,
-					      .exclude_kernel = 1, .exclude_hv = 1 };
+static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE,
+					      .size = sizeof(event),
+					      .config = PERF_COUNT_SW_TASK_CLOCK,
+					      .exclude_kernel = 1,
+					      .exclude_hv = 1 };
 
-/* Makes a thread that opens the event of thread `tid`, puts the descriptor or -errno to *fd and ends, which clears *runs. Its number, or
- * -errno. The thread has the caller's stack, which it does not use, and the caller's TLS, so that it is no code of C. */
+/* Makes a thread that opens the event of thread `tid`, puts the descriptor or -errno to *fd and
+ * ends, which clears *runs. Its number, or -errno. The thread has the caller's stack, which it does
+ * not use, and the caller's TLS, so that it is no code of C. */
 static long open_by_another(long tid, int *fd, int *runs)
 {
-	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+			   CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
 #if defined(__x86_64__)
 	register long rdi __asm__("rdi") = flags, rsi __asm__("rsi"), rdx __asm__("rdx") = 0;
 	register int *r10 __asm__("r10") = runs;
@@ -44,24 +49,30 @@ static long open_by_another(long tid, int *fd, int *runs)
 	long r = SYS_clone;
 
 	__asm__ volatile("mov %%rsp, %%rsi; syscall; test %%rax, %%rax; jnz 1f;"
-			 "mov %[event], %%rdi; mov %[tid], %%rsi; mov $-1, %%rdx; mov $-1, %%r10; mov %[cloexec], %%r8d;"
-			 "mov %[open], %%eax; syscall; mov %%eax, (%[fd]); xor %%edi, %%edi; mov %[exit], %%eax; syscall; 1:"
+			 "mov %[event], %%rdi; mov %[tid], %%rsi; mov $-1, %%rdx; mov $-1, %%r10; "
+			 "mov %[cloexec], %%r8d;"
+			 "mov %[open], %%eax; syscall; mov %%eax, (%[fd]); xor %%edi, %%edi; mov "
+			 "%[exit], %%eax; syscall; 1:"
 			 : "+a"(r), "+r"(rdi), "=&r"(rsi), "+r"(rdx), "+r"(r10), "+r"(r8)
-			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
-			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
+			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd),
+			   [cloexec] "i"(PERF_FLAG_FD_CLOEXEC), [open] "i"(SYS_perf_event_open),
+			   [exit] "i"(SYS_exit)
 			 : "rcx", "r11", "memory", "cc");
 	return r;
 #elif defined(__aarch64__)
-	register long x0 __asm__("x0") = flags, x1 __asm__("x1"), x2 __asm__("x2") = 0, x3 __asm__("x3") = 0, x8 __asm__("x8") = SYS_clone;
+	register long x0 __asm__("x0") = flags, x1 __asm__("x1"), x2 __asm__("x2") = 0,
+			 x3 __asm__("x3") = 0, x8 __asm__("x8") = SYS_clone;
 	register int *x4 __asm__("x4") = runs;
 
-	__asm__ volatile("mov x1, sp; svc #0; cbnz x0, 1f;"
-			 "mov x0, %[event]; mov x1, %[tid]; mov x2, #-1; mov x3, #-1; mov x4, %[cloexec];"
-			 "mov x8, %[open]; svc #0; str w0, [%[fd]]; mov x0, #0; mov x8, %[exit]; svc #0; 1:"
-			 : "+r"(x0), "=&r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "+r"(x8)
-			 : [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd), [cloexec] "i"(PERF_FLAG_FD_CLOEXEC),
-			   [open] "i"(SYS_perf_event_open), [exit] "i"(SYS_exit)
-			 : "memory", "cc");
+	__asm__ volatile(
+		"mov x1, sp; svc #0; cbnz x0, 1f;"
+		"mov x0, %[event]; mov x1, %[tid]; mov x2, #-1; mov x3, #-1; mov x4, %[cloexec];"
+		"mov x8, %[open]; svc #0; str w0, [%[fd]]; mov x0, #0; mov x8, %[exit]; svc #0; 1:"
+		: "+r"(x0), "=&r"(x1), "+r"(x2), "+r"(x3), "+r"(x4), "+r"(x8)
+		: [event] "r"(&event), [tid] "r"(tid), [fd] "r"(fd),
+		  [cloexec] "i"(PERF_FLAG_FD_CLOEXEC), [open] "i"(SYS_perf_event_open),
+		  [exit] "i"(SYS_exit)
+		: "memory", "cc");
 	return x0;
 #else
 	(void)tid, (void)fd, (void)runs, (void)flags;
@@ -69,9 +80,9 @@ static long open_by_another(long tid, int *fd, int *runs)
 #endif
 }
 
-/* Opens the page's event by another thread that ends at once. prctl(PR_TASK_PERF_EVENTS_DISABLE) switches off the events
- * that the calling thread opened, and the page would then show no moves. Waits for that thread's end, since
- * unshare(2) fails in a process of several threads. */
+/* Opens the page's event by another thread that ends at once. prctl(PR_TASK_PERF_EVENTS_DISABLE)
+ * switches off the events that the calling thread opened, and the page would then show no moves.
+ * Waits for that thread's end, since unshare(2) fails in a process of several threads. */
 static int open_unowned(int tid)
 {
 	long pid = sp_sys(SYS_getpid), other;
@@ -96,7 +107,9 @@ static int open_unowned(int tid)
 /* A fault of ours would be one that PAPI counts, perhaps: the kernel fetches it now. */
 static const struct perf_event_mmap_page *map(int fd)
 {
-	long r = fd < 0 ? -1 : sp_sys(SYS_mmap, 0, page_size(), PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	long r = fd < 0 ? -1
+			: sp_sys(SYS_mmap, 0, page_size(), PROT_READ, MAP_SHARED | MAP_POPULATE, fd,
+				 0);
 
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }
@@ -114,7 +127,8 @@ void sp_page_proof_test(void)
 
 	store_relaxed(&most, 0);
 	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !most; delay.tv_nsec *= 10) {
+	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !most;
+	     delay.tv_nsec *= 10) {
 		before = load_relaxed(&page->lock);
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 		store_relaxed(&most, load_relaxed(&page->lock) != before ? share : 0);
@@ -162,14 +176,16 @@ void *sp_page_proof_map(void)
 
 void sp_page_proof_unmap(void *page)
 {
-	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by stays.) */
+	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by
+	 * stays.) */
 	if (!page || (page == own.page && is_there()))
 		return;
 	sp_unmap(page, page_size());
 	sp_add(&lock_state, -1u);
 }
 
-#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
+#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the
+					 * page */
 
 bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
 {
@@ -180,7 +196,8 @@ bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
 		return false;
 	is = load_relaxed(sp_thread_state.mark.word);
 	sp_order();
-	if (is == sp_thread_state.mark.is + A_CHANGE && sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
+	if (is == sp_thread_state.mark.is + A_CHANGE &&
+	    sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
 		store_relaxed(&sp_thread_state.mark.is, is);
 	errno = saved;
 	return sp_proof_is_valid(open);

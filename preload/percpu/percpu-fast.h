@@ -1,4 +1,5 @@
-/* percpu-fast.h: the part of a split (percpu.h) that every start and stop looks at, and the words that its files share. */
+/* percpu-fast.h: the part of a split (percpu.h) that every start and stop looks at, and the words
+ * that its files share. */
 #ifndef SP_PERCPU_FAST_H
 #define SP_PERCPU_FAST_H
 
@@ -16,10 +17,12 @@ struct sp_terms {
 
 /* The first words of a split, which every start and stop looks at. */
 struct sp_percpu_fast {
-	uint32_t ready;			/* a window of the calling thread's own may begin without a scan; 0: not so */
+	uint32_t ready;			/* a window of the calling thread's own may begin without a
+					 * scan; 0: not so */
 	uint32_t proof;			/* if sp_proof_now() is still this */
 	uint32_t changes;		/* of what PAPI had open when it was made (perf-fds.h) */
-	uint32_t fresh;			/* PAPI has zeroed the set since, while the thread stayed: a segment has begun (window.h) */
+	uint32_t fresh;			/* PAPI has zeroed the set since, while the thread stayed: a
+					 * segment has begun (window.h) */
 	uint64_t begun;			/* sp_ticks() from which on its time is not told yet */
 };
 
@@ -64,7 +67,8 @@ static inline void sp_percpu_begun(struct sp_percpu *p, uint64_t now)
 	((struct sp_percpu_fast *)p)->begun = now;
 }
 
-/* The time since it began that is not told yet, all of it on one CPU, where all windows were proven. */
+/* The time since it began that is not told yet, all of it on one CPU, where all windows were
+ * proven. */
 static inline uint64_t sp_percpu_ran(struct sp_percpu *p, uint64_t now)
 {
 	struct sp_percpu_fast *g = (struct sp_percpu_fast *)p;

@@ -12,33 +12,41 @@ enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };
 
 /* The times of one CPU at a scan. */
 struct sp_seen_at {
-	uint64_t low, high;		/* the clock's ns, before and after the counters were read; equal where the thread was not */
+	uint64_t low, high;		/* the clock's ns, before and after the counters were read;
+					 * equal where the thread was not */
 	uint64_t ran[SP_GROUPS];	/* ns */
 	uint64_t enabled[SP_GROUPS];	/* ns that the thread ran anywhere since they were opened */
 };
 
 struct sp_percpu_cpu {
 	int cpu;
-	bool has_no_events[SP_GROUPS];		/* it has no such events: PAPI's counters do not count here either */
+	bool has_no_events[SP_GROUPS];		/* it has no such events: PAPI's counters do not
+						 * count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int *fd;			/* [natives] -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
 	int64_t *mark_value, *value;	/* [k] of the copies then */
-	uint64_t seen;			/* ticks when the thread was last known to have been there */
+	uint64_t seen;			/* ticks when the thread was last known to have been
+					 * there */
 	uint64_t booked_ns;			/* the clock's ns, */
 	int64_t *booked_value;		/* [k] and the copies, when times were told last */
 };
 
 /* All CPUs at a scan. */
 struct sp_scan {
-	struct sp_clock_sum sum;	/* the times of all CPUs beside the thread's own (clock.h) */
-	uint64_t enabled;		/* of another thread: by the event of sum.at it had run that long anywhere */
-	uint32_t switched;		/* how often the program had switched the thread's events on again */
+	struct sp_clock_sum sum;	/* the times of all CPUs beside the thread's own
+					 * (clock.h) */
+	uint64_t enabled;		/* of another thread: by the event of sum.at it had run that
+					 * long anywhere */
+	uint32_t switched;		/* how often the program had switched the thread's events on
+					 * again */
 	uint64_t moves;			/* of the thread so far, where they are counted */
 	uint64_t ticks, took;		/* at its end; ticks */
-	uint64_t caller_ns;			/* ns of the caller's own time, where it runs on one of our CPUs */
+	uint64_t caller_ns;			/* ns of the caller's own time, where it runs on one
+						 * of our CPUs */
 	uint32_t proof;			/* sp_proof_now() at its end */
-	bool unmoved;			/* since the scan before, the thread was on the CPU of sum.at alone: only that one was read */
+	bool unmoved;			/* since the scan before, the thread was on the CPU of
+					 * sum.at alone: only that one was read */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };
 
@@ -47,42 +55,52 @@ struct sp_percpu_target {
 	int tid;
 	uint32_t thread;		/* that opened PAPI's for itself (perf-fds.h) */
 	bool own, inherits;
-	bool foreign;			/* another thread opened PAPI's counters: what switches them off leaves ours on */
+	bool foreign;			/* another thread opened PAPI's counters: what switches them
+					 * off leaves ours on */
 };
 
 /* What was opened, and which of it is on. */
 struct sp_percpu_opened {
 	struct sp_cpus may;		/* the CPUs that the thread could run on when it was made */
-	uint64_t digest;		/* of what PAPI had open when these were opened (perf-fds.h) */
+	uint64_t digest;		/* of what PAPI had open when these were opened
+					 * (perf-fds.h) */
 	bool counts;			/* its hardware counters are to be on while it runs */
 	bool is_displaced;			/* another set's are on in their place */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
-	bool probed;			/* did hardware counters of ours find a place beside PAPI's? */
+	bool probed;			/* did hardware counters of ours find a place beside
+					 * PAPI's? */
 	uint32_t starving;		/* windows one after another in which none of them ran */
 };
 
-/* What other threads do with it: those that read it, and the counted one where that is not the caller. */
+/* What other threads do with it: those that read it, and the counted one where that is not the
+ * caller. */
 struct sp_percpu_others {
 	bool shared;			/* another thread reads it, */
 	bool visited;			/* and did since its owner started it */
-	int read_by_tid;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
+	int read_by_tid;			/* the thread that scanned before it called PAPI,
+						 * and nobody since; 0: none */
 	int ran_at;			/* index of a CPU where another thread ran last */
 	int where;			/* another thread's CPU, if the scans tell; SP_NO_CPU */
-	bool found;			/* the call under way has scanned, so that `where` is of now */
+	bool found;			/* the call under way has scanned, so that `where` is of
+					 * now */
 	uint32_t scans;
 };
 
 /* What was not read, for lack of time or inside another call. */
 struct sp_percpu_unread {
-	uint64_t reserved_ns;			/* ns of the budget that are kept for the scan that ends the segment; 0: none */
+	uint64_t reserved_ns;			/* ns of the budget that are kept for the scan that
+						 * ends the segment; 0: none */
 	bool skips;			/* there is no time for the scan of this call, */
-	bool skipped;			/* nor was there for that of a value before it, which the next one may prove */
-	bool unseen;			/* nor was there when the segment began: windows are proven where the thread stayed alone */
+	bool skipped;			/* nor was there for that of a value before it, which the
+					 * next one may prove */
+	bool unseen;			/* nor was there when the segment began: windows are proven
+					 * where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
-	int64_t *owed;			/* [k] skipped so since the last scan, if the thread was read at home alone */
+	int64_t *owed;			/* [k] skipped so since the last scan, if the thread was
+					 * read at home alone */
 };
 
 /* The last two looks at the shadow counters. */
@@ -92,21 +110,28 @@ struct sp_percpu_scan {
 	struct sp_scan before, last;	/* the scan before the last one, and that one */
 };
 
-/* What PAPI's counters had at the last scan, and the shadow counters of the caller's CPU around it. */
+/* What PAPI's counters had at the last scan, and the shadow counters of the caller's CPU around
+ * it. */
 struct sp_percpu_beside {
 	bool had;			/* the last scan looked at PAPI's counters, too: */
-	int64_t *papi;			/* [k] what they had right after the copies of the caller's CPU were read, */
-	int64_t *least, *most;		/* [k] and those copies at that moment: they were read before it and after */
+	int64_t *papi;			/* [k] what they had right after the copies of the caller's
+					 * CPU were read, */
+	int64_t *least, *most;		/* [k] and those copies at that moment: they were read
+					 * before it and after */
 };
 
 /* What is known of the thread since PAPI last zeroed the set. */
 struct sp_percpu_segment {
 	enum sp_why distrust;		/* why the segment's copies are not believed */
-	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
-	bool unmoved;			/* from the value before to the last scan it was on one CPU, by the clock */
+	int home;			/* index of the CPU where an own set's thread was at the
+					 * last scan; -1: it is none of ours */
+	bool unmoved;			/* from the value before to the last scan it was on one CPU,
+					 * by the clock */
 	int from;			/* home at the scan before */
-	bool is_home_proven;			/* at the last scan: what was counted since the value before was counted at home */
-	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
+	bool is_home_proven;			/* at the last scan: what was counted since the
+						 * value before was counted at home */
+	enum sp_why gap;		/* why it is not known that since the segment began the
+					 * thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */
 	enum sp_why stood;		/* why not */
 	enum sp_why open_why;		/* why what is open was not proven when it was booked */
@@ -129,13 +154,15 @@ struct sp_percpu_rest {
 /* Where the last window's parts are told. */
 struct sp_percpu_parts {
 	int32_t *cpus;			/* [n] */
-	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of ours */
+	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of
+					 * ours */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
 	int64_t *low, *high, *grown;	/* [n] */
 	int64_t *total, *share;		/* [n + 1] of one event */
 	int64_t *elsewhere;		/* [k] booked on such CPUs so far */
-	uint32_t dark;			/* the row, plus 1, that got counts of the last window for a CPU that is not watched; 0: none */
+	uint32_t dark;			/* the row, plus 1, that got counts of the last window for a
+					 * CPU that is not watched; 0: none */
 };
 
 struct sp_percpu {
@@ -143,7 +170,8 @@ struct sp_percpu {
 	struct sp_percpu *next;		/* of the clock's list */
 	struct sp_clock *clock;		/* NULL: closed */
 	uint64_t bytes;			/* of this mapping */
-	uint32_t taken;			/* by a scan, or by who closes it: the thread's number, and SP_DROPPED */
+	uint32_t taken;			/* by a scan, or by who closes it: the thread's number, and
+					 * SP_DROPPED */
 	uintptr_t frame;		/* of who took it; 0: not said yet */
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
@@ -178,6 +206,7 @@ struct sp_percpu {
 _Static_assert(offsetof(struct sp_percpu, fast) == 0 && sizeof(struct sp_percpu_fast) <= 64,
 	       "what every start and stop looks at is in one line of cache");
 
-extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */
+extern bool sp_one_clock;		/* this kernel's times of software and hardware events are
+					 * one clock's */
 
 #endif

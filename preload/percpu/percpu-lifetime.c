@@ -1,4 +1,5 @@
-/* percpu-lifetime.c: takes and lets go clocks and splits, and clears away after ended threads; see percpu-lifetime.h. */
+/* percpu-lifetime.c: takes and lets go clocks and splits, and clears away after ended threads; see
+ * percpu-lifetime.h. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 
 static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
 static struct sp_clock *clocks;		/* own ones, */
-static struct sp_percpu *unused;		/* and memory of splits that were dropped; both guarded by: */
+static struct sp_percpu *unused;		/* and memory of splits that were dropped; both
+						 * guarded by: */
 static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
-static uint32_t full_at;		/* so many clocks: look for pages of threads that have ended */
+static uint32_t full_at;		/* so many clocks: look for pages of threads that have
+					 * ended */
 
 /* ---- whose scan it is ---------------------------------------------------------- */
 
@@ -29,7 +32,8 @@ bool sp_percpu_take(struct sp_percpu *p, uintptr_t frame)
 		store_relaxed(&p->frame, frame);
 		return true;
 	}
-	if (taken_by != own_tid || !load_relaxed(&p->frame) || sp_interrupted(load_relaxed(&p->frame), frame))
+	if (taken_by != own_tid || !load_relaxed(&p->frame) ||
+	    sp_interrupted(load_relaxed(&p->frame), frame))
 		return false;
 	/* A handler jumped out of a scan: what it left is half done. */
 	p->scan.marked = false;
@@ -222,9 +226,10 @@ void sp_percpu_drop(struct sp_percpu **at)
 	struct sp_percpu *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
 	uint64_t begun = p ? sp_clock_own_ns() : 0;
 
-	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
-	 * handler jumped out of. */
-	if (p && (sp_percpu_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
+	/* Not waited for: it may be this very thread that has it, under the handler that we run in;
+	 * or one that a handler jumped out of. */
+	if (p &&
+	    (sp_percpu_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
 		free_percpu(p, false);
 	if (p)
 		sp_add(&sp_process.budget.used_ns, sp_clock_own_ns() - begun);
@@ -242,7 +247,8 @@ bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but)
 	return true;
 }
 
-/* A thread's number may be another's by now: that one has made its own clock, and this is not it. */
+/* A thread's number may be another's by now: that one has made its own clock, and this is not
+ * it. */
 static bool over(const struct sp_clock *c)
 {
 	return c != mine && (c->tid == sp_thread_state.tid || sp_thread_ended(c->tid));
@@ -286,7 +292,8 @@ static bool has_clock(void)
 	return mine && mine->generation == sp_process.generation && !mine->stale;
 }
 
-/* To watch for a thread: those that it may run on to *m, how many to *most, and why no more to *limit.  <= 0: why not. */
+/* To watch for a thread: those that it may run on to *m, how many to *most, and why no more to
+ * *limit.  <= 0: why not. */
 static long cpus_of(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, enum sp_why *limit)
 {
 	long r = sp_clock_cpus(tid, stale_of(tid), each, m);
@@ -308,7 +315,8 @@ static bool may_add(uint32_t fds)
 {
 	uint32_t n = mine->n;
 
-	return sp_clock_can_afford(sp_budget_open(&sp_process.budget, n * fds) + 2 * sp_budget_scan(&sp_process.budget, n));
+	return sp_clock_can_afford(sp_budget_open(&sp_process.budget, n * fds) +
+				   2 * sp_budget_scan(&sp_process.budget, n));
 }
 
 enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit)
@@ -319,10 +327,14 @@ enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enu
 
 	*limit = SP_WHY_CREDIT;
 	if (own && has_clock())
-		return may_add(each) ? SP_BY_EXACT : mine->timed || may_add(1) ? SP_BY_RESIDENCY : SP_BY_READING;
+		return may_add(each)		   ? SP_BY_EXACT
+		       : mine->timed || may_add(1) ? SP_BY_RESIDENCY
+						   : SP_BY_READING;
 	if (cpus_of(tid, each, &m, &counters, limit) <= 0)
 		return SP_BY_EXACT;		/* (Opening them tells why not.) */
-	return counters ? SP_BY_EXACT : sp_clock_most(&m, 1, load_relaxed(&n_clocks), &of_times) ? SP_BY_RESIDENCY : SP_BY_READING;
+	return counters							  ? SP_BY_EXACT
+	       : sp_clock_most(&m, 1, load_relaxed(&n_clocks), &of_times) ? SP_BY_RESIDENCY
+									  : SP_BY_READING;
 }
 
 struct sp_clock *sp_lifetime_other(int tid, bool inherits, uint32_t each, int *error)
@@ -335,11 +347,13 @@ struct sp_clock *sp_lifetime_other(int tid, bool inherits, uint32_t each, int *e
 	*error = (int)cpus_of(tid, each, &m, &most, &limit);
 	most = (uint32_t)sp_max(most, 1);
 	if (*error > 0)
-		c = sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, limit, error);
+		c = sp_clock_make(tid, inherits, &m, most,
+				  most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, limit, error);
 	return c;
 }
 
-/* Of a clock that went before its thread: for the next one, as handlers may look at the page at any time. */
+/* Of a clock that went before its thread: for the next one, as handlers may look at the page at any
+ * time. */
 static __thread struct {
 	void *page;			/* NULL: none */
 	uint32_t generation;		/* a child of fork has no page there */
@@ -358,8 +372,10 @@ static void give_page(struct sp_clock *c)
 {
 	if (left.generation != sp_process.generation)
 		left.page = NULL;
-	/* Threads that have ended have pages; those that live are not looked at for each new one. */
-	if (!left.page && sp_page_proof_is_full() && load_relaxed(&n_clocks) >= load_relaxed(&full_at)) {
+	/* Threads that have ended have pages; those that live are not looked at for each new
+	 * one. */
+	if (!left.page && sp_page_proof_is_full() &&
+	    load_relaxed(&n_clocks) >= load_relaxed(&full_at)) {
 		reap();
 		store_relaxed(&full_at, load_relaxed(&n_clocks) * 3 / 2 + 1);
 	}
@@ -371,8 +387,8 @@ static void give_page(struct sp_clock *c)
 	}
 }
 
-/* The calling thread's own goes, and the counters of all sets that go by it; but its page.  False: one is looked at right
- * now. */
+/* The calling thread's own goes, and the counters of all sets that go by it; but its page.  False:
+ * one is looked at right now. */
 static bool retire(struct sp_clock *c)
 {
 	struct sp_lock_state lock_state;
@@ -415,8 +431,10 @@ struct sp_clock *sp_lifetime_own(uint32_t each, int *error)
 	mine = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		most = (uint32_t)sp_max(sp_clock_most(&m, each, load_relaxed(&n_clocks), &limit), 1);
-		mine = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit, error);
+		most = (uint32_t)sp_max(sp_clock_most(&m, each, load_relaxed(&n_clocks), &limit),
+					1);
+		mine = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit,
+				     error);
 	}
 	if (!mine)
 		return NULL;

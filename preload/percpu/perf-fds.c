@@ -20,7 +20,8 @@ typedef int close_fn(int);
 static syscall_fn *next_syscall;
 static close_fn *next_close;
 static struct sp_lock lock;
-static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0: none */
+static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0:
+					 * none */
 
 __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
 static const struct sp_perf_fds_hooks *hooks;
@@ -44,7 +45,8 @@ uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o)
 
 /* ---- what libpapi does --------------------------------------------------- */
 
-/* Populated: another set of this thread may count page faults right now.  (The first room is the set's page.) */
+/* Populated: another set of this thread may count page faults right now.  (The first room is the
+ * set's page.) */
 static bool make_room(struct sp_perf_fds *o)
 {
 	uint64_t bytes = SP_NATIVES_MOST * sizeof(*o->at);
@@ -68,7 +70,8 @@ static size_t size_of(const struct perf_event_attr *attr)
 	return attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
 }
 
-static void note_open(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static void note_open(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu,
+		      int leader, int fd)
 {
 	struct sp_native *n;
 
@@ -117,9 +120,9 @@ static struct sp_perf_fds *opening(void)
 
 /* ---- the same ones again --------------------------------------------------
  *
- * PAPI_start closes a set's perf events and opens them again if the thread used another set meanwhile.
- * If they are the same, the list keeps all but the descriptors, and `changes` its value. Sets that
- * other threads use are excluded. */
+ * PAPI_start closes a set's perf events and opens them again if the thread used another set
+ * meanwhile. If they are the same, the list keeps all but the descriptors, and `changes` its value.
+ * Sets that other threads use are excluded. */
 
 /* Makes the list that of the open events again, since they differ. */
 static void end_again(struct sp_perf_fds *o)
@@ -137,7 +140,8 @@ static void end_again(struct sp_perf_fds *o)
 
 static bool begin_again(struct sp_perf_fds *o)
 {
-	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_thread_state.tid || !hooks->alone(o))
+	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_thread_state.tid ||
+	    !hooks->alone(o))
 		return false;
 	o->before = o->changes;
 	sp_add(&o->changes, 1);
@@ -159,13 +163,16 @@ static bool close_again(struct sp_perf_fds *o, int fd)
 	return true;
 }
 
-static bool open_again(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static bool open_again(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu,
+		       int leader, int fd)
 {
 	struct sp_native *n = &o->at[o->n];
 
 	/* The number of a thread that has ended may be a new one's. */
-	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_thread_state.id) || n->cpu != cpu ||
-	    n->tid != (tid ? tid : sp_thread_state.tid) || n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size || memcmp(attr, &n->attr, size_of(attr)) != 0)
+	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_thread_state.id) ||
+	    n->cpu != cpu || n->tid != (tid ? tid : sp_thread_state.tid) ||
+	    n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size ||
+	    memcmp(attr, &n->attr, size_of(attr)) != 0)
 		return false;
 	n->fd = fd;
 	o->n++;
@@ -191,7 +198,8 @@ static void end_note(struct sp_perf_fds *o, uint32_t was)
 
 /* ---- what libpapi calls ----------------------------------------------------- */
 
-static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
+static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid,
+				int cpu, int leader, int fd)
 {
 	int saved = errno;
 	bool again;
@@ -304,7 +312,8 @@ static bool is_relro(const struct entries *e, uintptr_t at)
 	const struct sp_object *o = &e->of;
 
 	for (unsigned i = 0; i < o->headers; i++)
-		if (o->header[i].p_type == PT_GNU_RELRO && at - (o->base + o->header[i].p_vaddr) < o->header[i].p_memsz)
+		if (o->header[i].p_type == PT_GNU_RELRO &&
+		    at - (o->base + o->header[i].p_vaddr) < o->header[i].p_memsz)
 			return true;
 	return false;
 }
@@ -322,8 +331,8 @@ static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t val
 	return true;
 }
 
-/* Where the entry is bound at the first call it points into libpapi still; passing a call on to there
- * would bind it, past us.  Then what the loader would find is looked up here. */
+/* Where the entry is bound at the first call it points into libpapi still; passing a call on to
+ * there would bind it, past us.  Then what the loader would find is looked up here. */
 static uintptr_t behind(const uintptr_t *entry, const char *name)
 {
 	struct first f = { name, *entry };
@@ -354,11 +363,13 @@ static bool watch(void)
 		return false;
 	next_syscall = (syscall_fn *)to_syscall;
 	next_close = (close_fn *)to_close;
-	return write_entry(&e, e.close, (uintptr_t)on_close) && write_entry(&e, e.syscall, (uintptr_t)on_syscall);
+	return write_entry(&e, e.close, (uintptr_t)on_close) &&
+	       write_entry(&e, e.syscall, (uintptr_t)on_syscall);
 }
 
-/* One thread at a time: another would take our functions for those that stood there, and they would call
- * themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at once). */
+/* One thread at a time: another would take our functions for those that stood there, and they would
+ * call themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at
+ * once). */
 bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from)
 {
 	struct sp_lock_state lock_state;

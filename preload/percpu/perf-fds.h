@@ -6,8 +6,8 @@
  * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
  * its native events; what libpapi closes is dropped.
  *
- * By the threads that call PAPI; two that build one set at once race in PAPI itself.  If two start one at once, the thread
- * whose call gets a record writes; of the other one only `missed` is kept.
+ * By the threads that call PAPI; two that build one set at once race in PAPI itself.  If two start
+ * one at once, the thread whose call gets a record writes; of the other one only `missed` is kept.
  */
 #ifndef SP_PERF_FDS_H
 #define SP_PERF_FDS_H
@@ -23,8 +23,11 @@ struct sp_native {
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
 	int tid;			/* whose counts they are; -1: of all that run on the CPU */
-	uint32_t thread;		/* the thread that opened it for itself (sp_thread_state.id), by PAPI_attach, too; 0: it is another one's */
-	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
+	uint32_t thread;		/* the thread that opened it for itself
+					 * (sp_thread_state.id), by PAPI_attach, too; 0: it is
+					 * another one's */
+	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on
+					 * and off */
 };
 
 struct sp_perf_fds {
@@ -32,25 +35,32 @@ struct sp_perf_fds {
 	uint32_t n, room;
 	uint32_t changes;		/* grows whenever an event comes or goes */
 	uint32_t more;			/* that are open, too, and for which there is no room */
-	uint32_t had;			/* how many of both there were when PAPI had last opened all of them */
-	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has not */
-	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and so many stand at `at`, of which n are open
-					 * again; 0: it does not */
+	uint32_t had;			/* how many of both there were when PAPI had last opened all
+					 * of them */
+	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has
+					 * not */
+	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and
+					 * so many stand at `at`, of which n are open again; 0: it
+					 * does not */
 	uint32_t left;			/* of those: not closed yet */
 	uint32_t before;		/* `changes` then */
 	int opener;			/* the thread that opened the last one */
-	uint32_t seccomp_filters;		/* sp_seccomp_filters() when PAPI last opened one that it had not had open right before */
-	int named_tid;			/* the thread that PAPI named for the last one kept; 0: itself */
-	bool odd;			/* one of those more is another thread's than the one kept last */
-	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
+	uint32_t seccomp_filters;		/* sp_seccomp_filters() when PAPI last opened one
+						 * that it had not had open right before */
+	int named_tid;			/* the thread that PAPI named for the last one kept; 0:
+					 * itself */
+	bool odd;			/* one of those more is another thread's than the one kept
+					 * last */
+	bool reordered;			/* events were removed: PAPI fills the gaps in an order of
+					 * its own */
 	bool missed;			/* something came or went that could not be written here */
 };
 
-/* Asked by the thread that starts the set, inside PAPI.  errno is given back.
- * hold, let: in between what stands here is this thread's to write; was: for let.  False: the set is another thread's now.
- * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts.
- * alone: no other thread has called PAPI for the set so far.
- * same: they are opened again as they were.  False: something else matters, as for `again`. */
+/* Asked by the thread that starts the set, inside PAPI.  errno is given back. hold, let: in between
+ * what stands here is this thread's to write; was: for let.  False: the set is another thread's
+ * now. again: PAPI_start has closed what the set had open and has opened as many again, before any
+ * of them counts. alone: no other thread has called PAPI for the set so far. same: they are opened
+ * again as they were.  False: something else matters, as for `again`. */
 struct sp_perf_fds_hooks {
 	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
 	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t was);

@@ -70,7 +70,8 @@ bool sp_proof_test(void)
 	arm_rseq();
 	store_relaxed(&rseq_works, false);
 	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec delay = { 0, 1000 }; delay.tv_nsec <= 1000000 && !load_relaxed(&rseq_works); delay.tv_nsec *= 10) {
+	for (struct timespec delay = { 0, 1000 };
+	     delay.tv_nsec <= 1000000 && !load_relaxed(&rseq_works); delay.tv_nsec *= 10) {
 		before = sp_proof_at();
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 		store_relaxed(&rseq_works, sp_proof_at() != before);
@@ -94,7 +95,8 @@ bool sp_proof_test(void)
 void sp_proof_report(void)
 {
 	if (!load_relaxed(&rseq_works))
-		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
+		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread "
+				      "stayed on its CPU "
 				      "(rseq): no count is called proven");
 }
 

@@ -28,7 +28,8 @@ static uint32_t budget(void)
 {
 	uint32_t limit = soft_limit();
 
-	return (uint32_t)sp_min(room, fd_limit >= 0 ? sp_min((uint64_t)fd_limit, limit) : sp_min(limit / 4, MOST));
+	return (uint32_t)sp_min(room, fd_limit >= 0 ? sp_min((uint64_t)fd_limit, limit)
+						    : sp_min(limit / 4, MOST));
 }
 
 uint32_t sp_counters_left(void)
@@ -51,7 +52,9 @@ static void grow_table(void)
 
 void sp_counters_begin(long most)
 {
-	uint32_t n, limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
+	uint32_t n, limit = soft_limit(),
+		    top = (uint32_t)sp_max(sp_min(limit, HIGHEST),
+					   most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
 
 	fd_limit = most;
 	if (room || !most)
@@ -82,8 +85,8 @@ static bool ours(int fd)
 	return is && is == id_of(fd);
 }
 
-/* A number that the application has closed under us stays ours until who has it closes it: nobody may take another
- * one's counter for his. */
+/* A number that the application has closed under us stays ours until who has it closes it: nobody
+ * may take another one's counter for his. */
 static uint32_t next_free(uint32_t from)
 {
 	while (from < room && load_relaxed(&id[from]))
@@ -99,7 +102,8 @@ static int keep(int fd)
 	int high;
 
 	for (;;) {
-		high = from < room ? (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + from) : -EDQUOT;
+		high = from < room ? (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + from)
+				   : -EDQUOT;
 		i = (uint32_t)high - lowest;
 		if (high < 0 || i >= room || !load_relaxed(&id[i]))
 			break;
@@ -154,12 +158,14 @@ void sp_counter_close(int fd)
 
 bool sp_counter_read(int fd, uint64_t *to, unsigned words)
 {
-	return ours(fd) && sp_sys(SYS_read, fd, to, words * sizeof(*to)) == (long)(words * sizeof(*to));
+	return ours(fd) &&
+	       sp_sys(SYS_read, fd, to, words * sizeof(*to)) == (long)(words * sizeof(*to));
 }
 
 bool sp_counter_switch(int fd, bool on)
 {
-	return ours(fd) && sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) >= 0;
+	return ours(fd) &&
+	       sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) >= 0;
 }
 
 void sp_counters_child(void)

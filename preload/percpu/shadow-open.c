@@ -20,7 +20,8 @@
 #include "percpu-internal.h"
 #include "page-proof.h"
 
-#define PERCPU_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
+#define PERCPU_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us
+					 * each */
 #define STARVED		16u		/* windows until counters that never run are closed */
 
 bool sp_one_clock;
@@ -94,7 +95,8 @@ static bool is_software(const struct perf_event_attr *a)
 	return a->type == PERF_TYPE_SOFTWARE;
 }
 
-/* As PAPI's, but that it samples nothing, never takes a counter that another one has, and is read whole. */
+/* As PAPI's, but that it samples nothing, never takes a counter that another one has, and is read
+ * whole. */
 static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, bool inherits)
 {
 	struct perf_event_attr a = n->attr;
@@ -108,11 +110,13 @@ static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, boo
 	a.watermark = 0;
 	a.precise_ip = 0;
 	a.disabled = leads && !is_software(&n->attr);
-	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | (inherits ? 0 : PERF_FORMAT_GROUP);
+	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			(inherits ? 0 : PERF_FORMAT_GROUP);
 	return a;
 }
 
-/* What one CPU cannot count is that CPU's matter: on a machine with cores of two kinds an event is some CPUs'. */
+/* What one CPU cannot count is that CPU's matter: on a machine with cores of two kinds an event is
+ * some CPUs'. */
 static bool is_of_cpu(int error)
 {
 	return error == -ENOENT || error == -ENODEV || error == -EINVAL || error == -EOPNOTSUPP;
@@ -127,9 +131,11 @@ static void close_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_grou
 		}
 }
 
-/* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events: ENOENT says that no PMU of
- * this CPU has the event.  (A tracepoint beside an event of one kind of cores counts on all.) */
-static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *c, const struct sp_perf_fds *o, enum sp_group g)
+/* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events:
+ * ENOENT says that no PMU of this CPU has the event.  (A tracepoint beside an event of one kind of
+ * cores counts on all.) */
+static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *c,
+			 const struct sp_perf_fds *o, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->natives; i++) {
 		struct perf_event_attr a;
@@ -147,7 +153,8 @@ static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *
 }
 
 /* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
-static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o, enum sp_group g)
+static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o,
+		      enum sp_group g)
 {
 	int leader = -1;
 
@@ -157,7 +164,9 @@ static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct
 		if (p->perf_fds.group[i] != g)
 			continue;
 		a = attr_of(&o->at[i], leader < 0, p->target.inherits);
-		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->target.tid, c->cpu, leader) : -ENOENT;
+		c->fd[i] = sp_pmu_is_on(&a, c->cpu)
+				   ? sp_counter_open(&a, p->target.tid, c->cpu, leader)
+				   : -ENOENT;
 		if (is_of_cpu(c->fd[i])) {
 			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
 			c->has_no_events[g] = c->fd[i] == -ENOENT && lacks_events(p, c, o, g);
@@ -184,8 +193,12 @@ static void leave(struct sp_percpu *p, uint32_t n)
 /* (Where a CPU has no such event, nobody refused anything.) */
 static enum sp_why why_not(int error)
 {
-	return error == -ENOENT ? SP_WHY_UNWATCHED : error == -EDQUOT ? SP_WHY_BUDGET :
-	       error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS : error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
+	return error == -ENOENT			      ? SP_WHY_UNWATCHED
+	       : error == -EDQUOT		      ? SP_WHY_BUDGET
+	       : error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS
+	       : error == -ENOMEM		      ? SP_WHY_MEMORY
+	       : error == -ESRCH		      ? SP_WHY_ENDED
+						      : SP_WHY_REFUSED;
 }
 
 /* Room is made by what this thread's other sets hold. */
@@ -246,8 +259,9 @@ static void open_counters(struct sp_percpu *p, const struct sp_perf_fds *o)
 		p->kind = SP_BY_RESIDENCY;
 }
 
-/* Whose running times are the thread's: those of the copies of software's events, which always run, if each CPU has some.
- * (Of children that inherit the kernel brings the times up to date at different moments.)  False: *why is why not. */
+/* Whose running times are the thread's: those of the copies of software's events, which always run,
+ * if each CPU has some. (Of children that inherit the kernel brings the times up to date at
+ * different moments.)  False: *why is why not. */
 static bool find_times(struct sp_percpu *p, enum sp_why *why)
 {
 	int leads = p->perf_fds.leader[SP_SOFTWARE], r;
@@ -255,7 +269,9 @@ static bool find_times(struct sp_percpu *p, enum sp_why *why)
 	p->times.n = p->n;
 	p->has_times = leads >= 0 && !p->target.inherits;
 	for (uint32_t i = 0; i < p->n && p->has_times; i++) {
-		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->perf_fds.size[SP_SOFTWARE] };
+		p->times.at[i] =
+			(struct sp_residency_at){ .fd = p->cpu[i].fd[leads],
+						  .words = 3 + p->perf_fds.size[SP_SOFTWARE] };
 		p->has_times = p->cpu[i].fd[leads] >= 0;
 	}
 	sp_residency_forget(&p->times);
@@ -272,7 +288,8 @@ static bool find_times(struct sp_percpu *p, enum sp_why *why)
 
 /* ---- what is wanted ------------------------------------------------------------------ */
 
-/* Copies of CPU-CLOCK differ from PAPI's by some 100 ns a move, at times by 50 us; TASK-CLOCK is exact. */
+/* Copies of CPU-CLOCK differ from PAPI's by some 100 ns a move, at times by 50 us; TASK-CLOCK is
+ * exact. */
 static bool is_clock(const struct sp_native *n)
 {
 	return is_software(&n->attr) && n->attr.config == PERF_COUNT_SW_CPU_CLOCK;
@@ -311,20 +328,24 @@ static bool sum_up(struct sp_percpu *p, const struct sp_percpu_want *w)
 				return false;
 			p->sum[e].native[i] = (uint8_t)at;
 			p->sum[e].factor[i] = t->factor[i];
-			p->sum[e].edge += (uint64_t)((t->factor[i] < 0 ? -t->factor[i] : t->factor[i]) *
-						     (double)edge_of(&w->perf_fds->at[at]));
+			p->sum[e].edge +=
+				(uint64_t)((t->factor[i] < 0 ? -t->factor[i] : t->factor[i]) *
+					   (double)edge_of(&w->perf_fds->at[at]));
 			p->sum[e].clock |= is_clock(&w->perf_fds->at[at]);
 			p->sum[e].falls |= t->factor[i] < 0;
-			p->sum[e].timed |= is_software(&w->perf_fds->at[at].attr) &&
-					   w->perf_fds->at[at].attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+			p->sum[e].timed |=
+				is_software(&w->perf_fds->at[at].attr) &&
+				w->perf_fds->at[at].attr.config <= PERF_COUNT_SW_TASK_CLOCK;
 			p->sum[e].hardware |= !is_software(&w->perf_fds->at[at].attr);
 		}
 	}
 	return n == w->perf_fds->n;
 }
 
-/* fn of each native of the event, until it says false.  False, too: PAPI has not opened what the set's events are made of. */
-static bool each_native(const struct sp_percpu_want *w, bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
+/* fn of each native of the event, until it says false.  False, too: PAPI has not opened what the
+ * set's events are made of. */
+static bool each_native(const struct sp_percpu_want *w,
+			bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
 	uint32_t code[SP_NATIVES_MOST], n = 0;
 	bool all = w->k <= SP_PERCPU_EVENTS && !w->perf_fds->more && !w->perf_fds->reordered;
@@ -392,8 +413,9 @@ static uint64_t mix(uint64_t d, uint64_t word)
 	return d ^ d >> 29;
 }
 
-/* `inherit` is left out and compared separately: an option sets it for our events before PAPI sets it for its own. By words: PAPI
- * opens the events of two sets that a thread starts in turn at each start. */
+/* `inherit` is left out and compared separately: an option sets it for our events before PAPI sets
+ * it for its own. By words: PAPI opens the events of two sets that a thread starts in turn at each
+ * start. */
 static uint64_t digest(const struct sp_perf_fds *o)
 {
 	uint64_t d = SP_DIGEST + o->n + o->more, word[sizeof(struct perf_event_attr) / 8];
@@ -413,8 +435,9 @@ static uint64_t digest(const struct sp_perf_fds *o)
 
 static struct sp_percpu *make(const struct sp_percpu_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->room, k = w->k, natives = w->perf_fds->n, sum = sp_align(sizeof(struct sp_percpu), 64), cpus, windows, shares, values,
-		 times, fds, end;
+	uint64_t n = c->room, k = w->k, natives = w->perf_fds->n,
+		 sum = sp_align(sizeof(struct sp_percpu), 64), cpus, windows, shares, values, times,
+		 fds, end;
 	struct sp_percpu *p;
 
 	cpus = sp_align(sum + k * sizeof(((struct sp_percpu *)0)->sum[0]), 64);
@@ -491,25 +514,29 @@ static uint32_t each_of(const struct sp_percpu_want *w)
 	return w->perf_fds->n + 1;
 }
 
-/* Hardware counters of an own set may be off where its thread stays (home-off.h). (Before Linux 6.2 they tell there how long the others
- * should have run.) */
+/* Hardware counters of an own set may be off where its thread stays (home-off.h). (Before Linux 6.2
+ * they tell there how long the others should have run.) */
 static bool can_switch_off(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->sum[e].hardware && (p->sum[e].falls || p->sum[e].clock))
 			return false;
-	return sp_one_clock && p->target.own && !p->target.foreign && p->kind == SP_BY_EXACT && p->perf_fds.counts;
+	return sp_one_clock && p->target.own && !p->target.foreign && p->kind == SP_BY_EXACT &&
+	       p->perf_fds.counts;
 }
 
-/* With its clock, and counters where they can be had and there is credit for them: by `how`, and else *why says why not. */
-static struct sp_percpu *open_percpu(const struct sp_percpu_want *w, enum sp_attribution how, enum sp_why *why)
+/* With its clock, and counters where they can be had and there is credit for them: by `how`, and
+ * else *why says why not. */
+static struct sp_percpu *open_percpu(const struct sp_percpu_want *w, enum sp_attribution how,
+				     enum sp_why *why)
 {
 	uint32_t each = how == SP_BY_EXACT ? each_of(w) : 1;
 	struct sp_clock *c;
 	struct sp_percpu *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_lifetime_own(each, &error) : sp_lifetime_other(w->tid, w->inherits, each, &error);
+	c = w->own && !w->inherits ? sp_lifetime_own(each, &error)
+				   : sp_lifetime_other(w->tid, w->inherits, each, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
@@ -525,7 +552,8 @@ static struct sp_percpu *open_percpu(const struct sp_percpu_want *w, enum sp_att
 	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
 		p->natives = w->perf_fds->n;
 		for (uint32_t i = 0; i < p->natives; i++)
-			p->perf_fds.group[i] = is_software(&w->perf_fds->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
+			p->perf_fds.group[i] =
+				is_software(&w->perf_fds->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
 		open_counters(p, w->perf_fds);
 		if (p->kind == SP_BY_EXACT && w->overflows) {
 			p->kind = SP_BY_APPROXIMATE;
@@ -563,7 +591,8 @@ void sp_plan_keeps(struct sp_percpu *p)
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
 	/* (The opening has counted on the first one.) */
-	if (p->unread.reserved_ns || sp_conf.attribution != SP_BY_AUTO || (p->scan.marked && !sp_clock_can_afford(ns)))
+	if (p->unread.reserved_ns || sp_conf.attribution != SP_BY_AUTO ||
+	    (p->scan.marked && !sp_clock_can_afford(ns)))
 		return;
 	sp_add(&sp_process.budget.used_ns, ns);
 	p->unread.reserved_ns = ns;
@@ -572,7 +601,8 @@ void sp_plan_keeps(struct sp_percpu *p)
 static bool fits(struct sp_percpu *p, const struct sp_percpu_want *w)
 {
 	/* (A thread's own that another one starts is shared from then on.) */
-	return p && sp_percpu_matches(p, w->perf_fds) && p->target.tid == w->tid && (p->target.own || !w->own || w->inherits) && p->target.inherits == w->inherits &&
+	return p && sp_percpu_matches(p, w->perf_fds) && p->target.tid == w->tid &&
+	       (p->target.own || !w->own || w->inherits) && p->target.inherits == w->inherits &&
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
@@ -597,7 +627,8 @@ static bool is_same(const struct sp_percpu *p, const struct sp_perf_fds *o)
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.inherit != p->target.inherits)
 			return false;
-	return is.known && is.tid == p->target.tid && is.thread == p->target.thread && digest(o) == p->perf_fds.digest;
+	return is.known && is.tid == p->target.tid && is.thread == p->target.thread &&
+	       digest(o) == p->perf_fds.digest;
 }
 
 /* A scan that failed says so: it is opened anew. */
@@ -610,8 +641,8 @@ bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 	return p->fast.changes == perf_fds->changes;
 }
 
-/* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and copies can be had of
- * nobody. */
+/* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and
+ * copies can be had of nobody. */
 #define PMUS_OF_LINUX	4096u
 static bool is_of_linux(const struct sp_perf_fds *o)
 {
@@ -621,7 +652,8 @@ static bool is_of_linux(const struct sp_perf_fds *o)
 	return o->n != 0;
 }
 
-enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_percpu_want *w, enum sp_why *why)
+enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_percpu_want *w,
+				      enum sp_why *why)
 {
 	enum sp_attribution how = SP_BY_READING;
 	struct sp_clock *clock;
@@ -676,7 +708,8 @@ static bool open_more(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct
 	for (int g = 0; g < SP_GROUPS; g++)
 		if (p->perf_fds.leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
 			return false;
-	if (p->perf_fds.counts && p->clock->counting == p && c->fd[p->perf_fds.leader[SP_HARDWARE]] >= 0)
+	if (p->perf_fds.counts && p->clock->counting == p &&
+	    c->fd[p->perf_fds.leader[SP_HARDWARE]] >= 0)
 		(void)sp_counter_switch(c->fd[p->perf_fds.leader[SP_HARDWARE]], true);
 	return !p->has_times || c->fd[p->perf_fds.leader[SP_SOFTWARE]] >= 0;
 }
@@ -690,15 +723,25 @@ static bool open_cpu(struct sp_percpu *p, uint32_t i, const struct sp_perf_fds *
 
 	if (at < 0)
 		return false;
-	*c = (struct sp_percpu_cpu){ .cpu = cpu, .fd = c->fd, .mark_value = c->mark_value, .value = c->value, .booked_value = c->booked_value };
+	*c = (struct sp_percpu_cpu){ .cpu = cpu,
+				     .fd = c->fd,
+				     .mark_value = c->mark_value,
+				     .value = c->value,
+				     .booked_value = c->booked_value };
 	for (uint32_t e = 0; e < p->natives; e++)
 		c->fd[e] = -1;
 	memset(c->value, 0, 3 * p->k * sizeof(*c->value));
 	if (open_more(p, c, o)) {
-		p->times.at[i] = p->has_times ? (struct sp_residency_at){ .fd = c->fd[p->perf_fds.leader[SP_SOFTWARE]], .words = 3 + p->perf_fds.size[SP_SOFTWARE] } :
-					    p->clock->times.at[at];
+		p->times.at[i] =
+			p->has_times
+				? (struct sp_residency_at){ .fd = c->fd[p->perf_fds.leader
+										[SP_SOFTWARE]],
+							    .words = 3 +
+								     p->perf_fds.size[SP_SOFTWARE] }
+				: p->clock->times.at[at];
 		if (sp_residency_read(&p->times.at[i], &sample)) {
-			c->now = c->mark = (struct sp_seen_at){ .low = sample.ran, .high = sample.ran };
+			c->now = c->mark =
+				(struct sp_seen_at){ .low = sample.ran, .high = sample.ran };
 			c->booked_ns = sample.ran;
 			return true;
 		}
@@ -759,11 +802,13 @@ bool sp_plan_follow(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 		replace_cpu(p, o, cpu);
 		is = true;
 	}
-	if (is) {			/* by other events: what the last scan says of all is over */
+	if (is) {			/* by other events: what the last scan says of all is
+					 * over */
 		sp_residency_forget(&p->times);
 		p->scan.last.sum = (struct sp_clock_sum){ .known = false };
 	}
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, each);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
+			 each);
 	return is;
 }
 
@@ -779,13 +824,16 @@ void sp_plan_add(struct sp_percpu *p, const struct sp_perf_fds *o, const struct 
 			i++;
 		if (!sp_cpus_has(more, cpu) || i < p->n)
 			continue;
-		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_can_afford(sp_budget_open(&sp_process.budget, each))) || !add_cpu(p, o, (int)cpu))
+		if ((sp_conf.attribution == SP_BY_AUTO &&
+		     !sp_clock_can_afford(sp_budget_open(&sp_process.budget, each))) ||
+		    !add_cpu(p, o, (int)cpu))
 			break;
 	}
 	if (p->n == n)
 		return;
 	sp_residency_forget(&p->times);
-	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, (p->n - n) * each);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
+			 (p->n - n) * each);
 }
 
 /* ---- starting ----------------------------------------------------------------------- */
@@ -803,7 +851,8 @@ static void turn(struct sp_percpu *p, bool on)
 	p->rest.at = -1;
 }
 
-/* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */
+/* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's
+ * timer going. */
 static void close_starved(struct sp_percpu *p)
 {
 	sp_lifetime_close(p, SP_HARDWARE);

@@ -65,8 +65,9 @@ static int64_t value_of(const struct sp_percpu *p, uint32_t e, const uint64_t *c
 
 static bool read_natives(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
-	return p->target.inherits ? read_singles(p, c, count) :
-			     sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
+	return p->target.inherits ? read_singles(p, c, count)
+				  : sp_scan_group(p, c, SP_SOFTWARE, count) &&
+					    sp_scan_group(p, c, SP_HARDWARE, count);
 }
 
 static void write_values(const struct sp_percpu *p, struct sp_percpu_cpu *c, const uint64_t *count)
@@ -75,14 +76,17 @@ static void write_values(const struct sp_percpu *p, struct sp_percpu_cpu *c, con
 		c->value[e] = value_of(p, e, count);
 }
 
-/* The CPU's times, and of copies that tell them what they have; *look is the caller's copy of the times. */
-static bool read_times(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count, struct sp_clock_sample *sample)
+/* The CPU's times, and of copies that tell them what they have; *look is the caller's copy of the
+ * times. */
+static bool read_times(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count,
+		       struct sp_clock_sample *sample)
 {
 	if (!p->has_times)
 		return sp_residency_read(&p->times.at[c - p->cpu], sample);
 	if (!sp_scan_group(p, c, SP_SOFTWARE, count))
 		return false;
-	*sample = (struct sp_clock_sample){ .enabled = c->now.enabled[SP_SOFTWARE], .ran = c->now.ran[SP_SOFTWARE] };
+	*sample = (struct sp_clock_sample){ .enabled = c->now.enabled[SP_SOFTWARE],
+					    .ran = c->now.ran[SP_SOFTWARE] };
 	return true;
 }
 
@@ -101,9 +105,10 @@ bool sp_scan_needs_most(const struct sp_percpu *p)
 	return false;
 }
 
-/* What a sum was between two looks: at least by the first one, but for what is taken off in it; at most the other way
- * round. */
-static int64_t papi_limit(const struct sp_percpu *p, uint32_t e, const uint64_t *added, const uint64_t *taken)
+/* What a sum was between two looks: at least by the first one, but for what is taken off in it; at
+ * most the other way round. */
+static int64_t papi_limit(const struct sp_percpu *p, uint32_t e, const uint64_t *added,
+			  const uint64_t *taken)
 {
 	uint64_t both[SP_NATIVES_MOST] = { 0 };
 
@@ -138,11 +143,14 @@ static bool is_counter(int fd)
 	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
 }
 
-static bool read_papis_group(const struct sp_perf_fds *o, unsigned head, unsigned each, uint64_t *count)
+static bool read_papis_group(const struct sp_perf_fds *o, unsigned head, unsigned each,
+			     uint64_t *count)
 {
 	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 };
 
-	if (!is_counter(o->at->fd) || sp_sys(SYS_read, o->at->fd, v, (head + 1 + each * o->n) * sizeof(*v)) < 0 || v[0] != o->n)
+	if (!is_counter(o->at->fd) ||
+	    sp_sys(SYS_read, o->at->fd, v, (head + 1 + each * o->n) * sizeof(*v)) < 0 ||
+	    v[0] != o->n)
 		return false;
 	for (uint32_t i = 0; i < o->n; i++)
 		count[i] = v[head + 1 + each * i];
@@ -154,7 +162,8 @@ static bool read_papis_singles(const struct sp_perf_fds *o, unsigned words, uint
 	uint64_t v[4];
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		if (!is_counter(o->at[i].fd) || sp_sys(SYS_read, o->at[i].fd, v, words * sizeof(*v)) < 0)
+		if (!is_counter(o->at[i].fd) ||
+		    sp_sys(SYS_read, o->at[i].fd, v, words * sizeof(*v)) < 0)
 			return false;
 		count[i] = v[0];
 	}
@@ -169,7 +178,8 @@ bool sp_scan_papis(struct sp_percpu *p, const struct sp_perf_fds *o, int64_t *va
 	if (!p->natives || o->n != p->natives)
 		return false;
 	format = o->at->attr.read_format;
-	times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		!!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	id = !!(format & PERF_FORMAT_ID);
 	if (format & PERF_FORMAT_GROUP ? !read_papis_group(o, times, 1 + id, count) :
 					 !read_papis_singles(o, 1 + times + id, count))
@@ -201,14 +211,17 @@ static bool read_there(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_c
 	return true;
 }
 
-/* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave `first`. */
-static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c, const struct sp_perf_fds *o, const uint64_t *first)
+/* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave
+ * `first`. */
+static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c,
+			      const struct sp_perf_fds *o, const uint64_t *first)
 {
 	struct sp_percpu_cpu once = *c;		/* its times stay those of the first look */
 	uint64_t second[SP_NATIVES_MOST];
 
 	memcpy(second, first, sizeof(second));
-	if (!sp_scan_papis(p, o, p->beside.papi) || (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
+	if (!sp_scan_papis(p, o, p->beside.papi) ||
+	    (sp_scan_needs_most(p) && !read_natives(p, &once, second)))
 		return false;
 	for (uint32_t e = 0; e < p->k; e++) {
 		p->beside.least[e] = papi_limit(p, e, first, second);
@@ -218,7 +231,8 @@ static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c
 }
 
 /* The CPU where the caller itself runs, whose clock goes on meanwhile. */
-static bool read_here(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clock_sample *sample, const struct sp_perf_fds *o)
+static bool read_here(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clock_sample *sample,
+		      const struct sp_perf_fds *o)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 
@@ -230,15 +244,21 @@ static bool read_here(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_cl
 	return true;
 }
 
-/* The time on no CPU of ours, from two looks at one event before and after all others, which have run for `others`. */
-static void bound_papi_value(struct sp_percpu *p, int by, const struct sp_clock_sample *first, const struct sp_clock_sample *again, uint64_t others)
+/* The time on no CPU of ours, from two looks at one event before and after all others, which have
+ * run for `others`. */
+static void bound_papi_value(struct sp_percpu *p, int by, const struct sp_clock_sample *first,
+			     const struct sp_clock_sample *again, uint64_t others)
 {
-	p->scan.last.sum = (struct sp_clock_sum){ .at = by, .is_limited = true, .least = sp_clock_sum(first, by, others).time,
-					     .most = sp_clock_sum(again, by, others).time };
+	p->scan.last.sum = (struct sp_clock_sum){ .at = by,
+						  .is_limited = true,
+						  .least = sp_clock_sum(first, by, others).time,
+						  .most = sp_clock_sum(again, by, others).time };
 }
 
-/* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it ran anywhere. */
-static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample *first, uint64_t others)
+/* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it
+ * ran anywhere. */
+static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample *first,
+		       uint64_t others)
 {
 	struct sp_clock_sample again;
 
@@ -252,9 +272,10 @@ static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample 
 	return true;
 }
 
-/* At the scan that *sum is of the thread was on CPU i alone.  Has it been nowhere else until this look at that CPU?  Where it has
- * not run nothing was counted. */
-static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum, int i, const struct sp_clock_sample *sample)
+/* At the scan that *sum is of the thread was on CPU i alone.  Has it been nowhere else until this
+ * look at that CPU?  Where it has not run nothing was counted. */
+static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum, int i,
+		       const struct sp_clock_sample *sample)
 {
 	uint64_t others = 0;
 
@@ -267,14 +288,16 @@ static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum
 
 bool sp_scan_is_short(const struct sp_percpu *p)
 {
-	int i = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : p->scan.last.sum.at;
+	int i = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here())
+						     : p->scan.last.sum.at;
 	struct sp_clock_sample sample;
 
-	return i >= 0 && sp_residency_read(&p->times.at[i], &sample) && is_unmoved(p, &p->scan.last.sum, i, &sample);
+	return i >= 0 && sp_residency_read(&p->times.at[i], &sample) &&
+	       is_unmoved(p, &p->scan.last.sum, i, &sample);
 }
 
-/* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked at before and after the others,
- * shows how long. */
+/* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked
+ * at before and after the others, shows how long. */
 static bool read_away(struct sp_percpu *p)
 {
 	struct sp_clock_sample first, again, sample;
@@ -317,8 +340,8 @@ static bool read_all(struct sp_percpu *p, int here, const struct sp_perf_fds *o)
 	return read_again(p, here, &first, others);
 }
 
-/* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one CPU alone, during the scan?  Then its
- * times on the others are of one moment. */
+/* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one
+ * CPU alone, during the scan?  Then its times on the others are of one moment. */
 static bool read_theirs(struct sp_percpu *p)
 {
 	int by = p->scan.before.sum.known ? p->scan.before.sum.at : p->others.ran_at;
@@ -335,7 +358,8 @@ static bool read_theirs(struct sp_percpu *p)
 		others += (int)i == by ? 0 : p->cpu[i].now.low;
 	}
 	/* (Hardware counters were read after the times.) */
-	if ((!p->scan.last.unmoved || p->perf_fds.counts) && !sp_residency_read(&p->times.at[by], &again))
+	if ((!p->scan.last.unmoved || p->perf_fds.counts) &&
+	    !sp_residency_read(&p->times.at[by], &again))
 		return false;
 	if (!p->scan.last.unmoved || p->perf_fds.counts)
 		p->cpu[by].now.high = again.ran;
@@ -349,7 +373,8 @@ static bool read_theirs(struct sp_percpu *p)
 	return true;
 }
 
-/* The CPU on which another thread ran last: the only one where it ran since the scan before, or the one from then if it has not run. */
+/* The CPU on which another thread ran last: the only one where it ran since the scan before, or the
+ * one from then if it has not run. */
 static int find_where(struct sp_percpu *p)
 {
 	const struct sp_clock_sum *from = &p->scan.before.sum, *to = &p->scan.last.sum;
@@ -369,7 +394,9 @@ bool sp_scan_slept(const struct sp_percpu *p)
 {
 	struct sp_clock_sample now;
 
-	return p->scan.last.sum.known && sp_residency_read(&p->times.at[p->scan.last.sum.at], &now) && now.enabled == p->scan.last.enabled;
+	return p->scan.last.sum.known &&
+	       sp_residency_read(&p->times.at[p->scan.last.sum.at], &now) &&
+	       now.enabled == p->scan.last.enabled;
 }
 
 static void mark(struct sp_percpu *p)
@@ -381,19 +408,23 @@ static void mark(struct sp_percpu *p)
 	p->scan.before = p->scan.last;
 }
 
-/* Of a scan by which the caller's own time cannot be told, each so many are timed, by a system call; the others are charged as
- * those took. */
+/* Of a scan by which the caller's own time cannot be told, each so many are timed, by a system
+ * call; the others are charged as those took. */
 #define TIMED	16u
 
 static void charge(struct sp_percpu *p, bool theirs, int here, uint64_t begun_ns)
 {
-	uint32_t looks = p->scan.last.unmoved && theirs ? 1 : (p->scan.last.unmoved ? 1 : p->n) + SP_OWN_READS;
+	uint32_t looks = p->scan.last.unmoved && theirs
+				 ? 1
+				 : (p->scan.last.unmoved ? 1 : p->n) + SP_OWN_READS;
 	struct sp_budget *b = &sp_process.budget;
 
 	if (here < 0 && !begun_ns)
 		sp_add(&b->used_ns, looks * sp_budget_look(b));
 	else
-		sp_budget_charge(b, &b->scan, here >= 0 ? p->scan.last.caller_ns : sp_clock_own_ns() - begun_ns, looks);
+		sp_budget_charge(b, &b->scan,
+				 here >= 0 ? p->scan.last.caller_ns : sp_clock_own_ns() - begun_ns,
+				 looks);
 }
 
 bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
@@ -404,7 +435,8 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 
 	if (p->scan.marked)
 		mark(p);
-	p->scan.last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->scan.before.switched };
+	p->scan.last =
+		(struct sp_scan){ .proof = sp_proof_now(), .switched = p->scan.before.switched };
 	here = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	begun_ns = here < 0 && p->others.scans++ % TIMED == 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
@@ -427,6 +459,8 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 	p->scan.marked = read;
 	p->fast.proof = p->scan.last.proof;
 	/* (On a CPU that is none of ours there is nothing to probe.) */
-	store_relaxed(&p->fast.ready, read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) && (p->perf_fds.probed || !p->perf_fds.counts || here < 0));
+	store_relaxed(&p->fast.ready,
+		      read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) &&
+			      (p->perf_fds.probed || !p->perf_fds.counts || here < 0));
 	return read;
 }

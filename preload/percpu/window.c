@@ -115,8 +115,8 @@ static bool is_known(const struct sp_window_cpu *c, const int64_t *shadow, uint3
 	return shadow && shadow[i] != SP_UNKNOWN && c->anchor != SP_UNKNOWN;
 }
 
-/* A copy that counted what P did not (a child that fork made while PAPI switched its counter on, a counter of another
- * PMU): a net, and no proof. */
+/* A copy that counted what P did not (a child that fork made while PAPI switched its counter on, a
+ * counter of another PMU): a net, and no proof. */
 static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 {
 	int64_t sum = 0;
@@ -127,7 +127,8 @@ static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 	return sum > s->value - w->before;
 }
 
-/* Compares growth since an earlier value, not since the zeroing: home's shadow counter could otherwise hide in P's earlier counts. */
+/* Compares growth since an earlier value, not since the zeroing: home's shadow counter could
+ * otherwise hide in P's earlier counts. */
 static bool grew_too_much(const struct sp_window *w, const struct sp_window_seen *s)
 {
 	int64_t sum = 0;
@@ -177,7 +178,8 @@ static void prove_home(struct sp_window *w, const struct sp_window_seen *s, uint
 			left -= s->high[i] - w->cpu[i].anchor;
 	if (s->high)
 		prove(h, h->base + left);
-	/* (A late value's look may be from before what is proven by a later one: that would be counted twice.) */
+	/* (A late value's look may be from before what is proven by a later one: that would be
+	 * counted twice.) */
 	if (s->now && s->value >= w->greatest) {
 		h->anchor = s->now[home];
 		h->base = h->proven;
@@ -213,7 +215,8 @@ static int64_t book_proven(const struct sp_window *w, int64_t rest, int64_t *tot
 }
 
 /* The rest by weight, to the last count. */
-static int64_t book_rest(const struct sp_window *w, const double *weight, double away, int64_t rest, int64_t *total)
+static int64_t book_rest(const struct sp_window *w, const double *weight, double away, int64_t rest,
+			 int64_t *total)
 {
 	double whole = away;
 
@@ -229,8 +232,10 @@ static int64_t book_rest(const struct sp_window *w, const double *weight, double
 	return rest;
 }
 
-/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller, in proportion. */
-static int64_t book_grown(const struct sp_window *w, const int64_t *grown, int64_t rest, int64_t *total)
+/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller, in
+ * proportion. */
+static int64_t book_grown(const struct sp_window *w, const int64_t *grown, int64_t rest,
+			  int64_t *total)
 {
 	int64_t all = 0, now;
 
@@ -239,7 +244,8 @@ static int64_t book_grown(const struct sp_window *w, const int64_t *grown, int64
 	now = least(rest, all);
 	rest -= most(now, 0);
 	for (uint32_t i = 0; i < w->n && now > 0; i++) {
-		int64_t more = most(grown[i] - total[i], 0), part = least(now, to_whole((double)now * ((double)more / (double)all)));
+		int64_t more = most(grown[i] - total[i], 0),
+			part = least(now, to_whole((double)now * ((double)more / (double)all)));
 
 		total[i] += part;
 		now -= part;
@@ -262,17 +268,21 @@ static void take_back(const struct sp_window *w, int64_t rest, int64_t *total)
 	total[w->n] = rest;
 }
 
-static void book(const struct sp_window *w, const struct sp_window_seen *s, int64_t rest, int64_t *total)
+static void book(const struct sp_window *w, const struct sp_window_seen *s, int64_t rest,
+		 int64_t *total)
 {
 	memset(total, 0, (w->n + 1) * sizeof(*total));
 	if (rest < 0)
 		take_back(w, rest, total);
 	else
-		total[s->at] += book_rest(w, s->weight, s->away, book_grown(w, s->grown, book_proven(w, rest, total), total), total);
+		total[s->at] +=
+			book_rest(w, s->weight, s->away,
+				  book_grown(w, s->grown, book_proven(w, rest, total), total),
+				  total);
 }
 
-/* What both books have in common is proven.  (The store's counts are never below 0: what was reported below would be proven when it is
- * taken back.) */
+/* What both books have in common is proven.  (The store's counts are never below 0: what was
+ * reported below would be proven when it is taken back.) */
 static int64_t take_new_proven(struct sp_window_cpu *c, int64_t total)
 {
 	int64_t before = c->reported;
@@ -282,7 +292,8 @@ static int64_t take_new_proven(struct sp_window_cpu *c, int64_t total)
 	return c->reported - before;
 }
 
-void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s, const struct sp_window_shares *to)
+void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s,
+		     const struct sp_window_shares *to)
 {
 	int64_t rest = s->value - w->value;
 

@@ -3,8 +3,8 @@
  * A fixed time per process, plus a hundredth of its CPU time. The CPU time of each opening, closing
  * and scan is charged, as measured, or as estimated if measuring would take a system call. The next
  * one is estimated from those before it. A set that has shadow counters keeps the time of one scan
- * aside for the reading that ends its segment: shadow counters count all the time, so that this scan
- * proves the readings before it, too.
+ * aside for the reading that ends its segment: shadow counters count all the time, so that this
+ * scan proves the readings before it, too.
  *
  * Pure functions of struct sp_budget, except sp_budget_charge, which adds to it. Callers add
  * reserved time to `used_ns` themselves. Any thread, also in signal handlers. Times in ns.
@@ -30,10 +30,12 @@ struct sp_budget {
 #define SP_OPEN_NS	6000u		/* as long as few were measured: */
 #define SP_SCAN_NS	1500u
 #define SP_FEW		64u		/* the first ones take longer */
-#define SP_OWN_FDS	4u		/* of a thread beside those of each CPU: three, and one is left to who comes later */
+#define SP_OWN_FDS	4u		/* of a thread beside those of each CPU: three, and one is
+					 * left to who comes later */
 #define SP_OWN_READS	3u		/* of a scan beside one of each CPU */
 
-/* A machine with more CPUs runs more threads, each of which opens counters at its start, when none has run for long. */
+/* A machine with more CPUs runs more threads, each of which opens counters at its start, when none
+ * has run for long. */
 static inline uint64_t sp_budget_fixed(uint32_t cpus)
 {
 	return 20000000 + 5000000 * sp_min(cpus, 16);
@@ -48,7 +50,8 @@ static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 }
 
 /* Changes state: adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
-static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns, uint32_t calls)
+static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns,
+				    uint32_t calls)
 {
 	sp_add(&b->used_ns, ns);
 	sp_add(&p->ns, ns);
@@ -58,13 +61,15 @@ static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uin
 /* The time to open `fds` perf fds. */
 static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 {
-	return fds * ((SP_FEW * SP_OPEN_NS + load_relaxed(&b->open.ns)) / (SP_FEW + load_relaxed(&b->open.calls)));
+	return fds * ((SP_FEW * SP_OPEN_NS + load_relaxed(&b->open.ns)) /
+		      (SP_FEW + load_relaxed(&b->open.calls)));
 }
 
 /* A read of one perf fd. */
 static inline uint64_t sp_budget_look(const struct sp_budget *b)
 {
-	return (SP_FEW * SP_SCAN_NS + load_relaxed(&b->scan.ns)) / (SP_FEW + load_relaxed(&b->scan.calls));
+	return (SP_FEW * SP_SCAN_NS + load_relaxed(&b->scan.ns)) /
+	       (SP_FEW + load_relaxed(&b->scan.calls));
 }
 
 /* A scan of `cpus` CPUs. */
@@ -73,7 +78,8 @@ static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 	return (cpus + SP_OWN_READS) * sp_budget_look(b);
 }
 
-/* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has not taken it. */
+/* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has
+ * not taken it. */
 static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left, uint64_t used)
 {
 	uint64_t kept = b->fixed / 2 > used ? b->fixed / 2 - used : 0;
@@ -81,8 +87,8 @@ static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left
 	return left > kept ? left - kept : 0;
 }
 
-/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed part is for openings: nothing that a thread
- * counts is proven without. */
+/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed part is for
+ * openings: nothing that a thread counts is proven without. */
 static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
 	return sp_budget_shared(b, left, load_relaxed(&b->open.ns)) >= sp_budget_scan(b, cpus);
@@ -102,8 +108,8 @@ static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left
 	return sp_budget_beyond_scans(b, left) >= sp_budget_open(b, fds);
 }
 
-/* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening and the one that is kept
- * aside. */
+/* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening
+ * and the one that is kept aside. */
 static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
 	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
@@ -112,14 +118,17 @@ static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, ui
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
-/* How many of n CPUs one of `parts` threads can watch. If not all, it watches few, so that time is left to follow the thread. */
-static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts, uint32_t n, uint32_t each)
+/* How many of n CPUs one of `parts` threads can watch. If not all, it watches few, so that time is
+ * left to follow the thread. */
+static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts,
+				      uint32_t n, uint32_t each)
 {
 	uint32_t can = sp_budget_pays(b, left / parts, each);
 
 	if (can == 0 || can >= n)
 		return can;
-	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beyond_scans(b, left) / parts, each), 1);
+	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beyond_scans(b, left) / parts, each),
+				1);
 }
 
 #endif

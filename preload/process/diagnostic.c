@@ -1,4 +1,5 @@
-/* diagnostic.c: writes a line to standard error, if it still is the process's first; see diagnostic.h. */
+/* diagnostic.c: writes a line to standard error, if it still is the process's first; see
+ * diagnostic.h. */
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -25,8 +26,8 @@ static bool look(struct what *w)
 	if (sp_sys(SYS_newfstatat, 2, "", &s, AT_EMPTY_PATH) == 0)
 		*w = (struct what){ s.st_dev, s.st_rdev, s.st_ino };
 	else if (sp_sys(SYS_statx, 2, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &x) == 0)
-		*w = (struct what){ makedev(x.stx_dev_major, x.stx_dev_minor), makedev(x.stx_rdev_major, x.stx_rdev_minor),
-				    x.stx_ino };
+		*w = (struct what){ makedev(x.stx_dev_major, x.stx_dev_minor),
+				    makedev(x.stx_rdev_major, x.stx_rdev_minor), x.stx_ino };
 	else
 		return false;
 	return true;
@@ -41,8 +42,10 @@ int sp_diag_descriptor(void)
 {
 	struct what now;
 
-	return captured && look(&now) && now.dev == at_start.dev && now.ino == at_start.ino && now.rdev == at_start.rdev ?
-		       2 : -1;
+	return captured && look(&now) && now.dev == at_start.dev && now.ino == at_start.ino &&
+			       now.rdev == at_start.rdev
+		       ? 2
+		       : -1;
 }
 
 /* Whole, or as much as there is room for. */

@@ -33,7 +33,8 @@ static void keep(const struct sp_topo *t, const char *source)
 }
 
 /* What is as it is in every container is not said to each user on standard error. */
-static void complain(void (*note)(const char *), const char *source, const char *why, const char *instead)
+static void complain(void (*note)(const char *), const char *source, const char *why,
+		     const char *instead)
 {
 	char line[SP_CONF_PATH + 400];
 
@@ -62,7 +63,8 @@ static bool load_with(load_fn load, const char *source)
 	int r = load(&t, source, why, sizeof(why));
 
 	if (r < 0) {
-		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source, *why ? why : sp_diag_error(r),
+		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source,
+			 *why ? why : sp_diag_error(r),
 			 source ? "; using this machine's" : "; using a flat list of CPUs");
 		return false;
 	}
@@ -79,7 +81,8 @@ static bool load_with(load_fn load, const char *source)
 /* True: there is nothing to load. */
 static bool from_parent(void)
 {
-	int own = (int)sp_sys(SYS_getpid), was = __atomic_exchange_n(&loader, own, __ATOMIC_ACQ_REL);
+	int own = (int)sp_sys(SYS_getpid),
+	    was = __atomic_exchange_n(&loader, own, __ATOMIC_ACQ_REL);
 
 	if (load_acquire(&known.n)) {
 		store_release(&loader, 0);
@@ -89,8 +92,9 @@ static bool from_parent(void)
 	if (!was || was == own)
 		return false;
 	store_release(&loader, 0);
-	sp_process_note_quiet("this process was forked while its parent read the machine's topology; "
-			      "using a flat list of CPUs");
+	sp_process_note_quiet(
+		"this process was forked while its parent read the machine's topology; "
+		"using a flat list of CPUs");
 	load_flat();
 	return true;
 }
@@ -108,8 +112,8 @@ static void open_topo(struct topo_library *l)
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 
-/* It does not stay: an application that opens libhwloc later would get ours, with another malloc and environment than
- * its own. */
+/* It does not stay: an application that opens libhwloc later would get ours, with another malloc
+ * and environment than its own. */
 static void close_topo(struct topo_library *l)
 {
 	if (l->handle)
@@ -138,7 +142,8 @@ void sp_machine_load(void)
 		return;
 	open_topo(&l);
 	if (!l.load) {
-		complain(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
+		complain(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded",
+			 "; using a flat list of CPUs");
 		load_flat();
 	} else if (!load_with(l.load, source) && (!source || !load_with(l.load, NULL))) {
 		load_flat();

@@ -13,10 +13,12 @@
 
 /* ---- fork ---------------------------------------------------------------------------- */
 
-/* A child of fork has its parent's list of libraries.  If another thread was changing that list, the loader ends the child at
- * its next dlopen.  So a fork waits for our changes, and our changes wait for a fork.  Neither waits for ever: a constructor may
- * fork with the loader's lock held, and a function that pthread_atfork registered may wait for a thread that waits here. */
-static uint32_t inside;			/* threads in the loader because of us, and FORK for each that forks */
+/* A child of fork has its parent's list of libraries.  If another thread was changing that list,
+ * the loader ends the child at its next dlopen.  So a fork waits for our changes, and our changes
+ * wait for a fork.  Neither waits for ever: a constructor may fork with the loader's lock held, and
+ * a function that pthread_atfork registered may wait for a thread that waits here. */
+static uint32_t inside;			/* threads in the loader because of us, and FORK for each
+					 * that forks */
 
 static uint32_t change(uint32_t by)
 {
@@ -84,10 +86,12 @@ static void leave_loader(const struct sp_lock_state *lock_state)
 
 typedef void *(*open_fn)(const char *, int);
 
-/* libc's own dlopen: that of a sanitizer, which stands before it, ends the program at the sight of RTLD_DEEPBIND. */
+/* libc's own dlopen: that of a sanitizer, which stands before it, ends the program at the sight of
+ * RTLD_DEEPBIND. */
 static open_fn find_dlopen(void)
 {
-	static const char *const homes[] = { "libc.so.6", "libdl.so.2" };	/* glibc before 2.34: the second */
+	/* glibc before 2.34: the second */
+	static const char *const homes[] = { "libc.so.6", "libdl.so.2" };
 	void *libc, *found = NULL;
 
 	for (size_t i = 0; i < SP_COUNT(homes) && !found; i++) {
@@ -109,7 +113,8 @@ static void *open_own_library(const char *name)
 	slash = strrchr(path, '/');
 	if (!open || !slash || (size_t)(slash - path) + strlen(name) + 9 > sizeof(path))
 		return NULL;
-	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
+	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a
+	 * sandbox may not know. */
 	strcat(strcpy(slash + 1, "sspapi/"), name);
 	library = open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library)

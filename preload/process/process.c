@@ -25,7 +25,8 @@ struct sp_store sp_store;
 struct sp_conf sp_conf;
 
 SP_AT_START static uint64_t start_ns;
-SP_AT_START static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
+SP_AT_START static int promised;			/* the process of which `sspapi run` has
+							 * said where its counts go; 0: none */
 SP_AT_START static char dir[SP_CONF_PATH];
 /* As `who` has them, but for the folder, which is known at the start. */
 static struct {
@@ -79,7 +80,8 @@ static void at_start(int argc, char **argv, char **environment)
 }
 
 /* Not as a constructor: gcc -flto calls all of a library's from one function, without arguments. */
-__attribute__((section(".init_array"), used)) static void (*start)(int, char **, char **) = at_start;
+__attribute__((section(".init_array"), used)) static void (*start)(int, char **,
+								   char **) = at_start;
 
 const struct sp_who *sp_process_who(void)
 {
@@ -95,18 +97,24 @@ uint64_t sp_process_start_ns(void)
 void sp_process_name(void)
 {
 	struct utsname u;
-	long n = sp_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", names.exe, sizeof(names.exe) - 1);
+	long n = sp_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", names.exe,
+			sizeof(names.exe) - 1);
 	const char *base;
 
 	names.exe[n > 0 ? n : 0] = 0;
 	if (n <= 0)			/* a container without /proc */
 		strncpy(names.exe, program_invocation_name, sizeof(names.exe) - 1);
-	base = strrchr(names.exe, '/') ? strrchr(names.exe, '/') + 1 : program_invocation_short_name;
+	base = strrchr(names.exe, '/') ? strrchr(names.exe, '/') + 1
+				       : program_invocation_short_name;
 	strncpy(names.program, *base ? base : "unknown", sizeof(names.program) - 1);
 	if (uname(&u) == 0)
 		memcpy(names.host, u.nodename, sizeof(u.nodename));
-	names.who = (struct sp_who){ .host = names.host, .program = names.program, .job = sp_conf_job(), .step = sp_conf_step(),
-				     .dir = dir, .rank = sp_conf_rank() };
+	names.who = (struct sp_who){ .host = names.host,
+				     .program = names.program,
+				     .job = sp_conf_job(),
+				     .step = sp_conf_step(),
+				     .dir = dir,
+				     .rank = sp_conf_rank() };
 }
 
 const char *sp_process_exe(void)
@@ -124,8 +132,10 @@ void sp_process_begin(int pid)
 
 bool sp_thread_ended(int tid)
 {
-	/* A child of clone(CLONE_VM) that has this thread's TLS is another process (shared-tls.c). */
-	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH && sp_sys(SYS_tkill, tid, 0) == -ESRCH;
+	/* A child of clone(CLONE_VM) that has this thread's TLS is another process
+	 * (shared-tls.c). */
+	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH &&
+	       sp_sys(SYS_tkill, tid, 0) == -ESRCH;
 }
 
 bool sp_process_is_ours(void)

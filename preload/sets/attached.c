@@ -39,7 +39,8 @@ void sp_watch(int tid)
 	if (w && !w->args) {
 		n = n > 0 ? (long)strcspn(name, "\n") : 0;
 		memcpy(w->name, name, sp_min((uint64_t)n, sizeof(w->name) - 1));
-		w->args = sp_store_texts(&sp_store, words_of(line, bytes, word, SP_COUNT(word)), word);
+		w->args = sp_store_texts(&sp_store, words_of(line, bytes, word, SP_COUNT(word)),
+					 word);
 	}
 	sp_lock_give(&sp_store.lock, &lock_state);
 }
@@ -51,10 +52,13 @@ void sp_attached_scan(void)
 	for (sp_off off = sp_store.header->watched; off; off = w->next) {
 		struct sp_process_stat is = { 0 };
 
-		w = (struct sp_watched *)sp_store_reader_block(&sp_store.reader, off, SP_BLOCK_WATCHED, sizeof(*w));
+		w = (struct sp_watched *)sp_store_reader_block(&sp_store.reader, off,
+							       SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w)
 			return;
-		w->over = sp_process_stat(w->tid, 0, &is) && is.start_ticks == w->start_ticks && !sp_process_is_over(&is) ?
-				  SP_OVER_NO : SP_OVER_YES;
+		w->over = sp_process_stat(w->tid, 0, &is) && is.start_ticks == w->start_ticks &&
+					  !sp_process_is_over(&is)
+				  ? SP_OVER_NO
+				  : SP_OVER_YES;
 	}
 }

@@ -2,7 +2,8 @@
 #ifndef SP_ATTACHED_H
 #define SP_ATTACHED_H
 
-/* A set has just been attached to this thread: its name and command line are kept.  Reads two or three files of /proc. */
+/* A set has just been attached to this thread: its name and command line are kept.  Reads two or
+ * three files of /proc. */
 void sp_watch(int tid);
 
 /* Before a dump: finds out which of the threads have ended.  Async-signal-safe. */

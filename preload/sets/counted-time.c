@@ -22,7 +22,8 @@ static struct {
 	struct target {
 		int tid;
 		uint32_t sets;		/* that count it now */
-		uint64_t ns, since_ns;	/* its CPU time that was counted until `since_ns`, its CPU time when the first of them was started */
+		uint64_t ns, since_ns;	/* its CPU time that was counted until `since_ns`, its CPU
+					 * time when the first of them was started */
 	} target[TARGETS];
 } others;
 
@@ -52,11 +53,12 @@ static void begin_process(void)
 
 static bool counts_now(const struct sp_set *s)
 {
-	return sp_booked(s) && load_relaxed(&s->started) && load_relaxed(&s->starter) == sp_thread_state.id;
+	return sp_booked(s) && load_relaxed(&s->started) &&
+	       load_relaxed(&s->starter) == sp_thread_state.id;
 }
 
-/* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would read it: only where it takes
- * little of the time. */
+/* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would
+ * read it: only where it takes little of the time. */
 static bool is_clock_read_due(uint64_t ns)
 {
 	return sp_proof_is_there() || ns >= 1000000;
@@ -76,7 +78,8 @@ struct range {
 /* The CPU time since r->since, if the thread's CPU time is `now` after so many ns. */
 static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 {
-	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns, least = ran > gap ? ran - gap : 0;
+	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns,
+		 least = ran > gap ? ran - gap : 0;
 
 	if (!r->known || now < r->known_ns)
 		return (struct range){ 0, ns };
@@ -119,7 +122,8 @@ static void take_out(const struct sp_set *but)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[i]; i++)
+	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[i];
+	     i++)
 		if (sp_thread_state.counting[i] != but && counts_now(sp_thread_state.counting[i]))
 			sp_thread_state.counting[n++] = sp_thread_state.counting[i];
 	for (; n < SP_COUNT(sp_thread_state.counting); n++)
@@ -159,7 +163,8 @@ static void stop_own(struct sp_set *s)
 	if (was && !sp_thread_state.counting[0] && r->since)
 		end(r, true);
 	else if (sp_thread_state.counting[0] && !sp_thread_state.counting[1])
-		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured again */
+		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured
+						 * again */
 }
 
 SP_COLD void sp_counting_start_more(struct sp_set *s)
@@ -229,11 +234,14 @@ static enum kind kind_of(const struct sp_set *s, int *tid)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any)))	/* or another thread has unbound it */
+	/* or another thread has unbound it */
+	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation &&
+		   load_relaxed(&others.any)))
 		return NOTHING;
 	*tid = s->target.inherits ? WHOLE : s->target.tid;
 	if (s->target.inherits)
-		return s->whole == load_relaxed(&s->perf_fds.changes) + UINT64_C(1) ? OTHER : NOT_KNOWN;
+		return s->whole == load_relaxed(&s->perf_fds.changes) + UINT64_C(1) ? OTHER
+										    : NOT_KNOWN;
 	if (r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
 		return NOT_KNOWN;
 	if (r->scope != SP_SCOPE_THREAD)
@@ -251,13 +259,15 @@ static bool is_alone(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
 }
 
-/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a start and its stop nobody waits for
- * the lock: where another thread holds it, the time is not known. */
+/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a
+ * start and its stop nobody waits for the lock: where another thread holds it, the time is not
+ * known. */
 static void update_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_lock_state lock_state;
 
-	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any) && load_relaxed(&others.unknown))
+	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation &&
+	    load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
 	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
 		sp_lock_take(&sp_store.lock, &lock_state);
@@ -292,11 +302,13 @@ void sp_counting_prepare(struct sp_set *s)
 	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
 		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
 	kind = kind_of(s, &tid);
-	if (load_acquire(&others.generation) != sp_process.generation || (kind == OWN && !load_relaxed(&others.any)))
+	if (load_acquire(&others.generation) != sp_process.generation ||
+	    (kind == OWN && !load_relaxed(&others.any)))
 		update_others(kind == OWN ? OWN : NOTHING, 0, NULL);
 	if (kind != OWN)
 		return;
-	if ((!r->known || r->losses[0] != sp_proof_now()) && is_clock_read_due(sp_ticks_ns(sp_ticks() - r->known)))
+	if ((!r->known || r->losses[0] != sp_proof_now()) &&
+	    is_clock_read_due(sp_ticks_ns(sp_ticks() - r->known)))
 		read_clock(r);
 }
 
@@ -370,8 +382,11 @@ static bool counts_itself(int tid)
 	uint64_t left = sp_store_most_blocks(&sp_store);
 	const struct sp_thread *t;
 
-	for (sp_off off = sp_store.header->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
-		if ((tid == WHOLE || t->tid == tid) && (load_relaxed(&t->ran.ns) || load_relaxed(&t->ran.more_ns) || load_relaxed(&t->ran.since)))
+	for (sp_off off = sp_store.header->lists.threads;
+	     left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+		if ((tid == WHOLE || t->tid == tid) &&
+		    (load_relaxed(&t->ran.ns) || load_relaxed(&t->ran.more_ns) ||
+		     load_relaxed(&t->ran.since)))
 			return true;
 	return false;
 }
@@ -391,23 +406,29 @@ static void add_target(const struct target *t, uint64_t *least, uint64_t *more)
 }
 
 /* Calls that a thread makes while its sets count. */
-static const enum sp_call readings[] = { SP_CALL_PAPI_read, SP_CALL_PAPI_read_ts, SP_CALL_PAPI_accum, SP_CALL_PAPI_reset,
-					 SP_CALL_papif_read, SP_CALL_papif_accum, SP_CALL_papif_reset };
+static const enum sp_call readings[] = { SP_CALL_PAPI_read,  SP_CALL_PAPI_read_ts,
+					 SP_CALL_PAPI_accum, SP_CALL_PAPI_reset,
+					 SP_CALL_papif_read, SP_CALL_papif_accum,
+					 SP_CALL_papif_reset };
 
-/* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of readings. */
+/* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of
+ * readings. */
 static uint64_t own_ns(bool all)
 {
 	const struct sp_header *h = sp_store.header;
-	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0, timed = load_relaxed(&h->self_calls);
+	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0,
+		 timed = load_relaxed(&h->self_calls);
 	const struct sp_thread *t;
 
-	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
+	for (sp_off off = h->lists.threads;
+	     left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next) {
 		for (unsigned i = 0; all && i < SP_CALLS_MAX; i++)
 			calls += load_relaxed(&t->calls[i]);
 		for (unsigned i = 0; !all && i < SP_COUNT(readings); i++)
 			calls += load_relaxed(&t->calls[readings[i]]);
 	}
-	return timed ? (uint64_t)((double)load_relaxed(&h->self_ns) / (double)timed * (double)calls) : 0;
+	return timed ? (uint64_t)((double)load_relaxed(&h->self_ns) / (double)timed * (double)calls)
+		     : 0;
 }
 
 static uint64_t without(uint64_t ns, uint64_t own)
@@ -419,13 +440,16 @@ void sp_counting_sum(void)
 {
 	struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
-	bool known = load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any) && !load_relaxed(&others.unknown);
+	bool known = load_acquire(&others.generation) == sp_process.generation &&
+		     load_relaxed(&others.any) && !load_relaxed(&others.unknown);
 	const struct sp_thread *t;
 
 	take_out(NULL);
-	if (sp_thread_state.block && sp_thread_state.generation == sp_process.generation && !sp_thread_state.counting[0] && sp_thread_state.block->ran.since)
+	if (sp_thread_state.block && sp_thread_state.generation == sp_process.generation &&
+	    !sp_thread_state.counting[0] && sp_thread_state.block->ran.since)
 		end(&sp_thread_state.block->ran, false);
-	for (sp_off off = h->lists.threads; left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
+	for (sp_off off = h->lists.threads;
+	     left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		add_thread(t, &least, &more);
 	for (uint32_t i = 0; known && i < others.n; i++)
 		add_target(&others.target[i], &least, &more);
@@ -433,5 +457,6 @@ void sp_counting_sum(void)
 	least = without(least, own_ns(false));
 	store_relaxed(&h->time.cpu_ns, cpu);
 	store_relaxed(&h->time.counted_ns, sp_min(least, cpu));
-	store_relaxed(&h->time.counted_more_ns, known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
+	store_relaxed(&h->time.counted_more_ns,
+		      known ? sp_min(more, cpu - sp_min(least, cpu)) : SP_COUNTED_UNKNOWN);
 }

@@ -1,11 +1,14 @@
-/* counted-time.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in the dump).
+/* counted-time.h: how much of the process's CPU time event sets counted (process.counted_cpu_ns in
+ * the dump).
  *
- * A thread adds up the time from the start of the first of its own sets that run at once to the stop of the last one (struct
- * sp_ran in its block of the store). Where it stayed on its CPU (rseq_proof: rseq-proof.h), the processor's ticks are its CPU time, and a
- * start and its stop make no system call. Else the thread's CPU clock is read: before the first start and after the last stop,
- * never while a set of the thread counts. What is uncertain is kept beside it (more_ns).
+ * A thread adds up the time from the start of the first of its own sets that run at once to the
+ * stop of the last one (struct sp_ran in its block of the store). Where it stayed on its CPU
+ * (rseq_proof: rseq-proof.h), the processor's ticks are its CPU time, and a start and its stop make
+ * no system call. Else the thread's CPU clock is read: before the first start and after the last
+ * stop, never while a set of the thread counts. What is uncertain is kept beside it (more_ns).
  *
- * Sets that are attached to threads of this process go by those threads' clocks, inherited ones by the process's.
+ * Sets that are attached to threads of this process go by those threads' clocks, inherited ones by
+ * the process's.
  *
  * All but sp_counting_sum by the thread that starts or stops the set. errno is lost.
  */
@@ -22,14 +25,17 @@ void sp_counting_prepare(struct sp_set *s);
 SP_COLD void sp_counting_start(struct sp_set *s);
 SP_COLD void sp_counting_stop(struct sp_set *s);
 
-/* The thread's CPU time is known at a start with this proof: sp_counting_prepare has nothing to do. */
+/* The thread's CPU time is known at a start with this proof: sp_counting_prepare has nothing to
+ * do. */
 SP_HOT_INLINE bool sp_counting_is_ready(uint32_t open)
 {
-	return SP_LIKELY(sp_thread_state.block->ran.losses[0] == open) || sp_thread_state.counting[0];
+	return SP_LIKELY(sp_thread_state.block->ran.losses[0] == open) ||
+	       sp_thread_state.counting[0];
 }
 
-/* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from before PAPI_start; nothing was lost
- * until PAPI_stop returned if it is still sp_thread_state.losses. Both give errno back. */
+/* The same of a set that may take the fast path; now: sp_ticks(). `open` is sp_proof_now() from
+ * before PAPI_start; nothing was lost until PAPI_stop returned if it is still
+ * sp_thread_state.losses. Both give errno back. */
 SP_COLD void sp_counting_start_more(struct sp_set *s);
 SP_COLD void sp_counting_stop_more(struct sp_set *s);
 
@@ -53,7 +59,9 @@ SP_HOT_INLINE void sp_counting_stops(struct sp_set *s, uint64_t now)
 
 	if (SP_UNLIKELY(since > now))	/* a handler has started it again since */
 		return;
-	if (SP_UNLIKELY(sp_thread_state.counting[0] != s) || SP_UNLIKELY(sp_thread_state.counting[1] != NULL) || SP_UNLIKELY(r->losses[1] != sp_thread_state.losses)) {
+	if (SP_UNLIKELY(sp_thread_state.counting[0] != s) ||
+	    SP_UNLIKELY(sp_thread_state.counting[1] != NULL) ||
+	    SP_UNLIKELY(r->losses[1] != sp_thread_state.losses)) {
 		sp_counting_stop_more(s);
 		return;
 	}
@@ -64,10 +72,12 @@ SP_HOT_INLINE void sp_counting_stops(struct sp_set *s, uint64_t now)
 	sp_thread_state.counting[0] = NULL;
 }
 
-/* For sp_sets_each, when PAPI shuts down: the time of a set that still counts another thread is not known. */
+/* For sp_sets_each, when PAPI shuts down: the time of a set that still counts another thread is not
+ * known. */
 SP_COLD void sp_counting_lost(struct sp_set *s);
 
-/* Writes the CPU time of the process so far, and what was counted of it, to the store's header. By who makes a dump. */
+/* Writes the CPU time of the process so far, and what was counted of it, to the store's header. By
+ * who makes a dump. */
 void sp_counting_sum(void);
 
 #endif

@@ -23,7 +23,8 @@ static uint32_t serials;
 bool sp_sets_lost;
 
 /* With what a set has of the store, at most 10.25 KiB a set (tests/unit/t-store.c). */
-_Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304, "a set's private memory");
+_Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304,
+	       "a set's private memory");
 
 struct chunk {
 	struct sp_set set[SP_SETS_CHUNK];
@@ -35,16 +36,17 @@ static void populate(void *at, uint64_t bytes)
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 }
 
-/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take page faults at the
- * records of sets that were never made, and another set of that thread may count page faults.  The sets' pages
- * (struct sp_set_page) are touched one by one, in make_page. */
+/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take
+ * page faults at the records of sets that were never made, and another set of that thread may count
+ * page faults.  The sets' pages (struct sp_set_page) are touched one by one, in make_page. */
 static struct sp_set *make_chunk(void)
 {
 	struct chunk *c = sp_map(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	/* A set may run on in a child of fork, or start there: copying these pages would be page faults that it counts. */
+	/* A set may run on in a child of fork, or start there: copying these pages would be page
+	 * faults that it counts. */
 	sp_wipe_on_fork(c, sizeof(*c));
 	populate(c, offsetof(struct chunk, page));
 	return c->set;
@@ -69,7 +71,8 @@ static struct sp_set *make_room(int id)
 
 #define HERE ((uintptr_t)__builtin_frame_address(0))
 
-/* By who has taken the writer.  (`times` stays: another thread's call may be about to add to it.) */
+/* By who has taken the writer.  (`times` stays: another thread's call may be about to add to
+ * it.) */
 static void unbind(struct sp_set *s)
 {
 	bool was = load_relaxed(&s->is_bound);
@@ -122,8 +125,8 @@ void sp_set_release(struct sp_set *s)
 	store_relaxed(&s->fast_thread, 0);
 }
 
-/* Populated before the first write: another set of this thread may count page faults while this one is made.
- * (Before Linux 5.14 that set counts one.) */
+/* Populated before the first write: another set of this thread may count page faults while this one
+ * is made. (Before Linux 5.14 that set counts one.) */
 static void *map_touched(uint64_t bytes)
 {
 	void *p = sp_map(bytes);
@@ -158,11 +161,13 @@ static void make_page(struct sp_set *s, int id)
 	}
 }
 
-/* There is no memory for a set's record: none of its readings is booked, and each counts as dropped. */
+/* There is no memory for a set's record: none of its readings is booked, and each counts as
+ * dropped. */
 static void lost(void)
 {
 	if (!load_relaxed(&sp_sets_lost))
-		sp_process_note("no room for the record of an event set: its counts are missing here");
+		sp_process_note(
+			"no room for the record of an event set: its counts are missing here");
 	store_relaxed(&sp_sets_lost, true);
 }
 
@@ -186,7 +191,8 @@ struct sp_set *sp_set_new(int id)
 		lost();
 		return NULL;
 	}
-	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
+	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before
+					 * are complete */
 	if (!sp_set_unbind(s))
 		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
@@ -271,7 +277,8 @@ bool sp_sets_running(uint32_t thread)
 		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (load_relaxed(&chunk[i].started) && load_relaxed(&chunk[i].alive) && load_relaxed(&chunk[i].starter) == thread)
+			if (load_relaxed(&chunk[i].started) && load_relaxed(&chunk[i].alive) &&
+			    load_relaxed(&chunk[i].starter) == thread)
 				return true;
 	}
 	return false;
@@ -287,11 +294,14 @@ void sp_sets_disable_fast_path(void)
 	sp_sets_each(disable_fast_path);
 }
 
-/* Each set that another thread started.  A loop in place, and no function that gets another: sp_sets_each has that. */
+/* Each set that another thread started.  A loop in place, and no function that gets another:
+ * sp_sets_each has that. */
 #define EACH_OF_OTHERS(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
-		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
-			if (load_relaxed(&s->alive) && load_relaxed(&s->starter) != sp_thread_state.id)
+		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; \
+		     chunk && s < chunk + SP_SETS_CHUNK; s++) \
+			if (load_relaxed(&s->alive) && \
+			    load_relaxed(&s->starter) != sp_thread_state.id)
 
 bool sp_sets_others_running(void)
 {
@@ -340,10 +350,12 @@ static bool list(const struct sp_real *papi, int id, struct set_state *h, int ro
 	int n = room;
 
 	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MOST)
-		sp_process_note_quiet("an event set of more than 512 events was used; its counts are not recorded");
+		sp_process_note_quiet("an event set of more than 512 events was used; its counts "
+				      "are not recorded");
 
 	h->k = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
-	if (h->k <= 0 || h->k > room || !papi->PAPI_list_events || papi->PAPI_list_events(id, h->codes, &n) != PAPI_OK)
+	if (h->k <= 0 || h->k > room || !papi->PAPI_list_events ||
+	    papi->PAPI_list_events(id, h->codes, &n) != PAPI_OK)
 		return false;
 	h->k = n < h->k ? n : h->k;
 	return h->k > 0;
@@ -368,24 +380,28 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 		return;
 	strcpy(text, "PAPI component '");
 	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for ");
-	strcat(text, h->scope == SP_SCOPE_THREAD ? "the calling thread's" : h->scope == SP_SCOPE_HOST ?
-	       "the whole host's, as it says" : "the process's, as it says");
+	strcat(text, h->scope == SP_SCOPE_THREAD ? "the calling thread's"
+		     : h->scope == SP_SCOPE_HOST ? "the whole host's, as it says"
+						 : "the process's, as it says");
 	sp_process_note_quiet(text);
 }
 
 /* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
-static void note_place(const struct sp_real *papi, const struct set_state *h, const struct sp_event_seen *e)
+static void note_place(const struct sp_real *papi, const struct set_state *h,
+		       const struct sp_event_seen *e)
 {
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
 
-	if (e->where.place != SP_PLACE_UNKNOWN || (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) ||
-	    strlen(name) > 100)
+	if (e->where.place != SP_PLACE_UNKNOWN ||
+	    (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) || strlen(name) > 100)
 		return;
 	strcpy(text, "PAPI component '");
-	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE ?
-	       "' does not tell the devices of some of its events: their values are on no component" :
-	       "' does not tell the package of some of its events: their values are on no component");
+	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE
+					   ? "' does not tell the devices of some of its events: "
+					     "their values are on no component"
+					   : "' does not tell the package of some of its events: "
+					     "their values are on no component");
 	sp_process_note_quiet(text);
 }
 
@@ -400,10 +416,14 @@ static bool learn(const struct sp_real *papi, struct set_state *h)
 		h->awaits |= e->awaited;
 		if (h->terms)
 			h->terms[i] = &e->terms;
-		h->kinds[i] = e->kind == SP_GAUGE ? SP_SHOWS : e->data_type == SP_FP64 ? SP_FLOATS : SP_COUNTS;
+		h->kinds[i] = e->kind == SP_GAUGE	? SP_SHOWS
+			      : e->data_type == SP_FP64 ? SP_FLOATS
+							: SP_COUNTS;
 		h->odd |= h->kinds[i] != SP_COUNTS;
 		if (e->kind == SP_GAUGE)
-			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type };
+			h->gauge[h->n_gauges++] =
+				(struct sp_gauge_kind){ .index = (uint32_t)i,
+							.data_type = e->data_type };
 		if (!i)
 			add_component(papi, h, e->component);
 		h->ids[i] = e->id;
@@ -424,14 +444,16 @@ void sp_set_learn(int id)
 		learn(&sp_papi_used->real, &h);
 }
 
-/* A relation names the set that was bound to it last, and while that set is bound no other can be.  (With a look through
- * all sets instead, 3000 sets of one thread took 7 s to start.) */
+/* A relation names the set that was bound to it last, and while that set is bound no other can be.
+ * (With a look through all sets instead, 3000 sets of one thread took 7 s to start.) */
 bool sp_set_has_relation(sp_off relation, void *but)
 {
-	const struct sp_relation *r = sp_store_reader_block(&sp_store.reader, relation, SP_BLOCK_RELATION, sizeof(*r));
+	const struct sp_relation *r =
+		sp_store_reader_block(&sp_store.reader, relation, SP_BLOCK_RELATION, sizeof(*r));
 	struct sp_set *s = r ? sp_set_of(r->event_set) : NULL;
 
-	return s && s != but && load_relaxed(&s->alive) && load_acquire(&s->is_bound) && load_relaxed(&s->relation) == relation;
+	return s && s != but && load_relaxed(&s->alive) && load_acquire(&s->is_bound) &&
+	       load_relaxed(&s->relation) == relation;
 }
 
 /* Room for PAPI_stop(set, NULL), touched now. */
@@ -441,14 +463,16 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 	if (k <= s->room.n_values)
 		return true;
-	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing to it) */
+	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing
+						 * to it) */
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
 }
 
-/* What is private of the writer of gauges, and the kinds of a set that has other values than counts, touched now.  false:
- * no memory. */
-static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct set_state *h, const uint8_t **kinds)
+/* What is private of the writer of gauges, and the kinds of a set that has other values than
+ * counts, touched now.  false: no memory. */
+static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct set_state *h,
+			const uint8_t **kinds)
 {
 	struct sp_gauge_writer *w = &s->gauges;
 	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->kind) + (uint64_t)h->k, 4096);
@@ -485,7 +509,8 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 
 	while (slots < 2 * room)
 		slots *= 2;
-	/* Slots that are there already were the writer's in an earlier run, and nobody else uses them. */
+	/* Slots that are there already were the writer's in an earlier run, and nobody else uses
+	 * them. */
 	if (s->room.slots && s->room.n_slots >= slots && !s->writer.track.slots) {
 		memory = s->room.slots;
 		slots = s->room.n_slots;
@@ -527,21 +552,23 @@ static uint32_t first_room(const struct sp_writer *w)
 /* As many as the relation has, from a set before; or the first ones. */
 static void bind_intervals(struct sp_set *s)
 {
-	uint32_t room = sp_intervals_room(&sp_store.reader, s->writer.relation->intervals, s->writer.k);
+	uint32_t room =
+		sp_intervals_room(&sp_store.reader, s->writer.relation->intervals, s->writer.k);
 	uint32_t first = first_room(&s->writer);
 
 	if (sp_conf.callsites)
 		make_intervals(s, room ? room : first, room ? 0 : first);
 }
 
-/* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for by one of its CPUs.) */
+/* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for
+ * by one of its CPUs.) */
 static bool has_cpu(const struct set_state *h)
 {
 	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
 }
 
-/* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked for the CPU of a set without
- * one. */
+/* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked
+ * for the CPU of a set without one. */
 static void query_papi(struct sp_count_target *c, int id, int state)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -560,8 +587,8 @@ static void query_papi(struct sp_count_target *c, int id, int state)
 	}
 }
 
-/* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's counters, and what PAPI
- * multiplexes itself, is the thread's that starts it. */
+/* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's
+ * counters, and what PAPI multiplexes itself, is the thread's that starts it. */
 static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 {
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
@@ -575,7 +602,8 @@ static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 	}
 }
 
-static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thread, const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thread,
+					const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_binding *p = sp_api_part(rel, thread, key);
 
@@ -583,8 +611,10 @@ static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thre
 	return p ? p->relation : NULL;
 }
 
-/* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be another's. */
-static struct sp_relation *same_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
+/* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be
+ * another's. */
+static struct sp_relation *same_relation(struct sp_set *s, sp_off thread,
+					 const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation_key its = *key;
 	struct sp_lock_state lock_state;
@@ -600,7 +630,8 @@ static struct sp_relation *same_relation(struct sp_set *s, sp_off thread, const 
 	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
 }
 
-static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread, const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
+					   const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_relation *r;
 	struct sp_lock_state lock_state;
@@ -611,7 +642,8 @@ static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread, cons
 	return r;
 }
 
-/* The block of the thread whose counts the set holds: the caller's, too, where there is no memory or no such thread. */
+/* The block of the thread whose counts the set holds: the caller's, too, where there is no memory
+ * or no such thread. */
 static sp_off counted_thread(const struct sp_count_target *c)
 {
 	struct sp_thread *t;
@@ -626,9 +658,9 @@ static sp_off counted_thread(const struct sp_count_target *c)
 	return t ? off : sp_thread_state.thread;
 }
 
-/* Places the set if its counts belong to one cell wherever the thread runs: those of a device, package, host or process, or of a
- * CPU that the set names.  Sets that inherit or are attached stay on the slow path: their start and stop read the target's clock
- * (counted-time.h). */
+/* Places the set if its counts belong to one cell wherever the thread runs: those of a device,
+ * package, host or process, or of a CPU that the set names.  Sets that inherit or are attached stay
+ * on the slow path: their start and stop read the target's clock (counted-time.h). */
 static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
@@ -640,8 +672,13 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 
 static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
-	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
-				       .domain = h->domain, .n_gauges = h->n_gauges, .gauge = h->gauge,
+	struct sp_relation_key key = { .event_set = id,
+				       .k = (uint32_t)h->k,
+				       .event = h->ids,
+				       .scope = h->scope,
+				       .domain = h->domain,
+				       .n_gauges = h->n_gauges,
+				       .gauge = h->gauge,
 				       .kinds = h->odd ? h->kinds : NULL };
 	const uint8_t *kinds;
 	struct sp_relation *r = NULL;
@@ -667,7 +704,8 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	if (again)
 		r = same_relation(s, thread, &key, &off);
 	if (!r)
-		r = s->wanted ? own_relation(s->wanted, thread, &key, &off) : shared_relation(s, thread, &key, &off);
+		r = s->wanted ? own_relation(s->wanted, thread, &key, &off)
+			      : shared_relation(s, thread, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.reader, off, key.k, r->cells, kinds);
@@ -677,19 +715,21 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
-		sp_records_log(&s->writer, &s->log, s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
+		sp_records_log(&s->writer, &s->log,
+			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
 	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
-	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id && sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
+	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id &&
+		       sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
 	store_release(&s->is_bound, true);
 	store_relaxed(&s->changed, false);
 }
 
-/* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or returns one event's count for every
- * event. */
+/* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or
+ * returns one event's count for every event. */
 static bool is_misread(const struct sp_set *s)
 {
 	return s->misread == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);
@@ -697,15 +737,19 @@ static bool is_misread(const struct sp_set *s)
 
 static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 {
-	bool may = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen && !is_misread(s) && !s->target.inherits && !s->multiplexed &&
-		   !s->has_histograms;
-	bool own = may && (s->writer.placed || (s->target.thread == sp_thread_state.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool may = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen &&
+		   !is_misread(s) && !s->target.inherits && !s->multiplexed && !s->has_histograms;
+	bool own = may && (s->writer.placed || (s->target.thread == sp_thread_state.id &&
+						s->writer.relation->target == SP_TARGET_THREAD &&
 						scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
-	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) || sp_percpu_is_shared(s->percpu))) ?
-				  sp_thread_state.id : 0);
+	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) ||
+							      sp_percpu_is_shared(s->percpu)))
+					       ? sp_thread_state.id
+					       : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (load_relaxed(&sp_process.dumped))		/* (sp_sets_disable_fast_path has come by before) */
+	if (load_relaxed(&sp_process.dumped))		/* (sp_sets_disable_fast_path has come by
+							 * before) */
 		store_relaxed(&s->fast_thread, 0);
 }
 
@@ -715,15 +759,20 @@ static uint32_t wanted_domain(int id)
 	const struct sp_real *papi = &sp_papi_used->real;
 	PAPI_option_t o = { .domain = { .eventset = id } };
 
-	return papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
+	return papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK
+		       ? (uint32_t)o.domain.domain
+		       : 0;
 }
 
-/* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the kernel does not tell apart are
- * taken from PAPI if it agrees in the others. */
+/* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the
+ * kernel does not tell apart are taken from PAPI if it agrees in the others. */
 static void find_domains(struct sp_set *s, int id, struct set_state *h)
 {
-	struct sp_percpu_want want = { .perf_fds = &s->perf_fds, .k = (uint32_t)h->k, .terms = h->terms };
-	uint32_t wanted = h->domains ? wanted_domain(id) : 0, all = s->target.known ? s->target.domain : wanted;
+	struct sp_percpu_want want = { .perf_fds = &s->perf_fds,
+				       .k = (uint32_t)h->k,
+				       .terms = h->terms };
+	uint32_t wanted = h->domains ? wanted_domain(id) : 0,
+		 all = s->target.known ? s->target.domain : wanted;
 
 	if (!h->domains)
 		return;
@@ -744,13 +793,15 @@ static void choose_scope(const struct sp_set *s, struct set_state *h)
 		return;
 	if (s->target.cpu == SP_CPUS_MIXED) {
 		h->scope = SP_SCOPE_PROCESS;
-		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
+		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); "
+				      "those without such a name "
 				      "are shown on no CPU");
 	} else if (s->target.tid < 0) {
 		h->scope = SP_SCOPE_CPU;
 	} else if (s->target.inherits && !s->percpu) {
 		h->scope = SP_SCOPE_PROCESS;
-		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
+		sp_process_note_quiet("an event set counted threads made later, too "
+				      "(PAPI_INHERIT): PAPI does not tell where "
 				      "each of them ran; its counts are shown on no CPU");
 	}
 }
@@ -775,33 +826,46 @@ static void note_pmus(const struct sp_percpu_want *want, const struct set_state 
 }
 
 /* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
-static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h, enum sp_why *why)
+static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h,
+				  enum sp_why *why)
 {
 	struct sp_percpu_want want = {
-		.perf_fds = &s->perf_fds, .own = s->target.thread == sp_thread_state.id, .tid = s->target.tid, .inherits = s->target.inherits,
-		.overflows = is_sampled(&sp_papi_used->real, id), .multiplexed = s->multiplexed,
-		.k = (uint32_t)h->k, .terms = h->terms,
+		.perf_fds = &s->perf_fds,
+		.own = s->target.thread == sp_thread_state.id,
+		.tid = s->target.tid,
+		.inherits = s->target.inherits,
+		.overflows = is_sampled(&sp_papi_used->real, id),
+		.multiplexed = s->multiplexed,
+		.k = (uint32_t)h->k,
+		.terms = h->terms,
 	};
 
 	bool is_shared_tls = sp_thread_state.shares_tls && s->target.thread == sp_thread_state.id;
 
 	*why = SP_WHY_NONE;
-	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->target.known && s->target.tid > 0 &&
+	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd &&
+	    !s->unseen && !is_misread(s) && s->target.known && s->target.tid > 0 &&
 	    s->target.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
 
-		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to open one */
+		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to
+						 * open one */
 			note_pmus(&want, h);
 		return how;
 	}
 	sp_percpu_drop(&s->percpu);
 	if (s->target.cpu >= 0 && has_cpu(h))
 		return SP_BY_EXACT;
-	*why = is_shared_tls ? SP_WHY_GUEST : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	*why = is_shared_tls				       ? SP_WHY_GUEST
+	       : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED
+	       : !h->perf_event				       ? SP_WHY_COMPONENT
+	       : h->odd					       ? SP_WHY_FORMULA
+							       : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
-/* Room for the events that the set has, not for the most that one may have: a thread's stack may be of 16 KB. */
+/* Room for the events that the set has, not for the most that one may have: a thread's stack may be
+ * of 16 KB. */
 static int room_of(const struct sp_real *papi, int id)
 {
 	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
@@ -809,8 +873,8 @@ static int room_of(const struct sp_real *papi, int id)
 	return n > 0 && n <= EVENTS_MOST ? n : 1;
 }
 
-/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the set is started, too.  So
- * our counters are opened at the same time. */
+/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the
+ * set is started, too.  So our counters are opened at the same time. */
 static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -819,7 +883,9 @@ static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
 	uint8_t kinds[room];
-	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
+	struct set_state h = {
+		.codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms
+	};
 	enum sp_why why;
 
 	if (sp_thread_state.calls && list(papi, id, &h, room) && learn(papi, &h))
@@ -863,14 +929,19 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 }
 
 /* Each set that this thread has started, while no call for it is in flight. */
-static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to), const struct sp_cpus *to)
+static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
+				      const struct sp_cpus *to),
+			 const struct sp_cpus *to)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
-		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) {
+		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk;
+		     chunk && s < chunk + SP_SETS_CHUNK; s++) {
 			struct sp_percpu *p = load_relaxed(&s->percpu);
 
-			if (p && sp_booked(s) && load_relaxed(&s->started) && load_relaxed(&s->starter) == sp_thread_state.id &&
-			    !load_relaxed(&s->writer.in_flight) && !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
+			if (p && sp_booked(s) && load_relaxed(&s->started) &&
+			    load_relaxed(&s->starter) == sp_thread_state.id &&
+			    !load_relaxed(&s->writer.in_flight) &&
+			    !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
 				with(s, p, to);
 		}
 }
@@ -907,7 +978,8 @@ static void bind_overflows(struct sp_set *s)
 	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
 	sp_lock_give(&sp_store.lock, &lock_state);
 	if (!s->overflows.block)
-		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
+		sp_process_note_quiet(
+			"no memory for the calls of an overflow handler: they are not counted");
 }
 
 static bool only_grows(const struct sp_set *s, const struct set_state *h)
@@ -930,12 +1002,15 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
 	uint8_t kinds[room];
-	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
+	struct set_state h = {
+		.codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms
+	};
 	enum sp_attribution how;
 	enum sp_why why;
 
 	unbind(s);
-	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
+	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
+			 (state & PAPI_MULTIPLEXING);
 	if (!sp_thread_state.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
 	h.cpu_attached = state & PAPI_CPU_ATTACHED;
@@ -945,13 +1020,18 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	how = percpu(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (is_misread(s))
-		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: until PAPI opens them anew its values "
-				      "may be wrong, and none is called proven; set the option before the first event is added");
+		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: "
+				      "until PAPI opens them anew its values "
+				      "may be wrong, and none is called proven; set the option "
+				      "before the first event is added");
 	if (h.awaits)
-		sp_process_note_quiet("an event set was started before a library registered its software-defined event: of what "
-				      "was read of that event then the last value is shown, as bits");
+		sp_process_note_quiet(
+			"an event set was started before a library registered its software-defined "
+			"event: of what "
+			"was read of that event then the last value is shown, as bits");
 	if (s->multiplexed)
-		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
+		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's "
+				      "estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h, again);
 	if (load_relaxed(&s->is_bound))
@@ -962,8 +1042,8 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	sp_process_report_truncated();
 }
 
-/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what it is bound to, unless it
- * holds something else by now. */
+/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what
+ * it is bound to, unless it holds something else by now. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
 	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, other)) {
@@ -984,9 +1064,11 @@ void sp_set_prepare(struct sp_set *s, int id)
 {
 	struct sp_percpu *percpu = load_relaxed(&s->percpu);
 	uint32_t more;
-	bool other = !load_relaxed(&s->is_bound) || load_relaxed(&s->changed) || load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes);
+	bool other = !load_relaxed(&s->is_bound) || load_relaxed(&s->changed) ||
+		     load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes);
 
-	if (other || load_relaxed(&s->starter) != sp_thread_state.id || (percpu && !sp_percpu_matches(percpu, &s->perf_fds))) {
+	if (other || load_relaxed(&s->starter) != sp_thread_state.id ||
+	    (percpu && !sp_percpu_matches(percpu, &s->perf_fds))) {
 		bind_if_free(s, id, false, other);
 		return;
 	}

@@ -18,26 +18,32 @@ struct sp_cpus;
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-/* A call site that a set is mostly called from (callsites.h): by the return address, and where callers are kept by the
- * words of the stack that hold their return addresses. These are on the stack whose end was verified, as long as the stack pointer
- * after the call is one of the `span` up to `limit`. */
+/* A call site that a set is mostly called from (callsites.h): by the return address, and where
+ * callers are kept by the words of the stack that hold their return addresses. These are on the
+ * stack whose end was verified, as long as the stack pointer after the call is one of the `span` up
+ * to `limit`. */
 #define SP_WORDS	3u
 #define SP_SAME_BASE	INT32_MIN
 #define SP_FIRST_FP	(INT32_MIN + 1)
 struct sp_known {
 	uintptr_t to;			/* 0: none */
 	uint32_t site;
-	uint32_t last_site;			/* the site that was met last and may be the next one here */
+	uint32_t last_site;			/* the site that was met last and may be the next
+						 * one here */
 	uint32_t misses;		/* calls from other sites than the known one, so far */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
 	bool nowhere;			/* the last word holds no return address */
-	bool writing;			/* its thread is: a handler that comes then writes nothing */
+	bool writing;			/* its thread is: a handler that comes then writes
+					 * nothing */
 	struct sp_word {
-		int32_t at;		/* from the stack pointer after the call on, or from the last base */
-		int32_t base;		/* the frame pointer that stands here, from the last base on, is the base of this word and of those
-					 * behind it; SP_FIRST_FP: the caller's */
-		uintptr_t to;		/* 0: there are no more; if not by_fp, the first one fills up SP_WORDS instead */
+		int32_t at;		/* from the stack pointer after the call on, or from the
+					 * last base */
+		int32_t base;		/* the frame pointer that stands here, from the last base
+					 * on, is the base of this word and of those behind it;
+					 * SP_FIRST_FP: the caller's */
+		uintptr_t to;		/* 0: there are no more; if not by_fp, the first one fills
+					 * up SP_WORDS instead */
 	} word[SP_WORDS + 1];
 };
 
@@ -56,13 +62,18 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 struct __attribute__((aligned(128))) sp_set {
 	/* A line of cache, with those of the writer's: what a start and its stop use. */
 	/* Threads by sp_thread_state.id; 0: none. */
-	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted, or the set is placed */
+	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the
+					 * one counted, or the set is placed */
 	/* Also read by threads that have nothing to do with the set. */
-	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
-	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
-	int32_t number;			/* PAPI's, once a thread takes the fast path for it (fast.h) */
+	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other
+					 * set ever had; 0 */
+	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it
+					 * away */
+	int32_t number;			/* PAPI's, once a thread takes the fast path for it
+					 * (fast.h) */
 	bool is_bound;			/* the writer has a relation */
-	bool changed;			/* events, target or component may differ from the relation's */
+	bool changed;			/* events, target or component may differ from the
+					 * relation's */
 	bool started;			/* PAPI says it runs */
 	struct sp_writer writer __attribute__((aligned(64)));
 	struct sp_percpu *percpu;		/* counters of ours beside PAPI's; NULL: none */
@@ -70,14 +81,17 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_overflow_writer overflows;	/* of the relation, if the set overflows */
 	sp_off relation;
 	struct sp_perf_fds perf_fds;	/* what PAPI has open for it */
-	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
+	struct sp_set_page *page;	/* what most sets need, there since the first with this id
+					 * was made */
 	struct {
 		long long *values;	/* for k, for PAPI_stop(set, NULL) */
 		uint32_t *slots;	/* for the writer's intervals */
 		uint32_t n_values, n_slots;
 	} room;				/* stays with the id */
-	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays with the id */
-	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
+	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays
+					 * with the id */
+	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the
+					 * kinds of all events */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_known known[SP_SEEN];	/* call sites (callsites.h), by what was called */
 	/* From here on 0 in a new set. */
@@ -85,22 +99,32 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	uint32_t k;
 	int id;				/* PAPI's */
-	struct sp_count_target target;	/* whose counts it holds, as it is bound; what nobody saw being opened, as PAPI tells */
-	int last_cpu;			/* of another thread's counts: where that was seen last; SP_NO_CPU */
+	struct sp_count_target target;	/* whose counts it holds, as it is bound; what nobody saw
+					 * being opened, as PAPI tells */
+	int last_cpu;			/* of another thread's counts: where that was seen last;
+					 * SP_NO_CPU */
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	uint32_t bound_changes;		/* opened.changes when it was bound */
-	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that are open; 0: it was not */
+	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that
+					 * are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool elsewhere;			/* it is attached to a thread of another process */
-	bool only_grows;		/* the kernel's counts, of which none is subtracted: they fall only if somebody zeroes them */
+	bool only_grows;		/* the kernel's counts, of which none is subtracted: they
+					 * fall only if somebody zeroes them */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
-	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
-	uint64_t held_value;			/* of such a one: what it held when it was started last (preload/api/count.c) */
-	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
-	uint64_t whole;			/* opened.changes + 1: they inherit, and all threads made since then are counted; or 0 */
-	int other;			/* + 1: the thread whose CPU time it counts where that is not the starter's, or 0 (counted-time.h); 0: none */
+	bool unseen;			/* who opened it is not known: made before fork, or libpapi
+					 * is in front of us */
+	uint64_t held_value;			/* of such a one: what it held when it was started
+						 * last (preload/api/count.c) */
+	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h
+					 * says so */
+	uint64_t whole;			/* opened.changes + 1: they inherit, and all threads made
+					 * since then are counted; or 0 */
+	int other;			/* + 1: the thread whose CPU time it counts where that is
+					 * not the starter's, or 0 (counted-time.h); 0: none */
 	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
-	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/handles/relations.h) */
+	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound
+					 * (preload/handles/relations.h) */
 };
 
 /* A set with more maps memory of its own for it. */
@@ -131,7 +155,8 @@ static inline struct sp_set *sp_set_of(int id)
 /* Is what PAPI hands out for it booked? */
 static inline bool sp_booked(const struct sp_set *s)
 {
-	return s && load_relaxed(&s->is_bound) && load_relaxed(&s->alive) && load_relaxed(&s->generation) == sp_process.generation;
+	return s && load_relaxed(&s->is_bound) && load_relaxed(&s->alive) &&
+	       load_relaxed(&s->generation) == sp_process.generation;
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */
@@ -145,7 +170,8 @@ struct sp_set *sp_set_known(int id);
  * only if something changed.  Called before PAPI_start. */
 void sp_set_prepare(struct sp_set *s, int id);
 
-/* The same inside PAPI_start, which has opened its counters again: others than those that it was bound for. */
+/* The same inside PAPI_start, which has opened its counters again: others than those that it was
+ * bound for. */
 void sp_set_prepare_again(struct sp_set *s, int id);
 
 /* PAPI has opened its counters, some time before it is started. */
@@ -179,8 +205,9 @@ bool sp_sets_running(uint32_t thread);
 /* sspapi_stop: the next run is another's. */
 void sp_set_release(struct sp_set *s);
 
-/* False: another thread's call for the set is in flight, or the caller is nested in one: that goes on with what the set is
- * bound to.  Until the next start by itself nothing of the set is booked. */
+/* False: another thread's call for the set is in flight, or the caller is nested in one: that goes
+ * on with what the set is bound to.  Until the next start by itself nothing of the set is
+ * booked. */
 bool sp_set_unbind(struct sp_set *s);
 
 /* PAPI holds this one no more; nothing happens if the id is another set's by now. */

@@ -1,7 +1,7 @@
 /* walker.c: libunwind with accessors of our own; see walker.h.
  *
- * Never unw_init_local: libunwind then looks at the stack by itself, by way of a pipe, and once the program has closed that
- * and opened files there, reads from one of them and writes to another.
+ * Never unw_init_local: libunwind then looks at the stack by itself, by way of a pipe, and once the
+ * program has closed that and opened files there, reads from one of them and writes to another.
  */
 #include <errno.h>
 #include <libunwind.h>
@@ -25,10 +25,11 @@
 
 /* In no header, but exported for libunwind-ptrace. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
-int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi, int need, void *arg);
+int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
+		 int need, void *arg);
 
-/* libunwind opens its pipe in here instead of in libc: there is none. The library is loaded with RTLD_DEEPBIND, so nobody
- * else finds these. */
+/* libunwind opens its pipe in here instead of in libc: there is none. The library is loaded with
+ * RTLD_DEEPBIND, so nobody else finds these. */
 EXPORT int sp_no_pipe(int fd[2]) __asm__("pipe");
 EXPORT int sp_no_pipe2(int fd[2], int flags) __asm__("pipe2");
 
@@ -54,7 +55,8 @@ static uintptr_t function;		/* where its code begins */
 
 /* What libunwind has read of the stack in a step. */
 static struct {
-	bool unknown, none, fp, found;	/* no tables known; they have no entry; the frame pointer as it was; the caller's registers */
+	bool unknown, none, fp, found;	/* no tables known; they have no entry; the frame pointer as
+					 * it was; the caller's registers */
 	uintptr_t refused;		/* a word that is not on the stack; 0 */
 	unsigned n;
 	uintptr_t word[3], value[3];	/* the others */
@@ -72,7 +74,8 @@ static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, 
 	if (!tables || !tables->header)
 		return -UNW_ENOINFO;
 	h = (const unsigned char *)tables->header;
-	if (h[0] != 1 || h[1] != 0x1b || h[2] != 0x03 || h[3] != 0x3b)	/* as all linkers write it */
+	/* as all linkers write it */
+	if (h[0] != 1 || h[1] != 0x1b || h[2] != 0x03 || h[3] != 0x3b)
 		return -UNW_ENOINFO;
 	memcpy(&entries, h + 8, sizeof(entries));
 	if (entries > (tables->end - tables->header - 12) / 8)
@@ -136,14 +139,17 @@ static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int 
 }
 
 /* Of a frame's other registers nothing is known. */
-static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write, void *arg)
+static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
+			 void *arg)
 {
 	(void)as;
 	(void)arg;
 	if (write || (reg != IP && reg != SP && reg != FP))
 		return -UNW_EBADREG;
 	seen.fp |= reg == FP;
-	*value = reg == IP ? first.to - 1 : reg == SP ? first.sp : first.fp;	/* (the call is before what it returns to) */
+	*value = reg == IP ? first.to - 1 : reg == SP ? first.sp : first.fp;	/* (the call is
+										 * before what it
+										 * returns to) */
 	return 0;
 }
 
@@ -165,7 +171,8 @@ static int no_resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
 	return -UNW_EINVAL;
 }
 
-static int no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t room, unw_word_t *offset, void *arg)
+static int no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t room, unw_word_t *offset,
+		   void *arg)
 {
 	(void)as;
 	(void)at;
@@ -182,8 +189,13 @@ static bool begin(const struct sp_walk_callbacks *from_callbacks)
 		unw_accessors_t are;
 		void *more[8];		/* later versions have more of them */
 	} accessors = {
-		.are = { .find_proc_info = find_tables, .put_unwind_info = release_tables, .get_dyn_info_list_addr = no_list,
-			 .access_mem = read_word, .access_reg = read_register, .access_fpreg = no_float, .resume = no_resume,
+		.are = { .find_proc_info = find_tables,
+			 .put_unwind_info = release_tables,
+			 .get_dyn_info_list_addr = no_list,
+			 .access_mem = read_word,
+			 .access_reg = read_register,
+			 .access_fpreg = no_float,
+			 .resume = no_resume,
 			 .get_proc_name = no_name },
 	};
 
@@ -191,7 +203,8 @@ static bool begin(const struct sp_walk_callbacks *from_callbacks)
 		space = unw_create_addr_space(&accessors.are, 0);
 		if (!space)
 			return false;
-		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);	/* a cache has a lock, and memory */
+		/* a cache has a lock, and memory */
+		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);
 	}
 	callbacks = from_callbacks;
 	return true;
@@ -224,9 +237,12 @@ static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa
 			others++;
 			there = seen.value[i] == cfa ? seen.word[i] : there;
 		}
-	if (!known || cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || others > 1 || (others && !(there && seen.fp)))
+	if (!known || cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || others > 1 ||
+	    (others && !(there && seen.fp)))
 		return false;
-	*rule = (struct sp_rule){ .function = function, .how = (uint8_t)((seen.fp ? SP_RULE_BY_FP : 0) | (others ? SP_RULE_THERE : 0)) };
+	*rule = (struct sp_rule){ .function = function,
+				  .how = (uint8_t)((seen.fp ? SP_RULE_BY_FP : 0) |
+						   (others ? SP_RULE_THERE : 0)) };
 	by = (intptr_t)(others ? there : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
 	if (others && fp_at && fp_at == at->fp)
 		rule->how |= SP_RULE_FP_AT_FP;
@@ -251,8 +267,9 @@ static int find_row(void *arg, void *row, size_t bytes, unw_word_t from, unw_wor
 	return -UNW_ESTOPUNWIND;
 }
 
-/* Each frame by itself, as its rule will be used. Not by unw_step: that guesses where the tables lead no further, and on
- * aarch64 reads code first, and the frame pointer, which ends a path where it is 0. */
+/* Each frame by itself, as its rule will be used. Not by unw_step: that guesses where the tables
+ * lead no further, and on aarch64 reads code first, and the frame pointer, which ends a path where
+ * it is 0. */
 static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 {
 	unw_word_t cfa = 0, fp = 0;
@@ -282,7 +299,8 @@ static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 
 static __attribute__((noinline)) void walk_here(const struct sp_walk_callbacks *of)
 {
-	struct sp_stack at = { (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(),
+	struct sp_stack at = { (uintptr_t)__builtin_return_address(0),
+			       (uintptr_t)__builtin_dwarf_cfa(),
 			       *(const uintptr_t *)__builtin_frame_address(0) };
 	struct sp_rule rule;
 

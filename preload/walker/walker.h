@@ -1,7 +1,7 @@
 /* walker.h: what libsspapi-unwind.so does: libunwind's steps from a frame to its caller's.
  *
- * libunwind reads nothing by itself. It asks for each word of the stack and for the unwind tables of each address, so a walk
- * stays on the stack in use. One walk at a time.
+ * libunwind reads nothing by itself. It asks for each word of the stack and for the unwind tables
+ * of each address, so a walk stays on the stack in use. One walk at a time.
  */
 #ifndef SP_WALKER_H
 #define SP_WALKER_H
@@ -22,7 +22,8 @@ struct sp_walk_callbacks {
 
 enum sp_walk {
 	SP_WALK_ON,			/* *at is the caller's frame now, and *rule leads there */
-	SP_WALK_BEYOND,			/* *rule leads to a return address that is not on this stack, or is 0 */
+	SP_WALK_BEYOND,			/* *rule leads to a return address that is not on this
+					 * stack, or is 0 */
 	SP_WALK_ENDS,			/* the tables lead no further */
 	SP_WALK_UNKNOWN,		/* the address's tables are not known */
 	SP_WALK_LOST,			/* the tables ask for a word that is not on this stack */

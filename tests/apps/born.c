@@ -1,5 +1,6 @@
 /*
- * born: what threads and processes can see of how they begin: printed, to be compared with a run without us.
+ * born: what threads and processes can see of how they begin: printed, to be compared with a run
+ * without us.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +29,8 @@ static void say(const char *who)
 	pthread_sigmask(SIG_BLOCK, NULL, &set);
 	for (int s = 1; s < 64; s++)
 		strcat(mask, sigismember(&set, s) == 1 ? "1" : "0");
-	printf("%s: errno %d, next descriptor %d, signals %s, cancelled %d %d\n", who, error, fd, mask, state, type);
+	printf("%s: errno %d, next descriptor %d, signals %s, cancelled %d %d\n", who, error, fd,
+	       mask, state, type);
 	close(fd);
 	pthread_setcancelstate(state, &state);
 }
@@ -68,7 +70,8 @@ static void a_thread(const char *name, void *(*start)(void *), int cancel)
 	if (cancel)
 		pthread_cancel(t);
 	pthread_join(t, &r);
-	printf("%s: %d, errno %d, returned %ld, malloc %s\n", name, e, errno, (long)r, mallinfo().uordblks >= before + 65536 ? "more" : "as it was");
+	printf("%s: %d, errno %d, returned %ld, malloc %s\n", name, e, errno, (long)r,
+	       mallinfo().uordblks >= before + 65536 ? "more" : "as it was");
 }
 
 static void too_many(void)
@@ -77,7 +80,8 @@ static void too_many(void)
 	pthread_t t;
 
 	pthread_attr_init(&a);
-	pthread_attr_setstacksize(&a, (size_t)1 << 62);	/* no address space has it, whatever is overcommitted */
+	pthread_attr_setstacksize(&a, (size_t)1 << 62);	/* no address space has it, whatever is
+							 * overcommitted */
 	printf("no room: %d\n", pthread_create(&t, &a, thread, NULL));
 }
 

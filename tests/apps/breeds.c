@@ -1,12 +1,13 @@
 /*
- * breeds: a program without PAPI in which threads and processes are born all the while, and which knows how many page
- * faults each had since it was told two things: "mark" (before somebody begins to count) and "go" (when he counts).
- * usage: breeds SEED BREEDERS LONG FORKS PAGES IN OUT
+ * breeds: a program without PAPI in which threads and processes are born all the while, and which
+ * knows how many page faults each had since it was told two things: "mark" (before somebody begins
+ * to count) and "go" (when he counts). usage: breeds SEED BREEDERS LONG FORKS PAGES IN OUT
  *
- * BREEDERS threads bear others until the end: most end at once, LONG in all wait for "go", touch PAGES pages and stay until
- * the end; one in FORKS (0: none) is a process.  Words come by the FIFO IN; each is answered by a line in the FIFO OUT: "mark"
- * when all have seen it, "go" after 200 more births, "end" when all but the first thread have ended.  On standard output:
- * "tid T least L most M".
+ * BREEDERS threads bear others until the end: most end at once, LONG in all wait for "go", touch
+ * PAGES pages and stay until the end; one in FORKS (0: none) is a process.  Words come by the FIFO
+ * IN; each is answered by a line in the FIFO OUT: "mark" when all have seen it, "go" after 200 more
+ * births, "end" when all but the first thread have ended.  On standard output: "tid T least L most
+ * M".
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -56,13 +57,15 @@ static void touch(char *at, int n)
 static void say(long least, long most)
 {
 	char line[64];
-	int n = snprintf(line, sizeof(line), "tid %ld least %ld most %ld\n", (long)syscall(SYS_gettid), least, most);
+	int n = snprintf(line, sizeof(line), "tid %ld least %ld most %ld\n",
+			 (long)syscall(SYS_gettid), least, most);
 
 	if (write(1, line, (size_t)n) != n)
 		abort();
 }
 
-/* born: the phase in which it was.  (A process that was born before its parent was counted is not counted.) */
+/* born: the phase in which it was.  (A process that was born before its parent was counted is not
+ * counted.) */
 static void live(int born, bool process)
 {
 	char *at = mmap(NULL, 16 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -172,7 +175,8 @@ int main(int argc, char **argv)
 	pages = atoi(argv[5]);
 	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < n; i++)
-		if (pthread_create(&at[i], NULL, breed, (void *)(uintptr_t)(atoi(argv[1]) * 16 + i)))
+		if (pthread_create(&at[i], NULL, breed,
+				   (void *)(uintptr_t)(atoi(argv[1]) * 16 + i)))
 			return 1;
 	in = fdopen(open(argv[6], O_RDWR), "r");
 	out = open(argv[7], O_RDWR);

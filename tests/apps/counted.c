@@ -1,7 +1,8 @@
 /*
- * counted: a program without PAPI whose threads and processes know their page
- * faults: each says "tid T faults F" at its end, by the kernel's own account.
- * usage: counted pages P | threads N P | together N P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
+ * counted: a program without PAPI whose threads and processes know their page faults: each says
+ * "tid T faults F" at its end, by the kernel's own account. usage: counted pages P | threads N P |
+ * together N P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO
+ * | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,7 +28,8 @@ static void begin(void)
 	int pid;
 
 	before = faults();
-	if (getenv("COUNTED_BEFORE") && sscanf(getenv("COUNTED_BEFORE"), "%d", &pid) == 1 && pid == getpid())
+	if (getenv("COUNTED_BEFORE") && sscanf(getenv("COUNTED_BEFORE"), "%d", &pid) == 1 &&
+	    pid == getpid())
 		sscanf(getenv("COUNTED_BEFORE"), "%*d:%ld", &before);
 	snprintf(text, sizeof(text), "%d:%ld", (int)getpid(), before);
 	setenv("COUNTED_BEFORE", text, 1);
@@ -43,7 +45,8 @@ static void work(void)
 		arena_make(&a, pages);
 		touch(&a, pages);
 	}
-	n = snprintf(line, sizeof(line), "tid %ld faults %ld before %ld\n", (long)syscall(SYS_gettid), faults(), before);
+	n = snprintf(line, sizeof(line), "tid %ld faults %ld before %ld\n",
+		     (long)syscall(SYS_gettid), faults(), before);
 	if (write(1, line, (size_t)n) != n)
 		_exit(1);
 }
@@ -96,7 +99,8 @@ static void threads_c11(int n)
 		thrd_t at;
 		int r = 0;
 
-		if (thrd_create(&at, thread_c11, (void *)i) != thrd_success || thrd_join(at, &r) != thrd_success || r != 3)
+		if (thrd_create(&at, thread_c11, (void *)i) != thrd_success ||
+		    thrd_join(at, &r) != thrd_success || r != 3)
 			exit(1);
 	}
 }

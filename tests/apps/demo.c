@@ -118,7 +118,8 @@ int main(int argc, char **argv)
 	papi_up_threads();
 	nth_cpu(0);
 	for (int i = 0; i < 2; i++)
-		w[i].counted = counted_new(argc - 1, argv + 1, 8 * 3 * matrix_pages(sysconf(_SC_PAGESIZE)));
+		w[i].counted = counted_new(argc - 1, argv + 1,
+					   8 * 3 * matrix_pages(sysconf(_SC_PAGESIZE)));
 	for (int i = 0; i < w[0].counted->k; i++)
 		if (PAPI_event_name_to_code(w[0].counted->name[i], &code) != PAPI_OK)
 			cannot(w[0].counted->name[i], PAPI_ENOEVNT);

@@ -1,6 +1,6 @@
 /*
- * denies: becomes a program to which the kernel denies system calls (EACCES), root or not, as a sandbox does.
- * usage: denies CALL[,CALL...] COMMAND...	exit 77: there is no seccomp here
+ * denies: becomes a program to which the kernel denies system calls (EACCES), root or not, as a
+ * sandbox does. usage: denies CALL[,CALL...] COMMAND... exit 77: there is no seccomp here
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * detach: a set that was attached to a child and is detached again. In each run 100 pages are touched by the
- * child and 30 by the program. Prints a line a run: what PAPI handed out, and who was counted, by the number.
+ * detach: a set that was attached to a child and is detached again. In each run 100 pages are
+ * touched by the child and 30 by the program. Prints a line a run: what PAPI handed out, and who
+ * was counted, by the number.
  *	again	attached; detached, but the counters stay the child's
  *	other	the same, although another set is used: PAPI has this one under the child's name
- *	add	attached; detached; an event is added, and the counters are opened again: the program's
+ *	add attached; detached; an event is added, and the counters are opened again: the program's
  *	ended	attached; detached; the child ends: nobody's
  * usage: detach MODE	needs hw2sw where there are no hardware counters
  */
@@ -31,8 +32,12 @@ static void run(void)
 	touch(&c->arena, 30);
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	value = values[0];
-	printf("handed cpu=%d event=%s value=%lld of=%s\n", value == 30 ? here : there, c->name[0], value,
-	       value == 100 ? "child" : value == 30 ? "self" : value ? "both" : "nobody");
+	printf("handed cpu=%d event=%s value=%lld of=%s\n", value == 30 ? here : there, c->name[0],
+	       value,
+	       value == 100  ? "child"
+	       : value == 30 ? "self"
+	       : value	     ? "both"
+			     : "nobody");
 }
 
 int main(int argc, char **argv)

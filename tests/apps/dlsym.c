@@ -11,10 +11,11 @@
 
 static char soname[32]; /* of the papi.h it was built with */
 
-#define FUNCTIONS(X)                                                                                         \
-	X(PAPI_library_init)                                                                                 \
-	X(PAPI_create_eventset) X(PAPI_add_named_event) X(PAPI_start) X(PAPI_read) X(PAPI_accum)             \
-	    X(PAPI_reset) X(PAPI_stop) X(PAPI_cleanup_eventset) X(PAPI_destroy_eventset) X(PAPI_shutdown)
+#define FUNCTIONS(X) \
+	X(PAPI_library_init) \
+	X(PAPI_create_eventset) \
+	X(PAPI_add_named_event) X(PAPI_start) X(PAPI_read) X(PAPI_accum) X(PAPI_reset) \
+		X(PAPI_stop) X(PAPI_cleanup_eventset) X(PAPI_destroy_eventset) X(PAPI_shutdown)
 
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -155,7 +156,8 @@ int main(int argc, char **argv)
 
 	by_default = argc > 1 && !strcmp(argv[1], "default");
 	/* PAPI 5's and before bear their major number alone. */
-	snprintf(soname, sizeof(soname), PAPI_VERSION_MAJOR(PAPI_VER_CURRENT) < 6 ? "libpapi.so.%d" : "libpapi.so.%d.%d",
+	snprintf(soname, sizeof(soname),
+		 PAPI_VERSION_MAJOR(PAPI_VER_CURRENT) < 6 ? "libpapi.so.%d" : "libpapi.so.%d.%d",
 		 PAPI_VERSION_MAJOR(PAPI_VER_CURRENT), PAPI_VERSION_MINOR(PAPI_VER_CURRENT));
 	for (int i = 0; i < 2; i++) {
 		pin(i);

@@ -1,12 +1,13 @@
 /*
- * domains: the same event counted in user code, in the kernel, in both; 100 pages are touched by the
- * program and 30 by read(2) for it in each run. Prints a line a run: what it handed out and in which
- * domain (PAPI_DOM_* added) the counters were open, by what was touched.
+ * domains: the same event counted in user code, in the kernel, in both; 100 pages are touched by
+ * the program and 30 by read(2) for it in each run. Prints a line a run: what it handed out and in
+ * which domain (PAPI_DOM_* added) the counters were open, by what was touched.
  *	set		PAPI_DOMAIN before the event is added: user, kernel, both
  *	default		PAPI_set_domain before the set gets its component: user, kernel, both
  *	component	PAPI_set_cmp_domain, the same
  *	defdom		PAPI_DEFDOM, the same
- *	late		PAPI_DOMAIN with the counters open: user twice; then another set is used, and PAPI_start
+ *	late  PAPI_DOMAIN with the counters open: user twice; then another set is used, and
+ *	PAPI_start
  *			opens them again: both
  * usage: domains MODE	needs hw2sw where there are no hardware counters
  */
@@ -65,14 +66,16 @@ static void drop(void)
 
 static void run(int domain)
 {
-	long long value, want = (domain & PAPI_DOM_USER ? 100 : 0) + (domain & PAPI_DOM_KERNEL ? 30 : 0);
+	long long value,
+		want = (domain & PAPI_DOM_USER ? 100 : 0) + (domain & PAPI_DOM_KERNEL ? 30 : 0);
 	may("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, 100);
 	for (int i = 0; i < 30; i++, c->arena.next += c->arena.page)
 		if (read(zero, c->arena.next, 1) != 1)
 			die("/dev/zero");
 	must("PAPI_stop", PAPI_stop(c->id, &value));
-	printf("handed cpu=%d event=%s value=%lld domain=%d\n", sched_getcpu(), c->name[0], value, domain);
+	printf("handed cpu=%d event=%s value=%lld domain=%d\n", sched_getcpu(), c->name[0], value,
+	       domain);
 	if (value != want)
 		printf("wrong: %lld\n", want);
 }
@@ -89,7 +92,8 @@ static void late(void)
 
 static void each(void)
 {
-	static const int domains[] = {PAPI_DOM_USER, PAPI_DOM_KERNEL, PAPI_DOM_USER | PAPI_DOM_KERNEL};
+	static const int domains[] = { PAPI_DOM_USER, PAPI_DOM_KERNEL,
+				       PAPI_DOM_USER | PAPI_DOM_KERNEL };
 
 	for (int i = 0; i < 3; i++) {
 		make(domains[i]);

@@ -2,9 +2,12 @@
  * edges: a thread that moves in a window whose edges are not plain.
  *
  *	edges domain	PAPI_start opens the counters again, in another domain than before
- *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
- *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
- *	edges zeroed	a handler reads the set when PAPI_reset has zeroed it, but has not returned; the thread has moved before
+ *	edges array PAPI itself faults, when it writes its answer to an array that was never written
+ *	to
+ *	edges handler a signal is handled between PAPI's answer and its return, and the handler
+ *	faults
+ *	edges zeroed a handler reads the set when PAPI_reset has zeroed it, but has not returned;
+ *	the thread has moved before
  *	edges looks	it is moved at each look at the counters by CPU
  *	edges interrupted	signals come faster than counters can be read
  *	edges removed	its last event is removed before; and it is read when it is stopped
@@ -12,17 +15,20 @@
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges stopped	another thread stops the set while its own runs
- *	edges running	PAPI_start of the set that runs, which PAPI refuses, after a move; and by another thread
+ *	edges running PAPI_start of the set that runs, which PAPI refuses, after a move; and by
+ *	another thread
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *	edges moved EVENT...	it moves between two readings, and counts these
  *	edges sampled	it moves, and its set overflows
  *	edges late	it moves inside PAPI_start, and counts there
- *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
+ *	edges nested a handler goes elsewhere, counts and reads the set, when PAPI has read its
+ *	counters for the thread
  *	edges undone	a handler resets the set then
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
  *	edges fallen	PAPI's counter is zeroed elsewhere, as PAPI does not know
  *	edges falls	the same again and again, of a thread that stays
- *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
+ *	edges ended another thread stops the set when its thread has ended, and many have come and
+ *	gone since
  *	edges follows	it is read on one CPU and then on the other
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
  *	edges outside	another thread sends it there, where it is read, and back
@@ -36,7 +42,8 @@
  *	edges absent	the second CPU takes no counter (it came online later)
  *	edges absents	no CPU has such an event
  *
- * Prints what was done where, as moves does. Where there are no hardware counters domain and the last four need hw2sw.
+ * Prints what was done where, as moves does. Where there are no hardware counters domain and the
+ * last four need hw2sw.
  */
 #include "moved.h"
 
@@ -115,7 +122,8 @@ static void work_inside(int which, int pages)
 
 static void domain(void)
 {
-	PAPI_option_t o = {.domain = {.eventset = c->id, .domain = PAPI_DOM_USER | PAPI_DOM_KERNEL}};
+	PAPI_option_t o = { .domain = { .eventset = c->id,
+					.domain = PAPI_DOM_USER | PAPI_DOM_KERNEL } };
 
 	may("PAPI_DOMAIN", PAPI_set_opt(PAPI_DOMAIN, &o));
 	for (int i = 0; i < 2; i++) {
@@ -129,12 +137,13 @@ static void domain(void)
 	}
 }
 
-/* A fault of the array's after PAPI has read its counters: PAPI_read's is counted in the next window, PAPI_stop's and
- * PAPI_accum's in none. */
+/* A fault of the array's after PAPI has read its counters: PAPI_read's is counted in the next
+ * window, PAPI_stop's and PAPI_accum's in none. */
 static void array(void)
 {
 	for (int i = 0; i < 30; i++) {
-		long long *value = (long long *)new_memory(c->arena.page);	/* which nothing was written to */
+		/* which nothing was written to */
+		long long *value = (long long *)new_memory(c->arena.page);
 
 		starts(c->id);
 		work(0, 20);
@@ -301,7 +310,8 @@ static int failing = -1, failed, fails_at;
 static char is_starved[65536];
 
 /* A processor that has no room for counters by CPU, or cores of two kinds. */
-static long open_event(const struct perf_event_attr *attr, long pid, long cpu, long leader, long flags)
+static long open_event(const struct perf_event_attr *attr, long pid, long cpu, long leader,
+		       long flags)
 {
 	int copy = attr && attr->type == PERF_TYPE_HARDWARE && cpu >= 0;
 	long fd;
@@ -329,12 +339,14 @@ long syscall(long number, ...)
 	if (looking && number == SYS_read)
 		to_the_other();
 	if (next && number == SYS_perf_event_open)
-		return open_event((const struct perf_event_attr *)a[0], a[1], (int)a[2], a[3], a[4]);
+		return open_event((const struct perf_event_attr *)a[0], a[1], (int)a[2], a[3],
+				  a[4]);
 	r = raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (number == SYS_fcntl && r >= 0 && r < 65536 && a[0] < 65536)
 		is_starved[r] = is_starved[a[0]];
 	if (number == SYS_read && r > 24 && a[0] < 65536 && is_starved[a[0]])
-		memset((uint64_t *)a[1] + 2, 0, (size_t)r - 16);	/* never ran, counted nothing */
+		memset((uint64_t *)a[1] + 2, 0, (size_t)r - 16);	/* never ran, counted
+									 * nothing */
 	return returned(r);
 }
 
@@ -354,7 +366,8 @@ static void soon(void)
 	timer_settime(timer, 0, &t, NULL);
 }
 
-/* Faster than any machine reads its counters; and not for ever, where it takes longer than that to come here. */
+/* Faster than any machine reads its counters; and not for ever, where it takes longer than that to
+ * come here. */
 static void on_tick(int unused)
 {
 	(void)unused;
@@ -468,7 +481,8 @@ static void *reader(void *stop)
 	return NULL;
 }
 
-/* What it touches while it waits for the other's reading is before it or after it, but always here. */
+/* What it touches while it waits for the other's reading is before it or after it, but always
+ * here. */
 static void touch_until(int what)
 {
 	int cpu = sched_getcpu();
@@ -552,8 +566,8 @@ static void *reads_once(void *unused)
 	return unused;
 }
 
-/* PAPI_start opens the counters of another target, and the set is bound for that only when PAPI has started it: another thread
- * uses it, too. */
+/* PAPI_start opens the counters of another target, and the set is bound for that only when PAPI has
+ * started it: another thread uses it, too. */
 static void rebound(void)
 {
 	int other = set_with("perf::CPU-MIGRATIONS");
@@ -958,8 +972,10 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } modes[] = {
-    {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
-    {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
+    {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under},
+    {"looks", moved_in_looks},
+    {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit},
+    {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
     {"running", running}, {"sampled", sampled}, {"late", late},
     {"rebound", rebound}, {"nested", nested}, {"disabled", disabled}, {"fallen", fallen},

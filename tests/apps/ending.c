@@ -1,9 +1,11 @@
 /*
- * ending: threads that count without end while the process ends, and that write down at once what PAPI handed out.
- * usage: ending FILE EVENT WAY THREADS ROUNDS
+ * ending: threads that count without end while the process ends, and that write down at once what
+ * PAPI handed out. usage: ending FILE EVENT WAY THREADS ROUNDS
  *	FILE	a struct slot for each thread, shared: it tells when the process is gone
- *	WAY	exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit), abort, segv, raw (the system
- *		call); with "other-" before it: by a thread that is not the main one; with "slow-": an exit handler takes
+ *	WAY exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit), abort,
+ *	segv, raw (the system
+ *		call); with "other-" before it: by a thread that is not the main one; with "slow-":
+ *		an exit handler takes
  *		20 ms
  *	ROUNDS	the readings that each thread has had before
  */

@@ -7,14 +7,14 @@
 
 static long long values[EVENTS];
 
-#define TRY(call)                                                                                            \
-	do {                                                                                                 \
-		int ret_;                                                                                    \
-                                                                                                             \
-		memset(values, -1, sizeof(values));                                                          \
-		errno = 4242;                                                                                \
-		ret_ = (call);                                                                               \
-		say(#call, ret_, errno);                                                                     \
+#define TRY(call) \
+	do { \
+		int ret_; \
+\
+		memset(values, -1, sizeof(values)); \
+		errno = 4242; \
+		ret_ = (call); \
+		say(#call, ret_, errno); \
 	} while (0)
 
 static void say(const char *call, int ret, int err)

@@ -1,9 +1,10 @@
 /*
- * forked: a child of fork counts its page faults from its first window on, in sets of its own: prints those of each, of 10
- * pages touched. Nothing is prefaulted, the loader's code neither.
+ * forked: a child of fork counts its page faults from its first window on, in sets of its own:
+ * prints those of each, of 10 pages touched. Nothing is prefaulted, the loader's code neither.
  *	forked fresh	it initialises PAPI
  *	forked used	and the parent has made the same calls before
- *	forked goes-on	it goes on with the libpapi that its parent has used, without initialising it again
+ *	forked goes-on it goes on with the libpapi that its parent has used, without initialising it
+ *	again
  *	forked raw	the same, made by the system call
  *	forked thread	it goes on, and another thread of it calls PAPI first
  */
@@ -67,7 +68,8 @@ int main(int argc, char **argv)
 				set = set_with(DEFAULT_EVENT);
 			n[i] = window();
 		}
-		_exit(write(1, line, (size_t)sprintf(line, "%lld %lld %lld\n", n[0], n[1], n[2])) < 0);
+		_exit(write(1, line, (size_t)sprintf(line, "%lld %lld %lld\n", n[0], n[1], n[2])) <
+		      0);
 	}
 	await_child(child);
 	return 0;

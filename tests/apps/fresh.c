@@ -1,6 +1,6 @@
 /*
- * fresh: PAPI_accum adds to arrays that nobody has touched. Prints what it hands out for 10 pages that were touched,
- * and what PAPI_stop hands out then.
+ * fresh: PAPI_accum adds to arrays that nobody has touched. Prints what it hands out for 10 pages
+ * that were touched, and what PAPI_stop hands out then.
  */
 #include "handed.h"
 

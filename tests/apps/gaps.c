@@ -1,13 +1,18 @@
 /*
  * gaps: handlers between PAPI's answer and what a library around it does then.
  *
- *	gaps zeroed N	on top of PAPI_reset a handler counts on the first CPU and moves its thread to the second, N times
- *	gaps thrown N	a handler jumps out of PAPI_read of a thread that moves, and the set is thrown away, N times
- *	gaps grown N	(x86-64) N times, at one of the first instructions of a PAPI_accum, each in turn, a handler stops the set,
+ *	gaps zeroed N on top of PAPI_reset a handler counts on the first CPU and moves its thread to
+ *	the second, N times
+ *	gaps thrown N a handler jumps out of PAPI_read of a thread that moves, and the set is thrown
+ *	away, N times
+ *	gaps grown N (x86-64) N times, at one of the first instructions of a PAPI_accum, each in
+ *	turn, a handler stops the set,
  *			gives it more events, starts it again and reads it
  *
- *	gaps beside N	a set that sspapi opens nothing for (a filter of system calls came), of a thread that counts with another one, is
- *			read on the second CPU, reset after a move to the first, counts there and is read, N times
+ *	gaps beside N a set that sspapi opens nothing for (a filter of system calls came), of a
+ *	thread that counts with another one, is
+ *			read on the second CPU, reset after a move to the first, counts there and is
+ *			read, N times
  *
  * zeroed and beside print both CPUs: all that is handed out was counted on the first.
  */
@@ -87,7 +92,8 @@ static void allow_all(void)
 	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 	struct sock_fprog program = { 1, all };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		exit(77);
 }
 
@@ -153,7 +159,9 @@ static long long sums[64];
 
 static void grow(void)
 {
-	static const char *const events[] = { "PAGE-FAULTS", "MINOR-FAULTS", "MAJOR-FAULTS", "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "ALIGNMENT-FAULTS" };
+	static const char *const events[] = { "PAGE-FAULTS",	"MINOR-FAULTS",
+					      "MAJOR-FAULTS",	"CONTEXT-SWITCHES",
+					      "CPU-MIGRATIONS", "ALIGNMENT-FAULTS" };
 	static const char *const domains[] = { ":u=1:k=0", ":u=0:k=1", ":u=1:k=1" };
 	long long values[64];
 	char name[64];
@@ -177,7 +185,8 @@ static void step(int sig, siginfo_t *info, void *context)
 
 	(void)sig, (void)info;
 	/* A signal that is blocked when its trap comes ends the process. */
-	while (!memcmp((const void *)at[REG_RIP], SYSCALL, 2) && at[REG_RAX] == SYS_rt_sigprocmask) {
+	while (!memcmp((const void *)at[REG_RIP], SYSCALL, 2) &&
+	       at[REG_RAX] == SYS_rt_sigprocmask) {
 		if (at[REG_RDX])
 			memset((void *)at[REG_RDX], 0, 8);
 		at[REG_RAX] = 0;

@@ -1,14 +1,17 @@
 /*
- * guests: a child that has its parent's memory and the TLS of the thread that made it counts page faults. The parent is on the
- * second CPU.
- *	own		the child makes a set, touches 200 pages on the first CPU and reads on the second one, touches 3 and stops
- *			on the first one; before and after that the parent counts 50 and 70 in a set of its own
- *	forks		it does nothing, and the parent, which never calls PAPI, makes another one by fork, which counts 70
- *	reads		it reads the parent's set, from where the parent does, while the parent touches pages here and there
- * HOW: clone, a child of clone(3) that runs beside its parent; waits, one that its parent waits for (CLONE_VFORK); raw, as clone,
- * by a name that nobody stands in front of; vfork.
- * Prints who counted how many: "thread TID", the rows "faults CPU N", "handed N".
- * usage: guests own|reads|forks HOW
+ * guests: a child that has its parent's memory and the TLS of the thread that made it counts page
+ * faults. The parent is on the second CPU.
+ *	own  the child makes a set, touches 200 pages on the first CPU and reads on the second one,
+ *	touches 3 and stops
+ *			on the first one; before and after that the parent counts 50 and 70 in a set
+ *			of its own
+ *	forks  it does nothing, and the parent, which never calls PAPI, makes another one by fork,
+ *	which counts 70
+ *	reads  it reads the parent's set, from where the parent does, while the parent touches pages
+ *	here and there
+ * HOW: clone, a child of clone(3) that runs beside its parent; waits, one that its parent waits for
+ * (CLONE_VFORK); raw, as clone, by a name that nobody stands in front of; vfork. Prints who counted
+ * how many: "thread TID", the rows "faults CPU N", "handed N". usage: guests own|reads|forks HOW
  */
 #include "handed.h"
 
@@ -74,7 +77,8 @@ static pid_t make_child(const char *how)
 	}
 	if (!strcmp(how, "raw"))
 		return __clone(child, stack + sizeof(stack), flags, NULL);
-	return clone(child, stack + sizeof(stack), flags | (strcmp(how, "waits") ? 0 : CLONE_VFORK), NULL);
+	return clone(child, stack + sizeof(stack), flags | (strcmp(how, "waits") ? 0 : CLONE_VFORK),
+		     NULL);
 }
 
 static long count_pages(long pages)

@@ -196,8 +196,8 @@ static inline int print_reading(const struct counted *c, const struct reading *r
 	int wrong = 0;
 
 	for (int i = 0; i < c->k; i++) {
-		printf("handed cpu=%d event=%s value=%lld by=%s%s\n", r->cpu, c->name[i], r->value[i], r->by,
-		       who);
+		printf("handed cpu=%d event=%s value=%lld by=%s%s\n", r->cpu, c->name[i],
+		       r->value[i], r->by, who);
 		if (strcmp(c->name[i], "perf::PAGE-FAULTS") || r->value[i] == r->touched)
 			continue;
 		printf("wrong: %ld pages were touched\n", r->touched);

@@ -1,8 +1,8 @@
 /*
- * histograms: counts page faults of two functions into histograms of PAPI_profil or PAPI_sprofil, and says how many hits
- * each function has in them.
- * usage: histograms 16|32|64|sprofil|cleared|again|weighted|removed
- * Prints "hits FUNCTION N", of all that came while it counted.
+ * histograms: counts page faults of two functions into histograms of PAPI_profil or PAPI_sprofil,
+ * and says how many hits each function has in them. usage: histograms
+ * 16|32|64|sprofil|cleared|again|weighted|removed Prints "hits FUNCTION N", of all that came while
+ * it counted.
  */
 #include "handed.h"
 
@@ -77,10 +77,13 @@ int main(int argc, char **argv)
 	papi_up();
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code("perf::PAGE-FAULTS", &code));
 	set = set_with(DEFAULT_EVENT);
-	both[0] = (PAPI_sprofil_t){buckets[0], (unsigned)(BUCKETS * width), (vptr_t)near_one, 131072};
-	both[1] = (PAPI_sprofil_t){buckets[1], (unsigned)(BUCKETS * width), (vptr_t)far_one, 131072};
+	both[0] = (PAPI_sprofil_t){ buckets[0], (unsigned)(BUCKETS * width), (vptr_t)near_one,
+				    131072 };
+	both[1] = (PAPI_sprofil_t){ buckets[1], (unsigned)(BUCKETS * width), (vptr_t)far_one,
+				    131072 };
 	if (one)
-		must("PAPI_profil", PAPI_profil(buckets[0], both[0].pr_size, both[0].pr_off, 131072, set, code, 3, flags));
+		must("PAPI_profil", PAPI_profil(buckets[0], both[0].pr_size, both[0].pr_off, 131072,
+						set, code, 3, flags));
 	else
 		must("PAPI_sprofil", PAPI_sprofil(both, 2, set, code, 3, flags));
 	count_once(set);
@@ -88,7 +91,8 @@ int main(int argc, char **argv)
 		add_up();
 	if (!strcmp(how, "removed")) {
 		add_up();
-		must("PAPI_profil", PAPI_profil(buckets[0], both[0].pr_size, both[0].pr_off, 131072, set, code, 0, flags));
+		must("PAPI_profil", PAPI_profil(buckets[0], both[0].pr_size, both[0].pr_off, 131072,
+						set, code, 0, flags));
 	}
 	if (strcmp(how, "16"))
 		count_once(set);

@@ -1,13 +1,15 @@
 /*
  * hybrid: a machine with cores of two kinds, as programs see it, for any program and its children.
  *
- *	hybrid own PROGRAM ...		page faults are the first kind's own event: ENOENT on other CPUs
+ *	hybrid own PROGRAM ...  page faults are the first kind's own event: ENOENT on other CPUs
  *	hybrid odd PROGRAM ...		the same with EINVAL, which some kernels give
- *	hybrid general PROGRAM ...	on other CPUs they are accepted, as PERF_TYPE_HARDWARE is, and counted by that kind's PMU
+ *	hybrid general PROGRAM ... on other CPUs they are accepted, as PERF_TYPE_HARDWARE is, and
+ *	counted by that kind's PMU
  *
- * The first kind is the first CPU of the affinity mask.  A counter of page faults on all CPUs (PAPI's) counts on that one only,
- * as one of a thread does whose PMU is one kind's.  A filter stops perf_event_open alone, so that all else goes on as ever.
- * Exit status: the program's; 77 where nobody may be traced, with a line why.
+ * The first kind is the first CPU of the affinity mask.  A counter of page faults on all CPUs
+ * (PAPI's) counts on that one only, as one of a thread does whose PMU is one kind's.  A filter
+ * stops perf_event_open alone, so that all else goes on as ever. Exit status: the program's; 77
+ * where nobody may be traced, with a line why.
  */
 #include <elf.h>
 #include <errno.h>
@@ -106,7 +108,9 @@ static int filter(void)
 	};
 	struct sock_fprog p = { sizeof(f) / sizeof(*f), f };
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -1 : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+		       ? -1
+		       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p);
 }
 
 static void become(int go, char **argv)
@@ -133,7 +137,8 @@ static int follow(pid_t program)
 			continue;
 		if (!WIFSTOPPED(status)) {
 			if (t == program)
-				result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+				result = WIFEXITED(status) ? WEXITSTATUS(status)
+							   : 128 + WTERMSIG(status);
 			continue;
 		}
 		if (event == PTRACE_EVENT_SECCOMP)
@@ -160,8 +165,9 @@ int main(int argc, char **argv)
 	program = fork();
 	if (program == 0)
 		become(go[0], argv + 2);
-	if (program < 0 || ptrace(PTRACE_SEIZE, program, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
-				  PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL) < 0)
+	if (program < 0 || ptrace(PTRACE_SEIZE, program, 0,
+				  PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+					  PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL) < 0)
 		return skip("ptrace");
 	if (write(go[1], "g", 1) != 1)
 		return skip("write");

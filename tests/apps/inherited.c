@@ -1,6 +1,6 @@
 /*
- * inherited: a child of fork starts the set that its parent made: PAPI's counters are the parent's. The
- * child, on another CPU, touches pages of its own and reads; so does the parent in between.
+ * inherited: a child of fork starts the set that its parent made: PAPI's counters are the parent's.
+ * The child, on another CPU, touches pages of its own and reads; so does the parent in between.
  * Prints what the child was handed out.
  */
 #include "handed.h"
@@ -32,7 +32,8 @@ static void child(void)
 	tell(to_parent);
 	hear(to_child);
 	must("PAPI_stop", PAPI_stop(c->id, &value));
-	printf("handed pid=%d cpu=-1 event=" DEFAULT_EVENT " value=%lld by=PAPI_stop\n", getpid(), value);
+	printf("handed pid=%d cpu=-1 event=" DEFAULT_EVENT " value=%lld by=PAPI_stop\n", getpid(),
+	       value);
 	exit(0);
 }
 

@@ -1,13 +1,15 @@
 /*
- * inherits: counts by a set of PAPI_INHERIT what it and all that it starts do, and knows what that is: pairs
- * of children touch pages and hand each other a byte in between, so that siblings follow each other on a CPU.
- * usage: inherits PAIRS PAGES	prints what PAPI handed out and what getrusage(2) says
+ * inherits: counts by a set of PAPI_INHERIT what it and all that it starts do, and knows what that
+ * is: pairs of children touch pages and hand each other a byte in between, so that siblings follow
+ * each other on a CPU. usage: inherits PAIRS PAGES prints what PAPI handed out and what
+ * getrusage(2) says
  */
 #include "handed.h"
 
 #include <sys/resource.h>
 
-static const char *const names[] = { "perf::PAGE-FAULTS", "perf::CPU-MIGRATIONS", "perf::TASK-CLOCK" };
+static const char *const names[] = { "perf::PAGE-FAULTS", "perf::CPU-MIGRATIONS",
+				     "perf::TASK-CLOCK" };
 
 enum { FAULTS, MOVES, CLOCK, ALL };
 

@@ -1,6 +1,6 @@
 /*
- * lent: a thread named maker, on the first CPU, makes an event set; starter, on the second one, starts it and ends; the maker
- * touches 300 pages, and main reads the set and stops it.
+ * lent: a thread named maker, on the first CPU, makes an event set; starter, on the second one,
+ * starts it and ends; the maker touches 300 pages, and main reads the set and stops it.
  *	lent	PAPI counts the maker; the starter touches 70 pages of its own
  *	own	the starter makes the set itself and touches 300 pages
  *	many	as lent, with three makers

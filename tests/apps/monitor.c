@@ -2,7 +2,8 @@
  * monitor: counts another process, as perf stat -p does. The child sits on
  * the second CPU and touches pages when told; the parent, on the first,
  * attaches an event set to it. The oracle's cpu is the child's.
- *	closes	between the readings it puts /proc/CHILD/stat in the place of all descriptors that are none of its own, and
+ *	closes between the readings it puts /proc/CHILD/stat in the place of all descriptors that
+ *	are none of its own, and
  *		says how many of these are closed in the end
  *	self	it attaches the set to itself, and goes to the second CPU in between
  * usage: monitor [closes|self] [event...]	needs hw2sw where there are no hardware counters

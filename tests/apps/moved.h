@@ -1,5 +1,6 @@
 /*
- * moved.h: pages that a thread touches here and there, and what PAPI handed out of them, for check-moves.pl.
+ * moved.h: pages that a thread touches here and there, and what PAPI handed out of them, for
+ * check-moves.pl.
  */
 #ifndef MOVED_H
 #define MOVED_H

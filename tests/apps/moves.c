@@ -9,8 +9,10 @@
  *	moves stays N		N readings, napping between, on one CPU
  *	moves again N		N readings one after the other, on one CPU
  *	moves pairs N		N starts and stops, on one CPU
- *	moves visits N		N readings on one CPU, some by PAPI_accum; before each third one some pages on another
- *	moves wider N		N readings, after two starts on a CPU that the process was not allowed (taskset) at first
+ *	moves visits N  N readings on one CPU, some by PAPI_accum; before each third one some pages
+ *	on another
+ *	moves wider N  N readings, after two starts on a CPU that the process was not allowed
+ *	(taskset) at first
  *
  * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
  * pushed also "unsure pages=U": those during which the CPU changed.
@@ -88,8 +90,8 @@ static void *push(void *arg)
 	return NULL;
 }
 
-/* Readings between, so that what comes in between once (the kernel takes a page of libpapi away, and its fault is
- * counted inside PAPI_stop) leaves one window unproven, not all. */
+/* Readings between, so that what comes in between once (the kernel takes a page of libpapi away,
+ * and its fault is counted inside PAPI_stop) leaves one window unproven, not all. */
 static void be_pushed(struct counted *c, long page)
 {
 	int second = nth_cpu(1);
@@ -164,7 +166,8 @@ int main(int argc, char **argv)
 {
 	struct counted *c;
 	const char *how = argc > 1 ? argv[1] : "once";
-	long n = argc > 2 ? atol(argv[2]) : 0, a = argc > 3 ? atol(argv[3]) : 0, b = argc > 4 ? atol(argv[4]) : 0;
+	long n = argc > 2 ? atol(argv[2]) : 0, a = argc > 3 ? atol(argv[3]) : 0,
+	     b = argc > 4 ? atol(argv[4]) : 0;
 	long long values[EVENTS];
 	struct push p = {n, a};
 	long page = sysconf(_SC_PAGESIZE), sum = 0;

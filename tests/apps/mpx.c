@@ -47,7 +47,8 @@ int main(int argc, char **argv)
 	struct counted *c;
 
 	papi_up();
-	c = argc > 1 ? counted_new(argc - 1, argv + 1, 100000) : counted_new(4, (char **)four, 100000);
+	c = argc > 1 ? counted_new(argc - 1, argv + 1, 100000)
+		     : counted_new(4, (char **)four, 100000);
 	make_multiplexed(c);
 	pin(0);
 	prefault();

@@ -29,9 +29,10 @@ int main(int argc, char **argv)
 	ask(RTLD_DEFAULT, "RTLD_DEFAULT", "papif_start_");
 	ask(RTLD_NEXT, "RTLD_NEXT", "PAPI_start");
 	ask(self, "the program", "PAPI_read");
-	printf("dlopen: %s\n", dlopen("libpapi.so.7.0", RTLD_NOLOAD | RTLD_NOW) ? "there" : "not there");
+	printf("dlopen: %s\n",
+	       dlopen("libpapi.so.7.0", RTLD_NOLOAD | RTLD_NOW) ? "there" : "not there");
 	if (argc > 1 && PAPI_library_init)
-		printf("called: %d %d %d %d\n", PAPI_library_init(0x07000000), PAPI_create_eventset(&set),
-		       PAPI_read(0, values), PAPI_stop(0, NULL));
+		printf("called: %d %d %d %d\n", PAPI_library_init(0x07000000),
+		       PAPI_create_eventset(&set), PAPI_read(0, values), PAPI_stop(0, NULL));
 	return 0;
 }

@@ -1,16 +1,17 @@
 /*
- * options: on which CPU is counted what, after PAPI_GRANUL and PAPI_CPU_ATTACH in all orders? Options are
- * set on the first CPU; pages are touched there and on the second. The oracle's cpu is the
- * one that the kernel counts on.
+ * options: on which CPU is counted what, after PAPI_GRANUL and PAPI_CPU_ATTACH in all orders?
+ * Options are set on the first CPU; pages are touched there and on the second. The oracle's cpu is
+ * the one that the kernel counts on.
  *	sys		all that runs on the CPU of the call that said so: the first
  *	sys-cpu		the same, then bound to the second: that one
  *	cpu-sys		the other way round: the first
  *	sys-thr		of a thread again, but still on the first only
  *	sys-late	said when the counters were open: of this thread, wherever it is
- *	sys-again	the same, and opened again by PAPI_start since another set was used: the first
+ *	sys-again the same, and opened again by PAPI_start since another set was used: the first
  *	sys-restart	the same, and not for the first time: it has run as before in between
  *	cpu-late	bound to the second when the counters were open: PAPI_start opens them again
- * usage: options MODE	needs hw2sw where there are no hardware counters, and the right to count a CPU
+ * usage: options MODE needs hw2sw where there are no hardware counters, and the right to count a
+ * CPU
  */
 #include "handed.h"
 

@@ -119,7 +119,8 @@ static int both(pthread_t *a)
 	touch(&counted->arena, 200);
 	meet();
 	must("PAPI_read", PAPI_read(counted->id, values));
-	printf("handed cpu=%d event=%s value=%lld by=PAPI_read\n", cpu_of_main, counted->name[0], values[0]);
+	printf("handed cpu=%d event=%s value=%lld by=PAPI_read\n", cpu_of_main, counted->name[0],
+	       values[0]);
 	handed(counted, "PAPI_read", values);
 	must("PAPI_stop", PAPI_stop(counted->id, values));
 	printf("handed cpu=%d event=%s value=%lld by=PAPI_stop\n", cpu_of_main, counted->name[0],
@@ -148,7 +149,8 @@ int main(int argc, char **argv)
 	prefault();
 	meet();
 	/* (Of a CPU that no machine has.) */
-	if (is("refused") && PAPI_add_named_event(counted->id, "perf::MINOR-FAULTS:cpu=65535") == PAPI_OK)
+	if (is("refused") &&
+	    PAPI_add_named_event(counted->id, "perf::MINOR-FAULTS:cpu=65535") == PAPI_OK)
 		die("an event of no CPU was added");
 	if (is("opener") || is_opened_anew())
 		must("PAPI_start", PAPI_start(counted->id));

@@ -11,7 +11,8 @@
 #define SAID_ERRNO 4242
 #define CPUS 1024
 
-static const char *const names[] = { "perf::PAGE-FAULTS", "perf::MINOR-FAULTS", "perf::TASK-CLOCK" };
+static const char *const names[] = { "perf::PAGE-FAULTS", "perf::MINOR-FAULTS",
+				     "perf::TASK-CLOCK" };
 static int code[3], calls[3][CPUS], by_b, wrong_errno, wrong_set, masked, sets[CPUS], n_sets;
 static char *here;			/* a place on main's stack */
 static __thread long depth;
@@ -119,7 +120,8 @@ static void handlers(struct arena *a)
 	count(id, a, 300, 0);
 	over(id, 0, 100, called_b);
 	count(id, a, 200, 0);
-	printf("refused: %d %d\n", PAPI_overflow(id, code[2], 10, 0, called_a), PAPI_overflow(id, code[0], -1, 0, called_a));
+	printf("refused: %d %d\n", PAPI_overflow(id, code[2], 10, 0, called_a),
+	       PAPI_overflow(id, code[0], -1, 0, called_a));
 	count(id, a, 200, 0);
 	must("PAPI_overflow", PAPI_overflow(id, code[0], 0, 0, called_b));
 	count(id, a, 500, 0);
@@ -142,7 +144,8 @@ TEN(ONE, 1) TEN(ONE, 2) TEN(ONE, 3) TEN(ONE, 4)
 
 static void crowd(struct arena *a)
 {
-	static const PAPI_overflow_handler_t all[] = { TEN(NAME, 1) TEN(NAME, 2) TEN(NAME, 3) TEN(NAME, 4) };
+	static const PAPI_overflow_handler_t all[] = { TEN(NAME, 1) TEN(NAME, 2) TEN(NAME, 3)
+							       TEN(NAME, 4) };
 	int id = new_set(1);
 
 	for (int i = 0; i < 40; i++) {
@@ -197,7 +200,8 @@ static void timer(void)
 	must("PAPI_start", PAPI_start(id));
 	errno = SAID_ERRNO;
 	for (int cpu = 0; cpu < 2; cpu++, pin(cpu % 2), errno = SAID_ERRNO)
-		while (__atomic_load_n(&calls[2][nth_cpu(cpu)], __ATOMIC_RELAXED) < 5 * (nth_cpu(0) == nth_cpu(1) ? cpu + 1 : 1))
+		while (__atomic_load_n(&calls[2][nth_cpu(cpu)], __ATOMIC_RELAXED) <
+		       5 * (nth_cpu(0) == nth_cpu(1) ? cpu + 1 : 1))
 			;
 	must("PAPI_stop", PAPI_stop(id, NULL));
 }
@@ -261,8 +265,10 @@ int main(int argc, char **argv)
 	for (int e = 0; e < 3; e++)
 		for (int cpu = 0; cpu < CPUS; cpu++)
 			if (calls[e][cpu])
-				printf("called event=%s cpu=%d count=%d\n", names[e], cpu, calls[e][cpu]);
-	printf("by b %d; wrong errno %d, wrong set %d; masked %d\n", by_b, wrong_errno, wrong_set, masked);
+				printf("called event=%s cpu=%d count=%d\n", names[e], cpu,
+				       calls[e][cpu]);
+	printf("by b %d; wrong errno %d, wrong set %d; masked %d\n", by_b, wrong_errno, wrong_set,
+	       masked);
 	fprintf(stderr, "depth=%ld\n", depth);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * plugin-pair: a program without PAPI that loads plugins, each with a libpapi
- * of its own, and has them count in turns. usage: plugin-pair [+]PLUGIN...; + opens it with RTLD_GLOBAL
+ * plugin-pair: a program without PAPI that loads plugins, each with a libpapi of its own, and has
+ * them count in turns. usage: plugin-pair [+]PLUGIN...; + opens it with RTLD_GLOBAL
  */
 #include "touch.h"
 
@@ -13,7 +13,8 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < n; i++) {
 		int global = *argv[i + 1] == '+';
-		void *plugin = dlopen(argv[i + 1] + global, RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
+		void *plugin = dlopen(argv[i + 1] + global,
+				      RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
 
 		if (!plugin) {
 			fprintf(stderr, "%s\n", dlerror());

@@ -82,8 +82,8 @@ static void more(const struct rate *r, int cpu, int pages)
 static void print_told(void)
 {
 	for (int i = 0; i < n_told; i++)
-		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", told[i].cpu, told[i].event,
-		       told[i].value, told[i].by, told[i].pages);
+		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", told[i].cpu,
+		       told[i].event, told[i].value, told[i].by, told[i].pages);
 }
 
 static int measure(const struct rate *r)

@@ -1,6 +1,6 @@
 /*
- * reopens: PAPI_start opens the counters of a set again, since another set was used, where that is not seen as a rule. Each
- * run touches 300 pages on the first CPU, 500 on the second.
+ * reopens: PAPI_start opens the counters of a set again, since another set was used, where that is
+ * not seen as a rule. Each run touches 300 pages on the first CPU, 500 on the second.
  *	limit	a start before that closed them, and was refused for want of descriptors
  *	number	for another thread, which has the number of the one that they were open for
  *	many	28 of them: seven events in four domains
@@ -88,15 +88,17 @@ static void number(void)
 
 static void many(void)
 {
-	static const char *const events[] = {"PAGE-FAULTS", "MINOR-FAULTS", "MAJOR-FAULTS", "CONTEXT-SWITCHES", "CPU-MIGRATIONS",
-					     "TASK-CLOCK", "CPU-CLOCK"};
+	static const char *const events[] = { "PAGE-FAULTS",	  "MINOR-FAULTS",   "MAJOR-FAULTS",
+					      "CONTEXT-SWITCHES", "CPU-MIGRATIONS", "TASK-CLOCK",
+					      "CPU-CLOCK" };
 	static const char *const domains[DOMAINS] = {":u=1", ":k=1:u=0", ":u=1:k=1", ":u=0:k=0"};
 
 	c->id = core_set();
 	for (size_t i = 0; i < DOMAINS * sizeof(events) / sizeof(*events); i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "perf::%s%s", events[i / DOMAINS], domains[i % DOMAINS]);
+		snprintf(name, sizeof(name), "perf::%s%s", events[i / DOMAINS],
+			 domains[i % DOMAINS]);
 		if (i == 0)
 			c->name[0] = strdup(name);
 		may(name, PAPI_add_named_event(c->id, name));
@@ -121,10 +123,12 @@ static void child(void)
 	}
 	must("PAPI_add_named_event", PAPI_add_named_event(c->id, "perf::MINOR-FAULTS"));
 	prefault();
-	must("PAPI_start", PAPI_start(c->id));	/* the first store to a page after fork is a fault */
+	must("PAPI_start", PAPI_start(c->id));	/* the first store to a page after fork is a
+						 * fault */
 	touch(&c->arena, 1);
 	must("PAPI_stop", PAPI_stop(c->id, value));
-	printf("child %d\nhanded cpu=%d event=%s value=%lld by=PAPI_stop\n", (int)getpid(), sched_getcpu(), c->name[0], value[0]);
+	printf("child %d\nhanded cpu=%d event=%s value=%lld by=PAPI_stop\n", (int)getpid(),
+	       sched_getcpu(), c->name[0], value[0]);
 	run();
 	run();
 }
@@ -164,7 +168,8 @@ static void shared(void)
 	}
 	for (int i = 0; i < c->readings; i++) {
 		c->reading[i].cpu = nth_cpu(i == 2);
-		printf("handed cpu=%d event=%s value=%lld by=%s\n", c->reading[i].cpu, c->name[0], c->reading[i].value[0], c->reading[i].by);
+		printf("handed cpu=%d event=%s value=%lld by=%s\n", c->reading[i].cpu, c->name[0],
+		       c->reading[i].value[0], c->reading[i].by);
 	}
 }
 
@@ -173,7 +178,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*does)(void);
-	} modes[] = {{"limit", limit}, {"number", number}, {"many", many}, {"child", child}, {"shared", shared}};
+	} modes[] = { { "limit", limit },
+		      { "number", number },
+		      { "many", many },
+		      { "child", child },
+		      { "shared", shared } };
 
 	papi_up_threads();
 	c = counted_new(0, NULL, 4000);

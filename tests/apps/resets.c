@@ -2,8 +2,9 @@
  * resets: a thread touches a page and reads its set, again and again; another resets that set now
  * and then (not before 20 readings), with no lock between them. usage: resets READINGS
  *
- * Prints the sum of what was handed out, and "lost N" where N resets had no effect: the kernel zeroes a software event of a thread that runs on
- * another CPU with a plain store, and that CPU's increment may bring the old count back.
+ * Prints the sum of what was handed out, and "lost N" where N resets had no effect: the kernel
+ * zeroes a software event of a thread that runs on another CPU with a plain store, and that CPU's
+ * increment may bring the old count back.
  */
 #include "handed.h"
 
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
 		;
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
 		usleep(500);
-		if (__atomic_load_n(&have_read, __ATOMIC_ACQUIRE) < before + 20 || __atomic_load_n(&done, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&have_read, __ATOMIC_ACQUIRE) < before + 20 ||
+		    __atomic_load_n(&done, __ATOMIC_ACQUIRE))
 			continue;
 		must("PAPI_reset", PAPI_reset(set));
 		resets++;

@@ -18,7 +18,8 @@ static long long faults;
 
 static struct rseq *area(void)
 {
-	return __rseq_size ? (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset) : &own;
+	return __rseq_size ? (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset)
+			   : &own;
 }
 
 /* One more on this CPU's counter, or false: it was interrupted. */

@@ -1,8 +1,9 @@
 /*
- * sde: software-defined events: counters of the program's own that libsde hands to PAPI. libsde is opened, not
- * linked, so that this builds without it.
- * usage: sde		100 of one counter on the first CPU, 50 on the second
- *	sde kinds	one of each kind that libsde has, in one set: the same. LATE is registered after PAPI was told of
+ * sde: software-defined events: counters of the program's own that libsde hands to PAPI. libsde is
+ * opened, not linked, so that this builds without it. usage: sde  100 of one counter on the first
+ * CPU, 50 on the second
+ *	sde kinds one of each kind that libsde has, in one set: the same. LATE is registered after
+ *	PAPI was told of
  *			it, AFTER only when its set has run once.
  */
 #include "calls.h"
@@ -38,7 +39,8 @@ static void open_library(void)
 
 static void more(const char *name, int mode, enum type type, void *counter)
 {
-	((int (*)(void *, const char *, int, int, void *))its("papi_sde_register_counter"))(lib, name, mode, type, counter);
+	((int (*)(void *, const char *, int, int, void *))its(
+		"papi_sde_register_counter"))(lib, name, mode, type, counter);
 }
 
 static long long called(void *with)
@@ -77,9 +79,11 @@ static void run_after(int id)
 
 static int kinds(void)
 {
-	char *name[] = {"sde:::LIB::HITS", "sde:::LIB::SMALL", "sde:::LIB::REAL", "sde:::LIB::BRIEF", "sde:::LIB::LEVEL",
-			"sde:::LIB::CALLED", "sde:::LIB::MADE", "sde:::LIB::GROUP", "sde:::LIB::LIST", "sde:::LIB::LIST:CNT",
-			"sde:::LIB::LIST:MED", "sde:::LIB::BAG", "sde:::LIB::LATE"},
+	char *name[] = { "sde:::LIB::HITS",	"sde:::LIB::SMALL",    "sde:::LIB::REAL",
+			 "sde:::LIB::BRIEF",	"sde:::LIB::LEVEL",    "sde:::LIB::CALLED",
+			 "sde:::LIB::MADE",	"sde:::LIB::GROUP",    "sde:::LIB::LIST",
+			 "sde:::LIB::LIST:CNT", "sde:::LIB::LIST:MED", "sde:::LIB::BAG",
+			 "sde:::LIB::LATE" },
 	     *unknown = "sde:::LIB::AFTER";
 	long long value[13];
 	void *made, *list, *bag;
@@ -90,16 +94,20 @@ static int kinds(void)
 	more("REAL", DELTA, DOUBLE, &real);
 	more("BRIEF", DELTA, FLOAT, &brief);
 	more("LEVEL", INSTANT, DOUBLE, &level);
-	((int (*)(void *, const char *, int, int, long long (*)(void *), void *))its("papi_sde_register_counter_cb"))(
-		lib, "CALLED", INSTANT, DOUBLE, called, &given);
-	((int (*)(void *, const char *, int, void **))its("papi_sde_create_counter"))(lib, "MADE", DELTA, &made);
-	((int (*)(void *, const char *, const char *, uint32_t))its("papi_sde_add_counter_to_group"))(lib, "REAL", "GROUP", 0);
-	((int (*)(void *, const char *, size_t, int (*)(const void *, const void *), void **))its("papi_sde_create_recorder"))(
-		lib, "LIST", sizeof(int), in_order, &list);
-	((int (*)(void *, const char *, void **))its("papi_sde_create_counting_set"))(lib, "BAG", &bag);
-	((int (*)(void *, size_t, const void *))its("papi_sde_record"))(list, sizeof(int), &element);
-	((int (*)(void *, size_t, size_t, const void *, uint32_t))its("papi_sde_counting_set_insert"))(
-		bag, sizeof(int), sizeof(int), &element, 0);
+	((int (*)(void *, const char *, int, int, long long (*)(void *), void *))its(
+		"papi_sde_register_counter_cb"))(lib, "CALLED", INSTANT, DOUBLE, called, &given);
+	((int (*)(void *, const char *, int, void **))its("papi_sde_create_counter"))(lib, "MADE",
+										      DELTA, &made);
+	((int (*)(void *, const char *, const char *, uint32_t))its(
+		"papi_sde_add_counter_to_group"))(lib, "REAL", "GROUP", 0);
+	((int (*)(void *, const char *, size_t, int (*)(const void *, const void *), void **))its(
+		"papi_sde_create_recorder"))(lib, "LIST", sizeof(int), in_order, &list);
+	((int (*)(void *, const char *, void **))its("papi_sde_create_counting_set"))(lib, "BAG",
+										      &bag);
+	((int (*)(void *, size_t, const void *))its("papi_sde_record"))(list, sizeof(int),
+									&element);
+	((int (*)(void *, size_t, size_t, const void *, uint32_t))its(
+		"papi_sde_counting_set_insert"))(bag, sizeof(int), sizeof(int), &element, 0);
 	id = new_set(13, name);
 	other = new_set(1, &unknown);
 	more("LATE", DELTA, DOUBLE, &late);

@@ -1,6 +1,7 @@
 /*
- * share: counts a part of its CPU time, and measures by the CPU clocks how much that is.
- * usage: share WAY	prints the ns that were counted, those of the whole process, and how often it was preempted
+ * share: counts a part of its CPU time, and measures by the CPU clocks how much that is. usage:
+ * share WAY prints the ns that were counted, those of the whole process, and how often it was
+ * preempted
  *	short	many short counts, as much time between them
  *	sleeps	the same, with a sleep in each count and before it
  *	long	one count, as long before it and after it
@@ -227,9 +228,14 @@ int main(int argc, char **argv)
 		return 2;
 	must(PAPI_thread_init(pthread_self), "PAPI_thread_init");
 	pthread_barrier_init(&both, NULL, 2);
-	counted = !strcmp(way, "short") ? many(200, 0) : !strcmp(way, "sleeps") ? many(50, 50) : !strcmp(way, "long") ? once() :
-		  !strcmp(way, "runs") ? never_stops() : !strcmp(way, "later") ? stops_later() :
-		  !strcmp(way, "attached") ? attaches() : !strcmp(way, "inherits") ? inherits() : counts_a_cpu();
+	counted = !strcmp(way, "short")	     ? many(200, 0)
+		  : !strcmp(way, "sleeps")   ? many(50, 50)
+		  : !strcmp(way, "long")     ? once()
+		  : !strcmp(way, "runs")     ? never_stops()
+		  : !strcmp(way, "later")    ? stops_later()
+		  : !strcmp(way, "attached") ? attaches()
+		  : !strcmp(way, "inherits") ? inherits()
+					     : counts_a_cpu();
 	getrusage(RUSAGE_SELF, &used);
 	printf("%ld %ld %ld\n", counted, now(CLOCK_PROCESS_CPUTIME_ID), used.ru_nivcsw);
 	return 0;

@@ -4,7 +4,7 @@
  * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions.
  * usage: sites [PLUGIN...]		each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
- *	 sites -m			reads in 200 places, on up to four CPUs, between one start and its stop
+ *	 sites -m reads in 200 places, on up to four CPUs, between one start and its stop
  *	 sites -p			reads, accumulates and stops by a pointer, in one place
  *	 sites -g			reads from code that has anything in the frame register
  */
@@ -46,7 +46,9 @@ HERE int measured(long pages)
 
 #define READ_ONE touch(&c->arena, 1); must("PAPI_read", PAPI_read(c->id, values));
 #define READ_FIVE READ_ONE READ_ONE READ_ONE READ_ONE READ_ONE
-#define READ_FIFTY READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE
+#define READ_FIFTY \
+	READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE \
+		READ_FIVE
 
 int reads_200(void);
 HERE int reads_200(void)
@@ -71,17 +73,26 @@ HERE static int many_places(void)
 int read_garbled(int id, long long *into, uintptr_t garbage);
 __asm__(".globl read_garbled\n .type read_garbled, %function\nread_garbled:\n"
 #if defined(__aarch64__)
-	"	stp	x29, x30, [sp, #-16]!\n	mov	x29, x2\n	bl	PAPI_read\n	ldp	x29, x30, [sp], #16\n	ret\n"
+	"	stp	x29, x30, [sp, #-16]!\n	mov	x29, x2\n	bl	PAPI_read\n	"
+	"ldp	x29, x30, [sp], #16\n	ret\n"
 #elif defined(__x86_64__)
-	"	push	%rbp\n	mov	%rdx, %rbp\n	call	PAPI_read@PLT\n	pop	%rbp\n	ret\n"
+	"	push	%rbp\n	mov	%rdx, %rbp\n	call	PAPI_read@PLT\n	pop	%rbp\n	"
+	"ret\n"
 #endif
 	"	.size	read_garbled, . - read_garbled\n");
 
 HERE static int garbled(void)
 {
 	uintptr_t self[2] = { (uintptr_t)self, (uintptr_t)garbled };
-	const uintptr_t garbage[] = { 0, 1, 4096, (uintptr_t)self, (uintptr_t)self + 1, UINTPTR_MAX, UINTPTR_MAX - 7,
-				      UINTPTR_MAX / 2 - 4095, (uintptr_t)c->arena.next };
+	const uintptr_t garbage[] = { 0,
+				      1,
+				      4096,
+				      (uintptr_t)self,
+				      (uintptr_t)self + 1,
+				      UINTPTR_MAX,
+				      UINTPTR_MAX - 7,
+				      UINTPTR_MAX / 2 - 4095,
+				      (uintptr_t)c->arena.next };
 	long long seen[sizeof(garbage) / sizeof(*garbage)];
 	int end;
 
@@ -142,7 +153,9 @@ HERE static int killed(const char *path)
 	touch(&c->arena, 10);
 	must("PAPI_read", PAPI_read(c->id, values));
 	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	reads = plugin ? (int (*)(int, void (*)(void *, long), void *, long))dlsym(plugin, "plugin_reads") : NULL;
+	reads = plugin ? (int (*)(int, void (*)(void *, long), void *, long))dlsym(plugin,
+										   "plugin_reads")
+		       : NULL;
 	if (!reads)
 		return 1;
 	must("PAPI_read", PAPI_read(c->id, values));

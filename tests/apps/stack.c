@@ -2,9 +2,12 @@
  * stack: a thread with a stack of its own makes a set and counts.
  *	stack least		on the least that Linux gives (16 kB), after main has made a set
  *	stack needs [EVENTS]	prints how many bytes of it were written to, at the most
- *	stack depth OFFSET	where nothing below the frame that calls PAPI has been touched. OFFSET is that frame's in its
- *				page: how far PAPI, and the loader that binds PAPI's calls at their first time, reach below
- *				it without a page of stack more. Prints the faults between the start and the stop, in which
+ *	stack depth OFFSET where nothing below the frame that calls PAPI has been touched. OFFSET is
+ *	that frame's in its
+ *				page: how far PAPI, and the loader that binds PAPI's calls at their
+ *				first time, reach below
+ *				it without a page of stack more. Prints the faults between the start
+ *				and the stop, in which
  *				10 pages are touched.
  */
 #include "calls.h"
@@ -42,7 +45,8 @@ static void least(pthread_attr_t *attr)
 
 static void *calls(void *arg)
 {
-	static const char *const more[] = {"perf::TASK-CLOCK", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
+	static const char *const more[] = { "perf::TASK-CLOCK", "perf::CONTEXT-SWITCHES",
+					    "perf::CPU-MIGRATIONS" };
 	long long value[EVENTS], sum[EVENTS] = {0};
 	int set = set_with(DEFAULT_EVENT);
 

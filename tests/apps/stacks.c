@@ -1,6 +1,6 @@
 /*
- * stacks: counts on stacks of its own: with guard pages around, of several sizes, one where another one was, and in between on
- * the thread's. Prints what must be booked, and ends with status 3.
+ * stacks: counts on stacks of its own: with guard pages around, of several sizes, one where another
+ * one was, and in between on the thread's. Prints what must be booked, and ends with status 3.
  * usage: stacks switch|jump|context [thread]
  *	switch	a function is called there by a few lines of assembly
  *	jump	it is jumped to, and there is nothing to return to
@@ -60,12 +60,18 @@ static void *resume[1];
 HERE static void switch_to(char *top, void (*f)(void))
 {
 #if defined(__x86_64__)
-	__asm__ volatile("movq %%rsp, %%rbx\n movq %0, %%rsp\n call *%1\n movq %%rbx, %%rsp" : "+r"(top), "+r"(f) : :
-			 "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "rax", "r12", "memory", "cc");
+	__asm__ volatile("movq %%rsp, %%rbx\n movq %0, %%rsp\n call *%1\n movq %%rbx, %%rsp"
+			 : "+r"(top), "+r"(f)
+			 :
+			 : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "rax", "r12",
+			   "memory", "cc");
 #else
-	__asm__ volatile("mov x19, sp\n mov sp, %0\n blr %1\n mov sp, x19" : "+r"(top), "+r"(f) : :
-			 "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
-			 "x18", "x19", "x20", "x21", "x22", "x30", "memory", "cc");
+	__asm__ volatile("mov x19, sp\n mov sp, %0\n blr %1\n mov sp, x19"
+			 : "+r"(top), "+r"(f)
+			 :
+			 : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+			   "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+			   "x22", "x30", "memory", "cc");
 #endif
 }
 
@@ -73,13 +79,18 @@ HERE static void switch_to(char *top, void (*f)(void))
 void jump_to(char *top, void (*f)(void), void **back_to);
 void come_back(void **back_to) __attribute__((noreturn));
 #if defined(__x86_64__)
-__asm__("jump_to:\n push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n mov %rsp, (%rdx)\n"
+__asm__("jump_to:\n push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n mov "
+	"%rsp, (%rdx)\n"
 	" lea -8(%rdi), %rsp\n xor %ebp, %ebp\n jmp *%rsi\n"
-	"come_back:\n mov (%rdi), %rsp\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n");
+	"come_back:\n mov (%rdi), %rsp\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n "
+	"pop %rbx\n ret\n");
 #else
-__asm__("jump_to:\n stp x29, x30, [sp, #-96]!\n stp x19, x20, [sp, #16]\n stp x21, x22, [sp, #32]\n stp x23, x24, [sp, #48]\n"
-	" stp x25, x26, [sp, #64]\n stp x27, x28, [sp, #80]\n mov x9, sp\n str x9, [x2]\n mov sp, x0\n mov x29, xzr\n mov x30, xzr\n br x1\n"
-	"come_back:\n ldr x9, [x0]\n mov sp, x9\n ldp x19, x20, [sp, #16]\n ldp x21, x22, [sp, #32]\n ldp x23, x24, [sp, #48]\n"
+__asm__("jump_to:\n stp x29, x30, [sp, #-96]!\n stp x19, x20, [sp, #16]\n stp x21, x22, [sp, "
+	"#32]\n stp x23, x24, [sp, #48]\n"
+	" stp x25, x26, [sp, #64]\n stp x27, x28, [sp, #80]\n mov x9, sp\n str x9, [x2]\n mov sp, "
+	"x0\n mov x29, xzr\n mov x30, xzr\n br x1\n"
+	"come_back:\n ldr x9, [x0]\n mov sp, x9\n ldp x19, x20, [sp, #16]\n ldp x21, x22, [sp, "
+	"#32]\n ldp x23, x24, [sp, #48]\n"
 	" ldp x25, x26, [sp, #64]\n ldp x27, x28, [sp, #80]\n ldp x29, x30, [sp], #96\n ret\n");
 #endif
 

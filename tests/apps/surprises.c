@@ -193,7 +193,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } surprises[] = {
-    {"closes", closes}, {"forks", forks}, {"jumps", jumps}, {"unregisters", unregisters}, {"disables", disables},
+    {"closes", closes}, {"forks", forks}, {"jumps", jumps}, {"unregisters", unregisters},
+    {"disables", disables},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 /*
- * thousand: calls PAPI in a thousand places, for several sets in turn. Prints what must be booked: "between FROM TO TOTAL", FROM and TO
- * being functions.
- * usage: thousand run|read|helper
+ * thousand: calls PAPI in a thousand places, for several sets in turn. Prints what must be booked:
+ * "between FROM TO TOTAL", FROM and TO being functions. usage: thousand run|read|helper
  *	run	each starts a set and stops it
  *	read	each reads, resets or accumulates
  *	helper	all read by one function
@@ -10,13 +9,18 @@
 
 #define HERE __attribute__((noinline))
 #define TEN(m, n) m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7) m(n##8) m(n##9)
-#define HUNDRED(m, n) TEN(m, n##0) TEN(m, n##1) TEN(m, n##2) TEN(m, n##3) TEN(m, n##4) TEN(m, n##5) TEN(m, n##6) TEN(m, n##7) \
-	TEN(m, n##8) TEN(m, n##9)
-#define THOUSAND(m) HUNDRED(m, 0) HUNDRED(m, 1) HUNDRED(m, 2) HUNDRED(m, 3) HUNDRED(m, 4) HUNDRED(m, 5) HUNDRED(m, 6) HUNDRED(m, 7) \
-	HUNDRED(m, 8) HUNDRED(m, 9)
+#define HUNDRED(m, n) \
+	TEN(m, n##0) \
+	TEN(m, n##1) TEN(m, n##2) TEN(m, n##3) TEN(m, n##4) TEN(m, n##5) TEN(m, n##6) TEN(m, n##7) \
+		TEN(m, n##8) TEN(m, n##9)
+#define THOUSAND(m) \
+	HUNDRED(m, 0) \
+	HUNDRED(m, 1) HUNDRED(m, 2) HUNDRED(m, 3) HUNDRED(m, 4) HUNDRED(m, 5) HUNDRED(m, 6) \
+		HUNDRED(m, 7) HUNDRED(m, 8) HUNDRED(m, 9)
 #define PLACES 1000
 #define AT_ONCE 25			/* sites that are met in one run */
-#define SETS 4				/* each keeps 1024 intervals, and has room for some at once */
+#define SETS 4				/* each keeps 1024 intervals, and has room for some at
+					 * once */
 #define PAGES(n) (1 + (n) % 3)
 
 static struct arena *arena;
@@ -69,7 +73,8 @@ struct place {
 #define RUN_PLACE(n) { run_##n, "run_" #n },
 #define READ_PLACE(n) { read_##n, "read_" #n },
 #define CALL_PLACE(n) { call_##n, "helper<call_" #n },
-static const struct place runs[PLACES] = { THOUSAND(RUN_PLACE) }, reads[PLACES] = { THOUSAND(READ_PLACE) },
+static const struct place runs[PLACES] = { THOUSAND(RUN_PLACE) },
+			  reads[PLACES] = { THOUSAND(READ_PLACE) },
 			  calls[PLACES] = { THOUSAND(CALL_PLACE) };
 
 static struct {

@@ -5,9 +5,9 @@
  *	together interface ROUNDS [SEED]	by sspapi.h, where somebody has loaded libsspapi
  *
  * Threads touch pages and read, accumulate, reset, stop and start their sets, each by its own dice;
- * main moves them between two CPUs and sends them signals, whose handler reads the set, too, where it
- * did not interrupt PAPI; and twice, while all sets run, main has a child that counts for itself.
- * Prints of each set "handed ... value=N pid=P", the sum of what PAPI handed out.
+ * main moves them between two CPUs and sends them signals, whose handler reads the set, too, where
+ * it did not interrupt PAPI; and twice, while all sets run, main has a child that counts for
+ * itself. Prints of each set "handed ... value=N pid=P", the sum of what PAPI handed out.
  */
 #include "handed.h"
 
@@ -132,8 +132,8 @@ static void one_round(struct worker *w)
 	w->busy = 0;
 }
 
-/* The interface's own sums are those of all CPUs (also of one that has counts and no entry, which sspapi_find_cpus does not
- * list), and what PAPI has for the stopped set. */
+/* The interface's own sums are those of all CPUs (also of one that has counts and no entry, which
+ * sspapi_find_cpus does not list), and what PAPI has for the stopped set. */
 static void asked(struct worker *w, const long long *values)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
@@ -143,8 +143,10 @@ static void asked(struct worker *w, const long long *values)
 
 		for (int cpu = 0; cpu < cpus; cpu++)
 			sum += sspapi_total(w->rel, code[e], cpu);
-		if (total != values[e] || sum != total || sspapi_exact(w->rel, code[e], -1) > total) {
-			printf("wrong: %s: PAPI %lld, in all %lld, by CPU %lld\n", name[e], values[e], total, sum);
+		if (total != values[e] || sum != total ||
+		    sspapi_exact(w->rel, code[e], -1) > total) {
+			printf("wrong: %s: PAPI %lld, in all %lld, by CPU %lld\n", name[e],
+			       values[e], total, sum);
 			wrong = 1;
 		}
 	}
@@ -171,7 +173,8 @@ static void stop(struct worker *w)
 static void tell(const char *by, const long long *sum)
 {
 	for (int e = 0; e < BOTH; e++)
-		printf("handed cpu=any event=%s value=%lld by=%s pid=%d\n", name[e], sum[e], by, getpid());
+		printf("handed cpu=any event=%s value=%lld by=%s pid=%d\n", name[e], sum[e], by,
+		       getpid());
 }
 
 static void *work(void *arg)

@@ -74,8 +74,9 @@ static inline void await_child(pid_t child)
 		die("the child");
 }
 
-/* On a machine of several memory nodes the kernel takes a page away now and then to see who uses it (NUMA
- * balancing), which is a fault more; not from a thread that says itself where its memory shall be. */
+/* On a machine of several memory nodes the kernel takes a page away now and then to see who uses it
+ * (NUMA balancing), which is a fault more; not from a thread that says itself where its memory
+ * shall be. */
 static inline void stay_mapped(void)
 {
 	const int local = 4; /* MPOL_LOCAL */
@@ -86,7 +87,8 @@ static inline void stay_mapped(void)
 /* Each of its pages faults at its first write. */
 static inline char *new_memory(size_t bytes)
 {
-	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (at == MAP_FAILED)
 		die("mmap");
@@ -97,7 +99,8 @@ static inline char *new_memory(size_t bytes)
 /* None of its pages faults: MAP_PRIVATE, or MAP_SHARED with children. */
 static inline void *ready_memory(size_t bytes, int kind)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_POPULATE,
+			-1, 0);
 
 	if (at == MAP_FAILED)
 		die("mmap");
@@ -147,7 +150,8 @@ static inline int nth_cpu(int i)
 	return cpu;
 }
 
-/* The calling thread to the @i-th allowed CPU, by a system call that nobody stands in front of; which that is. */
+/* The calling thread to the @i-th allowed CPU, by a system call that nobody stands in front of;
+ * which that is. */
 static inline int pin(int i)
 {
 	cpu_set_t set;

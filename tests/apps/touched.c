@@ -1,17 +1,19 @@
 /*
- * touched: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was touched last
- * under its owner: the thread that made it, the thread it was attached to, the CPU.
+ * touched: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was
+ * touched last under its owner: the thread that made it, the thread it was attached to, the CPU.
  * Steps are words; a set is a letter; "T:" has another thread do the step.
- *	make=A add=A	a new set with a component; its event, page faults (B: migrations, which come to 0)
+ *	make=A add=A a new set with a component; its event, page faults (B: migrations, which come
+ *	to 0)
  *	attach=A detach=A cpu=A cpu1=A inherit=A single=A user=A all=A	PAPI_set_opt
- *	over=A oversw=A overoff=A profil=A profilsw=A sprofil=A	PAPI_overflow, PAPI_profil, PAPI_sprofil
+ *	over=A oversw=A overoff=A profil=A profilsw=A sprofil=A PAPI_overflow, PAPI_profil,
+ *	PAPI_sprofil
  *	multiplex=A empty=A unregister
  *	start=A read=A stop=A run=A	run: start and stop
  *	refused=A	a start that PAPI refuses, since another set of its owner's runs
- * Between a start and its stop main touches 100 pages, thread T 30, a child 7; by read(2) main 1000, the child
- * 2000, which count in the kernel. Printed for each stop of A: what PAPI handed out, and who was counted, by the
- * number. Main and the child are on the first CPU, T is on the second.
- * usage: touched STEP...	needs hw2sw where there are no hardware counters
+ * Between a start and its stop main touches 100 pages, thread T 30, a child 7; by read(2) main
+ * 1000, the child 2000, which count in the kernel. Printed for each stop of A: what PAPI handed
+ * out, and who was counted, by the number. Main and the child are on the first CPU, T is on the
+ * second. usage: touched STEP... needs hw2sw where there are no hardware counters
  */
 #include "handed.h"
 
@@ -91,7 +93,10 @@ static void stopped(struct counted *c)
 		return;
 	cpu = value % 100 == 30 ? cpu_of_t : cpu_of_main;
 	printf("handed cpu=%d event=%s value=%lld of=%s%s\n", cpu, c->name[0], value,
-	       value % 10 == 7 ? "child" : value % 100 == 30 ? "T" : value % 1000 == 100 ? "main" : "nobody",
+	       value % 10 == 7	     ? "child"
+	       : value % 100 == 30   ? "T"
+	       : value % 1000 == 100 ? "main"
+				     : "nobody",
 	       value >= 1000 ? " all" : "");
 }
 
@@ -109,7 +114,8 @@ static int plain(const char *what, struct counted *c)
 	if (!strcmp(what, "start") || !strcmp(what, "run"))
 		must("PAPI_start", PAPI_start(c->id));
 	else if (!strcmp(what, "refused"))
-		must("PAPI_start, refused", PAPI_start(c->id) == PAPI_EISRUN ? PAPI_OK : PAPI_EMISC);
+		must("PAPI_start, refused",
+		     PAPI_start(c->id) == PAPI_EISRUN ? PAPI_OK : PAPI_EMISC);
 	else if (!strcmp(what, "read"))
 		must("PAPI_read", PAPI_read(c->id, &value));
 	else if (!strcmp(what, "stop"))
@@ -125,15 +131,17 @@ static int plain(const char *what, struct counted *c)
 	else if (!strcmp(what, "over"))
 		must("PAPI_overflow", PAPI_overflow(c->id, code_of(c), 100000000, 0, on_overflow));
 	else if (!strcmp(what, "oversw"))
-		must("PAPI_overflow",
-		     PAPI_overflow(c->id, code_of(c), 100000000, PAPI_OVERFLOW_FORCE_SW, on_overflow));
+		must("PAPI_overflow", PAPI_overflow(c->id, code_of(c), 100000000,
+						    PAPI_OVERFLOW_FORCE_SW, on_overflow));
 	else if (!strcmp(what, "overoff"))
 		must("PAPI_overflow", PAPI_overflow(c->id, code_of(c), 0, 0, on_overflow));
 	else if (!strcmp(what, "profil") || !strcmp(what, "profilsw"))
-		must("PAPI_profil", PAPI_profil(buckets, sizeof(buckets), prof.pr_off, 65536, c->id, code_of(c),
-						100000000, what[6] ? PAPI_PROFIL_FORCE_SW : PAPI_PROFIL_POSIX));
+		must("PAPI_profil",
+		     PAPI_profil(buckets, sizeof(buckets), prof.pr_off, 65536, c->id, code_of(c),
+				 100000000, what[6] ? PAPI_PROFIL_FORCE_SW : PAPI_PROFIL_POSIX));
 	else if (!strcmp(what, "sprofil"))
-		must("PAPI_sprofil", PAPI_sprofil(&prof, 1, c->id, code_of(c), 100000000, PAPI_PROFIL_POSIX));
+		must("PAPI_sprofil",
+		     PAPI_sprofil(&prof, 1, c->id, code_of(c), 100000000, PAPI_PROFIL_POSIX));
 	else
 		return 0;
 	return 1;
@@ -142,7 +150,8 @@ static int plain(const char *what, struct counted *c)
 static void by_option(const char *what, int id)
 {
 	PAPI_option_t attach = {.attach = {.eventset = id, .tid = (unsigned long)child}};
-	PAPI_option_t cpu = {.cpu = {.eventset = id, .cpu_num = (unsigned)nth_cpu(!strcmp(what, "cpu1"))}};
+	PAPI_option_t cpu = { .cpu = { .eventset = id,
+				       .cpu_num = (unsigned)nth_cpu(!strcmp(what, "cpu1")) } };
 	PAPI_option_t inherit = {.inherit = {.eventset = id, .inherit = PAPI_INHERIT_NONE}};
 	PAPI_option_t domain = {.domain = {.eventset = id, .domain = PAPI_DOM_USER}};
 

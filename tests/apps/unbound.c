@@ -1,11 +1,15 @@
 /*
- * unbound: threads that may run anywhere, each with a set of its own, and how many pages they touched on which CPU.
+ * unbound: threads that may run anywhere, each with a set of its own, and how many pages they
+ * touched on which CPU.
  *
- *	unbound calm THREADS ROUNDS	a round: computes for 0.5 ms of CPU time, touches 40 pages, reads
- *	unbound busy THREADS ROUNDS	a round: touches up to 31 pages, yields or sleeps at times, and reads each tenth round
+ *	unbound calm THREADS ROUNDS a round: computes for 0.5 ms of CPU time, touches 40 pages,
+ *	reads
+ *	unbound busy THREADS ROUNDS a round: touches up to 31 pages, yields or sleeps at times, and
+ *	reads each tenth round
  *
- * Prints "touched cpu=N pages=M", "unsure pages=U" (during which the CPU changed), "handed sum=S", and what it cost: CPU time in
- * calls of PAPI and all of the process's, in ns, and how often threads were switched: "cost papi=N cpu=N switches=N".
+ * Prints "touched cpu=N pages=M", "unsure pages=U" (during which the CPU changed), "handed sum=S",
+ * and what it cost: CPU time in calls of PAPI and all of the process's, in ns, and how often
+ * threads were switched: "cost papi=N cpu=N switches=N".
  */
 #include "handed.h"
 
@@ -38,7 +42,8 @@ static void touch_here(struct arena *a, int pages)
 		int before = sched_getcpu();
 
 		touch(a, 1);
-		__atomic_fetch_add(sched_getcpu() == before ? &pages_on[before] : &unsure, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(sched_getcpu() == before ? &pages_on[before] : &unsure, 1,
+				   __ATOMIC_RELAXED);
 	}
 }
 
@@ -111,6 +116,7 @@ int main(int argc, char **argv)
 	if (getrusage(RUSAGE_SELF, &u))
 		die("getrusage");
 	printf("unsure pages=%ld\nhanded sum=%ld\n", unsure, sum);
-	printf("cost papi=%ld cpu=%ld switches=%ld\n", papi_ns, now(CLOCK_PROCESS_CPUTIME_ID), u.ru_nvcsw + u.ru_nivcsw);
+	printf("cost papi=%ld cpu=%ld switches=%ld\n", papi_ns, now(CLOCK_PROCESS_CPUTIME_ID),
+	       u.ru_nvcsw + u.ru_nivcsw);
 	return 0;
 }

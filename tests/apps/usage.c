@@ -1,15 +1,16 @@
 /*
- * usage: what threads use without having asked for it: page faults and waits (voluntary context switches) by the
- * kernel's account of each thread, inside PAPI's calls alone, and descriptors with low numbers.
- * usage: usage THREADS AT_ONCE
- * Prints for each part of a thread's life the sum over all threads of what its PAPI calls took:
+ * usage: what threads use without having asked for it: page faults and waits (voluntary context
+ * switches) by the kernel's account of each thread, inside PAPI's calls alone, and descriptors with
+ * low numbers. usage: usage THREADS AT_ONCE Prints for each part of a thread's life the sum over
+ * all threads of what its PAPI calls took:
  *	set		made, two events added
  *	first start, start	of a set, the second time
  *	counting	read, accum, reset, a move, read, stop
  *	end		cleanup, destroy, unregister
  *	thread		the whole of it, the touched pages taken off
- * then how many threads were handed other page faults than they had touched, and each list of descriptors below 100
- * (of several threads at once: how many) that was met while all threads of a batch counted.
+ * then how many threads were handed other page faults than they had touched, and each list of
+ * descriptors below 100 (of several threads at once: how many) that was met while all threads of a
+ * batch counted.
  */
 #include "handed.h"
 
@@ -19,7 +20,9 @@
 #define PAGES 10
 
 enum part { SET, FIRST, COUNTING, START, END, THREAD, PARTS };
-static const char *const names[PARTS] = {"set", "first start", "counting", "start", "end", "thread"};
+static const char *const names[PARTS] = {
+	"set", "first start", "counting", "start", "end", "thread"
+};
 
 struct use {
 	long faults, waits;
@@ -109,7 +112,8 @@ static void low_descriptors(int one_by_one)
 	for (int fd = 0; fd < 100; fd++)
 		if (fcntl(fd, F_GETFD) >= 0) {
 			n++;
-			at += one_by_one ? snprintf(text + at, sizeof(text) - (size_t)at, " %d", fd) : 0;
+			at += one_by_one ? snprintf(text + at, sizeof(text) - (size_t)at, " %d", fd)
+					 : 0;
 		}
 	snprintf(text + at, sizeof(text) - (size_t)at, " (%d)", n);
 	if (strcmp(text, last))
@@ -131,7 +135,8 @@ static void batch(int n)
 	pthread_barrier_wait(&met);
 	for (int i = 0; i < n; i++) {
 		pthread_join(t[i], NULL);
-		munmap(of[i]->arena.next - 2 * PAGES * of[i]->arena.page, 2 * PAGES * (size_t)of[i]->arena.page);
+		munmap(of[i]->arena.next - 2 * PAGES * of[i]->arena.page,
+		       2 * PAGES * (size_t)of[i]->arena.page);
 	}
 	pthread_barrier_destroy(&met);
 }

@@ -1,11 +1,11 @@
 /*
  * windows: many short windows, each with a set of its own, and what the kernel says of each.
  *
- *	windows N [busy]	busy: another thread wants the same CPU, and in some windows this one
+ *	windows N [busy] busy: another thread wants the same CPU, and in some windows this one
  *				yields, sleeps, or goes to another CPU and back
  *
- * Prints for each window "window set=ID inside=I around=A moved=M": switches of the thread that the kernel
- * recorded surely inside it, at most around it, and inside on another CPU.
+ * Prints for each window "window set=ID inside=I around=A moved=M": switches of the thread that the
+ * kernel recorded surely inside it, at most around it, and inside on another CPU.
  */
 #include "handed.h"
 
@@ -45,8 +45,9 @@ static void record_switches(void)
 				    .use_clockid = 1,
 				    .clockid = CLOCK_MONOTONIC};
 	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
-	void *p = fd < 0 ? MAP_FAILED
-			 : mmap(NULL, (PAGES + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p =
+		fd < 0 ? MAP_FAILED
+		       : mmap(NULL, (PAGES + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED) {
 		perror("the kernel's records of switches");
@@ -76,7 +77,8 @@ static void look_up(int n)
 		for (int i = 0; i < n; i++) {
 			uint64_t t = r[at / sizeof(*r)].time;
 
-			windows[i].moved += r[at / sizeof(*r)].cpu != home && t > windows[i].opened && t < windows[i].closing;
+			windows[i].moved += r[at / sizeof(*r)].cpu != home &&
+					    t > windows[i].opened && t < windows[i].closing;
 			windows[i].inside += t > windows[i].opened && t < windows[i].closing;
 			windows[i].around += t > windows[i].before && t < windows[i].after;
 		}
@@ -128,8 +130,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		struct window *w = &windows[i];
 
-		/* From a reset on: PAPI_start closes what it opened before another set was used, and close() is a doubt
-		 * before Linux 6.6 (rseq-proof.h). */
+		/* From a reset on: PAPI_start closes what it opened before another set was used,
+		 * and close() is a doubt before Linux 6.6 (rseq-proof.h). */
 		must("PAPI_start", PAPI_start(w->c->id));
 		w->before = now();
 		must("PAPI_reset", PAPI_reset(w->c->id));
@@ -144,7 +146,7 @@ int main(int argc, char **argv)
 		pthread_join(other, NULL);
 	look_up(n);
 	for (int i = 0; i < n; i++)
-		printf("window set=%d inside=%d around=%d moved=%d\n", windows[i].c->id, windows[i].inside,
-		       windows[i].around, windows[i].moved);
+		printf("window set=%d inside=%d around=%d moved=%d\n", windows[i].c->id,
+		       windows[i].inside, windows[i].around, windows[i].moved);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * calls.c: what the calls of PAPI cost, by kind of set. scripts/bench runs it with and without sspapi in turn.
+ * calls.c: what the calls of PAPI cost, by kind of set. scripts/bench runs it with and without
+ * sspapi in turn.
  *
  *	calls KIND time|step EVENT...
  *
@@ -10,15 +11,18 @@
  *	sites		own, read from 2, 4, 16 and 100 call sites in turn
  *	two		own, two sets in turn
  *
- * NO_PAGE in the environment: no page of the kernel's tells whether the thread stayed, as where all that may be locked is taken.
+ * NO_PAGE in the environment: no page of the kernel's tells whether the thread stayed, as where all
+ * that may be locked is taken.
  *
- * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls N", the
- * instructions in sspapi's libraries and the system calls of a call (x86-64 only): the median of three; the mean of several call sites,
- * each reading of which is a record, and sspapi stores 36 records at once.
+ * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls
+ * N", the instructions in sspapi's libraries and the system calls of a call (x86-64 only): the
+ * median of three; the mean of several call sites, each reading of which is a record, and sspapi
+ * stores 36 records at once.
  *
- * The program steps itself: a debugger would make the kernel switch to another thread at each instruction, so that the thread
- * does not look as if it had stayed on its CPU. A signal at each instruction leaves everything as it is if the kernel does not
- * know the rseq area, which it would write at each signal.
+ * The program steps itself: a debugger would make the kernel switch to another thread at each
+ * instruction, so that the thread does not look as if it had stayed on its CPU. A signal at each
+ * instruction leaves everything as it is if the kernel does not know the rseq area, which it would
+ * write at each signal.
  */
 #include <sched.h>
 #include <signal.h>
@@ -36,12 +40,15 @@
 
 #include "measure.h"
 
-#pragma GCC optimize "no-optimize-sibling-calls"	/* each call of PAPI has a place of its own */
+#pragma GCC optimize "no-optimize-sibling-calls"	/* each call of PAPI has a place of its
+							 * own */
 
-#define WARM	1100			/* calls before the first that counts: sspapi times one in 1024 */
+#define WARM	1100			/* calls before the first that counts: sspapi times one in
+					 * 1024 */
 #define RUNS	3			/* of calls that are stepped, every tenth; */
 #define RUNS_SITES 18			/* of call sites all: 36 readings, or a multiple of that */
-#define MOST_STEPS 100000	/* the rest of a call is not stepped: sspapi stores many readings at once there */
+#define MOST_STEPS 100000	/* the rest of a call is not stepped: sspapi stores many readings at
+				 * once there */
 #define TIME_NS	3e6			/* of each call */
 
 static int set = PAPI_NULL, other = PAPI_NULL;
@@ -173,7 +180,8 @@ static void find_ours(void)
 	FILE *f = fopen("/proc/self/maps", "r");
 
 	while (f && n_ours < 64 && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %7s", &from, &to, bits) == 3 && bits[2] == 'x' && strstr(line, "/libsspapi")) {
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, bits) == 3 && bits[2] == 'x' &&
+		    strstr(line, "/libsspapi")) {
 			ours[n_ours].from = from;
 			ours[n_ours++].to = to;
 		}
@@ -204,7 +212,9 @@ static int change_mask(greg_t *r)
 		uint64_t by;
 
 		memcpy(&by, (void *)r[REG_RSI], sizeof(by));
-		mask = r[REG_RDI] == SIG_BLOCK ? mask | by : r[REG_RDI] == SIG_UNBLOCK ? mask & ~by : by;
+		mask = r[REG_RDI] == SIG_BLOCK	   ? mask | by
+		       : r[REG_RDI] == SIG_UNBLOCK ? mask & ~by
+						   : by;
 	}
 	r[REG_RAX] = 0;
 	return 1;
@@ -223,7 +233,8 @@ static void stepped(int sig, siginfo_t *info, void *context)
 		r[REG_EFL] &= ~(greg_t)TRAP;
 }
 
-#define FLAGS(change) "lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; lea 128(%%rsp), %%rsp"
+#define FLAGS(change) \
+	"lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; lea 128(%%rsp), %%rsp"
 
 /* All calls come from this one place, stepped or not: sspapi keeps their callers. */
 __attribute__((noipa)) static void make(void (*call)(void), uint64_t trap)
@@ -253,7 +264,8 @@ static void prepare_steps(void)
 
 	keep_rseq();
 	sigaction(SIGTRAP, &a, NULL);
-	sched_setscheduler(0, SCHED_FIFO, &first);	/* where it may: each switch to another thread is a move to some proofs */
+	sched_setscheduler(0, SCHED_FIFO, &first);	/* where it may: each switch to another
+							 * thread is a move to some proofs */
 }
 
 static double mean(const double *of, int n)
@@ -284,7 +296,8 @@ static void print_steps(const struct call *c)
 			system[run++] = (double)system_calls / c->times;
 		}
 	}
-	printf("%s:ours %.0f\n%s:system_calls %.0f\n", c->name, sites ? mean(n, run) : median(n, run), c->name,
+	printf("%s:ours %.0f\n%s:system_calls %.0f\n", c->name,
+	       sites ? mean(n, run) : median(n, run), c->name,
 	       sites ? mean(system, run) : median(system, run));
 }
 #else
@@ -320,7 +333,8 @@ static pid_t prepare(int id, const char *kind, int cpu, char **event)
 	int code = 0;
 
 	must(PAPI_event_name_to_code(event[0], &code), event[0]);
-	must(PAPI_assign_eventset_component(id, PAPI_get_event_component(code)), "assign a component");
+	must(PAPI_assign_eventset_component(id, PAPI_get_event_component(code)),
+	     "assign a component");
 	memset(&o, 0, sizeof(o));
 	o.cpu.eventset = id;
 	o.cpu.cpu_num = (unsigned)cpu;

@@ -1,10 +1,10 @@
-/* errors: a thread that moves between two CPUs at a given rate and is read every 10 ms, and knows what it did on each: the
- * truth for scripts/errors. Its page faults are those of the pages that it touches; what else it does takes time only.
- * usage: errors MOVES_A_SECOND same|uneven MILLISECONDS
+/* errors: a thread that moves between two CPUs at a given rate and is read every 10 ms, and knows
+ * what it did on each: the truth for scripts/errors. Its page faults are those of the pages that it
+ * touches; what else it does takes time only. usage: errors MOVES_A_SECOND same|uneven MILLISECONDS
  *
- * "same": as many pages on one CPU as on the other; "uneven": on the first one only (as work that has its data there).
- * Prints  truth CPU PAGES  of both, and  read NS, moved NS: the medians of PAPI_read where the thread stayed since the
- * reading before, and where it moved, of ten or more.
+ * "same": as many pages on one CPU as on the other; "uneven": on the first one only (as work that
+ * has its data there). Prints  truth CPU PAGES  of both, and  read NS, moved NS: the medians of
+ * PAPI_read where the thread stayed since the reading before, and where it moved, of ten or more.
  */
 #include "../apps/handed.h"
 
@@ -30,7 +30,8 @@ static void spin(long rounds)
 		;
 }
 
-/* Rounds of spin() that take 20 us of this thread's time: the least of some, which nothing disturbed. */
+/* Rounds of spin() that take 20 us of this thread's time: the least of some, which nothing
+ * disturbed. */
 static long rounds_of_a_step(void)
 {
 	double best = 1e18;

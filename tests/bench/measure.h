@@ -1,4 +1,5 @@
-/* measure.h: what a call takes: CPU time, since on a busy machine others' turns are not its cost, and the median of slices. */
+/* measure.h: what a call takes: CPU time, since on a busy machine others' turns are not its cost,
+ * and the median of slices. */
 #ifndef MEASURE_H
 #define MEASURE_H
 

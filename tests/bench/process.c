@@ -3,7 +3,8 @@
  *
  *	process ROUNDS PROGRAM PRELOAD...
  *
- * Runs the program with each of the preloads in turn. Prints for each a line "PRELOAD CPU_US FAULTS", the medians.
+ * Runs the program with each of the preloads in turn. Prints for each a line "PRELOAD CPU_US
+ * FAULTS", the medians.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -28,7 +29,8 @@ static void run(char *program, const char *preload, double *took, double *faulte
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0 || setenv("LD_PRELOAD", preload, 1) != 0)
+		if (dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) < 0 ||
+		    setenv("LD_PRELOAD", preload, 1) != 0)
 			_exit(1);
 		execl(program, program, (char *)NULL);
 		_exit(1);
@@ -49,6 +51,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < n; i++)
 			run(argv[2], argv[3 + i], &cpu_us[i][r], &faults[i][r]);
 	for (int i = 0; i < n; i++)
-		printf("%s %.0f %.0f\n", argv[3 + i], median(cpu_us[i], rounds), median(faults[i], rounds));
+		printf("%s %.0f %.0f\n", argv[3 + i], median(cpu_us[i], rounds),
+		       median(faults[i], rounds));
 	return 0;
 }

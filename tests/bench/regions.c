@@ -13,6 +13,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (PAPI_hl_region_begin("first") != PAPI_OK || PAPI_hl_region_end("first") != PAPI_OK)
 		return 77;
-	printf("region %.3f\n", MEASURE(n, (PAPI_hl_region_begin("loop"), PAPI_hl_region_end("loop"))));
+	printf("region %.3f\n",
+	       MEASURE(n, (PAPI_hl_region_begin("loop"), PAPI_hl_region_end("loop"))));
 	return 0;
 }

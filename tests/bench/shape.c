@@ -20,7 +20,9 @@
 #include "measure.h"
 
 #define MOST 2000
-static const char *const events[] = { "EV_A", "EV_B", "EV_C", "EV_D", "EV_E", "EV_F", "EV_G", "EV_H" };
+static const char *const events[] = {
+	"EV_A", "EV_B", "EV_C", "EV_D", "EV_E", "EV_F", "EV_G", "EV_H"
+};
 static pthread_barrier_t together;
 static int n_events = 2;
 static long rounds;
@@ -148,8 +150,9 @@ static void long_run(void)
 
 #define FIRSTS 9
 enum { FIRST_SET, FIRST_START, FIRST_READ, OTHER_CPU, BACK, FIRST_CALLS };
-static const char *const first_names[] = { "a_thread's_first_set", "a_set's_first_start", "first_read",
-					   "first_read_on_another_CPU", "read_back_on_the_first" };
+static const char *const first_names[] = { "a_thread's_first_set", "a_set's_first_start",
+					   "first_read", "first_read_on_another_CPU",
+					   "read_back_on_the_first" };
 static double firsts[FIRST_CALLS][FIRSTS];
 
 #define TIME(which, call) do { \

@@ -1,11 +1,12 @@
-/* split.c: what the split of counts by CPU costs where the kernel is asked for it; run by scripts/bench with and
- * without sspapi in turn.
+/* split.c: what the split of counts by CPU costs where the kernel is asked for it; run by
+ * scripts/bench with and without sspapi in turn.
  *
  *	split [beside] EVENT...		lines "NAME NS"
  *
- * Threads one after the other, on two CPUs: what a process pays once is its first start's. All is CPU time, but of
- * the process's first start, which may wait for the kernel where another thread (`beside`) looks at the table of
- * descriptors, too. Of each the median; what happens once in a process is one number.
+ * Threads one after the other, on two CPUs: what a process pays once is its first start's. All is
+ * CPU time, but of the process's first start, which may wait for the kernel where another thread
+ * (`beside`) looks at the table of descriptors, too. Of each the median; what happens once in a
+ * process is one number.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,10 +21,14 @@
 #define ROUNDS	5000		/* of two threads that wake each other */
 
 enum row { FIRST_SET, PROCESS_START, THREAD_START, MOVED, END, FORK, VFORK, SWITCH, ROWS };
-static const char *const names[ROWS] = {
-	"library_init_and_first_set", "the_process's_first_start", "a_thread's_first_start", "read_after_a_move", "a_thread's_end",
-	"fork", "vfork_and_exec", "context_switch"
-};
+static const char *const names[ROWS] = { "library_init_and_first_set",
+					 "the_process's_first_start",
+					 "a_thread's_first_start",
+					 "read_after_a_move",
+					 "a_thread's_end",
+					 "fork",
+					 "vfork_and_exec",
+					 "context_switch" };
 static double took[ROWS][THREADS * EACH];
 static int times[ROWS];
 static cpu_set_t allowed;

@@ -1,8 +1,8 @@
 /*
- * storms.c: what a program pays whose threads, processes and switches are counted from outside; run by scripts/bench under
- * sspapi stat, under perf stat and alone.
+ * storms.c: what a program pays whose threads, processes and switches are counted from outside; run
+ * by scripts/bench under sspapi stat, under perf stat and alone.
  *
- *	storms ROUNDS		lines "NAME NS", of an operation: CPU time of the process and its children
+ *	storms ROUNDS  lines "NAME NS", of an operation: CPU time of the process and its children
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,8 @@ static double used_of(int who)
 	struct rusage u;
 
 	getrusage(who, &u);
-	return 1e9 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e3 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return 1e9 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e3 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static double used(void)
@@ -94,7 +95,8 @@ static void take_switches(int rounds)
 
 	CPU_ZERO(&here);
 	CPU_SET(sched_getcpu(), &here);
-	if (sched_setaffinity(0, sizeof(here), &here) != 0 || pipe(there) != 0 || pipe(back) != 0 || pthread_create(&t, NULL, echo, NULL) != 0)
+	if (sched_setaffinity(0, sizeof(here), &here) != 0 || pipe(there) != 0 || pipe(back) != 0 ||
+	    pthread_create(&t, NULL, echo, NULL) != 0)
 		exit(1);
 	take("switch_and_back", one_switch, rounds);
 	close(there[1]);

@@ -58,7 +58,8 @@ struct fk_thread *fk_thread_new(void)
 	for (t = threads; t && t->tid; t = t->next)
 		;
 	if (!t) {
-		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
 		if (t == MAP_FAILED)
 			fk_die("no memory");
 		t->next = threads;

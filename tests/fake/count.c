@@ -1,4 +1,5 @@
-/* count.c: start, stop, read, read_ts, accum, reset, write of the scripted libpapi; no lock, no malloc. */
+/* count.c: start, stop, read, read_ts, accum, reset, write of the scripted libpapi; no lock, no
+ * malloc. */
 #include <signal.h>
 
 #include "fakelib.h"
@@ -55,7 +56,8 @@ static void zero_at_start(struct fk_set *s)
 
 static int counted_thread(const struct fk_set *s)
 {
-	if (component_of(s)->granularity != PAPI_GRN_THR || s->granularity == PAPI_GRN_SYS || s->inherit)
+	if (component_of(s)->granularity != PAPI_GRN_THR || s->granularity == PAPI_GRN_SYS ||
+	    s->inherit)
 		return FK_LOOK;
 	return s->opener;
 }
@@ -170,7 +172,8 @@ FK_API int PAPI_read_ts(int EventSet, long long *values, long long *cycles)
 		struct timespec now;
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		*cycles = now.tv_sec * 1000000000LL + now.tv_nsec;	/* NULL crashes, as in PAPI */
+		*cycles = now.tv_sec * 1000000000LL + now.tv_nsec;	/* NULL crashes, as in
+									 * PAPI */
 	}
 	FK_RETURN(rc);
 }
@@ -195,8 +198,10 @@ FK_API int PAPI_accum(int EventSet, long long *values)
 		copy(s->saved, s->live, s->n);
 	}
 	for (int i = 0; i < s->n; i++)
-		values[i] = (long long)((unsigned long long)values[i] + (unsigned long long)s->saved[i]);
-	rc = FK_CALL(PAPI_reset, EventSet);	/* if that fails, values have changed all the same */
+		values[i] = (long long)((unsigned long long)values[i] +
+					(unsigned long long)s->saved[i]);
+	rc = FK_CALL(PAPI_reset, EventSet);	/* if that fails, values have changed all the
+						 * same */
 	FK_RETURN(rc);
 }
 

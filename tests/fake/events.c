@@ -22,10 +22,14 @@ static const struct { const char *name; int code; } presets[] = {
 
 /* ---- components -------------------------------------------------------- */
 
-/* As PAPI's components behave: claimed granularity, and what start and reset do not zero.  What is not set is as perf_event. */
+/* As PAPI's components behave: claimed granularity, and what start and reset do not zero.  What is
+ * not set is as perf_event. */
 static const struct fake_component likes[] = {
 	{ .name = "perf_event", .granularity = PAPI_GRN_THR },
-	{ .name = "perf_event_uncore", .short_name = "peu", .granularity = PAPI_GRN_SYS, .no_attach = true },
+	{ .name = "perf_event_uncore",
+	  .short_name = "peu",
+	  .granularity = PAPI_GRN_SYS,
+	  .no_attach = true },
 #define DEVICE(component, grn, start, reset)						\
 	{ .name = component, .granularity = grn, .granularities = grn, .keeps_on_start = start,	\
 	  .keeps_on_reset = reset, .no_attach = true, .no_cpu = true, .no_inherit = true,	\
@@ -107,7 +111,8 @@ FAKE_API int fake_component(const struct fake_component *c)
 	k->c = *c;
 	if (k->name != c->name)
 		snprintf(k->name, sizeof(k->name), "%s", c->name);
-	snprintf(k->short_name, sizeof(k->short_name), "%s", c->short_name ? c->short_name : c->name);
+	snprintf(k->short_name, sizeof(k->short_name), "%s",
+		 c->short_name ? c->short_name : c->name);
 	k->c.name = k->name;
 	k->c.short_name = k->short_name;
 	if (!k->c.granularity)
@@ -210,7 +215,10 @@ FAKE_API int fake_event(const char *name, const struct fake_event *d)
 	e->descr = text(d->descr);
 	e->natives = text(d->natives ? d->natives : preset ? "fake::NATIVE" : NULL);
 	snprintf(e->units, sizeof(e->units), "%s", d->units ? d->units : "");
-	snprintf(e->derived, sizeof(e->derived), "%s", d->derived ? d->derived : preset ? "NOT_DERIVED" : "");
+	snprintf(e->derived, sizeof(e->derived), "%s",
+		 d->derived ? d->derived
+		 : preset   ? "NOT_DERIVED"
+			    : "");
 	snprintf(e->postfix, sizeof(e->postfix), "%s", d->postfix ? d->postfix : "");
 	e->divides = !strcmp(e->derived, "DERIVED_PS") || !strcmp(e->derived, "DERIVED_ADD_PS");
 	e->data_type = d->data_type;
@@ -272,7 +280,8 @@ FK_API int PAPI_event_code_to_name(int EventCode, char *out)
 	i = fk_event_of_code(EventCode);
 	if (i < 0)
 		FK_RETURN(PAPI_ENOEVNT);
-	strncpy(out, fk.event[i].name, PAPI_MAX_STR_LEN - 1);	/* and zeroes up to there, as PAPI */
+	/* and zeroes up to there, as PAPI */
+	strncpy(out, fk.event[i].name, PAPI_MAX_STR_LEN - 1);
 	out[PAPI_MAX_STR_LEN - 1] = '\0';
 	FK_RETURN(PAPI_OK);
 }

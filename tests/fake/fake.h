@@ -28,9 +28,9 @@ FAKE_API int fake_version(void);
 
 /* ---- counts ------------------------------------------------------------
  *
- * A set counts what happens in the thread that opened it (the last to add
- * an event, or to start it after another set was touched) or that it is attached to; a set attached to a CPU also wants that thread to be
- * on that CPU, one of granularity SYS counts any thread.  Signal-safe, no lock.
+ * A set counts what happens in the thread that opened it (the last to add an event, or to start it
+ * after another set was touched) or that it is attached to; a set attached to a CPU also wants that
+ * thread to be on that CPU, one of granularity SYS counts any thread.  Signal-safe, no lock.
  */
 
 /* `n` of the event happen, here and now, in the calling thread: every running
@@ -82,7 +82,8 @@ struct fake_event {		/* all 0: a native INT64 running sum of perf_event */
 	const char *derived, *postfix;	/* "DERIVED_PS" raises SIGFPE where PAPI does */
 	const char *natives;		/* names, separated by commas */
 	int data_type, value_type, timescope, update_type, update_freq, location;
-	int code;			/* 0: PAPI_* the preset's code; natives at the first look-up */
+	int code;			/* 0: PAPI_* the preset's code; natives at the first
+					 * look-up */
 };
 
 /* Makes or changes an event.  0, or -1 if there is no room.  EV_A..EV_H and
@@ -102,9 +103,11 @@ FAKE_API void fake_fail_clear(void);
 struct fake_set {
 	int state;			/* PAPI_state's bits */
 	int opens;			/* how often its counters were opened */
-	long long live;			/* what its first event has counted since the last zeroing */
+	long long live;			/* what its first event has counted since the last
+					 * zeroing */
 };
-FAKE_API int fake_set_info(int event_set, struct fake_set *out);	/* 0 or -1; safe at any time */
+/* 0 or -1; safe at any time */
+FAKE_API int fake_set_info(int event_set, struct fake_set *out);
 /* One line of FAKE_PAPI_SCRIPT (README.md).  0, or -1: it says what was wrong on stderr. */
 FAKE_API int fake_do(const char *line);
 

@@ -58,8 +58,10 @@ struct fk_master {
 	int tid;
 	unsigned long id;			/* what the application's id function said */
 	int used;
-	int target;				/* made by PAPI_attach: no thread takes it for its own */
-	struct fk_set *last;			/* the last touched set: PAPI_start opens another one again */
+	int target;				/* made by PAPI_attach: no thread takes it for its
+						 * own */
+	struct fk_set *last;			/* the last touched set: PAPI_start opens another
+						 * one again */
 	struct fk_set *running[FK_COMPONENTS];
 };
 
@@ -115,7 +117,8 @@ struct fk_set {
 	struct fk_master *master;
 	int opener, ctl_tid;			/* ctl_tid 0: who opens */
 	int attached, cpu;
-	int ctl_cpu;				/* -1; what was set last: an attached CPU, or that of the call that set PAPI_GRN_SYS */
+	int ctl_cpu;				/* -1; what was set last: an attached CPU, or that
+						 * of the call that set PAPI_GRN_SYS */
 	int granularity, domain, inherit;
 	int opens;
 	int mpx_flags, mpx_ns;
@@ -145,7 +148,8 @@ struct fk_state {
 };
 
 extern struct fk_state fk;
-extern int fk_hooks;				/* failures or a script: look closer at every call */
+extern int fk_hooks;				/* failures or a script: look closer at every
+						 * call */
 extern __thread struct fk_thread *fk_self __attribute__((tls_model("initial-exec")));
 
 struct fk_thread *fk_thread_new(void);

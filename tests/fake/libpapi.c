@@ -195,7 +195,8 @@ FK_API int PAPI_library_init(int version)
 	fk_unlock();
 	fk_master_of_self();
 #if FAKE_PAPI_VERSION >= 0x0702
-	FK_CALL(PAPI_get_component_index, "perf_event");	/* a shim is entered while this still runs */
+	/* a shim is entered while this still runs */
+	FK_CALL(PAPI_get_component_index, "perf_event");
 #endif
 	FK_RETURN(FK_VERSION);
 }
@@ -262,15 +263,31 @@ CLOCK_CALL(PAPI_get_real_usec, ns(CLOCK_MONOTONIC) / 1000)
 /* ---- errors ------------------------------------------------------------ */
 
 static const char *const errors[] = {
-	"No error", "Invalid argument", "Insufficient memory", "A System/C library call failed",
-	"Not supported by component", "Access to the counters was lost or interrupted", "Internal error",
-	"Event does not exist", "Event exists, but cannot be counted due to hardware resource limits",
-	"EventSet is currently not running", "EventSet is currently counting", "No such EventSet available",
-	"Event in argument is not a valid preset", "Hardware does not support performance counters",
-	"Unknown error code", "Permission level does not permit operation", "PAPI hasn't been initialized yet",
-	"Component Index isn't set", "Not supported", "Not implemented", "Buffer size exceeded",
-	"EventSet domain is not supported", "Invalid or missing event attributes",
-	"Too many events or attributes", "Bad combination of features",
+	"No error",
+	"Invalid argument",
+	"Insufficient memory",
+	"A System/C library call failed",
+	"Not supported by component",
+	"Access to the counters was lost or interrupted",
+	"Internal error",
+	"Event does not exist",
+	"Event exists, but cannot be counted due to hardware resource limits",
+	"EventSet is currently not running",
+	"EventSet is currently counting",
+	"No such EventSet available",
+	"Event in argument is not a valid preset",
+	"Hardware does not support performance counters",
+	"Unknown error code",
+	"Permission level does not permit operation",
+	"PAPI hasn't been initialized yet",
+	"Component Index isn't set",
+	"Not supported",
+	"Not implemented",
+	"Buffer size exceeded",
+	"EventSet domain is not supported",
+	"Invalid or missing event attributes",
+	"Too many events or attributes",
+	"Bad combination of features",
 };
 
 FK_API char *PAPI_strerror(int code)

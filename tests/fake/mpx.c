@@ -1,4 +1,5 @@
-/* mpx.c: software multiplexing of the scripted libpapi: hidden sets, each of which PAPI makes through the PLT.
+/* mpx.c: software multiplexing of the scripted libpapi: hidden sets, each of which PAPI makes
+ * through the PLT.
  *
  * The multiplexed set itself counts everything (as if extrapolated without
  * error); the hidden ones only make the calls that PAPI makes, with the ids

@@ -57,7 +57,8 @@ static int detach(int es)
 		return PAPI_EINVAL;
 	fk_set_touch(s);
 	s->state &= ~PAPI_ATTACHED;
-	s->attached = s->ctl_tid = 0;		/* who is counted stays so until they are opened again, and the master */
+	s->attached = s->ctl_tid = 0;		/* who is counted stays so until they are opened
+						 * again, and the master */
 	return PAPI_OK;
 }
 
@@ -135,7 +136,8 @@ static int granularity(const PAPI_granularity_option_t *o)
 	s = ready(o->eventset, &error);
 	if (!s)
 		return error;
-	if (o->granularity & ~component_of(s)->granularities || o->granularity & (o->granularity - 1))
+	if (o->granularity & ~component_of(s)->granularities ||
+	    o->granularity & (o->granularity - 1))
 		return PAPI_EINVAL;
 	s->granularity = o->granularity;
 	if (s->granularity == PAPI_GRN_SYS)
@@ -207,7 +209,8 @@ static int get_of_set(int option, int es, PAPI_option_t *o)
 		return !!(s->state & PAPI_ATTACHED) == (option == PAPI_ATTACH);
 	case PAPI_CPU_ATTACH:
 		if (s->cpu < 0)
-			fk_die("PAPI_get_opt(PAPI_CPU_ATTACH) on a set without one: the real one crashes here");
+			fk_die("PAPI_get_opt(PAPI_CPU_ATTACH) on a set without one: the real one "
+			       "crashes here");
 		o->cpu.cpu_num = (unsigned)s->cpu;
 		return !!(s->state & PAPI_CPU_ATTACHED);
 	case PAPI_MULTIPLEX:
@@ -280,7 +283,8 @@ FK_API int PAPI_detach(int EventSet)
 
 FK_API int PAPI_set_multiplex(int EventSet)
 {
-	PAPI_option_t o = { .multiplex = { .eventset = EventSet, .flags = PAPI_MULTIPLEX_DEFAULT } };
+	PAPI_option_t o = { .multiplex = { .eventset = EventSet,
+					   .flags = PAPI_MULTIPLEX_DEFAULT } };
 
 	FK_ENTER(PAPI_set_multiplex);
 	FK_RETURN(call_set_opt(PAPI_MULTIPLEX, &o));

@@ -9,10 +9,11 @@ FK_API int PAPI_overflow(int EventSet, int EventCode, int threshold, int flags,
 	FK_RETURN(PAPI_ECMP);
 }
 
-FK_API int PAPI_profil(void *buf, unsigned bufsiz, vptr_t offset, unsigned scale, int EventSet, int EventCode,
-		       int threshold, int flags)
+FK_API int PAPI_profil(void *buf, unsigned bufsiz, vptr_t offset, unsigned scale, int EventSet,
+		       int EventCode, int threshold, int flags)
 {
 	FK_ENTER(PAPI_profil);
-	(void)buf, (void)bufsiz, (void)offset, (void)scale, (void)EventCode, (void)threshold, (void)flags;
+	(void)buf, (void)bufsiz, (void)offset, (void)scale, (void)EventCode, (void)threshold,
+		(void)flags;
 	FK_RETURN(fk_lookup(EventSet) ? PAPI_OK : PAPI_ENOEVST);
 }

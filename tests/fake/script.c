@@ -6,7 +6,8 @@
 
 /* ---- counts ------------------------------------------------------------ */
 
-/* Does what happens in thread `tid` show in this set? A set that is attached to a CPU counts its thread while on that CPU. */
+/* Does what happens in thread `tid` show in this set? A set that is attached to a CPU counts its
+ * thread while on that CPU. */
 static int counts(const struct fk_set *s, int tid)
 {
 	int who = __atomic_load_n(&s->counts_for, __ATOMIC_ACQUIRE), cidx;
@@ -31,7 +32,8 @@ static void add_double(long long *to, double more)
 	do {
 		memcpy(&d, &old, sizeof(d));
 		new = fake_fp64(d + more);
-	} while (!__atomic_compare_exchange_n(to, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(to, &old, new, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
 }
 
 /* n whole ones, or that much of a floating-point event. */
@@ -116,7 +118,8 @@ FAKE_API int fake_set_values(int event_set, const long long *values, int n)
 	return 0;
 }
 
-/* What every set that holds the event shows from now on: a temperature, which PAPI_start does not zero. */
+/* What every set that holds the event shows from now on: a temperature, which PAPI_start does not
+ * zero. */
 static int set_level(const char *event, long long value)
 {
 	int e = fk_event_of_name(event);
@@ -137,7 +140,9 @@ FAKE_API int fake_set_info(int event_set, struct fake_set *out)
 
 	if (!s)
 		return -1;
-	*out = (struct fake_set){ .state = s->state, .opens = s->opens, .live = __atomic_load_n(&s->live[0], __ATOMIC_RELAXED) };
+	*out = (struct fake_set){ .state = s->state,
+				  .opens = s->opens,
+				  .live = __atomic_load_n(&s->live[0], __ATOMIC_RELAXED) };
 	return 0;
 }
 
@@ -181,7 +186,8 @@ static int failure(int id)
 		if (__atomic_fetch_sub(&fails[i].after, 1, __ATOMIC_RELAXED) > 0)
 			continue;
 		__atomic_store_n(&fails[i].after, 0, __ATOMIC_RELAXED);
-		if (fails[i].times < 0 || __atomic_fetch_sub(&fails[i].times, 1, __ATOMIC_RELAXED) > 0)
+		if (fails[i].times < 0 ||
+		    __atomic_fetch_sub(&fails[i].times, 1, __ATOMIC_RELAXED) > 0)
 			return fails[i].code;
 		__atomic_store_n(&fails[i].times, 0, __ATOMIC_RELAXED);
 	}
@@ -340,7 +346,9 @@ static int verb(const char *v, char **w, int n)
 	if (!strcmp(v, "values"))
 		return do_values(w, n);
 	if (!strcmp(v, "fail"))
-		return n >= 2 ? fake_fail(w[0], atoi(w[1]), n > 2 ? atoi(w[2]) : 0, n > 3 ? atoi(w[3]) : -1) : -1;
+		return n >= 2 ? fake_fail(w[0], atoi(w[1]), n > 2 ? atoi(w[2]) : 0,
+					  n > 3 ? atoi(w[3]) : -1)
+			      : -1;
 	return -1;
 }
 
@@ -370,7 +378,8 @@ FAKE_API int fake_do(const char *line)
 		rc = wait_for(line, line[0] == 'e');
 	} else {
 		snprintf(copy, sizeof(copy), "%s", line);
-		for (p = strtok_r(copy, " \t\n", &save); p && n < 71; p = strtok_r(NULL, " \t\n", &save))
+		for (p = strtok_r(copy, " \t\n", &save); p && n < 71;
+		     p = strtok_r(NULL, " \t\n", &save))
 			w[n++] = p;
 		rc = n ? verb(w[0], w + 1, n - 1) : 0;
 	}

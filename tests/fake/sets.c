@@ -47,7 +47,8 @@ int fk_set_new(struct fk_master *m)
 /* Where it is kept which set was touched last. */
 static struct fk_set **last_of(const struct fk_set *s)
 {
-	return s->state & PAPI_CPU_ATTACHED ? &fk.last_on[(unsigned)s->cpu % FK_CPUS] : &s->master->last;
+	return s->state & PAPI_CPU_ATTACHED ? &fk.last_on[(unsigned)s->cpu % FK_CPUS]
+					    : &s->master->last;
 }
 
 void fk_set_touch(struct fk_set *s)

@@ -1,5 +1,6 @@
-/* t-fake.c: what of the scripted libpapi no test on it would miss: calls that kill, errno, calls through the PLT, where
- * one of this program's own stands before libpapi's as a shim's does. Every test starts with a fresh PAPI. */
+/* t-fake.c: what of the scripted libpapi no test on it would miss: calls that kill, errno, calls
+ * through the PLT, where one of this program's own stands before libpapi's as a shim's does. Every
+ * test starts with a fresh PAPI. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -149,7 +150,9 @@ static void t_crashes(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(t_nested, fresh), cmocka_unit_test_setup(t_errno, fresh), cmocka_unit_test_setup(t_crashes, fresh),
+		cmocka_unit_test_setup(t_nested, fresh),
+		cmocka_unit_test_setup(t_errno, fresh),
+		cmocka_unit_test_setup(t_crashes, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,12 @@ struct recorded recorded;
 	SEE_ALL args; \
 	errno = recorded.give_errno
 
-#define ROW(type, name, params, args, before, after) type name params { BODY(#name, args); return recorded.give_rc; }
+#define ROW(type, name, params, args, before, after) \
+	type name params \
+	{ \
+		BODY(#name, args); \
+		return recorded.give_rc; \
+	}
 #define VOID(name, params, args, before, after) void name params { BODY(#name, args); }
 #define OLD(type, name, params, args) type name params; ROW(type, name, params, args, , )
 #include "../../preload/papi/papi.def"

@@ -1,5 +1,5 @@
-/* t-forward.c: every wrapper hands its arguments on and the result back, exactly; of Fortran's, to libpapi's function of any
- * spelling.
+/* t-forward.c: every wrapper hands its arguments on and the result back, exactly; of Fortran's, to
+ * libpapi's function of any spelling.
  *
  * Expanded from the same rows as the wrappers.  Every argument is a different address
  * of one scratch area: good as a pointer, and its low half as an int that no other
@@ -17,7 +17,8 @@
 
 #include "recorder.h"
 
-typedef long (*any)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+typedef long (*any)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+		    uintptr_t, uintptr_t);
 
 static char scratch[9 * 4096] __attribute__((aligned(4096)));
 
@@ -129,10 +130,11 @@ static void every_row(void **state)
 	(void)state;
 	for (size_t c = 0; c < sizeof(codes) / sizeof(*codes); c++) {
 		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-			check_one(rows[i].name, rows[i].call, rows[i].returns, rows[i].arguments, codes[c]);
-		for (size_t i = 0; i < sizeof(more_rows) / sizeof(*more_rows); i++)
-			check_one(more_rows[i].name, more_rows[i].call, more_rows[i].returns, more_rows[i].arguments,
+			check_one(rows[i].name, rows[i].call, rows[i].returns, rows[i].arguments,
 				  codes[c]);
+		for (size_t i = 0; i < sizeof(more_rows) / sizeof(*more_rows); i++)
+			check_one(more_rows[i].name, more_rows[i].call, more_rows[i].returns,
+				  more_rows[i].arguments, codes[c]);
 	}
 }
 

@@ -1,5 +1,5 @@
-/* regions.h: of programs that the cases compile themselves: pages that are touched, and calls that are neither jumps nor put into
- * their callers. */
+/* regions.h: of programs that the cases compile themselves: pages that are touched, and calls that
+ * are neither jumps nor put into their callers. */
 #include <papi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* fuzz-command.c: the command's verbs on damaged stores, one after the other in one process (fuzz-command.h). */
+/* fuzz-command.c: the command's verbs on damaged stores, one after the other in one process
+ * (fuzz-command.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,26 +14,62 @@
 #include "../../core/cli/tool/cmd.h"
 #include "fuzz-command.h"
 
-/* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file to make. */
+/* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file
+ * to make. */
 static const char *const lines[] = {
 #define LEVELS(verb, form, last) \
 	verb " --per-cpu" form " " last, verb " --per-core" form " " last, \
-	verb " --per-cache" form " " last, verb " --per-numa" form " " last, verb " --per-package" form " " last, \
-	verb " --per-machine" form " " last, verb " --per-thread" form " " last, verb " --per-callsite" form " " last
-#define EACH_LEVEL " --per-cpu --per-core --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite"
-	"report X", "report -f json X", "report -f csv X", "report -f hwloc X", "report -f html X", "report -f store X",
-	LEVELS("report", "", "X"), LEVELS("report", " -f csv", "X"),
-	"report" EACH_LEVEL " X", "report -f json" EACH_LEVEL " X", "report --sort readings" EACH_LEVEL " X",
-	"report --sort EV_A" EACH_LEVEL " X", "report --events EV_A X", "report --events EV_A" EACH_LEVEL " X",
-	"report X B", "report -f json" EACH_LEVEL " X B", "report -f hwloc B X", "report -f html X B", "report -o O.html X", "report -f csv X B",
-	"report -f json L", "report" EACH_LEVEL " L", "report -f csv --events EV_A X B",
-	"merge -o O. X", "merge -o O. X B", "merge -o O. B L X",
-	"diff X B", "diff B X", "diff X X", "diff -f csv X B",
-	LEVELS("diff", "", "X B"), LEVELS("diff", " -f csv", "B X"),
-	"recover --force L", "recover L", "recover --discard L", "recover --discard --force L", "report --all-symbols -f json X",
-	"recover --force -o O.txt L", "recover --force -o O.json L", "recover --force -o O.csv L",
-	"recover --force -o O.xml L", "recover --force -o O.sspapi L",
-	"top -n 1 L", "top -n 1 X", LEVELS("top -n 1", "", "L"),
+		verb " --per-cache" form " " last, verb " --per-numa" form " " last, \
+		verb " --per-package" form " " last, verb " --per-machine" form " " last, \
+		verb " --per-thread" form " " last, verb " --per-callsite" form " " last
+#define EACH_LEVEL \
+	" --per-cpu --per-core --per-cache --per-numa --per-package --per-machine --per-thread " \
+	"--per-callsite"
+	"report X",
+	"report -f json X",
+	"report -f csv X",
+	"report -f hwloc X",
+	"report -f html X",
+	"report -f store X",
+	LEVELS("report", "", "X"),
+	LEVELS("report", " -f csv", "X"),
+	"report" EACH_LEVEL " X",
+	"report -f json" EACH_LEVEL " X",
+	"report --sort readings" EACH_LEVEL " X",
+	"report --sort EV_A" EACH_LEVEL " X",
+	"report --events EV_A X",
+	"report --events EV_A" EACH_LEVEL " X",
+	"report X B",
+	"report -f json" EACH_LEVEL " X B",
+	"report -f hwloc B X",
+	"report -f html X B",
+	"report -o O.html X",
+	"report -f csv X B",
+	"report -f json L",
+	"report" EACH_LEVEL " L",
+	"report -f csv --events EV_A X B",
+	"merge -o O. X",
+	"merge -o O. X B",
+	"merge -o O. B L X",
+	"diff X B",
+	"diff B X",
+	"diff X X",
+	"diff -f csv X B",
+	LEVELS("diff", "", "X B"),
+	LEVELS("diff", " -f csv", "B X"),
+	"recover --force L",
+	"recover L",
+	"recover --discard L",
+	"recover --discard --force L",
+	"report --all-symbols -f json X",
+	"recover --force -o O.txt L",
+	"recover --force -o O.json L",
+	"recover --force -o O.csv L",
+	"recover --force -o O.xml L",
+	"recover --force -o O.sspapi L",
+	"top -n 1 L",
+	"top -n 1 X",
+	LEVELS("top -n 1", "", "L"),
 };
 
 const unsigned fuzz_commands = SP_COUNT(lines);
@@ -100,7 +137,8 @@ static void empty_folder(void)
 void fuzz_command_begin(const char *beside)
 {
 	/* libFuzzer ends without atexit(3): whoever says TMPDIR removes it. */
-	snprintf(dir, sizeof(dir), "%s/sspapi-fuzz.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+	snprintf(dir, sizeof(dir), "%s/sspapi-fuzz.%ld",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
 	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", dir);
 	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", dir);
 	sound = beside;
@@ -161,7 +199,8 @@ static void run(int argc, char **argv, unsigned which)
 	abort();
 }
 
-void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside, unsigned which)
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside,
+		  unsigned which)
 {
 	const char *of = fuzz_command_line(which);
 	char line[400], *argv[32], *save;

@@ -13,7 +13,8 @@
 void fuzz_command_begin(const char *beside);
 void fuzz_command_end(void);		/* removes what was made */
 
-/* Bytes that somebody else writes over the file, just before the verb's at-th read of any file (0: nobody writes). */
+/* Bytes that somebody else writes over the file, just before the verb's at-th read of any file (0:
+ * nobody writes). */
 struct fuzz_writer {
 	unsigned at;
 	const unsigned char *bytes;
@@ -21,7 +22,8 @@ struct fuzz_writer {
 };
 
 extern const unsigned fuzz_commands;
-void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside, unsigned which);
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside,
+		  unsigned which);
 const char *fuzz_command_line(unsigned which);
 
 #endif

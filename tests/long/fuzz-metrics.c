@@ -14,8 +14,13 @@
 #define FILES 16
 #define EVENTS 6u
 
-static const char *const names[EVENTS + 1] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L1D:REPLACEMENT", "UNHALTED_CORE_CYCLES",
-					       "INSTRUCTION_RETIRED", "cuda:::op:stat=sum" };
+static const char *const names[EVENTS + 1] = { "",
+					       "PAPI_TOT_INS",
+					       "PAPI_TOT_CYC",
+					       "icl::L1D:REPLACEMENT",
+					       "UNHALTED_CORE_CYCLES",
+					       "INSTRUCTION_RETIRED",
+					       "cuda:::op:stat=sum" };
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
 {
@@ -48,7 +53,8 @@ static size_t mutate(char *text, size_t n, size_t room)
 	static const char signs[] = ",|N0123456789+-*/#().\n\r\"'PRESET :\0\xff";
 
 	for (uint32_t k = 1 + random_below(12); k-- && n > 2;) {
-		uint32_t at = random_below((uint32_t)n), length = 1 + random_below(40), from = random_below((uint32_t)n);
+		uint32_t at = random_below((uint32_t)n), length = 1 + random_below(40),
+			 from = random_below((uint32_t)n);
 
 		switch (random_below(4)) {
 		case 0:
@@ -105,7 +111,8 @@ static void try(const char *text, size_t n, struct sp_model *m, unsigned long co
 /* A piece of the file that mutations have a chance in: some lines from anywhere. */
 static size_t piece(char *to, const char *file, size_t n)
 {
-	size_t at = n > 4000 ? random_below((uint32_t)(n - 4000)) : 0, length = sp_min(n - at, 200 + random_below(3800));
+	size_t at = n > 4000 ? random_below((uint32_t)(n - 4000)) : 0,
+	       length = sp_min(n - at, 200 + random_below(3800));
 
 	memcpy(to, file + at, length);
 	return length;
@@ -151,10 +158,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_files; i++)
 		try(file[i], size[i], &m, counts);
 	for (unsigned long i = 0; n_files && i < times; i++) {
-		size_t which = random_below((uint32_t)n_files), n = piece(text, file[which], size[which]);
+		size_t which = random_below((uint32_t)n_files),
+		       n = piece(text, file[which], size[which]);
 
 		try(text, mutate(text, n, sizeof(text)), &m, counts);
 	}
-	printf("%lu files of metrics: %lu definitions taken, %lu lines refused\n", times, counts[0], counts[1]);
+	printf("%lu files of metrics: %lu definitions taken, %lu lines refused\n", times, counts[0],
+	       counts[1]);
 	return n_files && counts[0] && counts[1] ? 0 : 1;
 }

@@ -1,18 +1,20 @@
 /*
- * fuzz-store: opens damaged stores, shows each in every form, and gives it to one verb of the command
- * after the other (fuzz-command.c), at every level; built with the sanitizers.
- * usage: fuzz-store [-n TIMES] [-s SEED] [-f FIRST] [-o FOLDER] [-w FILE] STORE...
+ * fuzz-store: opens damaged stores, shows each in every form, and gives it to one verb of the
+ * command after the other (fuzz-command.c), at every level; built with the sanitizers. usage:
+ * fuzz-store [-n TIMES] [-s SEED] [-f FIRST] [-o FOLDER] [-w FILE] STORE...
  *	-f	the first one's number: to do one again
  *	-o	where what crashed it, or took more than 5 s, goes
  *	-w	writes number FIRST there, and does nothing else
  *	-l	prints how many command lines there are, and does nothing else
- * Prints a line for each that crashed or was slow, and at the end how many were refused, and how many
- * shown. Exit 1 if one crashed or was slow.
+ * Prints a line for each that crashed or was slow, and at the end how many were refused, and how
+ * many shown. Exit 1 if one crashed or was slow.
  *
- * While a verb reads the file, somebody else writes it with more damage over it (two times of three).
+ * While a verb reads the file, somebody else writes it with more damage over it (two times of
+ * three).
  *
- * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which command
- * line gets the rest, and the byte before it at which read the file is damaged once more. FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
+ * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which
+ * command line gets the rest, and the byte before it at which read the file is damaged once more.
+ * FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,8 +96,26 @@ static void start_rnd(unsigned long seed, unsigned long number)
 
 /* ---- damage ------------------------------------------------------------------- */
 
-static const unsigned long words[] = {0, 1, 7, 8, 63, 64, 127, 255, 4095, 4096, 65535, 65536, 0x7fffffff, 0x80000000,
-	0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffff8};
+static const unsigned long words[] = { 0,
+				       1,
+				       7,
+				       8,
+				       63,
+				       64,
+				       127,
+				       255,
+				       4095,
+				       4096,
+				       65535,
+				       65536,
+				       0x7fffffff,
+				       0x80000000,
+				       0xffffffff,
+				       0x100000000,
+				       0x7fffffffffffffff,
+				       0x8000000000000000,
+				       0xffffffffffffffff,
+				       0xfffffffffffffff8 };
 
 /* Where a block starts, or the header's fields. */
 static size_t some_block(const unsigned char *b, size_t n)
@@ -121,7 +141,8 @@ static void put(unsigned char *b, size_t n, size_t at, const void *v, size_t byt
 static size_t harm(unsigned char *b, size_t n)
 {
 	const struct seed_store *other = &stores[below(n_stores)];
-	size_t at = rnd() & 1 ? below(sizeof(struct sp_header)) : some_block(b, n) + below(rnd() & 1 ? 64 : 1024);
+	size_t at = rnd() & 1 ? below(sizeof(struct sp_header))
+			      : some_block(b, n) + below(rnd() & 1 ? 64 : 1024);
 	size_t to, length;
 	unsigned long v;
 
@@ -355,7 +376,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fuzz_command_begin(argv[first_store]);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	for (unsigned long at = first; at < first + n;) {
 		unsigned long to = at + BATCH < first + n ? at + BATCH : first + n;
 		pid_t pid = fork();
@@ -371,13 +393,15 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s/fuzz-%lu-%lu.sspapi", dir, seed, shared->at);
 		write_one(path, seed, shared->at);
 		printf("number %lu of seed %lu: %s; %s\n", shared->at, seed,
-		       WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "too slow" : "crashed", path);
+		       WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "too slow" : "crashed",
+		       path);
 		at = shared->at + 1;
 		if (++wrong == 20)
 			break;
 	}
 	fuzz_command_end();
-	printf("%lu stores: %lu shown, %lu refused, slowest %.2f s\n", n, shared->shown, shared->refused, shared->slowest);
+	printf("%lu stores: %lu shown, %lu refused, slowest %.2f s\n", n, shared->shown,
+	       shared->refused, shared->slowest);
 	return wrong != 0;
 }
 #endif

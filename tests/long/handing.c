@@ -88,7 +88,8 @@ static void same(struct worker *w, const char *what, const long long *got)
 	for (int e = 0; e < E; e++) {
 		if (got[e] == w->pending[e])
 			continue;
-		fprintf(stderr, "%s handed out %lld %s, not %lld\n", what, got[e], names[e], w->pending[e]);
+		fprintf(stderr, "%s handed out %lld %s, not %lld\n", what, got[e], names[e],
+			w->pending[e]);
 		exit(9);
 	}
 }
@@ -249,8 +250,8 @@ static void print_seen(const struct worker *w)
 
 	for (int c = 0; c < CPUS; c++)
 		for (int e = 0; e < E; e++)
-			printf("handed cpu=%ld event=%s value=%lld thread=%d\n", page->cpu[c], names[e], s->seen[c][e],
-			       w->i);
+			printf("handed cpu=%ld event=%s value=%lld thread=%d\n", page->cpu[c],
+			       names[e], s->seen[c][e], w->i);
 }
 
 int main(int argc, char **argv)

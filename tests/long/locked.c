@@ -1,8 +1,8 @@
 /*
- * locked: what one user's processes may lock in memory is one pool. One process counts with PAPI in many threads; another
- * takes all of the pool: by pages registered with io_uring, by sampling buffers of perf; and counts with overflow, for
- * which PAPI takes of it. Prints how much there was, and what PAPI said.
- * usage: locked THREADS
+ * locked: what one user's processes may lock in memory is one pool. One process counts with PAPI in
+ * many threads; another takes all of the pool: by pages registered with io_uring, by sampling
+ * buffers of perf; and counts with overflow, for which PAPI takes of it. Prints how much there was,
+ * and what PAPI said. usage: locked THREADS
  */
 #include "../apps/handed.h"
 
@@ -69,7 +69,8 @@ static void be_the_other(int threads, int in, int out)
 static void by_ring(void)
 {
 	struct io_uring_params params = {0};
-	char *memory = mmap(NULL, MOST_PAGES * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, MOST_PAGES * 4096L, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ring = (int)syscall(SYS_io_uring_setup, 4, &params), least = 0, most = MOST_PAGES;
 
 	printf("io_uring: %s\n", ring < 0 ? strerror(errno) : "there");
@@ -89,16 +90,22 @@ static void by_ring(void)
 
 static void by_sampling(void)
 {
-	struct perf_event_attr a = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,
-				    .sample_period = 1000000, .disabled = 1, .exclude_kernel = 1};
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_TASK_CLOCK,
+				     .sample_period = 1000000,
+				     .disabled = 1,
+				     .exclude_kernel = 1 };
 	int fd[MOST_BUFFERS], n = 0;
 
 	for (; n < MOST_BUFFERS; n++) {
 		fd[n] = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-		if (fd[n] < 0 || mmap(NULL, 9 * 4096L, PROT_READ | PROT_WRITE, MAP_SHARED, fd[n], 0) == MAP_FAILED)
+		if (fd[n] < 0 || mmap(NULL, 9 * 4096L, PROT_READ | PROT_WRITE, MAP_SHARED, fd[n],
+				      0) == MAP_FAILED)
 			break;
 	}
-	printf("sampling: %d buffers, then %s\n", n, n < MOST_BUFFERS ? strerror(errno) : "no more were asked for");
+	printf("sampling: %d buffers, then %s\n", n,
+	       n < MOST_BUFFERS ? strerror(errno) : "no more were asked for");
 }
 
 static void on_overflow(int set, void *address, long long vector, void *context)
@@ -118,7 +125,8 @@ static void by_overflow(void)
 	printf(", start: %d", PAPI_start(set));
 	for (volatile long i = 0; i < 100000000; i++)
 		;
-	printf(", stop: %d, %s\n", PAPI_stop(set, &value), overflows > 5 ? "they came" : "none came");
+	printf(", stop: %d, %s\n", PAPI_stop(set, &value),
+	       overflows > 5 ? "they came" : "none came");
 }
 
 int main(int argc, char **argv)

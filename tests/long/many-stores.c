@@ -30,24 +30,47 @@ static uint32_t build_tree(unsigned cpus)
 {
 	uint32_t n = 0, machine = n++, package = 0, core = 0;
 
-	tree[machine] = (struct sp_component){ .parent = -1, .os_index = 0, .cpu_kind = -1, .gp_index = 1, .type = "Machine" };
+	tree[machine] = (struct sp_component){
+		.parent = -1, .os_index = 0, .cpu_kind = -1, .gp_index = 1, .type = "Machine"
+	};
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		if (cpu % 64 == 0) {
 			package = n++;
-			tree[package] = (struct sp_component){ .parent = (int)machine, .os_index = (int)cpu / 64,
-				.logical_index = (int)cpu / 64, .cpu_kind = -1, .depth = 1, .gp_index = n, .type = "Package" };
-			tree[n] = (struct sp_component){ .parent = (int)package, .os_index = (int)cpu / 64,
-				.logical_index = (int)cpu / 64, .cpu_kind = -1, .depth = 2, .gp_index = n + 1,
-				.flags = SP_COMPONENT_MEMORY, .size = 1ull << 37, .type = "NUMANode" };
+			tree[package] = (struct sp_component){ .parent = (int)machine,
+							       .os_index = (int)cpu / 64,
+							       .logical_index = (int)cpu / 64,
+							       .cpu_kind = -1,
+							       .depth = 1,
+							       .gp_index = n,
+							       .type = "Package" };
+			tree[n] = (struct sp_component){ .parent = (int)package,
+							 .os_index = (int)cpu / 64,
+							 .logical_index = (int)cpu / 64,
+							 .cpu_kind = -1,
+							 .depth = 2,
+							 .gp_index = n + 1,
+							 .flags = SP_COMPONENT_MEMORY,
+							 .size = 1ull << 37,
+							 .type = "NUMANode" };
 			n++;
 		}
 		if (cpu % 2 == 0) {
 			core = n++;
-			tree[core] = (struct sp_component){ .parent = (int)package, .os_index = (int)cpu / 2,
-				.logical_index = (int)cpu / 2, .cpu_kind = -1, .depth = 2, .gp_index = n, .type = "Core" };
+			tree[core] = (struct sp_component){ .parent = (int)package,
+							    .os_index = (int)cpu / 2,
+							    .logical_index = (int)cpu / 2,
+							    .cpu_kind = -1,
+							    .depth = 2,
+							    .gp_index = n,
+							    .type = "Core" };
 		}
-		tree[n] = (struct sp_component){ .parent = (int)core, .os_index = (int)cpu, .logical_index = (int)cpu,
-			.cpu_kind = -1, .depth = 3, .gp_index = n + 1, .type = "PU" };
+		tree[n] = (struct sp_component){ .parent = (int)core,
+						 .os_index = (int)cpu,
+						 .logical_index = (int)cpu,
+						 .cpu_kind = -1,
+						 .depth = 3,
+						 .gp_index = n + 1,
+						 .type = "PU" };
 		n++;
 	}
 	return n;
@@ -83,13 +106,16 @@ static void count(const struct sp_store_reader *reader, sp_off off, uint32_t cel
 			x[e] += more;
 			sum[e] += more;
 		}
-		book_call(&w, i == readings ? SP_OP_STOP : SP_OP_READ, (int)(next() % cpus), x, next() % 2, 0);
+		book_call(&w, i == readings ? SP_OP_STOP : SP_OP_READ, (int)(next() % cpus), x,
+			  next() % 2, 0);
 	}
 }
 
-static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned hosts, uint32_t components)
+static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned hosts,
+		 uint32_t components)
 {
-	static const char *const names[EVENTS] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L3_TCM", "PAPI_BR_MSP" };
+	static const char *const names[EVENTS] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L3_TCM",
+						   "PAPI_BR_MSP" };
 	struct sp_relation_key key = { .k = EVENTS };
 	uint32_t ids[EVENTS];
 	char text[64];
@@ -103,12 +129,15 @@ static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned ho
 	s->header->process.start_ns = 1700000000000000000u + number;
 	s->header->process.end_ns = s->header->process.start_ns + 1000000000;
 	s->header->end = SP_END_EXIT;
-	s->header->call_names = sp_store_texts(s, 2, (const char *const[]){ "PAPI_start", "PAPI_stop" });
+	s->header->call_names =
+		sp_store_texts(s, 2, (const char *const[]){ "PAPI_start", "PAPI_stop" });
 	if (sp_store_topology(s, tree, components, cpus, "system", xml, xml_bytes) < 0)
 		exit(1);
 	for (unsigned e = 0; e < EVENTS; e++)
-		ids[e] = (uint32_t)sp_store_event(s, &(struct sp_event_text){ .name = names[(e + number) % EVENTS],
-									      .component = "perf_event", .derived = "NOT_DERIVED" });
+		ids[e] = (uint32_t)sp_store_event(s, &(struct sp_event_text){
+							     .name = names[(e + number) % EVENTS],
+							     .component = "perf_event",
+							     .derived = "NOT_DERIVED" });
 	key.event = ids;
 	for (unsigned t = 0; t < THREADS; t++) {
 		struct sp_thread *thread;
@@ -147,13 +176,17 @@ static void write_store(struct sp_store *s, const char *path)
 
 int main(int argc, char **argv)
 {
-	unsigned first = argc > 3 ? (unsigned)atoi(argv[2]) : 0, n = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
-	unsigned cpus = argc > 4 ? (unsigned)atoi(argv[4]) : 128, hosts = argc > 5 ? (unsigned)atoi(argv[5]) : 100;
-	static const char *const names[EVENTS] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L3_TCM", "PAPI_BR_MSP" };
+	unsigned first = argc > 3 ? (unsigned)atoi(argv[2]) : 0,
+		 n = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
+	unsigned cpus = argc > 4 ? (unsigned)atoi(argv[4]) : 128,
+		 hosts = argc > 5 ? (unsigned)atoi(argv[5]) : 100;
+	static const char *const names[EVENTS] = { "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L3_TCM",
+						   "PAPI_BR_MSP" };
 	long long named[EVENTS] = { 0 };
 	uint32_t components = build_tree(cpus);
 
-	xml_bytes = argc > 6 ? (unsigned)sp_min((unsigned long)atol(argv[6]), sizeof(xml)) : xml_bytes;
+	xml_bytes =
+		argc > 6 ? (unsigned)sp_min((unsigned long)atol(argv[6]), sizeof(xml)) : xml_bytes;
 	memset(xml, ' ', sizeof(xml));
 	if (!n)
 		return 2;

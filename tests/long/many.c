@@ -1,10 +1,11 @@
 /*
  * many: so many that whatever is left behind of each adds up. usage: many MODE N [M]
- *	threads	N threads, M at a time, each with an event set that counts 2 of an event; two of three leave
+ *	threads N threads, M at a time, each with an event set that counts 2 of an event; two of
+ *	three leave
  *		the set to PAPI_unregister_thread
  *	forks	N children of a process with two threads that measure all the time; every second
  *		child calls PAPI, too, without counting, some _exit, some exit
- *	soak	for N seconds, after M readings of a set that runs on: threads as above, 16 at a time
+ *	soak for N seconds, after M readings of a set that runs on: threads as above, 16 at a time
  * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end
  * (soak: from where 8192 threads and all readings are done, ten times):
  * "descriptors N maps N rss-kb N". The store's size is for who started it to see.
@@ -57,8 +58,8 @@ static void say(struct held was)
 {
 	struct held is = look_around();
 
-	fprintf(stderr, "descriptors %ld maps %ld rss-kb %ld\n", is.descriptors - was.descriptors, is.maps - was.maps,
-		is.rss - was.rss);
+	fprintf(stderr, "descriptors %ld maps %ld rss-kb %ld\n", is.descriptors - was.descriptors,
+		is.maps - was.maps, is.rss - was.rss);
 }
 
 /* ---- what is done --------------------------------------------------------------- */
@@ -66,7 +67,8 @@ static void say(struct held was)
 static void happen(int set, int n)
 {
 #ifdef REAL
-	char *memory = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory =
+		mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)set;
 	for (int i = 0; i < n; i++)
@@ -88,14 +90,16 @@ static void measure(int keep)
 	must("PAPI_stop", PAPI_stop(set, &value));
 	__atomic_fetch_add(&handed_a[sched_getcpu() != nth_cpu(0)], value, __ATOMIC_RELAXED);
 #ifdef REAL
-	keep = 0;			/* PAPI_unregister_thread leaves a set's descriptors and memory there */
+	keep = 0;			/* PAPI_unregister_thread leaves a set's descriptors and
+					 * memory there */
 #endif
 	if (keep)
 		return;
 	drop_set(set);
 }
 
-/* All that are there at once have counted before one ends: a machine's load makes them so now and then. */
+/* All that are there at once have counted before one ends: a machine's load makes them so now and
+ * then. */
 static void *thread(void *arg)
 {
 	long i = (long)arg;
@@ -224,6 +228,7 @@ int main(int argc, char **argv)
 		say(was);
 	}
 	for (int c = 0; c < 2; c++)
-		printf("handed cpu=%d event=%s value=%lld by=all\n", nth_cpu(c), EVENT, handed_a[c]);
+		printf("handed cpu=%d event=%s value=%lld by=all\n", nth_cpu(c), EVENT,
+		       handed_a[c]);
 	return 0;
 }

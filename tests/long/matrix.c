@@ -25,8 +25,9 @@ static int is(const char *name)
 static void line(const char *by, int cpu, long long value)
 {
 	char text[160];
-	int n = snprintf(text, sizeof(text), "handed pid=%d cpu=%d event=perf::PAGE-FAULTS value=%lld by=%s\n", getpid(), cpu,
-			 value, by);
+	int n = snprintf(text, sizeof(text),
+			 "handed pid=%d cpu=%d event=perf::PAGE-FAULTS value=%lld by=%s\n",
+			 getpid(), cpu, value, by);
 
 	if (write(1, text, n) != n)
 		_exit(9);
@@ -89,7 +90,8 @@ static void around(void)
 	for (n = -2; readdir(d); n++)
 		;
 	closedir(d);
-	printf("\nthreads %ld children %s\n", n, (waitpid(-1, NULL, WNOHANG), errno == ECHILD ? "none" : "some"));
+	printf("\nthreads %ld children %s\n", n,
+	       (waitpid(-1, NULL, WNOHANG), errno == ECHILD ? "none" : "some"));
 	errno = 77;
 	value = 0;
 	printf("errno %d", (PAPI_read(-5, (long long *)&value), errno));
@@ -101,7 +103,8 @@ static void around(void)
 		struct sigaction a;
 
 		if (sigaction(i, NULL, &a) == 0 && a.sa_handler != SIG_DFL)
-			printf(" handler %d %s %x", i, a.sa_handler == SIG_IGN ? "ignored" : "own", (unsigned)a.sa_flags);
+			printf(" handler %d %s %x", i, a.sa_handler == SIG_IGN ? "ignored" : "own",
+			       (unsigned)a.sa_flags);
 	}
 	printf("\n");
 	fflush(stdout);
@@ -163,7 +166,8 @@ static volatile int going;
 static void *reads_for_ever(void *arg)
 {
 	long long value;
-	int s = set_with("perf::CPU-MIGRATIONS");	/* of which the dump may have what nobody printed */
+	int s = set_with("perf::CPU-MIGRATIONS");	/* of which the dump may have what nobody
+							 * printed */
 
 	(void)arg;
 	if (!strcmp(mode, "cancel-async"))
@@ -291,7 +295,8 @@ static void children(void)
 		}
 	}
 	reap(pid);
-	prefault_stack();	/* it was shared with the child: whose frames reach its next page first decides about a fault */
+	prefault_stack();	/* it was shared with the child: whose frames reach its next page
+				 * first decides about a fault */
 }
 
 /* ---- the ends ------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* mpi.c: an MPI program that counts page faults of its own with PAPI: each rank and a thread of it
- * touch pages, on whatever CPU they are; prints what PAPI handed out, "handed rank= cpu= event= value=". */
+ * touch pages, on whatever CPU they are; prints what PAPI handed out, "handed rank= cpu= event=
+ * value=". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <papi.h>
@@ -15,7 +16,8 @@ static int rank;
 static void touch(int pages)
 {
 	long size = sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, (size_t)(pages * size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, (size_t)(pages * size), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	for (int i = 0; i < pages; i++)
 		p[i * size] = 1;
@@ -61,8 +63,8 @@ static void measure(const char *who, int pages)
 	for (int i = 0; i < 3; i++) {
 		touch(pages + i);
 		must(i == 2 ? PAPI_stop(set, &value) : PAPI_read(set, &value), "PAPI_read");
-		printf("handed rank=%d who=%s cpu=%d event=perf::PAGE-FAULTS value=%lld\n", rank, who, sched_getcpu(),
-		       value - last);
+		printf("handed rank=%d who=%s cpu=%d event=perf::PAGE-FAULTS value=%lld\n", rank,
+		       who, sched_getcpu(), value - last);
 		last = value;
 	}
 	must(PAPI_cleanup_eventset(set), "PAPI_cleanup_eventset");

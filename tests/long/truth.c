@@ -1,15 +1,17 @@
 /*
- * truth: a client that takes random steps and knows its own truth: how many page faults each of its sets counted on
- * each CPU, and which of them PAPI handed out.
- * usage: truth SEED STEPS [MORE]	one thread, one set: pin, touch, read, accum, reset, start, stop; MORE are letters:
+ * truth: a client that takes random steps and knows its own truth: how many page faults each of its
+ * sets counted on each CPU, and which of them PAPI handed out. usage: truth SEED STEPS [MORE] one
+ * thread, one set: pin, touch, read, accum, reset, start, stop; MORE are letters:
  *	t three threads		s three sets a thread	o each thread calls with others' sets, too
- *	m another thread moves them, while they wait	q sets are asked, reset and written while they are stopped
- *	d are emptied, destroyed, made again		e get and lose events		a are attached to a thread, detached
- * Prints what was handed out, by CPU but of clocks, as tests/long/proven does, and `wrong` where PAPI handed out
- * something else.
+ *	m another thread moves them, while they wait q sets are asked, reset and written while they
+ *	are stopped
+ *	d are emptied, destroyed, made again  e get and lose events  a are attached to a thread,
+ *	detached
+ * Prints what was handed out, by CPU but of clocks, as tests/long/proven does, and `wrong` where
+ * PAPI handed out something else.
  *
- * The threads step one after the other: whom a set counts is whoever opened its counters, by a rule of PAPI's that
- * needs the order (touched.c has it); the same seed is the same run.
+ * The threads step one after the other: whom a set counts is whoever opened its counters, by a rule
+ * of PAPI's that needs the order (touched.c has it); the same seed is the same run.
  */
 #include "../apps/handed.h"
 
@@ -22,7 +24,8 @@
 #define KINDS 3
 #define MOST_PAGES 20
 
-static const char *const kind[KINDS] = {"perf::PAGE-FAULTS", "perf::MINOR-FAULTS", "perf::TASK-CLOCK"};
+static const char *const kind[KINDS] = { "perf::PAGE-FAULTS", "perf::MINOR-FAULTS",
+					 "perf::TASK-CLOCK" };
 static int code[KINDS];
 
 struct set {
@@ -95,8 +98,8 @@ static void hand_out(struct set *s, const char *by, const long long *values)
 		if (s->event[i] == 2)
 			clock_sum += got;
 		else if (got != sum && !wrong++)
-			printf("wrong: %s of set %d handed out %lld %s, %ld were touched\n", by, s->id, got,
-			       kind[s->event[i]], sum);
+			printf("wrong: %s of set %d handed out %lld %s, %ld were touched\n", by,
+			       s->id, got, kind[s->event[i]], sum);
 	}
 }
 
@@ -150,7 +153,8 @@ static void do_pin_other(struct worker *w, struct set *s)
 		die("sched_setaffinity");
 }
 
-/* Whom a start of another thread's counts is not known while an attached set runs under the same record. */
+/* Whom a start of another thread's counts is not known while an attached set runs under the same
+ * record. */
 static int is_unclear(const struct worker *w, const struct set *s)
 {
 	for (int i = 0; i < sets; i++)
@@ -159,7 +163,8 @@ static int is_unclear(const struct worker *w, const struct set *s)
 	return 0;
 }
 
-/* A start that PAPI refuses, for another set of the same record's that runs, touches the set all the same. */
+/* A start that PAPI refuses, for another set of the same record's that runs, touches the set all
+ * the same. */
 static void do_start(struct worker *w, struct set *s)
 {
 	struct set *before = touched_last[s->record];
@@ -354,7 +359,8 @@ static void do_add_or_remove(struct worker *w, struct set *s)
 	}
 }
 
-/* To itself or another thread; once detached it is made again, since PAPI keeps it under its target. */
+/* To itself or another thread; once detached it is made again, since PAPI keeps it under its
+ * target. */
 static void do_attach(struct worker *w, struct set *s)
 {
 	int target = rnd(threads);
@@ -487,7 +493,8 @@ static void end(void)
 		for (int c = 0; c < CPUS; c++) {
 			sum += truth[k][c];
 			if (truth[k][c])
-				printf("truth cpu=%d event=%s most=%lld least=%lld\n", c, kind[k], truth[k][c], truth[k][c]);
+				printf("truth cpu=%d event=%s most=%lld least=%lld\n", c, kind[k],
+				       truth[k][c], truth[k][c]);
 		}
 		printf("handed event=%s sum=%lld\n", kind[k], sum);
 	}

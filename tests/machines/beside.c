@@ -1,7 +1,8 @@
 /*
- * beside: whether events of the program's own find counters of the processor beside a PAPI set, while the thread stays and after it
- * has moved: as many as the set has, of half as many counters as the processor has.
- * usage: beside EVENT...	prints `beside stayed: 100 %`, the least that one of them ran
+ * beside: whether events of the program's own find counters of the processor beside a PAPI set,
+ * while the thread stays and after it has moved: as many as the set has, of half as many counters
+ * as the processor has. usage: beside EVENT... prints `beside stayed: 100 %`, the least that one of
+ * them ran
  */
 #include <linux/perf_event.h>
 #include <papi.h>
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
 	int set = PAPI_NULL, n = argc - 1;
 	long long v[MOST];
 
-	if (n < 1 || n > MOST || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&set))
+	if (n < 1 || n > MOST || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
+	    PAPI_create_eventset(&set))
 		return 1;
 	for (int i = 0; i < n; i++)
 		if (PAPI_add_named_event(set, argv[1 + i]) != PAPI_OK)

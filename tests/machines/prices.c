@@ -1,8 +1,8 @@
 /*
- * prices: how many user instructions each PAPI call takes, counted by a counter of our own beside PAPI's: the least
- * of BATCHES batches of CALLS calls, because under -icount what other CPUs run is counted, too. It is pinned: the
- * library's beside PAPI's took turns with it, and with six events a call took -307.
- * usage: prices EVENT,EVENT...	prints `price PAPI_read 123.4`
+ * prices: how many user instructions each PAPI call takes, counted by a counter of our own beside
+ * PAPI's: the least of BATCHES batches of CALLS calls, because under -icount what other CPUs run is
+ * counted, too. It is pinned: the library's beside PAPI's took turns with it, and with six events a
+ * call took -307. usage: prices EVENT,EVENT... prints `price PAPI_read 123.4`
  */
 #include <linux/perf_event.h>
 #include <papi.h>
@@ -104,7 +104,8 @@ int main(int argc, char **argv)
 	CPU_ZERO(&one);
 	CPU_SET(1, &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&set) != PAPI_OK)
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
+	    PAPI_create_eventset(&set) != PAPI_OK)
 		return 77;
 	for (char *e = strtok(argc > 1 ? argv[1] : "", ","); e; e = strtok(NULL, ","))
 		if (PAPI_add_named_event(set, e) != PAPI_OK)

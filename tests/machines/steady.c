@@ -1,11 +1,12 @@
 /*
- * steady.c: the system calls of a start with its stop and of a reading of a thread that stays on its CPU, as the kernel's
- * tracepoint counts them (by PTRACE_SYSCALL each stop would look like a move), with and without sspapi.
+ * steady.c: the system calls of a start with its stop and of a reading of a thread that stays on
+ * its CPU, as the kernel's tracepoint counts them (by PTRACE_SYSCALL each stop would look like a
+ * move), with and without sspapi.
  *
  *	steady EVENT...		lines "NAME,_system_calls N" where tracefs may be read
  *
- * Its counters are made for all CPUs that it may run on; then it is bound to the one where it is. Of the system calls the
- * number that nine of ten have at most: others come to run on this CPU.
+ * Its counters are made for all CPUs that it may run on; then it is bound to the one where it is.
+ * Of the system calls the number that nine of ten have at most: others come to run on this CPU.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>

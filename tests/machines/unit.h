@@ -1,4 +1,5 @@
-/* unit.h: the work of these programs, in units of UNIT instructions of a loop and PAGES page faults. */
+/* unit.h: the work of these programs, in units of UNIT instructions of a loop and PAGES page
+ * faults. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -21,7 +22,8 @@ __attribute__((noinline)) static void loop(long instructions)
 #endif
 }
 
-/* So many parts of a unit, which is PAGES of them: the CPU where they were done; -1: it may have been two. */
+/* So many parts of a unit, which is PAGES of them: the CPU where they were done; -1: it may have
+ * been two. */
 static inline int parts_of_unit(struct arena *arena, int parts)
 {
 	int cpu = sched_getcpu();

@@ -1,22 +1,24 @@
 /*
- * walk: a PAPI program that knows how much it did on which CPU. Its steps are words on the command line:
+ * walk: a PAPI program that knows how much it did on which CPU. Its steps are words on the command
+ * line:
  *
- *	p2 pin to CPU 2		u allowed on all CPUs again	w5 work 5 units here	f work a twentieth of one
+ *	p2 pin to CPU 2  u allowed on all CPUs again w5 work 5 units here f work a twentieth of one
  *	s start  r read  t read_ts  a accum  z reset  e stop  n stop with NULL
- *	!COMMAND	a shell, made before PAPI came up, runs that ($WALK is this process); waits for it
+ *	!COMMAND a shell, made before PAPI came up, runs that ($WALK is this process); waits for it
  *	P2 W5		the same as p, w, done by a child process: the set is attached to it (-A)
  *	c2:5		a thread that works 5 units on CPU 2, waited for: inherited (-I)
  *	xr xe		the same as r, e, by a thread that did not start the set
- *	,		what follows is another thread's, with a set of its own. Their steps take turns: where QEMU counts
+ *	,  what follows is another thread's, with a set of its own. Their steps take turns: where
+ *	QEMU counts
  *			instructions, each CPU's counters count those of all CPUs
  *
- * options: -e EVENT,EVENT...	-A attach	-I inherit	-H high level	-m kernel|software multiplex
+ * options: -e EVENT,EVENT... -A attach -I inherit -H high level -m kernel|software multiplex
  *	-o N overflow of the first event each N
  *
- * A unit is UNIT instructions of a loop in assembly (or as many turns of it) and PAGES page faults. Prints, for the
- * checker (walk.pl), `did cpu=2 units=5` of each CPU, what was done while a set ran and a reading took;
- * `unsure units=N` where the kernel may have moved the thread inside a unit; `handed event=E value=V` of each
- * reading; `overflows cpu=C calls=N` of the handler.
+ * A unit is UNIT instructions of a loop in assembly (or as many turns of it) and PAGES page faults.
+ * Prints, for the checker (walk.pl), `did cpu=2 units=5` of each CPU, what was done while a set ran
+ * and a reading took; `unsure units=N` where the kernel may have moved the thread inside a unit;
+ * `handed event=E value=V` of each reading; `overflows cpu=C calls=N` of the handler.
  */
 #include "unit.h"
 #include <papi.h>
@@ -29,7 +31,8 @@ struct walker {
 	char **step;
 	int steps, set, running, ended;
 	struct arena arena;
-	long pending[CPUS], did[CPUS], unsure; /* parts of units: not taken by a reading yet, and taken */
+	long pending[CPUS], did[CPUS], unsure; /* parts of units: not taken by a reading yet, and
+					        * taken */
 	int readings;
 	long long values[EVENTS], last[EVENTS], handed[READINGS][EVENTS];
 	pthread_t thread;
@@ -283,7 +286,8 @@ static void papi(struct walker *w, char what)
 		must("PAPI_read_ts", PAPI_read_ts(w->set, w->values, &cycles));
 		break;
 	default:
-		must("PAPI_stop", high_level ? PAPI_hl_region_end("walk") : PAPI_stop(w->set, w->values));
+		must("PAPI_stop",
+		     high_level ? PAPI_hl_region_end("walk") : PAPI_stop(w->set, w->values));
 	}
 	taken(w, high_level || what == 'n' ? NULL : w->values);
 	w->running = w->running && what != 'e' && what != 'n';
@@ -403,7 +407,8 @@ static void options(int argc, char **argv)
 		if (opt == 'o')
 			overflow_each = atoi(optarg);
 		if (opt == 'e')
-			for (char *e = strtok(optarg, ","); e && events < EVENTS; e = strtok(NULL, ","))
+			for (char *e = strtok(optarg, ","); e && events < EVENTS;
+			     e = strtok(NULL, ","))
 				event[events++] = e;
 	}
 }

@@ -20,23 +20,25 @@ unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 }
 
 #if defined(__x86_64__)
-Elf64_Addr la_x86_64_gnu_pltenter(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, La_x86_64_regs *in,
-				  unsigned *flags, const char *name, long *frame)
+Elf64_Addr la_x86_64_gnu_pltenter(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
+				  La_x86_64_regs *in, unsigned *flags, const char *name,
+				  long *frame)
 {
 	(void)index, (void)from, (void)to, (void)in, (void)flags, (void)name;
 	*frame = FRAME;
 	return symbol->st_value;
 }
 
-unsigned la_x86_64_gnu_pltexit(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, const La_x86_64_regs *in,
-			       La_x86_64_retval *out, const char *name)
+unsigned la_x86_64_gnu_pltexit(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
+			       const La_x86_64_regs *in, La_x86_64_retval *out, const char *name)
 {
 	(void)symbol, (void)index, (void)from, (void)to, (void)in, (void)out, (void)name;
 	return 0;
 }
 #elif defined(__aarch64__)
-Elf64_Addr la_aarch64_gnu_pltenter(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
-				   La_aarch64_regs *in, unsigned *flags, const char *name, long *frame)
+Elf64_Addr la_aarch64_gnu_pltenter(Elf64_Sym *symbol, unsigned index, uintptr_t *from,
+				   uintptr_t *to, La_aarch64_regs *in, unsigned *flags,
+				   const char *name, long *frame)
 {
 	(void)index, (void)from, (void)to, (void)in, (void)flags, (void)name;
 	*frame = FRAME;

@@ -1,6 +1,7 @@
 /*
- * beside: counts a program that knows nothing of PAPI: page faults and the clock, in main and in each thread that is
- * made by pthread_create.  It says nothing; libsspapi in front of it makes a dump of it.  Linked to libpapi.
+ * beside: counts a program that knows nothing of PAPI: page faults and the clock, in main and in
+ * each thread that is made by pthread_create.  It says nothing; libsspapi in front of it makes a
+ * dump of it.  Linked to libpapi.
  */
 #include <dlfcn.h>
 #include <papi.h>
@@ -30,7 +31,8 @@ static void end(void *which)
 	long long values[2];
 
 	if (PAPI_read(*(int *)which, values) || PAPI_stop(*(int *)which, values) ||
-	    PAPI_cleanup_eventset(*(int *)which) || PAPI_destroy_eventset(which) || PAPI_unregister_thread())
+	    PAPI_cleanup_eventset(*(int *)which) || PAPI_destroy_eventset(which) ||
+	    PAPI_unregister_thread())
 		abort();
 }
 
@@ -48,9 +50,11 @@ static void *run(void *arg)
 	return call.function(call.argument);
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *),
+		   void *argument)
 {
-	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		dlsym(RTLD_NEXT, "pthread_create");
 	struct call *call = counts ? malloc(sizeof(*call)) : NULL;
 
 	if (!call)
@@ -70,7 +74,8 @@ __attribute__((constructor)) static void first(void)
 {
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_thread_init(tid) ||
 	    PAPI_event_name_to_code("perf::PAGE-FAULTS", &code[0]) ||
-	    PAPI_event_name_to_code("perf::TASK-CLOCK", &code[1]) || pthread_key_create(&at_end, end))
+	    PAPI_event_name_to_code("perf::TASK-CLOCK", &code[1]) ||
+	    pthread_key_create(&at_end, end))
 		return;
 	pthread_atfork(NULL, NULL, leave);
 	begin();

@@ -1,7 +1,7 @@
 /*
- * changes: somebody writes a file while the command reads it: just before the CHANGES_AT-th time that it opens or reads
- * the file CHANGES_FILE, that becomes what the file CHANGES_WITH is: written over ("over"), or another of its name
- * ("renamed"), as CHANGES_HOW says.
+ * changes: somebody writes a file while the command reads it: just before the CHANGES_AT-th time
+ * that it opens or reads the file CHANGES_FILE, that becomes what the file CHANGES_WITH is: written
+ * over ("over"), or another of its name ("renamed"), as CHANGES_HOW says.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,8 @@ static long opened(const char *path, int flags)
 
 static void change(void)
 {
-	int from = opened(getenv("CHANGES_WITH"), O_RDONLY), renamed = strcmp(getenv("CHANGES_HOW"), "renamed") == 0, to;
+	int from = opened(getenv("CHANGES_WITH"), O_RDONLY),
+	    renamed = strcmp(getenv("CHANGES_HOW"), "renamed") == 0, to;
 	char made[4096], bytes[65536];
 	ssize_t n;
 
@@ -70,7 +71,8 @@ ssize_t pread(int fd, void *to, size_t n, off_t at)
 {
 	struct stat of, named;
 
-	if (fstat(fd, &of) == 0 && stat(file, &named) == 0 && of.st_dev == named.st_dev && of.st_ino == named.st_ino)
+	if (fstat(fd, &of) == 0 && stat(file, &named) == 0 && of.st_dev == named.st_dev &&
+	    of.st_ino == named.st_ino)
 		turn();
 	return syscall(SYS_pread64, fd, to, n, at);
 }

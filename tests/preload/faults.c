@@ -4,14 +4,15 @@
  *
  *	FAULTS_COUNT=FILE	counts the calls into FILE: one 4-byte word for each number; word
  *				600 + N is the N-th of: dlopen, getrlimit, uname, getcwd, prctl
- *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later); several with commas
+ *	FAULT=NUMBER:N:ERRNO the N-th call of that number fails (N+: that and all later); several
+ *	with commas
  *	FAULT=write:N:short	the N-th write writes half of what it was asked for
  *	FAULT=NUMBER:N:kill	there the process is killed
  *	FAULT=NAME:N		the same for one of the functions above
  *	FAULT=large:BYTES	each mmap of so much or more fails: small ones find their memory yet
  *
- * Calls count whose return address is in libsspapi*.so, or in the sspapi command itself.  EINVAL of renameat2: only
- * where it must not replace, as file systems have it that cannot do that.
+ * Calls count whose return address is in libsspapi*.so, or in the sspapi command itself.  EINVAL of
+ * renameat2: only where it must not replace, as file systems have it that cannot do that.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,11 +72,13 @@ static void set_up(void)
 		return;
 	done = 1;
 	if (file) {
-		long fd = raw(SYS_openat, AT_FDCWD, (long)file, O_RDWR | O_CREAT | O_CLOEXEC, 0600, 0, 0);
+		long fd = raw(SYS_openat, AT_FDCWD, (long)file, O_RDWR | O_CREAT | O_CLOEXEC, 0600,
+			      0, 0);
 		void *p;
 
 		raw(SYS_ftruncate, fd, sizeof(own_counts), 0, 0, 0, 0);
-		p = (void *)raw(SYS_mmap, 0, sizeof(own_counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = (void *)raw(SYS_mmap, 0, sizeof(own_counts), PROT_READ | PROT_WRITE, MAP_SHARED,
+				fd, 0);
 		raw(SYS_close, fd, 0, 0, 0, 0, 0);
 		if ((long)p > 0)
 			counts = p;
@@ -100,7 +103,8 @@ static int holds(struct dl_phdr_info *o, size_t size, void *arg)
 	struct search *s = arg;
 
 	(void)size;
-	if (!strstr(o->dlpi_name, "libsspapi") && (*o->dlpi_name || strcmp(program_invocation_short_name, "sspapi") != 0))
+	if (!strstr(o->dlpi_name, "libsspapi") &&
+	    (*o->dlpi_name || strcmp(program_invocation_short_name, "sspapi") != 0))
 		return 0;
 	for (int i = 0; i < o->dlpi_phnum; i++)
 		if (o->dlpi_phdr[i].p_type == PT_LOAD &&
@@ -141,7 +145,8 @@ long syscall(long number, ...)
 
 	SIX_WORDS(a, number);
 	set_up();
-	if (number == SYS_mmap && fault_large && (size_t)a[1] >= fault_large && from_sspapi(CALLER)) {
+	if (number == SYS_mmap && fault_large && (size_t)a[1] >= fault_large &&
+	    from_sspapi(CALLER)) {
 		errno = ENOMEM;
 		return -1;
 	}

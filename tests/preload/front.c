@@ -1,6 +1,6 @@
 /*
- * front: somebody else's preload, before ours, that stands in front of what PAPI calls for itself and
- * does not ask who calls. As a profiler's wrapper.
+ * front: somebody else's preload, before ours, that stands in front of what PAPI calls for itself
+ * and does not ask who calls. As a profiler's wrapper.
  */
 #include "behind.h"
 

@@ -28,7 +28,8 @@ static int counts_cycles(const struct perf_event_attr *attr)
 {
 	if (attr->type != PERF_TYPE_HARDWARE)
 		return 0;
-	return attr->config == PERF_COUNT_HW_CPU_CYCLES || attr->config == PERF_COUNT_HW_BUS_CYCLES ||
+	return attr->config == PERF_COUNT_HW_CPU_CYCLES ||
+	       attr->config == PERF_COUNT_HW_BUS_CYCLES ||
 	       attr->config == PERF_COUNT_HW_REF_CPU_CYCLES;
 }
 

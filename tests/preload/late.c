@@ -1,7 +1,7 @@
 /*
- * late: on_exit and at_quick_exit take a while, and so do the destructors: what can happen between libc's taking a
- * function off its list and that being there again, happens. And so does what can happen while the library removes a file
- * (by syscall). To be preloaded before libsspapi.
+ * late: on_exit and at_quick_exit take a while, and so do the destructors: what can happen between
+ * libc's taking a function off its list and that being there again, happens. And so does what can
+ * happen while the library removes a file (by syscall). To be preloaded before libsspapi.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@ __attribute__((destructor)) static void wait_a_while(void)
 
 int on_exit(void (*fn)(int, void *), void *arg)
 {
-	int (*real)(void (*)(int, void *), void *) = (int (*)(void (*)(int, void *), void *))dlsym(RTLD_NEXT, "on_exit");
+	int (*real)(void (*)(int, void *), void *) =
+		(int (*)(void (*)(int, void *), void *))dlsym(RTLD_NEXT, "on_exit");
 
 	wait_a_while();
 	return real(fn, arg);
@@ -26,7 +27,8 @@ int on_exit(void (*fn)(int, void *), void *arg)
 
 int __cxa_at_quick_exit(void (*fn)(void *), void *library)
 {
-	int (*real)(void (*)(void *), void *) = (int (*)(void (*)(void *), void *))dlsym(RTLD_NEXT, "__cxa_at_quick_exit");
+	int (*real)(void (*)(void *), void *) =
+		(int (*)(void (*)(void *), void *))dlsym(RTLD_NEXT, "__cxa_at_quick_exit");
 
 	wait_a_while();
 	return real(fn, library);

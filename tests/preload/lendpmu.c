@@ -66,8 +66,8 @@ static int knows_this_cpu(get_pmu_info *real)
 	for (int i = 0; i < PMUS; i++) {
 		struct pmu_info info = {.size = sizeof(info)};
 
-		if (real(i, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_TYPE_CORE &&
-		    strcmp(info.name, "ix86arch"))
+		if (real(i, &info) == PFM_SUCCESS && info.is_present &&
+		    info.type == PFM_TYPE_CORE && strcmp(info.name, "ix86arch"))
 			return 1;
 	}
 	return 0;
@@ -85,7 +85,8 @@ static int which_to_lend(get_pmu_info *real)
 		for (int i = 0; i < PMUS; i++) {
 			struct pmu_info info = {.size = sizeof(info)};
 
-			if (real(i, &info) == PFM_SUCCESS && info.name && !strcmp(info.name, fit[f]))
+			if (real(i, &info) == PFM_SUCCESS && info.name &&
+			    !strcmp(info.name, fit[f]))
 				return i;
 		}
 	return NOBODY;

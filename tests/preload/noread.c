@@ -1,8 +1,9 @@
 /*
- * noread: to sspapi stat this kernel is one before 6.13: it refuses an inherited event of PERF_SAMPLE_READ, without
- * which what it writes of threads is not right.  Stands before libc's syscall(), by which the command makes its calls, and
- * the library in the program: a thread that waited for the command in vain says so.  None does because the machine is busy:
- * threads wait for an hour, or as long as without us if HURRY is set, where the command is to be dead.
+ * noread: to sspapi stat this kernel is one before 6.13: it refuses an inherited event of
+ * PERF_SAMPLE_READ, without which what it writes of threads is not right.  Stands before libc's
+ * syscall(), by which the command makes its calls, and the library in the program: a thread that
+ * waited for the command in vain says so.  None does because the machine is busy: threads wait for
+ * an hour, or as long as without us if HURRY is set, where the command is to be dead.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -30,7 +31,8 @@ long syscall(long number, ...)
 
 	SIX_WORDS(a, number);
 	attr = (const struct perf_event_attr *)a[0];
-	if (number == SYS_perf_event_open && attr->inherit && (attr->sample_type & PERF_SAMPLE_READ))
+	if (number == SYS_perf_event_open && attr->inherit &&
+	    (attr->sample_type & PERF_SAMPLE_READ))
 		return returned(-EINVAL);
 	if (number == SYS_futex && a[1] == FUTEX_WAIT_BITSET && !hurries) {
 		later = *(const struct timespec *)a[3];

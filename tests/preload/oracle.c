@@ -1,7 +1,8 @@
 /*
- * oracle: stands in front of libsspapi and adds up what PAPI hands out, by event: `handed event=NAME value=N` lines
- * are appended to the file $ORACLE when the process ends.  A reading, a stop and an accum hand out what was counted
- * since the reading, the start or the reset before; what is read of a set that is stopped was handed out before.
+ * oracle: stands in front of libsspapi and adds up what PAPI hands out, by event: `handed
+ * event=NAME value=N` lines are appended to the file $ORACLE when the process ends.  A reading, a
+ * stop and an accum hand out what was counted since the reading, the start or the reset before;
+ * what is read of a set that is stopped was handed out before.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,7 +69,8 @@ static void started(int set)
 static void handed(int set, const long long *values)
 {
 	for (int i = 0; known(set) && i < of[set].n; i++) {
-		__atomic_fetch_add(&sum[of[set].event[i]], values[i] - of[set].last[i], __ATOMIC_RELAXED);
+		__atomic_fetch_add(&sum[of[set].event[i]], values[i] - of[set].last[i],
+				   __ATOMIC_RELAXED);
 		of[set].last[i] = values[i];
 	}
 }
@@ -183,7 +185,8 @@ __attribute__((destructor)) static void tell(void)
 	int fd = file ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 
 	for (int i = 0; fd >= 0 && i < NAMES && name[i][0]; i++) {
-		int n = snprintf(line, sizeof(line), "handed event=%s value=%lld\n", name[i], sum[i]);
+		int n = snprintf(line, sizeof(line), "handed event=%s value=%lld\n", name[i],
+				 sum[i]);
 
 		if (write(fd, line, n) != n)
 			break;

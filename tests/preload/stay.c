@@ -1,5 +1,6 @@
 /*
- * stay: page faults of a program that is not ours are the same in each run on a machine of several memory nodes, too.
+ * stay: page faults of a program that is not ours are the same in each run on a machine of several
+ * memory nodes, too.
  */
 #include "../apps/touch.h"
 

@@ -16,8 +16,9 @@ static void trap_from_here(int when)
 		return;
 	step_when = 0;
 #if defined(__x86_64__)
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
-			 ::: "cc", "memory");
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea "
+			 "128(%%rsp), %%rsp" ::
+				 : "cc", "memory");
 #else
 	exit(77);
 #endif

@@ -1,6 +1,7 @@
 /*
- * turns: stands behind libsspapi, in front of libpapi, which it lets do one thing at a time, and knows what libpapi has handed
- * out of the set that is used first: between two zeroings the highest value has all the others in it.
+ * turns: stands behind libsspapi, in front of libpapi, which it lets do one thing at a time, and
+ * knows what libpapi has handed out of the set that is used first: between two zeroings the highest
+ * value has all the others in it.
  */
 #include "behind.h"
 
@@ -14,7 +15,8 @@ long long turns_handed(void);
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static long long sum, most;
-static int runs, first = -1, now;	/* the set that is used first, and that of the call in progress */
+static int runs, first = -1, now;	/* the set that is used first, and that of the call in
+					 * progress */
 static unsigned calls;
 
 static void begin(int set)
@@ -50,6 +52,8 @@ long long turns_handed(void)
 }
 
 BEHIND(PAPI_start, (int set), (set), begin(set), end(rc == 0, rc == 0 ? 1 : -1, NULL))
-BEHIND(PAPI_stop, (int set, long long *values), (set, values), begin(set), end(0, rc == 0 ? 0 : -1, rc == 0 ? values : NULL))
-BEHIND(PAPI_read, (int set, long long *values), (set, values), begin(set), end(0, -1, rc == 0 ? values : NULL))
+BEHIND(PAPI_stop, (int set, long long *values), (set, values), begin(set),
+       end(0, rc == 0 ? 0 : -1, rc == 0 ? values : NULL))
+BEHIND(PAPI_read, (int set, long long *values), (set, values), begin(set),
+       end(0, -1, rc == 0 ? values : NULL))
 BEHIND(PAPI_reset, (int set), (set), begin(set), end(rc == 0, -1, NULL))

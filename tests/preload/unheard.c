@@ -1,6 +1,7 @@
 /*
- * unheard: the first two times that counters are turned on nothing is; UNHEARD names a file that is there when they are, the
- * third time.  As for a thread that was being born the first two times, which the kernel had not listed yet.
+ * unheard: the first two times that counters are turned on nothing is; UNHEARD names a file that is
+ * there when they are, the third time.  As for a thread that was being born the first two times,
+ * which the kernel had not listed yet.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /*
- * wide: to sspapi, this machine has WIDE=N CPUs: a thread may run on so many, and an event of one that is
- * not there is opened on the last one, switched off, so that it costs what one costs whose thread is elsewhere.
- * To be preloaded behind sspapi, which makes its calls by libc's syscall(); nobody else sees it.
+ * wide: to sspapi, this machine has WIDE=N CPUs: a thread may run on so many, and an event of one
+ * that is not there is opened on the last one, switched off, so that it costs what one costs whose
+ * thread is elsewhere. To be preloaded behind sspapi, which makes its calls by libc's syscall();
+ * nobody else sees it.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

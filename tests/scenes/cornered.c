@@ -43,8 +43,8 @@ static void no_memory(void)
 static void pivot(const char *folder)
 {
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount(folder, folder, NULL, MS_BIND, NULL) || chdir(folder) || syscall(SYS_pivot_root, ".", ".") ||
-	    umount2(".", MNT_DETACH) || chdir("/")) {
+	    mount(folder, folder, NULL, MS_BIND, NULL) || chdir(folder) ||
+	    syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/")) {
 		perror("pivot_root");
 		exit(77);
 	}

@@ -260,8 +260,8 @@ static void run_keeps(void)
 		must("PAPI_start", PAPI_start(set));
 		fake_count_set(set, events[i % 4], i);
 		must("PAPI_stop", PAPI_stop(set, values));
-		printf("handed cpu=%d event=%s value=%lld by=PAPI_stop\n", sched_getcpu(), events[i % 4],
-		       values[i % 4]);
+		printf("handed cpu=%d event=%s value=%lld by=PAPI_stop\n", sched_getcpu(),
+		       events[i % 4], values[i % 4]);
 		drop_set(set);
 	}
 }

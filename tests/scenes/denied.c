@@ -1,6 +1,6 @@
 /*
- * denied: PAPI refuses everything that may be refused, in C and in Fortran's spelling; a line for each call.
- * usage: denied
+ * denied: PAPI refuses everything that may be refused, in C and in Fortran's spelling; a line for
+ * each call. usage: denied
  */
 #include "scene.h"
 
@@ -38,9 +38,14 @@ int main(void)
 
 	up();
 	c = SET("EV_A");
-	for (const char *const *f = (const char *const[]){"PAPI_set_opt", "PAPI_overflow", "PAPI_profil", "PAPI_add_event", "PAPI_add_events",
-			"PAPI_add_named_event", "PAPI_thread_init", "PAPI_assign_eventset_component", "PAPI_attach", "PAPI_detach",
-			"PAPI_set_multiplex", "PAPI_set_domain", "PAPI_remove_event", "PAPI_hl_region_begin", NULL}; *f; f++)
+	for (const char *const *f =
+		     (const char *const[]){ "PAPI_set_opt", "PAPI_overflow", "PAPI_profil",
+					    "PAPI_add_event", "PAPI_add_events",
+					    "PAPI_add_named_event", "PAPI_thread_init",
+					    "PAPI_assign_eventset_component", "PAPI_attach",
+					    "PAPI_detach", "PAPI_set_multiplex", "PAPI_set_domain",
+					    "PAPI_remove_event", "PAPI_hl_region_begin", NULL };
+	     *f; f++)
 		fails(*f);
 	PAPI_list_events(c->id, &event, &one);
 	option(c->id, PAPI_INHERIT);

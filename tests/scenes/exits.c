@@ -1,8 +1,10 @@
 /*
  * exits: threads that have measured end the process at once, each in its way.
  * usage: exits THREADS WAY...
- *	WAY	exit _exit quick_exit abort late (abort, once the file $LATE is there) return (of main; of a thread: it ends), term (kills by SIGTERM),
- *		wait (as return, but for ever); the n-th thread, main the first, does the n-th, around
+ *	WAY exit _exit quick_exit abort late (abort, once the file $LATE is there) return (of main;
+ *	of a thread: it ends), term (kills by SIGTERM),
+ *		wait (as return, but for ever); the n-th thread, main the first, does the n-th,
+ *		around
  *	the status is 4
  */
 #include "now.h"

@@ -1,6 +1,6 @@
 /*
- * held: calls PAPI first in a thread for which another one waits with the loader's lock, or in a handler that interrupts
- * malloc. usage: held lock|handler
+ * held: calls PAPI first in a thread for which another one waits with the loader's lock, or in a
+ * handler that interrupts malloc. usage: held lock|handler
  */
 #include <dlfcn.h>
 #include <papi.h>

@@ -10,20 +10,24 @@ static const struct {
 	const char *name;
 	struct fake_event event;
 } events[] = {
-	{"rapl:::PACKAGE_ENERGY:PACKAGE1", {.component = "rapl", .units = "nJ", .data_type = PAPI_DATATYPE_UINT64}},
-	{"rapl:::DRAM_ENERGY:PACKAGE1", {.component = "rapl", .units = "nJ", .data_type = PAPI_DATATYPE_UINT64}},
-	{"rapl:::THERMAL_SPEC:PACKAGE0", {.component = "rapl", .units = "W", .data_type = PAPI_DATATYPE_FP64}},
-	{"coretemp:::hwmon77:temp1_input", {.component = "coretemp", .units = "degrees C"}},
-	{"TOPDOWN_RETIRING_PERC", {.component = "topdown", .units = "%", .data_type = PAPI_DATATYPE_FP64}},
-	{"widget:::LIB::FLOPS", {.component = "widget", .data_type = PAPI_DATATYPE_FP64}},
-	{"widget:::LIB::CALLS", {.component = "widget"}},
-	{"widget:::LIB::FLAGS", {.component = "widget", .data_type = PAPI_DATATYPE_BIT64}},
-	{"widget:::LIB::BIG", {.component = "widget", .data_type = PAPI_DATATYPE_UINT64}},
-	{"eth0:rx:bytes", {.component = "net"}},
-	{"skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0", {.component = "perf_event_uncore"}},
-	{"skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0", {.component = "perf_event_uncore"}},
-	{"stealtime:::CPU1", {.component = "stealtime", .units = "us"}},
-	{"READ_BYTES", {.component = "io"}},
+	{ "rapl:::PACKAGE_ENERGY:PACKAGE1",
+	  { .component = "rapl", .units = "nJ", .data_type = PAPI_DATATYPE_UINT64 } },
+	{ "rapl:::DRAM_ENERGY:PACKAGE1",
+	  { .component = "rapl", .units = "nJ", .data_type = PAPI_DATATYPE_UINT64 } },
+	{ "rapl:::THERMAL_SPEC:PACKAGE0",
+	  { .component = "rapl", .units = "W", .data_type = PAPI_DATATYPE_FP64 } },
+	{ "coretemp:::hwmon77:temp1_input", { .component = "coretemp", .units = "degrees C" } },
+	{ "TOPDOWN_RETIRING_PERC",
+	  { .component = "topdown", .units = "%", .data_type = PAPI_DATATYPE_FP64 } },
+	{ "widget:::LIB::FLOPS", { .component = "widget", .data_type = PAPI_DATATYPE_FP64 } },
+	{ "widget:::LIB::CALLS", { .component = "widget" } },
+	{ "widget:::LIB::FLAGS", { .component = "widget", .data_type = PAPI_DATATYPE_BIT64 } },
+	{ "widget:::LIB::BIG", { .component = "widget", .data_type = PAPI_DATATYPE_UINT64 } },
+	{ "eth0:rx:bytes", { .component = "net" } },
+	{ "skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0", { .component = "perf_event_uncore" } },
+	{ "skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0", { .component = "perf_event_uncore" } },
+	{ "stealtime:::CPU1", { .component = "stealtime", .units = "us" } },
+	{ "READ_BYTES", { .component = "io" } },
 };
 
 enum { PLAIN, RAPL, CORETEMP, TOPDOWN, SDE, NET, UNCORE, STEAL, IO, SETS };

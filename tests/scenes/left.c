@@ -1,6 +1,7 @@
 /*
- * left: a handler jumps out of PAPI_hl_region_begin, by a fault at the region's name, or calls PAPI and lets it go on.
- * What PAPI_shutdown does by itself then is libpapi's own, and what a region reads is booked. usage: left jumps|goes-on
+ * left: a handler jumps out of PAPI_hl_region_begin, by a fault at the region's name, or calls PAPI
+ * and lets it go on. What PAPI_shutdown does by itself then is libpapi's own, and what a region
+ * reads is booked. usage: left jumps|goes-on
  */
 #include "now.h"
 #include <setjmp.h>

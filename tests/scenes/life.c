@@ -49,7 +49,8 @@ static void fork_plain(void)
 	reap();
 }
 
-/* The child inherits the parent's counters, and its reading is the parent's count; here it only ends. */
+/* The child inherits the parent's counters, and its reading is the parent's count; here it only
+ * ends. */
 static void fork_running(void)
 {
 	if (!fork())
@@ -155,7 +156,8 @@ static void fork_locked(void)
 	pthread_t thread;
 	char c = 0;
 
-	if (pipe(inside) || pipe(over) || pthread_create(&thread, NULL, walk, NULL) || read(inside[0], &c, 1) != 1)
+	if (pipe(inside) || pipe(over) || pthread_create(&thread, NULL, walk, NULL) ||
+	    read(inside[0], &c, 1) != 1)
 		die("pipe");
 	for (int i = 0; i < 3; i++) {
 		if (!fork()) {

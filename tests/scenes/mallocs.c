@@ -1,16 +1,16 @@
 /*
- * mallocs: counts 5 EV_A in a program whose malloc or hwloc is its own, so that sspapi's hwloc must mix with neither.
- * usage: mallocs
- * Built with OWN_MALLOC: malloc is the program's; USES_HWLOC: it uses libhwloc before and after it counts;
- * OTHER_HWLOC: functions of another hwloc are in the program. Afterwards it opens libhwloc and frees what that gave.
+ * mallocs: counts 5 EV_A in a program whose malloc or hwloc is its own, so that sspapi's hwloc must
+ * mix with neither. usage: mallocs Built with OWN_MALLOC: malloc is the program's; USES_HWLOC: it
+ * uses libhwloc before and after it counts; OTHER_HWLOC: functions of another hwloc are in the
+ * program. Afterwards it opens libhwloc and frees what that gave.
  */
 #include "scene.h"
 
 #include <dlfcn.h>
 
 #ifdef OWN_MALLOC
-/* As in programs with jemalloc. It never frees, and ends the program with status 99 when it is to free what it did
- * not allocate. */
+/* As in programs with jemalloc. It never frees, and ends the program with status 99 when it is to
+ * free what it did not allocate. */
 #define MINE	0x5a5a1234abcd9876u
 
 static char pool[256 << 20];
@@ -89,8 +89,8 @@ static void use_hwloc(void)
 }
 #endif
 
-/* A plugin that brings hwloc gets one that lives by the program's malloc and environment. (Beside OTHER_HWLOC it could
- * not run natively.) */
+/* A plugin that brings hwloc gets one that lives by the program's malloc and environment. (Beside
+ * OTHER_HWLOC it could not run natively.) */
 static void open_hwloc(void)
 {
 #ifndef OTHER_HWLOC

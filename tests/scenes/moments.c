@@ -1,4 +1,5 @@
-/* moments: measures before main, in it, and after it, in a library's and its own constructors and destructors. */
+/* moments: measures before main, in it, and after it, in a library's and its own constructors and
+ * destructors. */
 #include "now.h"
 
 void moments(void);

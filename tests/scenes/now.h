@@ -10,7 +10,8 @@
 static inline void told_by(const char *by, long long value, long long nested)
 {
 	char line[160];
-	int n = snprintf(line, sizeof(line), "handed pid=%d cpu=%d event=EV_A value=%lld nested=%lld by=%s\n", getpid(),
+	int n = snprintf(line, sizeof(line),
+			 "handed pid=%d cpu=%d event=EV_A value=%lld nested=%lld by=%s\n", getpid(),
 			 sched_getcpu(), value, nested, by);
 
 	if (write(1, line, n) != n) /* one piece: many threads print at once */

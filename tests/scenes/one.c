@@ -61,7 +61,8 @@ int main(int argc, char **argv)
 		if (!fork())
 			children = 0;
 	up();
-	c = optind < argc ? made(counted_new(argc - optind, argv + optind, 1)) : SET("EV_A", "EV_B");
+	c = optind < argc ? made(counted_new(argc - optind, argv + optind, 1))
+			  : SET("EV_A", "EV_B");
 	for (int i = 0; i < times; i++)
 		count(c);
 	print_handed(c, "");

@@ -1,16 +1,20 @@
 /*
- * ops: does to one event set what its arguments say, in order, on the scripted libpapi. (What events there
- * are, and of what components, FAKE_PAPI_SCRIPT says.)
- *	set=NAME,NAME	makes it	former	the one before it	mpx	multiplexed by the kernel	swmpx	by PAPI
+ * ops: does to one event set what its arguments say, in order, on the scripted libpapi. (What
+ * events there are, and of what components, FAKE_PAPI_SCRIPT says.)
+ *	set=NAME,NAME makes it former the one before it mpx multiplexed by the kernel swmpx by PAPI
  *	cpu=N		the thread goes to the N-th CPU
- *	dom=N defdom=N	PAPI_DOMAIN of the set; PAPI_set_domain	other	another set is used for a moment
+ *	dom=N defdom=N PAPI_DOMAIN of the set; PAPI_set_domain other another set is used for a
+ *	moment
  *	show=V,V	what PAPI hands out from now on; with a point: a double
- *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
+ *	beside ... back what is between is done by another thread, with a set of its own, before
+ *	this one goes on
  *	tell=FIFO hear=FIFO	waits until another process hears, or tells
  *	profil=N	PAPI_profil of its first event, with this threshold
- *	sleep=N		milliseconds	clock=N	the time of day is N ms behind the program's start until it says another	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
+ *	sleep=N  milliseconds clock=N the time of day is N ms behind the program's start until it
+ *	says another inherit=N PAPI_INHERIT of the set add=NAME, remove=NAME an event comes or goes
  *	whole=N		counts all that runs on CPU N (granularity SYS)
- *	start stop quit (stop without values) read accum reset again (cleaned up, destroyed and made with the same events)
+ *	start stop quit (stop without values) read accum reset again (cleaned up, destroyed and made
+ *	with the same events)
  * usage: ops WORD...
  */
 #include <sys/syscall.h>
@@ -26,7 +30,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	int e = (int)syscall(SYS_clock_gettime, clock, t);
 
 	if (shown >= 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-		*t = (struct timespec){.tv_sec = began.tv_sec + shown / 1000, .tv_nsec = shown % 1000 * 1000000};
+		*t = (struct timespec){ .tv_sec = began.tv_sec + shown / 1000,
+					.tv_nsec = shown % 1000 * 1000000 };
 	return e;
 }
 
@@ -68,7 +73,8 @@ static void show(const char *list)
 	int n = 0;
 
 	for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save))
-		values[n++] = strchr(p, '.') ? fake_fp64(strtod(p, NULL)) : (long long)strtoull(p, NULL, 0);
+		values[n++] = strchr(p, '.') ? fake_fp64(strtod(p, NULL))
+					     : (long long)strtoull(p, NULL, 0);
 	fake_set_values(c->id, values, n);
 	free(copy);
 }
@@ -112,7 +118,8 @@ static void profile(int threshold)
 	int code, n = 1;
 
 	must("PAPI_list_events", PAPI_list_events(c->id, &code, &n));
-	must("PAPI_profil", PAPI_profil(buckets, sizeof(buckets), (vptr_t)profile, 65536, c->id, code, threshold, PAPI_PROFIL_POSIX));
+	must("PAPI_profil", PAPI_profil(buckets, sizeof(buckets), (vptr_t)profile, 65536, c->id,
+					code, threshold, PAPI_PROFIL_POSIX));
 }
 
 /* A FIFO is opened when both its ends are. */

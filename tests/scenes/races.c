@@ -26,8 +26,10 @@ extern uintptr_t step_frame;
 #if defined(__x86_64__)
 #define SP(u) ((uintptr_t)(u)->uc_mcontext.gregs[REG_RSP])
 #define GO_ON(u) ((u)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll)
-#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
-				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
+#define STEP_OFF() \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
+			 "lea 128(%%rsp), %%rsp" :: \
+				 : "cc", "memory")
 #else
 #define SP(u) 0
 #define GO_ON(u) (void)(u)
@@ -35,13 +37,16 @@ extern uintptr_t step_frame;
 #endif
 
 enum where { INSIDE = 1, AFTER };	/* step_when */
-#define BASE 1000		/* handed out before main's call: a value below it is of counts since a zeroing */
+#define BASE 1000		/* handed out before main's call: a value below it is of counts
+				 * since a zeroing */
 #define FRESH 7			/* and counted since */
 
-static const char *const plays[] = {"X", "R", "A", "Z", "P", "ZR", "RZ", "AR", "AA", "PS", "PSR", "RPS", "PZS", "PAS",
-				    "ZRZR", "PSRPSR", "SR", "RR", "j", "Zj", "Rj", "Aj", "Pj", "PSj"};
+static const char *const plays[] = { "X",  "R",	 "A",	"Z",   "P",   "ZR",  "RZ",   "AR",
+				     "AA", "PS", "PSR", "RPS", "PZS", "PAS", "ZRZR", "PSRPSR",
+				     "SR", "RR", "j",	"Zj",  "Rj",  "Aj",  "Pj",   "PSj" };
 static int set, other, code;
-static long long happened, main_handed, main_last;	/* handed to main: in all, and since the last zeroing */
+static long long happened, main_handed, main_last;	/* handed to main: in all, and since the
+							 * last zeroing */
 
 static struct fake_set now_is(void)
 {
@@ -183,7 +188,8 @@ static void prepare(void)
 	happens(FRESH);
 }
 
-/* A reading shows what the records take for PAPI's state. (A set that does not run hands out what it did: nothing new.) */
+/* A reading shows what the records take for PAPI's state. (A set that does not run hands out what
+ * it did: nothing new.) */
 static void finish(bool reads)
 {
 	if (reads || !runs())
@@ -220,7 +226,8 @@ static int through(enum where where, int at)
 	so_far += got;
 	wrong = got < main_handed || got > (exact ? main_handed : happened);
 	if (wrong && getenv("RACES_SHOW"))
-		fprintf(stderr, "%c %s at %d: booked %lld, handed out %lld of %lld\n", step.op, step.play, at, got, main_handed, happened);
+		fprintf(stderr, "%c %s at %d: booked %lld, handed out %lld of %lld\n", step.op,
+			step.play, at, got, main_handed, happened);
 	return wrong;
 }
 
@@ -237,7 +244,8 @@ static int try_at(const char *what, enum where where, int most)
 		wrong += through(where, (int)((long)tried * steps / most));
 	if (wrong)
 		fprintf(stderr, "%c, handler %s, %s: %d of %d wrong\n", step.op, what,
-			where == INSIDE ? "while libpapi does it" : "when it has answered", wrong, tried);
+			where == INSIDE ? "while libpapi does it" : "when it has answered", wrong,
+			tried);
 	if (tried < 5)
 		fprintf(stderr, "only %d steps\n", tried);
 	return wrong || tried < 5;
@@ -245,7 +253,8 @@ static int try_at(const char *what, enum where where, int most)
 
 static int try_play(const char *what)
 {
-	/* After a jump out of its PAPI_start libpapi itself holds the set for running and for stopped. */
+	/* After a jump out of its PAPI_start libpapi itself holds the set for running and for
+	 * stopped. */
 	bool inside = step.op != 'S' || !strchr(what, 'j');
 
 	const char *most = getenv("RACES_MOST");

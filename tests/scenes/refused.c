@@ -1,7 +1,6 @@
 /*
- * refused: a set counts; it is started again, which PAPI refuses, then one that is not there; and the
- * same in a child of fork, whose sets are its own.
- * usage: refused TIMES
+ * refused: a set counts; it is started again, which PAPI refuses, then one that is not there; and
+ * the same in a child of fork, whose sets are its own. usage: refused TIMES
  */
 #include "scene.h"
 

@@ -9,21 +9,24 @@
  *	mixed				these in turns
  *	jump				the handler reads and jumps out of main's PAPI_read
  *	threads				mixed, four threads, each with a timer and a set of its own
- *	gap				no timer: with tests/preload/gap.c a handler reads after PAPI
- *					has answered main's PAPI_read, and main's next call is PAPI_reset
+ *	gap no timer: with tests/preload/gap.c a handler reads after PAPI
+ *					has answered main's PAPI_read, and main's next call is
+ *					PAPI_reset
  */
 #include "now.h"
 #include <setjmp.h>
 #include <sys/time.h>
 
-/* With libtsan a booking of sspapi's takes as long as the shorter one: more handlers would come on top of it than there is room for. */
+/* With libtsan a booking of sspapi's takes as long as the shorter one: more handlers would come on
+ * top of it than there is room for. */
 #define PERIOD_NS (dlsym(RTLD_DEFAULT, "__tsan_init") ? 400000 : 40000)
 
 struct user {
 	int set, turn;
 	volatile sig_atomic_t ready, reading, handling;
 	volatile long happened, handlers, jumps, zeroings;
-	volatile long long base, nested;	/* what main was handed since the last zeroing; what only handlers were */
+	volatile long long base, nested;	/* what main was handed since the last zeroing; what
+						 * only handlers were */
 	sigjmp_buf back;
 	timer_t timer;
 };
@@ -45,8 +48,8 @@ static void quiet(const char *what, int ret)
 	_exit(1);
 }
 
-/* A handler was handed `value`, and PAPI counts from zero: of that main's calls have `base`, and up to a few counts more are not
- * told from those before. */
+/* A handler was handed `value`, and PAPI counts from zero: of that main's calls have `base`, and up
+ * to a few counts more are not told from those before. */
 static void handler_zeroed(struct user *u, long long value)
 {
 	if (u->reading)
@@ -62,11 +65,16 @@ static void handler(int signal)
 	int saved = errno;
 
 	(void)signal;
-	if (!u || !u->ready || u->handling)	/* libtsan, unlike the kernel, may call it on top of itself */
+	if (!u || !u->ready || u->handling)	/* libtsan, unlike the kernel, may call it on top of
+						 * itself */
 		return;
 	u->handling = 1;
 	u->handlers++;
-	switch (is("mixed") || is("threads") ? u->turn++ % 4 : is("accum") ? 1 : is("restart") ? 2 : is("reset") ? 3 : 0) {
+	switch (is("mixed") || is("threads") ? u->turn++ % 4
+		: is("accum")		     ? 1
+		: is("restart")		     ? 2
+		: is("reset")		     ? 3
+					     : 0) {
 	case 0:
 		quiet("PAPI_read", PAPI_read(u->set, values));
 		break;
@@ -100,7 +108,8 @@ static void start_timer(struct user *u)
 	struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
 
 	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &u->timer) || timer_settime(u->timer, 0, &period, NULL))
+	if (timer_create(CLOCK_MONOTONIC, &event, &u->timer) ||
+	    timer_settime(u->timer, 0, &period, NULL))
 		die("timer");
 }
 
@@ -128,8 +137,9 @@ static void read_or_jump(struct user *u)
 	u->reading = 0;
 }
 
-/* libtsan hands signals on later, all blocked meanwhile; one that comes just then makes it keep them blocked (it has one place
- * for the mask before, and handlers of handlers): once in a thousand runs no alarm came any more. */
+/* libtsan hands signals on later, all blocked meanwhile; one that comes just then makes it keep
+ * them blocked (it has one place for the mask before, and handlers of handlers): once in a thousand
+ * runs no alarm came any more. */
 static void heed_alarms(void)
 {
 	sigset_t alarms;
@@ -144,7 +154,8 @@ static void heed_alarms(void)
 /* On a busy machine the time may be over before a handler has come. */
 static int goes_on(const struct user *u, double until)
 {
-	return (file ? access(file, F_OK) != 0 : now_s() < until) || u->handlers < 100 || (is("jump") && !u->jumps);
+	return (file ? access(file, F_OK) != 0 : now_s() < until) || u->handlers < 100 ||
+	       (is("jump") && !u->jumps);
 }
 
 static void work(struct user *u, double until)

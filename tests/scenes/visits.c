@@ -38,7 +38,8 @@ static int visit(long long *value)
 	case 'w':
 		return PAPI_write(set, &(long long){3});
 	default:
-		return strcmp(op, "reset") == 0 ? PAPI_reset(set) : PAPI_read_ts(set, value, &cycles);
+		return strcmp(op, "reset") == 0 ? PAPI_reset(set)
+						: PAPI_read_ts(set, value, &cycles);
 	}
 }
 

@@ -1,14 +1,17 @@
-/* book.h: calls of PAPI, booked as the wrappers book them: by the short ways of store/records.h where those can. */
+/* book.h: calls of PAPI, booked as the wrappers book them: by the short ways of store/records.h
+ * where those can. */
 #ifndef BOOK_H
 #define BOOK_H
 
 #include "../../core/store/records.h"
 
 #define BOOK_FRAME ((uintptr_t)__builtin_frame_address(0))
-#define BOOK_OWNER 1u			/* the thread that started the set; others have other numbers */
+#define BOOK_OWNER 1u			/* the thread that started the set; others have other
+					 * numbers */
 
 /* The caller is the owner, whose call PAPI has answered. */
-static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const long long *x,
+			      bool proven, uint32_t site)
 {
 	const struct sp_record *last;
 	bool alike;
@@ -28,7 +31,10 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	if (!sp_records_value(w, op, cpu, x, site, 0))
 		return false;
 	last = load_relaxed(&w->last);
-	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)), cpu, site)) {
+	if (op == SP_OP_READ && alike && last &&
+	    sp_records_alike(last,
+			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+			     cpu, site)) {
 		store_relaxed(&w->steady, site + 1);
 		sp_order();
 		if (load_relaxed(&w->last) != last)	/* a handler came (fast.c) */
@@ -47,43 +53,64 @@ static inline __attribute__((always_inline)) bool book_begin(struct sp_writer *w
 }
 
 /* PAPI has answered. */
-static inline __attribute__((always_inline)) void book_end(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+static inline __attribute__((always_inline)) void book_end(struct sp_writer *w, enum sp_op op,
+							   int cpu, const long long *x, bool proven,
+							   uint32_t site)
 {
 	sp_records_returned(w);
 	if (!book_short(w, op, cpu, x, proven, site))
-		sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven && !w->placed, .site = site,
-							    .who = BOOK_OWNER });
+		sp_records_finish(w, &(struct sp_booking){ .op = op,
+							   .cpu = cpu,
+							   .x = x,
+							   .proven = proven && !w->placed,
+							   .site = site,
+							   .who = BOOK_OWNER });
 }
 
-static inline __attribute__((always_inline)) void book_end_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
-				  uint32_t site)
+static inline __attribute__((always_inline)) void book_end_parts(struct sp_writer *w, enum sp_op op,
+								 int cpu, const long long *x,
+								 const struct sp_parts *parts,
+								 uint32_t site)
 {
 	sp_records_returned(w);
-	sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = BOOK_OWNER });
+	sp_records_finish(w, &(struct sp_booking){ .op = op,
+						   .cpu = cpu,
+						   .x = x,
+						   .parts = parts,
+						   .site = site,
+						   .who = BOOK_OWNER });
 }
 
-static inline __attribute__((always_inline)) void book_call(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven,
-							    uint32_t site)
+static inline __attribute__((always_inline)) void book_call(struct sp_writer *w, enum sp_op op,
+							    int cpu, const long long *x,
+							    bool proven, uint32_t site)
 {
 	if (book_begin(w, op))
 		book_end(w, op, cpu, x, proven, site);
 }
 
-static inline __attribute__((always_inline)) void book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x,
-							     const struct sp_parts *parts, uint32_t site)
+static inline __attribute__((always_inline)) void book_parts(struct sp_writer *w, enum sp_op op,
+							     int cpu, const long long *x,
+							     const struct sp_parts *parts,
+							     uint32_t site)
 {
 	if (book_begin(w, op))
 		book_end_parts(w, op, cpu, x, parts, site);
 }
 
 /* By another thread. */
-static inline __attribute__((always_inline)) void book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
-				uint32_t site, uint32_t who)
+static inline __attribute__((always_inline)) void book_foreign(struct sp_writer *w, enum sp_op op,
+							       int cpu, const long long *x,
+							       const struct sp_parts *parts,
+							       uint32_t site, uint32_t who)
 {
 	if (!sp_records_enter(w, op, BOOK_FRAME, who, false))
 		return;
 	sp_records_returned(w);
-	sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = who });
+	sp_records_finish(
+		w,
+		&(struct sp_booking){
+			.op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = who });
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* record-sets.h: event sets of a simulated PAPI, booked by store/records.h into a store: what t-records.c,
- * t-records-handlers.c and t-records-threads.c share.
+/* record-sets.h: event sets of a simulated PAPI, booked by store/records.h into a store: what
+ * t-records.c, t-records-handlers.c and t-records-threads.c share.
  *
  * The simulated PAPI knows what it handed out without knowing the rules:
  * work is handed out once, by the first value that includes it.
@@ -144,12 +144,16 @@ static void open_store(int cpus)
 
 	assert_int_equal(sp_store_open(&store), 0);
 	for (int i = 0; i < cpus; i++)
-		c[i + 1] = (struct sp_component){ .parent = 0, .os_index = i, .logical_index = i, .depth = 1,
-						  .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0), 0);
+		c[i + 1] = (struct sp_component){
+			.parent = 0, .os_index = i, .logical_index = i, .depth = 1, .type = "PU"
+		};
+	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat",
+					   NULL, 0),
+			 0);
 	for (int e = 0; e < KMAX; e++) {
 		snprintf(name, sizeof(name), "EV_%d", e);
-		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = name }), e);
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = name }),
+				 e);
 	}
 	assert_non_null(sp_store_thread(&store, 1, "test", &thread));
 }

@@ -7,8 +7,10 @@
 #define STEPS 1
 #define STEP_ON() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
 				   "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
-#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
-				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
+#define STEP_OFF() \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
+			 "lea 128(%%rsp), %%rsp" :: \
+				 : "cc", "memory")
 #else
 #define STEPS 0
 #define STEP_ON() (void)0

@@ -1,4 +1,5 @@
-/* stores.h: a store of the test's own: a flat machine, relations that are booked (book.h), and what a reader sees. */
+/* stores.h: a store of the test's own: a flat machine, relations that are booked (book.h), and what
+ * a reader sees. */
 #ifndef STORES_H
 #define STORES_H
 
@@ -29,7 +30,9 @@ static inline void flat_machine(int cpus)
 
 	for (int i = 0; i < cpus; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat",
+					   NULL, 0),
+			 0);
 }
 
 /* Whether somebody else has a relation, or a thread has ended, as the store asks it. */
@@ -39,7 +42,8 @@ static inline bool never(sp_off off, void *arg)
 }
 
 /* A relation that is booked from here on. */
-static inline struct sp_relation *bind_new(struct sp_store *s, sp_off thread, const struct sp_relation_key *key, struct sp_writer *w,
+static inline struct sp_relation *bind_new(struct sp_store *s, sp_off thread,
+					   const struct sp_relation_key *key, struct sp_writer *w,
 					   const uint8_t *kinds)
 {
 	sp_off off;

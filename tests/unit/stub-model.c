@@ -10,7 +10,15 @@
 
 #include <string.h>
 
-enum stub { STUB_FULL, STUB_UNPROVEN, STUB_ALL_PROVEN, STUB_NO_START, STUB_NO_READING, STUB_WIDE, STUB_BARE };
+enum stub {
+	STUB_FULL,
+	STUB_UNPROVEN,
+	STUB_ALL_PROVEN,
+	STUB_NO_START,
+	STUB_NO_READING,
+	STUB_WIDE,
+	STUB_BARE
+};
 
 #define HOSTILE		"ev\x1b[31m<&>\"\n\xff,\\"
 #define LONG_NAME	"perf::PERF_COUNT_HW_CACHE_REFERENCES:u=0:k=1:period=100000:precise=2"
@@ -21,26 +29,63 @@ enum stub { STUB_FULL, STUB_UNPROVEN, STUB_ALL_PROVEN, STUB_NO_START, STUB_NO_RE
 /* ---- texts: an sp_off is an index here ---------------------------------- */
 
 enum {
-	T_NONE, T_HOST, T_EXE, T_JOB, T_CWD, T_LIBRARY, T_INS, T_CYC, T_LONG, T_ENERGY, T_TEMP, T_BIG, T_HOSTILE,
-	T_COMPONENT, T_DERIVED, T_UNITS, T_DESCRIPTION, T_ARGS, T_NATIVES, T_WIDE, T_ALLOWED
+	T_NONE,
+	T_HOST,
+	T_EXE,
+	T_JOB,
+	T_CWD,
+	T_LIBRARY,
+	T_INS,
+	T_CYC,
+	T_LONG,
+	T_ENERGY,
+	T_TEMP,
+	T_BIG,
+	T_HOSTILE,
+	T_COMPONENT,
+	T_DERIVED,
+	T_UNITS,
+	T_DESCRIPTION,
+	T_ARGS,
+	T_NATIVES,
+	T_WIDE,
+	T_ALLOWED
 };
 
 static const char *stub_text[] = {
-	[T_NONE] = "", [T_HOST] = "node017", [T_EXE] = "/home/u/bin/matmul", [T_JOB] = "881234",
-	[T_CWD] = "/home/u/run", [T_LIBRARY] = "/usr/lib/libpapi.so.7.0", [T_INS] = "PAPI_TOT_INS",
-	[T_CYC] = "PAPI_TOT_CYC", [T_LONG] = LONG_NAME, [T_ENERGY] = "rapl:::PACKAGE_ENERGY:PACKAGE0",
-	[T_TEMP] = "coretemp:::hwmon0:temp1_input", [T_BIG] = "BIG", [T_HOSTILE] = HOSTILE,
-	[T_COMPONENT] = "perf_event", [T_DERIVED] = "NOT_DERIVED", [T_UNITS] = "nJ",
-	[T_DESCRIPTION] = "Instructions \"completed\"\t\xc3\xa9\xe2\x80\xae", [T_ARGS] = "args",
-	[T_NATIVES] = "natives", [T_WIDE] = "A_RATHER_WIDE_EVENT_NAME", [T_ALLOWED] = "0,2-9",
+	[T_NONE] = "",
+	[T_HOST] = "node017",
+	[T_EXE] = "/home/u/bin/matmul",
+	[T_JOB] = "881234",
+	[T_CWD] = "/home/u/run",
+	[T_LIBRARY] = "/usr/lib/libpapi.so.7.0",
+	[T_INS] = "PAPI_TOT_INS",
+	[T_CYC] = "PAPI_TOT_CYC",
+	[T_LONG] = LONG_NAME,
+	[T_ENERGY] = "rapl:::PACKAGE_ENERGY:PACKAGE0",
+	[T_TEMP] = "coretemp:::hwmon0:temp1_input",
+	[T_BIG] = "BIG",
+	[T_HOSTILE] = HOSTILE,
+	[T_COMPONENT] = "perf_event",
+	[T_DERIVED] = "NOT_DERIVED",
+	[T_UNITS] = "nJ",
+	[T_DESCRIPTION] = "Instructions \"completed\"\t\xc3\xa9\xe2\x80\xae",
+	[T_ARGS] = "args",
+	[T_NATIVES] = "natives",
+	[T_WIDE] = "A_RATHER_WIDE_EVENT_NAME",
+	[T_ALLOWED] = "0,2-9",
 };
-static const char *stub_args[] = { "./matmul", "-n", "2000", "two words", "tab\there", "caf\xc3\xa9", NULL };
+static const char *stub_args[] = { "./matmul",	"-n",	       "2000", "two words",
+				   "tab\there", "caf\xc3\xa9", NULL };
 static const char *stub_natives[] = { "ix86arch::INSTRUCTION_RETIRED", NULL };
-static const char *stub_calls[] = { "PAPI_library_init", "PAPI_start", "PAPI_read", "PAPI_stop", "PAPI_add_event", NULL };
+static const char *stub_calls[] = { "PAPI_library_init", "PAPI_start",	   "PAPI_read",
+				    "PAPI_stop",	 "PAPI_add_event", NULL };
 static const char *stub_notes[] = {
 	"PAPI refused PAPI_L3_TCM (-7, event does not exist): it is not counted",
-	"a note with \x1b[2J in it,\nof a great many words: " HOSTILE " and then some more of them so that it must be "
-	"broken into several lines, because nobody reads lines of two hundred and more columns on a terminal",
+	"a note with \x1b[2J in it,\nof a great many words: " HOSTILE
+	" and then some more of them so that it must be "
+	"broken into several lines, because nobody reads lines of two hundred and more columns on "
+	"a terminal",
 	NULL
 };
 
@@ -55,7 +100,8 @@ const void *sp_store_reader_at(const struct sp_store_reader *reader, sp_off off,
 	return reader->base + off;
 }
 
-const void *sp_store_reader_block(const struct sp_store_reader *reader, sp_off off, uint32_t kind, uint64_t least)
+const void *sp_store_reader_block(const struct sp_store_reader *reader, sp_off off, uint32_t kind,
+				  uint64_t least)
 {
 	return NULL;
 }
@@ -75,8 +121,10 @@ const char *sp_store_reader_text_at(const struct sp_store_reader *reader, sp_off
 /* ---- the machine ------------------------------------------------------- */
 
 #define C(up, os, log, kind_, deep, bytes_, type_, more) \
-	{ .parent = up, .os_index = os, .logical_index = log, .cpu_kind = kind_, .depth = deep, .size = bytes_, \
-	  .type = type_, .flags = more }
+	{ \
+		.parent = up, .os_index = os, .logical_index = log, .cpu_kind = kind_, \
+		.depth = deep, .size = bytes_, .type = type_, .flags = more \
+	}
 #define CHAIN(first, l3, n, cpu, kind) \
 	C(l3, -1, n, -1, 3, 2 << 20, "L2", 0), C((first), -1, n, -1, 4, 48 << 10, "L1d", 0), \
 	C((first) + 1, n, n, kind, 5, 0, "Core", 0), C((first) + 2, cpu, n, kind, 6, 0, "PU", 0)
@@ -98,12 +146,21 @@ static struct sp_component stub_component[STUB_COMPONENTS] = {
 /* ---- events and relations ---------------------------------------------- */
 
 static struct sp_event stub_event[STUB_EVENTS] = {
-	{ .id = 0, .code = 0x80000032, .name = T_INS, .component = T_COMPONENT, .derived = T_DERIVED,
-	  .description = T_DESCRIPTION, .natives = T_NATIVES },
-	{ .id = 1, .code = 0x8000003b, .name = T_CYC, .component = T_COMPONENT, .derived = T_DERIVED },
+	{ .id = 0,
+	  .code = 0x80000032,
+	  .name = T_INS,
+	  .component = T_COMPONENT,
+	  .derived = T_DERIVED,
+	  .description = T_DESCRIPTION,
+	  .natives = T_NATIVES },
+	{ .id = 1,
+	  .code = 0x8000003b,
+	  .name = T_CYC,
+	  .component = T_COMPONENT,
+	  .derived = T_DERIVED },
 	{ .id = 2, .code = 0x40000001, .name = T_LONG, .component = T_COMPONENT },
 	{ .id = 3, .code = 0x40000002, .name = T_ENERGY, .data_type = SP_FP64, .units = T_UNITS },
-	{ .id = 4, .name = T_INS },	/* stands for NULL */
+	{ .id = 4, .name = T_INS }, /* stands for NULL */
 	{ .id = 5, .code = 0x40000004, .name = T_TEMP, .kind = SP_GAUGE },
 	{ .id = 6, .code = 0x40000005, .name = T_BIG, .data_type = SP_UINT64 },
 	{ .id = 7, .code = 0x40000006, .name = T_HOSTILE },
@@ -126,24 +183,76 @@ struct stub_relation {
 #define HALF		0x3fe0000000000000ll	/* 0.5 */
 
 static const struct stub_relation stub_full[] = {
-	{ { .id = 0, .event_set = 0, .tid = 4242, .thread = "main", .threads = 1, .k = 4, .starts = 2, .resets = 1,
-	    .readings = 12034, .first_ns = 1700000000000000000, .last_ns = 1700000011200000000, .cells = 3 },
+	{ { .id = 0,
+	    .event_set = 0,
+	    .tid = 4242,
+	    .thread = "main",
+	    .threads = 1,
+	    .k = 4,
+	    .starts = 2,
+	    .resets = 1,
+	    .readings = 12034,
+	    .first_ns = 1700000000000000000,
+	    .last_ns = 1700000011200000000,
+	    .cells = 3 },
 	  { 0, 1, 2, 3 },
-	  { { 0, 12000, true, { 12345678901, 23456789012, 1234, JOULE }, { 12345678901, 23456789012, 1234, JOULE } },
+	  { { 0,
+	      12000,
+	      true,
+	      { 12345678901, 23456789012, 1234, JOULE },
+	      { 12345678901, 23456789012, 1234, JOULE } },
 	    { 1, 33, false, { 1000, 2000, 3, HALF }, { 0, 0, 0, 0 } },
 	    { SP_NO_CPU, 1, true, { 7, 8, 9, HALF }, { 0, 0, 0, 0 } } } },
-	{ { .id = 1, .event_set = 3, .tid = 4243, .thread = "wo\x1b\"rk,er\xff", .target = SP_TARGET_CPU, .target_id = 2,
-	    .scope = SP_SCOPE_CPU, .flags = SP_RELATION_BACKWARDS, .threads = 1, .k = 3, .starts = 1, .readings = 3,
+	{ { .id = 1,
+	    .event_set = 3,
+	    .tid = 4243,
+	    .thread = "wo\x1b\"rk,er\xff",
+	    .target = SP_TARGET_CPU,
+	    .target_id = 2,
+	    .scope = SP_SCOPE_CPU,
+	    .flags = SP_RELATION_BACKWARDS,
+	    .threads = 1,
+	    .k = 3,
+	    .starts = 1,
+	    .readings = 3,
 	    .cells = 2 },
 	  { 0, 6, 7 },
-	  { { 2, 2, true, { 6172839450, -1, -5 }, { 6172839450, 0, 0 } }, { 99, 1, false, { 5, 0, 1 }, { 0, 0, 0 } } } },
-	{ { .id = 2, .intervals = 4, .walk.overflows = 2, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
+	  { { 2, 2, true, { 6172839450, -1, -5 }, { 6172839450, 0, 0 } },
+	    { 99, 1, false, { 5, 0, 1 }, { 0, 0, 0 } } } },
+	{ { .id = 2,
+	    .intervals = 4,
+	    .walk.overflows = 2,
+	    .event_set = 0,
+	    .tid = 0,
+	    .thread = "",
+	    .threads = 5000,
+	    .k = 2,
+	    .starts = 5000,
+	    .readings = 5000,
 	    .cells = 2 },
 	  { 1, 0 },
 	  { { 1, 4000, false, { 40, 30 }, { 0, 0 } }, { 3, 1000, false, { 4, 3 }, { 0, 0 } } } },
-	{ { .id = 3, .event_set = 1, .tid = 4244, .thread = "idle", .threads = 1, .k = 1, .starts = 1 }, { 0 }, { { 0 } } },
-	{ { .id = 4, .event_set = 2, .tid = 4242, .thread = "main", .target = SP_TARGET_TID, .target_id = 4711,
-	    .flags = SP_RELATION_FOREIGN, .threads = 1, .k = 2, .starts = 1, .readings = 2, .cells = 2 },
+	{ { .id = 3,
+	    .event_set = 1,
+	    .tid = 4244,
+	    .thread = "idle",
+	    .threads = 1,
+	    .k = 1,
+	    .starts = 1 },
+	  { 0 },
+	  { { 0 } } },
+	{ { .id = 4,
+	    .event_set = 2,
+	    .tid = 4242,
+	    .thread = "main",
+	    .target = SP_TARGET_TID,
+	    .target_id = 4711,
+	    .flags = SP_RELATION_FOREIGN,
+	    .threads = 1,
+	    .k = 2,
+	    .starts = 1,
+	    .readings = 2,
+	    .cells = 2 },
 	  { 5, 4 },
 	  { { 0, 1, false, { 42, 1 }, { 0, 0 } }, { 1, 1, false, { 43, 2 }, { 0, 0 } } } },
 };
@@ -168,7 +277,8 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
 {
 	static const struct { int32_t cpu; int64_t value; } kept[] = {
-		{ 1, 1 }, { 0, 100 }, { 1, 2 }, { 1, 3 }, { 1, 4 }, { 0, 200 }, { 1, 5 }, { 1, 6 }, { 1, 7 },
+		{ 1, 1 }, { 0, 100 }, { 1, 2 }, { 1, 3 }, { 1, 4 }, { 0, 200 }, { 1, 5 }, { 1, 6 },
+		{ 1, 7 },
 	};
 
 	if (!row->kept || at->n == SP_COUNT(kept))
@@ -186,8 +296,14 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 	if (i >= row->cells)
 		return false;
 	c = &stub_relation[row->walk.index - 1].cell[i];
-	*at = (struct sp_at_cpu){ .cpu = c->cpu, .component = -1, .readings = c->readings, .total = c->total,
-				  .exact = c->exact, .has_entry = c->entry, .entry = c->total, .entry_ns = 1700000000123456789 };
+	*at = (struct sp_at_cpu){ .cpu = c->cpu,
+				  .component = -1,
+				  .readings = c->readings,
+				  .total = c->total,
+				  .exact = c->exact,
+				  .has_entry = c->entry,
+				  .entry = c->total,
+				  .entry_ns = 1700000000123456789 };
 	for (uint32_t n = 0; n < m->n_components; n++) {
 		if (c->cpu >= 0 && STUB_CPU_OF(n) == c->cpu)
 			at->component = (int32_t)n;
@@ -208,8 +324,13 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 		total[0][e] = i % 2 ? 1 : cpu.total[e] - 1;
 		total[1][e] = i % 2 ? 0 : cpu.exact[e];
 	}
-	*at = (struct sp_between){ .from = i % 2, .to = 1 + i % 2, .cpu = cpu.cpu, .component = cpu.component,
-				   .count = i % 2 ? 1 : cpu.readings - 1, .total = total[0], .exact = total[1] };
+	*at = (struct sp_between){ .from = i % 2,
+				   .to = 1 + i % 2,
+				   .cpu = cpu.cpu,
+				   .component = cpu.component,
+				   .count = i % 2 ? 1 : cpu.readings - 1,
+				   .total = total[0],
+				   .exact = total[1] };
 	return true;
 }
 
@@ -224,7 +345,10 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 		*c = (struct sp_callsite){ .frames = 2, .name = "" };
 		return id < 3;
 	}
-	*c = (struct sp_callsite){ .frames = id, .name = id == 2 ? "" : id ? "re\x1bgion" : "other" };
+	*c = (struct sp_callsite){ .frames = id,
+				   .name = id == 2 ? ""
+					   : id	   ? "re\x1bgion"
+						   : "other" };
 	return id == 1 || id == 2;
 }
 
@@ -232,8 +356,11 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 {
 	if (i >= (stub_twins ? 2 : id))
 		return false;
-	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul", .build_id = "00ff",
-				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i, .symbol = i ? "" : "ma\"in", .line = i ? "" : "a.c:7" };
+	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul",
+				     .build_id = "00ff",
+				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i,
+				     .symbol = i ? "" : "ma\"in",
+				     .line = i ? "" : "a.c:7" };
 	f->symbol = stub_symbol && !i ? stub_symbol : f->symbol;
 	f->into = stub_into;
 	f->n_into = i ? 0 : stub_n_into;
@@ -254,20 +381,24 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	return sp_model_frame(m, a, i, &f) && sp_model_frame(m, b, k, &g) && f.offset == g.offset;
 }
 
-/* Of a relation that has any: on CPU 0 calls at two places, as many at each; of an event that PAPI does not
- * tell at none. */
-bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
+/* Of a relation that has any: on CPU 0 calls at two places, as many at each; of an event that PAPI
+ * does not tell at none. */
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
+		     struct sp_overflowed *at)
 {
 	if (*i >= row->walk.overflows)
 		return false;
 	++*i;
-	*at = (struct sp_overflowed){ .event = *i == 1 ? 0 : row->k, .cpu = *i == 1 ? 0 : SP_NO_CPU,
-				      .count = *i == 1 ? 12 : 7, .other = *i == 1 ? 2 : 7, .number = *i };
+	*at = (struct sp_overflowed){ .event = *i == 1 ? 0 : row->k,
+				      .cpu = *i == 1 ? 0 : SP_NO_CPU,
+				      .count = *i == 1 ? 12 : 7,
+				      .other = *i == 1 ? 2 : 7,
+				      .number = *i };
 	return true;
 }
 
-bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
-		struct sp_frame_seen *f, uint64_t *count)
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
+		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count)
 {
 	if (at->number != 1 || *hit == 1)
 		return false;
@@ -339,7 +470,8 @@ static void stub_add(uint32_t id, int64_t *to, int64_t v)
 	memcpy(to, &a, 8);
 }
 
-static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int64_t total, int64_t exact)
+static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int64_t total,
+		      int64_t exact)
 {
 	int32_t c = at->component;
 
@@ -358,7 +490,8 @@ static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int
 		if (c == 1 || c == 12) {
 			m->sums.counted[c + 1] = true;
 			stub_add(id, &m->sums.below[((uint32_t)c + 1) * m->n_events + id], total);
-			stub_add(id, &m->sums.below_exact[((uint32_t)c + 1) * m->n_events + id], exact);
+			stub_add(id, &m->sums.below_exact[((uint32_t)c + 1) * m->n_events + id],
+				 exact);
 		}
 	}
 }
@@ -374,7 +507,8 @@ static void stub_relations_of(enum stub kind)
 			if (kind == STUB_UNPROVEN)
 				memset(s->cell[i].exact, 0, sizeof(s->cell[i].exact));
 			if (kind == STUB_ALL_PROVEN)
-				memcpy(s->cell[i].exact, s->cell[i].total, sizeof(s->cell[i].exact));
+				memcpy(s->cell[i].exact, s->cell[i].total,
+				       sizeof(s->cell[i].exact));
 		}
 		if (kind == STUB_NO_READING)
 			s->row.cells = 0, s->row.readings = 0;
@@ -410,22 +544,53 @@ static struct sp_model *stub_model(enum stub kind)
 	memset(stub_event_counted, 0, sizeof(stub_event_counted));
 	for (uint32_t e = 0; e < STUB_EVENTS; e++) {
 		if (e >= 8)
-			stub_event[e] = (struct sp_event){ .id = e, .name = e % 3 ? T_WIDE : T_LONG };
+			stub_event[e] =
+				(struct sp_event){ .id = e, .name = e % 3 ? T_WIDE : T_LONG };
 		stub_events[e] = e == 4 ? NULL : &stub_event[e];
 	}
 	m = (struct sp_model){
-		.reader = &stub_image, .n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
-		.component = stub_component, .topology_source = kind == STUB_BARE ? "flat" : "system",
-		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sums.below = stub_sum, .sums.present = stub_present,
-		.sums.below_exact = stub_exact, .sums.counted = stub_counted, .sums.total = stub_total, .sums.total_exact = stub_total_exact,
-		.sums.unplaced = stub_unplaced, .event_counted = stub_event_counted, .tally.relations = stub_relations,
-		.tally.threads = 4, .tally.cpus_counted = 4, .n_callsites = 3,
+		.reader = &stub_image,
+		.n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
+		.component = stub_component,
+		.topology_source = kind == STUB_BARE ? "flat" : "system",
+		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8,
+		.event = stub_events,
+		.sums.below = stub_sum,
+		.sums.present = stub_present,
+		.sums.below_exact = stub_exact,
+		.sums.counted = stub_counted,
+		.sums.total = stub_total,
+		.sums.total_exact = stub_total_exact,
+		.sums.unplaced = stub_unplaced,
+		.event_counted = stub_event_counted,
+		.tally.relations = stub_relations,
+		.tally.threads = 4,
+		.tally.cpus_counted = 4,
+		.n_callsites = 3,
 	};
 	m.h = (struct sp_header){
-		.bytes = sizeof(struct sp_header), .used = sizeof(stub_bytes), .end = SP_END_EXIT, .process.pid = 4242, .process.ppid = 1, .process.start_ns = 1700000000000000000,
-		.process.end_ns = 1700000012345000000, .process.host = T_HOST, .process.exe = T_EXE, .process.job = T_JOB, .process.cwd = T_CWD, .process.args = T_ARGS,
-		.process.rank = 3, .papi_library = T_LIBRARY, .papi_version = 0x07000000, .callsites = 1,
-		.lists.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568, .time.cpu_ns = 10000000, .time.counted_ns = 10000000, .time.prepare_ns = 1000000,
+		.bytes = sizeof(struct sp_header),
+		.used = sizeof(stub_bytes),
+		.end = SP_END_EXIT,
+		.process.pid = 4242,
+		.process.ppid = 1,
+		.process.start_ns = 1700000000000000000,
+		.process.end_ns = 1700000012345000000,
+		.process.host = T_HOST,
+		.process.exe = T_EXE,
+		.process.job = T_JOB,
+		.process.cwd = T_CWD,
+		.process.args = T_ARGS,
+		.process.rank = 3,
+		.papi_library = T_LIBRARY,
+		.papi_version = 0x07000000,
+		.callsites = 1,
+		.lists.n_notes = kind == STUB_UNPROVEN ? 0 : 2,
+		.self_calls = 12,
+		.self_ns = 2568,
+		.time.cpu_ns = 10000000,
+		.time.counted_ns = 10000000,
+		.time.prepare_ns = 1000000,
 		.dropped_relations = kind == STUB_FULL,
 	};
 	m.process = process;
@@ -446,7 +611,8 @@ static struct sp_model *stub_model(enum stub kind)
 	while (sp_model_next(&m, &row)) {
 		m.tally.starts += row.starts;
 		m.tally.readings += row.readings;
-		if (row.cells && (!m.tally.threads_counted || row.thread_at != before || !row.tid)) {
+		if (row.cells &&
+		    (!m.tally.threads_counted || row.thread_at != before || !row.tid)) {
 			m.tally.threads_counted += row.tid ? 1 : row.threads;
 			before = row.thread_at;
 		}

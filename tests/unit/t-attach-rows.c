@@ -1,5 +1,6 @@
-/* t-attach-rows.c: rows of threads that ran before they were counted (core/cli/stat/stat-attach-rows.c): what those counted that were born of
- * them stands in one row. */
+/* t-attach-rows.c: rows of threads that ran before they were counted
+ * (core/cli/stat/stat-attach-rows.c): what those counted that were born of them stands in one
+ * row. */
 #include "test.h"
 
 #include "../../core/cli/stat/stat-attach-common.h"
@@ -12,11 +13,19 @@ static int64_t total[1];
 static void begin(int64_t all)
 {
 	total[0] = all;
-	run = (struct sp_stat_run){ .c = { .n_cpus = 1, .n = 1, .rows = true, .reads = true, .running = true, .had = had, .value = total, .short_of = short_of } };
+	run = (struct sp_stat_run){ .c = { .n_cpus = 1,
+					   .n = 1,
+					   .rows = true,
+					   .reads = true,
+					   .running = true,
+					   .had = had,
+					   .value = total,
+					   .short_of = short_of } };
 	births = (struct sp_fork_track){ .n_own = 3 };
 }
 
-/* A thread, the only one of its process; counted: by a counter of its own, with all that were born of it; -1: it has none. */
+/* A thread, the only one of its process; counted: by a counter of its own, with all that were born
+ * of it; -1: it has none. */
 static struct sp_task *task(int tid, int parent, int64_t counted)
 {
 	struct sp_task *t = sp_fork_track_task(&births, tid, tid);

@@ -1,6 +1,7 @@
-/* t-cpu-select.c: preload/percpu/cpu-select.h: which CPUs are watched, on folders as /sys has them; and how much of what threads count is proven
- * where few are, by a model of a node: cores of two, caches of eight cores, a scheduler that moves a thread within its cache
- * nine times of ten.  What is proven is window.h's.  And what `auto` can pay for of all this (budget.h), on 16 and 128 CPUs.
+/* t-cpu-select.c: preload/percpu/cpu-select.h: which CPUs are watched, on folders as /sys has them;
+ * and how much of what threads count is proven where few are, by a model of a node: cores of two,
+ * caches of eight cores, a scheduler that moves a thread within its cache nine times of ten.  What
+ * is proven is window.h's.  And what `auto` can pay for of all this (budget.h), on 16 and 128 CPUs.
  *
  *	t-near table		the model's table, as sspapi-limits(7) has it
  */
@@ -22,14 +23,16 @@ static struct sp_cpus first(uint32_t n)
 	return s;
 }
 
-static void assert_order(const struct sp_cpu_neighbors *near, const struct sp_cpus *may, const char *wanted)
+static void assert_order(const struct sp_cpu_neighbors *near, const struct sp_cpus *may,
+			 const char *wanted)
 {
 	int32_t cpu[SP_CPUS_MOST];
 	uint32_t n = sp_cpu_neighbors_choose(near, may, 8, cpu);
 	char text[100] = "";
 
 	for (uint32_t i = 0; i < n; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d", i ? " " : "", cpu[i]);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d", i ? " " : "",
+			 cpu[i]);
 	assert_string_equal(text, wanted);
 }
 
@@ -75,7 +78,8 @@ static void shares(void **state)
 	uint64_t left = 4096;
 
 	assert_int_equal(sp_cpu_neighbors_share(128, 1, 0), 4);
-	for (uint32_t begun = 0; begun < 60; begun++) {		/* as many for each, in whatever order they come */
+	/* as many for each, in whatever order they come */
+	for (uint32_t begun = 0; begun < 60; begun++) {
 		assert_in_range(left / sp_cpu_neighbors_share(128, 64, begun), 62, 66);
 		left -= 64;
 	}
@@ -84,11 +88,13 @@ static void shares(void **state)
 
 /* ---- what may be spent -------------------------------------------------------------- */
 
-/* Threads that all start at once, each at its share; what a perf fd and a CPU's scan take is measured. */
+/* Threads that all start at once, each at its share; what a perf fd and a CPU's scan take is
+ * measured. */
 struct program {
 	uint32_t cpus, threads, each, fds;	/* events; descriptors of the process */
 	uint64_t open_ns, scan_ns;
-	uint32_t readings;			/* of each thread, every `apart` ns of its CPU time */
+	uint32_t readings;			/* of each thread, every `apart` ns of its CPU
+						 * time */
 	uint64_t apart;
 };
 
@@ -105,7 +111,8 @@ static struct outcome starts(const struct program *p, struct sp_budget *b)
 	for (uint32_t t = 0; t < p->threads; t++) {
 		uint32_t parts = sp_cpu_neighbors_share(p->cpus, p->threads, t), may = fds / parts;
 		uint32_t pays = sp_budget_cpus(b, sp_budget_left(b, 0), parts, p->cpus, p->each);
-		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, pays), may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
+		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, pays),
+					      may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
 		uint32_t opens = n ? n * p->each + SP_OWN_FDS : 0;
 
 		o.least = n < o.least ? n : o.least;
@@ -131,7 +138,8 @@ static struct outcome runs(const struct program *p)
 			o.life += p->apart;
 			if (!sp_budget_may_scan(&b, sp_budget_left(&b, o.life), o.least))
 				continue;
-			sp_budget_charge(&b, &b.scan, (o.least + SP_OWN_READS) * p->scan_ns, o.least + SP_OWN_READS);
+			sp_budget_charge(&b, &b.scan, (o.least + SP_OWN_READS) * p->scan_ns,
+					 o.least + SP_OWN_READS);
 			o.cost += (o.least + SP_OWN_READS) * p->scan_ns;
 		}
 	o.cost += (uint64_t)o.seen * (o.least + SP_OWN_READS) * p->scan_ns;
@@ -140,14 +148,17 @@ static struct outcome runs(const struct program *p)
 	return o;
 }
 
-/* calm and omp: every thread has a scan for its stop, which proves all that it counted on watched CPUs; and the whole costs a hundredth
- * beside the fixed part. */
+/* calm and omp: every thread has a scan for its stop, which proves all that it counted on watched
+ * CPUs; and the whole costs a hundredth beside the fixed part. */
 static void budget(void **state)
 {
 	static const struct program programs[] = {
-		{ 16, 16, 2, 4096, 6000, 1500, 60, 50000000 },		{ 16, 64, 2, 4096, 6000, 1500, 60, 12000000 },
-		{ 16, 64, 2, 4096, 12000, 6000, 100, 100000 },		{ 16, 256, 1, 5200, 12000, 3000, 100, 100000 },
-		{ 128, 64, 1, 16384, 6000, 1500, 100, 1000000 },	{ 2, 200, 2, 4096, 11000, 3000, 30, 100000 },
+		{ 16, 16, 2, 4096, 6000, 1500, 60, 50000000 },
+		{ 16, 64, 2, 4096, 6000, 1500, 60, 12000000 },
+		{ 16, 64, 2, 4096, 12000, 6000, 100, 100000 },
+		{ 16, 256, 1, 5200, 12000, 3000, 100, 100000 },
+		{ 128, 64, 1, 16384, 6000, 1500, 100, 1000000 },
+		{ 2, 200, 2, 4096, 11000, 3000, 30, 100000 },
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(programs); i++) {
@@ -179,7 +190,8 @@ static void scans_leave_half(void **state)
 		sp_budget_charge(&b, &b.scan, (16 + SP_OWN_READS) * 2000, 16 + SP_OWN_READS);
 	assert_in_range(sp_budget_left(&b, 0), b.fixed / 2, b.fixed / 2 + 100000);
 	assert_true(sp_budget_may_scan(&b, sp_budget_left(&b, 100000000), 16));
-	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_cpu_neighbors_share(16, 64, 0), 16, 2) >= 16);
+	assert_true(sp_budget_cpus(&b, sp_budget_left(&b, 0), sp_cpu_neighbors_share(16, 64, 0), 16,
+				   2) >= 16);
 }
 
 /* ---- how much is proven --------------------------------------------------------- */
@@ -216,8 +228,10 @@ static struct sp_cpu_neighbors near_of(uint32_t cpu)
 	struct sp_cpu_neighbors near = { .cpu = cpu };
 
 	snprintf(near.level[0], sizeof(near.level[0]), "%u,%u", core, core + 64);
-	snprintf(near.level[1], sizeof(near.level[1]), "%u-%u,%u-%u", from, from + 7, from + 64, from + 71);
-	snprintf(near.level[2], sizeof(near.level[2]), "%u-%u,%u-%u", package, package + 31, package + 64, package + 95);
+	snprintf(near.level[1], sizeof(near.level[1]), "%u-%u,%u-%u", from, from + 7, from + 64,
+		 from + 71);
+	snprintf(near.level[2], sizeof(near.level[2]), "%u-%u,%u-%u", package, package + 31,
+		 package + 64, package + 95);
 	return near;
 }
 
@@ -253,7 +267,8 @@ static void watch(struct run *r)
 	struct sp_cpus all = first(CPUS);
 	struct sp_cpu_neighbors near = near_of(r->here);
 
-	assert_int_equal(sp_cpu_neighbors_choose(&near, &all, r->life->watched, r->cpu), r->life->watched);
+	assert_int_equal(sp_cpu_neighbors_choose(&near, &all, r->life->watched, r->cpu),
+			 r->life->watched);
 	sp_window_init(&r->w, r->at, r->life->watched, false);
 	memset(r->copy, 0, sizeof(r->copy));
 }
@@ -292,8 +307,12 @@ static void window(struct run *r, int64_t *value)
 		r->proven += r->life->window;
 		return;
 	}
-	sp_window_moved(&r->w, &(struct sp_window_seen){ .value = *value, .low = r->copy, .high = away ? NULL : r->copy, .now = r->copy,
-							 .at = index_of(r, r->here) },
+	sp_window_moved(&r->w,
+			&(struct sp_window_seen){ .value = *value,
+						  .low = r->copy,
+						  .high = away ? NULL : r->copy,
+						  .now = r->copy,
+						  .at = index_of(r, r->here) },
 			&(struct sp_window_shares){ total, proven });
 	r->proven += told(r) - before;
 }
@@ -309,7 +328,8 @@ static double percent_proven(const struct life *life)
 		for (uint32_t start = 0; start < 8000 / life->window / life->starts + 1; start++) {
 			int64_t value = 0;
 
-			if (index_of(&r, r.here) == life->watched)	/* what it counts is not watched: around where it is, then */
+			/* what it counts is not watched: around where it is, then */
+			if (index_of(&r, r.here) == life->watched)
 				watch(&r);
 			sp_window_begin(&r.w, r.copy, 0, index_of(&r, r.here));
 			for (uint32_t i = 0; i < life->starts; i++)
@@ -319,7 +339,8 @@ static double percent_proven(const struct life *life)
 	return 100 * (double)r.proven / (double)r.all;
 }
 
-/* 64 threads, 128 CPUs, sets of one event: what a quarter of 1024, 4096, 16384 descriptors watches, and all. */
+/* 64 threads, 128 CPUs, sets of one event: what a quarter of 1024, 4096, 16384 descriptors watches,
+ * and all. */
 static const uint32_t watched[] = { 1, 13, 61, 128 };
 static const struct { uint32_t window, moves, starts; } shapes[] = {
 	{ 1, 10, 1 }, { 10, 10, 1 }, { 100, 10, 1 }, { 100, 10, 10 }, { 1000, 10, 1 },
@@ -327,7 +348,8 @@ static const struct { uint32_t window, moves, starts; } shapes[] = {
 
 static double percent(unsigned shape, uint32_t n)
 {
-	return percent_proven(&(struct life){ n, shapes[shape].window, shapes[shape].moves, shapes[shape].starts });
+	return percent_proven(&(struct life){ n, shapes[shape].window, shapes[shape].moves,
+					      shapes[shape].starts });
 }
 
 static void model(void **state)

@@ -32,8 +32,8 @@
 #include "../../core/store/store.h"
 #include "book.h"
 
-/* The store is looked at after so many instructions: after each one in a plain build, but on an emulated machine, which
- * takes more than a hundred times as long. */
+/* The store is looked at after so many instructions: after each one in a plain build, but on an
+ * emulated machine, which takes more than a hundred times as long. */
 #if defined(__SANITIZE_ADDRESS__)
 static int each = 8;
 #else
@@ -103,7 +103,8 @@ static void make_store(void)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
 	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
 	for (int e = 0; e < K; e++)
-		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), e);
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }),
+				 e);
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &off);
 	assert_non_null(relation);
@@ -140,8 +141,9 @@ static void read_kept(struct sp_model *m, struct sp_row *row, struct view *v)
 	uint64_t ns = 0;
 
 	for (; sp_row_kept(m, row, &at); v->kept++, ns = at.ns)
-		if (!permanent || at.ns <= ns || at.cpu < 0 || at.cpu >= CPUS || at.value[1] != 10 * at.value[0] ||
-		    at.value[2] != 100 * at.value[0] || v->kept >= OPS)
+		if (!permanent || at.ns <= ns || at.cpu < 0 || at.cpu >= CPUS ||
+		    at.value[1] != 10 * at.value[0] || at.value[2] != 100 * at.value[0] ||
+		    v->kept >= OPS)
 			fail_msg("reading %ld is not whole", (long)v->kept);
 		else
 			v->value[v->kept] = at.value[0];
@@ -301,11 +303,13 @@ static bool each_old_or_new(const struct view *v, const struct view *a, const st
 /* What is exact goes down first in such a booking, and up with the total. */
 static bool each_interval(const struct view *v, const struct view *a, const struct view *b)
 {
-	const int64_t *is = (const int64_t *)v->pair, *old = (const int64_t *)a->pair, *new = (const int64_t *)b->pair;
+	const int64_t *is = (const int64_t *)v->pair, *old = (const int64_t *)a->pair,
+		      *new = (const int64_t *)b->pair;
 
 	for (size_t i = 0; i < sizeof(v->pair) / sizeof(*is); i += 1 + 2 * K)
 		for (int e = 0; e <= K; e++)
-			if (!between(is[i + e], old[i + e], new[i + e]) || (e && is[i + e + K] > is[i + e]))
+			if (!between(is[i + e], old[i + e], new[i + e]) ||
+			    (e && is[i + e + K] > is[i + e]))
 				return false;
 	return true;
 }
@@ -316,7 +320,8 @@ static bool one_commit(const struct view *v, const struct view *a, const struct 
 	return memcmp(v, a, sizeof(*v)) == 0 || memcmp(v, b, sizeof(*v)) == 0;
 }
 
-/* Whether the relation is unsure, and which value is the first behind that, the sums do not show. */
+/* Whether the relation is unsure, and which value is the first behind that, the sums do not
+ * show. */
 static bool sums_hold(const struct view *v, const struct view *a, const struct view *b)
 {
 	for (int e = 0; e < K; e++)
@@ -325,9 +330,11 @@ static bool sums_hold(const struct view *v, const struct view *a, const struct v
 	return true;
 }
 
-/* A split window: all of it on the CPU of the reading, from where part by part goes to its own CPU. No count is lost, none is
- * there twice; of an event what is exact comes with a part's counts, or behind them. */
-static bool in_parts(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
+/* A split window: all of it on the CPU of the reading, from where part by part goes to its own CPU.
+ * No count is lost, none is there twice; of an event what is exact comes with a part's counts, or
+ * behind them. */
+static bool in_parts(const struct step *s, const struct view *v, const struct view *a,
+		     const struct view *b)
 {
 	if (v->latest != a->latest && v->latest != b->latest)
 		return false;
@@ -359,12 +366,16 @@ static bool is_short(const struct step *s, const struct view *a, const struct vi
 }
 
 /* A reading is there before its counts, not a moment later; those before it stay. */
-static bool kept_holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
+static bool kept_holds(const struct step *s, const struct view *v, const struct view *a,
+		       const struct view *b)
 {
-	return b->kept == a->kept + (s->op != SP_OP_START && s->op != SP_OP_RESET) && between(v->kept, a->kept, b->kept) && memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
+	return b->kept == a->kept + (s->op != SP_OP_START && s->op != SP_OP_RESET) &&
+	       between(v->kept, a->kept, b->kept) &&
+	       memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
 }
 
-static bool holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
+static bool holds(const struct step *s, const struct view *v, const struct view *a,
+		  const struct view *b)
 {
 	if (s->fold)
 		return one_commit(v, a, b);
@@ -374,14 +385,18 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 		return sums_hold(v, a, b);
 	if (s->split)
 		return in_parts(s, v, a, b);
-	return is_short(s, a, b) ? each_old_or_new(v, a, b) && each_interval(v, a, b) : one_commit(v, a, b);
+	return is_short(s, a, b) ? each_old_or_new(v, a, b) && each_interval(v, a, b)
+				 : one_commit(v, a, b);
 }
 
-static void tell(const struct step *s, int i, int n, const struct view *v, const struct view *a, const struct view *b)
+static void tell(const struct step *s, int i, int n, const struct view *v, const struct view *a,
+		 const struct view *b)
 {
-	print_message("op %d (%d on CPU %d%s), instruction %d: total", i, s->op, s->cpu, s->nests ? ", nested" : "", n);
+	print_message("op %d (%d on CPU %d%s), instruction %d: total", i, s->op, s->cpu,
+		      s->nests ? ", nested" : "", n);
 	for (int e = 0; e < K; e++)
-		print_message(" %ld (%ld or %ld)", (long)v->total[e], (long)a->total[e], (long)b->total[e]);
+		print_message(" %ld (%ld or %ld)", (long)v->total[e], (long)a->total[e],
+			      (long)b->total[e]);
 	for (int c = 0; c <= CPUS; c++)
 		print_message("; %ld of %ld, %ld", (long)v->at[c].total[0], (long)a->at[c].total[0],
 			      (long)b->at[c].total[0]);
@@ -390,7 +405,8 @@ static void tell(const struct step *s, int i, int n, const struct view *v, const
 
 static bool copy_store(pid_t pid)
 {
-	struct iovec to = { copy, store.region.used }, from = { store.region.piece[0].at, store.region.used };
+	struct iovec to = { copy, store.region.used },
+		     from = { store.region.piece[0].at, store.region.used };
 
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)store.region.used;
 }
@@ -398,7 +414,8 @@ static bool copy_store(pid_t pid)
 /* The states between operations: by a dry run in another child. */
 static struct view *dry_run(const struct step *script, int n)
 {
-	struct view *v = mmap(NULL, sizeof(*v) * OPS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct view *v = mmap(NULL, sizeof(*v) * OPS, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
 	pid_t pid;
 
@@ -456,9 +473,10 @@ static long run_to(pid_t pid, uint64_t at)
 	return 1;
 }
 
-/* Two loops never end where each of their instructions is followed by a trap; each is one instruction to us. Between a
- * load and a store of the exclusive kind a trap lets the store fail (a CPU without LSE, such as cortex-a72, has
- * these). And the vDSO's clock begins again when the kernel's tick came meanwhile: under emulation always. */
+/* Two loops never end where each of their instructions is followed by a trap; each is one
+ * instruction to us. Between a load and a store of the exclusive kind a trap lets the store fail (a
+ * CPU without LSE, such as cortex-a72, has these). And the vDSO's clock begins again when the
+ * kernel's tick came meanwhile: under emulation always. */
 static long next_instruction(pid_t pid)
 {
 	const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
@@ -542,7 +560,8 @@ static void killed_anywhere(const struct step *script, int n, const long long *s
 /* ---- scripts ------------------------------------------------------------------ */
 
 #define X(a, b, c) { a, b, c }
-#define RUN(script, a, b, c) killed_anywhere(script, SP_COUNT(script), (const long long[])X(a, b, c))
+#define RUN(script, a, b, c) \
+	killed_anywhere(script, SP_COUNT(script), (const long long[])X(a, b, c))
 
 static void one_thread(void **state)
 {
@@ -605,15 +624,43 @@ static void split(void **state)
 		{ .op = SP_OP_START },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300) },
-		{ .op = SP_OP_READ, .cpu = 0, .x = X(60, 600, 6000), .split = true, .n = 2, .of = { 2, 3 },
-		  .at = { 5, 50, 500, 9, 0, 2200 }, .exact = { true, false, true } },
+		{ .op = SP_OP_READ,
+		  .cpu = 0,
+		  .x = X(60, 600, 6000),
+		  .split = true,
+		  .n = 2,
+		  .of = { 2, 3 },
+		  .at = { 5, 50, 500, 9, 0, 2200 },
+		  .exact = { true, false, true } },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100) },
-		{ .op = SP_OP_READ, .cpu = 2, .x = X(90, 900, 9000), .split = true, .n = 1, .of = { 1 }, .at = { 0 } },
-		{ .op = SP_OP_READ, .cpu = 2, .x = X(91, 910, 9100), .split = true, .exact = { true, true, true } },
-		{ .op = SP_OP_ACCUM, .cpu = 0, .x = X(99, 990, 9900), .split = true, .n = 2, .of = { 2, 700 },
-		  .at = { 1, 10, 100, 2, 0, 600 }, .exact = { true, true, true } },
-		{ .op = SP_OP_STOP, .cpu = 1, .x = X(9, 90, 900), .split = true, .n = 3, .of = { 0, 2, 3 },
-		  .at = { 1, 10, 100, 2, 20, 200, 3, 30, 300 }, .exact = { false, true, false } },
+		{ .op = SP_OP_READ,
+		  .cpu = 2,
+		  .x = X(90, 900, 9000),
+		  .split = true,
+		  .n = 1,
+		  .of = { 1 },
+		  .at = { 0 } },
+		{ .op = SP_OP_READ,
+		  .cpu = 2,
+		  .x = X(91, 910, 9100),
+		  .split = true,
+		  .exact = { true, true, true } },
+		{ .op = SP_OP_ACCUM,
+		  .cpu = 0,
+		  .x = X(99, 990, 9900),
+		  .split = true,
+		  .n = 2,
+		  .of = { 2, 700 },
+		  .at = { 1, 10, 100, 2, 0, 600 },
+		  .exact = { true, true, true } },
+		{ .op = SP_OP_STOP,
+		  .cpu = 1,
+		  .x = X(9, 90, 900),
+		  .split = true,
+		  .n = 3,
+		  .of = { 0, 2, 3 },
+		  .at = { 1, 10, 100, 2, 20, 200, 3, 30, 300 },
+		  .exact = { false, true, false } },
 	};
 
 	(void)state;
@@ -626,12 +673,32 @@ static void split_elsewhere(void **state)
 	static const struct step script[] = {
 		{ .op = SP_OP_START },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300), .split = true, .foreign = true, .n = 2, .of = { 2, 0 },
-		  .at = { 5, 50, 500, 9, 0, 1800 }, .exact = { true, false, true } },
-		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(66, 660, 6600), .split = true, .n = 1, .of = { 0 },
-		  .at = { 1, 10, 100 }, .exact = { true, true, true } },
-		{ .op = SP_OP_STOP, .cpu = 2, .x = X(6, 60, 600), .split = true, .foreign = true, .n = 1, .of = { 3 },
-		  .at = { 2, 20, 200 }, .exact = { true, true, true } },
+		{ .op = SP_OP_READ,
+		  .cpu = 1,
+		  .x = X(33, 330, 3300),
+		  .split = true,
+		  .foreign = true,
+		  .n = 2,
+		  .of = { 2, 0 },
+		  .at = { 5, 50, 500, 9, 0, 1800 },
+		  .exact = { true, false, true } },
+		{ .op = SP_OP_ACCUM,
+		  .cpu = 1,
+		  .x = X(66, 660, 6600),
+		  .split = true,
+		  .n = 1,
+		  .of = { 0 },
+		  .at = { 1, 10, 100 },
+		  .exact = { true, true, true } },
+		{ .op = SP_OP_STOP,
+		  .cpu = 2,
+		  .x = X(6, 60, 600),
+		  .split = true,
+		  .foreign = true,
+		  .n = 1,
+		  .of = { 3 },
+		  .at = { 2, 20, 200 },
+		  .exact = { true, true, true } },
 	};
 
 	(void)state;
@@ -661,13 +728,29 @@ static void nested(void **state)
 	static const struct step script[] = {
 		{ .op = SP_OP_START },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(12, 120, 1200), .nests = true, .nested = SP_OP_READ },
+		{ .op = SP_OP_READ,
+		  .cpu = 1,
+		  .x = X(12, 120, 1200),
+		  .nests = true,
+		  .nested = SP_OP_READ },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(13, 130, 1300), .proven = true },
-		{ .op = SP_OP_READ, .cpu = 2, .x = X(3, 30, 300), .nests = true, .nested = SP_OP_RESET },
+		{ .op = SP_OP_READ,
+		  .cpu = 2,
+		  .x = X(3, 30, 300),
+		  .nests = true,
+		  .nested = SP_OP_RESET },
 		{ .op = SP_OP_READ, .cpu = 2, .x = X(5, 50, 500) },
-		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(7, 70, 700), .nests = true, .nested = SP_OP_ACCUM },
+		{ .op = SP_OP_ACCUM,
+		  .cpu = 1,
+		  .x = X(7, 70, 700),
+		  .nests = true,
+		  .nested = SP_OP_ACCUM },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(4, 40, 400) },
-		{ .op = SP_OP_STOP, .cpu = 0, .x = X(6, 60, 600), .nests = true, .nested = SP_OP_READ },
+		{ .op = SP_OP_STOP,
+		  .cpu = 0,
+		  .x = X(6, 60, 600),
+		  .nests = true,
+		  .nested = SP_OP_READ },
 		{ .op = SP_OP_START, .nests = true, .nested = SP_OP_STOP },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(1, 10, 100) },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(2, 20, 200), .proven = true },
@@ -677,8 +760,8 @@ static void nested(void **state)
 	RUN(script, 28, 280, 2800);
 }
 
-/* More records than there is room for, folded when they are many, and in between. After each third instruction; with
- * UNITS_WHOLE (tests/long/units.t) after each. */
+/* More records than there is room for, folded when they are many, and in between. After each third
+ * instruction; with UNITS_WHOLE (tests/long/units.t) after each. */
 static void folded(void **state)
 {
 	static struct step script[OPS - 1];
@@ -694,7 +777,9 @@ static void folded(void **state)
 		sum += 1 + i % 3;
 		if (i % 9 == 8)
 			script[n++] = (struct step){ .fold = true };
-		script[n++] = (struct step){ .op = i % 5 == 4 ? SP_OP_ACCUM : SP_OP_READ, .cpu = i % CPUS, .x = X(x, 10 * x, 100 * x),
+		script[n++] = (struct step){ .op = i % 5 == 4 ? SP_OP_ACCUM : SP_OP_READ,
+					     .cpu = i % CPUS,
+					     .x = X(x, 10 * x, 100 * x),
 					     .proven = i & 1 };
 		x = i % 5 == 4 ? 0 : x;
 	}

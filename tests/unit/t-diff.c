@@ -14,7 +14,8 @@ static char lines[1 << 16];
 static bool any;
 
 static struct sp_header ranks[2] = { { .process.rank = 3 }, { .process.rank = 5 } };
-static struct sp_model_process process[2] = { { .h = &ranks[0] }, { .h = &ranks[1], .machine = 1 } };
+static struct sp_model_process process[2] = { { .h = &ranks[0] },
+					      { .h = &ranks[1], .machine = 1 } };
 
 static struct sp_model *model(void)
 {
@@ -33,7 +34,8 @@ static void same(struct sp_model *m)
 }
 
 /* The lines of A and B by this level, where `change` made B of the same model. */
-static const char *compared(const char *level, void (*both)(struct sp_model *), void (*change)(struct sp_model *))
+static const char *compared(const char *level, void (*both)(struct sp_model *),
+			    void (*change)(struct sp_model *))
 {
 	struct sp_out o;
 
@@ -95,18 +97,23 @@ static void one_more(struct sp_model *m)
 static void places(void **state)
 {
 	static const char *const want[][2] = {
-		{ "cpu", "PU L#2" }, { "core", "Core L#2" }, { "cache", "L3 L#1" }, { "numa", "NUMANode L#1" },
+		{ "cpu", "PU L#2" }, { "core", "Core L#2" }, { "cache", "L3 L#1" },
+		{ "numa", "NUMANode L#1" },
 		{ "package", "Package L#1" }, { "machine", "Machine L#0" },
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(want); i++) {
 		char line[200];
-		int64_t a = i < 2 ? 6172839450 : i < 5 ? 6172839453 : 12345678901 + 1030 + 6172839453;
+		int64_t a = i < 2   ? 6172839450
+			    : i < 5 ? 6172839453
+				    : 12345678901 + 1030 + 6172839453;
 
-		snprintf(line, sizeof(line), "%s,PAPI_TOT_INS,%lld,%lld,1,+0.00,", want[i][1], (long long)a, (long long)a + 1);
+		snprintf(line, sizeof(line), "%s,PAPI_TOT_INS,%lld,%lld,1,+0.00,", want[i][1],
+			 (long long)a, (long long)a + 1);
 		begins(compared(want[i][0], same, one_more), line);
 		assert_null(strchr(strchr(places_of(lines), '\n') + 1, '\n'));
-		begins_with_total(lines, "total,PAPI_TOT_INS,18518519396,18518519397,1,+0.00,18518518351,18518518351\n");
+		begins_with_total(lines, "total,PAPI_TOT_INS,18518519396,18518519397,1,+0.00,"
+					 "18518518351,18518518351\n");
 		assert_true(any);
 	}
 }
@@ -166,8 +173,11 @@ static void one_more_in_both(struct sp_model *m)
 static void of_one_rank(void **state)
 {
 	compared("thread", two_of_a_rank, one_more_in_both);
-	assert_non_null(strstr(lines, "\"rank 3 thread \"\"main\"\" #0\",PAPI_TOT_INS,12345679908,12345679910,2,"));
-	assert_non_null(strstr(lines, "\"rank 3 process 1 thread \"\"main\"\" #0\",PAPI_TOT_INS,6172839455,6172839456,1,"));
+	assert_non_null(strstr(
+		lines,
+		"\"rank 3 thread \"\"main\"\" #0\",PAPI_TOT_INS,12345679908,12345679910,2,"));
+	assert_non_null(strstr(lines, "\"rank 3 process 1 thread \"\"main\"\" "
+				      "#0\",PAPI_TOT_INS,6172839455,6172839456,1,"));
 	compared("process", two_of_a_rank, one_more);
 	assert_non_null(strstr(lines, "rank 3 process 1,PAPI_TOT_INS,6172839455,6172839456,1,"));
 	assert_null(strstr(lines, "rank 3,"));
@@ -201,7 +211,8 @@ static void threads(void **state)
 	assert_string_equal(compared("thread", all_main, other_tids), "");
 	begins(compared("thread", all_main, one_more), "\"thread \"\"main\"\" #1\",PAPI_TOT_INS,");
 	/* What was added together when its thread had ended is not the thread. */
-	assert_non_null(strstr(compared("thread", all_main, ended), "\"threads that have ended \"\"main\"\" #0\",PAPI_TOT_INS,,"));
+	assert_non_null(strstr(compared("thread", all_main, ended),
+			       "\"threads that have ended \"\"main\"\" #0\",PAPI_TOT_INS,,"));
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -220,8 +231,9 @@ static void events(void **state)
 {
 	assert_string_equal(places_of(compared("cpu", same, other_big)),
 			    "PU L#2,BIG,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
-	assert_string_equal(places_of(compared("cpu", second_of_its_name, other_big)),
-			    "PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
+	assert_string_equal(
+		places_of(compared("cpu", second_of_its_name, other_big)),
+		"PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
 	stub_event[6].name = T_BIG;
 }
 
@@ -253,10 +265,12 @@ static void values(void **state)
 {
 	const char *text;
 
-	begins(compared("cpu", same, joules), "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96,1234,1234\n");
+	begins(compared("cpu", same, joules),
+	       "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96,1234,1234\n");
 	/* What one side lacks is no 0: a line with nothing there, even where the other has 0. */
 	text = compared("cpu", same, gone);
-	assert_non_null(strstr(text, "CPU 99 (not in the topology),PAPI_TOT_INS,5,,-5,-100.00,0,\n"));
+	assert_non_null(
+		strstr(text, "CPU 99 (not in the topology),PAPI_TOT_INS,5,,-5,-100.00,0,\n"));
 	assert_non_null(strstr(text, "CPU 99 (not in the topology),BIG,0,,0,,0,\n"));
 	text = compared("cpu", gone, same);
 	assert_string_equal(text, "");
@@ -268,7 +282,8 @@ static void values(void **state)
 static void new_value(void **state)
 {
 	struct value none = { .type = SP_INT64 }, zero = { .there = true, .type = SP_INT64 },
-		     four = { .there = true, .type = SP_INT64, .v = 4 }, least = { .there = true, .type = SP_INT64, .v = INT64_MIN };
+		     four = { .there = true, .type = SP_INT64, .v = 4 },
+		     least = { .there = true, .type = SP_INT64, .v = INT64_MIN };
 	char buf[48];
 
 	assert_string_equal(percent(buf, &none, &four, 4), "new");
@@ -278,10 +293,12 @@ static void new_value(void **state)
 	assert_string_equal(percent(buf, &four, &four, 8), "+200.00");
 	assert_int_equal(difference(&none, &four, SP_INT64), 4);
 	assert_int_equal(difference(&four, &none, SP_INT64), -4);
-	assert_int_equal(difference(&least, &four, SP_INT64), INT64_MIN + 4);	/* wraps, as counters do */
+	/* wraps, as counters do */
+	assert_int_equal(difference(&least, &four, SP_INT64), INT64_MIN + 4);
 }
 
-/* ---- call sites -------------------------------------------------------------------------------- */
+/* ---- call sites
+ * -------------------------------------------------------------------------------- */
 
 static void other_interval(struct sp_model *m)
 {
@@ -299,7 +316,8 @@ static void sites(void **state)
 	assert_null(strchr(strchr(text, '\n') + 1, '\n'));
 }
 
-/* ---- repeats ------------------------------------------------------------------------------------- */
+/* ---- repeats
+ * ------------------------------------------------------------------------------------- */
 
 static int64_t more;
 
@@ -323,7 +341,8 @@ static void of_repeats(void **state)
 	assert_string_equal(compared("machine", spread, shifted), "");
 	assert_false(any);
 	more = 30;
-	begins_with_total(compared("machine", spread, shifted), "total,PAPI_TOT_CYC,23456791066,23456791096,30,");
+	begins_with_total(compared("machine", spread, shifted),
+			  "total,PAPI_TOT_CYC,23456791066,23456791096,30,");
 	assert_true(any);
 	/* Two of 5 and two of 6 prove nothing: counts are rounded. */
 	repeats = 2;
@@ -338,7 +357,8 @@ static void of_repeats(void **state)
 static void chance_of_t(void **state)
 {
 	static const struct { double t; unsigned df; double p; } known[] = {
-		{ 63.657, 1, 0.01 }, { 9.925, 2, 0.01 }, { 4.032, 5, 0.01 }, { 2.845, 20, 0.01 }, { 2.101, 18, 0.05 }, { 3.922, 18, 0.001 },
+		{ 63.657, 1, 0.01 }, { 9.925, 2, 0.01 }, { 4.032, 5, 0.01 }, { 2.845, 20, 0.01 },
+		{ 2.101, 18, 0.05 }, { 3.922, 18, 0.001 },
 		{ -3.922, 18, 0.001 }, { 636.62, 1, 0.001 },
 	};
 
@@ -353,9 +373,12 @@ static void chance_of_t(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing), cmocka_unit_test(places), cmocka_unit_test(other_numbers), cmocka_unit_test(in_a_job),
-		cmocka_unit_test(threads), cmocka_unit_test(events), cmocka_unit_test(values), cmocka_unit_test(new_value),
-		cmocka_unit_test(sites), cmocka_unit_test(of_one_rank), cmocka_unit_test(of_repeats), cmocka_unit_test(chance_of_t),
+		cmocka_unit_test(nothing),	 cmocka_unit_test(places),
+		cmocka_unit_test(other_numbers), cmocka_unit_test(in_a_job),
+		cmocka_unit_test(threads),	 cmocka_unit_test(events),
+		cmocka_unit_test(values),	 cmocka_unit_test(new_value),
+		cmocka_unit_test(sites),	 cmocka_unit_test(of_one_rank),
+		cmocka_unit_test(of_repeats),	 cmocka_unit_test(chance_of_t),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

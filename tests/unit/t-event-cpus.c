@@ -1,4 +1,5 @@
-/* t-event-cpus.c: preload/percpu/event-cpus.h on folders as /sys has them: which CPUs an event of one kind of core is counted on. */
+/* t-event-cpus.c: preload/percpu/event-cpus.h on folders as /sys has them: which CPUs an event of
+ * one kind of core is counted on. */
 #include "test.h"
 
 #include "../../preload/percpu/event-cpus.h"
@@ -30,7 +31,9 @@ static unsigned asked;
 
 static int open_counter(const struct perf_event_attr *a, int leader)
 {
-	uint32_t named = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)(a->config >> 32) : a->type;
+	uint32_t named = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE
+				 ? (uint32_t)(a->config >> 32)
+				 : a->type;
 
 	asked++;
 	if (!permits)
@@ -39,7 +42,8 @@ static int open_counter(const struct perf_event_attr *a, int leader)
 		return -ENOENT;
 	assert_true(a->disabled && a->exclude_kernel && !a->exclude_user);
 	if (leader >= 0)
-		return mixes || (named ? named : takes) == of_leader ? open("/dev/null", O_RDONLY) : -EINVAL;
+		return mixes || (named ? named : takes) == of_leader ? open("/dev/null", O_RDONLY)
+								     : -EINVAL;
 	of_leader = named ? named : takes;
 	return open("/dev/null", O_RDONLY);
 }
@@ -88,13 +92,15 @@ static void intel(void **state)
 	assert_true(on(PERF_TYPE_RAW, 0xc0, 6) && !on(PERF_TYPE_RAW, 0xc0, 4));
 	assert_true(on(10, 0xc0, 7) && !on(10, 0xc0, 0));
 	assert_true(on(PERF_TYPE_SOFTWARE, 2, 0) && on(PERF_TYPE_SOFTWARE, 2, 7) && on(20, 1, 0));
-	assert_true(on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 4) && !on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 3));
+	assert_true(on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 4) &&
+		    !on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 3));
 	assert_string_equal(name(PERF_TYPE_RAW, 0xc0), "cpu_core");
 	assert_string_equal(name(PERF_TYPE_HW_CACHE, 10ull << 32), "cpu_atom");
 	assert_null(name(PERF_TYPE_SOFTWARE, 2));
 	assert_null(name(20, 1));
 	/* A general one is the performance cores', as Linux has it for a counter of all CPUs. */
-	assert_true(known(PERF_TYPE_HARDWARE, 1) && on(PERF_TYPE_HARDWARE, 1, 3) && !on(PERF_TYPE_HARDWARE, 1, 4));
+	assert_true(known(PERF_TYPE_HARDWARE, 1) && on(PERF_TYPE_HARDWARE, 1, 3) &&
+		    !on(PERF_TYPE_HARDWARE, 1, 4));
 	assert_string_equal(name(PERF_TYPE_HARDWARE, 1), "cpu_core");
 	assert_int_equal(asked, 0);
 }
@@ -110,10 +116,12 @@ static void arm(void **state)
 		for (int extended = 0; extended < 2; extended++) {
 			look(taker, extended);
 			assert_true(on(8, 0x11, 0) && !on(8, 0x11, 4) && on(9, 0x11, 5));
-			assert_true(known(PERF_TYPE_HARDWARE, 0) && known(PERF_TYPE_HW_CACHE, 0x10002));
+			assert_true(known(PERF_TYPE_HARDWARE, 0) &&
+				    known(PERF_TYPE_HW_CACHE, 0x10002));
 			assert_int_equal(on(PERF_TYPE_HARDWARE, 0, 1), taker == 8);
 			assert_int_equal(on(PERF_TYPE_HARDWARE, 0, 4), taker == 9);
-			assert_string_equal(name(PERF_TYPE_HW_CACHE, 0x10002), taker == 8 ? "armv8_cortex_a53" : "armv8_cortex_a72");
+			assert_string_equal(name(PERF_TYPE_HW_CACHE, 0x10002),
+					    taker == 8 ? "armv8_cortex_a53" : "armv8_cortex_a72");
 			asked = 0;
 			assert_true(known(PERF_TYPE_HARDWARE, 0));	/* it was asked before */
 			assert_int_equal(asked, 0);
@@ -148,7 +156,9 @@ static void odd(void **state)
 	make("cpu_core", "four\n", "0-3\n");
 	make("cpu_atom", "10\n", "");
 	make("cpu_lowpower", "11\n", "8-9");
-	make("a-name-that-is-far-too-long-to-be-a-path-of-this-file-system-but-that-is-made-all-the-same", "12\n", "x");
+	make("a-name-that-is-far-too-long-to-be-a-path-of-this-file-system-but-that-is-made-all-"
+	     "the-same",
+	     "12\n", "x");
 	look(11, true);
 	assert_true(on(10, 1, 0) && on(11, 1, 8));
 	sp_pmus_read("/nowhere", open_counter);

@@ -69,7 +69,8 @@ static json_t *parse(struct sp_model *m)
 	return root;
 }
 
-/* What is at a path of keys and indices, as text: #N of a list or an object, - where there is nothing. */
+/* What is at a path of keys and indices, as text: #N of a list or an object, - where there is
+ * nothing. */
 static const char *at_path(const json_t *o, const char *path)
 {
 	static char said[400];
@@ -77,11 +78,13 @@ static const char *at_path(const json_t *o, const char *path)
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	for (char *key = strtok_r(copy, "/", &save); o && key; key = strtok_r(NULL, "/", &save))
-		o = json_is_array(o) ? json_array_get(o, strtoul(key, NULL, 10)) : json_object_get(o, key);
+		o = json_is_array(o) ? json_array_get(o, strtoul(key, NULL, 10))
+				     : json_object_get(o, key);
 	switch (o ? json_typeof(o) : JSON_NULL) {
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		snprintf(said, sizeof(said), "#%zu", json_is_array(o) ? json_array_size(o) : json_object_size(o));
+		snprintf(said, sizeof(said), "#%zu",
+			 json_is_array(o) ? json_array_size(o) : json_object_size(o));
 		break;
 	case JSON_STRING:
 		return json_string_value(o);
@@ -97,14 +100,16 @@ static const char *at_path(const json_t *o, const char *path)
 	return said;
 }
 
-#define JSON(root, ...) assert_json(root, (const char *const[][2]){ __VA_ARGS__ }, \
-				    sizeof((const char *const[][2]){ __VA_ARGS__ }) / sizeof(char *[2]))
+#define JSON(root, ...) \
+	assert_json(root, (const char *const[][2]){ __VA_ARGS__ }, \
+		    sizeof((const char *const[][2]){ __VA_ARGS__ }) / sizeof(char *[2]))
 
 static void assert_json(const json_t *root, const char *const (*want)[2], size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(at_path(root, want[i][0]), want[i][1]))
-			fail_msg("%s: %s, not %s", want[i][0], at_path(root, want[i][0]), want[i][1]);
+			fail_msg("%s: %s, not %s", want[i][0], at_path(root, want[i][0]),
+				 want[i][1]);
 }
 
 static void json_keys(void **state)
@@ -113,21 +118,27 @@ static void json_keys(void **state)
 	double own;
 
 	JSON(root,
-	     { "format", "sspapi-dump" }, { "format_version", "1" }, { "sspapi_version", SP_VERSION }, { "callsites", "#3" },
-	     { "process/pid", "4242" }, { "process/rank", "3" }, { "process/job", "881234" }, { "process/end", "exit" },
-	     { "process/start_ns", "1700000000000000000" }, { "process/args", "#6" }, { "process/args/4", "tab\there" },
+	     { "format", "sspapi-dump" }, { "format_version", "1" },
+	     { "sspapi_version", SP_VERSION }, { "callsites", "#3" },
+	     { "process/pid", "4242" }, { "process/rank", "3" }, { "process/job", "881234" },
+	     { "process/end", "exit" },
+	     { "process/start_ns", "1700000000000000000" }, { "process/args", "#6" },
+	     { "process/args/4", "tab\there" },
 	     { "papi/version", "7.0.0.0" }, { "settings/attribution", "reading" },
 	     { "topology/components/7/type", "PU" }, { "topology/components/7/parent", "6" },
 	     { "topology/components/7/cpu_kind", "1" },
-	     { "events/0/code", "0x80000032" }, { "events/0/derived", "NOT_DERIVED" }, { "events/0/data_type", "int64" },
+	     { "events/0/code", "0x80000032" }, { "events/0/derived", "NOT_DERIVED" },
+	     { "events/0/data_type", "int64" },
 	     { "events/0/natives", "#1" }, { "events/0/description", stub_text[T_DESCRIPTION] },
 	     { "events/5/kind", "gauge" }, { "events/7/name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
-	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" }, { "notes", "#3" },
+	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" },
+	     { "notes", "#3" },
 	     { "self/ns_per_call", "214" });
 	/* What 12 calls took, of all; and the preparations. */
 	self = json_object_get(root, "self");
 	own = 214. * json_integer_value(json_object_get(self, "calls")) + 1000000;
-	assert_true(own > 4000000 && fabs(json_number_value(json_object_get(self, "share")) - own / (10000000 + own)) < 1e-6);
+	assert_true(own > 4000000 && fabs(json_number_value(json_object_get(self, "share")) -
+					  own / (10000000 + own)) < 1e-6);
 	json_decref(root);
 }
 
@@ -141,7 +152,8 @@ static void counted_time(void **state)
 		{ 1000000, 480000, SP_COUNTED_UNKNOWN, "null", NULL },
 		{ 1000000, 900000, 0, "900000", NULL },
 		{ 1000000, 885000, 20000, "895000", NULL },		/* perhaps 90.5 % */
-		{ 0, 0, 0, "null", NULL },				/* of an older store, or killed */
+		{ 0, 0, 0, "null", NULL },				/* of an older store, or
+									 * killed */
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
@@ -156,9 +168,11 @@ static void counted_time(void **state)
 		json_decref(root);
 		m->tally.readings = 5;
 		show("text", m);
-		for (char *p; (p = strstr(text, "\n  ")) && p < text + 400;)	/* the headline in one line */
+		/* the headline in one line */
+		for (char *p; (p = strstr(text, "\n  ")) && p < text + 400;)
 			memmove(p + 1, p + 3, strlen(p + 3) + 1), *p = ' ';
-		assert_true(is[i].headline ? strstr(text, is[i].headline) != NULL : !strstr(text, "process's"));
+		assert_true(is[i].headline ? strstr(text, is[i].headline) != NULL
+					   : !strstr(text, "process's"));
 	}
 }
 
@@ -166,44 +180,57 @@ static void json_relations(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	JSON(root,
-	     { "relations", "#5" }, { "relations/0/target/kind", "thread" }, { "relations/0/events/3", "3" },
-	     { "relations/0/cpus/1/cpu", "1" }, { "relations/0/cpus/1/total/1", "2000" }, { "relations/0/cpus/1/exact/1", "0" },
+	JSON(root, { "relations", "#5" }, { "relations/0/target/kind", "thread" },
+	     { "relations/0/events/3", "3" }, { "relations/0/cpus/1/cpu", "1" },
+	     { "relations/0/cpus/1/total/1", "2000" }, { "relations/0/cpus/1/exact/1", "0" },
 	     { "relations/0/cpus/1/total/3", "0.5" }, { "relations/0/cpus/2/cpu", "null" },
-	     { "relations/0/entries", "#8" },	/* also of the floating-point event */
+	     { "relations/0/entries", "#8" }, /* also of the floating-point event */
 	     { "relations/0/entries/1/event", "1" }, { "relations/0/entries/1/cpu", "0" },
 	     { "relations/0/entries/1/list/0/ns", "1700000000123456789" },
-	     { "relations/0/entries/1/list/0/value", "23456789012" }, { "relations/0/entries/1/list/0/permanent", "false" },
+	     { "relations/0/entries/1/list/0/value", "23456789012" },
+	     { "relations/0/entries/1/list/0/permanent", "false" },
 	     { "relations/1/target/kind", "cpu" }, { "relations/1/target/cpu", "2" },
-	     { "relations/1/thread", "wo\x1b\"rk,er\xef\xbf\xbd" }, { "relations/1/cpus/1/cpu", "99" },
-	     { "relations/2/tid", "0" }, { "relations/2/threads", "5000" }, { "relations/4/target/tid", "4711" });
+	     { "relations/1/thread", "wo\x1b\"rk,er\xef\xbf\xbd" },
+	     { "relations/1/cpus/1/cpu", "99" }, { "relations/2/tid", "0" },
+	     { "relations/2/threads", "5000" }, { "relations/4/target/tid", "4711" });
 	json_decref(root);
 }
 
-/* Readings of a relation without counts, all and too many for a part of the run; those of sspapi stat are added up. */
+/* Readings of a relation without counts, all and too many for a part of the run; those of sspapi
+ * stat are added up. */
 static void json_part(void **state)
 {
 	struct sp_model *m = stub_model(STUB_FULL);
 	const bool all[STUB_COMPONENTS] = { true, true };
 	const uint64_t thread[] = { sp_part_thread(0, 4243) };
-	const struct sp_part part = { .process = all, .component = all, .callsite = all, .thread = thread, .n_threads = 1, .readings = 3 };
+	const struct sp_part part = { .process = all,
+				      .component = all,
+				      .callsite = all,
+				      .thread = thread,
+				      .n_threads = 1,
+				      .readings = 3 };
 	json_t *root;
 
 	stub_relation[3].row.kept = 9;
 	root = parse(m);
-	JSON(root, { "relations/3/entries", "#2" }, { "relations/3/entries/0/cpu", "0" }, { "relations/3/entries/0/list", "#2" },
-	     { "relations/3/entries/1/cpu", "1" }, { "relations/3/entries/1/list", "#7" }, { "relations/3/entries/1/list/6/value", "7" },
-	     { "relations/3/entries/1/list/6/ns", "1700000000000000008" }, { "relations/3/entries/1/list/6/permanent", "true" });
+	JSON(root, { "relations/3/entries", "#2" }, { "relations/3/entries/0/cpu", "0" },
+	     { "relations/3/entries/0/list", "#2" }, { "relations/3/entries/1/cpu", "1" },
+	     { "relations/3/entries/1/list", "#7" }, { "relations/3/entries/1/list/6/value", "7" },
+	     { "relations/3/entries/1/list/6/ns", "1700000000000000008" },
+	     { "relations/3/entries/1/list/6/permanent", "true" });
 	json_decref(root);
 	how.part = &part;
 	root = parse(m);
-	JSON(root, { "relations", "#2" }, { "relations/0/tid", "4243" }, { "relations/1/entries/0/list", "#2" },
-	     { "relations/1/entries/1/list", "#3" }, { "relations/1/entries/1/list/0/value", "3" }, { "relations/1/entries/1/list/1/value", "6" },
+	JSON(root, { "relations", "#2" }, { "relations/0/tid", "4243" },
+	     { "relations/1/entries/0/list", "#2" }, { "relations/1/entries/1/list", "#3" },
+	     { "relations/1/entries/1/list/0/value", "3" },
+	     { "relations/1/entries/1/list/1/value", "6" },
 	     { "relations/1/entries/1/list/2/value", "7" }, { "topology/components", "#2" });
 	json_decref(root);
 	m->h.stat = SP_STAT_WHOLE;
 	root = parse(m);
-	JSON(root, { "relations/1/entries/1/list/0/value", "6" }, { "relations/1/entries/1/list/1/value", "15" },
+	JSON(root, { "relations/1/entries/1/list/0/value", "6" },
+	     { "relations/1/entries/1/list/1/value", "15" },
 	     { "relations/1/entries/1/list/2/value", "7" });
 	json_decref(root);
 	how.part = NULL;
@@ -213,20 +240,24 @@ static void json_overflows(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	JSON(root,
-	     { "relations/0/overflows", "#0" }, { "relations/2/overflows", "#2" },
+	JSON(root, { "relations/0/overflows", "#0" }, { "relations/2/overflows", "#2" },
 	     { "relations/2/overflows/0/event", "1" }, { "relations/2/overflows/0/cpu", "0" },
 	     { "relations/2/overflows/0/count", "12" }, { "relations/2/overflows/0/other", "2" },
-	     { "relations/2/overflows/0/addresses/1/module", "/lib/ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
-	     { "relations/2/overflows/0/addresses/1/offset", "0x1021" }, { "relations/2/overflows/0/addresses/1/count", "5" },
+	     { "relations/2/overflows/0/addresses/1/module",
+	       "/lib/ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
+	     { "relations/2/overflows/0/addresses/1/offset", "0x1021" },
+	     { "relations/2/overflows/0/addresses/1/count", "5" },
 	     { "relations/2/overflows/1/event", "null" }, { "relations/2/overflows/1/cpu", "null" },
 	     { "relations/2/overflows/1/addresses", "#0" });
 	json_decref(root);
 	how.all = true;
 	show("text", stub_model(STUB_FULL));
 	how.all = false;
-	assert_non_null(strstr(text, "\n- overflow handler: 12 calls for TOT_CYC, 12 on CPU 0; in ma\"in 41.6 %,"));
-	assert_non_null(strstr(text, "\n- overflow handler: 7 calls for an event that PAPI does not tell, 7 on no known\n  CPU\n"));
+	assert_non_null(strstr(
+		text,
+		"\n- overflow handler: 12 calls for TOT_CYC, 12 on CPU 0; in ma\"in 41.6 %,"));
+	assert_non_null(strstr(text, "\n- overflow handler: 7 calls for an event that PAPI does "
+				     "not tell, 7 on no known\n  CPU\n"));
 }
 
 static void json_sums(void **state)
@@ -245,7 +276,8 @@ static void json_sums(void **state)
 /* Valid whatever is missing, and with doubles that JSON has no word for. */
 static void json_odd(void **state)
 {
-	static const int64_t odd[] = { 0x7ff0000000000000, 0x7ff8000000000000, 1, INT64_MIN, 0x7fefffffffffffff };
+	static const int64_t odd[] = { 0x7ff0000000000000, 0x7ff8000000000000, 1, INT64_MIN,
+				       0x7fefffffffffffff };
 	struct sp_model *m;
 	json_t *root;
 
@@ -260,7 +292,8 @@ static void json_odd(void **state)
 		m->h.process.rank = -1;
 		m->h.process.job = m->h.process.host = m->h.process.args = 0;
 		root = parse(m);
-		JSON(root, { "process/job", "null" }, { "process/rank", "null" }, { "process/end", "snapshot" });
+		JSON(root, { "process/job", "null" }, { "process/rank", "null" },
+		     { "process/end", "snapshot" });
 		json_decref(root);
 	}
 }
@@ -304,17 +337,20 @@ static bool csv_line(char **at, char *field[FIELDS])
 /* A gauge has no total. */
 static void csv(void **state)
 {
-	static const char header[] = "host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event,"
-				     "readings,total,exact\n";
+	static const char header[] =
+		"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event,"
+		"readings,total,exact\n";
 	static const struct { unsigned line, field; const char *is; } want[] = {
-		{ 5, 9, "1" }, { 5, 12, "0" }, { 5, 13, "PAPI_TOT_CYC" }, { 5, 15, "2000" }, { 5, 16, "0" },
+		{ 5, 9, "1" }, { 5, 12, "0" }, { 5, 13, "PAPI_TOT_CYC" }, { 5, 15, "2000" },
+		{ 5, 16, "0" },
 		{ 8, 9, "" }, { 8, 10, "" }, { 8, 12, "" },
 		{ 14, 4, "wo\\x1b\"rk,er\\xff" }, { 14, 10, "2" }, { 14, 11, "7" }, { 14, 12, "1" },
 		{ 14, 13, "ev\\x1b[31m<&>\"\\x0a\\xff,\\" }, { 14, 15, "-5" },
 		{ 15, 9, "99" }, { 15, 11, "" },
 		/* an interval from an unknown place, and one between two */
 		{ 18, 7, "" }, { 18, 8, "matmul+0x1010" }, { 18, 14, "3999" }, { 18, 15, "39" },
-		{ 21, 7, "matmul+0x1010" }, { 21, 8, "matmul+0x1020;ev\\x1b[31m<&>_\\x0a\\xff_\\+0x1021" },
+		{ 21, 7, "matmul+0x1010" },
+		{ 21, 8, "matmul+0x1020;ev\\x1b[31m<&>_\\x0a\\xff_\\+0x1021" },
 		{ 21, 9, "1" }, { 21, 13, "PAPI_TOT_INS" }, { 21, 15, "1" },
 	};
 	char *field[FIELDS], *at;
@@ -390,7 +426,8 @@ static const char *find(const char *after, const char *start)
 {
 	static char line[1024];
 
-	for (const char *p = strstr(text, after); p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+	for (const char *p = strstr(text, after); p && *p;
+	     p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
 		const char *first = p + strspn(p, " ");
 
 		if (strncmp(first, start, strlen(start)))
@@ -421,7 +458,8 @@ static void text_lines(void **state)
 		for (int all = 0; all < 2; all++) {
 		how.all = all;
 		copy = strdup(show("text", stub_model(kind)));
-		for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		for (char *line = strtok_r(copy, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save)) {
 			if (columns(line) > 80)
 				fail_msg("%u columns: %s", columns(line), line);
 			for (const char *p = line; *p; p++)
@@ -443,16 +481,22 @@ static void text_tree(void **state)
 	char header[1024];
 
 	show("text", m);
-	find("matmul", "matmul -n 2000 'two words..: 12.35 s on node017, rank 3, 5,003 threads on 4 CPUs");
-	assert_non_null(strstr(text, "\n<1 % of TOT_INS (at most 1,045 of 18.52 G), <1 % of TOT_CYC (at most 2,052 of\n  23.46 G), 1 % of "
-			       "CACHE_REFERENCES:u=0:k=1:period=100000:precise=2 (at most 12\n  of 1,246) and some of 3 more events are not "
-			       "proven on their CPU (~)\n"));
+	find("matmul",
+	     "matmul -n 2000 'two words..: 12.35 s on node017, rank 3, 5,003 threads on 4 CPUs");
+	assert_non_null(strstr(text, "\n<1 % of TOT_INS (at most 1,045 of 18.52 G), <1 % of "
+				     "TOT_CYC (at most 2,052 of\n  23.46 G), 1 % of "
+				     "CACHE_REFERENCES:u=0:k=1:period=100000:precise=2 (at most "
+				     "12\n  of 1,246) and some of 3 more events are not "
+				     "proven on their CPU (~)\n"));
 	strcpy(header, find("\nCPU ", "CPU "));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ all CPUs"), "18.52 G"));
+	assert_int_equal(end_of(header, "TOT_INS"),
+			 end_of(find("\nCPU ", "~ all CPUs"), "18.52 G"));
 	assert_int_equal(end_of(header, "share"), end_of(find("\nCPU ", "~   L3 1"), "33 %"));
 	assert_int_equal(end_of(header, "TOT_CYC"), end_of(find("\nCPU ", "~   L3 1"), "  4"));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~     CPU 1 (core 1)"), "  1,030"));
-	assert_int_equal(end_of(header, "PACKAGE0"), end_of(find("\nCPU ", "~ all CPUs"), "1.235 uJ"));
+	assert_int_equal(end_of(header, "TOT_INS"),
+			 end_of(find("\nCPU ", "~     CPU 1 (core 1)"), "  1,030"));
+	assert_int_equal(end_of(header, "PACKAGE0"),
+			 end_of(find("\nCPU ", "~ all CPUs"), "1.235 uJ"));
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ no known CPU"), " 7"));
 	/* All of it is proven. */
 	find("\nCPU ", "CPU 0 (core 0)");
@@ -510,8 +554,10 @@ static void text_threads(void **state)
 
 	show("text", m);
 	strcpy(header, find("\nthread ", "thread "));
-	assert_int_equal(end_of(header, "TOT_CYC"), end_of(find("\nthread ", "~ 4242 main"), "23.46 G"));
-	assert_int_equal(end_of(header, "ran on CPU"), end_of(find("\nthread ", "~ 4242 main"), " 0-1"));
+	assert_int_equal(end_of(header, "TOT_CYC"),
+			 end_of(find("\nthread ", "~ 4242 main"), "23.46 G"));
+	assert_int_equal(end_of(header, "ran on CPU"),
+			 end_of(find("\nthread ", "~ 4242 main"), " 0-1"));
 	find("\nthread ", "~ 4243 wo\\x1b\"rk,er\\xff ");
 	find("\nthread ", "~ 5,000 threads that hav.. ");
 	assert_null(strstr(text, "\n  mean"));		/* of two */
@@ -583,15 +629,31 @@ static void pair(struct sp_out *o, uint32_t from, uint32_t to, unsigned width)
 /* Functions of C++, as symbol tables have them and as addr2line says them. */
 static void text_functions(void **state)
 {
-	static const struct { const char *name, *shown; } is[] = {
-		{ "_ZN3sim6Solver4stepEi", "sim::Solver::step" }, { "sim::Solver::step(int) const", "sim::Solver::step" },
-		{ "_ZN3sim6SolverIdE4stepEiRKSs", "sim::Solver::step" }, { "sim::Solver<double>::step(int)", "sim::Solver::step" },
-		{ "_Z4swapIiEvRT_S1_", "swap" }, { "_ZNSt6vectorIiSaIiEE9push_backEOi", "vector::push_back" },
-		{ "_ZN3sim6SolverILi4EEC1Ev", "sim::Solver::Solver" }, { "_ZN3sim6SolverD0Ev", "sim::Solver::~Solver" },
-		{ "_ZNK1AclEi", "A::operator()" }, { "A::operator()(int) const", "A::operator()" }, { "_ZZ4mainENKUliE_clEi", "main::lambda" },
-		{ "main::{lambda(int)#1}::operator()(int) const", "main::lambda" }, { "_ZN12_GLOBAL__N_16helperEd", "helper" },
-		{ "(anonymous namespace)::helper(double)", "helper" }, { "bool A::operator< <int>(A)", "A::operator<" }, { "void swap<int>(int&, int&)", "swap" }, { "std::vector<int> f::g(int)", "f::g" },
-		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "f<int>::my_operator", "f::my_operator" }, { "step.constprop.0", "step.constprop.0" },
+	static const struct { const char *name, *shown;
+	} is[] = {
+		{ "_ZN3sim6Solver4stepEi", "sim::Solver::step" },
+		{ "sim::Solver::step(int) const", "sim::Solver::step" },
+		{ "_ZN3sim6SolverIdE4stepEiRKSs", "sim::Solver::step" },
+		{ "sim::Solver<double>::step(int)", "sim::Solver::step" },
+		{ "_Z4swapIiEvRT_S1_", "swap" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backEOi", "vector::push_back" },
+		{ "_ZN3sim6SolverILi4EEC1Ev", "sim::Solver::Solver" },
+		{ "_ZN3sim6SolverD0Ev", "sim::Solver::~Solver" },
+		{ "_ZNK1AclEi", "A::operator()" },
+		{ "A::operator()(int) const", "A::operator()" },
+		{ "_ZZ4mainENKUliE_clEi", "main::lambda" },
+		{ "main::{lambda(int)#1}::operator()(int) const", "main::lambda" },
+		{ "_ZN12_GLOBAL__N_16helperEd", "helper" },
+		{ "(anonymous namespace)::helper(double)", "helper" },
+		{ "bool A::operator< <int>(A)", "A::operator<" },
+		{ "void swap<int>(int&, int&)", "swap" },
+		{ "std::vector<int> f::g(int)", "f::g" },
+		{ "main", "main" },
+		{ "_Z", "_Z" },
+		{ "_ZN99x", "_ZN99x" },
+		{ "_ZL5startv", "start" },
+		{ "f<int>::my_operator", "f::my_operator" },
+		{ "step.constprop.0", "step.constprop.0" },
 	};
 
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
@@ -601,7 +663,8 @@ static void text_functions(void **state)
 		sp_memory_init(&o, text, sizeof(text));
 		pair(&o, 0, 2, 200);
 		stub_symbol = NULL;
-		if (strncmp(strstr(sp_memory_text(&o), "\u2192 ") + 4, is[i].shown, strlen(is[i].shown)) != 0)
+		if (strncmp(strstr(sp_memory_text(&o), "\u2192 ") + 4, is[i].shown,
+			    strlen(is[i].shown)) != 0)
 			fail_msg("%s: %s", is[i].name, text);
 	}
 }
@@ -609,10 +672,14 @@ static void text_functions(void **state)
 /* Where instances of one template are to be told apart. */
 static void text_template_arguments(void **state)
 {
-	static const struct { const char *name, *shown; unsigned how; } is[] = {
-		{ "_ZN3sim6SolverIdE4stepEi", "sim::Solver::step", SP_NAME_ARGUMENTS }, { "_Z3runI", "_Z3runI", SP_NAME_ARGUMENTS },
-		{ "void sim::Solver<double>::step<unsigned long>(int) const", "sim::Solver<double>::step<unsigned long>", SP_NAME_ARGUMENTS },
-		{ "void sim::Solver<a::B>::step<a::C>(int)", "Solver<a::B>::step<a::C>", SP_NAME_ARGUMENTS | SP_NAME_BRIEF },
+	static const struct { const char *name, *shown; unsigned how;
+	} is[] = {
+		{ "_ZN3sim6SolverIdE4stepEi", "sim::Solver::step", SP_NAME_ARGUMENTS },
+		{ "_Z3runI", "_Z3runI", SP_NAME_ARGUMENTS },
+		{ "void sim::Solver<double>::step<unsigned long>(int) const",
+		  "sim::Solver<double>::step<unsigned long>", SP_NAME_ARGUMENTS },
+		{ "void sim::Solver<a::B>::step<a::C>(int)", "Solver<a::B>::step<a::C>",
+		  SP_NAME_ARGUMENTS | SP_NAME_BRIEF },
 		{ "void sim::Solver<a::B>::step<a::C>(int)", "Solver::step", SP_NAME_BRIEF },
 	};
 	char name[SP_FUNCTION_NAME];
@@ -651,15 +718,28 @@ static const char *site(uint32_t id)
 	return sp_memory_text(&o) + strlen("any other call → ");
 }
 
-/* What was inlined stands under the function that it is in, unless that is the C++ library's; a lambda has its place. */
+/* What was inlined stands under the function that it is in, unless that is the C++ library's; a
+ * lambda has its place. */
 static void text_inlined(void **state)
 {
-	static struct sp_inlined of_program[] = { { "_Z4stepv", "/home/u/step.cc:9" }, { "_Z3runv", "/home/u/run.cc:12" } },
-				 of_library[] = { { "_Z4stepv", "/home/u/step.cc:9" }, { "_M_run", "/usr/include/c++/12/bits/std_thread.h:210" } },
-				 of_it_alone[] = { { "_M_run", "/usr/include/c++/12/bits/std_thread.h:210" } };
-	static const struct { struct sp_inlined *into; uint32_t n; const char *symbol, *shown; } is[] = {
-		{ of_program, 2, NULL, "run" }, { of_library, 2, NULL, "step" }, { of_it_alone, 1, NULL, "ma\"in" },
-		{ of_it_alone, 1, "operator()", "operator() (a.c:7)" }, { NULL, 0, "", "matmul" },
+	static struct sp_inlined of_program[] = { { "_Z4stepv", "/home/u/step.cc:9" },
+						  { "_Z3runv", "/home/u/run.cc:12" } },
+				 of_library[] = { { "_Z4stepv", "/home/u/step.cc:9" },
+						  { "_M_run",
+						    "/usr/include/c++/12/bits/std_thread.h:210" } },
+				 of_it_alone[] = {
+					 { "_M_run", "/usr/include/c++/12/bits/std_thread.h:210" }
+				 };
+	static const struct {
+		struct sp_inlined *into;
+		uint32_t n;
+		const char *symbol, *shown;
+	} is[] = {
+		{ of_program, 2, NULL, "run" },
+		{ of_library, 2, NULL, "step" },
+		{ of_it_alone, 1, NULL, "ma\"in" },
+		{ of_it_alone, 1, "operator()", "operator() (a.c:7)" },
+		{ NULL, 0, "", "matmul" },
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
@@ -688,12 +768,15 @@ static void text_cpus(void **state)
 	m->n_outside = 1;
 	m->outside[0] = 99;
 	show("text", m);
-	assert_non_null(strstr(text, "\n- CPU 99 is not in the topology, but counted: brought online later\n"));
+	assert_non_null(
+		strstr(text,
+		       "\n- CPU 99 is not in the topology, but counted: brought online later\n"));
 	assert_non_null(strstr(text, "5,003 threads on 5 of 9 CPUs\n"));
 	m->n_outside = SP_UNLISTED_CPUS_MOST;
 	m->topology_source = "x.xml";
 	show("text", m);
-	assert_non_null(strstr(text, "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in the topology, but\n  counted: the topology is not all"));
+	assert_non_null(strstr(text, "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in "
+				     "the topology, but\n  counted: the topology is not all"));
 	how.all = false;
 }
 
@@ -705,8 +788,10 @@ static void text_of_one_pmu(void **state)
 	stub_event[0].pmu = stub_event[1].pmu = T_HOST;
 	how.all = true;
 	show("text", m);
-	assert_non_null(strstr(text, "\n- counted by the PMU node017, which only some cores have; what ran on the\n"
-				     "  others is missing: TOT_INS, TOT_CYC\n"));
+	assert_non_null(strstr(
+		text,
+		"\n- counted by the PMU node017, which only some cores have; what ran on the\n"
+		"  others is missing: TOT_INS, TOT_CYC\n"));
 	stub_event[0].pmu = stub_event[1].pmu = 0;
 	show("text", stub_model(STUB_FULL));
 	how.all = false;
@@ -718,7 +803,8 @@ static void text_says_why(void **state)
 	struct sp_model *m;
 
 	show("text", stub_model(STUB_UNPROVEN));
-	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  each count is booked on the CPU of the reading that brought it: pin the\n"));
+	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  each count is booked "
+				     "on the CPU of the reading that brought it: pin the\n"));
 	show("text", stub_model(STUB_ALL_PROVEN));
 	assert_non_null(strstr(text, "\nevery count is on the CPU it was counted on\n"));
 	assert_null(strstr(text, "~"));
@@ -732,19 +818,23 @@ static void text_says_why(void **state)
 	assert_null(strstr(text, "notes"));
 	m->h.lists.n_notes = 2;
 	show("text", m);
-	assert_non_null(strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
+	assert_non_null(
+		strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
 	assert_non_null(strstr(text, "sspapi doctor"));
 	m->tally.calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->tally.calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
 	m->h.lists.n_notes = 0;
-	assert_non_null(strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
+	assert_non_null(
+		strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
 	m->h.lists.n_notes = 2;
 	m->tally.damaged = 1;
-	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was in the damaged blocks is\n  missing.\n"));
+	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was "
+						"in the damaged blocks is\n  missing.\n"));
 	m = stub_model(STUB_NO_READING);
-	assert_non_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));
+	assert_non_null(
+		strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));
 	m->tally.damaged = 1;
 	assert_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));
 }
@@ -752,10 +842,11 @@ static void text_says_why(void **state)
 /* ---- hwloc ------------------------------------------------------------- */
 
 static const hwloc_obj_type_t hwloc_types[] = {
-	HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
-	HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU,
+	HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE,
+	HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE,	  HWLOC_OBJ_PU,
 };
-static const char *const hwloc_names[] = { "Machine", "Package", "NUMANode", "L3", "L2", "L1d", "Core", "PU" };
+static const char *const hwloc_names[] = { "Machine", "Package", "NUMANode", "L3",
+					   "L2",      "L1d",	 "Core",     "PU" };
 
 static hwloc_obj_t object_of(hwloc_topology_t t, const struct sp_component *c)
 {
@@ -773,7 +864,9 @@ static char *machine_xml(int *bytes)
 	char *xml, *copy;
 
 	assert_int_equal(hwloc_topology_init(&t), 0);
-	assert_int_equal(hwloc_topology_set_synthetic(t, "Package:2 [NUMANode] L3:1 L2:2 L1d:1 Core:1 PU:1"), 0);
+	assert_int_equal(
+		hwloc_topology_set_synthetic(t, "Package:2 [NUMANode] L3:1 L2:2 L1d:1 Core:1 PU:1"),
+		0);
 	assert_int_equal(hwloc_topology_load(t), 0);
 	for (unsigned i = 0; i < STUB_COMPONENTS; i++)
 		stub_component[i].gp_index = object_of(t, &stub_component[i])->gp_index;
@@ -836,15 +929,18 @@ static void hwloc_infos(void **state)
 		assert_int_equal(infos(o, "PAPI_TOT_INS"), 1);
 		assert_string_equal(hwloc_obj_get_info_by_name(o, "PAPI_TOT_INS"), value);
 		assert_int_equal(infos(o, "lstopoStyle"), 1);
-		assert_non_null(strstr(hwloc_obj_get_info_by_name(o, "lstopoStyle"), "Background=#"));
+		assert_non_null(
+			strstr(hwloc_obj_get_info_by_name(o, "lstopoStyle"), "Background=#"));
 		assert_null(strstr(hwloc_obj_get_info_by_name(o, "lstopoStyle"), "123456"));
 		assert_null(hwloc_obj_get_info_by_name(o, stub_text[T_TEMP]));
 	}
 	root = hwloc_get_root_obj(t);
 	assert_string_equal(hwloc_obj_get_info_by_name(root, stub_text[T_ENERGY]), "1234.5");
-	assert_string_equal(hwloc_obj_get_info_by_name(root, "ev\\x1b[31m<&>\"\\x0a\\xff,\\"), "-5");
+	assert_string_equal(hwloc_obj_get_info_by_name(root, "ev\\x1b[31m<&>\"\\x0a\\xff,\\"),
+			    "-5");
 	assert_string_equal(hwloc_obj_get_info_by_name(root, "PAPI_TOT_INS_X"), "43");
-	assert_string_equal(hwloc_obj_get_info_by_name(root, "PAPI_TOT_INS not on a known CPU"), "12");
+	assert_string_equal(hwloc_obj_get_info_by_name(root, "PAPI_TOT_INS not on a known CPU"),
+			    "12");
 	assert_int_equal(infos(root, "PAPI_TOT_INS not on a known CPU"), 1);
 	hwloc_topology_destroy(t);
 	free(xml);
@@ -852,7 +948,8 @@ static void hwloc_infos(void **state)
 
 static const char *style_of(hwloc_topology_t t, unsigned pu)
 {
-	return hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, pu), "lstopoStyle");
+	return hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, pu),
+					  "lstopoStyle");
 }
 
 static void hwloc_colors(void **state)
@@ -870,10 +967,16 @@ static void hwloc_colors(void **state)
 	assert_string_equal(style_of(t, 0), "Background=#b21414;Text=#ffffff");
 	assert_string_equal(style_of(t, 1), "Background=#ffffd4");
 	assert_null(style_of(t, 2));
-	/* What an earlier run painted goes with what it counted; boxes around leaves are neutral. */
-	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0), "lstopoStyle"), "Background=#eeeeee");
-	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "lstopoStyle"), "Background=#eeeeee");
-	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 2), "BIG"),
+	/* What an earlier run painted goes with what it counted; boxes around leaves are
+	 * neutral. */
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE,
+									     0),
+						       "lstopoStyle"),
+			    "Background=#eeeeee");
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "lstopoStyle"),
+			    "Background=#eeeeee");
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 2),
+						       "BIG"),
 			    "18446744073709551615");
 	hwloc_topology_destroy(t);
 	how.color_by = "BIG";
@@ -906,7 +1009,8 @@ static void hwloc_numbers(void **state)
 	root = hwloc_get_root_obj(t);
 	assert_int_equal(pu->misc_arity, 1);
 	assert_string_equal(pu->misc_first_child->name, "12.35 G (67 %)");
-	assert_string_equal(hwloc_obj_get_info_by_name(pu->misc_first_child, "lstopoStyle"), style_of(t, 0));
+	assert_string_equal(hwloc_obj_get_info_by_name(pu->misc_first_child, "lstopoStyle"),
+			    style_of(t, 0));
 	assert_string_equal(l3->subtype, "L3 12.35 G (67 %)");
 	assert_int_equal(hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, 0)->misc_arity, 0);
 	for (unsigned i = 0; i < root->infos_count; i++)
@@ -929,8 +1033,11 @@ static void hwloc_without_xml(void **state)
 	t = load();
 	assert_int_equal(hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU), 4);
 	assert_int_equal(hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE), 1);
-	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "PAPI_TOT_CYC"), "23456791056");
-	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_pu_obj_by_os_index(t, 70), "PAPI_TOT_INS"), "3");
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "PAPI_TOT_CYC"),
+			    "23456791056");
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_pu_obj_by_os_index(t, 70),
+						       "PAPI_TOT_INS"),
+			    "3");
 	assert_non_null(style_of(t, 0));
 	hwloc_topology_destroy(t);
 	show("hwloc", stub_model(STUB_BARE));
@@ -939,7 +1046,8 @@ static void hwloc_without_xml(void **state)
 	hwloc_topology_destroy(t);
 }
 
-/* Cut anywhere, changed anywhere: hwloc reads it or not, in a child, and no control character comes out. */
+/* Cut anywhere, changed anywhere: hwloc reads it or not, in a child, and no control character comes
+ * out. */
 static void hwloc_hostile(void **state)
 {
 	static const char junk[] = "<>\"'=/!- \x1b" "a0";
@@ -1050,7 +1158,8 @@ static void no_room(void **state)
 		struct sp_out o;
 
 		sp_out_init(&o, -1, small, sizeof(small));
-		sp_format_writers[i].write(&o, &(struct sp_selection){ .m = stub_model(STUB_WIDE) });
+		sp_format_writers[i].write(&o,
+					   &(struct sp_selection){ .m = stub_model(STUB_WIDE) });
 		assert_int_equal(sp_out_finish(&o), -ENOSPC);
 	}
 }
@@ -1059,20 +1168,40 @@ int main(void)
 {
 	static char library[4096];
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(counted_time), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
-		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
+		cmocka_unit_test(table),
+		cmocka_unit_test(json_keys),
+		cmocka_unit_test(counted_time),
+		cmocka_unit_test(json_relations),
+		cmocka_unit_test(json_part),
+		cmocka_unit_test(json_overflows),
+		cmocka_unit_test(json_sums),
+		cmocka_unit_test(json_odd),
+		cmocka_unit_test(csv),
 		cmocka_unit_test(csv_of_notes),
-		cmocka_unit_test(text_lines), cmocka_unit_test(text_template_arguments), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
-		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
-		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
-		cmocka_unit_test(text_cpus), cmocka_unit_test(text_of_one_pmu),
-		cmocka_unit_test(text_says_why), cmocka_unit_test(hwloc_infos),
+		cmocka_unit_test(text_lines),
+		cmocka_unit_test(text_template_arguments),
+		cmocka_unit_test(text_twins),
+		cmocka_unit_test(text_inlined),
+		cmocka_unit_test(text_tree),
+		cmocka_unit_test(text_rows),
+		cmocka_unit_test(text_threads),
+		cmocka_unit_test(text_numbers),
+		cmocka_unit_test(text_functions),
+		cmocka_unit_test(text_cpus),
+		cmocka_unit_test(text_of_one_pmu),
+		cmocka_unit_test(text_says_why),
+		cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors),
-		cmocka_unit_test(hwloc_numbers), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
-		cmocka_unit_test(store), cmocka_unit_test(text_levels), cmocka_unit_test(no_room),
+		cmocka_unit_test(hwloc_numbers),
+		cmocka_unit_test(hwloc_without_xml),
+		cmocka_unit_test(hwloc_hostile),
+		cmocka_unit_test(store),
+		cmocka_unit_test(text_levels),
+		cmocka_unit_test(no_room),
 	};
 
-	snprintf(library, sizeof(library), "%s/libsspapi-topo.so", getenv("B") ? getenv("B") : "build");
+	snprintf(library, sizeof(library), "%s/libsspapi-topo.so",
+		 getenv("B") ? getenv("B") : "build");
 	sp_hwloc_library = library;
 	return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }

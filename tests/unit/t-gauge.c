@@ -26,7 +26,9 @@ static int make(void **state)
 {
 	block = calloc(1, sp_gauges_bytes(N, CELLS));
 	sp_gauges_init(block, N, CELLS, kind);
-	w = (struct sp_gauge_writer){ .n = N, .cells = CELLS, .at = sp_gauges_at(block, N), .kind = kind };
+	w = (struct sp_gauge_writer){
+		.n = N, .cells = CELLS, .at = sp_gauges_at(block, N), .kind = kind
+	};
 	return 0;
 }
 
@@ -116,13 +118,15 @@ static void book_on_top(int sig)
 	}
 }
 
-/* A handler books at any instruction of a booking: neither's values are lost, whichever are stored last. */
+/* A handler books at any instruction of a booking: neither's values are lost, whichever are stored
+ * last. */
 static void handler(void **state)
 {
 	struct sigaction a = { .sa_handler = book_on_top }, old;
 
 	sigaction(SIGTRAP, &a, &old);
-	for (handled_at = 0, instruction = EACH + 1; handled_at < instruction - EACH; handled_at += EACH) {
+	for (handled_at = 0, instruction = EACH + 1; handled_at < instruction - EACH;
+	     handled_at += EACH) {
 		make(state);
 		book(SP_OP_START, 0, 0, 0, 0);
 		book(SP_OP_READ, 0, 5, 5, 5);
@@ -131,7 +135,8 @@ static void handler(void **state)
 		book(SP_OP_READ, 0, 4, 4, 4);
 		book(SP_OP_READ, 0, 6, 6, 6);
 		STEP_OFF();
-		/* (The booking before may have had more instructions: what came on top of it changed what it met.) */
+		/* (The booking before may have had more instructions: what came on top of it
+		 * changed what it met.) */
 		for (uint32_t i = 0; i < N && handled_at < instruction; i++) {
 			const struct sp_gauge *g = at(0, i);
 

@@ -54,7 +54,8 @@ static int open_with_sites(void **state)
 
 		assert_non_null(b);
 		for (unsigned n = 0; n < SP_SITES_EACH; n++) {
-			struct sp_site *s = (struct sp_site *)((char *)(b + 1) + n * sp_site_bytes(1));
+			struct sp_site *s =
+				(struct sp_site *)((char *)(b + 1) + n * sp_site_bytes(1));
 
 			s->n = 1;
 			((struct sp_frame *)(s + 1))->address = b->first + n;
@@ -139,7 +140,8 @@ static int slot(int cpu)
 static bool same(const struct count *c, const struct sp_between *at)
 {
 	for (int e = 0; e < K; e++)
-		if (c->total[e] != counts_of(e, at->total[e]) || c->exact[e] != counts_of(e, at->exact[e]))
+		if (c->total[e] != counts_of(e, at->total[e]) ||
+		    c->exact[e] != counts_of(e, at->exact[e]))
 			return false;
 	return c->count == at->count;
 }
@@ -179,7 +181,8 @@ static uint32_t compare(bool all_have_room)
 	for (int f = 0; f < SITES; f++)
 		for (int t = 0; t < SITES; t++)
 			for (int c = 0; c <= CPUS; c++)
-				assert_true(!all_have_room || seen[f][t][c] || zero(&want[f][t][c]));
+				assert_true(!all_have_room || seen[f][t][c] ||
+					    zero(&want[f][t][c]));
 	assert_memory_equal(sum, cell_of, sizeof(sum));
 	sp_model_close(&m);
 	return row.intervals;
@@ -217,7 +220,8 @@ static void booked_part(const struct sp_parts *p, uint32_t i, int e, uint32_t to
 }
 
 /* A window of which other CPUs have a part; the reading itself is counted where it was made. */
-static void read_split(enum sp_op op, int cpu, const long long *x, const long long *d, uint32_t site)
+static void read_split(enum sp_op op, int cpu, const long long *x, const long long *d,
+		       uint32_t site)
 {
 	int32_t of[2] = { (cpu + 1) % CPUS, (cpu + 2) % CPUS };
 	int64_t at[2 * K], proven[3 * K];
@@ -244,7 +248,8 @@ static void read_split(enum sp_op op, int cpu, const long long *x, const long lo
 	book_parts(&w, op, cpu, x, &parts, site);
 }
 
-static void read_whole(enum sp_op op, int cpu, const long long *x, const long long *d, uint32_t site)
+static void read_whole(enum sp_op op, int cpu, const long long *x, const long long *d,
+		       uint32_t site)
 {
 	bool proven = rnd(2);
 
@@ -376,7 +381,8 @@ static void crowded(void **state)
 	sp_model_close(&m);
 }
 
-/* The last quarter of the room is for pairs of which the second site alone is told; what finds no place there is nobody's. */
+/* The last quarter of the room is for pairs of which the second site alone is told; what finds no
+ * place there is nobody's. */
 static void by_second_site(void **state)
 {
 	static const uint32_t site[] = { 2, 3, 4, 2, 4, 3, 2, 2, 3, 3, 4, 4 };
@@ -403,7 +409,8 @@ static void by_second_site(void **state)
 
 static void check_parts(const struct sp_between *at)
 {
-	static const int64_t total[2][K] = { { 20, 22, 0 }, { 60, 58, 80 } }, exact[2][K] = { { 20, 0, 0 }, { 60, 0, 80 } };
+	static const int64_t total[2][K] = { { 20, 22, 0 }, { 60, 58, 80 } },
+			     exact[2][K] = { { 20, 0, 0 }, { 60, 0, 80 } };
 
 	assert_int_equal(at->to, 3);
 	assert_in_range(at->cpu, 0, 1);
@@ -415,7 +422,9 @@ static void check_parts(const struct sp_between *at)
 /* A window's parts are its interval's, on each CPU; the reading is counted on the last. */
 static void in_parts(void **state)
 {
-	const struct sp_parts split = { .n = 1, .cpu = (const int32_t[]){ 0 }, .at = (const int64_t[K]){ 10, 11, 0 },
+	const struct sp_parts split = { .n = 1,
+					.cpu = (const int32_t[]){ 0 },
+					.at = (const int64_t[K]){ 10, 11, 0 },
 					.proven = (const int64_t[2 * K]){ 10, 0, 0, 30, 0, 40 } };
 	struct sp_row row = { 0 };
 	struct sp_between at;
@@ -425,7 +434,8 @@ static void in_parts(void **state)
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (long long x = 0; x < 200; x += 100) {
 		long long read[K] = { x + 30, x + 30, x + 30 };
-		long long parts[K] = { x + 70, x + 70, x + 70 }, back[K] = { x + 100, x + 100, x + 100 };
+		long long parts[K] = { x + 70, x + 70, x + 70 },
+			  back[K] = { x + 100, x + 100, x + 100 };
 
 		book_call(&w, SP_OP_READ, 1, read, false, 2);
 		book_parts(&w, SP_OP_READ, 1, parts, &split, 3);
@@ -435,11 +445,13 @@ static void in_parts(void **state)
 	assert_int_equal(row.intervals, 4);
 	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
 		if (at.from == 1)
-			assert_true(at.to == 2 && at.cpu == 1 && at.total[0] == 60 && at.count == 2);
+			assert_true(at.to == 2 && at.cpu == 1 && at.total[0] == 60 &&
+				    at.count == 2);
 		else if (at.from == 2)
 			check_parts(&at);
 		else
-			assert_true(at.from == 3 && at.to == 1 && at.cpu == 0 && at.total[0] == 60 && at.count == 2);
+			assert_true(at.from == 3 && at.to == 1 && at.cpu == 0 &&
+				    at.total[0] == 60 && at.count == 2);
 	}
 	sp_model_close(&m);
 }
@@ -522,8 +534,11 @@ static void sites(void **state)
 	path->length = 12;
 	s->n = 2;
 	strcpy(s->name, "loop");
-	f[0] = (struct sp_frame){ .address = 0x1234, .module = 1, .symbol = sp_store_text(&store, "work") };
-	f[1] = (struct sp_frame){ .address = 0x2000 };	/* not looked up; ends where the module does */
+	f[0] = (struct sp_frame){ .address = 0x1234,
+				  .module = 1,
+				  .symbol = sp_store_text(&store, "work") };
+	f[1] = (struct sp_frame){ .address = 0x2000 };	/* not looked up; ends where the module
+							 * does */
 	open_model(&m);
 	assert_int_equal(m.n_callsites, 2);
 	assert_true(sp_model_callsite(&m, 1, &c));
@@ -555,8 +570,17 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(more_room), TEST(by_second_site), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
-		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
+		TEST(random_calls),
+		TEST(told_apart),
+		TEST(crowded),
+		TEST(more_room),
+		TEST(by_second_site),
+		TEST(in_parts),
+		TEST(folding),
+		cmocka_unit_test_setup_teardown(sites, open_events, close_store),
+		FLOATS(random_calls),
+		FLOATS(told_apart),
+		FLOATS(folding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,8 @@ static void names(void **state)
 	for (unsigned i = 0; i < n; i++) {
 		assert_int_equal(strncmp(longs[i].name, "per-", 4), 0);
 		assert_non_null(sp_level_by_name(longs[i].name + 4));
-		assert_true(longs[i].val == SP_LEVEL_FIRST + (int)i && longs[i].has_arg == no_argument);
+		assert_true(longs[i].val == SP_LEVEL_FIRST + (int)i &&
+			    longs[i].has_arg == no_argument);
 	}
 	assert_ptr_equal(sp_level_by_name("node"), sp_level_by_name("numa"));
 	assert_ptr_equal(sp_level_by_name("socket"), sp_level_by_name("package"));
@@ -102,7 +103,8 @@ static void by_cpu(void **state)
 static void by_component(void **state)
 {
 	static const char *const name[] = { "core", "cache", "numa", "package", "machine" };
-	static const char *const first[] = { "core 0", "L3 0", "NUMANode 0", "package 0", "machine" };
+	static const char *const first[] = { "core 0", "L3 0", "NUMANode 0", "package 0",
+					     "machine" };
 	static const uint32_t n[] = { 4, 2, 2, 2, 1 };
 
 	for (unsigned i = 0; i < SP_COUNT(name); i++) {
@@ -207,7 +209,8 @@ static void nothing_lost(void **state)
 
 static void sorted(void **state)
 {
-	static const char *const by_odd[] = { "CPU 99", "CPU 0", "CPU 1", "CPU 3", "no known", "CPU 2" };
+	static const char *const by_odd[] = { "CPU 99", "CPU 0",    "CPU 1",
+					      "CPU 3",	"no known", "CPU 2" };
 
 	open_level("cpu", model(STUB_FULL));
 	sp_levels_sort(&t, INS);
@@ -233,8 +236,9 @@ static void sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(by_cpu), cmocka_unit_test(by_component),
-		cmocka_unit_test(by_thread), cmocka_unit_test(by_callsite), cmocka_unit_test(placed),
+		cmocka_unit_test(names),	cmocka_unit_test(by_cpu),
+		cmocka_unit_test(by_component), cmocka_unit_test(by_thread),
+		cmocka_unit_test(by_callsite),	cmocka_unit_test(placed),
 		cmocka_unit_test(nothing_lost), cmocka_unit_test(sorted),
 	};
 

@@ -63,7 +63,8 @@ static void digests(void **state)
 		sp_digest_add(&d[i], text, i);
 		for (unsigned k = 0; k < i; k++) {
 			assert_int_not_equal(sp_digest_compare(&d[i], &d[k]), 0);
-			assert_int_equal(sp_digest_compare(&d[i], &d[k]), -sp_digest_compare(&d[k], &d[i]));
+			assert_int_equal(sp_digest_compare(&d[i], &d[k]),
+					 -sp_digest_compare(&d[k], &d[i]));
 		}
 	}
 }
@@ -96,9 +97,26 @@ static void make_topology(struct sp_store *s, uint32_t no_cpu)
 {
 	struct sp_component c[4] = {
 		{ .parent = -1, .cpu_kind = -1, .type = "Machine" },
-		{ .parent = 0, .cpu_kind = -1, .depth = 1, .os_index = 0, .gp_index = 1, .type = "PU" },
-		{ .parent = 0, .cpu_kind = -1, .depth = 1, .os_index = 1, .logical_index = 1, .gp_index = 2, .type = "PU" },
-		{ .parent = 0, .cpu_kind = -1, .depth = 1, .os_index = 2, .logical_index = 2, .gp_index = 3, .type = "PU" },
+		{ .parent = 0,
+		  .cpu_kind = -1,
+		  .depth = 1,
+		  .os_index = 0,
+		  .gp_index = 1,
+		  .type = "PU" },
+		{ .parent = 0,
+		  .cpu_kind = -1,
+		  .depth = 1,
+		  .os_index = 1,
+		  .logical_index = 1,
+		  .gp_index = 2,
+		  .type = "PU" },
+		{ .parent = 0,
+		  .cpu_kind = -1,
+		  .depth = 1,
+		  .os_index = 2,
+		  .logical_index = 2,
+		  .gp_index = 3,
+		  .type = "PU" },
 	};
 
 	for (uint32_t i = 0; i < 3; i++)
@@ -126,8 +144,11 @@ static void write_and_close(struct sp_store *s, const char *name)
 /* Twin number i counts 1000 * (rank + 1) + i on CPU 0, and one more on CPU 1. */
 static void make(const char *name, const struct made *p)
 {
-	struct sp_relation_key key = { .k = p->twins, .event = (const uint32_t[]){ 0, 1, 2, 3, 4 } + p->other_first };
-	struct sp_event_text other = { .name = "OTHER" }, twin = { .name = "TWIN", .n_natives = 1, .natives = &p->natives };
+	struct sp_relation_key key = {
+		.k = p->twins, .event = (const uint32_t[]){ 0, 1, 2, 3, 4 } + p->other_first
+	};
+	struct sp_event_text other = { .name = "OTHER" },
+			     twin = { .name = "TWIN", .n_natives = 1, .natives = &p->natives };
 	long long values[4] = { 0 };
 	struct sp_store s = { 0 };
 	struct sp_writer w;
@@ -188,7 +209,9 @@ static int tear_down(void **state)
 static int merge(const char *to, const char *which, const char *events)
 {
 	char name[8][64], *file[8];
-	struct sp_merge job = { .verb = "merge", .file = file, .n_files = (unsigned)strlen(which), .events = events };
+	struct sp_merge job = {
+		.verb = "merge", .file = file, .n_files = (unsigned)strlen(which), .events = events
+	};
 	int fd = open(path_of(to), O_RDWR | O_CREAT | O_TRUNC, 0600), e;
 
 	for (unsigned i = 0; i < job.n_files; i++) {
@@ -230,7 +253,8 @@ static void any_order(void **state)
 /* Alike in all that they are called by: the first of one process is the first of the next. */
 static void twins(void **state)
 {
-	static const int64_t want[3] = { 1000 + 2000 + 3000 + 4000 + 4, 1001 + 2001 + 3001 + 3, 3002 + 1 };
+	static const int64_t want[3] = { 1000 + 2000 + 3000 + 4000 + 4, 1001 + 2001 + 3001 + 3,
+					 3002 + 1 };
 	char buf[32];
 	struct sp_file f;
 	uint32_t n = 0;
@@ -242,7 +266,8 @@ static void twins(void **state)
 		if (strcmp(sp_event_name(&f.model, e, buf), "TWIN") != 0)
 			continue;
 		/* What is behind it differs from process to process: the least is shown. */
-		assert_string_equal(sp_store_reader_text_at(f.model.reader, f.model.event[e]->natives, 0),
+		assert_string_equal(sp_store_reader_text_at(f.model.reader,
+							    f.model.event[e]->natives, 0),
 				    n < 2 ? "native::a" : "native::c");
 		assert_int_equal(f.model.sums.total[e], want[n++]);
 	}
@@ -267,7 +292,8 @@ static void in_common(void **state)
 	assert_int_equal(f.model.n_processes, 4);
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(f.model.process[i].h->process.rank, i);
-		assert_string_equal(f.model.machine[f.model.process[i].machine].host, i == 2 ? "two" : "one");
+		assert_string_equal(f.model.machine[f.model.process[i].machine].host,
+				    i == 2 ? "two" : "one");
 	}
 	sp_file_close(&f);
 	assert_int_equal(merge("some", "13", NULL), 0);
@@ -276,11 +302,15 @@ static void in_common(void **state)
 	sp_file_close(&f);
 }
 
-/* A CPU that one process was not left may have been another's; one that nobody was left, nobody's. */
+/* A CPU that one process was not left may have been another's; one that nobody was left,
+ * nobody's. */
 static void disallowed(void **state)
 {
-	struct { const char *which; bool no[3]; } const cases[] = {
-		{ "03", { false, true, false } }, { "01", { false, false, false } }, { "1", { false, false, true } },
+	struct { const char *which; bool no[3];
+	} const cases[] = {
+		{ "03", { false, true, false } },
+		{ "01", { false, false, false } },
+		{ "1", { false, false, true } },
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(cases); i++) {
@@ -295,7 +325,8 @@ static void disallowed(void **state)
 			if (!sp_component_is(at, "PU"))
 				continue;
 			seen++;
-			assert_int_equal(!!(at->flags & SP_COMPONENT_DISALLOWED), cases[i].no[at->os_index]);
+			assert_int_equal(!!(at->flags & SP_COMPONENT_DISALLOWED),
+					 cases[i].no[at->os_index]);
 		}
 		assert_int_equal(seen, 3);
 		sp_file_close(&f);
@@ -347,7 +378,8 @@ static void make_reloaded(const char *name)
 {
 	static const uint8_t kinds[2] = { SP_COUNTS, SP_FLOATS };
 	static const uint32_t site[5] = { 1, 2, 2, 3, 1 };
-	struct sp_event_text whole = { .name = "WHOLE" }, parts = { .name = "PARTS", .data_type = SP_FP64 };
+	struct sp_event_text whole = { .name = "WHOLE" },
+			     parts = { .name = "PARTS", .data_type = SP_FP64 };
 	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 } };
 	uint32_t slots[32] = { 0 };
 	long long values[2] = { 0 };
@@ -430,7 +462,8 @@ static void make_timed(const char *name, int64_t rank)
 	r = bind_new(&s, thread, &key, &w, NULL);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	for (int i = 0; i < 3; i++)
-		book_call(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact, 0);
+		book_call(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact,
+			  0);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
 	t->allowed = sp_store_text(&s, exact ? "0-2" : "0-1,700");
@@ -441,7 +474,8 @@ static void make_timed(const char *name, int64_t rank)
 		t->at[sp_records_cell(&w, cpu[i])] = 1000 + (uint64_t)cpu[i];
 	t->at[r->cells] = 5;
 	t->at[r->cells + 1] = 9;
-	sp_relation_set_attribution(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
+	sp_relation_set_attribution(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE,
+				    exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
 	write_and_close(&s, name);
 }
 
@@ -455,7 +489,8 @@ static void check_timed(struct sp_model *m, struct sp_row *row)
 	assert_int_equal(row->how, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE);
 	assert_int_equal(row->why, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
 	assert_non_null(row->times);
-	assert_int_equal(row->times->flags, exact ? SP_TIMES_KNOWN : SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	assert_int_equal(row->times->flags,
+			 exact ? SP_TIMES_KNOWN : SP_TIMES_KNOWN | SP_TIMES_MOVES);
 	assert_int_equal(row->times->moves, 12);
 	assert_int_equal(row->times->windows, 3);
 	assert_string_equal(sp_model_text(m, row->times->allowed), exact ? "0-2" : "0-1,700");
@@ -512,9 +547,11 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers), cmocka_unit_test(digests), cmocka_unit_test(any_order), cmocka_unit_test(twins),
-		cmocka_unit_test(in_common), cmocka_unit_test(disallowed), cmocka_unit_test(notes),
-		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times),
+		cmocka_unit_test(numbers),   cmocka_unit_test(digests),
+		cmocka_unit_test(any_order), cmocka_unit_test(twins),
+		cmocka_unit_test(in_common), cmocka_unit_test(disallowed),
+		cmocka_unit_test(notes),     cmocka_unit_test(some_events),
+		cmocka_unit_test(reloaded),  cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -5,9 +5,19 @@
 
 /* ---- a model of a few events; an sp_off is an index of `names` -------------------- */
 
-static const char *const names[] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L1D:REPLACEMENT:u=0", "perf::PAGE-FAULTS",
-				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum", "perf,ICL", "perf,zen", "energy:ZONE0",
-				     "energy:ZONE1", "energy:ZONE2" };
+static const char *const names[] = { "",
+				     "PAPI_TOT_INS",
+				     "PAPI_TOT_CYC",
+				     "icl::L1D:REPLACEMENT:u=0",
+				     "perf::PAGE-FAULTS",
+				     "PAPI_TOT_INS",
+				     "temp",
+				     "cuda:::op:stat=sum",
+				     "perf,ICL",
+				     "perf,zen",
+				     "energy:ZONE0",
+				     "energy:ZONE1",
+				     "energy:ZONE2" };
 #define EVENTS 7u
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
@@ -33,10 +43,14 @@ static int64_t totals[EVENTS];
 
 static struct sp_model model(void)
 {
-	struct sp_model m = { .n_events = EVENTS, .event = events, .event_counted = counted, .sums.total = totals };
+	struct sp_model m = {
+		.n_events = EVENTS, .event = events, .event_counted = counted, .sums.total = totals
+	};
 
 	for (uint32_t e = 0; e < EVENTS; e++) {
-		event[e] = (struct sp_event){ .id = e, .name = e + 1, .kind = e == 5 ? SP_GAUGE : SP_COUNTER };
+		event[e] = (struct sp_event){ .id = e,
+					      .name = e + 1,
+					      .kind = e == 5 ? SP_GAUGE : SP_COUNTER };
 		events[e] = &event[e];
 		counted[e] = true;
 	}
@@ -96,7 +110,8 @@ static void compute(struct sp_metrics *t, const int64_t *sum, const bool *presen
 			total[row.k] = sum[e];
 			ids[row.k++] = e;
 		}
-	t->relation.event = NULL;		/* which would be taken for the last one, of the same address */
+	t->relation.event = NULL;		/* which would be taken for the last one, of the
+						 * same address */
 	sp_metrics_compute_row(t, &row, total, NULL);
 }
 
@@ -138,16 +153,21 @@ static void kinds(void **state)
 	same_value(once("EVENT,X,DERIVED_ADD,PAPI_TOT_INS,PAPI_TOT_CYC,perf::PAGE-FAULTS"), 5007.0);
 	same_value(once("EVENT,X,DERIVED_SUB,PAPI_TOT_CYC,PAPI_TOT_INS,perf::PAGE-FAULTS"), 2993.0);
 	same_value(once("EVENT,X,DERIVED_PS,PAPI_TOT_CYC,PAPI_TOT_INS"), 750000000.0);
-	same_value(once("EVENT,X,DERIVED_ADD_PS,PAPI_TOT_CYC,PAPI_TOT_INS,PAPI_TOT_INS"), 1500000000.0);
+	same_value(once("EVENT,X,DERIVED_ADD_PS,PAPI_TOT_CYC,PAPI_TOT_INS,PAPI_TOT_INS"),
+		   1500000000.0);
 	same_value(once("EVENT,X,DERIVED_POSTFIX,N0|#|/|,PAPI_TOT_CYC"), 4000.0 / 3e9);
 	same_value(once("EVENT,X,DERIVED_POSTFIX,N0N1+2*,PAPI_TOT_INS,PAPI_TOT_CYC"), 10000.0);
 	same_value(once("EVENT,X,DERIVED_POSTFIX,0.5|N0|*|,PAPI_TOT_CYC"), 2000.0);
-	same_value(once("EVENT,X,DERIVED_INFIX,N0-(N1+(N2*5)),PAPI_TOT_CYC,PAPI_TOT_INS,perf::PAGE-FAULTS"), 2965.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,N0-(N1+(N2*5)),PAPI_TOT_CYC,PAPI_TOT_INS,perf::PAGE-"
+			"FAULTS"),
+		   2965.0);
 	same_value(once("EVENT,X,DERIVED_INFIX,N0-N1-N1,PAPI_TOT_CYC,PAPI_TOT_INS"), 2000.0);
 	same_value(once("EVENT,X,DERIVED_INFIX,N0/N1/2,PAPI_TOT_CYC,PAPI_TOT_INS"), 2.0);
 	same_value(once("EVENT,X,DERIVED_INFIX,2 + N0 * 3 - 1,PAPI_TOT_INS"), 3001.0);
 	same_value(once("EVENT,X,DERIVED_INFIX,((((N0)))),PAPI_TOT_INS"), 1000.0);
-	same_value(once("EVENT,BW,DERIVED_POSTFIX,N0|64|*|N1|/|,perf::PAGE-FAULTS,sspapi::ELAPSED_NS"), 448.0 / 2e9);
+	same_value(
+		once("EVENT,BW,DERIVED_POSTFIX,N0|64|*|N1|/|,perf::PAGE-FAULTS,sspapi::ELAPSED_NS"),
+		448.0 / 2e9);
 	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,NOT_THERE"));
 	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|0|/|,PAPI_TOT_INS"));
 	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|N1|N1|-|/|,PAPI_TOT_INS,PAPI_TOT_CYC"));
@@ -183,12 +203,14 @@ static void files(void **state)
 		char text[800];
 		const char *e = ends[i];
 
-		snprintf(text, sizeof(text),
-			 "\xef\xbb\xbf# comment%s%s  # another%sCPU,icl%scpu, Ice Lake (server) ,4%s"
-			 "preset, ALL , derived_add ,PAPI_TOT_INS,, PAPI_TOT_CYC,NOTE,\"with, commas\"%s"
-			 "PRESET,B,NOT_DERIVED,PAPI_TOT_INS,LDESC,'long, one',NOTE,\"note\",%s"
-			 "cuda,GH100%scuda,GA100%sPRESET,C,NOT_DERIVED,cuda:::op:stat=sum",
-			 e, e, e, e, e, e, e, e, e);
+		snprintf(
+			text, sizeof(text),
+			"\xef\xbb\xbf# comment%s%s  # another%sCPU,icl%scpu, Ice Lake (server) ,4%s"
+			"preset, ALL , derived_add ,PAPI_TOT_INS,, PAPI_TOT_CYC,NOTE,\"with, "
+			"commas\"%s"
+			"PRESET,B,NOT_DERIVED,PAPI_TOT_INS,LDESC,'long, one',NOTE,\"note\",%s"
+			"cuda,GH100%scuda,GA100%sPRESET,C,NOT_DERIVED,cuda:::op:stat=sum",
+			e, e, e, e, e, e, e, e, e);
 		sound(&t, text);
 		assert_int_equal(t.n, 3);
 		assert_int_equal(t.n_cpus, 4);
@@ -214,7 +236,8 @@ static void wrong_at(const char *text, uint32_t line, uint32_t column, const cha
 	struct said s = read_text(&t, text, strlen(text));
 
 	if (s.n != 1 || s.line != line || s.column != column || !strstr(s.reason, words))
-		fail_msg("%s: %u said; %u:%u: %s; not %u:%u: %s", text, s.n, s.line, s.column, s.reason, line, column, words);
+		fail_msg("%s: %u said; %u:%u: %s; not %u:%u: %s", text, s.n, s.line, s.column,
+			 s.reason, line, column, words);
 	assert_int_equal(t.n_wrong, 1);
 	sp_metrics_close(&t);
 }
@@ -294,7 +317,8 @@ static void limits(void **state)
 	s = read_text(&t, text, strlen(text));
 	assert_non_null(strstr(s.reason, "256 words"));
 	sp_metrics_close(&t);
-	strcpy(text, "EVENT,X,DERIVED_POSTFIX,");	/* as deep as can be: 256 values would have no operator left */
+	strcpy(text, "EVENT,X,DERIVED_POSTFIX,");	/* as deep as can be: 256 values would have
+							 * no operator left */
 	for (unsigned i = 0; i < 128; i++)
 		strcat(text, "1|");
 	for (unsigned i = 0; i < 127; i++)
@@ -303,7 +327,8 @@ static void limits(void **state)
 
 	large = calloc(1, SP_METRIC_FILE_MOST + 1);
 	memset(large, '#', SP_METRIC_FILE_MOST + 1);
-	assert_int_equal(sp_metrics_read(&t, large, SP_METRIC_FILE_MOST + 1, say, &s), -27);	/* EFBIG */
+	/* EFBIG */
+	assert_int_equal(sp_metrics_read(&t, large, SP_METRIC_FILE_MOST + 1, say, &s), -27);
 	assert_int_equal(sp_metrics_read(&t, large, SP_METRIC_FILE_MOST, say, &s), 0);
 	sp_metrics_close(&t);
 	free(large);
@@ -311,7 +336,8 @@ static void limits(void **state)
 
 static void terms(void **state)
 {
-	/* The store has icl::L1D:REPLACEMENT:u=0: any case, any order of masks, with or without the PMU. */
+	/* The store has icl::L1D:REPLACEMENT:u=0: any case, any order of masks, with or without the
+	 * PMU. */
 	same_value(once("EVENT,X,NOT_DERIVED,icl::l1d:replacement:u=0"), 50.0);
 	same_value(once("EVENT,X,NOT_DERIVED,L1D:U=0:REPLACEMENT"), 50.0);
 	no_value(once("EVENT,X,NOT_DERIVED,L1D:REPLACEMENT"));
@@ -333,15 +359,16 @@ static unsigned shown(struct sp_metrics *t)
 
 static void tables(void **state)
 {
-	static const char text[] = "PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
-				   "CPU,skl\nPRESET,M,NOT_DERIVED,L1D:REPLACEMENT:u=0\n"
-				   "CPU,snb\nCPU,icl\n"
-				   "PRESET,M,DERIVED_ADD,L1D:REPLACEMENT:u=0,PAGE-FAULTS\n"
-				   "PRESET,M2,DERIVED_ADD,M,M\n"
-				   "PRESET,PAPI_TOT_CYC,NOT_DERIVED,PAGE-FAULTS\n"
-				   "CPU,icl\nPRESET,IPC,DERIVED_POSTFIX,N0|N1|/|2|*|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
-				   "PRESET,NO,NOT_DERIVED,ABSENT\n"
-				   "CPU,zen\nPRESET,M,NOT_DERIVED,PAPI_TOT_INS\n";
+	static const char text[] =
+		"PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
+		"CPU,skl\nPRESET,M,NOT_DERIVED,L1D:REPLACEMENT:u=0\n"
+		"CPU,snb\nCPU,icl\n"
+		"PRESET,M,DERIVED_ADD,L1D:REPLACEMENT:u=0,PAGE-FAULTS\n"
+		"PRESET,M2,DERIVED_ADD,M,M\n"
+		"PRESET,PAPI_TOT_CYC,NOT_DERIVED,PAGE-FAULTS\n"
+		"CPU,icl\nPRESET,IPC,DERIVED_POSTFIX,N0|N1|/|2|*|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
+		"PRESET,NO,NOT_DERIVED,ABSENT\n"
+		"CPU,zen\nPRESET,M,NOT_DERIVED,PAPI_TOT_INS\n";
 	struct sp_model m = model();
 	struct sp_metrics t;
 
@@ -364,7 +391,8 @@ static void tables(void **state)
 	event[2].name = 1;
 	assert_int_equal(sp_metrics_bind(&t, &m), 1);
 	assert_true(t.foreign);
-	same_value(value(&t, "IPC", sums), 1050.0 / 4000.0);	/* two events of one name: their sum */
+	/* two events of one name: their sum */
+	same_value(value(&t, "IPC", sums), 1050.0 / 4000.0);
 	no_value(value(&t, "M", sums));
 	sp_metrics_close(&t);
 }
@@ -372,11 +400,15 @@ static void tables(void **state)
 /* PAPI's list of the machine's PMUs decides; of merged runs each machine by its own. */
 static void machines(void **state)
 {
-	static const char text[] = "CPU,icl\nEVENT,F,DERIVED_INFIX,N0*8,PAPI_TOT_INS\nCPU,zen\nEVENT,F,DERIVED_INFIX,N0*4,PAPI_TOT_INS\n"
+	static const char text[] = "CPU,icl\nEVENT,F,DERIVED_INFIX,N0*8,PAPI_TOT_INS\nCPU,"
+				   "zen\nEVENT,F,DERIVED_INFIX,N0*4,PAPI_TOT_INS\n"
 				   "cuda,GH100\nEVENT,G,NOT_DERIVED,PAPI_TOT_INS\n";
 	struct sp_header h[2] = { { .pmus = 8 }, { .pmus = 9 } };
-	struct sp_model_process process[2] = { { .h = &h[0], .machine = 0 }, { .h = &h[1], .machine = 1 } };
-	struct sp_component c[4] = { { .parent = -1 }, { .parent = 0 }, { .parent = 0 }, { .parent = 2 } };
+	struct sp_model_process process[2] = { { .h = &h[0], .machine = 0 },
+					       { .h = &h[1], .machine = 1 } };
+	struct sp_component c[4] = {
+		{ .parent = -1 }, { .parent = 0 }, { .parent = 0 }, { .parent = 2 }
+	};
 	struct sp_model_machine machine[2] = { { .root = 1 }, { .root = 2 } };
 	struct sp_model m = model();
 	struct sp_metrics t;
@@ -414,7 +446,8 @@ static void absent(void **state)
 	struct sp_metrics t;
 	bool present[EVENTS] = { true };
 
-	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
+	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/"
+		  "|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
 	compute(&t, sums, present, 0);
 	assert_false(t.at[0].has_value);
@@ -431,7 +464,8 @@ static void apart(void **state)
 	struct sp_metric_sum *all;
 	struct sp_metrics t;
 
-	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,TWICE,DERIVED_ADD,IPC,IPC\n");
+	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/"
+		  "|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,TWICE,DERIVED_ADD,IPC,IPC\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
 	all = calloc(t.n_slots, sizeof(*all));
 	for (unsigned i = 4; i-- > 0;) {
@@ -453,9 +487,12 @@ static void apart(void **state)
 /* Any bytes: cut, turned, repeated. */
 static void mutations(void **state)
 {
-	static const char seed[] = "CPU,icl\nPRESET,A,DERIVED_POSTFIX,N0|N1|+|2.5|*|#|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,'x, y'\r\n"
-				   "EVENT,B,DERIVED_INFIX,N0-(N1+(N2*5)),A,PAPI_TOT_CYC,L1D:REPLACEMENT:u=0\rcuda,GH100\n"
-				   "PRESET,C,DERIVED_ADD_PS,PAPI_TOT_CYC,B,A\nPRESET,D,DERIVED_SUB,C,A,sspapi::ELAPSED_NS\n";
+	static const char seed[] = "CPU,icl\nPRESET,A,DERIVED_POSTFIX,N0|N1|+|2.5|*|#|/"
+				   "|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,'x, y'\r\n"
+				   "EVENT,B,DERIVED_INFIX,N0-(N1+(N2*5)),A,PAPI_TOT_CYC,L1D:"
+				   "REPLACEMENT:u=0\rcuda,GH100\n"
+				   "PRESET,C,DERIVED_ADD_PS,PAPI_TOT_CYC,B,A\nPRESET,D,DERIVED_SUB,"
+				   "C,A,sspapi::ELAPSED_NS\n";
 	static const char signs[] = ",|N0123456789+-*/#().\n\r\"'PRESET \0\xff";
 	struct sp_model m = model();
 	uint32_t random = 12345;
@@ -479,8 +516,8 @@ static void mutations(void **state)
 	}
 }
 
-/* PAPI's own files, where one is installed or named (PAPI_EVENTS_CSV): nothing in them is refused, and no
- * definition is lost. */
+/* PAPI's own files, where one is installed or named (PAPI_EVENTS_CSV): nothing in them is refused,
+ * and no definition is lost. */
 static void papi_file(void **state)
 {
 	const char *named = getenv("PAPI_EVENTS_CSV");
@@ -514,9 +551,12 @@ static void papi_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds), cmocka_unit_test(whole_and_parts), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
-		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(machines), cmocka_unit_test(absent), cmocka_unit_test(apart), cmocka_unit_test(mutations),
-		cmocka_unit_test(papi_file),
+		cmocka_unit_test(kinds),     cmocka_unit_test(whole_and_parts),
+		cmocka_unit_test(files),     cmocka_unit_test(errors),
+		cmocka_unit_test(limits),    cmocka_unit_test(terms),
+		cmocka_unit_test(tables),    cmocka_unit_test(machines),
+		cmocka_unit_test(absent),    cmocka_unit_test(apart),
+		cmocka_unit_test(mutations), cmocka_unit_test(papi_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

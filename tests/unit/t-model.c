@@ -24,27 +24,56 @@ enum { MACHINE, PACK0, NUMA0, CORE0, PU0, PU1, PACK1, L3, NUMA1, CACHE, PU2, PU5
 
 static const struct sp_component tree[ALL] = {
 	[MACHINE] = { .parent = -1, .cpu_kind = -1, .type = "Machine" },
-	[PACK0] = { .parent = MACHINE, .cpu_kind = -1, .depth = 1, .gp_index = 1, .type = "Package" },
-	[NUMA0] = { .parent = PACK0, .flags = SP_COMPONENT_MEMORY, .depth = 2, .size = 1u << 30, .gp_index = 2,
+	[PACK0] = { .parent = MACHINE,
+		    .cpu_kind = -1,
+		    .depth = 1,
+		    .gp_index = 1,
+		    .type = "Package" },
+	[NUMA0] = { .parent = PACK0,
+		    .flags = SP_COMPONENT_MEMORY,
+		    .depth = 2,
+		    .size = 1u << 30,
+		    .gp_index = 2,
 		    .type = "NUMANode" },
 	[CORE0] = { .parent = PACK0, .depth = 2, .gp_index = 3, .type = "Core", .name = "big" },
 	[PU0] = { .parent = CORE0, .os_index = 0, .depth = 3, .gp_index = 4, .type = "PU" },
-	[PU1] = { .parent = CORE0, .os_index = 1, .logical_index = 1, .depth = 3, .gp_index = 5, .type = "PU" },
-	[PACK1] = { .parent = MACHINE, .os_index = 1, .logical_index = 1, .depth = 1, .gp_index = 6,
+	[PU1] = { .parent = CORE0,
+		  .os_index = 1,
+		  .logical_index = 1,
+		  .depth = 3,
+		  .gp_index = 5,
+		  .type = "PU" },
+	[PACK1] = { .parent = MACHINE,
+		    .os_index = 1,
+		    .logical_index = 1,
+		    .depth = 1,
+		    .gp_index = 6,
 		    .type = "Package" },
-	[NUMA1] = { .parent = L3, .os_index = 1, .flags = SP_COMPONENT_MEMORY, .depth = 3, .gp_index = 7,
+	[NUMA1] = { .parent = L3,
+		    .os_index = 1,
+		    .flags = SP_COMPONENT_MEMORY,
+		    .depth = 3,
+		    .gp_index = 7,
 		    .type = "NUMANode" },
 	[L3] = { .parent = PACK1, .depth = 2, .size = 1u << 20, .gp_index = 8, .type = "L3" },
-	[CACHE] = { .parent = L3, .flags = SP_COMPONENT_MEMORY, .depth = 3, .gp_index = 9, .type = "MemCache" },
+	[CACHE] = { .parent = L3,
+		    .flags = SP_COMPONENT_MEMORY,
+		    .depth = 3,
+		    .gp_index = 9,
+		    .type = "MemCache" },
 	[PU2] = { .parent = L3, .os_index = 2, .depth = 3, .gp_index = 10, .type = "PU" },
-	[PU5] = { .parent = L3, .os_index = 5, .flags = SP_COMPONENT_DISALLOWED, .depth = 3, .gp_index = 11,
+	[PU5] = { .parent = L3,
+		  .os_index = 5,
+		  .flags = SP_COMPONENT_DISALLOWED,
+		  .depth = 3,
+		  .gp_index = 11,
 		  .type = "PU" },
 };
 
-static const char xml[] = "<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Machine\" gp_index=\"0\">"
-			  "<object type=\"Package\" gp_index=\"1\"><object type=\"PU\" gp_index=\"4\"/></object>"
-			  "</object></topology>";
-
+static const char xml[] =
+	"<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Machine\" gp_index=\"0\">"
+	"<object type=\"Package\" gp_index=\"1\"><object type=\"PU\" gp_index=\"4\"/></object>"
+	"</object></topology>";
 
 enum { EV_A, EV_B, EV_GAUGE, EV_FP };
 
@@ -52,9 +81,17 @@ static void make_events(void)
 {
 	static const char *const natives[] = { "perf::A", "perf::B" };
 	static const struct sp_event_text events[] = {
-		{ .name = "EV_A", .component = "perf_event", .description = "first, \"quoted\" <&>\x01", .code = 0x40000000 },
-		{ .name = "PAPI_B", .derived = "DERIVED_ADD", .postfix = "N0|N1|+|", .units = "", .n_natives = 2,
-		  .natives = natives, .code = 0x80000032 },
+		{ .name = "EV_A",
+		  .component = "perf_event",
+		  .description = "first, \"quoted\" <&>\x01",
+		  .code = 0x40000000 },
+		{ .name = "PAPI_B",
+		  .derived = "DERIVED_ADD",
+		  .postfix = "N0|N1|+|",
+		  .units = "",
+		  .n_natives = 2,
+		  .natives = natives,
+		  .code = 0x80000032 },
 		{ .name = "TEMP", .component = "coretemp", .units = "C", .kind = SP_GAUGE },
 		{ .name = "FP", .data_type = SP_FP64 },
 		{ .name = "U", .data_type = SP_UINT64 },
@@ -67,7 +104,8 @@ static void make_events(void)
 
 static void book(struct sp_writer *w, enum sp_op op, int cpu, long long a, long long b)
 {
-	book_call(w, op, cpu, op == SP_OP_START ? NULL : (const long long[]){ a, b, a, b }, false, 0);
+	book_call(w, op, cpu, op == SP_OP_START ? NULL : (const long long[]){ a, b, a, b }, false,
+		  0);
 }
 
 /* How its counts were told to CPUs. */
@@ -85,9 +123,14 @@ static void tell(struct sp_relation *r)
 
 static void make_relations(void)
 {
-	struct sp_relation_key two = { .event_set = 3, .k = 2, .event = (const uint32_t[]){ EV_A, EV_B } };
-	struct sp_relation_key four = { .k = 4, .event = (const uint32_t[]){ EV_GAUGE, EV_FP, 4, 5 },
-					.target = SP_TARGET_CPU, .target_id = 2, .flags = SP_RELATION_PROVEN };
+	struct sp_relation_key two = { .event_set = 3,
+				       .k = 2,
+				       .event = (const uint32_t[]){ EV_A, EV_B } };
+	struct sp_relation_key four = { .k = 4,
+					.event = (const uint32_t[]){ EV_GAUGE, EV_FP, 4, 5 },
+					.target = SP_TARGET_CPU,
+					.target_id = 2,
+					.flags = SP_RELATION_PROVEN };
 	struct sp_writer w;
 	struct sp_thread *t;
 	sp_off thread;
@@ -120,7 +163,8 @@ static int make_store(void **state)
 	struct sp_header *h;
 
 	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
+	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1),
+			 0);
 	h = store.header;
 	h->call_names = sp_store_texts(&store, 2, calls);
 	h->process.exe = sp_store_text(&store, "/bin/app");
@@ -145,8 +189,18 @@ static int64_t sum_of(const struct sp_model *m, int component, int event)
 static void check_sums(const struct sp_model *m)
 {
 	static const int64_t of_a[ALL] = {
-		[MACHINE] = 10 + 3 + 7 + 4 + 1000, [PACK0] = 1013, [NUMA0] = 1013, [CORE0] = 1013, [PU0] = 10, [PU1] = 1003,
-		[PACK1] = 11, [L3] = 11, [NUMA1] = 11, [CACHE] = 11, [PU2] = 4, [PU5] = 7,
+		[MACHINE] = 10 + 3 + 7 + 4 + 1000,
+		[PACK0] = 1013,
+		[NUMA0] = 1013,
+		[CORE0] = 1013,
+		[PU0] = 10,
+		[PU1] = 1003,
+		[PACK1] = 11,
+		[L3] = 11,
+		[NUMA1] = 11,
+		[CACHE] = 11,
+		[PU2] = 4,
+		[PU5] = 7,
 	};
 
 	assert_int_equal(m->sums.total[EV_A], 30 + 4 + 1000);
@@ -197,7 +251,10 @@ static void kinds(void **state)
 	sp_store_event_pmu(&store, 1000, "of no event");
 	for (uint32_t i = 0; i < ALL; i++) {
 		c[i] = tree[i];
-		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1 : i == PU2 ? 0 : i == PU5 ? 1000 : -1;
+		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1
+				: i == PU2			   ? 0
+				: i == PU5			   ? 1000
+								   : -1;
 	}
 	assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
 	open_model(&m);
@@ -221,8 +278,10 @@ static void above(void **state)
 		const char *type;
 		int32_t above;
 	} is[] = {
-		{ PU1, "PU", PU1 }, { PU1, "Core", CORE0 }, { PU1, "NUMANode", NUMA0 }, { PU5, "NUMANode", NUMA1 },
-		{ PU5, "L3", L3 }, { PU5, "Core", -1 }, { PU5, "Machine", MACHINE }, { MACHINE, "NUMANode", -1 },
+		{ PU1, "PU", PU1 }, { PU1, "Core", CORE0 }, { PU1, "NUMANode", NUMA0 },
+		{ PU5, "NUMANode", NUMA1 },
+		{ PU5, "L3", L3 }, { PU5, "Core", -1 }, { PU5, "Machine", MACHINE },
+		{ MACHINE, "NUMANode", -1 },
 		{ NUMA0, "NUMANode", NUMA0 }, { -1, "PU", -1 }, { ALL, "PU", -1 },
 	};
 	struct sp_model m;
@@ -291,8 +350,12 @@ static int open_bytes(const void *bytes, uint64_t n)
 
 static void headers(void **state)
 {
-	struct sp_header h = { .magic = SP_MAGIC, .endian = SP_ENDIAN, .version = SP_FORMAT_VERSION,
-			       .oldest_reader = SP_FORMAT_OLDEST, .bytes = sizeof(h), .used = sizeof(h) };
+	struct sp_header h = { .magic = SP_MAGIC,
+			       .endian = SP_ENDIAN,
+			       .version = SP_FORMAT_VERSION,
+			       .oldest_reader = SP_FORMAT_OLDEST,
+			       .bytes = sizeof(h),
+			       .used = sizeof(h) };
 	struct sp_header bad = h;
 
 	assert_int_equal(open_bytes(&h, sizeof(h)), 0);
@@ -325,8 +388,15 @@ static void headers(void **state)
 /* What follows an older version's header is not part of it. */
 static void short_headers(void **state)
 {
-	struct sp_header h = { .magic = SP_MAGIC, .endian = SP_ENDIAN, .version = 4, .oldest_reader = 4,
-			       .bytes = SP_HEADER_LEAST, .used = sizeof(h), .end_boot_ns = 7, .time.cpu_ns = 77, .time.prepare_ns = 77 };
+	struct sp_header h = { .magic = SP_MAGIC,
+			       .endian = SP_ENDIAN,
+			       .version = 4,
+			       .oldest_reader = 4,
+			       .bytes = SP_HEADER_LEAST,
+			       .used = sizeof(h),
+			       .end_boot_ns = 7,
+			       .time.cpu_ns = 77,
+			       .time.prepare_ns = 77 };
 	struct sp_store_reader reader = { .base = (unsigned char *)&h, .bytes = sizeof(h) };
 	struct sp_model m;
 
@@ -342,7 +412,8 @@ static void short_headers(void **state)
 #define MOST	(1u << 17)
 #define EDITS	16
 
-static unsigned char good[MOST] __attribute__((aligned(64))), bad[MOST] __attribute__((aligned(64)));
+static unsigned char good[MOST] __attribute__((aligned(64))),
+	bad[MOST] __attribute__((aligned(64)));
 static uint64_t size;
 static struct {
 	uint64_t off;
@@ -376,9 +447,17 @@ static void copy_store(void)
 /* Values that break arithmetic, and offsets of blocks. */
 static uint64_t nasty(void)
 {
-	static const uint64_t list[] = { 0, 1, 7, 8, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-					 INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX, UINT64_MAX - 7, 4096, 4097,
-					 65535, 65536, 1u << 20, (1u << 20) + 1, 1u << 26, 1u << 27 };
+	static const uint64_t list[] = { 0,	     1,
+					 7,	     8,
+					 63,	     64,
+					 0x7fffffff, 0x80000000,
+					 0xffffffff, 0x100000000,
+					 INT64_MAX,  (uint64_t)INT64_MIN,
+					 UINT64_MAX, UINT64_MAX - 7,
+					 4096,	     4097,
+					 65535,	     65536,
+					 1u << 20,   (1u << 20) + 1,
+					 1u << 26,   1u << 27 };
 
 	switch (rnd(4)) {
 	case 0:
@@ -450,7 +529,8 @@ static void walk(struct sp_model *m)
 			assert_true(row.event[i] < m->n_events);
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			for (uint32_t e = 0; e < row.k; e++)
-				s += (uint64_t)at.total[e] ^ (uint64_t)at.exact[e] ^ (uint64_t)at.entry[e];
+				s += (uint64_t)at.total[e] ^ (uint64_t)at.exact[e] ^
+				     (uint64_t)at.entry[e];
 	}
 	for (uint32_t i = 0; i < m->n_events && i < 4096; i++)
 		s += m->event[i] ? strlen(sp_model_text(m, m->event[i]->name)) : 0;
@@ -485,7 +565,9 @@ static double now(void)
 static bool look(uint64_t bytes, int null)
 {
 	/* Behind it nothing: a buffer of just that size, for the sanitizer. */
-	unsigned char *exact = bytes < size || SLOW_BUILD > 1 ? aligned_alloc(8, sp_max(sp_align(bytes, 8), 8)) : bad;
+	unsigned char *exact = bytes < size || SLOW_BUILD > 1
+				       ? aligned_alloc(8, sp_max(sp_align(bytes, 8), 8))
+				       : bad;
 	struct sp_store_reader reader = { .base = exact, .bytes = bytes };
 	struct sp_model m;
 	bool opened;
@@ -531,7 +613,8 @@ static void damaged(void **state)
 		}
 	}
 	close(null);
-	print_message("%ld of %ld opened, slowest %.4f s, limit %.1f s\n", opened, to - from, slowest, limit);
+	print_message("%ld of %ld opened, slowest %.4f s, limit %.1f s\n", opened, to - from,
+		      slowest, limit);
 	assert_true(one || opened > (to - from) / 2);
 	assert_true(slowest < limit);
 }
@@ -577,8 +660,16 @@ static void circles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sums), TEST(above), TEST(kinds), TEST(rows), WITH_STORE(empty), cmocka_unit_test(headers), cmocka_unit_test(short_headers), TEST(truncated),
-		TEST(circles), TEST(damaged),
+		TEST(sums),
+		TEST(above),
+		TEST(kinds),
+		TEST(rows),
+		WITH_STORE(empty),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(short_headers),
+		TEST(truncated),
+		TEST(circles),
+		TEST(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

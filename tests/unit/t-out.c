@@ -99,7 +99,8 @@ static void shortest_doubles(void **state)
 		/* A power of two may have one digit more: its lower neighbour is nearer. */
 		if (digits < 2 || !(bits << 12))
 			continue;
-		for (char *p = strchr(text, 'e') ? strchr(text, 'e') : strchr(text, '\0'); p > text && p[-1] == '0'; p--)
+		for (char *p = strchr(text, 'e') ? strchr(text, 'e') : strchr(text, '\0');
+		     p > text && p[-1] == '0'; p--)
 			digits--;
 		snprintf(shorter, sizeof(shorter), "%.*e", digits > 2 ? (int)digits - 2 : 0, v);
 		if (digits > 1 && strtod(shorter, NULL) == v)
@@ -110,13 +111,15 @@ static void shortest_doubles(void **state)
 static void escapes(void **state)
 {
 	CHECK(sp_out_plain(&o, "a\x1b[2J\n\x7f z"), "a\\x1b[2J\\x0a\\x7f z");
-	CHECK(sp_out_plain(&o, "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82"), "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
+	CHECK(sp_out_plain(&o, "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82"),
+	      "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
 	CHECK(sp_out_plain(&o, "\xff\xc3"), "\\xff\\xc3");
 	CHECK(sp_out_plain(&o, "\xc0\xaf\xed\xa0\x80"), "\\xc0\\xaf\\xed\\xa0\\x80");
 	CHECK(sp_out_plain(&o, "\xc2\x9b" "31m\xe2\x80\xae"), "\\xc2\\x9b31m\\xe2\\x80\\xae");
 	CHECK(sp_out_json(&o, ""), "\"\"");
 	CHECK(sp_out_json(&o, "a\"b\\c\n\x01\x7f"), "\"a\\\"b\\\\c\\u000a\\u0001\\u007f\"");
-	CHECK(sp_out_json(&o, "\xc3\xa9\xff\xf0\x9f\x99"), "\"\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffd\"");
+	CHECK(sp_out_json(&o, "\xc3\xa9\xff\xf0\x9f\x99"),
+	      "\"\xc3\xa9\\ufffd\\ufffd\\ufffd\\ufffd\"");
 	CHECK(sp_out_json(&o, "\xe2\x80\xa8\xf4\x8f\xbf\xbf"), "\"\\u2028\\udbff\\udfff\"");
 	CHECK(sp_out_csv(&o, "plain"), "plain");
 	CHECK(sp_out_csv(&o, ""), "");
@@ -131,7 +134,8 @@ static void formats(void **state)
 {
 	const char *volatile none = NULL;
 
-	assert_string_equal(sp_text_f(text, 200, "%s %d %'u %'ld % d%#x %c%% %.2f %f", "a\033b", -7, 1234567u, -1234567L, -1, 0xf0u, 'x', 0.5, 0.1),
+	assert_string_equal(sp_text_f(text, 200, "%s %d %'u %'ld % d%#x %c%% %.2f %f", "a\033b", -7,
+				      1234567u, -1234567L, -1, 0xf0u, 'x', 0.5, 0.1),
 			    "a\\x1bb -7 1,234,567 -1,234,567 0xf0 x% 0.50 0.1");
 	assert_string_equal(sp_text_f(text, 4, "%s", "abcdef"), "abc");
 	assert_string_equal(sp_text_f(text, 200, "%lu%'lu%s", UINT64_MAX, UINT64_MAX, SP_MANY(2)),
@@ -178,9 +182,11 @@ static void memory_is_full(void **state)
 	assert_int_equal(o.used, 4);
 	assert_memory_equal(small, "abcd", 4);
 	assert_int_equal(sp_out_finish(&o), -ENOSPC);
-	CHECK(sp_out_repeat(&o, 'x', 200), "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-		"xxxxxxxxxxxxxxxxxxxx");
+	CHECK(sp_out_repeat(&o, 'x', 200),
+	      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+	      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+	      "xxxxxxxxxxxxxxxx"
+	      "xxxxxxxxxxxxxxxxxxxx");
 }
 
 static void first_error_sticks(void **state)
@@ -290,9 +296,16 @@ static void cpu_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers), cmocka_unit_test(fixed_doubles), cmocka_unit_test(shortest_doubles),
-		cmocka_unit_test(escapes), cmocka_unit_test(formats), cmocka_unit_test(sorts), cmocka_unit_test(memory_is_full), cmocka_unit_test(first_error_sticks),
-		cmocka_unit_test(pipes), cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(integers),
+		cmocka_unit_test(fixed_doubles),
+		cmocka_unit_test(shortest_doubles),
+		cmocka_unit_test(escapes),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(sorts),
+		cmocka_unit_test(memory_is_full),
+		cmocka_unit_test(first_error_sticks),
+		cmocka_unit_test(pipes),
+		cmocka_unit_test(cpu_lists),
 	};
 
 	return cmocka_run_group_tests_name("out", tests, NULL, NULL);

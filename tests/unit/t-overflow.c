@@ -20,7 +20,8 @@ static uint32_t dice(uint32_t sides)
 
 static int make(void **state)
 {
-	w.block = mmap(NULL, sp_overflows_bytes(N, SP_HITS), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	w.block = mmap(NULL, sp_overflows_bytes(N, SP_HITS), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	w.n = N;
 	return w.block == MAP_FAILED;
 }
@@ -82,7 +83,8 @@ static void many(void **state)
 	assert_true(hits(2, 0) <= 500000);
 	assert_true(hits(2, 0x1234) <= late && hits(2, 0x1234) > late / 2);
 	for (uint32_t i = 0; i < SP_HITS; i++)
-		assert_true(sp_hits_in(w.block, N)[i].of == 3 && sp_hit_weight(&sp_hits_in(w.block, N)[i]) <= late);
+		assert_true(sp_hits_in(w.block, N)[i].of == 3 &&
+			    sp_hit_weight(&sp_hits_in(w.block, N)[i]) <= late);
 }
 
 /* The code of a later phase gets its places, all of which were taken by a phase before. */
@@ -144,9 +146,11 @@ static void killed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(few, make, drop), cmocka_unit_test_setup_teardown(many, make, drop),
+		cmocka_unit_test_setup_teardown(few, make, drop),
+		cmocka_unit_test_setup_teardown(many, make, drop),
 		cmocka_unit_test_setup_teardown(phases, make, drop),
-		cmocka_unit_test_setup_teardown(busy, make, drop), cmocka_unit_test_setup_teardown(killed, make, drop),
+		cmocka_unit_test_setup_teardown(busy, make, drop),
+		cmocka_unit_test_setup_teardown(killed, make, drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,8 @@ static int cpu_of(uint64_t i)
 	return i % 100 < 95 ? 1 : (int)(i % CPUS);
 }
 
-static void check_row(struct sp_model *m, struct sp_row *row, uint64_t first, uint64_t n, uint64_t refused)
+static void check_row(struct sp_model *m, struct sp_row *row, uint64_t first, uint64_t n,
+		      uint64_t refused)
 {
 	struct sp_kept at = { 0 };
 	uint64_t ns = 0;
@@ -59,8 +60,10 @@ static void check_row(struct sp_model *m, struct sp_row *row, uint64_t first, ui
 		assert_true(sp_row_kept(m, row, &at));
 		assert_true(at.ns > ns);
 		ns = at.ns;
-		if (at.value[0] != (int64_t)(first + i) || at.value[1] != -at.value[0] || at.cpu != cpu_of(first + i))
-			fail_msg("reading %lu: %ld %ld on %d", (unsigned long)i, (long)at.value[0], (long)at.value[1], at.cpu);
+		if (at.value[0] != (int64_t)(first + i) || at.value[1] != -at.value[0] ||
+		    at.cpu != cpu_of(first + i))
+			fail_msg("reading %lu: %ld %ld on %d", (unsigned long)i, (long)at.value[0],
+				 (long)at.value[1], at.cpu);
 	}
 	assert_false(sp_row_kept(m, row, &at));
 }
@@ -91,7 +94,8 @@ static void in_order(void **state)
 	check_list(&m, 0, n, 0);
 	assert_true(sp_model_next(&m, &row));
 	while (sp_row_kept(&m, &row, &at)) {
-		const struct sp_reading *r = sp_readings_find(&store.reader, w.relation->readings, at.ns);
+		const struct sp_reading *r =
+			sp_readings_find(&store.reader, w.relation->readings, at.ns);
 
 		found += r && r->ns == at.ns && r->value[0] == at.value[0];
 	}
@@ -106,7 +110,8 @@ static void in_order(void **state)
 	sp_model_close(&m);
 }
 
-/* A permanent accumulation leaves the entry before it and what was added, across folds and runs; no fold for each. */
+/* A permanent accumulation leaves the entry before it and what was added, across folds and runs; no
+ * fold for each. */
 static void accumulated(void **state)
 {
 	struct sp_model m;
@@ -124,7 +129,8 @@ static void accumulated(void **state)
 			bind(UINT64_MAX);
 		else if (i % 500 == 90)
 			place = w.relation->place;
-		book_call(&w, reads ? SP_OP_READ : SP_OP_ACCUM, cpu, (const long long[]){ x, -x }, true, i % 97 == 50);
+		book_call(&w, reads ? SP_OP_READ : SP_OP_ACCUM, cpu, (const long long[]){ x, -x },
+			  true, i % 97 == 50);
 		want[i] = is = reads ? x : is + x;
 		assert_true(i % 500 != 96 || w.relation->place == place);
 	}
@@ -216,7 +222,8 @@ static void accumulated_without_memory(void **state)
 	open_first(&m, &row);
 	for (uint64_t i = 0; i < kept + 1000; i++) {
 		assert_true(sp_row_kept(&m, &row, &at));
-		assert_int_equal(at.value[0], i < kept ? (int64_t)i + 1 : is - (int64_t)(kept + 1000 - i) + 1);
+		assert_int_equal(at.value[0],
+				 i < kept ? (int64_t)i + 1 : is - (int64_t)(kept + 1000 - i) + 1);
 	}
 	sp_model_close(&m);
 }
@@ -234,7 +241,8 @@ static void half_a_reading(void **state)
 	sp_model_close(&m);
 }
 
-/* The compact form has the same readings, in chunks of its own that are numbered and linked like the process's. */
+/* The compact form has the same readings, in chunks of its own that are numbered and linked like
+ * the process's. */
 static void compact(void **state)
 {
 	static _Alignas(8) char bytes[1 << 20];
@@ -310,8 +318,16 @@ static void folded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_order), TEST(accumulated), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(accumulated_without_memory), TEST(half_a_reading),
-		TEST(compact), TEST(folded),
+		TEST(in_order),
+		TEST(accumulated),
+		TEST(limit),
+		TEST(none_at_all),
+		TEST(goes_on),
+		TEST(no_memory),
+		TEST(accumulated_without_memory),
+		TEST(half_a_reading),
+		TEST(compact),
+		TEST(folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* t-records-handlers.c: store/records.h: calls that are nested in another one for the same set, anywhere in it, and jumps out
- * of calls: what ordinary calls were handed out is booked, and never more than all calls were.
+/* t-records-handlers.c: store/records.h: calls that are nested in another one for the same set,
+ * anywhere in it, and jumps out of calls: what ordinary calls were handed out is booked, and never
+ * more than all calls were.
  */
 #include "record-sets.h"
 #include "stepping.h"
@@ -35,7 +36,8 @@ static void see_zeroing(void)
 
 /* ---- a call of PAPI, and handlers in it ---------------------------------------- */
 
-static const char *plays[3];		/* what a handler does before PAPI does the call, in the middle, and when it has */
+static const char *plays[3];		/* what a handler does before PAPI does the call, in the
+					 * middle, and when it has */
 static const char *inner;		/* and one in the middle of that one's calls */
 static bool stepping;
 
@@ -89,10 +91,13 @@ static bool act(enum sp_op op, int cpu, bool ordinary, long long *x)
 static enum windows { OPEN, PROVEN, SPLIT } windows;
 
 /* Of the least that any window has. */
-static const struct sp_parts parts = { .n = 2, .cpu = (const int32_t[]){ 2, 1001 }, .at = (const int64_t[]){ 1, 0, 0, 1 },
+static const struct sp_parts parts = { .n = 2,
+				       .cpu = (const int32_t[]){ 2, 1001 },
+				       .at = (const int64_t[]){ 1, 0, 0, 1 },
 				       .proven = (const int64_t[]){ 1, 0, 0, 1, 0, 1 } };
 
-static __attribute__((noinline)) void book_as_windows_are(enum sp_op op, int cpu, const long long *x)
+static __attribute__((noinline)) void book_as_windows_are(enum sp_op op, int cpu,
+							  const long long *x)
 {
 	if (windows == SPLIT && has_values(op))
 		book_end_parts(&sets[0].w, op, cpu, x, &parts, 0);
@@ -104,7 +109,8 @@ static struct {
 	enum sp_op op;
 	int n;				/* instructions so far */
 	bool child, jump;
-	bool answered;			/* PAPI has answered the call before the handler came, or will be asked later */
+	bool answered;			/* PAPI has answered the call before the handler came, or
+					 * will be asked later */
 	unsigned which;			/* of the handlers: not each plays at each instruction, */
 	unsigned each;			/* but at one of so many */
 	const char *play;
@@ -162,8 +168,8 @@ static __attribute__((noinline)) void refuse_start(void)
 		sp_records_failed(w, BOOK_OWNER);
 }
 
-/* Letters: S start, P stop, R read here, O read on another CPU, A accum, Z reset, N a start that zeroes a set that runs.  Others
- * that PAPI would refuse are left out. */
+/* Letters: S start, P stop, R read here, O read on another CPU, A accum, Z reset, N a start that
+ * zeroes a set that runs.  Others that PAPI would refuse are left out. */
 static __attribute__((noinline)) void play(const char *letters, int cpu)
 {
 	char frame[2048];	/* a handler's is so far below what it interrupts */
@@ -177,9 +183,11 @@ static __attribute__((noinline)) void play(const char *letters, int cpu)
 				refuse_start();
 			continue;
 		}
-		op = *letters == 'O' ? SP_OP_READ : (enum sp_op)(strchr("SRPAZ", *letters) - "SRPAZ");
+		op = *letters == 'O' ? SP_OP_READ
+				     : (enum sp_op)(strchr("SRPAZ", *letters) - "SRPAZ");
 
-		if (sets[0].papi.running == (op == SP_OP_START) && (op == SP_OP_START || op == SP_OP_STOP))
+		if (sets[0].papi.running == (op == SP_OP_START) &&
+		    (op == SP_OP_START || op == SP_OP_STOP))
 			continue;
 		call(op, *letters == 'O' ? (cpu + 1) % DENSE : cpu);
 	}
@@ -201,14 +209,16 @@ static int wrong(bool may)
 		return 1;
 	unsure = row.flags & SP_RELATION_UNSURE;
 	for (int e = 0; e < K; e++)
-		if (m.sums.total[e] > handed[ALL][e] || (m.sums.total[e] < handed[ORDINARY][e] && !may) ||
+		if (m.sums.total[e] > handed[ALL][e] ||
+		    (m.sums.total[e] < handed[ORDINARY][e] && !may) ||
 		    (!unsure && m.sums.total[e] != handed[ALL][e]))
 			is = 2;
 	if (nested && !unsure)
 		is = 3;
 	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
 		for (int e = 0; e < K && !is; e++)
-			is = at.total[e] < 0 || at.exact[e] < 0 || at.exact[e] > at.total[e] ? 4 : 0;
+			is = at.total[e] < 0 || at.exact[e] < 0 || at.exact[e] > at.total[e] ? 4
+											     : 0;
 	sp_model_close(&m);
 	return is;
 }
@@ -228,7 +238,10 @@ static void work_much(void)
 		papi_work(&sets[0].papi, e, 1000);
 }
 
-static const char *const handlers[] = { "R", "O", "A", "Z", "ZR", "P", "PS", "AA", "RZRR", "OAOR", "PSRO", "RPZSRZR", "S", "SA", "N", "NRN" };
+static const char *const handlers[] = {
+	"R",	"O",	"A",	"Z",	   "ZR", "P",  "PS", "AA",
+	"RZRR", "OAOR", "PSRO", "RPZSRZR", "S",	 "SA", "N",  "NRN"
+};
 static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_RESET, SP_OP_START };
 
 static void nest(enum sp_op op, int when, const char *letters, const char *in_that, bool much)
@@ -250,8 +263,11 @@ static void nest(enum sp_op op, int when, const char *letters, const char *in_th
 	sp_records_fold(&sets[0].w);
 	play("R", 2);
 	if (wrong(much))
-		fail_msg("op %d, a handler does %s (%s) at %d: %d", op, letters, in_that ? in_that : "", when, wrong(much));
-	assert_int_equal(sets[0].w.in_flight | (sets[0].w.slow & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_ZEROED)), 0);
+		fail_msg("op %d, a handler does %s (%s) at %d: %d", op, letters,
+			 in_that ? in_that : "", when, wrong(much));
+	assert_int_equal(sets[0].w.in_flight | (sets[0].w.slow &
+						(SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_ZEROED)),
+			 0);
 	sp_store_close(&store);
 }
 
@@ -263,7 +279,8 @@ static void nested_in_papi(void **state)
 			for (unsigned h = 0; h < SP_COUNT(handlers); h++)
 				for (int i = 0; i < 3 * 2; i++) {
 					nest(ops[o], i % 3, handlers[h], NULL, i / 3);
-					nest(ops[o], i % 3, handlers[h], handlers[(h + o) % SP_COUNT(handlers)], i / 3);
+					nest(ops[o], i % 3, handlers[h],
+					     handlers[(h + o) % SP_COUNT(handlers)], i / 3);
 				}
 	windows = OPEN;
 }
@@ -296,7 +313,8 @@ static int after_handler(void)
 {
 	int is = step.jump ? 0 : wrong(true);
 
-	for (int i = 0; i < 5 && step.answered; i++)	/* then a zeroing is known, and not told by the value alone */
+	for (int i = 0; i < 5 && step.answered; i++)	/* then a zeroing is known, and not told by
+							 * the value alone */
 		work_much();
 	play("RR", step.cpu);
 	is = is ? is : wrong(false);
@@ -321,8 +339,10 @@ static void stepped(int sig, siginfo_t *info, void *context)
 		waitpid(pid, &status, 0);
 		step.done++;
 		if ((!WIFEXITED(status) || WEXITSTATUS(status)) && step.failed++ < 8)
-			print_message("op %d, handler %s%s, instruction %d (in flight %lx): status %x\n", step.op, step.play, step.jump ? " and jump" : "", step.n,
-				      (unsigned long)sets[0].w.in_flight, status);
+			print_message(
+				"op %d, handler %s%s, instruction %d (in flight %lx): status %x\n",
+				step.op, step.play, step.jump ? " and jump" : "", step.n,
+				(unsigned long)sets[0].w.in_flight, status);
 		return;
 	}
 	alarm(100);	/* a hang, not a busy machine */
@@ -365,8 +385,10 @@ static const struct {
 	enum sp_op op;
 	int cpu;
 } script[] = {
-	{ SP_OP_START, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 1 }, { SP_OP_ACCUM, 1 },
-	{ SP_OP_READ, 1 }, { SP_OP_READ, 1 }, { SP_OP_RESET, 0 }, { SP_OP_READ, 0 }, { SP_OP_STOP, 2 },
+	{ SP_OP_START, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 1 },
+	{ SP_OP_ACCUM, 1 },
+	{ SP_OP_READ, 1 }, { SP_OP_READ, 1 }, { SP_OP_RESET, 0 }, { SP_OP_READ, 0 },
+	{ SP_OP_STOP, 2 },
 };
 
 static void step_script(const char *letters, bool jump)
@@ -376,7 +398,8 @@ static void step_script(const char *letters, bool jump)
 	step.jump = jump;
 	for (unsigned i = 0; i < SP_COUNT(script); i++) {
 		work_much();
-		/* (What PAPI had handed out for another call than a reading may be lost with the jump.) */
+		/* (What PAPI had handed out for another call than a reading may be lost with the
+		 * jump.) */
 		if (!jump || script[i].op == SP_OP_READ)
 			step_through(script[i].op, script[i].cpu);
 		else
@@ -438,7 +461,8 @@ static __attribute__((noinline)) void read_deeper(void)
 	__asm__ volatile("" :: "r"(frame) : "memory");
 }
 
-/* The frame of the call that was left is gone, though later calls are below it: they are not nested in it. */
+/* The frame of the call that was left is gone, though later calls are below it: they are not nested
+ * in it. */
 static void goes_on_deeper(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* t-records-threads.c: store/records.h: threads that book for another one's set, under the application's
- * lock and without one.
+/* t-records-threads.c: store/records.h: threads that book for another one's set, under the
+ * application's lock and without one.
  */
 #include "record-sets.h"
 #include "stepping.h"
@@ -32,7 +32,8 @@ static void locked_call(enum sp_op op, int cpu, uint32_t who)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
 	if (who != BOOK_OWNER)
-		book_foreign(w, op, cpu, has_values(op) ? x : NULL, cpu & 1 && has_values(op) ? &parts_somewhere : NULL, 0, who);
+		book_foreign(w, op, cpu, has_values(op) ? x : NULL,
+			     cpu & 1 && has_values(op) ? &parts_somewhere : NULL, 0, who);
 	else if (!has_values(op) || cpu & 1)
 		book_own(op, cpu, x);
 	else
@@ -46,8 +47,8 @@ static void *foreign_locked(void *arg)
 
 	while (!load_relaxed(&finish)) {
 		r = r * 6364136223846793005ull + 1442695040888963407ull;
-		locked_call((r >> 60) < 10 ? SP_OP_READ : (enum sp_op)((r >> 40) % SP_OP_WRITE), (int)(r >> 33) & 3,
-			    (uint32_t)(uintptr_t)arg + BOOK_OWNER);
+		locked_call((r >> 60) < 10 ? SP_OP_READ : (enum sp_op)((r >> 40) % SP_OP_WRITE),
+			    (int)(r >> 33) & 3, (uint32_t)(uintptr_t)arg + BOOK_OWNER);
 	}
 	return NULL;
 }
@@ -71,7 +72,8 @@ static void foreign_with_a_lock(void **state)
 	for (uintptr_t i = 0; i < SP_COUNT(t); i++)
 		assert_int_equal(pthread_create(&t[i], NULL, foreign_locked, (void *)(i + 1)), 0);
 	while (now() < end)
-		locked_call(rnd(4) ? SP_OP_READ : (enum sp_op)rnd(SP_OP_WRITE), (int)rnd(DENSE), BOOK_OWNER);
+		locked_call(rnd(4) ? SP_OP_READ : (enum sp_op)rnd(SP_OP_WRITE), (int)rnd(DENSE),
+			    BOOK_OWNER);
 	end_threads(t, SP_COUNT(t));
 	locked_call(SP_OP_READ, 0, BOOK_OWNER);
 	assert_int_equal(wrong_sum(), 0);
@@ -95,7 +97,8 @@ static __attribute__((noinline)) void read_own(int cpu)
 	book_end(&sets[0].w, SP_OP_READ, cpu, x, false, 0);
 }
 
-static __attribute__((noinline)) void read_foreign(int cpu, const struct sp_parts *parts, uint32_t who)
+static __attribute__((noinline)) void read_foreign(int cpu, const struct sp_parts *parts,
+						   uint32_t who)
 {
 	struct sp_writer *w = &sets[0].w;
 	long long x[KMAX];
@@ -104,13 +107,16 @@ static __attribute__((noinline)) void read_foreign(int cpu, const struct sp_part
 		return;
 	shared_values(x);
 	sp_records_returned(w);
-	sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = cpu, .x = x, .parts = parts, .who = who });
+	sp_records_finish(
+		w, &(struct sp_booking){
+			   .op = SP_OP_READ, .cpu = cpu, .x = x, .parts = parts, .who = who });
 }
 
 static void *foreign_reads(void *arg)
 {
 	for (unsigned n = 0; !load_relaxed(&finish); n++)
-		read_foreign((int)((uintptr_t)arg + n / 16) % DENSE, n & 1 ? &parts_somewhere : NULL, 2 + (uint32_t)(uintptr_t)arg);
+		read_foreign((int)((uintptr_t)arg + n / 16) % DENSE,
+			     n & 1 ? &parts_somewhere : NULL, 2 + (uint32_t)(uintptr_t)arg);
 	return NULL;
 }
 
@@ -138,7 +144,8 @@ static void foreign_without_a_lock(void **state)
 		read_own(0);
 	for (uintptr_t i = 0; i < SP_COUNT(t); i++)
 		assert_int_equal(pthread_create(&t[i], NULL, foreign_reads, (void *)i), 0);
-	start_timer(&timer, read_by_handler, SLOW_BUILD > 1 ? 1000000 : 50000, 0);	/* else handlers alone run, and the others give up waiting */
+	/* else handlers alone run, and the others give up waiting */
+	start_timer(&timer, read_by_handler, SLOW_BUILD > 1 ? 1000000 : 50000, 0);
 	for (end = now() + 0.5; now() < end;)
 		read_own((int)rnd(DENSE));
 	timer_delete(timer);
@@ -182,7 +189,8 @@ static void foreign_comes_in(void **state)
 	}
 }
 
-/* The owner is in a call of PAPI that takes long: the other one does not wait for ever, and the owner's is not booked. */
+/* The owner is in a call of PAPI that takes long: the other one does not wait for ever, and the
+ * owner's is not booked. */
 static void foreign_does_not_wait_for_ever(void **state)
 {
 	long long x[KMAX] = { 1, 2, 3 }, y[KMAX] = { 2, 3, 4 };
@@ -194,7 +202,8 @@ static void foreign_does_not_wait_for_ever(void **state)
 	assert_true(book_begin(w, SP_OP_READ));
 	book_foreign(w, SP_OP_READ, 1, y, NULL, 0, 2);
 	sp_records_returned(w);
-	assert_false(sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .x = x, .who = BOOK_OWNER }));
+	assert_false(sp_records_finish(w, &(struct sp_booking){
+						  .op = SP_OP_READ, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, y, sizeof(y));
 	assert_int_equal(wrong_sum(), 0);
 	assert_true(w->relation->flags & SP_RELATION_UNSURE);
@@ -218,8 +227,8 @@ static uint64_t readings_booked(void)
 	return n;
 }
 
-/* Another thread binds the writer anew: not while a call is in flight, and whoever comes meanwhile, or has been overtaken, books
- * nothing. */
+/* Another thread binds the writer anew: not while a call is in flight, and whoever comes meanwhile,
+ * or has been overtaken, books nothing. */
 static void bound_by_one_at_a_time(void **state)
 {
 	long long x[KMAX] = { 1, 2, 3 };
@@ -241,7 +250,8 @@ static void bound_by_one_at_a_time(void **state)
 	assert_int_equal(w->booking_thread, 2);
 	sp_records_give(w, 2, 2);
 	assert_int_equal(w->in_flight | w->slow | w->booking_thread, 0);
-	assert_false(sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
+	assert_false(sp_records_finish(
+		w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, x, sizeof(x));
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);
@@ -262,7 +272,8 @@ static void owner_does_not_wait_for_ever(void **state)
 	book_own(SP_OP_READ, 0, y);
 	assert_true(w->relation->flags & SP_RELATION_UNSURE);
 	sp_records_returned(w);
-	assert_false(sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = 2 }));
+	assert_false(sp_records_finish(w, &(struct sp_booking){
+						  .op = SP_OP_READ, .cpu = 1, .x = x, .who = 2 }));
 	memcpy(sets[0].papi.handed, y, sizeof(y));
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);
@@ -293,7 +304,8 @@ static void foreign_gives_up_a_zeroing(void **state)
 	}
 }
 
-static uint64_t begun, booked;		/* readings of the writer's, the n-th of which counts n, 10 * n and 100 * n */
+static uint64_t begun, booked;		/* readings of the writer's, the n-th of which counts n, 10
+					 * * n and 100 * n */
 
 /* Never alike the one before. */
 static void read_next(void)
@@ -357,7 +369,8 @@ static void reader_beside(void **state)
 
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	skip();		/* the reader reads what another thread writes, as another process does, and then looks whether that was of one moment */
+	skip();		/* the reader reads what another thread writes, as another process does, and
+			 * then looks whether that was of one moment */
 #endif
 	store_relaxed(&finish, false);
 	begun = booked = 0;
@@ -375,7 +388,8 @@ static void reader_beside(void **state)
 }
 
 #if STEPS
-/* The same with a writer that waited, and goes on for several folds at one of the reader's looks at a page. */
+/* The same with a writer that waited, and goes on for several folds at one of the reader's looks at
+ * a page. */
 static void *page;
 static unsigned looks, goes_on_at;
 
@@ -423,8 +437,10 @@ static void reader_meets_folds(void **state)
 	sigaction(SIGSEGV, &fault, &old_fault);
 	sigaction(SIGTRAP, &trap, &old_trap);
 	for (page = (void *)((uintptr_t)sets[0].w.relation & -4096ul);
-	     (char *)page < (char *)sets[0].w.relation + sets[0].w.layout.bytes; page = (char *)page + 4096)
-		for (goes_on_at = 1; goes_on_at == 1 || looks >= goes_on_at - 1; goes_on_at++, met++) {
+	     (char *)page < (char *)sets[0].w.relation + sets[0].w.layout.bytes;
+	     page = (char *)page + 4096)
+		for (goes_on_at = 1; goes_on_at == 1 || looks >= goes_on_at - 1;
+		     goes_on_at++, met++) {
 			looks = 0;
 			booked = begun;
 			protect(PROT_NONE);

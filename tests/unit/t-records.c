@@ -53,7 +53,8 @@ static int64_t within(int64_t exact, int64_t total)
 	return exact < 0 ? 0 : exact;
 }
 
-/* A part's counts, and what is proven with them: bounded where these are not just all of them, or none. */
+/* A part's counts, and what is proven with them: bounded where these are not just all of them, or
+ * none. */
 static void oracle_part(int k, struct spot *s, const int64_t *counts, const int64_t *proven)
 {
 	bool all = true, none = true;
@@ -238,7 +239,9 @@ static void check(void)
 	assert_int_equal(sp_model_open(&m, &store.reader), 0);
 	assert_int_equal(m.tally.damaged, 0);
 	while (sp_model_next(&m, &row))
-		check_row(&m, &row, &oracles[sp_relation_at(&m, m.walk.place[row.walk.index - 1].relation)->id]);
+		check_row(&m, &row,
+			  &oracles[sp_relation_at(&m, m.walk.place[row.walk.index - 1].relation)
+					   ->id]);
 	check_sum(&m);
 	sp_model_close(&m);
 }
@@ -279,7 +282,9 @@ static enum sp_op random_op(const struct papi *p)
 static void random_work(struct papi *p)
 {
 	for (int e = 0; e < p->k; e++)
-		papi_work(p, e, rnd(8) ? (long long)rnd(1000) : (long long)rnd(2000) * 1000000007ll * (rnd(3) ? 1 : -1));
+		papi_work(p, e,
+			  rnd(8) ? (long long)rnd(1000)
+				 : (long long)rnd(2000) * 1000000007ll * (rnd(3) ? 1 : -1));
 }
 
 static void random_step(struct set *s)
@@ -371,7 +376,8 @@ static int64_t random_share(long long d, int parts)
 
 	if (!r)
 		return 0;
-	return r == 1 ? d + (int64_t)rnd(100) - 50 : (int64_t)((double)d * rnd(1000) / 1000 / parts);
+	return r == 1 ? d + (int64_t)rnd(100) - 50
+		      : (int64_t)((double)d * rnd(1000) / 1000 / parts);
 }
 
 static void random_split(struct split *p, const struct oracle *o, const long long *x)
@@ -387,8 +393,11 @@ static void random_split(struct split *p, const struct oracle *o, const long lon
 	/* Some of what is new, all of it, or more: of what was booked before. */
 	for (int i = 0; i <= n; i++)
 		for (int e = 0; e < o->k; e++)
-			p->proven[i * o->k + e] = rnd(4) ? random_share(x[e] - o->last[e], n + 1) : (int64_t)rnd(1000) - 100;
-	p->parts = (struct sp_parts){ .n = (uint32_t)n, .cpu = p->of, .at = p->at, .proven = p->proven };
+			p->proven[i * o->k + e] = rnd(4) ? random_share(x[e] - o->last[e], n + 1)
+							 : (int64_t)rnd(1000) - 100;
+	p->parts = (struct sp_parts){
+		.n = (uint32_t)n, .cpu = p->of, .at = p->at, .proven = p->proven
+	};
 }
 
 /* By the oracle's own arithmetic: each part as given, on the CPU of the reading what is left. */
@@ -404,7 +413,8 @@ static void oracle_parts(struct oracle *o, const struct split *p, const long lon
 	for (int e = 0; e < o->k; e++)
 		left[e] = x[e] - o->last[e];
 	for (uint32_t i = 0; i < p->parts.n; i++) {
-		oracle_part(o->k, spot_of(o, p->of[i]), p->at + i * (uint32_t)o->k, p->proven + i * (uint32_t)o->k);
+		oracle_part(o->k, spot_of(o, p->of[i]), p->at + i * (uint32_t)o->k,
+			    p->proven + i * (uint32_t)o->k);
 		for (int e = 0; e < o->k; e++)
 			left[e] -= p->at[i * (uint32_t)o->k + (uint32_t)e];
 	}
@@ -413,7 +423,8 @@ static void oracle_parts(struct oracle *o, const struct split *p, const long lon
 		o->last[e] = x[e];
 }
 
-static void book_split(struct set *s, enum sp_op op, const long long *x, const struct split *p, bool foreign)
+static void book_split(struct set *s, enum sp_op op, const long long *x, const struct split *p,
+		       bool foreign)
 {
 	if (foreign)
 		book_foreign(&s->w, op, p->cpu, x, &p->parts, 0, 2);
@@ -457,7 +468,8 @@ static void parts_step(struct set *s, bool foreign)
 
 static void random_parts(uint64_t from, bool foreign)
 {
-	static const uint32_t keeps[] = { 0, 0, SP_KEEPS_ON_RESET, SP_KEEPS_ON_START, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET };
+	static const uint32_t keeps[] = { 0, 0, SP_KEEPS_ON_RESET, SP_KEEPS_ON_START,
+					  SP_KEEPS_ON_START | SP_KEEPS_ON_RESET };
 
 	seed = from;
 	for (int i = 0; i < 60 / SLOW_BUILD; i++) {
@@ -519,8 +531,12 @@ static void call_by(struct set *s, uint32_t who, enum sp_op op, int cpu, const l
 	assert_true(fast || sp_records_enter(w, op, BOOK_FRAME, who, own));
 	sp_records_returned(w);
 	if (!fast || parts || !book_short(w, op, cpu, x, proven, 0))
-		assert_true(sp_records_finish(w, &(struct sp_booking){
-			.op = op, .cpu = cpu, .x = x, .proven = proven, .parts = parts, .who = who }));
+		assert_true(sp_records_finish(w, &(struct sp_booking){ .op = op,
+								       .cpu = cpu,
+								       .x = x,
+								       .proven = proven,
+								       .parts = parts,
+								       .who = who }));
 }
 
 static void turn(struct set *s, uint32_t who)

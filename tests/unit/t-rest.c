@@ -1,5 +1,5 @@
-/* t-rest.c: preload/percpu/home-off.h: another thread switches the counters on that rest while the one whose they are may switch off all of
- * its own (prctl), at any moment between two system calls.
+/* t-rest.c: preload/percpu/home-off.h: another thread switches the counters on that rest while the
+ * one whose they are may switch off all of its own (prctl), at any moment between two system calls.
  */
 #include "test.h"
 
@@ -13,10 +13,12 @@ uint64_t sp_tick_ns;
 
 /* ---- the kernel, and the thread that is counted -------------------------------------- */
 
-enum { BEFORE, FIRST, DONE };		/* of the prctl: it has switched off nothing, the clock's event, ours behind it, too */
+enum { BEFORE, FIRST, DONE };		/* of the prctl: it has switched off nothing, the clock's
+					 * event, ours behind it, too */
 
 static struct {
-	unsigned when;			/* two bits for each system call: how far the prctl is by then */
+	unsigned when;			/* two bits for each system call: how far the prctl is by
+					 * then */
 	int prctl;
 	bool runs;			/* the thread does */
 	bool clock, home;		/* these events are on */
@@ -95,8 +97,16 @@ static bool wake(unsigned when, bool runs, int caller)
 	cpu = (struct sp_percpu_cpu){ .fd = &fd };
 	part = (struct sp_window_cpu){ .anchor = 0 };
 	window = (struct sp_window){ .n = 1, .sound = true, .cpu = &part };
-	split = (struct sp_percpu){ .clock = &clock_of, .target.own = true, .others.shared = true, .target.tid = 1, .k = 1, .n = 1, .segment.home = -1,
-				   .perf_fds.leader = { -1, 0 }, .cpu = &cpu, .window = &window };
+	split = (struct sp_percpu){ .clock = &clock_of,
+				    .target.own = true,
+				    .others.shared = true,
+				    .target.tid = 1,
+				    .k = 1,
+				    .n = 1,
+				    .segment.home = -1,
+				    .perf_fds.leader = { -1, 0 },
+				    .cpu = &cpu,
+				    .window = &window };
 	sp_thread_state.tid = caller;
 	return sp_home_off_wake(&split);
 }

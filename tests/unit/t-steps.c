@@ -42,7 +42,8 @@ static void many_unloaded(void **state)
 	}
 }
 
-/* Who looked while they were cleared goes on with a number that stands in front of no step, though the same place was taken again. */
+/* Who looked while they were cleared goes on with a number that stands in front of no step, though
+ * the same place was taken again. */
 static void cleared_meanwhile(void **state)
 {
 	const uint32_t age = sp_steps_age;
@@ -56,7 +57,8 @@ static void cleared_meanwhile(void **state)
 	again = sp_step_add(SP_STEP_KEY(2, ADDRESS(1)), 24, SP_SAME_BASE);
 	assert_ptr_equal(again, s);
 	assert_int_not_equal(sp_step_number(again, sp_steps_age), sp_step_number(s, age));
-	assert_true(sp_step_number(again, sp_steps_age) >= SP_STEP_FIRST && sp_step_number(again, sp_steps_age) <= UINT16_MAX);
+	assert_true(sp_step_number(again, sp_steps_age) >= SP_STEP_FIRST &&
+		    sp_step_number(again, sp_steps_age) <= UINT16_MAX);
 	store_relaxed(&sp_steps_age, sp_steps_age + 1);
 	assert_false(sp_steps_are(sp_steps_age));
 }
@@ -65,7 +67,8 @@ static void cleared_meanwhile(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(found), TEST(many_unloaded), TEST(cleared_meanwhile) };
+	const struct CMUnitTest tests[] = { TEST(found), TEST(many_unloaded),
+					    TEST(cleared_meanwhile) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

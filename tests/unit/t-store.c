@@ -83,7 +83,8 @@ static void blocks_come_back(void **state)
 		sp_region_free(&r, off[i], 300);
 	assert_int_equal(((struct sp_block *)sp_region_at(&r, off[0], 8))->kind, SP_BLOCK_FREE);
 	for (unsigned i = 0; i < SP_COUNT(off); i++) {
-		unsigned char *p = sp_region_alloc(&r, SP_BLOCK_RELATION, 310, &again);	/* the same, rounded up */
+		/* the same, rounded up */
+		unsigned char *p = sp_region_alloc(&r, SP_BLOCK_RELATION, 310, &again);
 
 		assert_non_null(p);
 		assert_true(again < used);
@@ -190,7 +191,8 @@ static void fill_file(const char *path)
 
 	assert_int_equal(sp_region_open_file(&r, 1, path), 0);
 	for (unsigned i = 0; i < SP_COUNT(off); i++)
-		memset((char *)sp_region_alloc(&r, SP_BLOCK_NOTE, 8192, &off[i]) + 8, (int)i % 251, 8184);
+		memset((char *)sp_region_alloc(&r, SP_BLOCK_NOTE, 8192, &off[i]) + 8, (int)i % 251,
+		       8184);
 	assert_false(r.torn);
 	assert_true(mappings(path) <= 2 * r.pieces);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -224,7 +226,8 @@ static void be_an_old_kernel(void)
  * and they are the application's. */
 static void in_a_file(void **state)
 {
-	char here[256];			/* where this program is: what a run that hangs leaves is not in the tree */
+	char here[256];			/* where this program is: what a run that hangs leaves is
+					 * not in the tree */
 	const char *const folders[] = { "/dev/shm", here };
 	ssize_t n = readlink("/proc/self/exe", here, sizeof(here) - 1);
 	char path[320];
@@ -268,7 +271,8 @@ static void texts(void **state)
 	assert_string_equal(sp_store_reader_text(&store.reader, off + 64), "");
 	assert_string_equal(sp_store_reader_text(&store.reader, off + 1), "");
 	memset(big, 'x', sizeof(big) - 1);
-	assert_int_equal(strlen(sp_store_reader_text(&store.reader, sp_store_text(&store, big))), 65535);
+	assert_int_equal(strlen(sp_store_reader_text(&store.reader, sp_store_text(&store, big))),
+			 65535);
 	assert_int_equal(sp_store_texts(&store, 0, list), 0);
 	off = sp_store_texts(&store, 4, list);
 	assert_string_equal(sp_store_reader_text_at(&store.reader, off, 0), "one");
@@ -322,7 +326,9 @@ static void notes(void **state)
 
 static void topology(void **state)
 {
-	struct sp_component c[3] = { { .parent = -1, .type = "Machine" }, { .type = "PU" }, { .os_index = 1, .type = "PU" } };
+	struct sp_component c[3] = { { .parent = -1, .type = "Machine" },
+				     { .type = "PU" },
+				     { .os_index = 1, .type = "PU" } };
 	struct sp_component was[3];
 	char xml[] = "<topology/>";
 	struct sp_model m;
@@ -347,8 +353,13 @@ static void topology(void **state)
 static void events(void **state)
 {
 	static const char *const natives[] = { "n0", "n1" };
-	const struct sp_event_text text = { .name = "NAME", .units = "J", .n_natives = 2, .natives = natives, .code = 5,
-					    .data_type = SP_FP64, .kind = SP_GAUGE };
+	const struct sp_event_text text = { .name = "NAME",
+					    .units = "J",
+					    .n_natives = 2,
+					    .natives = natives,
+					    .code = 5,
+					    .data_type = SP_FP64,
+					    .kind = SP_GAUGE };
 	struct sp_model m;
 
 	assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ 0 }), 0);
@@ -390,7 +401,8 @@ static const uint32_t ab[] = { 0, 1 }, ba[] = { 1, 0 };
 static void make_events(void)
 {
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), i);
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }),
+				 i);
 }
 
 static void same_relation(void **state)
@@ -437,10 +449,13 @@ static bool is_bound_never(sp_off relation, void *arg)
 	return false;
 }
 
-/* Those that many threads started are told apart while the counted one lives, and are one when it has ended. */
+/* Those that many threads started are told apart while the counted one lives, and are one when it
+ * has ended. */
 static void started_by_others(void **state)
 {
-	struct sp_relation_key key = { .event_set = 1, .k = 2, .event = ab, .flags = SP_RELATION_LENT };
+	struct sp_relation_key key = {
+		.event_set = 1, .k = 2, .event = ab, .flags = SP_RELATION_LENT
+	};
 	struct sp_thread *zero;
 	struct sp_relation *r;
 	sp_off one, found, first = 0;
@@ -607,12 +622,14 @@ static void more_cpus_later(void **state)
 	assert_int_equal(sp_store_topology(&store, &c, 1, 300, "flat", NULL, 0), 0);
 	second = relation(thread, &key);
 	assert_int_not_equal(second, first);
-	assert_int_equal(((struct sp_relation *)sp_region_at(&store.region, second, 8))->cells, 300 + SP_CELLS_EXTRA);
+	assert_int_equal(((struct sp_relation *)sp_region_at(&store.region, second, 8))->cells,
+			 300 + SP_CELLS_EXTRA);
 }
 
 /* ---- folding ----------------------------------------------------------------------- */
 
-#define LEAVER	((int)SP_FOLD_ABOVE + 100)	/* the thread that ends with its set running; it is folded */
+#define LEAVER	((int)SP_FOLD_ABOVE + 100)	/* the thread that ends with its set running; it is
+						 * folded */
 
 static int alive;
 
@@ -621,7 +638,8 @@ static bool has_ended(int tid)
 	return tid != alive;
 }
 
-/* Twice on CPU 0, for event 1 at two addresses; once on one that the topology lacks, for none that PAPI told. */
+/* Twice on CPU 0, for event 1 at two addresses; once on one that the topology lacks, for none that
+ * PAPI told. */
 static void overflow_thrice(struct sp_relation *r, struct sp_writer *w, int tid)
 {
 	struct sp_overflow_writer o = sp_store_overflows(&store, r);
@@ -670,7 +688,9 @@ static void check_overflows(struct sp_model *m, uint64_t threads)
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; sp_row_overflow(m, &row, &i, &at);) {
-			n[at.event == 1 && at.cpu == 0 ? 0 : at.event == 2 && at.cpu == 700 ? 1 : 2] += at.count;
+			n[at.event == 1 && at.cpu == 0	   ? 0
+			  : at.event == 2 && at.cpu == 700 ? 1
+							   : 2] += at.count;
 			assert_true(at.event == 1 || at.cpu >= 700);
 			folded += row.tid ? 0 : at.count;
 			assert_int_equal(at.other, 0);
@@ -744,7 +764,8 @@ static void folding(void **state)
 
 /* ---- how counts were told to CPUs -------------------------------------------------- */
 
-#define FOLDED ((int)SP_FOLD_ABOVE)	/* this one and ten before it are folded first, the newest first */
+#define FOLDED ((int)SP_FOLD_ABOVE)	/* this one and ten before it are folded first, the newest
+					 * first */
 
 /* Thread i got this; the others SP_BY_EXACT. */
 static const struct told {
@@ -752,7 +773,8 @@ static const struct told {
 	enum sp_attribution how;
 	enum sp_why why;
 } told[] = {
-	{ FOLDED - 1, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW }, { FOLDED - 4, SP_BY_RESIDENCY, SP_WHY_STARVED },
+	{ FOLDED - 1, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW },
+	{ FOLDED - 4, SP_BY_RESIDENCY, SP_WHY_STARVED },
 	{ 3000, SP_BY_READING, SP_WHY_CREDIT },		/* is not folded */
 };
 
@@ -862,7 +884,8 @@ static void folding_times(void **state)
 	assert_int_equal(row.edge[0], 100);
 	assert_int_equal(row.edge[1], 200);
 	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
-		assert_int_equal(at.there, at.cpu == 0 ? on_0 : 5 * (at.cpu == 701 ? odd : threads - odd));
+		assert_int_equal(at.there,
+				 at.cpu == 0 ? on_0 : 5 * (at.cpu == 701 ? odd : threads - odd));
 	assert_int_equal(row.cells, 3);
 	sp_model_close(&m);
 }
@@ -896,10 +919,12 @@ static void told_words(void **state)
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	r = bind_new(&store, thread, &key, &w, NULL);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
-	book_call(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false, 0);	/* what is proven needs no reason */
+	/* what is proven needs no reason */
+	book_call(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false, 0);
 	sp_relation_set_attribution(r, SP_BY_READING, SP_WHY_BUDGET);
 	sp_relation_set_attribution(r, SP_BY_EXACT, SP_WHY_NONE);		/* the best */
-	assert_int_equal(r->flags, SP_RELATION_ESTIMATED | SP_BY_EXACT << SP_RELATION_HOW_SHIFT | SP_WHY_BUDGET << SP_RELATION_WHY_SHIFT);
+	assert_int_equal(r->flags, SP_RELATION_ESTIMATED | SP_BY_EXACT << SP_RELATION_HOW_SHIFT |
+					   SP_WHY_BUDGET << SP_RELATION_WHY_SHIFT);
 	sp_relation_set_attribution(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
 	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* and the last reason */
 	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_NONE);
@@ -961,7 +986,8 @@ static void no_memory(void **state)
 /* ---- cells ---------------------------------------------------------------- */
 
 #define MANY_CPUS	256u
-#define READ(to, on, a)	book_call(&(to), SP_OP_READ, (on), (const long long[]){ (a), 2 * (a) }, true, 0)
+#define READ(to, on, a) \
+	book_call(&(to), SP_OP_READ, (on), (const long long[]){ (a), 2 * (a) }, true, 0)
 
 /* What an event set of four events takes of the store, with its thread or not, on so many CPUs. */
 static uint64_t bytes_of_set(uint32_t cpus, bool with_thread)
@@ -983,9 +1009,11 @@ static uint64_t bytes_of_set(uint32_t cpus, bool with_thread)
 		key.event_set = i;
 		assert_non_null(sp_store_new_relation(&store, thread, &key, &off));
 		sp_records_bind(&w, &store.reader, off, key.k, store.cells, NULL);
-		assert_non_null(sp_store_intervals(&store, w.relation, key.k, SP_INTERVALS_FIRST(key.k)));
+		assert_non_null(
+			sp_store_intervals(&store, w.relation, key.k, SP_INTERVALS_FIRST(key.k)));
 		book_call(&w, SP_OP_START, 0, NULL, false, 0);
-		book_call(&w, SP_OP_STOP, (int)cpus - 1, (const long long[]){ 1, 2, 3, 4 }, true, 0);
+		book_call(&w, SP_OP_STOP, (int)cpus - 1, (const long long[]){ 1, 2, 3, 4 }, true,
+			  0);
 	}
 	return (store.header->used - before) / 80;
 }
@@ -1001,7 +1029,8 @@ static void bytes_of_a_thread(void **state)
 	assert_true(bytes_of_set(MANY_CPUS, true) <= 15000);
 }
 
-static void check_cells(const struct sp_row *row, struct sp_model *m, const int64_t want[][3], uint32_t n)
+static void check_cells(const struct sp_row *row, struct sp_model *m, const int64_t want[][3],
+			uint32_t n)
 {
 	struct sp_row copy = *row;
 	struct sp_at_cpu at;
@@ -1049,7 +1078,9 @@ static void take_all_ready(void)
 /* While another thread holds the lock, ready blocks are used; without any, counts are on no CPU. */
 static void cells_without_the_lock(void **state)
 {
-	static const int64_t want[][3] = { { 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 } };
+	static const int64_t want[][3] = {
+		{ 0, 5, 5 }, { 10, 10, 10 }, { 20, 10, 10 }, { 255, 10, 10 }, { SP_NO_CPU, 5, 0 }
+	};
 	struct sp_lock_state held;
 	struct sp_writer w;
 	struct sp_model m;
@@ -1091,8 +1122,11 @@ static void cells_without_memory(void **state)
 	take_all_ready();
 	READ(w, 255, 10);
 	book_parts(&w, SP_OP_STOP, 0, (const long long[]){ 12, 24 },
-		   &(struct sp_parts){ .n = 1, .cpu = (const int32_t[]){ 99 }, .at = (const int64_t[]){ 2, 4 },
-				       .proven = (const int64_t[]){ 2, 4, 0, 0 } }, 0);
+		   &(struct sp_parts){ .n = 1,
+				       .cpu = (const int32_t[]){ 99 },
+				       .at = (const int64_t[]){ 2, 4 },
+				       .proven = (const int64_t[]){ 2, 4, 0, 0 } },
+		   0);
 	open_first(&m, &row);
 	check_cells(&row, &m, want, SP_COUNT(want));
 	assert_int_equal(row.why, SP_WHY_MEMORY);
@@ -1111,7 +1145,8 @@ static void little_memory(void **state)
 	fill();
 	sp_region_free(&store.region, off, 64);
 	store.region.limit = store.region.mapped;
-	(void)sp_store_event(&store, &(struct sp_event_text){ .name = "N", .component = "C", .units = "U" });
+	(void)sp_store_event(&store, &(struct sp_event_text){
+					     .name = "N", .component = "C", .units = "U" });
 	open_model(&m);
 	sp_model_close(&m);
 }
@@ -1130,14 +1165,36 @@ static void no_store(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(allocation), cmocka_unit_test(outside), cmocka_unit_test(blocks_come_back),
-		cmocka_unit_test(free_sizes), cmocka_unit_test(warm), cmocka_unit_test(ahead), cmocka_unit_test(in_a_file), WITH_STORE(texts), WITH_STORE(started_by_others),
-		WITH_STORE(notes), WITH_STORE(topology), WITH_STORE(events), WITH_STORE(same_relation),
-		WITH_STORE(many_sets), WITH_STORE(list_in_a_circle), WITH_STORE(proven_apart), WITH_STORE(domains_apart),
-		WITH_STORE(more_cpus_later), WITH_STORE(folding), WITH_STORE(folding_times), WITH_STORE(folding_unknown),
-		{ "folding, unknown moves", folding_unknown, open_store, close_store, &alive }, WITH_STORE(told_words), WITH_STORE(no_memory),
-		WITH_STORE(little_memory), cmocka_unit_test(no_store), WITH_STORE(bytes_of_a_set), WITH_STORE(bytes_of_a_thread),
-		WITH_STORE(cells_without_the_lock), WITH_STORE(cells_without_memory),
+		cmocka_unit_test(allocation),
+		cmocka_unit_test(outside),
+		cmocka_unit_test(blocks_come_back),
+		cmocka_unit_test(free_sizes),
+		cmocka_unit_test(warm),
+		cmocka_unit_test(ahead),
+		cmocka_unit_test(in_a_file),
+		WITH_STORE(texts),
+		WITH_STORE(started_by_others),
+		WITH_STORE(notes),
+		WITH_STORE(topology),
+		WITH_STORE(events),
+		WITH_STORE(same_relation),
+		WITH_STORE(many_sets),
+		WITH_STORE(list_in_a_circle),
+		WITH_STORE(proven_apart),
+		WITH_STORE(domains_apart),
+		WITH_STORE(more_cpus_later),
+		WITH_STORE(folding),
+		WITH_STORE(folding_times),
+		WITH_STORE(folding_unknown),
+		{ "folding, unknown moves", folding_unknown, open_store, close_store, &alive },
+		WITH_STORE(told_words),
+		WITH_STORE(no_memory),
+		WITH_STORE(little_memory),
+		cmocka_unit_test(no_store),
+		WITH_STORE(bytes_of_a_set),
+		WITH_STORE(bytes_of_a_thread),
+		WITH_STORE(cells_without_the_lock),
+		WITH_STORE(cells_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* t-topo-dso.c: libsspapi-topo.so as an application gets it. (Beside another malloc or hwloc: 83-mallocs.t.)
+/* t-topo-dso.c: libsspapi-topo.so as an application gets it. (Beside another malloc or hwloc:
+ * 83-mallocs.t.)
  *
  * Linked with -ldl and nothing of topo or hwloc.  The DSO is $SP_TOPO_SO, or
  * $B/libsspapi-topo.so; without it, or in a sanitized build (whose run time refuses
@@ -28,7 +29,8 @@ static void in_child(void (*what)(void))
 	child = fork();
 	if (!child) {
 		for (int number = 1; number < 32; number++)
-			signal(number, SIG_DFL);	/* cmocka's would go on with the next test in here */
+			signal(number, SIG_DFL);	/* cmocka's would go on with the next test
+							 * in here */
 		dup2(fds[1], 2);
 		what();
 		_exit(0);
@@ -55,7 +57,8 @@ static void environment_run(void)
 	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
 	OR_FAIL(t.n_cpus == 12);
 	unload(&t);
-	for (int same = 0; same < 2; same++) {	/* what an application's hwloc is to see for this machine is not this machine */
+	for (int same = 0; same < 2; same++) {	/* what an application's hwloc is to see for this
+						 * machine is not this machine */
 		if (same)
 			setenv("HWLOC_THISSYSTEM", "0", 1);
 		else
@@ -76,10 +79,10 @@ static void environment_is_heard(void **state)
 /* But what would make it talk or abort is for the application's own hwloc. */
 static void quiet_run(void)
 {
-	static const char *const loud[] = {
-		"HWLOC_XML_VERBOSE", "HWLOC_PLUGINS_VERBOSE", "HWLOC_COMPONENTS_VERBOSE", "HWLOC_SYNTHETIC_VERBOSE",
-		"HWLOC_GROUPING_VERBOSE", "HWLOC_DEBUG_VERBOSE", "HWLOC_DEBUG_CHECK"
-	};
+	static const char *const loud[] = { "HWLOC_XML_VERBOSE",	"HWLOC_PLUGINS_VERBOSE",
+					    "HWLOC_COMPONENTS_VERBOSE", "HWLOC_SYNTHETIC_VERBOSE",
+					    "HWLOC_GROUPING_VERBOSE",	"HWLOC_DEBUG_VERBOSE",
+					    "HWLOC_DEBUG_CHECK" };
 
 	for (size_t i = 0; i < SP_COUNT(loud); i++)
 		setenv(loud[i], "1", 1);

@@ -54,8 +54,10 @@ static const struct {
 	{ "newer.xml", "disallowed.xml", "version=\"2.0\"", "version=\"9.0\"" },
 	{ "hwloc3.xml", "disallowed.xml", "version=\"2.0\"", "version=\"3.0\"" },
 	{ "v2-numa-root.xml", "disallowed.xml", "\"Machine\"", "\"NUMANode\"" },
-	{ "no-nodeset.xml", "v1-numa-root.xml", " nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"", "" },
-	{ "same-cpu.xml", "disallowed.xml", "os_index=\"3\" cpuset=\"0x00000008\" complete_cpuset=\"0x00000008\"",
+	{ "no-nodeset.xml", "v1-numa-root.xml",
+	  " nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"", "" },
+	{ "same-cpu.xml", "disallowed.xml",
+	  "os_index=\"3\" cpuset=\"0x00000008\" complete_cpuset=\"0x00000008\"",
 	  "os_index=\"2\" cpuset=\"0x00000004\" complete_cpuset=\"0x00000004\"" },
 	{ "cpu-70000.xml", "disallowed.xml", "os_index=\"3\"", "os_index=\"70000\"" },
 	{ "info.xml", "disallowed.xml", "</topology>", "<info/></topology>" },
@@ -102,7 +104,8 @@ static bool in_xml(const struct sp_component *c)
 {
 	char gp[40], *at, *line;
 	const char *type;
-	size_t n = (size_t)snprintf(gp, sizeof(gp), " gp_index=\"%llu\"", (unsigned long long)c->gp_index);
+	size_t n = (size_t)snprintf(gp, sizeof(gp), " gp_index=\"%llu\"",
+				    (unsigned long long)c->gp_index);
 
 	if (!strcmp(c->type, "GPU") && c->gp_index > UINT64_MAX - SP_TOPO_GPUS)
 		return true;		/* this machine's: in no XML of hwloc's */
@@ -114,7 +117,10 @@ static bool in_xml(const struct sp_component *c)
 	/* "L3" is written type="L3Cache", "L1d" "L1Cache", "Group0" "Group", "GPU" "PCIDev" */
 	type = strcmp(c->type, "GPU") ? c->type : "PCIDev";
 	return !strncmp(line + strspn(line, "\n "), "<object type=\"", 14) &&
-	       !strncmp(line + strspn(line, "\n ") + 14, type, *type == 'L' ? 2 : *type == 'G' ? 5 : strlen(type));
+	       !strncmp(line + strspn(line, "\n ") + 14, type,
+			*type == 'L'   ? 2
+			: *type == 'G' ? 5
+				       : strlen(type));
 }
 
 /* What must hold of any tree; 0, or the number of the line that does not. */
@@ -132,7 +138,8 @@ static int broken(void)
 
 		if (!c->type[0] || strnlen(c->name, sizeof(c->name)) == sizeof(c->name))
 			return __LINE__;
-		if (i && (c->parent < 0 || (uint32_t)c->parent >= i || c->depth <= t.component[c->parent].depth))
+		if (i && (c->parent < 0 || (uint32_t)c->parent >= i ||
+			  c->depth <= t.component[c->parent].depth))
 			return __LINE__;
 		if (i && (t.component[c->parent].flags & SP_COMPONENT_MEMORY))
 			return __LINE__;	/* they have no children */
@@ -204,7 +211,8 @@ static const struct sp_component *find_gpu(enum sp_vendor vendor, int number)
 	return NULL;
 }
 
-/* Of a file by hwloc, of this machine by its files in /sys and /proc, of which a test has its own. */
+/* Of a file by hwloc, of this machine by its files in /sys and /proc, of which a test has its
+ * own. */
 static void gpus(void **state)
 {
 	const char *was = sp_topo_root, *tests = getenv("SP_TESTS");
@@ -285,7 +293,8 @@ static const char *remove_pmus(void)
 	return command;
 }
 
-/* Two PMUs of cores are two kinds, whatever hwloc knows: of a machine whose cores are alike to it. */
+/* Two PMUs of cores are two kinds, whatever hwloc knows: of a machine whose cores are alike to
+ * it. */
 static void kinds_by_pmu(void **state)
 {
 	char *dir = strdup(temporary("pmus")), rest[32];
@@ -388,7 +397,8 @@ static void old_files(void **state)
 /* The hwloc view puts counts into this XML by gp_index: read again, it is the same machine. */
 static void its_own_xml(void **state)
 {
-	static const char *const sources[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml", "holes.xml" };
+	static const char *const sources[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml",
+					       "holes.xml" };
 	struct sp_topo first;
 
 	for (size_t i = 0; i < SP_COUNT(sources); i++) {
@@ -436,8 +446,10 @@ static void refuses(const char *source, int error, const char *word)
 
 static void bad_files(void **state)
 {
-	refuses(data("truncated.xml"), EINVAL, "as hwloc writes it; make one with: lstopo machine.xml");
-	refuses(data("malformed.xml"), EINVAL, "that hwloc can read; make one with: lstopo machine.xml");
+	refuses(data("truncated.xml"), EINVAL,
+		"as hwloc writes it; make one with: lstopo machine.xml");
+	refuses(data("malformed.xml"), EINVAL,
+		"that hwloc can read; make one with: lstopo machine.xml");
 	refuses(data("lstopo-text.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("other.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("newer.xml"), EINVAL, "as hwloc writes it");
@@ -484,8 +496,9 @@ static void no_room_for_why(void **state)
 	assert_int_equal(one[0], 0);
 }
 
-#define HEAD	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n" \
-		"<topology version=\"2.0\">\n"
+#define HEAD \
+	"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n" \
+	"<topology version=\"2.0\">\n"
 #define SETS	" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
 #define ROOT	"<object type=\"Machine\" os_index=\"0\"" SETS " gp_index=\"1\">\n"
 #define GROUP	"<object type=\"Group\"" SETS ">\n"
@@ -514,10 +527,11 @@ static void hostile(void **state)
 	refuses(repeat(HEAD ROOT, GROUP, 300, "</topology>\n"), E2BIG, "deep");
 	refuses(repeat(HEAD ROOT, GROUP, 500000, "</topology>\n"), E2BIG, "deep");
 	refuses(repeat(HEAD ROOT, MISC, 70000, "</object></topology>\n"), E2BIG, "65536 objects");
-	refuses(repeat(HEAD "<object type=\"Machine\" complete_cpuset=\"0x1\" cpuset=\"0x1", ",", 3000000,
-		       "\"></object></topology>\n"), EINVAL, "as hwloc writes it");
-	refuses(repeat(HEAD ROOT "<info name=\"x\" value=\"", "<object>", 10, "\"/></topology>\n"), EINVAL,
-		"as hwloc writes it");
+	refuses(repeat(HEAD "<object type=\"Machine\" complete_cpuset=\"0x1\" cpuset=\"0x1", ",",
+		       3000000, "\"></object></topology>\n"),
+		EINVAL, "as hwloc writes it");
+	refuses(repeat(HEAD ROOT "<info name=\"x\" value=\"", "<object>", 10, "\"/></topology>\n"),
+		EINVAL, "as hwloc writes it");
 	refuses(repeat(HEAD, "<", 1000000, "</topology>\n"), EINVAL, "as hwloc writes it");
 }
 
@@ -560,8 +574,9 @@ static void look_around(struct surroundings *s)
 
 static void leaves_no_trace(void **state)
 {
-	const char *const sources[] = { NULL, "hybrid.xml", "v1-numa.xml", "same-cpu.xml", "no-numa.xml",
-					"malformed.xml", "none" };
+	const char *const sources[] = { NULL,		"hybrid.xml",  "v1-numa.xml",
+					"same-cpu.xml", "no-numa.xml", "malformed.xml",
+					"none" };
 	struct surroundings before, after;
 	cpu_set_t one;
 
@@ -643,11 +658,29 @@ static unsigned roll(size_t n)
 /* Values of attributes, mostly: what is cut off or unbalanced never comes as far as hwloc. */
 static size_t mutate(char *b, size_t n)
 {
-	static const char *const values[] = {
-		"0", "1", "4294967295", "-1", "18446744073709551615", "0x0", "0xf...f", "0x00000001",
-		"0xffffffff,0xffffffff", "0x80000000,,,,", "", "PU", "NUMANode", "Machine", "Misc", "Group",
-		"L3Cache", "Bridge", "MemCache", "Die", "Cache", "NaN", "1e999"
-	};
+	static const char *const values[] = { "0",
+					      "1",
+					      "4294967295",
+					      "-1",
+					      "18446744073709551615",
+					      "0x0",
+					      "0xf...f",
+					      "0x00000001",
+					      "0xffffffff,0xffffffff",
+					      "0x80000000,,,,",
+					      "",
+					      "PU",
+					      "NUMANode",
+					      "Machine",
+					      "Misc",
+					      "Group",
+					      "L3Cache",
+					      "Bridge",
+					      "MemCache",
+					      "Die",
+					      "Cache",
+					      "NaN",
+					      "1e999" };
 	size_t at = roll(n), end, m;
 	char line[1024], *quote;
 	const char *value = values[roll(SP_COUNT(values))];
@@ -682,8 +715,10 @@ static size_t mutate(char *b, size_t n)
 
 static void one_variant(unsigned i)
 {
-	static const char *const seeds[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml", "v1-no-numa.xml", "v1-numa-root.xml",
-					     "cpuless-numa.xml", "disallowed.xml", "holes.xml" };
+	static const char *const seeds[] = { "hybrid.xml",	 "memcache.xml",
+					     "v1-numa.xml",	 "v1-no-numa.xml",
+					     "v1-numa-root.xml", "cpuless-numa.xml",
+					     "disallowed.xml",	 "holes.xml" };
 	static char b[65536];
 	FILE *f = fopen(data(seeds[i % SP_COUNT(seeds)]), "r");
 	size_t n = f ? fread(b, 1, 16384, f) : 0;
@@ -726,7 +761,8 @@ static void variants(void **state)
 
 		if (!child) {
 			for (int number = 1; number < 32; number++)
-				signal(number, SIG_DFL);	/* cmocka's would go on with the next test in here */
+				signal(number, SIG_DFL);	/* cmocka's would go on with the
+								 * next test in here */
 			dup2(fd, 2);
 			alarm(200);
 			for (unsigned k = 0; k < 100; k++)
@@ -735,7 +771,8 @@ static void variants(void **state)
 		}
 		waitpid(child, &status, 0);
 		if (status && !rename(temporary("variant.xml"), "/tmp/t-topo-variant.xml"))
-			print_error("status %x, variant %u, see /tmp/t-topo-variant.xml\n", (unsigned)status, *at - 1);
+			print_error("status %x, variant %u, see /tmp/t-topo-variant.xml\n",
+				    (unsigned)status, *at - 1);
 		assert_int_equal(status, 0);
 	}
 	munmap(at, 4096);
@@ -754,8 +791,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const names[] = { "again.xml", "empty.xml", "nul.xml", "fifo", "secret.xml",
-					     "hostile.xml", "huge.xml", "printed", "variant.xml" };
+	static const char *const names[] = { "again.xml", "empty.xml",	"nul.xml",
+					     "fifo",	  "secret.xml", "hostile.xml",
+					     "huge.xml",  "printed",	"variant.xml" };
 
 	for (size_t i = 0; i < SP_COUNT(names); i++)
 		unlink(temporary(names[i]));

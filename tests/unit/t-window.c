@@ -1,9 +1,10 @@
 /* t-window.c: window.h beside a model of the world, which knows where each count was counted.
  *
- * A thread runs on CPUs, moves, counts; PAPI's counter P counts wherever it runs, the copy of CPU k while it is there.
- * A client does around PAPI's calls what preload/split does, and of moves it hears what rseq tells.  After each value that
- * PAPI handed out, what is proven is compared with the truth of that moment.  Each part of the rule is left out once, too
- * (`broken`), and the model must find that: one that finds nothing shows nothing.
+ * A thread runs on CPUs, moves, counts; PAPI's counter P counts wherever it runs, the copy of CPU k
+ * while it is there. A client does around PAPI's calls what preload/split does, and of moves it
+ * hears what rseq tells.  After each value that PAPI handed out, what is proven is compared with
+ * the truth of that moment.  Each part of the rule is left out once, too (`broken`), and the model
+ * must find that: one that finds nothing shows nothing.
  */
 #include "test.h"
 
@@ -36,7 +37,8 @@ enum broken {
 	ALL_TO_ONE,		/* the rest goes to one of the CPUs that have a weight */
 	LATE_AT,		/* what a late value lacks is taken from where it is booked */
 	MISSED_LATE,		/* a late value is missed */
-	SKIP_READY,		/* after a skipped scan the last one gives the next segment's anchors */
+	SKIP_READY,		/* after a skipped scan the last one gives the next segment's
+				 * anchors */
 	UNHEARD,		/* the client hears nothing of copies that went wild */
 	FALLS_PLAIN,		/* the copies of a difference are differences of the same look */
 	FALLS_MISSED,		/* a difference's value is missed */
@@ -44,26 +46,31 @@ enum broken {
 	FALLS_ELSEWHERE,	/* a difference is proven on a CPU without a copy */
 	EARLY_LEAVE,		/* home's anchor is from copies looked at before P */
 	UNCLOSED_LEAVE,		/* it is found though the times do not close */
-	UNGROWN,		/* what is not proven goes by weight, whatever the copies have counted */
+	UNGROWN,		/* what is not proven goes by weight, whatever the copies have
+				 * counted */
 	REST_OPEN,		/* a copy rests though counts are not proven */
 	REST_MOVED,		/* it rests at a value in whose call the thread moved */
 	REST_UNTOLD,		/* it rests, and the window does not know */
 	REST_KEPT,		/* it rests on, though another CPU is home, or none */
 	REST_WHOLE,		/* home's rest is of all that P has counted since it was zeroed */
 	REST_ALWAYS,		/* it rests again, though the thread was where no copy is */
-	REST_BLIND,		/* where a copy was off while another CPU was home the times are believed */
+	REST_BLIND,		/* where a copy was off while another CPU was home the times are
+				 * believed */
 };
 
 /* A world, and what the client does in it.  Rates are of 256, moves of 65536. */
 struct kind {
 	const char *name;
-	bool own;		/* the thread that is counted reads; else the target runs on meanwhile */
+	bool own;		/* the thread that is counted reads; else the target runs on
+				 * meanwhile */
 	bool sleeps;		/* but for this one */
 	bool falls;		/* P is a difference of two counters */
 	bool mixed;		/* there are copies where P does not count */
 	bool left;		/* P, zeroed, has counts of children that have ended */
-	bool keeps;		/* all counts are handed out, and so what a copy has counted is booked on its CPU */
-	bool net;		/* a copy counts what P does not: only the guard helps, so that nothing is asked for */
+	bool keeps;		/* all counts are handed out, and so what a copy has counted is
+				 * booked on its CPU */
+	bool net;		/* a copy counts what P does not: only the guard helps, so that
+				 * nothing is asked for */
 	bool widens;		/* the mask does, to CPUs that get copies at a later start */
 	uint32_t moves, rate;
 	uint32_t starved, missed;	/* counts that a copy lacks; that P lacks */
@@ -71,15 +78,18 @@ struct kind {
 	uint32_t handlers;	/* calls with a handler on top */
 	uint32_t skips;		/* readings after a move for which there is no time to scan */
 	uint32_t readers;	/* others, at most */
-	uint32_t wild;		/* calls after which a copy has counted what it should not, and the client hears of that */
-	uint32_t leaves;	/* calls before which the thread says that it is about to go elsewhere */
+	uint32_t wild;		/* calls after which a copy has counted what it should not, and the
+				 * client hears of that */
+	uint32_t leaves;	/* calls before which the thread says that it is about to go
+				 * elsewhere */
 	uint32_t noise;		/* counted in PAPI's entry, and in our scan, at most */
 	uint32_t unwatched;	/* CPUs without a copy, at most */
 	uint32_t pmu;		/* the CPUs where P counts, by bit; 0: all */
 	double share;		/* of what was handed out, proven at least */
 };
 
-/* (The rates are those of the model in Python that this one comes from, so that shares can be compared.) */
+/* (The rates are those of the model in Python that this one comes from, so that shares can be
+ * compared.) */
 #define OWN		.own = true, .moves = 1966
 #define SOME		.rate = 77
 #define DISTURBED	.disturbed = 70, .noise = 2
@@ -96,10 +106,12 @@ static const struct kind kinds[] = {
 	{ "skips, disturbed", OWN, SOME, .skips = 128, .handlers = 20, DISTURBED, .share = 0.76 },
 	{ "unwatched", OWN, SOME, .unwatched = 2, .share = 0.8 },
 	{ "unwatched, kept", OWN, SOME, .unwatched = 3, .keeps = true, .share = 0.6 },
-	{ "unwatched, disturbed", OWN, SOME, .unwatched = 3, .handlers = 20, DISTURBED, .share = 0.58 },
+	{ "unwatched, disturbed", OWN, SOME, .unwatched = 3, .handlers = 20, DISTURBED,
+	  .share = 0.58 },
 	{ "widened", OWN, SOME, .widens = true, .unwatched = 3, .noise = 1, .share = 0.8 },
 	{ "leaves", OWN, SOME, .unwatched = 2, .leaves = 128, .noise = 3, .share = 0.7 },
-	{ "leaves, disturbed", OWN, SOME, .unwatched = 2, .leaves = 64, .handlers = 20, DISTURBED, .share = 0.6 },
+	{ "leaves, disturbed", OWN, SOME, .unwatched = 2, .leaves = 64, .handlers = 20, DISTURBED,
+	  .share = 0.6 },
 	{ "starved", OWN, SOME, .starved = 128, .disturbed = 20, .share = 0.59 },
 	{ "starved rarely", OWN, SOME, .starved = 2, .handlers = 20, DISTURBED, .share = 0.82 },
 	{ "hybrid", OWN, SOME, .pmu = 0x15, .share = 1 },
@@ -118,9 +130,11 @@ static const struct kind kinds[] = {
 	{ "attach, unwatched", .moves = 1966, SOME, .unwatched = 2, .starved = 20, .share = 0.55 },
 	{ "attach, hybrid", .moves = 1966, SOME, .pmu = 0x15, .share = 0.9 },
 	{ "shared", .moves = 1966, SOME, .readers = 3, .share = 0.89 },
-	{ "shared, fast", .moves = 12000, .rate = 230, .readers = 3, .unwatched = 1, .share = 0.72 },
+	{ "shared, fast", .moves = 12000, .rate = 230, .readers = 3, .unwatched = 1,
+	  .share = 0.72 },
 	{ "inherit", .moves = 1966, SOME, .left = true, .readers = 1, .share = 0.83 },
-	{ "inherit, missed", .moves = 1966, SOME, .missed = 5, .left = true, .readers = 1, .net = true },
+	{ "inherit, missed", .moves = 1966, SOME, .missed = 5, .left = true, .readers = 1,
+	  .net = true },
 	{ "attach, missed", .moves = 1966, SOME, .missed = 5, .net = true },
 };
 
@@ -160,7 +174,8 @@ static bool often(uint32_t of_256)
 }
 
 static struct found {
-	uint64_t windows, wrong, units, books;	/* in which too much was proven, by how much; in which books are wrong */
+	uint64_t windows, wrong, units, books;	/* in which too much was proven, by how much; in
+						 * which books are wrong */
 	uint64_t handed, proven;
 	uint64_t rested;		/* steps on a CPU whose copy is off */
 	bool said;
@@ -170,13 +185,16 @@ static struct found {
 
 static struct {
 	uint32_t cpus;			/* where the thread may be now */
-	uint32_t n;			/* the first of them have a copy; all others are one slot, n */
+	uint32_t n;			/* the first of them have a copy; all others are one slot,
+					 * n */
 	uint32_t cpu;
 	uint32_t moves;
 	bool runs, on;			/* the thread; P */
 	int64_t papi, truth[CPUS + 1];	/* since P was zeroed; what of it was counted where */
-	int64_t plus[CPUS + 1], minus[CPUS + 1];	/* the copies: what they have is the difference */
-	uint64_t ran, seen;		/* the thread, anywhere; the copies that are not off, and where one is */
+	int64_t plus[CPUS + 1], minus[CPUS + 1];	/* the copies: what they have is the
+							 * difference */
+	uint64_t ran, seen;		/* the thread, anywhere; the copies that are not off, and
+					 * where one is */
 	uint32_t off;			/* copies that are, by bit */
 	uint64_t blind[CPUS + 1];	/* the thread, where a copy was off */
 	uint64_t away;			/* and where there is none */
@@ -278,7 +296,8 @@ static struct {
 	struct look last;		/* of an own set: the last scan */
 	int64_t told[CPUS + 1];		/* what of the copies is booked */
 	uint64_t ran, seen, blind[CPUS + 1];	/* when the anchors were looked at */
-	uint32_t gate;			/* `lost` when the last call began that handed something out, or zeroed */
+	uint32_t gate;			/* `lost` when the last call began that handed something
+					 * out, or zeroed */
 	enum op op;			/* the call under way */
 	uint32_t depth;			/* of handlers on top of it */
 	bool restless;			/* the thread was where no copy is */
@@ -286,14 +305,16 @@ static struct {
 	struct reading late[READINGS];	/* not committed yet */
 	int64_t value, most;		/* committed last; the greatest in this segment */
 	int64_t handed, total[CPUS + 1], proven[CPUS + 1];
-	int64_t truth[CPUS + 1], before[CPUS + 1];	/* at the greatest value; in the segments before */
+	int64_t truth[CPUS + 1], before[CPUS + 1];	/* at the greatest value; in the segments
+							 * before */
 } client;
 
 static void say(const char *what, uint32_t i, int64_t is, int64_t should)
 {
 	if (!found.said && !broken)
-		print_error("%s: CPU %u: %s: %ld, %ld; seed %lu, %u CPUs, %u watched, window %lu\n", kind->name, i, what, (long)is,
-			    (long)should, (unsigned long)seed, world.cpus, world.n, (unsigned long)found.windows);
+		print_error("%s: CPU %u: %s: %ld, %ld; seed %lu, %u CPUs, %u watched, window %lu\n",
+			    kind->name, i, what, (long)is, (long)should, (unsigned long)seed,
+			    world.cpus, world.n, (unsigned long)found.windows);
 	found.said = true;
 }
 
@@ -350,13 +371,15 @@ static void value(struct reading *r)
 	memcpy(r->truth, world.truth, sizeof(r->truth));
 }
 
-/* Was the thread on watched CPUs only, and did the copies run there, since before the segment began? */
+/* Was the thread on watched CPUs only, and did the copies run there, since before the segment
+ * began? */
 static bool closes(void)
 {
 	bool all = world.ran - client.ran == world.seen - client.seen;
 
 	for (uint32_t i = 0; i < world.n && broken != REST_BLIND; i++)
-		all = all && (client.cpu[i].anchor == SP_UNKNOWN || world.blind[i] == client.blind[i]);
+		all = all &&
+		      (client.cpu[i].anchor == SP_UNKNOWN || world.blind[i] == client.blind[i]);
 	return broken == UNCLOSED || all;
 }
 
@@ -364,10 +387,13 @@ static bool closes(void)
 static void bound(struct reading *r, const struct look *c, const struct look *d)
 {
 	for (uint32_t i = 0; i < world.n; i++) {
-		r->low[i] = (broken == AFTER ? d : c)->plus[i] - (broken == FALLS_PLAIN ? c : d)->minus[i];
-		r->high[i] = (broken == ONE_SIDE ? c : d)->plus[i] - (broken == FALLS_PLAIN ? d : c)->minus[i];
+		r->low[i] = (broken == AFTER ? d : c)->plus[i] -
+			    (broken == FALLS_PLAIN ? c : d)->minus[i];
+		r->high[i] = (broken == ONE_SIDE ? c : d)->plus[i] -
+			     (broken == FALLS_PLAIN ? d : c)->minus[i];
 		r->copy[i] = d->plus[i] - d->minus[i];
-		r->now[i] = broken == EARLY_NOW ? c->plus[i] - c->minus[i] : d->plus[i] - c->minus[i];
+		r->now[i] =
+			broken == EARLY_NOW ? c->plus[i] - c->minus[i] : d->plus[i] - c->minus[i];
 	}
 	if (world.n && kind->disturbed && rnd(16) == 0)
 		r->low[rnd(world.n)] = SP_UNKNOWN;
@@ -389,7 +415,11 @@ static void begin(const struct look *l, int64_t before, uint32_t home)
 
 	for (uint32_t i = 0; i < world.n; i++)
 		copies[i] = l->plus[i] - l->minus[i];
-	sp_window_begin(&client.w, copies, broken == NO_GUARD ? INT64_MIN / 2 : broken == BEFORE_ZERO ? 0 : before, home);
+	sp_window_begin(&client.w, copies,
+			broken == NO_GUARD	? INT64_MIN / 2
+			: broken == BEFORE_ZERO ? 0
+						: before,
+			home);
 	client.ran = l->ran;
 	client.seen = l->seen;
 	memcpy(client.blind, l->blind, sizeof(client.blind));
@@ -406,7 +436,8 @@ static void begin(const struct look *l, int64_t before, uint32_t home)
 static void wake(void)
 {
 	for (uint32_t i = 0; i < world.n; i++)
-		if (client.cpu[i].anchor != SP_UNKNOWN && broken != REST_KEPT && broken != REST_UNTOLD)
+		if (client.cpu[i].anchor != SP_UNKNOWN && broken != REST_KEPT &&
+		    broken != REST_UNTOLD)
 			world.off &= ~(1u << i);
 }
 
@@ -440,9 +471,10 @@ static void book(uint32_t i, int64_t total, int64_t proven)
 	client.proven[i] += proven;
 }
 
-/* Compares the shares of the rest, which is what remains after the proven counts, with what the copies have grown and its weights: rounding may move one
- * count or two. */
-static void check_shares(int64_t rest, const struct sp_window_seen *s, const double *weight, const int64_t *total)
+/* Compares the shares of the rest, which is what remains after the proven counts, with what the
+ * copies have grown and its weights: rounding may move one count or two. */
+static void check_shares(int64_t rest, const struct sp_window_seen *s, const double *weight,
+			 const int64_t *total)
 {
 	double share[CPUS + 1] = { 0 }, more[CPUS + 1] = { 0 }, whole = 0, all = 0, now;
 
@@ -451,7 +483,9 @@ static void check_shares(int64_t rest, const struct sp_window_seen *s, const dou
 
 		share[i] = open > 0 ? (double)open : 0;
 		rest -= open > 0 ? open : 0;
-		more[i] = s->grown && (double)s->grown[i] > share[i] ? (double)s->grown[i] - share[i] : 0;
+		more[i] = s->grown && (double)s->grown[i] > share[i]
+				  ? (double)s->grown[i] - share[i]
+				  : 0;
 		all += more[i];
 		whole += s->weight ? weight[i] : 0;
 	}
@@ -463,7 +497,8 @@ static void check_shares(int64_t rest, const struct sp_window_seen *s, const dou
 	share[s->at] += whole > 0 ? ((double)rest - now) * s->away / whole : (double)rest - now;
 	for (uint32_t i = 0; i <= world.n && rest > 0; i++)
 		if ((double)total[i] - share[i] >= 2 || share[i] - (double)total[i] >= 2) {
-			say("the share is not what the weights say", i, total[i], (int64_t)share[i]);
+			say("the share is not what the weights say", i, total[i],
+			    (int64_t)share[i]);
 			found.books++;
 		}
 }
@@ -522,7 +557,8 @@ static void commit(const struct reading *r)
 	} else if (r->skipped) {
 		sp_window_skipped(&client.w, r->value, r->at);
 		book(r->at, d, 0);
-	} else if (r->missed && (d >= 0 || broken == MISSED_LATE) && (!kind->falls || broken == FALLS_MISSED)) {
+	} else if (r->missed && (d >= 0 || broken == MISSED_LATE) &&
+		   (!kind->falls || broken == FALLS_MISSED)) {
 		sp_window_missed(&client.w, r->value, r->at);
 		book(r->at, d, 0);
 	} else {
@@ -554,8 +590,8 @@ static void commit_late(void)
 static bool read_after(struct reading *r);
 static void read_before(struct reading *r);
 
-/* A handler that reads the set on top of a call.  If that one ends P the handler does not know whether P counts on, as
- * the copies do. */
+/* A handler that reads the set on top of a call.  If that one ends P the handler does not know
+ * whether P counts on, as the copies do. */
 static void interrupted(void)
 {
 	struct reading r = { 0 };
@@ -576,8 +612,9 @@ static void interrupted(void)
 		commit(&r);
 }
 
-/* By a scan after the value, which was there since (P has counted that).  The copies of CPUs where the thread was not stood
- * still; of a difference nothing is known of the others but what they had at the last scan. */
+/* By a scan after the value, which was there since (P has counted that).  The copies of CPUs where
+ * the thread was not stood still; of a difference nothing is known of the others but what they had
+ * at the last scan. */
 static void bound_after(struct reading *r, const struct look *d, int64_t since, bool stayed)
 {
 	bound(r, &client.last, d);
@@ -628,7 +665,8 @@ static void read_unseen(struct reading *r)
 	value(r);
 	inside();
 	r->stayed = client.gate == world.lost;
-	r->skipped = !r->stayed && !kind->falls && r->value >= client.w.value && client.w.value == client.w.greatest;
+	r->skipped = !r->stayed && !kind->falls && r->value >= client.w.value &&
+		     client.w.value == client.w.greatest;
 	r->missed = !r->stayed && !r->skipped;
 	client.gate = open;
 	if (broken == SKIP_READY)
@@ -646,13 +684,16 @@ static void look_after(struct look *d, const struct look *since)
 	look_at(d, slot());
 }
 
-/* The segment begins.  same: the thread is still where it was at the last scan, before P was zeroed. */
+/* The segment begins.  same: the thread is still where it was at the last scan, before P was
+ * zeroed. */
 static void begin_own(bool same)
 {
 	int64_t before = world.papi;
 	struct look d;
 
-	world.off &= broken == REST_KEPT ? NEVER : same && client.last.here < world.n ? 1u << client.last.here : 0;
+	world.off &= broken == REST_KEPT		  ? NEVER
+		     : same && client.last.here < world.n ? 1u << client.last.here
+							  : 0;
 	if (same || broken == OLD_ANCHORS) {
 		begin(&client.last, 0, slot());
 		return;
@@ -710,7 +751,9 @@ static void zero_own(void)
 	if (client.last.lost != world.lost) {
 		scan(&client.last);
 		tell(&client.last);
-		world.off = rests && !client.restless && client.last.here < world.n ? 1u << client.last.here : 0;
+		world.off = rests && !client.restless && client.last.here < world.n
+				    ? 1u << client.last.here
+				    : 0;
 	}
 	inside();
 	zero();
@@ -851,7 +894,8 @@ static void leave(void)
 	papi = world.papi;
 	inside();
 	scan(&d);
-	if (!world.on || (broken != UNCLOSED_LEAVE && world.ran - client.ran != world.seen - client.seen))
+	if (!world.on ||
+	    (broken != UNCLOSED_LEAVE && world.ran - client.ran != world.seen - client.seen))
 		return;
 	for (uint32_t i = 0; i < world.n; i++)
 		copies[i] = (broken == EARLY_LEAVE ? c : d).plus[i];
@@ -874,7 +918,11 @@ static void live(uint32_t cpus, uint32_t n)
 		}
 		if (kind->widens && rnd(64) == 0)
 			world.cpus = cpus;
-		client.op = chosen < 11 ? READ : kind->keeps ? ACCUM : chosen < 13 ? STOP : chosen < 15 ? ACCUM : RESET;
+		client.op = chosen < 11	  ? READ
+			    : kind->keeps ? ACCUM
+			    : chosen < 13 ? STOP
+			    : chosen < 15 ? ACCUM
+					  : RESET;
 		if (kind->own)
 			call_own(chosen & 1);
 		else
@@ -914,8 +962,8 @@ static double share(void)
 	return found.handed ? (double)found.proven / (double)found.handed : 1;
 }
 
-/* What may be missing if copies rest: home's counts in a window in which the thread was where no copy is, once; and in those that a handler
- * reads. */
+/* What may be missing if copies rest: home's counts in a window in which the thread was where no
+ * copy is, once; and in those that a handler reads. */
 #define MISSING	0.006
 
 /* Nothing is proven that is not so, and what can be proven is, whether copies rest or not. */
@@ -928,9 +976,10 @@ static void holds(void **state)
 		rests = may;
 		run_all(k, WHOLE);
 		rests = false;
-		print_message("%lu windows, wrong %lu (%lu), %.4f proven, %lu steps beside a copy that rests\n",
-			      (unsigned long)found.windows, (unsigned long)found.wrong, (unsigned long)found.units, share(),
-			      (unsigned long)found.rested);
+		print_message("%lu windows, wrong %lu (%lu), %.4f proven, %lu steps beside a copy "
+			      "that rests\n",
+			      (unsigned long)found.windows, (unsigned long)found.wrong,
+			      (unsigned long)found.units, share(), (unsigned long)found.rested);
 		assert_int_equal(found.books, 0);
 		assert_true(found.wrong == 0 || k->net);
 		assert_true(may ? share() >= awake - MISSING && found.rested : share() >= k->share);
@@ -952,10 +1001,17 @@ static int begin_one(void **state)
 	return 0;
 }
 
-static void moved(int64_t v, const int64_t *low, const int64_t *high, const double *weight, uint32_t at)
+static void moved(int64_t v, const int64_t *low, const int64_t *high, const double *weight,
+		  uint32_t at)
 {
-	sp_window_moved(&one, &(struct sp_window_seen){ .value = v, .low = low, .high = high, .now = high, .weight = weight,
-			.at = at }, &(struct sp_window_shares){ total, proven });
+	sp_window_moved(&one,
+			&(struct sp_window_seen){ .value = v,
+						  .low = low,
+						  .high = high,
+						  .now = high,
+						  .weight = weight,
+						  .at = at },
+			&(struct sp_window_shares){ total, proven });
 }
 
 static void expect(const int64_t *t, const int64_t *p)
@@ -976,7 +1032,8 @@ static void home(void **state)
 	expect(AT(5, 5, 0), AT(4, 6, 0));
 }
 
-/* Late values, from before one by which home's counts are proven, do not anchor it: two counts would be proven twice. */
+/* Late values, from before one by which home's counts are proven, do not anchor it: two counts
+ * would be proven twice. */
 static void late_home(void **state)
 {
 	sp_window_begin(&one, AT(500, 100), 0, 0);
@@ -989,8 +1046,8 @@ static void late_home(void **state)
 	expect(AT(2, 9, 0), AT(2, 0, 0));
 }
 
-/* On a CPU without a copy: the copies keep what they have counted, and the rest is where the reading is; or, where a CPU has no copy
- * of this event, by its weight. */
+/* On a CPU without a copy: the copies keep what they have counted, and the rest is where the
+ * reading is; or, where a CPU has no copy of this event, by its weight. */
 static void away(void **state)
 {
 	struct sp_window_seen s = { .value = 300, .low = AT(600, 0), .grown = AT(100, 0), .at = N };
@@ -998,7 +1055,9 @@ static void away(void **state)
 	sp_window_begin(&one, AT(500, 0), 0, 0);
 	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(100, 0, 200), AT(0, 0, 0));
-	s = (struct sp_window_seen){ .value = 310, .grown = AT(4, 0), .weight = (const double[]){ 0, 1 }, .at = 0 };
+	s = (struct sp_window_seen){
+		.value = 310, .grown = AT(4, 0), .weight = (const double[]){ 0, 1 }, .at = 0
+	};
 	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(4, 6, 0), AT(0, 0, 0));
 	s = (struct sp_window_seen){ .value = 320, .grown = AT(40, 4), .at = 1 };
@@ -1010,7 +1069,8 @@ static void away(void **state)
 	expect(AT(10, 0, 30), AT(0, 0, 0));
 }
 
-/* Where all but a thousandth is proven, another CPU can be home: its part is what the first one's copy leaves from then on. */
+/* Where all but a thousandth is proven, another CPU can be home: its part is what the first one's
+ * copy leaves from then on. */
 static void another_home(void **state)
 {
 	sp_window_begin(&one, AT(500, 100), 0, 0);
@@ -1025,7 +1085,8 @@ static void another_home(void **state)
 	expect(AT(12, 38, 0), AT(10, 40, 0));
 }
 
-/* The thread says that it goes: home's copy is known from then on, and that of the CPU where it goes from 0. */
+/* The thread says that it goes: home's copy is known from then on, and that of the CPU where it
+ * goes from 0. */
 static void goes(void **state)
 {
 	static struct sp_window_cpu cpu[N];
@@ -1038,7 +1099,8 @@ static void goes(void **state)
 	expect(AT(100, 200, 0), AT(100, 200, 0));
 }
 
-/* Skipped, and proven after all: said once, and not by copies, so that these take none of it with them. */
+/* Skipped, and proven after all: said once, and not by copies, so that these take none of it with
+ * them. */
 static void owed(void **state)
 {
 	sp_window_begin(&one, AT(500, 100), 0, 0);
@@ -1074,7 +1136,8 @@ static void replaced(void **state)
 	assert_true(sp_window_may_switch_off(&one));
 }
 
-/* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
+/* A copy that has counted more than P takes with it what was proven by copies, and not what was
+ * proven without. */
 static void guard(void **state)
 {
 	sp_window_begin(&one, AT(0, 0), 0, N);
@@ -1093,7 +1156,8 @@ static void guard(void **state)
 	expect(AT(0, 3, 0), AT(0, 0, 0));
 }
 
-/* A clock's copies may grow by more than P in a window: then they are believed as far as the segment allows. */
+/* A clock's copies may grow by more than P in a window: then they are believed as far as the
+ * segment allows. */
 static void clock_grows(void **state)
 {
 	struct sp_window_seen s = { .value = 100, .low = AT(40, 50), .high = AT(40, 50), .at = 0 };
@@ -1104,7 +1168,9 @@ static void clock_grows(void **state)
 		s.value = 100;
 		s.low = s.high = AT(40, 50);
 		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
-		s = (struct sp_window_seen){ .value = 110, .low = AT(52, 50), .timed = timed, .at = 0 };
+		s = (struct sp_window_seen){
+			.value = 110, .low = AT(52, 50), .timed = timed, .at = 0
+		};
 		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
 		assert_int_equal(one.sound, timed);
 	}
@@ -1136,7 +1202,8 @@ static void distrusted(void **state)
 	expect(AT(0, 0, 1), AT(-6, -4, 0));
 }
 
-/* A late value takes back from where there is something, what is not proven first; the next one gives it back. */
+/* A late value takes back from where there is something, what is not proven first; the next one
+ * gives it back. */
 static void late(void **state)
 {
 	sp_window_begin(&one, AT(0, 0), 0, N);
@@ -1152,7 +1219,8 @@ static void late(void **state)
 	expect(AT(1, 6, 3), AT(1, 6, 0));
 }
 
-/* A zeroing that was not seen leaves a total below 0: that is no share of what was proven, and does not become one when it is made up for. */
+/* A zeroing that was not seen leaves a total below 0: that is no share of what was proven, and does
+ * not become one when it is made up for. */
 static void below(void **state)
 {
 	sp_window_begin(&one, AT(0, 0), 0, N);
@@ -1167,8 +1235,10 @@ static void below(void **state)
 /* The rest is shared to the last count, whatever the weights. */
 static void by_weight(void **state)
 {
-	static const double weights[][N] = { { 0.1, 0.2 }, { 1e-300, 1e300 }, { 1e18, 3 }, { 0, 1 }, { 0, 0 }, { 1.0 / 3, 1e-17 },
-		{ 1.0 / 3, 2.0 / 3 } };
+	static const double weights[][N] = {
+		{ 0.1, 0.2 }, { 1e-300, 1e300 },  { 1e18, 3 },	       { 0, 1 },
+		{ 0, 0 },     { 1.0 / 3, 1e-17 }, { 1.0 / 3, 2.0 / 3 }
+	};
 
 	for (size_t i = 0; i < SP_COUNT(weights); i++)
 		for (int bit = 0; bit < 62; bit++) {
@@ -1179,9 +1249,11 @@ static void by_weight(void **state)
 			moved(rest, NULL, NULL, weights[i], 0);
 			assert_true(total[0] >= 0 && total[1] >= 0);
 			assert_true(total[0] + total[1] == rest);
-			assert_true(i != 3 || bit > 52 || total[1] == rest);	/* (else it is no double) */
+			/* (else it is no double) */
+			assert_true(i != 3 || bit > 52 || total[1] == rest);
 			assert_true(i != 4 || total[0] == rest);
-			assert_true(i != 6 || bit > 50 || (total[0] >= rest / 3 && total[0] <= rest / 3 + 1));
+			assert_true(i != 6 || bit > 50 ||
+				    (total[0] >= rest / 3 && total[0] <= rest / 3 + 1));
 		}
 }
 
@@ -1259,31 +1331,43 @@ static void fails(void **state)
 	sequence = 0;
 	do			/* (some is seldom met) */
 		run_all(k, p->part);
-	while (found.units + found.books <= whole + whole / 4 && share() >= least && ++sequence < 10);
+	while (found.units + found.books <= whole + whole / 4 && share() >= least &&
+	       ++sequence < 10);
 	sequence = 0;
 	rests = false;
-	print_message("%s: %lu windows, wrong %lu (%lu; whole: %lu), books wrong %lu, %.4f of %.4f proven\n", k->name,
-		      (unsigned long)found.windows, (unsigned long)found.wrong, (unsigned long)found.units, (unsigned long)whole,
-		      (unsigned long)found.books, share(), least);
+	print_message("%s: %lu windows, wrong %lu (%lu; whole: %lu), books wrong %lu, %.4f of %.4f "
+		      "proven\n",
+		      k->name, (unsigned long)found.windows, (unsigned long)found.wrong,
+		      (unsigned long)found.units, (unsigned long)whole, (unsigned long)found.books,
+		      share(), least);
 	assert_true(found.units + found.books > whole + whole / 4 || share() < least);
 }
 
 int main(void)
 {
 	struct CMUnitTest tests[14 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
-		cmocka_unit_test_setup(home, begin_one), cmocka_unit_test_setup(late_home, begin_one),
-		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
-		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
-		cmocka_unit_test_setup(below, begin_one), cmocka_unit_test_setup(another_home, begin_one),
+		cmocka_unit_test_setup(home, begin_one),
+		cmocka_unit_test_setup(late_home, begin_one),
+		cmocka_unit_test_setup(guard, begin_one),
+		cmocka_unit_test_setup(distrusted, begin_one),
+		cmocka_unit_test_setup(late, begin_one),
+		cmocka_unit_test_setup(away, begin_one),
+		cmocka_unit_test_setup(below, begin_one),
+		cmocka_unit_test_setup(another_home, begin_one),
 		cmocka_unit_test_setup(owed, begin_one),
 		cmocka_unit_test_setup(replaced, begin_one),
-		cmocka_unit_test(goes), cmocka_unit_test(clock_grows), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
+		cmocka_unit_test(goes),
+		cmocka_unit_test(clock_grows),
+		cmocka_unit_test(difference),
+		cmocka_unit_test(by_weight),
 	};
 	size_t n = 14;
 
 	for (size_t i = 0; i < SP_COUNT(kinds); i++)
-		tests[n++] = (struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
+		tests[n++] =
+			(struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
 	for (size_t i = 0; i < SP_COUNT(parts); i++)
-		tests[n++] = (struct CMUnitTest){ parts[i].name, fails, NULL, NULL, (void *)&parts[i] };
+		tests[n++] =
+			(struct CMUnitTest){ parts[i].name, fails, NULL, NULL, (void *)&parts[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

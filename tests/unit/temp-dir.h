@@ -1,4 +1,5 @@
-/* temp-dir.h: a folder of the test's own, with files as /sys has them; cmocka.h stands before it. */
+/* temp-dir.h: a folder of the test's own, with files as /sys has them; cmocka.h stands before
+ * it. */
 #ifndef FOLDER_H
 #define FOLDER_H
 

@@ -1,4 +1,5 @@
-/* test.h: cmocka, with what must stand before it and what most of the tests use; the first include of a unit test. */
+/* test.h: cmocka, with what must stand before it and what most of the tests use; the first include
+ * of a unit test. */
 #ifndef TEST_H
 #define TEST_H
 

@@ -1,4 +1,5 @@
-/* cmd-diff.c: what two runs counted differently, or two programs each run several times, at any level. */
+/* cmd-diff.c: what two runs counted differently, or two programs each run several times, at any
+ * level. */
 #include <getopt.h>
 #include <string.h>
 
@@ -34,9 +35,14 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 {
 	struct sp_runs runs;
 	unsigned n_bad = 0;
-	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad) ? 2 : 0;
+	int e = sp_runs_find(&runs, c->verb, path, 1) ||
+				sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad)
+			? 2
+			: 0;
 
-	return e == 0 && (n_bad || f->model.tally.damaged) ? error(c, "damaged: what is missing would look like a difference", *path) : e;
+	return e == 0 && (n_bad || f->model.tally.damaged)
+		       ? error(c, "damaged: what is missing would look like a difference", *path)
+		       : e;
 }
 
 /* Is this repeat none, since another of its side holds the same process, and as much of it? */
@@ -48,14 +54,15 @@ static bool is_left(const struct command *c, unsigned first, unsigned end, unsig
 		struct sp_once other = sp_once_of(&c->file[k].model);
 
 		if (k != i && c->file[k].model.n_processes == 1 && sp_once_is_same(&own, &other) &&
-		    (sp_once_compare(&other, &own) < 0 || (k < i && sp_once_compare(&other, &own) == 0)))
+		    (sp_once_compare(&other, &own) < 0 ||
+		     (k < i && sp_once_compare(&other, &own) == 0)))
 			return true;
 	}
 	return false;
 }
 
-/* One store, with the metrics that are wished for.  Of those that cannot be computed the first store of a side tells,
- * that of B if A has some. */
+/* One store, with the metrics that are wished for.  Of those that cannot be computed the first
+ * store of a side tells, that of B if A has some. */
 static int add(struct command *c, unsigned side, struct sp_model *m)
 {
 	bool has_metrics = !c->diff.side[side].n && (!side || c->diff.metrics.n);
@@ -118,7 +125,9 @@ static int add_side(struct command *c, unsigned side)
 
 static bool take_format(struct command *c, const char *name)
 {
-	static const char *const formats[] = { [SP_DIFF_TEXT] = "text", [SP_DIFF_CSV] = "csv", [SP_DIFF_MARKDOWN] = "markdown" };
+	static const char *const formats[] = {
+		[SP_DIFF_TEXT] = "text", [SP_DIFF_CSV] = "csv", [SP_DIFF_MARKDOWN] = "markdown"
+	};
 	unsigned i = 0;
 
 	while (i < SP_COUNT(formats) && strcmp(name, formats[i]) != 0)
@@ -135,7 +144,8 @@ static bool take_limit(struct command *c, const char *text)
 	c->diff.fail_above = strtod(text, &end);
 	end += *end == ' ';
 	end += *end == '%';
-	c->diff.gate = end != text && !*end && c->diff.fail_above >= 0.0 && c->diff.fail_above < 1e6;
+	c->diff.gate =
+		end != text && !*end && c->diff.fail_above >= 0.0 && c->diff.fail_above < 1e6;
 	return c->diff.gate;
 }
 
@@ -149,7 +159,8 @@ static int options(struct command *c, int argc, char **argv)
 	longs[n++] = (struct option){ "fail-above", required_argument, NULL, 'F' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	while ((letter = sp_option(argc, argv, "e:f:m:", longs, &at)) != -1) {
-		const struct sp_level *l = letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
+		const struct sp_level *l =
+			letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
 
 		if (letter == '?')
 			return 2;
@@ -171,7 +182,8 @@ static int options(struct command *c, int argc, char **argv)
 	return 0;
 }
 
-/* "A B", or repeats of both, "A... -- B...".  getopt(3) would put what stands before and behind -- together. */
+/* "A B", or repeats of both, "A... -- B...".  getopt(3) would put what stands before and behind --
+ * together. */
 static int sides(struct command *c, int argc, char **argv)
 {
 	int middle = 1, e;
@@ -192,7 +204,9 @@ static int sides(struct command *c, int argc, char **argv)
 			c->path[1] = c->path[0] + 1;
 			c->n_paths[0] = c->n_paths[1] = 1;
 		}
-	return c->n_paths[0] && c->n_paths[1] ? 0 : error(c, "name two files, or repeats of both as A... -- B...", NULL);
+	return c->n_paths[0] && c->n_paths[1]
+		       ? 0
+		       : error(c, "name two files, or repeats of both as A... -- B...", NULL);
 }
 
 /* A name that is wrong would make any two the same. */
@@ -203,14 +217,19 @@ static int check_events(const struct command *c)
 	unsigned side;
 
 	if (sp_report_lacks(c->diff.events, c->file, c->n, name)) {
-		sp_report_there_are("neither has such an event", &c->file[0].model, &c->file[c->n - 1].model, text, sizeof(text));
+		sp_report_there_are("neither has such an event", &c->file[0].model,
+				    &c->file[c->n - 1].model, text, sizeof(text));
 		return error(c, text, name);
 	}
 	if (c->diff.events && !c->diff.names.n)
 		return error(c, "--events: gauges have no sums to compare", c->diff.events);
 	/* A gate that has nothing to compare must not let through. */
 	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
-	return lacks ? error(c, side ? "--fail-above: B has not counted it" : "--fail-above: A has not counted it", lacks) : 0;
+	return lacks ? error(c,
+			     side ? "--fail-above: B has not counted it"
+				  : "--fail-above: A has not counted it",
+			     lacks)
+		     : 0;
 }
 
 static int compare(struct command *c)

@@ -23,7 +23,8 @@ static double elapsed(const struct sp_model *m, uint32_t repeat)
 }
 
 /* All of the run: its machines together. */
-static int add_up(struct sp_metrics *t, struct sp_model *m, struct sp_metric_sum *to, uint32_t *kinds)
+static int add_up(struct sp_metrics *t, struct sp_model *m, struct sp_metric_sum *to,
+		  uint32_t *kinds)
 {
 	struct sp_levels machines;
 	int e = sp_levels_open(&machines, m, sp_level_by_name("machine"), t);
@@ -38,7 +39,8 @@ static int add_up(struct sp_metrics *t, struct sp_model *m, struct sp_metric_sum
 	return 0;
 }
 
-static bool is_unproven(const struct sp_metrics *t, const struct sp_metric *d, const struct sp_level_row *row)
+static bool is_unproven(const struct sp_metrics *t, const struct sp_metric *d,
+			const struct sp_level_row *row)
 {
 	for (uint32_t i = 0; i < d->n_slots; i++) {
 		uint32_t e = t->slot[d->first_slot + i];
@@ -50,20 +52,23 @@ static bool is_unproven(const struct sp_metrics *t, const struct sp_metric *d, c
 }
 
 /* Of cores of several kinds a metric is neither kind's. */
-static void keep(struct sp_diff_metric *to, struct sp_metrics *t, const struct sp_level_row *row, const struct sp_metric_sum *sums,
-		 uint32_t kinds)
+static void keep(struct sp_diff_metric *to, struct sp_metrics *t, const struct sp_level_row *row,
+		 const struct sp_metric_sum *sums, uint32_t kinds)
 {
 	sp_metrics_compute(t, sums);
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		const struct sp_metric *d = &t->at[i];
 
-		*to++ = (struct sp_diff_metric){ .there = d->has_value && !sp_kinds_several(kinds), .unproven = is_unproven(t, d, row),
-						 .whole = d->whole, .value = d->value };
+		*to++ = (struct sp_diff_metric){ .there = d->has_value && !sp_kinds_several(kinds),
+						 .unproven = is_unproven(t, d, row),
+						 .whole = d->whole,
+						 .value = d->value };
 	}
 }
 
-int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, struct sp_levels *levels,
-			 const struct sp_level_row *total, uint32_t repeat)
+int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names,
+			 struct sp_levels *levels, const struct sp_level_row *total,
+			 uint32_t repeat)
 {
 	struct sp_metrics *t = levels->metrics;
 	struct sp_metric_sum *sums = sp_check_alloc(calloc(t->n_slots + 1, sizeof(*sums)));
@@ -76,7 +81,8 @@ int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, str
 	to->at = sp_check_alloc(calloc((uint64_t)(levels->n + 1) * to->n + 1, sizeof(*to->at)));
 	t->elapsed_ns = elapsed(levels->m, repeat);
 	for (uint32_t i = 0; i < levels->n; i++)
-		keep(to->at + (uint64_t)(i + 1) * to->n, t, &levels->row[i], levels->row[i].metric, levels->row[i].kinds);
+		keep(to->at + (uint64_t)(i + 1) * to->n, t, &levels->row[i], levels->row[i].metric,
+		     levels->row[i].kinds);
 	e = add_up(t, levels->m, sums, &kinds);
 	if (e == 0)
 		keep(to->at, t, total, sums, kinds);
@@ -84,7 +90,8 @@ int sp_diff_metrics_keep(struct sp_diff_metrics *to, struct sp_names *names, str
 	return e;
 }
 
-const struct sp_diff_metric *sp_diff_metric_at(const struct sp_diff_metrics *s, uint32_t row, uint32_t number)
+const struct sp_diff_metric *sp_diff_metric_at(const struct sp_diff_metrics *s, uint32_t row,
+					       uint32_t number)
 {
 	uint32_t i = 0;
 

@@ -11,9 +11,10 @@
 #define PLACE	72u			/* columns of two call sites */
 #define TOTAL	"total"			/* position 0 */
 
-/* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is between their runs.
- * (What else a machine does comes and goes in minutes: with a hundred, one of twenty such comparisons had something of
- * that, tests/long/repeats.t's programs, the sides one behind the other.) */
+/* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is
+ * between their runs. (What else a machine does comes and goes in minutes: with a hundred, one of
+ * twenty such comparisons had something of that, tests/long/repeats.t's programs, the sides one
+ * behind the other.) */
 #define ONCE_IN	1000.0
 
 /* ---- positions ------------------------------------------------------------ */
@@ -41,12 +42,15 @@ static void process_position(struct sp_out *o, const struct sp_diff_run *s, int3
 }
 
 /* Threads have no place but their process, name and order. */
-static void thread_position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
+static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
+			    const struct sp_level_row *row)
 {
 	uint32_t nth = 0;
 
-	for (const struct sp_level_row *other = row; other-- > s->levels.row && other->process == row->process;)
-		nth += strcmp(row->thread, other->thread) == 0 && (other->tid == 0) == (row->tid == 0);
+	for (const struct sp_level_row *other = row;
+	     other-- > s->levels.row && other->process == row->process;)
+		nth += strcmp(row->thread, other->thread) == 0 &&
+		       (other->tid == 0) == (row->tid == 0);
 	if (sp_is_job(s->levels.m)) {
 		process_position(o, s, row->process);
 		sp_out_char(o, ' ');
@@ -67,14 +71,16 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		sp_out_f(o, "region %s", site.name);
 		return;
 	}
-	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much as their own table needs */
+	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much
+				 * as their own table needs */
 		sp_csv_path(o, m, row->from);
 		sp_out_text(o, " -> ");
 		sp_csv_path(o, m, row->to);
 		return;
 	}
 	if (row->process >= 0) {
-		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process) : thread_position(o, s, row));
+		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process)
+						      : thread_position(o, s, row));
 		return;
 	}
 	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))
@@ -105,8 +111,8 @@ static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
 }
 
-/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs counted in unlike ones: they
- * are as many events. */
+/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
+ * counted in unlike ones: they are as many events. */
 static void note_modes(struct sp_diff *d, const struct sp_model *m)
 {
 	char buf[32];
@@ -114,9 +120,11 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		const char *name = sp_event_name(m, e, buf);
 		size_t n = sp_name_bytes(name);
-		uint32_t domain = m->event_domain ? m->event_domain[e] : 0, i = sp_names_number(&d->event_names, name, n);
+		uint32_t domain = m->event_domain ? m->event_domain[e] : 0,
+			 i = sp_names_number(&d->event_names, name, n);
 
-		d->domain_of_event = sp_grow_array(d->domain_of_event, &d->n_domain_of_event, i + 1, sizeof(*d->domain_of_event));
+		d->domain_of_event = sp_grow_array(d->domain_of_event, &d->n_domain_of_event, i + 1,
+						   sizeof(*d->domain_of_event));
 		if (name[n] || (domain && d->domain_of_event[i] && d->domain_of_event[i] != domain))
 			sp_names_number(&d->in_modes, name, n);
 		d->domain_of_event[i] = domain ? domain : d->domain_of_event[i];
@@ -124,7 +132,8 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 	d->n_in_modes = d->in_modes.n;
 }
 
-/* The key of an event: its name, which of that name it is, and the modes where a run has it in several. */
+/* The key of an event: its name, which of that name it is, and the modes where a run has it in
+ * several. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
 	char buf[32], key[600], words[SP_DOMAIN_TEXT];
@@ -177,8 +186,8 @@ static void add_up(struct sp_diff_run *s)
 }
 
 /* Number `n` (from 1) of those that the model has; 0: it has one.  Each has levels of its own. */
-static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics,
-		   uint32_t n)
+static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
+		   const struct sp_level *level, struct sp_metrics *metrics, uint32_t n)
 {
 	struct sp_diff_side *s = &d->side[side];
 	struct sp_diff_run *r;
@@ -192,18 +201,22 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m, const s
 	if (e == 0) {
 		s->n++;
 		add_up(r);
-		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total, n) : 0;
+		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,
+						   n)
+			    : 0;
 		r->levels.metrics = NULL;	/* bound to another store soon */
 	}
 	m->only_run = 0;
 	if (e < 0)
 		return e;
-	while (n && (uint32_t)r->first < m->n_processes && sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
+	while (n && (uint32_t)r->first < m->n_processes &&
+	       sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
 		r->first++;
 	return 0;
 }
 
-int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
+int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level,
+		struct sp_metrics *metrics)
 {
 	uint32_t n = sp_n_repeats(m) > 1 ? sp_n_repeats(m) : 0;
 	int e = add_run(d, side, m, level, metrics, n > 0);
@@ -238,7 +251,9 @@ struct value {
 
 static const struct sp_level_row *row_at(const struct sp_diff_run *s, uint32_t position)
 {
-	return !position ? &s->total : s->row[position] ? &s->levels.row[s->row[position] - 1] : NULL;
+	return !position	  ? &s->total
+	       : s->row[position] ? &s->levels.row[s->row[position] - 1]
+				  : NULL;
 }
 
 /* What is compared: the events, then the metrics. */
@@ -249,7 +264,8 @@ static uint32_t n_names(const struct sp_diff *d)
 
 static const char *name_of(const struct sp_diff *d, uint32_t e)
 {
-	return (const char *)(e < d->names.n ? d->names.name[e].key : d->metrics.name[e - d->names.n].key);
+	return (const char *)(e < d->names.n ? d->names.name[e].key
+					     : d->metrics.name[e - d->names.n].key);
 }
 
 /* A run in which the metric has no value says nothing of it. */
@@ -259,7 +275,9 @@ static struct value metric_of(const struct sp_diff_side *s, uint32_t position, u
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint32_t row = position ? s->run[i].row[position] : 0;
-		const struct sp_diff_metric *at = !position || row ? sp_diff_metric_at(&s->run[i].metrics, row, metric) : NULL;
+		const struct sp_diff_metric *at =
+			!position || row ? sp_diff_metric_at(&s->run[i].metrics, row, metric)
+					 : NULL;
 
 		if (!at || !at->there)
 			continue;
@@ -300,7 +318,8 @@ static struct value count_of(const struct sp_diff_side *s, uint32_t position, ui
 
 static struct value value_of(const struct sp_diff *d, unsigned side, uint32_t position, uint32_t e)
 {
-	return e < d->names.n ? count_of(&d->side[side], position, e) : metric_of(&d->side[side], position, e - d->names.n);
+	return e < d->names.n ? count_of(&d->side[side], position, e)
+			      : metric_of(&d->side[side], position, e - d->names.n);
 }
 
 static bool have_repeats(const struct sp_diff *d)
@@ -313,11 +332,13 @@ static bool are_same(const struct value *a, const struct value *b)
 	return a->there == b->there && (!a->there || (a->v == b->v && a->type == b->type));
 }
 
-static bool differ(const struct sp_diff *d, bool total, const struct value *a, const struct value *b)
+static bool differ(const struct sp_diff *d, bool total, const struct value *a,
+		   const struct value *b)
 {
 	if (are_same(a, b) || !have_repeats(d) || (a->metric && a->there != b->there))
 		return !are_same(a, b);
-	return sp_chance(&a->spread, &b->spread, a->type == SP_FP64 ? 0.0 : 1.0 / 12.0) < d->limit[!total];
+	return sp_chance(&a->spread, &b->spread, a->type == SP_FP64 ? 0.0 : 1.0 / 12.0) <
+	       d->limit[!total];
 }
 
 /* Missing is 0, as far as a count goes. */
@@ -339,8 +360,8 @@ static const char *percent(char text[48], const struct value *a, const struct va
 
 /* ---- what differs -------------------------------------------------------------- */
 
-/* Each value that chance may move takes its part of what may be wrong so seldom: half of it the totals
- * share, however many places there are, and half the places. */
+/* Each value that chance may move takes its part of what may be wrong so seldom: half of it the
+ * totals share, however many places there are, and half the places. */
 static void share_limit(struct sp_diff *d)
 {
 	uint32_t n[2] = { 0 };
@@ -349,7 +370,8 @@ static void share_limit(struct sp_diff *d)
 		for (uint32_t e = 0; e < n_names(d); e++) {
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
-			n[p > 0] += a.spread.squares > 0.0 || b.spread.squares > 0.0 || !are_same(&a, &b);
+			n[p > 0] += a.spread.squares > 0.0 || b.spread.squares > 0.0 ||
+				    !are_same(&a, &b);
 		}
 	for (unsigned i = 0; i < 2; i++)
 		d->limit[i] = 0.5 / ONCE_IN / (double)sp_max(n[i], 1);
@@ -368,7 +390,8 @@ static bool look(struct sp_diff *d)
 
 			d->event_differs[e] |= differs;
 			any |= differs;
-			d->marks |= (differs || (p == 0 && d->event_differs[e])) && (a.unproven || b.unproven);
+			d->marks |= (differs || (p == 0 && d->event_differs[e])) &&
+				    (a.unproven || b.unproven);
 		}
 	return any;
 }
@@ -406,7 +429,8 @@ static const struct sp_diff_run *run_with(const struct sp_diff *d, uint32_t posi
 	return NULL;
 }
 
-/* A place by its name on the side that has it; threads by their order, since no other run has their numbers. */
+/* A place by its name on the side that has it; threads by their order, since no other run has their
+ * numbers. */
 static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t position)
 {
 	const struct sp_diff_run *r = run_with(d, position);
@@ -416,7 +440,8 @@ static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t posit
 		sp_out_text(o, (const char *)d->positions.name[position].key);
 		return;
 	}
-	if (r->levels.m->n_machines > 1 && row->machine >= 0 && r->levels.level != sp_level_by_name("machine"))
+	if (r->levels.m->n_machines > 1 && row->machine >= 0 &&
+	    r->levels.level != sp_level_by_name("machine"))
 		sp_out_f(o, "host %s: ", r->levels.m->machine[row->machine].host);
 	sp_level_label(o, &r->levels, row, PLACE);
 }
@@ -448,7 +473,8 @@ static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
 		strcat(name, modes);
 }
 
-static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n, char text[48])
+static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n,
+			char text[48])
 {
 	uint32_t id = 0;
 	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &id);
@@ -456,7 +482,9 @@ static void number_text(const struct sp_diff *d, uint32_t e, const struct value 
 	if (m)
 		sp_short_text(text, m, id, n);
 	else
-		sp_metric_text(text, &(struct sp_metric){ .has_value = true, .whole = of->whole && of->spread.n < 2, .value = sp_float(n) });
+		sp_metric_text(text, &(struct sp_metric){ .has_value = true,
+							  .whole = of->whole && of->spread.n < 2,
+							  .value = sp_float(n) });
 }
 
 /* In percent of the mean. */
@@ -495,16 +523,25 @@ static void line(const struct sp_diff *d, struct sp_text_list *l, const char *co
 		sp_list_line(l, cell);
 }
 
-static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t position, uint32_t event, const struct value *a,
-		      const struct value *b)
+static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t position,
+		      uint32_t event, const struct value *a, const struct value *b)
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	double number = type == SP_FP64 ? sp_float(by) : (double)by;
-	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48], spread[2][48];
+	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52],
+				     share[48], spread[2][48];
 	bool differs = differ(d, !position, a, b);
-	const char *cell[] = { place, name, of_a, of_b, signed_by, differs ? percent(share, a, b, number) : number != 0.0 ? "chance" : "same",
-			       spread_text(spread[0], a), spread_text(spread[1], b) };
+	const char *cell[] = { place,
+			       name,
+			       of_a,
+			       of_b,
+			       signed_by,
+			       differs	       ? percent(share, a, b, number)
+			       : number != 0.0 ? "chance"
+					       : "same",
+			       spread_text(spread[0], a),
+			       spread_text(spread[1], b) };
 	struct sp_out o;
 
 	sp_memory_init(&o, place, sizeof(place));
@@ -516,8 +553,13 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 		number_text(d, event, a, a->v, of_a);
 	if (b->there)
 		number_text(d, event, b, b->v, of_b);
-	number_text(d, event, a->there ? a : b, type == SP_FP64 || by >= 0 ? by : (int64_t)-(uint64_t)by, text);
-	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : type != SP_FP64 && number < 0 ? "-" : "", text);
+	number_text(d, event, a->there ? a : b,
+		    type == SP_FP64 || by >= 0 ? by : (int64_t) - (uint64_t)by, text);
+	snprintf(signed_by, sizeof(signed_by), "%s%s",
+		 number > 0			 ? "+"
+		 : type != SP_FP64 && number < 0 ? "-"
+						 : "",
+		 text);
 	line(d, l, cell);
 }
 
@@ -538,8 +580,8 @@ static void csv_exact(struct sp_out *o, const struct value *v)
 		csv_value(o, v, v->exact);
 }
 
-static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t position, uint32_t event, const struct value *a,
-		     const struct value *b)
+static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t position, uint32_t event,
+		     const struct value *a, const struct value *b)
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
@@ -567,7 +609,8 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 		for (uint32_t e = 0; e < n_names(d); e++) {
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
-			if (!(l && !p ? d->event_differs[e] || d->all_totals : differ(d, !p, &a, &b)))
+			if (!(l && !p ? d->event_differs[e] || d->all_totals
+				      : differ(d, !p, &a, &b)))
 				continue;
 			if (l)
 				text_line(d, l, p, e, &a, &b);
@@ -576,7 +619,8 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 		}
 }
 
-/* "A: loop spread, 1.06 s": what ran, and how long; not of stat -r, whose runs stand in one file. */
+/* "A: loop spread, 1.06 s": what ran, and how long; not of stat -r, whose runs stand in one
+ * file. */
 static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 {
 	const struct sp_diff_side *s = &d->side[side];
@@ -606,7 +650,14 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 static void add_rows(struct sp_text_list *l, void *diff)
 {
 	const struct sp_diff *d = diff;
-	const char *title[] = { d->side[0].run[0].levels.level->heading, "event", "A", "B", "B - A", "percent", "std dev A [%]", "B [%]" };
+	const char *title[] = { d->side[0].run[0].levels.level->heading,
+				"event",
+				"A",
+				"B",
+				"B - A",
+				"percent",
+				"std dev A [%]",
+				"B [%]" };
 
 	line(d, l, title);
 	compare(d, l, NULL);
@@ -617,7 +668,8 @@ static unsigned n_columns(const struct sp_diff *d)
 	return have_repeats(d) ? 8 : 6;
 }
 
-/* Has its total grown by more than what is allowed, and not by chance?  From nothing to something is any growth. */
+/* Has its total grown by more than what is allowed, and not by chance?  From nothing to something
+ * is any growth. */
 static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 {
 	struct value a = value_of(d, 0, 0, e), b = value_of(d, 1, 0, e);
@@ -658,7 +710,8 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 			continue;
 		name_text(d, e, name);
 		if (percent < HUGE_VAL)
-			sp_out_f(o, "%s has grown by %.2f %%, which is more than %.2f %%\n", name, percent, d->fail_above);
+			sp_out_f(o, "%s has grown by %.2f %%, which is more than %.2f %%\n", name,
+				 percent, d->fail_above);
 		else
 			sp_out_f(o, "%s was 0\n", name);
 	}
@@ -671,10 +724,11 @@ static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 	if (d->marks)
 		sp_out_text(o, "~: in part not proven on its CPU\n");
 	if (have_repeats(d) && any)
-		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n", d->side[0].n, SP_MANY(d->side[0].n),
-			 d->side[1].n, SP_MANY(d->side[1].n));
+		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n",
+			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));
 	if (!any)
-		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n" : "nothing differs\n");
+		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n"
+					       : "nothing differs\n");
 	if (d->gate)
 		write_growth(o, d);
 }
@@ -691,11 +745,13 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 	d->all_totals = !any || d->gate;
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (d->format == SP_DIFF_CSV) {
-		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
+		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n",
+			 have_repeats(d) ? ",a_stddev,b_stddev" : "");
 		compare(d, NULL, &o);
 	} else {
 		head(&o, d, 0);
-		sp_out_text(&o, d->format == SP_DIFF_MARKDOWN ? "\n" : "");	/* else one paragraph */
+		/* else one paragraph */
+		sp_out_text(&o, d->format == SP_DIFF_MARKDOWN ? "\n" : "");
 		head(&o, d, 1);
 		if (d->format == SP_DIFF_MARKDOWN) {
 			sp_out_char(&o, '\n');

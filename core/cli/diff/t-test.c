@@ -3,7 +3,8 @@
 
 #define DF_MOST	1000u			/* beyond it is as at it */
 
-/* The integral of x^(df - 1) / sqrt(1 - x^2) from 0 to 1: by parts, from that of two degrees less. */
+/* The integral of x^(df - 1) / sqrt(1 - x^2) from 0 to 1: by parts, from that of two degrees
+ * less. */
 static double whole(unsigned df)
 {
 	double sum = df & 1 ? 1.5707963267948966 : 1.0;
@@ -13,8 +14,8 @@ static double whole(unsigned df)
 	return sum;
 }
 
-/* The same up to c = 1 / sqrt(1 + t^2 / df), by its series, is the area under the tails.  (Below t = 1 it hardly
- * converges, and whoever asks wants to know of tails.) */
+/* The same up to c = 1 / sqrt(1 + t^2 / df), by its series, is the area under the tails.  (Below t
+ * = 1 it hardly converges, and whoever asks wants to know of tails.) */
 double sp_chance_of_t(double t, unsigned df)
 {
 	double square, power = 1.0, factor = 1.0, sum = 0.0, c;
@@ -59,5 +60,7 @@ double sp_chance(const struct sp_spread *a, const struct sp_spread *b, double le
 		return by == 0.0;
 	/* One run has the other's spread, which is known no better for being used twice. */
 	df = x == y ? x->n - 1 : (u + v) * (u + v) / (u * u / (x->n - 1) + v * v / (y->n - 1));
-	return sp_chance_of_t(by / sp_root(u + v), df < 1.0 ? 1 : df < DF_MOST ? (unsigned)df : DF_MOST);
+	return sp_chance_of_t(by / sp_root(u + v), df < 1.0	  ? 1
+						   : df < DF_MOST ? (unsigned)df
+								  : DF_MOST);
 }

@@ -9,7 +9,8 @@
 static void summary(const struct sp_doctor *d)
 {
 	if (d->n_blocking)
-		printf("\n%u %s in the way of counts", d->n_blocking, d->n_blocking == 1 ? "thing stands" : "things stand");
+		printf("\n%u %s in the way of counts", d->n_blocking,
+		       d->n_blocking == 1 ? "thing stands" : "things stand");
 	else
 		printf("\nNothing was found that keeps counts away");
 	if (d->worth)
@@ -19,8 +20,11 @@ static void summary(const struct sp_doctor *d)
 
 int sp_cmd_doctor(int argc, char **argv)
 {
-	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(STDOUT_FILENO), .to = -1 };
-	static const struct option longs[] = { { "check", no_argument, NULL, 'C' }, { NULL, 0, NULL, 0 } };
+	struct sp_doctor d = { .verb = argv[0],
+			       .colour = sp_terminal_colour(STDOUT_FILENO),
+			       .to = -1 };
+	static const struct option longs[] = { { "check", no_argument, NULL, 'C' },
+					       { NULL, 0, NULL, 0 } };
 	static struct sp_program program;
 	char text[PATH_MAX + 300];
 	bool check = false;
@@ -33,11 +37,14 @@ int sp_cmd_doctor(int argc, char **argv)
 		check = true;
 	}
 	if (argc > optind + 1)
-		return sp_complain(2, d.verb, "name one program, without its arguments", argv[optind + 1]);
+		return sp_complain(2, d.verb, "name one program, without its arguments",
+				   argv[optind + 1]);
 	if (argc == optind + 1) {
 		r = sp_program_inspect(&program, argv[optind]);
 		if (r < 0)
-			return sp_complain(1, d.verb, sp_program_why(&program, r, text, sizeof(text)), argv[optind]);
+			return sp_complain(1, d.verb,
+					   sp_program_why(&program, r, text, sizeof(text)),
+					   argv[optind]);
 		d.program = &program;
 		d.name = argv[optind];
 		sp_doctor_program(&d);

@@ -4,7 +4,8 @@
 #include "../tool/cmd.h"
 #include "doctor.h"
 
-#define SOFTWARE '!'			/* from a child: no finding, but what sp_doctor_software says */
+#define SOFTWARE '!'			/* from a child: no finding, but what sp_doctor_software
+					 * says */
 
 const char *sp_doctor_line(const char *path, char *text, size_t room)
 {
@@ -22,14 +23,17 @@ static void show(struct sp_doctor *d, char kind, const char *text)
 	static const struct {
 		char kind;
 		const char *word, *colour;
-	} marks[] = { { '0', "ok   ", "\033[32m" }, { '1', "note ", "\033[33m" }, { '2', "BAD  ", "\033[1;31m" },
-		    { '3', "-    ", "" } };
+	} marks[] = { { '0', "ok   ", "\033[32m" },
+		      { '1', "note ", "\033[33m" },
+		      { '2', "BAD  ", "\033[1;31m" },
+		      { '3', "-    ", "" } };
 
 	d->worth += kind == '1';
 	d->n_blocking += kind == '2';
 	for (unsigned i = 0; i < SP_COUNT(marks); i++)
 		if (marks[i].kind == kind)
-			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word, d->colour ? "\033[0m" : "");
+			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word,
+			       d->colour ? "\033[0m" : "");
 	if (kind == '>')
 		fputs("       do: ", stdout);
 	sp_memory_init(&o, line, sizeof(line));
@@ -113,7 +117,8 @@ void sp_doctor_software(struct sp_doctor *d)
 	sp_write_all(d->to, line, sizeof(line));
 }
 
-void sp_doctor_run_in_child(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)
+void sp_doctor_run_in_child(struct sp_doctor *d, const char *what,
+			    void (*part)(struct sp_doctor *, void *), void *arg)
 {
 	struct child_part a = { d, part, arg };
 	const char *how = sp_run_in_child(in_child, &a, relay, d);

@@ -25,7 +25,8 @@ static bool has_word(const char *path, const char *const *words)
 
 static const char *container(void)
 {
-	static const char *const words[] = { "docker", "kubepods", "containerd", "libpod", "/lxc", NULL };
+	static const char *const words[] = { "docker", "kubepods", "containerd",
+					     "libpod", "/lxc",	   NULL };
 
 	if (access("/.dockerenv", F_OK) == 0)
 		return "Docker";
@@ -33,7 +34,9 @@ static const char *container(void)
 		return "Podman";
 	if (getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER"))
 		return "Apptainer";
-	return getenv("container") ? getenv("container") : has_word("/proc/self/cgroup", words) ? "a container" : NULL;
+	return getenv("container")		      ? getenv("container")
+	       : has_word("/proc/self/cgroup", words) ? "a container"
+						      : NULL;
 }
 
 static bool is_virtual(void)
@@ -61,8 +64,10 @@ static bool privileged(void)
 	unsigned in, out, n;
 	char text[64];
 
-	return sscanf(sp_doctor_line("/proc/self/uid_map", text, sizeof(text)), "%u %u %u", &in, &out, &n) == 3 && !in && !out &&
-	       n == UINT_MAX && (effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1);
+	return sscanf(sp_doctor_line("/proc/self/uid_map", text, sizeof(text)), "%u %u %u", &in,
+		      &out, &n) == 3 &&
+	       !in && !out && n == UINT_MAX &&
+	       (effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1);
 }
 
 /* Does the setting alone forbid this process to count anything? */
@@ -72,24 +77,39 @@ static bool paranoid(struct sp_doctor *d)
 	int level;
 
 	if (!*sp_doctor_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))) {
-		sp_doctor_report(d, SP_BLOCKING, "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is built without perf events");
+		sp_doctor_report(d, SP_BLOCKING,
+				 "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is "
+				 "built without perf events");
 		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS");
 		return false;
 	}
 	level = atoi(text);
 	if (privileged()) {
-		sp_doctor_report(d, SP_GOOD, "this process may count anything (CAP_PERFMON or CAP_SYS_ADMIN); perf_event_paranoid is %d", level);
+		sp_doctor_report(d, SP_GOOD,
+				 "this process may count anything (CAP_PERFMON or CAP_SYS_ADMIN); "
+				 "perf_event_paranoid is %d",
+				 level);
 		if (level > 2)
-			sp_doctor_report(d, SP_WORTH, "without that capability perf_event_paranoid %d lets nobody count", level);
+			sp_doctor_report(
+				d, SP_WORTH,
+				"without that capability perf_event_paranoid %d lets nobody count",
+				level);
 	} else if (level > 2) {
-		sp_doctor_report(d, SP_BLOCKING, "perf_event_paranoid is %d: without CAP_PERFMON no process may count anything", level);
-		sp_doctor_fix(d, "sudo sysctl kernel.perf_event_paranoid=2 (until the next boot; in /etc/sysctl.d for good); or start the program "
-				  "as root, or with CAP_PERFMON");
+		sp_doctor_report(d, SP_BLOCKING,
+				 "perf_event_paranoid is %d: without CAP_PERFMON no process may "
+				 "count anything",
+				 level);
+		sp_doctor_fix(d, "sudo sysctl kernel.perf_event_paranoid=2 (until the next boot; "
+				 "in /etc/sysctl.d for good); or start the program "
+				 "as root, or with CAP_PERFMON");
 	} else if (level == 2) {
-		sp_doctor_report(d, SP_GOOD, "perf_event_paranoid is 2: processes may count themselves in user mode (not :k, not whole CPUs)");
+		sp_doctor_report(d, SP_GOOD,
+				 "perf_event_paranoid is 2: processes may count themselves in user "
+				 "mode (not :k, not whole CPUs)");
 	} else {
-		sp_doctor_report(d, SP_GOOD, "perf_event_paranoid is %d: processes may count themselves%s", level,
-			      level < 1 ? ", and whole CPUs" : ", in the kernel, too");
+		sp_doctor_report(d, SP_GOOD,
+				 "perf_event_paranoid is %d: processes may count themselves%s",
+				 level, level < 1 ? ", and whole CPUs" : ", in the kernel, too");
 	}
 	return level > 2 && !privileged();
 }
@@ -98,14 +118,18 @@ static void refused(struct sp_doctor *d, long error)
 {
 	sp_doctor_report(d, SP_BLOCKING, "perf_event_open is refused (%s)", strerror((int)error));
 	if (error == ENOSYS)
-		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 there is none");
+		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 "
+				 "there is none");
 	else if (sp_proc_status(getpid(), "\nSeccomp:", 10) == 2 && !container())
-		sp_doctor_fix(d, "a seccomp filter of this process refuses: start the program outside of that sandbox, or permit perf_event_open "
-				  "in it (systemd: SystemCallFilter=)");
+		sp_doctor_fix(d, "a seccomp filter of this process refuses: start the program "
+				 "outside of that sandbox, or permit perf_event_open "
+				 "in it (systemd: SystemCallFilter=)");
 	else if (container())
-		sp_doctor_fix(d, "a container's seccomp filter refuses: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
+		sp_doctor_fix(d, "a container's seccomp filter refuses: docker run --cap-add "
+				 "PERFMON (or --security-opt seccomp=unconfined)");
 	else
-		sp_doctor_fix(d, "perf_event_paranoid permits it: a security module (SELinux, lockdown) forbids it, and its administrator can permit it");
+		sp_doctor_fix(d, "perf_event_paranoid permits it: a security module (SELinux, "
+				 "lockdown) forbids it, and its administrator can permit it");
 }
 
 static void hardware(struct sp_doctor *d)
@@ -122,20 +146,27 @@ static void hardware(struct sp_doctor *d)
 	if (fd >= 0)
 		sp_doctor_report(d, SP_BLOCKING, "the CPU's counters can be opened, but stay 0");
 	else
-		sp_doctor_report(d, SP_BLOCKING, "the kernel has no hardware counters (%s)%s", strerror((int)-fd),
-			      d->software ? ": of PAPI only software events count" : "");
+		sp_doctor_report(d, SP_BLOCKING, "the kernel has no hardware counters (%s)%s",
+				 strerror((int)-fd),
+				 d->software ? ": of PAPI only software events count" : "");
 	if (is_virtual())
-		sp_doctor_fix(d, "this is a virtual machine without them: ask its host for a virtual PMU (KVM: -cpu host,pmu=on; "
-				  "clouds: a metal or whole-socket type); until then %s", d->software ?
-				  "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..." : "sspapi stat counts page faults and the time of any program");
+		sp_doctor_fix(
+			d,
+			"this is a virtual machine without them: ask its host for a virtual PMU "
+			"(KVM: -cpu host,pmu=on; "
+			"clouds: a metal or whole-socket type); until then %s",
+			d->software ? "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..."
+				    : "sspapi stat counts page faults and the time of any program");
 	else
-		sp_doctor_fix(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it; a virtual "
-				  "machine has what its host gives it (KVM: -cpu host,pmu=on)");
+		sp_doctor_fix(d, "see dmesg for what the kernel says of the PMU; another profiler "
+				 "or the firmware may hold it; a virtual "
+				 "machine has what its host gives it (KVM: -cpu host,pmu=on)");
 }
 
 void sp_doctor_kernel(struct sp_doctor *d)
 {
-	struct sp_kernel_event faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+	struct sp_kernel_event faults = { .type = PERF_TYPE_SOFTWARE,
+					  .config = PERF_COUNT_SW_PAGE_FAULTS };
 	const char *in = container();
 	bool forbidden;
 	int r;
@@ -143,7 +174,8 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	sp_doctor_head(d, "the kernel and its counters");
 	forbidden = paranoid(d);
 	if (in)
-		sp_doctor_report(d, SP_WORTH, "this is %s: what the host allows and has counts, too", in);
+		sp_doctor_report(d, SP_WORTH,
+				 "this is %s: what the host allows and has counts, too", in);
 	r = sp_kernel_event_opens(&faults, false);
 	if (r < 0) {
 		if (!forbidden)

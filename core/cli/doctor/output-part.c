@@ -22,7 +22,8 @@ static int find_nearest_dir(char *path)
 	return -errno;
 }
 
-/* Modes do not tell it all (/proc, a file system that is full or read-only): something is made, and taken away. */
+/* Modes do not tell it all (/proc, a file system that is full or read-only): something is made, and
+ * taken away. */
 static int try_dir(const char *dir)
 {
 	char name[SP_CONF_PATH + 32];
@@ -42,7 +43,12 @@ static int expand(const struct sp_doctor *d, const struct sp_conf *conf, char pa
 {
 	const char *program = d->name ? d->name : "program";
 	char host[65] = "", dir[SP_CONF_PATH];
-	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .dir = dir, .rank = sp_conf_rank(), .pid = (int)getpid() };
+	struct sp_who who = { .host = host,
+			      .job = sp_conf_job(),
+			      .step = sp_conf_step(),
+			      .dir = dir,
+			      .rank = sp_conf_rank(),
+			      .pid = (int)getpid() };
 
 	gethostname(host, sizeof(host) - 1);
 	if (!getcwd(dir, sizeof(dir)))
@@ -70,7 +76,11 @@ void sp_doctor_output(struct sp_doctor *d, const struct sp_conf *conf)
 		sp_doctor_report(d, SP_GOOD, "dumps can be written: %s", conf->output);
 		return;
 	}
-	sp_doctor_report(d, SP_BLOCKING, "no dump can be written to %s (%s)%s", r == -ENAMETOOLONG ? conf->output : path, sp_parent_dir_error(r) ?: strerror(-r),
-		      conf->output_set ? ", which SSPAPI_OUTPUT says" : ", and SSPAPI_OUTPUT is not set");
-	sp_doctor_fix(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file where you may write");
+	sp_doctor_report(d, SP_BLOCKING, "no dump can be written to %s (%s)%s",
+			 r == -ENAMETOOLONG ? conf->output : path,
+			 sp_parent_dir_error(r) ?: strerror(-r),
+			 conf->output_set ? ", which SSPAPI_OUTPUT says"
+					  : ", and SSPAPI_OUTPUT is not set");
+	sp_doctor_fix(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file "
+			 "where you may write");
 }

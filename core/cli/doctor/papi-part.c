@@ -14,7 +14,8 @@ static const struct {
 	const char *name, *fix;
 } fixes[] = {
 	{ "perf_event", "see below what the kernel allows" },
-	{ "perf_event_uncore", "uncore counters need perf_event_paranoid 0 or CAP_PERFMON, and a machine that is no VM" },
+	{ "perf_event_uncore", "uncore counters need perf_event_paranoid 0 or CAP_PERFMON, and a "
+			       "machine that is no VM" },
 	{ "rapl", "reads /dev/cpu/*/msr or the perf power PMU: root, or the component powercap" },
 	{ "powercap", "as root: chmod a+r /sys/class/powercap/*/energy_uj, on bare metal" },
 	{ "cuda", "set PAPI_CUDA_ROOT; NVIDIA's driver may keep counters from users" },
@@ -28,12 +29,17 @@ static const struct {
 
 /* "Error libpfm4 no default PMU found": PAPI then has not even the kernel's software events. */
 static const char no_counters[] =
-	"PAPI's libpfm4 does not know this CPU: a newer PAPI counts the kernel's software events; there are no hardware counters (see below), "
-	"whatever CPU it would be told", unknown_cpu[] =
-	"PAPI's libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
-	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
+	"PAPI's libpfm4 does not know this CPU: a newer PAPI counts the kernel's software events; "
+	"there are no hardware counters (see below), "
+	"whatever CPU it would be told",
+		  unknown_cpu[] =
+			  "PAPI's libpfm4 does not know this CPU: a newer PAPI; or "
+			  "LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
+			  "only that one's events are there, no perf::PAGE-FAULTS, and they count "
+			  "what their codes mean here";
 
-/* Does libpapi call its own functions where they can be seen?  One that was linked with -Bsymbolic-functions does not. */
+/* Does libpapi call its own functions where they can be seen?  One that was linked with
+ * -Bsymbolic-functions does not. */
 static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	(void)at;
@@ -65,15 +71,21 @@ static void report_off(struct sp_doctor *d, const struct sp_probe_component *c)
 
 static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)
 {
-	sp_doctor_report(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events", c->counters, c->presets, c->natives);
+	sp_doctor_report(d, SP_GOOD,
+			 "component perf_event is on: %d counters, %d presets, %d native events",
+			 c->counters, c->presets, c->natives);
 	if (c->presets)
 		return;
-	sp_doctor_report(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
+	sp_doctor_report(d, SP_WORTH,
+			 "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
 	if (!has_counters())
-		sp_doctor_fix(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
+		sp_doctor_fix(d, "there are no hardware counters that they could be made of (see "
+				 "below), whatever PAPI knows");
 	else
-		sp_doctor_fix(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
-				  "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
+		sp_doctor_fix(
+			d, "there are hardware counters: PAPI has no table for this CPU; a newer "
+			   "PAPI, native events "
+			   "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
 }
 
 static void components(struct sp_doctor *d, const struct sp_probe_papi *p)
@@ -84,13 +96,15 @@ static void components(struct sp_doctor *d, const struct sp_probe_papi *p)
 		if (!sp_probe_component(p, i, &c))
 			continue;
 		if (c.waits)
-			sp_doctor_report(d, SP_PLAIN, "component %.128s waits until it is first used", c.name);
+			sp_doctor_report(d, SP_PLAIN,
+					 "component %.128s waits until it is first used", c.name);
 		else if (c.off)
 			report_off(d, &c);
 		else if (strcmp(c.name, "perf_event") == 0)
 			perf_event(d, &c);
 		else
-			sp_doctor_report(d, SP_GOOD, "component %.128s is on: %d native events", c.name, c.natives);
+			sp_doctor_report(d, SP_GOOD, "component %.128s is on: %d native events",
+					 c.name, c.natives);
 	}
 }
 
@@ -121,7 +135,8 @@ static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const cha
 	if (r == PAPI_OK)
 		sp_doctor_report(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
 	else
-		sp_doctor_report(d, SP_WORTH, "%s does not count: %s gives %s", name, failed, p->PAPI_strerror(r));
+		sp_doctor_report(d, SP_WORTH, "%s does not count: %s gives %s", name, failed,
+				 p->PAPI_strerror(r));
 	return r == PAPI_OK && value;
 }
 
@@ -134,22 +149,30 @@ static void query(struct sp_doctor *d, void *arg)
 	(void)arg;
 	if (wrong) {
 		sp_doctor_report(d, SP_BLOCKING, "libpapi cannot be used: %s: %s", d->papi, wrong);
-		sp_doctor_fix(d, "install what libpapi needs, or put its folder into LD_LIBRARY_PATH");
+		sp_doctor_fix(d,
+			      "install what libpapi needs, or put its folder into LD_LIBRARY_PATH");
 		return;
 	}
 	r = sp_probe_init(&p, d->papi);
 	if (r <= 0) {
 		sp_doctor_report(d, SP_BLOCKING, "%s: PAPI_library_init fails: %s", d->papi,
 			      p.version ? p.PAPI_strerror(r) : "its version cannot be told");
-		sp_doctor_fix(d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
+		sp_doctor_fix(
+			d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
 		return;
 	}
-	sp_doctor_report(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
-		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
-		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
+	sp_doctor_report(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD,
+			 "%s is PAPI %d.%d.%d.%d%s", d->papi, p.version >> 24,
+			 p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
+			 p.version < 0x05070000 || p.version >= 0x08000000
+				 ? ", which sspapi was not made for (5.7 to 7.x)"
+				 : "");
 	if (!sp_probe_each(&p, calls_itself_openly)) {
-		sp_doctor_report(d, SP_WORTH, "this libpapi is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
-		sp_doctor_fix(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without -Bsymbolic");
+		sp_doctor_report(d, SP_WORTH,
+				 "this libpapi is linked with -Bsymbolic: readings inside of "
+				 "PAPI_hl_* and rates are not seen");
+		sp_doctor_fix(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is "
+				 "linked without -Bsymbolic");
 	}
 	components(d, &p);
 	if (counts(counts(d, &p, "PAPI_TOT_INS") ? NULL : d, &p, "perf::PAGE-FAULTS"))
@@ -167,5 +190,6 @@ void sp_doctor_papi(struct sp_doctor *d)
 		return;
 	}
 	sp_doctor_report(d, SP_BLOCKING, "the loader finds no libpapi");
-	sp_doctor_fix(d, "install PAPI (Debian, Ubuntu: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
+	sp_doctor_fix(d, "install PAPI (Debian, Ubuntu: libpapi-dev), or put its folder into "
+			 "LD_LIBRARY_PATH");
 }

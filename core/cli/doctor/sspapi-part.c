@@ -13,7 +13,9 @@ static void library(struct sp_doctor *d)
 		sp_doctor_report(d, SP_BLOCKING, "%s is not there", path);
 		sp_doctor_fix(d, "make install, or keep the command beside its library");
 	} else if (strpbrk(path, " :")) {
-		sp_doctor_report(d, SP_BLOCKING, "%s: the loader cannot preload from a path with a space or colon", path);
+		sp_doctor_report(d, SP_BLOCKING,
+				 "%s: the loader cannot preload from a path with a space or colon",
+				 path);
 		sp_doctor_fix(d, "install it somewhere else");
 	} else {
 		sp_doctor_report(d, SP_GOOD, "%s is what is preloaded", path);
@@ -42,18 +44,26 @@ static void topology(struct sp_doctor *d, void *arg)
 	int r;
 
 	if (!load) {
-		sp_doctor_report(d, SP_WORTH, "no hwloc: %s; the dump will have CPUs without cores, caches and packages", library ? "not our library" : dlerror());
-		sp_doctor_fix(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so beside libsspapi.so, or in sspapi/ there");
+		sp_doctor_report(
+			d, SP_WORTH,
+			"no hwloc: %s; the dump will have CPUs without cores, caches and packages",
+			library ? "not our library" : dlerror());
+		sp_doctor_fix(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so "
+				 "beside libsspapi.so, or in sspapi/ there");
 		return;
 	}
 	r = load(&t, source, why, sizeof(why));
 	if (r < 0) {
-		sp_doctor_report(d, SP_WORTH, "%s%shwloc: %s", source ? source : "", source ? ": " : "", *why ? why : strerror(-r));
-		sp_doctor_fix(d, source ? "SSPAPI_TOPOLOGY is to name a file of lstopo --of xml" : "try lstopo; HWLOC_* variables may be wrong");
+		sp_doctor_report(d, SP_WORTH, "%s%shwloc: %s", source ? source : "",
+				 source ? ": " : "", *why ? why : strerror(-r));
+		sp_doctor_fix(d, source ? "SSPAPI_TOPOLOGY is to name a file of lstopo --of xml"
+					: "try lstopo; HWLOC_* variables may be wrong");
 		return;
 	}
-	sp_doctor_report(d, SP_GOOD, "hwloc sees: packages %u, NUMA nodes %u, cores %u, CPUs %u%s%s", how_many(&t, "Package"),
-		      how_many(&t, "NUMANode"), how_many(&t, "Core"), how_many(&t, "PU"), source ? " in " : "", source ? source : "");
+	sp_doctor_report(d, SP_GOOD,
+			 "hwloc sees: packages %u, NUMA nodes %u, cores %u, CPUs %u%s%s",
+			 how_many(&t, "Package"), how_many(&t, "NUMANode"), how_many(&t, "Core"),
+			 how_many(&t, "PU"), source ? " in " : "", source ? source : "");
 }
 
 void sp_doctor_sspapi(struct sp_doctor *d)

@@ -14,7 +14,8 @@ int sp_cmd_env(int argc, char **argv)
 
 		printf("%s=", row->name);
 		sp_print_plain(stdout, value ? value : "");
-		printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values, row->fallback);
+		printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values,
+		       row->fallback);
 	}
 	return 0;
 }

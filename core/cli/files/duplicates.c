@@ -7,23 +7,30 @@ static struct sp_digest identity_of(const struct sp_model *m, const struct sp_he
 {
 	const char *host = sp_store_reader_text(m->reader, h->process.host);
 	/* Counted from outside, and each time that `stat -r` did: other counts. */
-	uint64_t number[] = { h->process.pid, h->process.pid_ns, h->process.start_ns, h->stat & ~(uint64_t)SP_STAT_WHOLE };
+	uint64_t number[] = { h->process.pid, h->process.pid_ns, h->process.start_ns,
+			      h->stat & ~(uint64_t)SP_STAT_WHOLE };
 	struct sp_digest d = { 0 };
 
 	if (!h->process.pid || !h->process.start_ns)
 		return d;
 	sp_digest_add(&d, number, sizeof(number));
-	sp_digest_add(&d, h->process.boot_id, strnlen(h->process.boot_id, sizeof(h->process.boot_id)));
+	sp_digest_add(&d, h->process.boot_id,
+		      strnlen(h->process.boot_id, sizeof(h->process.boot_id)));
 	sp_digest_add(&d, host, strlen(host));
 	return d;
 }
 
 struct sp_once sp_once_of(const struct sp_model *m)
 {
-	static const uint8_t rank[] = { [SP_END_NONE] = 0, [SP_END_SNAPSHOT] = 1, [SP_END_RECOVERED] = 2, [SP_END_EXEC] = 3,
-					[SP_END__EXIT] = 3, [SP_END_EXIT] = 3 };
+	static const uint8_t rank[] = {
+		[SP_END_NONE] = 0, [SP_END_SNAPSHOT] = 1, [SP_END_RECOVERED] = 2,
+		[SP_END_EXEC] = 3, [SP_END__EXIT] = 3,	  [SP_END_EXIT] = 3
+	};
 	const struct sp_header *h = m->process[0].h;
-	struct sp_once o = { .identity = identity_of(m, h), .much = { m->tally.readings + m->tally.starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->process.end_ns } };
+	struct sp_once o = { .identity = identity_of(m, h),
+			     .much = { m->tally.readings + m->tally.starts,
+				       h->end < SP_COUNT(rank) ? rank[h->end] : 0,
+				       h->process.end_ns } };
 
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 		o.much[0] += m->tally.calls[i];
@@ -32,7 +39,8 @@ struct sp_once sp_once_of(const struct sp_model *m)
 
 bool sp_once_is_same(const struct sp_once *x, const struct sp_once *y)
 {
-	return (x->identity.a || x->identity.b) && sp_digest_compare(&x->identity, &y->identity) == 0;
+	return (x->identity.a || x->identity.b) &&
+	       sp_digest_compare(&x->identity, &y->identity) == 0;
 }
 
 int sp_once_compare(const struct sp_once *x, const struct sp_once *y)

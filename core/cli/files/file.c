@@ -34,9 +34,11 @@ int sp_file_is_filled(int fd, const struct stat *s)
 		return -EINVAL;
 	if (size <= HOLES_FREE)
 		return 0;
-	for (uint64_t at = 0; at < size && (from = data_at(fd, at, &end)) >= 0; at = sp_min(end, size))
+	for (uint64_t at = 0; at < size && (from = data_at(fd, at, &end)) >= 0;
+	     at = sp_min(end, size))
 		data += sp_min(end, size) - sp_min((uint64_t)from, size);
-	/* (NFS 3 tells no holes, but blocks; others may tell no blocks, or few of what they compress.) */
+	/* (NFS 3 tells no holes, but blocks; others may tell no blocks, or few of what they
+	 * compress.) */
 	if (s->st_blocks)
 		data = sp_min(data, (uint64_t)s->st_blocks * 512);
 	return (size - HOLES_FREE) / HOLES_MOST <= data ? 0 : -EINVAL;
@@ -80,7 +82,9 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 	const struct sp_header *h;
 	struct stat s;
 	int64_t got;
-	int r = fstat(fd, &s) < 0 ? -errno : S_ISREG(s.st_mode) ? sp_file_is_filled(fd, &s) : -EINVAL;
+	int r = fstat(fd, &s) < 0    ? -errno
+		: S_ISREG(s.st_mode) ? sp_file_is_filled(fd, &s)
+				     : -EINVAL;
 
 	if (r < 0)
 		return r;
@@ -96,7 +100,8 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 		return (int)got;
 	f->reader = (struct sp_store_reader){ .base = f->bytes, .bytes = (uint64_t)got };
 	h = (const struct sp_header *)f->bytes;
-	*cut = (uint64_t)got >= offsetof(struct sp_header, kept.events) && h->used > (uint64_t)got && !h->torn;
+	*cut = (uint64_t)got >= offsetof(struct sp_header, kept.events) &&
+	       h->used > (uint64_t)got && !h->torn;
 	return 0;
 }
 
@@ -109,12 +114,14 @@ long sp_file_first(const char *path, int flags, void *to, size_t n)
 	return got;
 }
 
-/* What it is by its first bytes, if it can be told: a dump for people or programs, a text; or NULL. */
+/* What it is by its first bytes, if it can be told: a dump for people or programs, a text; or
+ * NULL. */
 static const char *format_of(const char *path)
 {
 	static const struct { const char *begins, *format; } formats[] = {
 		{ "{\"format\": \"sspapi-dump\"", "a JSON dump" },
-		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" }, { "\177ELF", "a program" },
+		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
+		{ "\177ELF", "a program" },
 	};
 	char first[64] = "";
 	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
@@ -140,15 +147,23 @@ static const char *not_a_store(const char *path)
 	char store[SP_CONF_PATH] = "";
 
 	if (!format)
-		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder, not a store: name a file in it" : "not a store of sspapi, or damaged";
+		return stat(path, &s) == 0 && S_ISDIR(s.st_mode)
+			       ? "a folder, not a store: name a file in it"
+			       : "not a store of sspapi, or damaged";
 	if (strcmp(format, "empty") == 0)
 		return "empty: no counts are in it";
-	if (sp_output_name_for(store, sizeof(store), path, sp_format_writer_of(SP_FORMAT_store)) == 0 && access(store, R_OK) == 0)
+	if (sp_output_name_for(store, sizeof(store), path, sp_format_writer_of(SP_FORMAT_store)) ==
+		    0 &&
+	    access(store, R_OK) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", format, store);
 	else if (strcmp(format, "a program") == 0 || strcmp(format, "a script") == 0)
-		snprintf(text, sizeof(text), "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", format);
+		snprintf(text, sizeof(text),
+			 "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", format);
 	else
-		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when the program runs", format);
+		snprintf(text, sizeof(text),
+			 "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when "
+			 "the program runs",
+			 format);
 	return text;
 }
 
@@ -158,7 +173,8 @@ const char *sp_file_why(int error, const char *path)
 	case -EPROTO:
 		return "written by a newer sspapi, which must be used to read it";
 	case -EPROTONOSUPPORT:
-		return "written before sspapi 0.3, which reads no store of that time: run the program again";
+		return "written before sspapi 0.3, which reads no store of that time: run the "
+		       "program again";
 	case -EINVAL:
 		return not_a_store(path);
 	case -ENODATA:
@@ -178,11 +194,13 @@ static void until_last_reading(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 
-	m->h.process.end_ns = sp_max(m->h.process.end_ns, m->h.process.start_ns);	/* times of readings are some ms coarse */
+	/* times of readings are some ms coarse */
+	m->h.process.end_ns = sp_max(m->h.process.end_ns, m->h.process.start_ns);
 	while (sp_model_next(m, &row)) {
 		struct sp_kept at = { 0 };
 
-		m->h.process.end_ns = sp_max(m->h.process.end_ns, sp_max(row.last_ns, row.latest_ns));
+		m->h.process.end_ns =
+			sp_max(m->h.process.end_ns, sp_max(row.last_ns, row.latest_ns));
 		while (sp_row_kept(m, &row, &at))
 			m->h.process.end_ns = sp_max(m->h.process.end_ns, at.ns);
 	}

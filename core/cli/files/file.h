@@ -14,13 +14,14 @@ struct sp_file {
 	unsigned uid, mode;
 };
 int sp_file_open(struct sp_file *f, const char *verb, const char *path);
-int sp_file_load(struct sp_file *f, const char *path);	/* without a message: 0 or -errno, as sp_file_why tells it */
+int sp_file_load(struct sp_file *f, const char *path);	/* without a message: 0 or -errno, as
+							 * sp_file_why tells it */
 
 /* What -errno of opening path means, for a person; until the next call. */
 const char *sp_file_why(int error, const char *path);
 
-/* Of an open file that a stranger may have made: -EINVAL if it is longer than any store, or if nearly
- * all of it is holes; 0. */
+/* Of an open file that a stranger may have made: -EINVAL if it is longer than any store, or if
+ * nearly all of it is holes; 0. */
 struct stat;
 int sp_file_is_filled(int fd, const struct stat *s);
 

@@ -20,7 +20,8 @@ static int is_store(const struct dirent *e)
 	const char *name = e->d_name;
 	size_t n = strlen(name);
 
-	return *name != '.' && n > strlen(EXTENSION) && strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
+	return *name != '.' && n > strlen(EXTENSION) &&
+	       strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
 }
 
 static bool is_dir(const char *path)
@@ -84,7 +85,9 @@ static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *d
 	free(end);
 	if (!before)
 		return;
-	snprintf(text, sizeof(text), "%u of %u processes ended before the last one began: files of an earlier run may be among them",
+	snprintf(text, sizeof(text),
+		 "%u of %u processes ended before the last one began: files of an earlier run may "
+		 "be among them",
 		 before, r->n);
 	sp_complain(0, verb, text, dir);
 }
@@ -95,7 +98,9 @@ static int64_t age_of(const char *path)
 {
 	struct stat s;
 
-	return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) ? (int64_t)s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec : INT64_MIN;
+	return stat(path, &s) == 0 && !S_ISDIR(s.st_mode)
+		       ? (int64_t)s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec
+		       : INT64_MIN;
 }
 
 /* The newest of the paths; its time, or INT64_MIN. */
@@ -142,7 +147,8 @@ static void take_newer_dir(struct sp_runs *r, int64_t than)
 
 static bool same_run(const struct sp_header *a, const struct sp_header *b)
 {
-	return a->run && a->run == b->run && a->process.pid_ns == b->process.pid_ns && strncmp(a->process.boot_id, b->process.boot_id, sizeof(a->process.boot_id)) == 0;
+	return a->run && a->run == b->run && a->process.pid_ns == b->process.pid_ns &&
+	       strncmp(a->process.boot_id, b->process.boot_id, sizeof(a->process.boot_id)) == 0;
 }
 
 /* ---- ranks that a launcher started, each by itself ------------------------- */
@@ -153,13 +159,15 @@ static const char *behind_rank(const char *name, size_t at, int64_t rank)
 	char number[24];
 	size_t n = (size_t)snprintf(number, sizeof(number), "%lld", (long long)rank);
 
-	if (strncmp(name + at, number, n) != 0 || (at && name[at - 1] >= '0' && name[at - 1] <= '9') ||
+	if (strncmp(name + at, number, n) != 0 ||
+	    (at && name[at - 1] >= '0' && name[at - 1] <= '9') ||
 	    (name[at + n] >= '0' && name[at + n] <= '9'))
 		return NULL;
 	return name + at + n;
 }
 
-/* Are they one name but for the rank in one place (x.%r.sspapi), whatever other numbers are in it? */
+/* Are they one name but for the rank in one place (x.%r.sspapi), whatever other numbers are in
+ * it? */
 static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t rank_b)
 {
 	for (size_t at = 0;; at++) {
@@ -181,8 +189,10 @@ static void job_of(char job[64], const char *path, const struct sp_header *h)
 	memset(job, 0, 64);
 	if (fd < 0)
 		return;
-	if (sp_file_read(fd, &head, sizeof(head), h->process.job) != (int64_t)sizeof(head) || head.length >= 64 ||
-	    sp_file_read(fd, job, head.length, h->process.job + offsetof(struct sp_string, text)) != (int64_t)head.length)
+	if (sp_file_read(fd, &head, sizeof(head), h->process.job) != (int64_t)sizeof(head) ||
+	    head.length >= 64 ||
+	    sp_file_read(fd, job, head.length, h->process.job + offsetof(struct sp_string, text)) !=
+		    (int64_t)head.length)
 		memset(job, 0, 64);
 	close(fd);
 }
@@ -191,15 +201,18 @@ static void job_of(char job[64], const char *path, const struct sp_header *h)
 #define BETWEEN_NS 2000000000ull
 static bool is_same_run(const struct sp_header *a, const struct sp_header *b)
 {
-	return a->process.start_ns <= b->process.end_ns + BETWEEN_NS && b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
+	return a->process.start_ns <= b->process.end_ns + BETWEEN_NS &&
+	       b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
 }
 
 /* Of the same job, at the same time, another rank, and by one template of a name. */
-static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path, const struct sp_header *h)
+static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path,
+			  const struct sp_header *h)
 {
 	char a[64], b[64];
 
-	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank || !is_same_run(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
+	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank ||
+	    !is_same_run(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
 		return false;
 	job_of(a, newest, of);
 	job_of(b, path, h);
@@ -215,7 +228,8 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 
 	for (unsigned i = 0; i < r->n; i++) {
 		char *path = r->path[i];
-		bool there = known && header_of(path, &h), other = there && is_other_rank(newest, &of, path, &h);
+		bool there = known && header_of(path, &h),
+		     other = there && is_other_rank(newest, &of, path, &h);
 
 		ranks = ranks || other;
 		if (strcmp(path, newest) == 0 || other || (there && same_run(&of, &h)))
@@ -254,7 +268,9 @@ static int find_newest(struct sp_runs *r, const char *verb)
 	age = newest_of(r, &newest);
 	take_newer_dir(r, age);
 	if (!r->n)
-		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
+		return sp_complain(2, verb,
+				   "name the files: no store (*" EXTENSION ") of a run is here",
+				   NULL);
 	if (!r->shown) {
 		if (!newest)
 			return sp_complain(1, verb, "cannot be read", r->path[0]);
@@ -277,7 +293,10 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 		int added = is_dir(arg[i]) ? add_dir(r, arg[i]) : 1;
 
 		if (added < 1)
-			return sp_complain(1, verb, added ? strerror(-added) : "no store (*" EXTENSION ") is in this folder", arg[i]);
+			return sp_complain(1, verb,
+					   added ? strerror(-added)
+						 : "no store (*" EXTENSION ") is in this folder",
+					   arg[i]);
 		if (!is_dir(arg[i]))
 			add(r, arg[i]);
 		else if (n == 1)

@@ -9,7 +9,7 @@ struct sp_runs {
 	char *shown;			/* how a command line names them all; "": by naming none */
 };
 
-/* Arguments as they stand, a folder as all stores (*.sspapi) in it, in the order of their names with
- * numbers as numbers.  n 0: the newest store of the working directory with those of the same run, or
- * the newest folder sspapi.* of ranks.  0, or a message is out and the command's status. */
+/* Arguments as they stand, a folder as all stores (*.sspapi) in it, in the order of their names
+ * with numbers as numbers.  n 0: the newest store of the working directory with those of the same
+ * run, or the newest folder sspapi.* of ranks.  0, or a message is out and the command's status. */
 int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned n);

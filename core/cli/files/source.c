@@ -14,7 +14,8 @@ long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_
 
 #define KEPT (1ull << 20)		/* a buffer so large serves the next file, too */
 
-static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes, uint64_t off)
+static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes,
+		     uint64_t off)
 {
 	int64_t n;
 
@@ -40,8 +41,9 @@ static int check(const struct sp_source *s)
 	/* Cut off, if the writer did not run out of disk itself. */
 	if (s->h.used > s->bytes && !s->h.torn)
 		return -EINVAL;
-	if (s->h.compact.members && (s->h.compact.machines < s->h.bytes ||
-			     s->h.compact.machines > s->h.compact.members || s->h.compact.machines > FRONT_MOST || s->h.compact.members > s->bytes))
+	if (s->h.compact.members &&
+	    (s->h.compact.machines < s->h.bytes || s->h.compact.machines > s->h.compact.members ||
+	     s->h.compact.machines > FRONT_MOST || s->h.compact.members > s->bytes))
 		return -EINVAL;
 	return 0;
 }
@@ -72,7 +74,9 @@ int sp_source_open(struct sp_source *s, const char *path)
 	}
 	s->bytes = (uint64_t)st.st_size;
 	memset(&s->h, 0, sizeof(s->h));
-	e = S_ISREG(st.st_mode) ? sp_file_is_filled(s->fd, &st) : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	e = S_ISREG(st.st_mode)	  ? sp_file_is_filled(s->fd, &st)
+	    : S_ISDIR(st.st_mode) ? -EISDIR
+				  : -EINVAL;
 	n = e ? 0 : sp_source_read(s, &s->h, sizeof(s->h), 0);
 	if (n < 0)
 		e = (int)n;
@@ -85,7 +89,10 @@ int sp_source_open(struct sp_source *s, const char *path)
 		return e;
 	}
 	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
-		const struct sp_store_reader reader = { .base = s->front, .bytes = s->h.compact.members ? s->h.compact.machines : s->bytes };
+		const struct sp_store_reader reader = { .base = s->front,
+							.bytes = s->h.compact.members
+									 ? s->h.compact.machines
+									 : s->bytes };
 
 		if (sp_may_run(&s->h, &reader)) {
 			sp_source_close(s);
@@ -136,8 +143,9 @@ static int read_member(struct sp_source *s)
 
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
-	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.compact.n_machines)
+	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) ||
+	    p.extent > PART_MOST || p.extent > s->bytes - s->next ||
+	    (p.next && p.next != s->next + p.extent) || p.machine >= s->h.compact.n_machines)
 		return -EINVAL;
 	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
 	if (e == 0 && memcmp(s->part, &p, sizeof(p)) != 0)
@@ -148,8 +156,11 @@ static int read_member(struct sp_source *s)
 	h->compact.members = s->next;
 	h->compact.machines = h->topology = 0;
 	((struct sp_member *)s->part)->next = 0;
-	s->reader = (struct sp_store_reader){ .base = s->front, .bytes = s->h.compact.machines, .part = s->part,
-				      .part_at = s->next, .part_bytes = p.extent };
+	s->reader = (struct sp_store_reader){ .base = s->front,
+					      .bytes = s->h.compact.machines,
+					      .part = s->part,
+					      .part_at = s->next,
+					      .part_bytes = p.extent };
 	s->at = s->next;
 	s->machine = p.machine;
 	s->next = p.next;

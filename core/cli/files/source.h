@@ -27,9 +27,10 @@ struct sp_source {
 	bool is_open, plain_given;
 };
 
-/* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno:
- * -EINVAL not a store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version, -EPROTONOSUPPORT of an older one,
- * -EBUSY a live file whose process may still run, -ESTALE it changed while it was read. */
+/* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno: -EINVAL not a
+ * store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version, -EPROTONOSUPPORT of an
+ * older one, -EBUSY a live file whose process may still run, -ESTALE it changed while it was
+ * read. */
 int sp_source_open(struct sp_source *s, const char *path);
 void sp_source_close(struct sp_source *s);
 void sp_source_free(struct sp_source *s);

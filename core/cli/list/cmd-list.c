@@ -12,7 +12,8 @@ struct list {
 	unsigned columns;		/* of the terminal, 0: lines are as long as they are */
 	unsigned n;			/* events that were listed */
 	char head[160];			/* of what comes; "" once it stands there */
-	const char *no_counters;	/* why the CPU's own events count nothing here; NULL: they do */
+	const char *no_counters;	/* why the CPU's own events count nothing here; NULL: they
+					 * do */
 	bool of_cpu;			/* what comes is PAPI's component for the CPU */
 	unsigned uncounted;		/* of these */
 	struct off {
@@ -28,7 +29,8 @@ static void add_text(const struct list *l, size_t used, const char *text)
 	size_t n = strcspn(plain, "\n");
 
 	if (l->columns && used + n > l->columns)
-		n = l->columns > used + 3 ? l->columns - used - 3 : 0, strcpy(plain + n, "..."), n += 3;
+		n = l->columns > used + 3 ? l->columns - used - 3 : 0, strcpy(plain + n, "..."),
+		n += 3;
 	printf("%.*s\n", (int)n, plain);
 	free(plain);
 }
@@ -68,7 +70,8 @@ static void is_off(struct list *l, const char *name, const char *why)
 		last = &l->off[l->n_off - 1];
 		snprintf(last->why, sizeof(last->why), "%s", why);
 	}
-	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "", name) < 0)
+	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "",
+		     name) < 0)
 		sp_check_alloc(NULL);
 	free(last->names);
 	last->names = names;
@@ -85,12 +88,16 @@ static void kernels(struct list *l, bool software, const char *title)
 		const char *why;
 
 		strcat(name, e->name);
-		snprintf(perf, sizeof(perf), "%s%s%s", e->perf, e->perf_also ? ", " : "", e->perf_also ? e->perf_also : "");
+		snprintf(perf, sizeof(perf), "%s%s%s", e->perf, e->perf_also ? ", " : "",
+			 e->perf_also ? e->perf_also : "");
 		if ((e->type == PERF_TYPE_SOFTWARE) != software)
 			continue;
-		if (l->word && !strcasestr(name, l->word) && !strcasestr(perf, l->word) && !strcasestr(e->description, l->word))
+		if (l->word && !strcasestr(name, l->word) && !strcasestr(perf, l->word) &&
+		    !strcasestr(e->description, l->word))
 			continue;
-		why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
+		why = sp_kernel_event_why(
+			e->type,
+			sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
 		if (why)
 			is_off(l, e->perf, why);
 		else
@@ -146,7 +153,8 @@ int sp_cmd_list(int argc, char **argv)
 	if (l.uncounted) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted, l.uncounted == 1 ? "" : "s");
+		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted,
+			 l.uncounted == 1 ? "" : "s");
 		is_off(&l, name, l.no_counters);
 	}
 	if (!l.n) {

@@ -18,11 +18,13 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 	if (stat(out, &to) < 0)
 		return 0;
 	if (!S_ISREG(to.st_mode))
-		return sp_complain(1, verb, "not a regular file, where the merged store is to be", out);
+		return sp_complain(1, verb, "not a regular file, where the merged store is to be",
+				   out);
 	if (sp_is_one_of(out, file, n))
 		return sp_complain(2, verb, "the file to write is one of those to read", out);
 	if (access(out, R_OK) == 0 && to.st_size &&
-	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) || memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
+	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) ||
+	     memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
 		return sp_complain(1, verb, "a file that is no store is there: not replaced", out);
 	return 0;
 }
@@ -58,7 +60,10 @@ int sp_cmd_merge(int argc, char **argv)
 	/* What "run" and "recover" would take as a wish for another form. */
 	format = sp_format_by_extension(out);
 	if (format && !(format->can & SP_CAN_READ))
-		return sp_complain(2, argv[0], "merge writes a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
+		return sp_complain(2, argv[0],
+				   "merge writes a store: name it .sspapi, or use sspapi report -f "
+				   "FORMAT FILE...",
+				   out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);
 	e = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));
@@ -70,9 +75,11 @@ int sp_cmd_merge(int argc, char **argv)
 		return e;
 	e = write_whole(&job, out);
 	if (e == -ENODATA)
-		sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
+		sp_complain(1, argv[0], "none of the files could be used: nothing is written",
+			    NULL);
 	else if (job.changed)
-		sp_complain(1, argv[0], "changed while it was read: nothing is written", job.changed);
+		sp_complain(1, argv[0], "changed while it was read: nothing is written",
+			    job.changed);
 	else if (e < 0)
 		sp_complain(1, argv[0], sp_parent_dir_error(e) ?: strerror(-e), out);
 	return e < 0 || job.n_bad;

@@ -11,12 +11,23 @@
 #include "../tool/key-index.h"
 
 /* What processes have in common: their header's texts, or nothing. */
-enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMON_ALLOWED, COMMON_PMUS, COMMONS };
+enum {
+	COMMON_HOST,
+	COMMON_EXE,
+	COMMON_ARGS,
+	COMMON_JOB,
+	COMMON_CWD,
+	COMMON_LIBRARY,
+	COMMON_ALLOWED,
+	COMMON_PMUS,
+	COMMONS
+};
 
-/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers have each a host's name, and a container may be made
- * anew under another boot.  So they are joined as processes say so, and have the least name; what is described to a
- * process (SSPAPI_TOPOLOGY) is a machine of its own.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
- * a virtual machine is given and taken), the least stands for all. */
+/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers
+ * have each a host's name, and a container may be made anew under another boot.  So they are joined
+ * as processes say so, and have the least name; what is described to a process (SSPAPI_TOPOLOGY) is
+ * a machine of its own.  Of the topologies that are alike but for hwloc's texts and for how much
+ * memory there was (which a virtual machine is given and taken), the least stands for all. */
 struct merge_machines {
 	struct sp_names names, topologies, boots;
 	uint32_t *order, *rank, n;
@@ -31,7 +42,8 @@ struct merge_machines {
 		struct sp_digest texts;	/* of all its bytes */
 		uint64_t xml_bytes;
 		uint32_t n;		/* components */
-		bool flat, seen;	/* seen: on the machine, if only its CPUs; else it was described */
+		bool flat, seen;	/* seen: on the machine, if only its CPUs; else it was
+					 * described */
 		uint32_t file;		/* that has it, */
 		sp_off at;		/* where */
 		sp_off written;		/* where it stands in the result; 0: not yet */
@@ -55,9 +67,11 @@ struct merge {
 	} *event;
 	uint32_t event_room, n_events;	/* n_events: that are written */
 	uint64_t turn;
-	bool second_pass, changed;	/* changed: the second pass met a name that the first did not */
+	bool second_pass, changed;	/* changed: the second pass met a name that the first did
+					 * not */
 	uint32_t file;			/* the file at hand */
-	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
+	struct sp_names lists;		/* of numbers of events: what each process counted, in its
+					 * order */
 
 	struct merge_machines machines;
 
@@ -79,7 +93,8 @@ struct merge {
 	struct sp_names sites;
 	uint32_t *site_order, *site_rank, *site_map;	/* site_map: [the process's ids] */
 	uint32_t site_room;
-	struct sp_names own_modules;	/* of the process: those that overflow handlers were called in */
+	struct sp_names own_modules;	/* of the process: those that overflow handlers were called
+					 * in */
 	struct sp_names notes;
 	uint64_t *note_count;
 	uint32_t note_room;
@@ -96,17 +111,20 @@ struct merge {
 
 #define SP_NO_TOPOLOGY	UINT32_MAX
 
-/* A name's number.  The first pass gives it; the second looks it up, and sets g->changed where there is none: SP_NO_NAME. */
-static inline uint32_t merge_number(struct merge *g, struct sp_names *names, const void *key, size_t bytes)
+/* A name's number.  The first pass gives it; the second looks it up, and sets g->changed where
+ * there is none: SP_NO_NAME. */
+static inline uint32_t merge_number(struct merge *g, struct sp_names *names, const void *key,
+				    size_t bytes)
 {
-	uint32_t number = g->second_pass ? sp_names_find(names, key, bytes) : sp_names_number(names, key, bytes);
+	uint32_t number = g->second_pass ? sp_names_find(names, key, bytes)
+					 : sp_names_number(names, key, bytes);
 
 	g->changed = g->changed || number == SP_NO_NAME;
 	return number;
 }
 
-/* merge-machines.c.  The machine of a process: of a plain store, or of a merged one, whose machines were read before
- * (into machine_map): 0 or -errno. */
+/* merge-machines.c.  The machine of a process: of a plain store, or of a merged one, whose machines
+ * were read before (into machine_map): 0 or -errno. */
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
 void merge_sort_machines(struct merge *g);
@@ -116,7 +134,8 @@ int merge_write_machines(struct merge *g, char *const *file);
 
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);
-uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest);
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f,
+			  sp_off *newest);
 void merge_write_sites(struct merge *g);
 
 /* merge-front.c: what stands before the machines, and the header. */

@@ -31,10 +31,12 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 	return 0;
 }
 
-int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
-		  bool again, unsigned *n_bad)
+int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n,
+		  const char *events, bool again, unsigned *n_bad)
 {
-	struct sp_merge job = { .verb = verb, .file = path, .n_files = n, .events = events, .quiet = again };
+	struct sp_merge job = {
+		.verb = verb, .file = path, .n_files = n, .events = events, .quiet = again
+	};
 	int r;
 
 	if (n == 1 && !events) {
@@ -52,6 +54,8 @@ int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsign
 	if (r == -ENODATA)
 		return n == 1 ? 1 : sp_complain(1, verb, "none of the files could be used", NULL);
 	if (r < 0)
-		return sp_complain(1, verb, job.changed ? "changed while it was read" : strerror(-r), job.changed);
+		return sp_complain(1, verb,
+				   job.changed ? "changed while it was read" : strerror(-r),
+				   job.changed);
 	return 0;
 }

@@ -10,7 +10,8 @@ static void common_text(struct merge *g, unsigned which, const char *text, size_
 		g->common[which].text = sp_check_alloc(malloc(bytes + 1));
 		memcpy(g->common[which].text, text, bytes);
 		g->common[which].bytes = bytes;
-	} else if (bytes != g->common[which].bytes || memcmp(g->common[which].text, text, bytes) != 0) {
+	} else if (bytes != g->common[which].bytes ||
+		   memcmp(g->common[which].text, text, bytes) != 0) {
 		g->common[which].bytes = 0;
 	}
 }
@@ -18,10 +19,14 @@ static void common_text(struct merge *g, unsigned which, const char *text, size_
 static sp_off *field(const struct sp_header *h, unsigned which)
 {
 	static const size_t at[COMMONS] = {
-		[COMMON_HOST] = offsetof(struct sp_header, process.host), [COMMON_EXE] = offsetof(struct sp_header, process.exe),
-		[COMMON_ARGS] = offsetof(struct sp_header, process.args), [COMMON_JOB] = offsetof(struct sp_header, process.job),
-		[COMMON_CWD] = offsetof(struct sp_header, process.cwd), [COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
-		[COMMON_ALLOWED] = offsetof(struct sp_header, cpus_allowed), [COMMON_PMUS] = offsetof(struct sp_header, pmus),
+		[COMMON_HOST] = offsetof(struct sp_header, process.host),
+		[COMMON_EXE] = offsetof(struct sp_header, process.exe),
+		[COMMON_ARGS] = offsetof(struct sp_header, process.args),
+		[COMMON_JOB] = offsetof(struct sp_header, process.job),
+		[COMMON_CWD] = offsetof(struct sp_header, process.cwd),
+		[COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
+		[COMMON_ALLOWED] = offsetof(struct sp_header, cpus_allowed),
+		[COMMON_PMUS] = offsetof(struct sp_header, pmus),
 	};
 
 	return (sp_off *)((char *)h + at[which]);
@@ -37,7 +42,8 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 			common_text(g, i, text, strlen(text));
 	}
 	g->key.used = 0;
-	for (uint32_t i = 0; (text = sp_store_reader_text_at(m->reader, h->process.args, i)) != NULL; i++)
+	for (uint32_t i = 0;
+	     (text = sp_store_reader_text_at(m->reader, h->process.args, i)) != NULL; i++)
 		sp_bytes_add(&g->key, text, strlen(text) + 1);
 	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
 }
@@ -45,8 +51,8 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 /* How it ended, of several: what a reader must know of most. */
 static uint32_t worse_end(uint32_t a, uint32_t b)
 {
-	static const uint32_t order[] = { SP_END_EXIT, SP_END_EXEC, SP_END__EXIT, SP_END_SNAPSHOT, SP_END_NONE,
-					  SP_END_RECOVERED };
+	static const uint32_t order[] = { SP_END_EXIT,	   SP_END_EXEC, SP_END__EXIT,
+					  SP_END_SNAPSHOT, SP_END_NONE, SP_END_RECOVERED };
 	unsigned x = 0, y = 0;
 
 	for (unsigned i = 0; i < SP_COUNT(order); i++) {
@@ -64,12 +70,28 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	h = &all;
 	if (g->n == 1) {
 		*to = (struct sp_header){
-			.end = h->end, .process.pid = h->process.pid, .process.ppid = h->process.ppid, .process.start_ticks = h->process.start_ticks, .process.pid_ns = h->process.pid_ns,
-			.process.start_ns = h->process.start_ns, .process.end_ns = h->process.end_ns, .process.rank = h->process.rank, .papi_version = h->papi_version,
-			.attribution = h->attribution, .readings = h->readings, .callsites = h->callsites,
-			.readings_max = h->readings_max, .dropped_readings = h->dropped_readings,
-			.cpu_max_khz = h->cpu_max_khz, .dropped_relations = h->dropped_relations, .self_calls = h->self_calls, .self_ns = h->self_ns,
-			.stat = h->stat, .time.cpu_ns = h->time.cpu_ns, .time.counted_ns = h->time.counted_ns, .time.counted_more_ns = h->time.counted_more_ns,
+			.end = h->end,
+			.process.pid = h->process.pid,
+			.process.ppid = h->process.ppid,
+			.process.start_ticks = h->process.start_ticks,
+			.process.pid_ns = h->process.pid_ns,
+			.process.start_ns = h->process.start_ns,
+			.process.end_ns = h->process.end_ns,
+			.process.rank = h->process.rank,
+			.papi_version = h->papi_version,
+			.attribution = h->attribution,
+			.readings = h->readings,
+			.callsites = h->callsites,
+			.readings_max = h->readings_max,
+			.dropped_readings = h->dropped_readings,
+			.cpu_max_khz = h->cpu_max_khz,
+			.dropped_relations = h->dropped_relations,
+			.self_calls = h->self_calls,
+			.self_ns = h->self_ns,
+			.stat = h->stat,
+			.time.cpu_ns = h->time.cpu_ns,
+			.time.counted_ns = h->time.counted_ns,
+			.time.counted_more_ns = h->time.counted_more_ns,
 			.time.prepare_ns = h->time.prepare_ns,
 		};
 		memcpy(to->process.boot_id, h->process.boot_id, sizeof(to->process.boot_id));
@@ -93,7 +115,8 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->self_ns += h->self_ns;
 	to->time.cpu_ns = to->time.cpu_ns && h->time.cpu_ns ? to->time.cpu_ns + h->time.cpu_ns : 0;
 	to->time.counted_ns += h->time.counted_ns;
-	to->time.counted_more_ns = sp_counted_add(to->time.counted_more_ns, h->time.counted_more_ns);
+	to->time.counted_more_ns =
+		sp_counted_add(to->time.counted_more_ns, h->time.counted_more_ns);
 	to->time.prepare_ns += h->time.prepare_ns;
 	to->stat = (to->stat & h->stat & ((1u << SP_STAT_RUN_SHIFT) - 1)) |
 		   sp_max(to->stat, h->stat) >> SP_STAT_RUN_SHIFT << SP_STAT_RUN_SHIFT;
@@ -106,7 +129,8 @@ static void common_notes(struct merge *g, const struct sp_model *m)
 	for (uint32_t i = 0; (text = sp_model_note_of(m, 0, i)) != NULL; i++) {
 		uint32_t n = sp_names_number(&g->notes, text, strlen(text));
 
-		g->note_count = sp_grow_array(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
+		g->note_count =
+			sp_grow_array(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
 		g->note_count[n]++;
 	}
 }
@@ -131,11 +155,14 @@ static char *name_with_modes(const struct merge *g, uint32_t place)
 	bool other = false;
 
 	for (uint32_t i = 0; i < g->n_events; i++)
-		other = other || (i != place && g->event[g->event_order[i]].domain != domain &&
-				  strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
+		other = other ||
+			(i != place && g->event[g->event_order[i]].domain != domain &&
+			 strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
 	if (!other || !domain)
 		return sp_check_alloc(strdup(own));
-	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_check_alloc(NULL) : name;
+	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0
+		       ? sp_check_alloc(NULL)
+		       : name;
 }
 
 static void front_events(struct merge *g)
@@ -177,7 +204,8 @@ static void front_notes(struct merge *g)
 		if (g->n > 1)
 			snprintf(more, sizeof(more), " (in %llu of %u processes)",
 				 (unsigned long long)g->note_count[order[i]], g->n);
-		g->h.lists.notes = sp_compact_note(&g->c, g->h.lists.notes, (const char *)note->key, more);
+		g->h.lists.notes =
+			sp_compact_note(&g->c, g->h.lists.notes, (const char *)note->key, more);
 	}
 	g->h.lists.n_notes = g->notes.n;
 	free(order);
@@ -194,7 +222,8 @@ int merge_write_front(struct merge *g)
 		size_t bytes = g->common[i].bytes;
 
 		g->common[i].text[bytes] = 0;
-		*field(h, i) = i == COMMON_ARGS && bytes ? sp_compact_words(&g->c, text, bytes) : sp_compact_text(&g->c, text);
+		*field(h, i) = i == COMMON_ARGS && bytes ? sp_compact_words(&g->c, text, bytes)
+							 : sp_compact_text(&g->c, text);
 	}
 	front_calls(g);
 	front_events(g);
@@ -227,10 +256,17 @@ int merge_write_header(struct merge *g, int fd)
 
 void merge_free(struct merge *g)
 {
-	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines.names, &g->machines.topologies, &g->notes, &g->sites, &g->lists, &g->machines.boots, &g->own_modules };
-	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
-				 g->call_rank, g->machines.at, g->machines.order, g->machines.rank, g->machines.map, g->machines.topology, g->process,
-				 g->note_count, g->map, g->machines.boot_machine };
+	struct sp_names *const names[] = {
+		&g->events, &g->calls, &g->machines.names, &g->machines.topologies, &g->notes,
+		&g->sites,  &g->lists, &g->machines.boots, &g->own_modules
+	};
+	void *const arrays[] = {
+		g->site_order,		 g->site_rank,	    g->site_map,      g->event,
+		g->event_order,		 g->event_rank,	    g->call_order,    g->call_rank,
+		g->machines.at,		 g->machines.order, g->machines.rank, g->machines.map,
+		g->machines.topology,	 g->process,	    g->note_count,    g->map,
+		g->machines.boot_machine
+	};
 
 	merge_forget_map(g);
 

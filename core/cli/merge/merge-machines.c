@@ -21,7 +21,8 @@ static struct sp_component without_memory(const struct sp_component *from)
 	return c;
 }
 
-/* What is the same on machines that are the same: all but which CPUs a process was allowed, and memory. */
+/* What is the same on machines that are the same: all but which CPUs a process was allowed, and
+ * memory. */
 static struct sp_digest shape(const struct sp_tree *p, const char *source)
 {
 	uint64_t head[2] = { p->n, p->n_cpus };
@@ -50,21 +51,29 @@ static struct sp_digest texts(const struct sp_tree *p)
 	return d;
 }
 
-static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const char *source, uint32_t file,
-				sp_off at)
+static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const char *source,
+				uint32_t file, sp_off at)
 {
 	struct sp_digest like = shape(p, source), d = texts(p);
 	uint32_t n = sp_names_number(&g->machines.topologies, &like, sizeof(like));
 	struct merge_topology *t;
 
-	g->machines.topology = sp_grow_array(g->machines.topology, &g->machines.topology_room, n + 1, sizeof(*g->machines.topology));
+	g->machines.topology = sp_grow_array(g->machines.topology, &g->machines.topology_room,
+					     n + 1, sizeof(*g->machines.topology));
 	t = &g->machines.topology[n];
 	t->flat = strcmp(source, "flat") == 0;
 	t->seen = t->flat || strcmp(source, "system") == 0;
-	if (t->at && !!t->xml_bytes != !!p->xml_bytes ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
+	if (t->at && !!t->xml_bytes != !!p->xml_bytes
+		    ? t->xml_bytes != 0
+		    : t->at && sp_digest_compare(&t->texts, &d) <= 0)
 		return n;
-	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = p->xml_bytes, .file = file, .at = at,
-				      .flat = t->flat, .seen = t->seen };
+	*t = (struct merge_topology){ .texts = d,
+				      .n = p->n,
+				      .xml_bytes = p->xml_bytes,
+				      .file = file,
+				      .at = at,
+				      .flat = t->flat,
+				      .seen = t->seen };
 	return n;
 }
 
@@ -87,22 +96,27 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	g->key.used = 0;
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
 	if (topology != SP_NO_TOPOLOGY)
-		sp_bytes_add(&g->key, g->machines.topologies.name[topology].key, sizeof(struct sp_digest));
-	if (topology == SP_NO_TOPOLOGY || g->machines.topology[topology].flat)	/* it may be any machine of as many CPUs */
+		sp_bytes_add(&g->key, g->machines.topologies.name[topology].key,
+			     sizeof(struct sp_digest));
+	/* it may be any machine of as many CPUs */
+	if (topology == SP_NO_TOPOLOGY || g->machines.topology[topology].flat)
 		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	n = sp_names_number(&g->machines.names, g->key.at, g->key.used);
-	g->machines.at = sp_grow_array(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
+	g->machines.at =
+		sp_grow_array(g->machines.at, &g->machines.room, n + 1, sizeof(*g->machines.at));
 	if (g->machines.names.n > known)
 		g->machines.at[n] = (struct merge_machine){ .same = n, .topology = topology };
 	if (!*h->process.boot_id)
 		return n;
 	g->key.used = 0;
 	sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
-	if (topology != SP_NO_TOPOLOGY && !g->machines.topology[topology].seen)	/* one that was described to a process */
+	/* one that was described to a process */
+	if (topology != SP_NO_TOPOLOGY && !g->machines.topology[topology].seen)
 		sp_bytes_add(&g->key, &topology, sizeof(topology));
 	known = g->machines.boots.n;
 	boot = sp_names_number(&g->machines.boots, g->key.at, g->key.used);
-	g->machines.boot_machine = sp_grow_array(g->machines.boot_machine, &g->machines.boot_room, boot + 1, sizeof(*g->machines.boot_machine));
+	g->machines.boot_machine = sp_grow_array(g->machines.boot_machine, &g->machines.boot_room,
+						 boot + 1, sizeof(*g->machines.boot_machine));
 	if (g->machines.boots.n > known)
 		g->machines.boot_machine[boot] = n;
 	g->machines.at[first_of(g, n)].same = first_of(g, g->machines.boot_machine[boot]);
@@ -110,7 +124,8 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 }
 
 /* Nobody may run there: each process so far said so. */
-static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void *, uint32_t), const void *arg)
+static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void *, uint32_t),
+		     const void *arg)
 {
 	bool first = !m->disallowed;
 
@@ -140,7 +155,8 @@ static bool no_by_bit(const void *arg, uint32_t i)
 
 static uint32_t member_machine(struct merge *g, const struct sp_source *s)
 {
-	const struct merge_map *on = s->machine < g->machines.n_map ? &g->machines.map[s->machine] : NULL;
+	const struct merge_map *on =
+		s->machine < g->machines.n_map ? &g->machines.map[s->machine] : NULL;
 	uint32_t n = machine_number(g, &s->model, on ? on->topology : SP_NO_TOPOLOGY);
 
 	if (on && on->topology != SP_NO_TOPOLOGY)
@@ -151,7 +167,8 @@ static uint32_t member_machine(struct merge *g, const struct sp_source *s)
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	const struct sp_model *m = &s->model;
-	const struct sp_topology *p = sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const struct sp_topology *p =
+		sp_store_reader_block(m->reader, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
 	struct sp_tree t;
 	uint32_t n;
 
@@ -159,7 +176,9 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 		return member_machine(g, s);
 	if (!p || !sp_tree_read(&t, p))
 		return machine_number(g, m, SP_NO_TOPOLOGY);
-	n = machine_number(g, m, topology_number(g, &t, sp_model_text(m, p->source), file, m->h.topology));
+	n = machine_number(g, m,
+			   topology_number(g, &t, sp_model_text(m, p->source), file,
+					   m->h.topology));
 	disallow(&g->machines.at[n], t.n, no_by_flag, &t);
 	return n;
 }
@@ -167,17 +186,19 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 /* ---- those of a merged store ----------------------------------------------------- */
 
 /* The block at off, whole, in a buffer that the caller frees; NULL: it is not there. */
-static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t kind, uint64_t least)
+static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t kind,
+				 uint64_t least)
 {
 	struct sp_block b;
 	unsigned char *bytes;
 
-	if ((off & 7) || sp_source_read(s, &b, sizeof(b), off) != (long)sizeof(b) || b.kind != kind || b.bytes < least ||
-	    b.bytes > s->bytes - off)
+	if ((off & 7) || sp_source_read(s, &b, sizeof(b), off) != (long)sizeof(b) ||
+	    b.kind != kind || b.bytes < least || b.bytes > s->bytes - off)
 		return NULL;
 	bytes = sp_check_alloc(malloc(b.bytes + 1ull));
 	bytes[b.bytes] = 0;
-	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes && memcmp(bytes, &b, sizeof(b)) == 0)
+	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes &&
+	    memcmp(bytes, &b, sizeof(b)) == 0)
 		return bytes;
 	free(bytes);
 	return NULL;
@@ -186,9 +207,11 @@ static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t
 /* The text at off, freed by the caller; 0: "". */
 static char *read_text(const struct sp_source *s, sp_off off)
 {
-	unsigned char *bytes = off ? read_block(s, off, SP_BLOCK_STRING, sizeof(struct sp_string) + 1) : NULL;
+	unsigned char *bytes =
+		off ? read_block(s, off, SP_BLOCK_STRING, sizeof(struct sp_string) + 1) : NULL;
 	struct sp_string *text = (struct sp_string *)bytes;
-	char *copy = sp_check_alloc(strdup(bytes && text->length < text->b.bytes - sizeof(*text) ? text->text : ""));
+	char *copy = sp_check_alloc(
+		strdup(bytes && text->length < text->b.bytes - sizeof(*text) ? text->text : ""));
 
 	free(bytes);
 	return copy;
@@ -197,7 +220,8 @@ static char *read_text(const struct sp_source *s, sp_off off)
 /* A topology and what is in it, freed by the caller; NULL: it is not there, or damaged. */
 static struct sp_topology *read_topology(const struct sp_source *s, sp_off off, struct sp_tree *t)
 {
-	struct sp_topology *p = (struct sp_topology *)read_block(s, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	struct sp_topology *p =
+		(struct sp_topology *)read_block(s, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
 
 	if (p && sp_tree_read(t, p))
 		return p;
@@ -213,15 +237,19 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 	uint32_t n = 0;
 
 	for (; next; n++) {
-		struct sp_machine *on = (struct sp_machine *)read_block(s, next, SP_BLOCK_MACHINE, sizeof(*on));
-		struct sp_topology *p = on && on->topology ? read_topology(s, on->topology, &t) : NULL;
-		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.compact.n_machines;
+		struct sp_machine *on =
+			(struct sp_machine *)read_block(s, next, SP_BLOCK_MACHINE, sizeof(*on));
+		struct sp_topology *p =
+			on && on->topology ? read_topology(s, on->topology, &t) : NULL;
+		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) &&
+			     n < s->h.compact.n_machines;
 
 		if (sound && g) {
 			char *source = p ? read_text(s, p->source) : NULL;
 			struct merge_map *map = &g->machines.map[n];
 
-			map->topology = p ? topology_number(g, &t, source, file, on->topology) : SP_NO_TOPOLOGY;
+			map->topology = p ? topology_number(g, &t, source, file, on->topology)
+					  : SP_NO_TOPOLOGY;
 			map->words = (uint32_t)((on->b.bytes - sizeof(*on)) / 8);
 			map->disallowed = sp_check_alloc(calloc(map->words + 1, 8));
 			memcpy(map->disallowed, on->disallowed, map->words * 8ull);
@@ -252,20 +280,23 @@ void merge_forget_map(struct merge *g)
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	merge_forget_map(g);
-	g->machines.map = sp_grow_array(g->machines.map, &g->machines.map_room, s->h.compact.n_machines, sizeof(*g->machines.map));
+	g->machines.map = sp_grow_array(g->machines.map, &g->machines.map_room,
+					s->h.compact.n_machines, sizeof(*g->machines.map));
 	return walk(g, s, file);
 }
 
 /* ---- the order ---------------------------------------------------------------------- */
 
-/* A container may see less of a machine than another, or hwloc another version of it: the one that shows more. */
+/* A container may see less of a machine than another, or hwloc another version of it: the one that
+ * shows more. */
 static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
 {
 	if (a == b || a == SP_NO_TOPOLOGY || b == SP_NO_TOPOLOGY)
 		return a != b && b == SP_NO_TOPOLOGY;
 	if (g->machines.topology[a].n != g->machines.topology[b].n)
 		return g->machines.topology[a].n > g->machines.topology[b].n;
-	return memcmp(g->machines.topologies.name[a].key, g->machines.topologies.name[b].key, sizeof(struct sp_digest)) < 0;
+	return memcmp(g->machines.topologies.name[a].key, g->machines.topologies.name[b].key,
+		      sizeof(struct sp_digest)) < 0;
 }
 
 /* Of two trees nothing is known to be no process's in both. */
@@ -276,16 +307,19 @@ static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t t
 	m->disallowed = sp_check_alloc(calloc(m->words + 1, 8));
 }
 
-/* By names; those that are the same stand where the first of them does, as the one shows that shows most. */
+/* By names; those that are the same stand where the first of them does, as the one shows that shows
+ * most. */
 void merge_sort_machines(struct merge *g)
 {
-	uint32_t *place = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*place))), *best = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*best))), n = 0;
+	uint32_t *place = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*place))),
+		 *best = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*best))), n = 0;
 	bool *several = sp_check_alloc(calloc(g->machines.names.n + 1, sizeof(*several)));
 
 	sp_names_sort(&g->machines.names, &g->machines.order, &g->machines.rank);
 	memset(place, 0xff, (g->machines.names.n + 1) * sizeof(*place));
 	for (uint32_t i = 0; i < g->machines.names.n; i++) {
-		uint32_t number = g->machines.order[i], first = first_of(g, number), own = g->machines.at[number].topology;
+		uint32_t number = g->machines.order[i], first = first_of(g, number),
+			 own = g->machines.at[number].topology;
 
 		if (place[first] == UINT32_MAX) {
 			place[first] = n;
@@ -296,7 +330,8 @@ void merge_sort_machines(struct merge *g)
 			const uint64_t *also = g->machines.at[number].disallowed;
 
 			/* Nobody may run there, by whatever name it has. */
-			for (uint32_t w = 0; own == m->topology && m->disallowed && also && w < m->words; w++)
+			for (uint32_t w = 0;
+			     own == m->topology && m->disallowed && also && w < m->words; w++)
 				m->disallowed[w] &= also[w];
 			several[place[first]] = several[place[first]] || own != m->topology;
 			if (shows_more(g, own, best[place[first]]))
@@ -323,7 +358,8 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 	struct merge_topology *t = &g->machines.topology[number];
 	struct sp_source s = { .fd = -1 };
 	struct sp_tree tree;
-	struct sp_topology *p = sp_source_open(&s, file[t->file]) == 0 ? read_topology(&s, t->at, &tree) : NULL;
+	struct sp_topology *p =
+		sp_source_open(&s, file[t->file]) == 0 ? read_topology(&s, t->at, &tree) : NULL;
 	char *source = p ? read_text(&s, p->source) : NULL;
 	bool same = false;
 
@@ -331,7 +367,8 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 	if (p) {			/* is it the topology that was numbered? */
 		struct sp_digest like = shape(&tree, source), d = texts(&tree);
 
-		same = memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&t->texts, &d) == 0;
+		same = memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 &&
+		       sp_digest_compare(&t->texts, &d) == 0;
 	}
 	if (same)
 		t->written = sp_compact_topology(&g->c, &tree, source);
@@ -346,7 +383,9 @@ int merge_write_machines(struct merge *g, char *const *file)
 	for (uint32_t i = 0; i < g->machines.n; i++) {
 		const struct merge_machine *from = &g->machines.at[g->machines.order[i]];
 		uint32_t words = from->disallowed ? from->words : 0;
-		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->machines.topology[from->topology];
+		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY
+						   ? NULL
+						   : &g->machines.topology[from->topology];
 		struct sp_machine on = { .next = 0 };
 		sp_off at = sp_compact_begin(&g->c, SP_BLOCK_MACHINE, sizeof(on) + words * 8ull);
 		int e = 0;
@@ -354,7 +393,8 @@ int merge_write_machines(struct merge *g, char *const *file)
 		sp_compact_zeros(&g->c, sizeof(on) - sizeof(on.b));
 		sp_compact_write(&g->c, from->disallowed, words * 8ull);
 		sp_compact_end(&g->c);
-		on.host = sp_compact_text(&g->c, (const char *)g->machines.names.name[g->machines.order[i]].key);
+		on.host = sp_compact_text(
+			&g->c, (const char *)g->machines.names.name[g->machines.order[i]].key);
 		if (t && !t->written)
 			e = write_topology(g, from->topology, file);
 		if (e < 0)

@@ -2,8 +2,10 @@
  * process it was met in. */
 #include "merge-common.h"
 
-/* Its name, which call of the region so named, then of each frame: module, build id, symbol and offset. */
-static void site_key(struct merge *g, const struct sp_model *m, uint32_t id, const struct sp_callsite *c)
+/* Its name, which call of the region so named, then of each frame: module, build id, symbol and
+ * offset. */
+static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
+		     const struct sp_callsite *c)
 {
 	struct sp_frame_seen f;
 
@@ -23,7 +25,8 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 {
 	struct sp_callsite c;
 
-	g->site_map = sp_grow_array(g->site_map, &g->site_room, m->n_callsites + 1, sizeof(*g->site_map));
+	g->site_map =
+		sp_grow_array(g->site_map, &g->site_room, m->n_callsites + 1, sizeof(*g->site_map));
 	memset(g->site_map, 0, g->site_room * sizeof(*g->site_map));
 	for (uint32_t id = 1; id < m->n_callsites; id++) {
 		if (!sp_model_callsite(m, id, &c))
@@ -41,11 +44,14 @@ static unsigned nibble(char c)
 /* From hexadecimal. */
 static void set_build_id(struct sp_module *m, const char *id)
 {
-	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id); id += 2)
-		m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
+	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id);
+	     id += 2)
+		m->build_id[m->build_id_bytes++] =
+			(unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
 }
 
-static uint32_t module_number(struct merge *g, struct sp_names *modules, const char *path, const char *build_id)
+static uint32_t module_number(struct merge *g, struct sp_names *modules, const char *path,
+			      const char *build_id)
 {
 	g->key.used = 0;
 	sp_bytes_add(&g->key, path, strlen(path) + 1);
@@ -54,7 +60,8 @@ static uint32_t module_number(struct merge *g, struct sp_names *modules, const c
 }
 
 /* Of sp_compact_map. */
-uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest)
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f,
+			  sp_off *newest)
 {
 	struct merge *g = merge;
 	struct sp_module m = { .next = *newest };
@@ -115,8 +122,11 @@ static uint32_t read_sites(struct merge *g, struct sp_names *modules, uint32_t n
 static void write_modules(struct merge *g, const struct sp_names *modules, const uint32_t *order)
 {
 	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
-		const char *path = (const char *)modules->name[order[i]].key, *id = path + strlen(path) + 1;
-		struct sp_module m = { .next = g->h.code.modules, .number = i + 1, .path = sp_compact_text(&g->c, path) };
+		const char *path = (const char *)modules->name[order[i]].key,
+			   *id = path + strlen(path) + 1;
+		struct sp_module m = { .next = g->h.code.modules,
+				       .number = i + 1,
+				       .path = sp_compact_text(&g->c, path) };
 
 		set_build_id(&m, id);
 		g->h.code.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
@@ -125,8 +135,8 @@ static void write_modules(struct merge *g, const struct sp_names *modules, const
 }
 
 /* Its texts; and itself, into `to`. */
-static void write_site(struct merge *g, struct sp_site *to, const struct sp_name *site, uint32_t most, struct sp_names *modules,
-		       const uint32_t *module_rank)
+static void write_site(struct merge *g, struct sp_site *to, const struct sp_name *site,
+		       uint32_t most, struct sp_names *modules, const uint32_t *module_rank)
 {
 	const char *name = (const char *)site->key;
 	const unsigned char *p = frames_of(site);
@@ -139,8 +149,11 @@ static void write_site(struct merge *g, struct sp_site *to, const struct sp_name
 		uint32_t module;
 
 		p = next_frame(p, &f);
-		module = *f.module ? module_rank[module_number(g, modules, f.module, f.build_id)] + 1 : 0;
-		*frame++ = (struct sp_frame){ .address = f.offset, .module = module <= SP_MODULES_MOST ? module : 0,
+		module = *f.module
+				 ? module_rank[module_number(g, modules, f.module, f.build_id)] + 1
+				 : 0;
+		*frame++ = (struct sp_frame){ .address = f.offset,
+					      .module = module <= SP_MODULES_MOST ? module : 0,
 					      .symbol = sp_compact_text(&g->c, f.symbol) };
 	}
 }
@@ -167,8 +180,10 @@ void merge_write_sites(struct merge *g)
 		s->frames = most;
 		g->h.code.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
 		for (; i < n && i < s->first + SP_SITES_EACH - 1; i++, to += sp_site_bytes(most))
-			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most, &modules, rank);
-		sp_compact_again(&g->c, g->h.code.sites + sizeof(s->b), &s->next, bytes - sizeof(s->b));
+			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most,
+				   &modules, rank);
+		sp_compact_again(&g->c, g->h.code.sites + sizeof(s->b), &s->next,
+				 bytes - sizeof(s->b));
 	}
 	free(s);
 	g->h.code.n_sites = most ? n : 0;

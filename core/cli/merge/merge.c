@@ -6,16 +6,20 @@
 
 /* ---- what is in a process ------------------------------------------------ */
 
-/* One event wherever it was counted: name (without the modes that an earlier merge put behind it), modes, component,
- * unit, kind and place.  `which` tells those of one process apart that are alike in all of this. */
+/* One event wherever it was counted: name (without the modes that an earlier merge put behind it),
+ * modes, component, unit, kind and place.  `which` tells those of one process apart that are alike
+ * in all of this. */
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
 {
 	const struct sp_event *v = m->event[e];
 	int32_t place_id = v->place == SP_PLACE_READING ? 0 : v->place_id;
-	const char *name = SP_EVENT_TEXT(m, e, name);	/* (that clocks are ns stat says, and PAPI does not) */
-	const char *part[] = { SP_EVENT_TEXT(m, e, component), sp_name_is_clock(name) ? "" : SP_EVENT_TEXT(m, e, units) };
-	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255,
-				 m->event_domain[e] };
+	const char *name = SP_EVENT_TEXT(m, e, name);	/* (that clocks are ns stat says, and PAPI
+							 * does not) */
+	const char *part[] = { SP_EVENT_TEXT(m, e, component),
+			       sp_name_is_clock(name) ? "" : SP_EVENT_TEXT(m, e, units) };
+	unsigned char more[] = { v->data_type,	   v->kind,	      v->scope,
+				 v->place,	   which >> 24 & 255, which >> 16 & 255,
+				 which >> 8 & 255, which & 255,	      m->event_domain[e] };
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, name, sp_name_bytes(name));
@@ -86,11 +90,14 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	g->turn++;
 	g->map = sp_grow_array(g->map, &g->map_room, m->n_events, sizeof(*g->map));
 	for (uint32_t e = 0; e < m->n_events; e++)
-		g->map[e] = !job->events || sp_in_list(job->events, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
+		g->map[e] = !job->events || sp_in_list(job->events, sp_event_name(m, e, buf))
+				    ? one_event(g, m, e)
+				    : SP_LEFT_OUT;
 	merge_number_sites(g, m);
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
 		name = m->tally.calls[i] ? sp_model_call_name(m, i) : NULL;
-		g->call_map[i] = name && *name ? merge_number(g, &g->calls, name, strlen(name)) : SP_LEFT_OUT;
+		g->call_map[i] = name && *name ? merge_number(g, &g->calls, name, strlen(name))
+					       : SP_LEFT_OUT;
 	}
 }
 
@@ -106,8 +113,8 @@ static uint32_t list_number(struct merge *g, const struct sp_model *m)
 
 /* ---- the first reading ---------------------------------------------------- */
 
-static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file,
-			 uint32_t machine)
+static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s,
+			 uint32_t file, uint32_t machine)
 {
 	const struct sp_header *h = s->model.process[0].h;
 	struct merge_process *p;
@@ -115,8 +122,15 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	number_all(g, job, &s->model);
 	g->process = sp_grow_array(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
-	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->process.rank, .start_ns = h->process.start_ns, .pid = h->process.pid, .file = file,
-				     .machine = machine, .at = s->at, .digest = s->digest, .once = sp_once_of(&s->model) };
+	*p = (struct merge_process){ .list = list_number(g, &s->model),
+				     .rank = h->process.rank,
+				     .start_ns = h->process.start_ns,
+				     .pid = h->process.pid,
+				     .file = file,
+				     .machine = machine,
+				     .at = s->at,
+				     .digest = s->digest,
+				     .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
 }
 
@@ -151,14 +165,17 @@ static bool is_left(const struct sp_merge *job, uint32_t file, sp_off at)
 	return job->n_left && bsearch(&this, job->left, job->n_left, sizeof(this), by_place);
 }
 
-static void take_unless_left(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+static void take_unless_left(struct merge *g, const struct sp_merge *job, struct sp_source *s,
+			     uint32_t file)
 {
 	if (!is_left(job, file, s->at))
 		take_process(g, job, s, file, merge_machine(g, s, file));
 }
 
-/* A merged store that is sound is read once more.  -ESTALE: it is not what it was, and has left a trace. */
-static int take_members(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+/* A merged store that is sound is read once more.  -ESTALE: it is not what it was, and has left a
+ * trace. */
+static int take_members(struct merge *g, const struct sp_merge *job, struct sp_source *s,
+			uint32_t file)
 {
 	struct sp_digest all = { 0 };
 	int e = merge_machines(g, s, file);
@@ -172,7 +189,8 @@ static int take_members(struct merge *g, const struct sp_merge *job, struct sp_s
 }
 
 /* again: it was sound before. */
-static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s, uint32_t file, bool again)
+static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s, uint32_t file,
+		     bool again)
 {
 	struct sp_digest all;
 	int e = sp_source_open(s, job->file[file]);
@@ -204,7 +222,8 @@ static int take_files(struct merge *g, struct sp_merge *job, bool again)
 		sp_source_close(&s);
 		if (e < 0 && e != -ESTALE) {
 			if (!job->quiet)
-				sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
+				sp_complain(1, job->verb, sp_file_why(e, job->file[i]),
+					    job->file[i]);
 			job->read[i].bad = true;
 			job->n_bad++;
 		}
@@ -220,14 +239,16 @@ static int by_identity(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
-	return sp_once_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?: SP_COMPARE(x->at, y->at);
+	return sp_once_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?:
+	       SP_COMPARE(x->at, y->at);
 }
 
 static int by_place_in_run(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
-	return SP_COMPARE(x->rank, y->rank) ?: SP_COMPARE(x->machine, y->machine) ?: SP_COMPARE(x->start_ns, y->start_ns) ?:
+	return SP_COMPARE(x->rank, y->rank) ?: SP_COMPARE(x->machine, y->machine) ?:
+	       SP_COMPARE(x->start_ns, y->start_ns) ?:
 	       SP_COMPARE(x->pid, y->pid) ?: by_identity(x, y);
 }
 
@@ -255,18 +276,21 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
 }
 
-/* What a process has not counted itself is told without its modes: it is one that others counted, if there is any. */
+/* What a process has not counted itself is told without its modes: it is one that others counted,
+ * if there is any. */
 static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
 {
 	for (uint32_t i = 0; i < g->events.n; i++)
-		if (i != number && g->event[i].counted && strcmp(name_of(g, i), name_of(g, number)) == 0)
+		if (i != number && g->event[i].counted &&
+		    strcmp(name_of(g, i), name_of(g, number)) == 0)
 			return false;
 	return true;
 }
 
-/* Events stand as the first process counted them, behind them what the next ones have more of; at last, by name, what
- * nobody counted.  (By name alone the clock of `stat` was behind context switches, and dropped from tables.)  It is
- * the same in whatever groups files are merged: a merged store has them in this order, process by process. */
+/* Events stand as the first process counted them, behind them what the next ones have more of; at
+ * last, by name, what nobody counted.  (By name alone the clock of `stat` was behind context
+ * switches, and dropped from tables.)  It is the same in whatever groups files are merged: a merged
+ * store has them in this order, process by process. */
 static void sort_events(struct merge *g)
 {
 	bool *seen = sp_check_alloc(calloc(g->lists.n + 1, sizeof(*seen)));
@@ -283,7 +307,8 @@ static void sort_events(struct merge *g)
 		size_t most = list ? list->bytes / sizeof(*event) : g->events.n;
 
 		for (size_t k = 0; k < most && !(list && seen[g->process[i].list]); k++)
-			if (g->event_rank[event[k]] == UINT32_MAX && (list || is_wanted_uncounted(g, event[k]))) {
+			if (g->event_rank[event[k]] == UINT32_MAX &&
+			    (list || is_wanted_uncounted(g, event[k]))) {
 				g->event_rank[event[k]] = n;
 				g->event_order[n++] = event[k];
 			}
@@ -366,8 +391,13 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 {
 	const struct merge_process *p = &g->process[i];
 	static uint32_t kept[SP_EVENTS_MAX];
-	struct sp_compact_map with = { .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine, .event = g->map, .kept = kept,
-				       .module = merge_own_module, .arg = g };
+	struct sp_compact_map with = { .call = g->call_map,
+				       .n_calls = g->calls.n,
+				       .machine = p->machine,
+				       .event = g->map,
+				       .kept = kept,
+				       .module = merge_own_module,
+				       .arg = g };
 	struct sp_source *s;
 
 	g->file = p->file;
@@ -388,7 +418,8 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	for (uint32_t id = 1; id < s->model.n_callsites; id++) {
 		uint32_t to = g->site_map[id] ? g->site_rank[g->site_map[id] - 1] + 1 : 0;
 
-		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;	/* what there is no room for is "other" */
+		/* what there is no room for is "other" */
+		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;
 	}
 	with.site = g->site_map;
 	with.joined = are_joined(g, s->model.n_callsites);

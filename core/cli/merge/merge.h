@@ -1,10 +1,10 @@
 /* merge.h: many stores as one.
  *
- * The files are read twice: to find out which events, calls, machines and processes
- * there are, and to write them in the order that follows from what they are.  So the
- * result is the same however the files are ordered and grouped (once more, where files hold the same process:
- * what is left out leaves no trace), and memory holds one
- * process at a time and some 100 bytes for each of the others.
+ * The files are read twice: to find out which events, calls, machines and processes there are, and
+ * to write them in the order that follows from what they are.  So the result is the same however
+ * the files are ordered and grouped (once more, where files hold the same process: what is left out
+ * leaves no trace), and memory holds one process at a time and some 100 bytes for each of the
+ * others.
  */
 #pragma once
 

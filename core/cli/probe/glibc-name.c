@@ -1,8 +1,9 @@
 /* glibc-name.c: a name for LD_PRELOAD that only glibc's loader finds.
  *
- * The loader of another C library (musl) ends a program whose preloaded library it cannot load, but leaves out one that it does
- * not find; and what a shell, a launcher or posix_spawn starts nobody has looked at before.  $LIB is a word of glibc's loader
- * alone: by way of the folder /usr/$LIB, and up from there to the root, no other finds the file.
+ * The loader of another C library (musl) ends a program whose preloaded library it cannot load, but
+ * leaves out one that it does not find; and what a shell, a launcher or posix_spawn starts nobody
+ * has looked at before.  $LIB is a word of glibc's loader alone: by way of the folder /usr/$LIB,
+ * and up from there to the root, no other finds the file.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,9 +11,11 @@
 
 #include "probe.h"
 
-#define ROOT_PATH	"/usr/$LIB/../../../../../../../../../../../.."	/* above the root is the root */
+/* above the root is the root */
+#define ROOT_PATH	"/usr/$LIB/../../../../../../../../../../../.."
 
-/* Has this system that folder?  (NixOS has none.)  Then libc, which is loaded, is found by that way, too. */
+/* Has this system that folder?  (NixOS has none.)  Then libc, which is loaded, is found by that
+ * way, too. */
 static bool is_there(void)
 {
 	char name[PATH_MAX + sizeof(ROOT_PATH)];

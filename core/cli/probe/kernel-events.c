@@ -10,41 +10,67 @@
 #define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which
 #define HARD(which) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##which
 #define CACHE(which, op, result) \
-	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_##op << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16
+	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+				    PERF_COUNT_HW_CACHE_RESULT_##result << 16
 
 #define OF_CACHE(name, perf, which, what, op, one, many, verb, verbs) \
-	{ name "-" many, NULL, perf "-" verbs, NULL, "", what ": " verbs, CACHE(which, op, ACCESS) }, \
-	{ name "-" one "-MISSES", NULL, perf "-" verb "-misses", NULL, "", what ": " verbs " that missed", CACHE(which, op, MISS) }
-#define READS(name, perf, which, what) OF_CACHE(name, perf, which, what, READ, "LOAD", "LOADS", "load", "loads")
-#define WRITES(name, perf, which, what) OF_CACHE(name, perf, which, what, WRITE, "STORE", "STORES", "store", "stores")
+	{ \
+		name "-" many,		 NULL, perf "-" verbs, NULL, "", what ": " verbs, \
+		CACHE(which, op, ACCESS) \
+	}, \
+	{ \
+		name "-" one "-MISSES", NULL, perf "-" verb "-misses", NULL, "", \
+			what ": " verbs " that missed", CACHE(which, op, MISS) \
+	}
+#define READS(name, perf, which, what) \
+	OF_CACHE(name, perf, which, what, READ, "LOAD", "LOADS", "load", "loads")
+#define WRITES(name, perf, which, what) \
+	OF_CACHE(name, perf, which, what, WRITE, "STORE", "STORES", "store", "stores")
 #define FETCHES(name, perf, which, what) \
-	OF_CACHE(name, perf, which, what, PREFETCH, "PREFETCH", "PREFETCHES", "prefetch", "prefetches")
+	OF_CACHE(name, perf, which, what, PREFETCH, "PREFETCH", "PREFETCHES", "prefetch", \
+		 "prefetches")
 
 static const struct sp_kernel_event events[] = {
-	{ "TASK-CLOCK", NULL, "task-clock", NULL, "ns", "time that its threads spent on CPUs", SOFT(TASK_CLOCK) },
+	{ "TASK-CLOCK", NULL, "task-clock", NULL, "ns", "time that its threads spent on CPUs",
+	  SOFT(TASK_CLOCK) },
 	{ "CPU-CLOCK", NULL, "cpu-clock", NULL, "ns", "time by the CPU's clock", SOFT(CPU_CLOCK) },
 	{ "PAGE-FAULTS", "FAULTS", "page-faults", "faults", "", "page faults", SOFT(PAGE_FAULTS) },
-	{ "MINOR-FAULTS", NULL, "minor-faults", NULL, "", "page faults without input", SOFT(PAGE_FAULTS_MIN) },
-	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "page faults with input", SOFT(PAGE_FAULTS_MAJ) },
-	{ "CONTEXT-SWITCHES", "CS", "context-switches", "cs", "", "context switches", SOFT(CONTEXT_SWITCHES) },
-	{ "CPU-MIGRATIONS", "MIGRATIONS", "cpu-migrations", "migrations", "", "moves from CPU to CPU", SOFT(CPU_MIGRATIONS) },
-	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "", "context switches to another control group", PERF_TYPE_SOFTWARE,
-	  CGROUP_SWITCHES },
-	{ "ALIGNMENT-FAULTS", NULL, "alignment-faults", NULL, "", "accesses that the kernel had to align", SOFT(ALIGNMENT_FAULTS) },
-	{ "EMULATION-FAULTS", NULL, "emulation-faults", NULL, "", "instructions that the kernel had to emulate", SOFT(EMULATION_FAULTS) },
+	{ "MINOR-FAULTS", NULL, "minor-faults", NULL, "", "page faults without input",
+	  SOFT(PAGE_FAULTS_MIN) },
+	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "page faults with input",
+	  SOFT(PAGE_FAULTS_MAJ) },
+	{ "CONTEXT-SWITCHES", "CS", "context-switches", "cs", "", "context switches",
+	  SOFT(CONTEXT_SWITCHES) },
+	{ "CPU-MIGRATIONS", "MIGRATIONS", "cpu-migrations", "migrations", "",
+	  "moves from CPU to CPU", SOFT(CPU_MIGRATIONS) },
+	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "",
+	  "context switches to another control group", PERF_TYPE_SOFTWARE, CGROUP_SWITCHES },
+	{ "ALIGNMENT-FAULTS", NULL, "alignment-faults", NULL, "",
+	  "accesses that the kernel had to align", SOFT(ALIGNMENT_FAULTS) },
+	{ "EMULATION-FAULTS", NULL, "emulation-faults", NULL, "",
+	  "instructions that the kernel had to emulate", SOFT(EMULATION_FAULTS) },
 
-	{ "CYCLES", "CPU-CYCLES", "cycles", "cpu-cycles", "", "cycles of the CPU", HARD(CPU_CYCLES) },
-	{ "INSTRUCTIONS", NULL, "instructions", NULL, "", "instructions that were completed", HARD(INSTRUCTIONS) },
-	{ "REF-CYCLES", NULL, "ref-cycles", NULL, "", "cycles at the CPU's nominal pace", HARD(REF_CPU_CYCLES) },
-	{ "BRANCHES", "BRANCH-INSTRUCTIONS", "branches", "branch-instructions", "", "branches", HARD(BRANCH_INSTRUCTIONS) },
-	{ "BRANCH-MISSES", NULL, "branch-misses", NULL, "", "branches that were foretold wrongly", HARD(BRANCH_MISSES) },
-	{ "CACHE-REFERENCES", NULL, "cache-references", NULL, "", "accesses to the last cache", HARD(CACHE_REFERENCES) },
-	{ "CACHE-MISSES", NULL, "cache-misses", NULL, "", "accesses that missed the last cache", HARD(CACHE_MISSES) },
+	{ "CYCLES", "CPU-CYCLES", "cycles", "cpu-cycles", "", "cycles of the CPU",
+	  HARD(CPU_CYCLES) },
+	{ "INSTRUCTIONS", NULL, "instructions", NULL, "", "instructions that were completed",
+	  HARD(INSTRUCTIONS) },
+	{ "REF-CYCLES", NULL, "ref-cycles", NULL, "", "cycles at the CPU's nominal pace",
+	  HARD(REF_CPU_CYCLES) },
+	{ "BRANCHES", "BRANCH-INSTRUCTIONS", "branches", "branch-instructions", "", "branches",
+	  HARD(BRANCH_INSTRUCTIONS) },
+	{ "BRANCH-MISSES", NULL, "branch-misses", NULL, "", "branches that were foretold wrongly",
+	  HARD(BRANCH_MISSES) },
+	{ "CACHE-REFERENCES", NULL, "cache-references", NULL, "", "accesses to the last cache",
+	  HARD(CACHE_REFERENCES) },
+	{ "CACHE-MISSES", NULL, "cache-misses", NULL, "", "accesses that missed the last cache",
+	  HARD(CACHE_MISSES) },
 	{ "BUS-CYCLES", NULL, "bus-cycles", NULL, "", "cycles of the bus", HARD(BUS_CYCLES) },
-	{ "STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", "stalled-cycles-frontend", "idle-cycles-frontend", "",
-	  "cycles without instructions to issue", HARD(STALLED_CYCLES_FRONTEND) },
-	{ "STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", "stalled-cycles-backend", "idle-cycles-backend", "",
-	  "cycles in which instructions waited for data or units", HARD(STALLED_CYCLES_BACKEND) },
+	{ "STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", "stalled-cycles-frontend",
+	  "idle-cycles-frontend", "", "cycles without instructions to issue",
+	  HARD(STALLED_CYCLES_FRONTEND) },
+	{ "STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", "stalled-cycles-backend",
+	  "idle-cycles-backend", "", "cycles in which instructions waited for data or units",
+	  HARD(STALLED_CYCLES_BACKEND) },
 
 	READS("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
 	WRITES("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
@@ -84,20 +110,23 @@ static const struct sp_kernel_event *find(const char *text, size_t n, const char
 		bool also = libpfm4 && is_name(text + 6, n - 6, e->also);
 
 		*is = also ? e->also : e->name;
-		if (also || (libpfm4 ? is_name(text + 6, n - 6, e->name) : is_name(text, n, e->perf) || is_name(text, n, e->perf_also)))
+		if (also || (libpfm4 ? is_name(text + 6, n - 6, e->name)
+				     : is_name(text, n, e->perf) || is_name(text, n, e->perf_also)))
 			return e;
 	}
 	return NULL;
 }
 
-const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct perf_event_attr *a, char *name, size_t room)
+const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct perf_event_attr *a,
+						    char *name, size_t room)
 {
 	const char *colon = strrchr(text, ':'), *is;
 	const struct sp_kernel_event *e;
 	bool user = false, kernel = false;
 	size_t n = strlen(text);
 
-	if (colon && colon > text && colon[-1] != ':' && colon[1] && strspn(colon + 1, "uk") == strlen(colon + 1)) {
+	if (colon && colon > text && colon[-1] != ':' && colon[1] &&
+	    strspn(colon + 1, "uk") == strlen(colon + 1)) {
 		user = strchr(colon + 1, 'u');
 		kernel = strchr(colon + 1, 'k');
 		n = (size_t)(colon - text);
@@ -108,7 +137,8 @@ const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct per
 	*a = (struct perf_event_attr){ .type = e->type, .config = e->config };
 	a->exclude_kernel = user && !kernel;
 	a->exclude_user = kernel && !user;
-	snprintf(name, room, "perf::%s%s%s%s", is, user || kernel ? ":" : "", user ? "u" : "", kernel ? "k" : "");
+	snprintf(name, room, "perf::%s%s%s%s", is, user || kernel ? ":" : "", user ? "u" : "",
+		 kernel ? "k" : "");
 	return e;
 }
 
@@ -118,7 +148,8 @@ bool sp_kernel_event_is_by_libpfm4(const char *name)
 	char known[128];
 
 	return strncmp(name, "perf::", 6) == 0 &&
-	       (strncmp(name + 6, "PERF_COUNT_", 11) == 0 || sp_kernel_event_named(name, &a, known, sizeof(known)));
+	       (strncmp(name + 6, "PERF_COUNT_", 11) == 0 ||
+		sp_kernel_event_named(name, &a, known, sizeof(known)));
 }
 
 void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted)
@@ -130,7 +161,8 @@ void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted)
 bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)
 {
 	return type == PERF_TYPE_SOFTWARE &&
-	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES || config == PERF_COUNT_SW_CPU_MIGRATIONS || config == CGROUP_SWITCHES);
+	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == CGROUP_SWITCHES);
 }
 
 int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
@@ -146,17 +178,22 @@ int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
 
 int sp_kernel_counters(void)
 {
-	return sp_kernel_event_opens(&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS }, false);
+	return sp_kernel_event_opens(
+		&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE,
+					   .config = PERF_COUNT_HW_INSTRUCTIONS },
+		false);
 }
 
 const char *sp_kernel_event_why(uint32_t type, int error)
 {
 	if (error == -EACCES || error == -EPERM)
-		return "not permitted: perf_event_paranoid, or a container, forbids it to this user";
+		return "not permitted: perf_event_paranoid, or a container, forbids it to this "
+		       "user";
 	if (error != -ENOENT && error != -EOPNOTSUPP && error != -EINVAL && error != -ENODEV)
 		return NULL;
 	if (type == PERF_TYPE_SOFTWARE)
 		return "this kernel does not know it";
 	return sp_kernel_counters() == 0 ? "this CPU has no such event"
-					 : "the kernel has no counters of the CPU here (a virtual machine without them, as a rule)";
+					 : "the kernel has no counters of the CPU here (a virtual "
+					   "machine without them, as a rule)";
 }

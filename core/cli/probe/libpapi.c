@@ -1,4 +1,5 @@
-/* libpapi.c: libpapi as the command loads it, starts it, and looks into what it calls; see libpapi.h. */
+/* libpapi.c: libpapi as the command loads it, starts it, and looks into what it calls; see
+ * libpapi.h. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ const char *sp_probe_load(struct sp_probe_papi *p, const char *path)
 #undef X
 }
 
-/* Asked for before it is initialised (from 7.0 on); before, the file's name has it: libpapi.so.6.0.0.1 */
+/* Asked for before it is initialised (from 7.0 on); before, the file's name has it:
+ * libpapi.so.6.0.0.1 */
 static int version_of(const struct sp_probe_papi *p, const char *path)
 {
 	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
@@ -46,7 +48,8 @@ int sp_probe_init(struct sp_probe_papi *p, const char *path)
 	return r;
 }
 
-/* Offsets in PAPI_component_info_t, whose size changed with 7.0 (1,048 to 2,272 bytes) and with 7.2 (to 3,296). */
+/* Offsets in PAPI_component_info_t, whose size changed with 7.0 (1,048 to 2,272 bytes) and with 7.2
+ * (to 3,296). */
 static const struct layout {
 	int below;			/* versions below this one */
 	unsigned disabled, counters;	/* presets stand 8 bytes behind counters, natives 12 */
@@ -76,16 +79,21 @@ bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_co
 	while (p->version >= l->below)
 		l++;
 	off = number(info, l->disabled);
-	*c = (struct sp_probe_component){ .name = info, .waits = off == DELAYED, .counters = number(info, l->counters),
-					  .presets = number(info, l->counters + 8), .natives = number(info, l->counters + 12) };
+	*c = (struct sp_probe_component){ .name = info,
+					  .waits = off == DELAYED,
+					  .counters = number(info, l->counters),
+					  .presets = number(info, l->counters + 8),
+					  .natives = number(info, l->counters + 12) };
 	if (off && !c->waits)
 		c->off = *(info + REASON) ? info + REASON : "it does not say why";
 	return true;
 }
 
-bool sp_probe_each(const struct sp_probe_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg))
+bool sp_probe_each(const struct sp_probe_papi *p,
+		   bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg))
 {
 	struct link_map *map = NULL;
 
-	return dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0 || sp_elf_slots(map->l_addr, map->l_ld, fn, NULL);
+	return dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0 ||
+	       sp_elf_slots(map->l_addr, map->l_ld, fn, NULL);
 }

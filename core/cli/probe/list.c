@@ -17,7 +17,8 @@ struct question {
 };
 
 /* A line: which, the name, a tab, the text. */
-static void report_line(struct question *q, enum sp_listed which, const char *name, const char *text)
+static void report_line(struct question *q, enum sp_listed which, const char *name,
+			const char *text)
 {
 	if (*q->head && (which == SP_LISTED_EVENT || which == SP_LISTED_PART))
 		fprintf(q->to, "%c%s\t\n", SP_LISTED_HEAD, q->head), *q->head = 0;
@@ -36,7 +37,8 @@ static void masks(const struct sp_probe_papi *p, struct question *q, int code, i
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, component); r == PAPI_OK;
 	     r = p->PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, component))
-		if (p->PAPI_event_code_to_name(code, name) == PAPI_OK && p->PAPI_get_event_info(code, q->info) == PAPI_OK)
+		if (p->PAPI_event_code_to_name(code, name) == PAPI_OK &&
+		    p->PAPI_get_event_info(code, q->info) == PAPI_OK)
 			report_line(q, SP_LISTED_PART, name, q->info->long_descr);
 }
 
@@ -48,12 +50,14 @@ static unsigned events(const struct sp_probe_papi *p, struct question *q, int co
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component); r == PAPI_OK;
 	     r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) {
-		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK || p->PAPI_get_event_info(code, q->info) != PAPI_OK)
+		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK ||
+		    p->PAPI_get_event_info(code, q->info) != PAPI_OK)
 			continue;
 		if (!(code & PAPI_NATIVE_MASK) && !q->info->count)
 			continue;	/* a preset that this machine has not */
 		n++;
-		if (q->word && !strcasestr(name, q->word) && !strcasestr(q->info->long_descr, q->word))
+		if (q->word && !strcasestr(name, q->word) &&
+		    !strcasestr(q->info->long_descr, q->word))
 			continue;
 		report_line(q, SP_LISTED_EVENT, name, q->info->long_descr);
 		if (q->word && (code & PAPI_NATIVE_MASK))
@@ -75,13 +79,17 @@ static void query(void *question, int to)
 	if (!q->to || !q->info)
 		return;
 	if (bad || r <= 0) {
-		report_line(q, SP_LISTED_OFF, "PAPI", bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
+		report_line(q, SP_LISTED_OFF, "PAPI",
+			    bad		? bad
+			    : p.version ? p.PAPI_strerror(r)
+					: "its version cannot be told");
 		fflush(q->to);
 		return;
 	}
 	strcpy(q->head, "PAPI's presets");
 	if (!events(&p, q, (int)PAPI_PRESET_MASK, 0))
-		report_line(q, SP_LISTED_OFF, "PAPI's presets", "there are no counters that PAPI could make them of");
+		report_line(q, SP_LISTED_OFF, "PAPI's presets",
+			    "there are no counters that PAPI could make them of");
 	for (int i = 0; i < p.PAPI_num_components(); i++) {
 		if (!sp_probe_component(&p, i, &c))
 			continue;

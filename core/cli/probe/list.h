@@ -12,8 +12,9 @@ enum sp_listed {
 
 #define SP_LISTED_CPUS "PAPI's component perf_event"	/* the head of the CPU's own events */
 
-/* papi: the libpapi that is asked, "" if there is none.  tell(arg, which, name, text) for each; text: what the event counts, or why not.  word: only events in whose name or
- * text that stands, in any case, and these with their masks; NULL: all events, without masks.  NULL, or why PAPI could not
- * be asked, until the next call. */
+/* papi: the libpapi that is asked, "" if there is none.  tell(arg, which, name, text) for each;
+ * text: what the event counts, or why not.  word: only events in whose name or text that stands, in
+ * any case, and these with their masks; NULL: all events, without masks.  NULL, or why PAPI could
+ * not be asked, until the next call. */
 typedef void (*sp_list_report)(void *arg, enum sp_listed which, const char *name, const char *text);
 const char *sp_list_papi(const char *papi, const char *word, sp_list_report report, void *arg);

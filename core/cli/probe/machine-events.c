@@ -1,7 +1,9 @@
-/* machine-events.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
+/* machine-events.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...)
+ * while a program runs.
  *
- * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's' to start and 'e'
- * to stop, and answers with all that it knows; it ends when the command closes the socket, or is gone.
+ * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's'
+ * to start and 'e' to stop, and answers with all that it knows; it ends when the command closes the
+ * socket, or is gone.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +30,8 @@ static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
 	uint32_t same = 0;
 	int code, r;
 
-	while (same < event && (!s->plan->event[same].is_machine_wide || strcmp(s->plan->event[same].component, e->component) != 0))
+	while (same < event && (!s->plan->event[same].is_machine_wide ||
+				strcmp(s->plan->event[same].component, e->component) != 0))
 		same++;
 	s->of[event] = same < event ? s->of[same] : s->n++;
 	if (same == event) {
@@ -101,8 +104,9 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 		if (r == PAPI_OK)
 			r = what == 's' ? start(&p, &s) : stop(&p, &s, a.value);
 		if (r != PAPI_OK && !*a.wrong)
-			snprintf(a.wrong, sizeof(a.wrong), "not counted: PAPI does not %s it here (%s)", what == 's' ? "start" : "stop",
-				 bad ? bad : p.PAPI_strerror(r));
+			snprintf(a.wrong, sizeof(a.wrong),
+				 "not counted: PAPI does not %s it here (%s)",
+				 what == 's' ? "start" : "stop", bad ? bad : p.PAPI_strerror(r));
 		if (send(requests, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 		alarm(0);
@@ -120,7 +124,8 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 	if (!any)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
-		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: socketpair: %s", strerror(errno));
+		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: socketpair: %s",
+			 strerror(errno));
 		return;
 	}
 	fflush(NULL);
@@ -141,7 +146,8 @@ void sp_machine_events_ask(struct sp_machine_events *b, char what)
 	    recv(b->request, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
 		return;
 	if (!*b->answer.wrong)
-		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: PAPI does not answer");
+		snprintf(b->answer.wrong, sizeof(b->answer.wrong),
+			 "not counted: PAPI does not answer");
 }
 
 void sp_machine_events_end(struct sp_machine_events *b)

@@ -1,8 +1,10 @@
-/* papi-events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
+/* papi-events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the
+ * kernel for.
  *
- * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor, no handler,
- * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
- * in front of libpapi's syscall(): the attributes of the last perf_event_open that succeeds are the event's.
+ * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor,
+ * no handler, comes near the program that is counted.  A native event is added to a set of its own,
+ * with a function of ours in front of libpapi's syscall(): the attributes of the last
+ * perf_event_open that succeeds are the event's.
  */
 #include <stdio.h>
 
@@ -37,7 +39,8 @@ static long on_syscall(long number, ...)
 		const struct perf_event_attr *attr = (const void *)a[0];
 
 		memset(&last_attr, 0, sizeof(last_attr));
-		memcpy(&last_attr, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(last_attr)));
+		memcpy(&last_attr, attr,
+		       sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(last_attr)));
 		has_opened = true;
 	}
 	return r;
@@ -60,17 +63,20 @@ static bool stand_in_front(uintptr_t at, const char *name, bool in_plt, void *ar
 /* ---- names that are meant ----------------------------------------------------------- */
 
 /* kernels: those of the kernel's events, too, by libpfm4's names. */
-static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n, const char *wanted, int code, int component, bool kernels)
+static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n,
+			 const char *wanted, int code, int component, bool kernels)
 {
 	static union room room;
 	char name[SP_STAT_NAME + 64];
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component); r == PAPI_OK;
 	     r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) {
-		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK || (!kernels && sp_kernel_event_is_by_libpfm4(name)))
+		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK ||
+		    (!kernels && sp_kernel_event_is_by_libpfm4(name)))
 			continue;
 		/* A preset that this machine has not is no help. */
-		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
+		if (!(code & PAPI_NATIVE_MASK) &&
+		    (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
 			continue;
 		sp_suggest_consider(n, wanted, name);
 	}
@@ -111,7 +117,8 @@ static bool names_domain(const char *name)
 }
 
 /* Its place in the plan, or -1 and plan->wrong. */
-static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int code, const char *name)
+static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int code,
+		  const char *name)
 {
 	struct sp_stat_native *n = &plan->native[plan->n_natives];
 	int set = PAPI_NULL, r;
@@ -120,18 +127,25 @@ static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int 
 		if (strcmp(plan->native[i].name, name) == 0)
 			return (int)i;
 	if (plan->n_natives == SP_STAT_NATIVES)
-		return wrong(plan, "there are more than %u native events in all", SP_STAT_NATIVES) - 1;
+		return wrong(plan, "there are more than %u native events in all", SP_STAT_NATIVES) -
+		       1;
 	has_opened = false;
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, code) : r;
 	if (r != PAPI_OK)
 		return wrong(plan, "PAPI refuses it here (%s)%s", p->PAPI_strerror(r),
-			     r == PAPI_ENOEVNT || r == PAPI_ECNFLCT ? ": there is no such counter, or none is free" : "") - 1;
+			     r == PAPI_ENOEVNT || r == PAPI_ECNFLCT
+				     ? ": there is no such counter, or none is free"
+				     : "") -
+		       1;
 	if (!has_opened)
 		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
 	n->attr = last_attr;
-	if (strncmp(name, "perf::", 6) == 0 && (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
-		n->attr.config = (uint32_t)n->attr.config;	/* of no PMU by name (the upper half): each CPU's own counts it */
+	if (strncmp(name, "perf::", 6) == 0 &&
+	    (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
+		n->attr.config = (uint32_t)n->attr.config;	/* of no PMU by name (the upper
+								 * half): each CPU's own counts
+								 * it */
 	n->as_named = names_domain(name);
 	n->code = (uint32_t)code;
 	snprintf(n->name, sizeof(n->name), "%s", name);
@@ -140,11 +154,17 @@ static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int 
 
 static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 {
-	bool sub = strcmp(e->derived, "DERIVED_SUB") == 0, first = strcmp(e->derived, "DERIVED_CMPD") == 0, formula = strstr(e->derived, "FIX") != NULL;
+	bool sub = strcmp(e->derived, "DERIVED_SUB") == 0,
+	     first = strcmp(e->derived, "DERIVED_CMPD") == 0,
+	     formula = strstr(e->derived, "FIX") != NULL;
 	double unit[SP_STAT_TERMS] = { 0 };
 
-	if (!formula && !sub && !first && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 && strcmp(e->derived, "DERIVED_ADD") != 0)
-		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->derived);
+	if (!formula && !sub && !first && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 &&
+	    strcmp(e->derived, "DERIVED_ADD") != 0)
+		return wrong(plan,
+			     "PAPI computes it as %s, which is no sum of counts: name the events "
+			     "that it is made of",
+			     e->derived);
 	e->formula = formula && !sp_formula_is_linear(e->postfix);
 	if (e->formula)
 		return true;
@@ -161,30 +181,35 @@ static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 /* What PAPI says of it. */
 static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
-	snprintf(e->derived, sizeof(e->derived), "%s", *info->derived ? info->derived : "NOT_DERIVED");
+	snprintf(e->derived, sizeof(e->derived), "%s",
+		 *info->derived ? info->derived : "NOT_DERIVED");
 	snprintf(e->postfix, sizeof(e->postfix), "%s", info->postfix);
 	snprintf(e->units, sizeof(e->units), "%s", info->units);
 	snprintf(e->description, sizeof(e->description), "%s", info->long_descr);
 }
 
-static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
+		    struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	bool preset = e->code & 0x80000000u;
 	uint32_t n = preset ? info->count : 1;
 	const struct perf_event_attr *a;
 
 	if (preset && !n)
-		return wrong(plan, "PAPI has no such preset on this machine; sspapi doctor says more");
+		return wrong(plan,
+			     "PAPI has no such preset on this machine; sspapi doctor says more");
 	if (n > SP_STAT_TERMS)
 		return wrong(plan, "it is made of more than %u native events", SP_STAT_TERMS);
 	for (e->n = 0; e->n < n; e->n++) {
-		int at = preset ? native(p, plan, (int)info->code[e->n], info->name[e->n]) : native(p, plan, (int)e->code, e->name);
+		int at = preset ? native(p, plan, (int)info->code[e->n], info->name[e->n])
+				: native(p, plan, (int)e->code, e->name);
 
 		if (at < 0)
 			return false;
 		e->native[e->n] = (uint32_t)at;
 	}
-	/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is known. */
+	/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is
+	 * known. */
 	a = &plan->native[e->native[0]].attr;
 	if (n == 1 && !*e->units && a->type == PERF_TYPE_SOFTWARE &&
 	    (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK))
@@ -192,7 +217,8 @@ static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan, st
 	return factors(plan, e);
 }
 
-/* What a quotient is computed from are events like any other, in front of it, so that they are counted together. */
+/* What a quotient is computed from are events like any other, in front of it, so that they are
+ * counted together. */
 static bool add_parts(struct sp_stat_plan *plan)
 {
 	struct sp_stat_event of = plan->event[plan->n_events];
@@ -208,7 +234,9 @@ static bool add_parts(struct sp_stat_plan *plan)
 			continue;
 		if (plan->n_events + 1 == SP_STAT_EVENTS)
 			return wrong(plan, "more than %u events", SP_STAT_EVENTS);
-		*e = (struct sp_stat_event){ .code = n->code, .n = 1, .native = { of.native[i] }, .factor = { 1 } };
+		*e = (struct sp_stat_event){
+			.code = n->code, .n = 1, .native = { of.native[i] }, .factor = { 1 }
+		};
 		strcpy(e->name, n->name);
 		strcpy(e->component, of.component);
 		strcpy(e->derived, "NOT_DERIVED");
@@ -218,17 +246,22 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
-/* Of a package or the machine: counted beside the program (machine-events.c).  PAPI adds it here, so that a refusal is
- * known before anything runs. */
-static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+/* Of a package or the machine: counted beside the program (machine-events.c).  PAPI adds it here,
+ * so that a refusal is known before anything runs. */
+static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
+			       struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	const struct sp_component_fact *fact = sp_component_fact(e->component);
 	int set = PAPI_NULL, r;
 	struct sp_where at;
 
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
-		return wrong(plan, "it is of PAPI's component %s, which counts neither programs nor packages nor the machine", e->component);
-	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
+		return wrong(plan,
+			     "it is of PAPI's component %s, which counts neither programs nor "
+			     "packages nor the machine",
+			     e->component);
+	if (info->data_type > PAPI_DATATYPE_UINT64 ||
+	    sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
 		return wrong(plan, "it is no count that grows while the program runs");
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
@@ -252,7 +285,8 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 	struct perf_event_attr a;
 	char name[SP_STAT_NAME];
 	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
-	const char *why = is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is, false)) : NULL;
+	const char *why =
+		is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is, false)) : NULL;
 
 	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
 	if (!is)
@@ -262,7 +296,8 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 		return true;
 	}
 	if (!*good) {
-		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "there are too many events");
+		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text,
+			 why ? why : "there are too many events");
 		return true;
 	}
 	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
@@ -280,12 +315,15 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 /* ---- a name ---------------------------------------------------------------------------------- */
 
 /* What PAPI says of it. */
-static bool knows(const struct sp_probe_papi *p, const char *name, int *code, PAPI_event_info_t *info)
+static bool knows(const struct sp_probe_papi *p, const char *name, int *code,
+		  PAPI_event_info_t *info)
 {
-	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK;
+	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK &&
+	       p->PAPI_get_event_info(*code, info) == PAPI_OK;
 }
 
-static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name, int code, const PAPI_event_info_t *info)
+static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name,
+		int code, const PAPI_event_info_t *info)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
 	const PAPI_component_info_t *component;
@@ -299,7 +337,8 @@ static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const 
 	describe(e, info);
 	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
 	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
-	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : note_machine_event(p, plan, e, info);
+	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info)
+							: note_machine_event(p, plan, e, info);
 	if (!known || (e->formula && !add_parts(plan)))
 		return false;
 	plan->n_events++;
@@ -327,7 +366,8 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 	wrong(plan, "no event here has this name");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	if (!strchr(plan->wrong, ';'))
-		strncat(plan->wrong, "; sspapi list tells those that are here", sizeof(plan->wrong) - strlen(plan->wrong) - 1);
+		strncat(plan->wrong, "; sspapi list tells those that are here",
+			sizeof(plan->wrong) - strlen(plan->wrong) - 1);
 	return false;
 }
 
@@ -350,7 +390,10 @@ static void query(void *question, int to)
 
 	(void)to;
 	if (bad || r <= 0) {
-		wrong(plan, "%s: %s", plan->papi, bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
+		wrong(plan, "%s: %s", plan->papi,
+		      bad	  ? bad
+		      : p.version ? p.PAPI_strerror(r)
+				  : "its version cannot be told");
 		return;
 	}
 	plan->papi_version = (uint32_t)p.version;
@@ -365,7 +408,8 @@ static void query(void *question, int to)
 				char why[sizeof(plan->wrong)];
 
 				strcpy(why, plan->wrong);
-				wrong(plan, "%.*s: %.1000s", (int)SP_STAT_NAME - 100, q->name[i], why);
+				wrong(plan, "%.*s: %.1000s", (int)SP_STAT_NAME - 100, q->name[i],
+				      why);
 				return;
 			}
 		}
@@ -382,9 +426,13 @@ static bool query_without_papi(struct sp_stat_plan *plan, char *const *name, uns
 		struct sp_suggestions similar = { 0 };
 
 		sp_kernel_events_suggest(&similar, name[i]);
-		if (sp_suggest_ending(&similar) && sp_stat_plan_kernels(plan, sp_suggest_ending(&similar), &good))
+		if (sp_suggest_ending(&similar) &&
+		    sp_stat_plan_kernels(plan, sp_suggest_ending(&similar), &good))
 			continue;
-		good = wrong(plan, "%s: it is none of the kernel's events, and the loader finds no libpapi to ask for it", name[i]);
+		good = wrong(plan,
+			     "%s: it is none of the kernel's events, and the loader finds no "
+			     "libpapi to ask for it",
+			     name[i]);
 		sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	}
 	return good;

@@ -1,6 +1,8 @@
-/* probe.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi run`.
+/* probe.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi
+ * run`.
  *
- * The part of the command that knows them, each asked in a child: libpapi may be of any version, and crash.
+ * The part of the command that knows them, each asked in a child: libpapi may be of any version,
+ * and crash.
  *
  *	papi-events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
  *	machine-events.c	what PAPI counts of packages and the machine while the program runs
@@ -35,13 +37,17 @@ struct sp_stat_native {
 
 /* What is shown: a native, or a preset of several. */
 struct sp_stat_event {
-	char name[SP_STAT_NAME], component[128], derived[64], postfix[SP_STAT_NAME], units[64], description[SP_STAT_NAME];
+	char name[SP_STAT_NAME], component[128], derived[64], postfix[SP_STAT_NAME], units[64],
+		description[SP_STAT_NAME];
 	uint32_t code, n;
 	uint32_t native[SP_STAT_TERMS];
 	double factor[SP_STAT_TERMS];	/* how often it has each */
-	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
-	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
-	bool is_machine_wide;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
+	bool formula;			/* no sum of them: they are events themselves, and it is
+					 * computed where they are shown */
+	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or
+					 * in none */
+	bool is_machine_wide;			/* no program's: of a package or the machine (scope,
+						 * place as in struct sp_event) */
 	uint8_t data_type, scope, place;
 	int place_id;
 	const char *gone;		/* why it is not counted; NULL: it is */
@@ -85,14 +91,16 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 	return false;
 }
 
-/* One of the kernel's events, if the text is a name of one: in the plan, or p->wrong says why not (*good false). */
+/* One of the kernel's events, if the text is a name of one: in the plan, or p->wrong says why not
+ * (*good false). */
 bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 
-/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: one that cannot be had is left out.  False: p->wrong
- * says why. */
+/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: one
+ * that cannot be had is left out.  False: p->wrong says why. */
 bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
-/* A child in which PAPI counts the plan's events of packages and the machine, and what it said last. */
+/* A child in which PAPI counts the plan's events of packages and the machine, and what it said
+ * last. */
 struct sp_machine_events {
 	pid_t pid;			/* 0: there are none */
 	int request;
@@ -102,10 +110,12 @@ struct sp_machine_events {
 	} answer;
 };
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);
-void sp_machine_events_ask(struct sp_machine_events *b, char what);	/* 's': count; 'e': stop; back when that is done */
+/* 's': count; 'e': stop; back when that is done */
+void sp_machine_events_ask(struct sp_machine_events *b, char what);
 void sp_machine_events_end(struct sp_machine_events *b);
 
-/* A child that reads the machine, and what it read: once it has ended.  No components: a flat list of CPUs. */
+/* A child that reads the machine, and what it read: once it has ended.  No components: a flat list
+ * of CPUs. */
 struct sp_stat_topo {
 	int fd;				/* of memory that it writes; -1 */
 	pid_t pid;
@@ -114,9 +124,10 @@ struct sp_stat_topo {
 	void *memory;
 	uint64_t bytes;
 };
-void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library);	/* libsspapi-topo.so's path */
+/* libsspapi-topo.so's path */
+void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library);
 void sp_stat_topo_end(struct sp_stat_topo *t);
 
-/* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the program over it); path itself where
- * there is no such name.  Until the next call. */
+/* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the
+ * program over it); path itself where there is no such name.  Until the next call. */
 const char *sp_glibc_name(const char *path);

@@ -43,7 +43,8 @@ static void relay(int from, void (*line)(void *, char *), void *arg)
 		close(from);
 }
 
-const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(void *, char *), void *arg2)
+const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(void *, char *),
+			    void *arg2)
 {
 	static char how[120];
 	int pipe_of[2], status = 0;
@@ -68,6 +69,7 @@ const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(v
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		snprintf(how, sizeof(how), "does not come back (%d s)", SECONDS);
 	else
-		snprintf(how, sizeof(how), "ends the process that asks it (%s)", WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+		snprintf(how, sizeof(how), "ends the process that asks it (%s)",
+			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
 	return how;
 }

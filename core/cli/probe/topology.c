@@ -1,4 +1,5 @@
-/* topology.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
+/* topology.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program
+ * begins. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,9 +79,13 @@ void sp_stat_topo_end(struct sp_stat_topo *t)
 	sp_close(t->fd);
 	t->fd = -1;
 	h = t->memory;
-	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->tree.component) + h->xml_bytes != t->bytes)
+	if (h == MAP_FAILED ||
+	    sizeof(*h) + h->n * sizeof(*t->tree.component) + h->xml_bytes != t->bytes)
 		return;			/* it did not come to its end */
-	t->tree = (struct sp_tree){ .component = (const void *)(h + 1), .n = h->n, .n_cpus = h->n_cpus, .xml_bytes = h->xml_bytes };
+	t->tree = (struct sp_tree){ .component = (const void *)(h + 1),
+				    .n = h->n,
+				    .n_cpus = h->n_cpus,
+				    .xml_bytes = h->xml_bytes };
 	t->tree.xml = (const char *)(t->tree.component + h->n);
 	t->source = h->source;
 }

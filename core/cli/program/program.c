@@ -30,11 +30,14 @@ static int find(const char *name, char path[PATH_MAX])
 	if (!*name)
 		return -ENOENT;
 	if (strchr(name, '/'))
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX ? runnable(path) : -ENAMETOOLONG;
+		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX ? runnable(path)
+								       : -ENAMETOOLONG;
 	for (const char *p = list ? list : "/bin:/usr/bin"; r < 0; p++) {
 		size_t n = strcspn(p, ":");
 
-		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, p, n ? "/" : "./", name) < PATH_MAX && runnable(path) != -ENOENT)
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, p, n ? "/" : "./", name) <
+			    PATH_MAX &&
+		    runnable(path) != -ENOENT)
 			r = runnable(path) == 0 ? 0 : r == -ENOENT ? -EACCES : r;
 		p += n;
 		if (!*p)
@@ -59,7 +62,8 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 	line[strcspn(line, "\n")] = 0;
 	word = strtok_r(line + 2, " \t", &save);	/* with a DOS line's \r, as the kernel */
 	if (word && strcmp(sp_base_name(word), "env") == 0)
-		for (char *next = strtok_r(NULL, " \t", &save); next; next = strtok_r(NULL, " \t", &save))
+		for (char *next = strtok_r(NULL, " \t", &save); next;
+		     next = strtok_r(NULL, " \t", &save))
 			if (*next != '-' && !strchr(next, '=')) {
 				word = next;
 				break;
@@ -71,8 +75,9 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 /* ---- what the loader will do with it -------------------------------------- */
 
 /* (ld.so and libc, which define them, load and start nothing by themselves.) */
-static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
-				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
+static const char *const starts[] = { "dlopen",	      "execve",	 "execv",   "execvp",
+				      "execl",	      "execlp",	 "execvpe", "posix_spawn",
+				      "posix_spawnp", "dlmopen", NULL };
 
 static bool is_papi(const char *soname)
 {
@@ -96,8 +101,11 @@ static void read_linked(struct sp_program *p, const char *path)
 
 	if (sp_elf_file_open(&f, path) < 0)
 		return;
-	p->loads_or_starts |= sp_elf_file_has_name(&f, starts) && !sp_elf_file_defines(&f, "dlopen") && !sp_elf_file_defines(&f, "execve");
-	if (!*p->papi_object && !is_papi(path) && sp_elf_file_has_name(&f, init) && sp_elf_file_defines(&f, init[0]))
+	p->loads_or_starts |= sp_elf_file_has_name(&f, starts) &&
+			      !sp_elf_file_defines(&f, "dlopen") &&
+			      !sp_elf_file_defines(&f, "execve");
+	if (!*p->papi_object && !is_papi(path) && sp_elf_file_has_name(&f, init) &&
+	    sp_elf_file_defines(&f, init[0]))
 		snprintf(p->papi_object, sizeof(p->papi_object), "%s", path);
 	sp_elf_file_close(&f);
 }
@@ -126,7 +134,8 @@ static void query_loader(void *question, int to)
 
 	dup2(to, STDOUT_FILENO);
 	setenv("LD_PRELOAD", q->preload, 1);
-	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);	/* as ldd(1): --list ends where one is missing */
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);	/* as ldd(1): --list ends where one is
+							 * missing */
 	execl(q->loader, q->loader, q->path, NULL);
 }
 
@@ -160,7 +169,8 @@ static void take_linked(void *program, char *line)
 /* names: gets those without a path, which the loader finds. */
 static void look_preloaded(struct sp_program *p, char *names)
 {
-	char *list = sp_check_alloc(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")), *save;
+	char *list = sp_check_alloc(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")),
+	     *save;
 
 	for (char *path = strtok_r(list, ": ", &save); path; path = strtok_r(NULL, ": ", &save)) {
 		if (is_papi(path) && !strchr(path, '/'))
@@ -188,13 +198,15 @@ static void read_set_id(struct sp_program *p, const char *path)
 		p->set_id = p->set_id_other = true;
 }
 
-/* By their names, as systems and packages have the same loader in many places; or two names of one file (LSB's). */
+/* By their names, as systems and packages have the same loader in many places; or two names of one
+ * file (LSB's). */
 static bool same_loader(const char *a, const char *b)
 {
 	struct stat s, t;
 
 	return strcmp(sp_base_name(a), sp_base_name(b)) == 0 ||
-	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
+	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev &&
+		s.st_ino == t.st_ino);
 }
 
 static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
@@ -202,7 +214,9 @@ static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
 	struct question q = { .path = p->path, .preload = "" };
 	bool known = find_own_loader(q.loader);
 
-	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
+	p->kind = f->foreign	   ? SP_PROGRAM_FOREIGN
+		  : f->interpreter ? SP_PROGRAM_DYNAMIC
+				   : SP_PROGRAM_STATIC;
 	if (f->foreign)
 		return;
 	if (known && *f->loader && !same_loader(q.loader, f->loader))
@@ -210,7 +224,9 @@ static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC) {
-		char *names = sp_check_alloc(calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") + sizeof(" ")));
+		char *names = sp_check_alloc(
+			calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") +
+					  sizeof(" ")));
 
 		look_preloaded(p, names);
 		q.preload = names;
@@ -255,9 +271,10 @@ int sp_program_inspect(struct sp_program *p, const char *name)
 	return 0;
 }
 
-/* AddressSanitizer's runtime ends a program in which it is not the first library: one before it might have an allocator. Ours
- * have none. By a variable, not by its place in LD_PRELOAD: shells and launchers that start such a program pass it on, and no
- * child of the program gets a runtime that checks for leaks in it. */
+/* AddressSanitizer's runtime ends a program in which it is not the first library: one before it
+ * might have an allocator. Ours have none. By a variable, not by its place in LD_PRELOAD: shells
+ * and launchers that start such a program pass it on, and no child of the program gets a runtime
+ * that checks for leaks in it. */
 void sp_program_precede_asan(void)
 {
 	static const char permit[] = "verify_asan_link_order=0";
@@ -265,7 +282,8 @@ void sp_program_precede_asan(void)
 	size_t n = old ? strlen(old) : 0, m = sizeof(permit) - 1;
 	char *both;
 
-	if (n >= m && strcmp(old + n - m, permit) == 0 && (n == m || strchr(":, \t\r\n", old[n - m - 1])))
+	if (n >= m && strcmp(old + n - m, permit) == 0 &&
+	    (n == m || strchr(":, \t\r\n", old[n - m - 1])))
 		return;			/* the last one holds */
 	if (asprintf(&both, "%s%s%s", n ? old : "", n ? ":" : "", permit) > 0)
 		setenv("ASAN_OPTIONS", both, 1);
@@ -275,8 +293,10 @@ const char *sp_program_why(const struct sp_program *p, int error, char *text, si
 {
 	if (!*p->missing)
 		return error == -ENOEXEC ? "neither a program nor a script" : strerror(-error);
-	snprintf(text, room, "its first line names an interpreter that cannot be run, '%s' (%s): install it, or fix the line", p->missing,
-		 strerror(-error));
+	snprintf(text, room,
+		 "its first line names an interpreter that cannot be run, '%s' (%s): install it, "
+		 "or fix the line",
+		 p->missing, strerror(-error));
 	return text;
 }
 
@@ -292,8 +312,11 @@ static void take_papi(void *to, char *line)
 void sp_program_libpapi(char path[PATH_MAX])
 {
 	char own[PATH_MAX];
-	struct question q = { .path = realpath("/proc/self/exe", own), .preload = "libpapi.so libpapi.so.7.3 libpapi.so.7.2 libpapi.so.7.1 libpapi.so.7.0 "
-			      "libpapi.so.6.0 libpapi.so.5" };
+	struct question q = {
+		.path = realpath("/proc/self/exe", own),
+		.preload = "libpapi.so libpapi.so.7.3 libpapi.so.7.2 libpapi.so.7.1 libpapi.so.7.0 "
+			   "libpapi.so.6.0 libpapi.so.5"
+	};
 
 	if (!*path && q.path && find_own_loader(q.loader))
 		sp_run_in_child(query_loader, &q, take_papi, path);
@@ -309,6 +332,7 @@ int sp_not_started(const char *verb, const char *name, int error)
 	if (*p.missing || r == -error)
 		why = sp_program_why(&p, r, text, sizeof(text));
 	else if (error == ENOENT && r == 0)
-		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
+		why = "the loader that it names is not there (readelf -l tells which): install it, "
+		      "or build the program anew";
 	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
 }

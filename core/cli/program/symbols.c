@@ -8,14 +8,16 @@
 
 #define AT_ONCE	512u		/* addresses of one run */
 
-#define NAMES_MANY 32768u		/* a job of many ranks has the same addresses again and again */
+#define NAMES_MANY 32768u		/* a job of many ranks has the same addresses again and
+					 * again */
 #define INLINED_MOST 16u		/* functions around one that was inlined */
 
 struct name {
 	uint64_t at;
 	const char *module;		/* a copy; of a key the store's */
 	char build_id[80];
-	bool unnamed;			/* the store has no name for it, or for another of the module that is asked with it */
+	bool unnamed;			/* the store has no name for it, or for another of the
+					 * module that is asked with it */
 	char *symbol, *line;
 	uint32_t n_into;
 	struct sp_inlined *into;	/* [INLINED_MOST] */
@@ -40,7 +42,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
 
-	return strcmp(x->module, y->module) ?: strcmp(x->build_id, y->build_id) ?: SP_COMPARE(x->at, y->at);
+	return strcmp(x->module, y->module) ?: strcmp(x->build_id, y->build_id) ?: SP_COMPARE(x->at,
+	       y->at);
 }
 
 static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
@@ -137,8 +140,9 @@ static void limit(int what, uint64_t most)
 	}
 }
 
-/* Can only root and the caller change what is in this folder, and which folder has this name?  The path is the kernel's, without
- * links.  (In one above like /tmp each user's own stays; in the folder itself anybody could lay more.) */
+/* Can only root and the caller change what is in this folder, and which folder has this name?  The
+ * path is the kernel's, without links.  (In one above like /tmp each user's own stays; in the
+ * folder itself anybody could lay more.) */
 static bool is_kept(char *dir)
 {
 	mode_t open_to_all = 0;
@@ -146,7 +150,8 @@ static bool is_kept(char *dir)
 
 	for (char *end = dir + strlen(dir);; end = strrchr(dir, '/')) {
 		*end = 0;
-		if (lstat(*dir ? dir : "/", &s) < 0 || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid()))
+		if (lstat(*dir ? dir : "/", &s) < 0 || !S_ISDIR(s.st_mode) ||
+		    (s.st_uid != 0 && s.st_uid != geteuid()))
 			return false;
 		if (s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & open_to_all))
 			return false;
@@ -171,9 +176,10 @@ static bool is_among_own(const char *real)
 	return is_kept(dir);
 }
 
-/* The name by which addr2line gets the file that was checked.  What that says of others (.gnu_debuglink, .gnu_debugaltlink)
- * is looked for in the folder of that name, in .debug there and in /usr/lib/debug: where strangers may lay files the name
- * is the descriptor's, which has none beside it. */
+/* The name by which addr2line gets the file that was checked.  What that says of others
+ * (.gnu_debuglink, .gnu_debugaltlink) is looked for in the folder of that name, in .debug there and
+ * in /usr/lib/debug: where strangers may lay files the name is the descriptor's, which has none
+ * beside it. */
 static const char *name_for_tool(const struct module *is, bool of_others, char *real, size_t room)
 {
 	struct stat named, checked;
@@ -183,8 +189,9 @@ static const char *name_for_tool(const struct module *is, bool of_others, char *
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", is->fd);
 	n = readlink(link, real, room - 1);
 	real[n > 0 ? n : 0] = 0;
-	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 && fstat(is->fd, &checked) == 0 &&
-	    named.st_dev == checked.st_dev && named.st_ino == checked.st_ino)
+	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 &&
+	    fstat(is->fd, &checked) == 0 && named.st_dev == checked.st_dev &&
+	    named.st_ino == checked.st_ino)
 		return real;
 	return strcpy(real, link);
 }
@@ -227,8 +234,8 @@ static void add_function(struct name *is, unsigned nth, char *function, char *li
 		is->into[is->n_into++] = (struct sp_inlined){ copy(symbol), copy(at) };
 }
 
-/* What addr2line is asked of a module, and what it has said so far: for each address a line with it, then a pair of lines for each
- * function. */
+/* What addr2line is asked of a module, and what it has said so far: for each address a line with
+ * it, then a pair of lines for each function. */
 struct asking {
 	const struct module *is;
 	char *argv[AT_ONCE + 8];
@@ -264,7 +271,8 @@ static void take_line(void *asking, char *line)
 	if (!a->i && strcmp(line, MISSING) == 0) {	/* (later: a function's name) */
 		a->missing = true;
 	} else if (a->function) {
-		add_function(&a->all->name[a->which[a->i - 1]], a->nth++, a->function, line, a->is->stripped);
+		add_function(&a->all->name[a->which[a->i - 1]], a->nth++, a->function, line,
+			     a->is->stripped);
 		free(a->function);
 		a->function = NULL;
 	} else if (strncmp(line, "0x", 2) == 0) {
@@ -275,19 +283,26 @@ static void take_line(void *asking, char *line)
 	}
 }
 
-/* Names of one module's frames: those at `which`.  0, -ENOENT if there is no such tool, or -ETIMEDOUT. */
-static int run_addr2line(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
+/* Names of one module's frames: those at `which`.  0, -ENOENT if there is no such tool, or
+ * -ETIMEDOUT. */
+static int run_addr2line(struct names *all, const struct module *is, const uint32_t *which,
+			 uint32_t n)
 {
 	static char text[AT_ONCE][24], name[4096];
-	struct asking a = { .is = is, .all = all, .which = which, .n = n,
-			    .argv = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", name } };
+	struct asking a = { .is = is,
+			    .all = all,
+			    .which = which,
+			    .n = n,
+			    .argv = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i",
+				      (char *)"-C", (char *)"-e", name } };
 	const char *how;
 
 	if (seconds() >= all->until)
 		return -ETIMEDOUT;
 	name_for_tool(is, all->of_others, name, sizeof(name));
 	for (uint32_t i = 0; i < n; i++) {
-		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
+		snprintf(text[i], sizeof(text[i]), "0x%llx",
+			 (unsigned long long)all->name[which[i]].at);
 		a.argv[7 + i] = text[i];
 	}
 	how = sp_run_in_child(become, &a, take_line, &a);
@@ -310,7 +325,8 @@ static void warn(const char *verb, const char *what, const char *subject)
 }
 
 /* The store names the file: NULL if it may be asked, else why not. */
-static const char *why_not(const struct sp_model *m, const struct name *name, const struct sp_elf_file *f, struct module *is)
+static const char *why_not(const struct sp_model *m, const struct name *name,
+			   const struct sp_elf_file *f, struct module *is)
 {
 	char id[80] = "";
 	struct stat s;
@@ -324,11 +340,14 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 		snprintf(id + 2 * i, 3, "%02x", f->build_id[i]);
 	if (strcmp(id, name->build_id) != 0)
 		return "not the file that ran (another build id): call sites in it have no names";
-	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
+	return *id || is_older(&s, m) ? NULL
+				      : "changed since it ran, and has no build id: call sites in "
+					"it have no names";
 }
 
 /* is->fd stays open if so. */
-static bool is_worth_addr2line(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
+static bool is_worth_addr2line(struct names *all, const struct sp_model *m, const struct name *name,
+			       const char *verb, struct module *is)
 {
 	struct sp_elf_file f;
 	const char *why;
@@ -388,13 +407,22 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 		r = run_addr2line(all, &is, which, n);
 		close(is.fd);
 		if (r < 0 && r != -ENOENT)
-			warn(verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
+			warn(verb,
+			     "addr2line could not read it in the time and memory that it has: call "
+			     "sites in it have no names",
+			     is.path);
 	}
 	if (r == -ENOENT)
-		warn(verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
+		warn(verb,
+		     "addr2line (binutils) cannot be run: call sites have the names of exported "
+		     "functions only",
+		     NULL);
 	if (all->left)
-		warn(verb, "another user's file: call sites in this and such files have no names; if you trust "
-			    "them and the store, sspapi report --all-symbols asks them", all->left);
+		warn(verb,
+		     "another user's file: call sites in this and such files have no names; if you "
+		     "trust "
+		     "them and the store, sspapi report --all-symbols asks them",
+		     all->left);
 	free(done);
 	m->names = all;
 	m->name_frame = fill;

@@ -39,7 +39,8 @@ static bool still_the_same(const struct sp_file *f, const char *path)
 
 static bool trusted(const struct sp_file *f, const char *path)
 {
-	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) && sp_live_is_of(path, geteuid());
+	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) &&
+	       sp_live_is_of(path, geteuid());
 }
 
 /* What a dump was to be written into rather than to take the name of. */
@@ -47,17 +48,20 @@ static bool is_special(const char *path)
 {
 	struct stat s;
 
-	return lstat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode) && !S_ISLNK(s.st_mode);
+	return lstat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode) &&
+	       !S_ISLNK(s.st_mode);
 }
 
 /* Where to: -o, the process's own place, or the live file's name with another end. */
-static int place(const struct recovery *r, const struct sp_file *f, const char *live, char *to, size_t room)
+static int place(const struct recovery *r, const struct sp_file *f, const char *live, char *to,
+		 size_t room)
 {
 	const char *own = sp_model_text(&f->model, f->model.h.output);
 	size_t n = strlen(live);
 
 	if (r->out || (trusted(f, live) && *own == '/' && !is_special(own)))
-		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0 : -ENAMETOOLONG;
+		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0
+										   : -ENAMETOOLONG;
 	if (sp_live_is(live))
 		n -= strlen(".live");
 	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
@@ -66,12 +70,14 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 /* As the process itself would have named it, but over nothing at all. */
 static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.process.host), .pid = (int)m->h.process.pid };
+	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
+			      .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 	int e = -EEXIST;
 
 	for (unsigned i = 0; e == -EEXIST && i < (r->out ? 1 : 1000); i++) {
-		if (strchr(who.host, '/') || sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
+		if (strchr(who.host, '/') ||
+		    sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
 			return -ENAMETOOLONG;
 		e = sp_part_take(name);
 	}
@@ -81,7 +87,8 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 }
 
 /* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
-static int write_new(const struct recovery *rec, char *path, const struct sp_format_writer *v, struct sp_model *m)
+static int write_new(const struct recovery *rec, char *path, const struct sp_format_writer *v,
+		     struct sp_model *m)
 {
 	int fd = sp_part_begin(path), r;
 
@@ -97,13 +104,17 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_for
 	return r;
 }
 
-/* Is the dump there that the process began to write, whole as it is once it has its name?  Then path is where. */
+/* Is the dump there that the process began to write, whole as it is once it has its name?  Then
+ * path is where. */
 static bool is_there(const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.process.host), .pid = (int)m->h.process.pid };
+	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
+			      .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 
-	for (unsigned i = 0; i < 1000 && !strchr(who.host, '/') && sp_output_candidate(name, sizeof(name), path, &who, i) == 0; i++) {
+	for (unsigned i = 0; i < 1000 && !strchr(who.host, '/') &&
+			     sp_output_candidate(name, sizeof(name), path, &who, i) == 0;
+	     i++) {
 		if (sp_output_is_by(name, &who, m->h.process.pid_ns, m->h.process.end_ns)) {
 			strcpy(path, name);
 			say(path);
@@ -115,10 +126,10 @@ static bool is_there(const struct sp_model *m, char *path)
 	return false;
 }
 
-/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.  *n: how many
- * were made. */
-static int write_formats(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16], bool ended,
-		       unsigned *n)
+/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.
+ * *n: how many were made. */
+static int write_formats(const struct recovery *r, struct sp_file *f, const char *path,
+			 char name[SP_CONF_PATH + 16], bool ended, unsigned *n)
 {
 	const char *formats = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
 	const struct sp_format_writer *v = sp_any_format_writer_by_extension(path);
@@ -136,7 +147,8 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 		if (!v)
 			continue;
 		snprintf(name, SP_CONF_PATH + 16, "%s", path);
-		if (strchr(formats, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
+		if (strchr(formats, ',') &&
+		    sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
 		if (ended && is_there(&f->model, name))
 			continue;
@@ -161,8 +173,10 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 {
 	char text[SP_CONF_PATH + 300];
 
-	snprintf(text, sizeof(text), "the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
-		 error == -EEXIST ? "something of that name is there" : sp_parent_dir_error(error) ?: strerror(-error));
+	snprintf(text, sizeof(text),
+		"the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
+		 error == -EEXIST ? "something of that name is there"
+		 	: sp_parent_dir_error(error) ?: strerror(-error));
 	return sp_complain(1, r->verb, text, live);
 }
 
@@ -184,14 +198,19 @@ static int recover(const struct recovery *r, const char *live)
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
-	/* A link of a stranger's to one that only the caller may read would lay its dump open beside the link. */
+	/* A link of a stranger's to one that only the caller may read would lay its dump open
+	 * beside the link. */
 	if (!still_the_same(&f, live)) {
 		sp_file_close(&f);
-		return sp_complain(1, r->verb, "a symbolic link, or exchanged meanwhile: name the file itself", live);
+		return sp_complain(1, r->verb,
+				   "a symbolic link, or exchanged meanwhile: name the file itself",
+				   live);
 	}
 	if (may_run(r, &f)) {
 		sp_file_close(&f);
-		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
+		return sp_complain(
+			1, r->verb,
+			"its process may still live (--force, if you know that it does not)", live);
 	}
 	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
@@ -202,9 +221,12 @@ static int recover(const struct recovery *r, const char *live)
 		e = write_formats(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
 	if (n && (torn || (e == 0 && f.model.tally.damaged))) {
-		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
-			 torn ? nothing ? "nothing that was counted is in it" : "what came later is not in it" :
-				"what could be read is in the dump", f.model.tally.damaged || nothing ? "; it is kept" : "");
+		snprintf(text, sizeof(text), "%s: %s%s",
+			 torn ? sp_torn_text(f.model.h.torn) : "damaged",
+			 torn ? nothing ? "nothing that was counted is in it"
+					: "what came later is not in it"
+			      : "what could be read is in the dump",
+			 f.model.tally.damaged || nothing ? "; it is kept" : "");
 		sp_complain(0, r->verb, text, live);
 	}
 	if (e < 0)
@@ -216,15 +238,16 @@ static int recover(const struct recovery *r, const char *live)
 	return 0;
 }
 
-/* Nothing but a live file: not a dump that somebody named by mistake.  One that cannot be read any more
- * is told by its name. */
+/* Nothing but a live file: not a dump that somebody named by mistake.  One that cannot be read any
+ * more is told by its name. */
 static int discard(const struct recovery *r, const char *live)
 {
 	struct sp_file f;
 	bool runs;
 
 	if (!sp_live_is(live))
-		return sp_complain(1, r->verb, "not the name of a live file: the file is left", live);
+		return sp_complain(1, r->verb, "not the name of a live file: the file is left",
+				   live);
 	if (sp_file_load(&f, live) == 0) {
 		runs = may_run(r, &f);
 		sp_file_close(&f);
@@ -232,7 +255,9 @@ static int discard(const struct recovery *r, const char *live)
 		runs = !r->force && !sp_live_name_is_dead(live, r->host);
 	}
 	if (runs)
-		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
+		return sp_complain(
+			1, r->verb,
+			"its process may still live (--force, if you know that it does not)", live);
 	if (unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
 	say(live);
@@ -260,7 +285,8 @@ static int recover_all(const struct recovery *r)
 		if (never_began(r, path))
 			continue;
 		loaded = sp_file_load(&f, path) == 0;
-		leave = loaded ? may_run(r, &f) : lstat(path, &s) < 0;	/* its process lives, or has just ended */
+		/* its process lives, or has just ended */
+		leave = loaded ? may_run(r, &f) : lstat(path, &s) < 0;
 		if (loaded)
 			sp_file_close(&f);
 		if (!leave)
@@ -272,7 +298,8 @@ static int recover_all(const struct recovery *r)
 
 int sp_cmd_recover(int argc, char **argv)
 {
-	static const struct option longs[] = { { "force", no_argument, NULL, 'F' }, { "discard", no_argument, NULL, 'D' },
+	static const struct option longs[] = { { "force", no_argument, NULL, 'F' },
+					       { "discard", no_argument, NULL, 'D' },
 					       { NULL, 0, NULL, 0 } };
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
@@ -289,9 +316,11 @@ int sp_cmd_recover(int argc, char **argv)
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
 	if (r.out && r.discard)
-		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it", NULL);
+		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it",
+				   NULL);
 	if (optind == argc)
-		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL) : recover_all(&r);
+		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL)
+			     : recover_all(&r);
 	if (r.out && argc - optind > 1)
 		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
 	for (; optind < argc; optind++)

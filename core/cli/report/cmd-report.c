@@ -1,4 +1,5 @@
-/* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
+/* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by
+ * level. */
 #include <getopt.h>
 
 #include "../../formats/format-json.h"
@@ -68,7 +69,8 @@ static int check_dump_format(const struct sp_report *r, const struct sp_format_w
 	return 0;
 }
 
-static int options(struct sp_report *r, const struct sp_format_writer **writer, const char **to, int argc, char **argv)
+static int options(struct sp_report *r, const struct sp_format_writer **writer, const char **to,
+		   int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 8];
 	int c, at = 0;
@@ -79,11 +81,13 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 		case 'f':
 			*writer = sp_any_format_writer_by_name(optarg, strlen(optarg));
 			if (!*writer)
-				return usage(r, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), optarg);
+				return usage(r, "-f takes one of " SP_ALL_FORMAT_NAMES(", "),
+					     optarg);
 			break;
 		case 'm':
 			if (!sp_metrics_wish(&r->metrics, optarg))
-				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
+				return usage(r, "-m takes one file, or names of the usual metrics",
+					     optarg);
 			break;
 		case 'o': *to = optarg; break;
 		case 'L': sp_report_level(r, longs[at].name); break;
@@ -107,7 +111,9 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 		return usage(r, "--readings have no level and no metrics", NULL);
 	if (check_dump_format(r, *writer))
 		return 2;
-	return r->sort && !r->n_levels ? usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL) : 0;
+	return r->sort && !r->n_levels
+		       ? usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL)
+		       : 0;
 }
 
 /* Of --events, --sort, --color-by: a name, or the end of just one. */
@@ -119,9 +125,10 @@ static void whole_names(struct sp_report *r, const struct sp_file *f)
 		*name[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
 }
 
-/* Opens the files twice with --events: the ends of event names can be resolved only when all names are known. Tables by level keep
- * the other events, which metrics need, and do not show them. */
-static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad)
+/* Opens the files twice with --events: the ends of event names can be resolved only when all names
+ * are known. Tables by level keep the other events, which metrics need, and do not show them. */
+static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs,
+		      unsigned *n_bad)
 {
 	char name[SP_REPORT_NAME];
 
@@ -142,11 +149,13 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
 	if (sp_report_lacks(r->show.events, f, 1, name))
 		return usage(r, text, name);
-	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text, sizeof(text));
+	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text,
+			    sizeof(text));
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
 	    !sp_report_has(m, r->sort, strlen(r->sort)))
 		return usage(r, text, r->sort);
-	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text, sizeof(text));
+	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text,
+			    sizeof(text));
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);
 }
 
@@ -162,11 +171,14 @@ static int write_json(const struct sp_report *r, struct sp_out *o)
 
 /* Who writes a form's tables by level: those that can have some. */
 static int (*const write_levels[])(const struct sp_report *r, struct sp_out *o) = {
-	[SP_FORMAT_text] = sp_report_text, [SP_FORMAT_csv] = sp_report_csv, [SP_FORMAT_json] = write_json,
+	[SP_FORMAT_text] = sp_report_text,
+	[SP_FORMAT_csv] = sp_report_csv,
+	[SP_FORMAT_json] = write_json,
 };
 
 /* machine: hwloc's form is of this one; -1 of all others. */
-static int show(const struct sp_report *r, const struct sp_format_writer *writer, int fd, int machine)
+static int show(const struct sp_report *r, const struct sp_format_writer *writer, int fd,
+		int machine)
 {
 	static char buffer[65536];
 	struct sp_out o;
@@ -185,7 +197,8 @@ static int show(const struct sp_report *r, const struct sp_format_writer *writer
 	return e < 0 ? e : closed;
 }
 
-/* Are the functions of call sites shown?  The text form has no call sites beside the levels that are asked for. */
+/* Are the functions of call sites shown?  The text form has no call sites beside the levels that
+ * are asked for. */
 static bool names_sites(const struct sp_report *r, const struct sp_format_writer *writer)
 {
 	bool any = !r->n_levels || !(writer->can & SP_CAN_ALL);
@@ -201,7 +214,8 @@ int sp_report_show(const struct sp_report *r, const struct sp_format_writer *wri
 }
 
 /* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
-static int write_to(const struct sp_report *r, const struct sp_format_writer *writer, const char *to, char *const *file, unsigned n, int machine)
+static int write_to(const struct sp_report *r, const struct sp_format_writer *writer,
+		    const char *to, char *const *file, unsigned n, int machine)
 {
 	int e = sp_into_begin(r->verb, to, file, n);
 
@@ -215,26 +229,38 @@ static int write_to(const struct sp_report *r, const struct sp_format_writer *wr
 		e = 0;
 	e = sp_into_end(to, e);
 	if (e < 0)
-		return sp_complain(1, r->verb, e == -EBADMSG ? "hwloc cannot read the topology in the store" :
-				   e == -ELIBACC ? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)" : strerror(-e),
-				   to ? to : "standard output");
-	return r->show.m->tally.damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
+		return sp_complain(
+			1, r->verb,
+			e == -EBADMSG ? "hwloc cannot read the topology in the store"
+			: e == -ELIBACC
+				? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)"
+				: strerror(-e),
+			to ? to : "standard output");
+	return r->show.m->tally.damaged
+		       ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0])
+		       : 0;
 }
 
 /* hwloc knows one machine: each has a file in the folder, by its host's name. */
-static int write_machines(const struct sp_report *r, const struct sp_format_writer *writer, const char *to, char *const *file, unsigned n)
+static int write_machines(const struct sp_report *r, const struct sp_format_writer *writer,
+			  const char *to, char *const *file, unsigned n)
 {
 	const struct sp_model *m = r->show.m;
 	char path[PATH_MAX + 300], host[256];
 	struct stat s;
 	int e = 0;
 
-	if (!to || sp_any_format_writer_by_extension(to) || (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
-		return usage(r, "several machines, and hwloc's XML is of one: -o FOLDER writes a file of each", to);
+	if (!to || sp_any_format_writer_by_extension(to) ||
+	    (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
+		return usage(r,
+			     "several machines, and hwloc's XML is of one: -o FOLDER writes a file "
+			     "of each",
+			     to);
 	for (uint32_t i = 0; i < m->n_machines && e == 0; i++) {
 		unsigned same = 0;
 
-		snprintf(host, sizeof(host), "%s", *m->machine[i].host ? m->machine[i].host : "machine");
+		snprintf(host, sizeof(host), "%s",
+			 *m->machine[i].host ? m->machine[i].host : "machine");
 		for (char *c = host; *c; c++)
 			*c = *c == '/' || (unsigned char)*c < ' ' ? '_' : *c;
 		for (uint32_t k = 0; k < i; k++)
@@ -251,7 +277,8 @@ static int write_machines(const struct sp_report *r, const struct sp_format_writ
 static int show_metrics(struct sp_report *r, const struct sp_format_writer *writer)
 {
 	bool text = writer->can & SP_CAN_ALL;
-	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show) : sp_metrics_show(&r->metrics, r->verb, &r->show);
+	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show)
+			  : sp_metrics_show(&r->metrics, r->verb, &r->show);
 
 	if (!text || r->n_levels)
 		sp_metrics_report(r->verb, &r->show);
@@ -266,7 +293,8 @@ static void report_observers(const struct sp_report *r, const struct sp_format_w
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		sums = sums || r->level[i]->what != SP_LEVEL_THREAD;
-	for (uint32_t e = 0; sums && !(writer->can & SP_CAN_OBSERVERS) && sp_text_observers(r->show.m, &e, text);)
+	for (uint32_t e = 0;
+	     sums && !(writer->can & SP_CAN_OBSERVERS) && sp_text_observers(r->show.m, &e, text);)
 		sp_message(r->verb, "%s", text);
 }
 
@@ -297,8 +325,12 @@ int sp_cmd_report(int argc, char **argv)
 		report_observers(&report, writer);
 		if (names_sites(&report, writer))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		if (writer->can & SP_CAN_OBJECTS && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
-			sp_message(report.verb, "SSPAPI_COLOR_BY: '%s': no such event was counted; using the first", sp_hwloc_color_by());
+		if (writer->can & SP_CAN_OBJECTS && !report.show.color_by &&
+		    !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
+			sp_message(
+				report.verb,
+				"SSPAPI_COLOR_BY: '%s': no such event was counted; using the first",
+				sp_hwloc_color_by());
 		if (writer->can & SP_CAN_OBJECTS && f.model.n_machines > 1)
 			r = write_machines(&report, writer, to, runs.path, runs.n);
 		else

@@ -37,7 +37,8 @@ static bool is_cache(const struct sp_component *c)
 
 static double amount(const struct painter *p, uint32_t component)
 {
-	double d = sp_value_double(sp_event_type(p->m, p->color), sp_sum(p->m, component, p->color));
+	double d =
+		sp_value_double(sp_event_type(p->m, p->color), sp_sum(p->m, component, p->color));
 
 	return d > 0.0 ? d : 0.0;
 }
@@ -49,7 +50,8 @@ static void find_maxima(struct painter *p)
 		const char *name = p->m->component[c].type;
 		unsigned i = 0;
 
-		while (i < p->types && strncmp(p->type[i].name, name, sizeof(p->m->component[c].type)))
+		while (i < p->types &&
+		       strncmp(p->type[i].name, name, sizeof(p->m->component[c].type)))
 			i++;
 		if (i == TYPES)
 			continue;
@@ -63,7 +65,8 @@ static void find_maxima(struct painter *p)
 	}
 }
 
-/* What the colour is for: what holds other things that have one stays neutral, or it drowns them. */
+/* What the colour is for: what holds other things that have one stays neutral, or it drowns
+ * them. */
 static bool is_coloured(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -71,7 +74,8 @@ static bool is_coloured(const struct painter *p, uint32_t component)
 	return p->any && p->m->sums.counted[component] && (sp_component_is(c, "PU") || is_cache(c));
 }
 
-/* Boxes around them are neutral on all of the machine: lstopo's own colours would look like counts. */
+/* Boxes around them are neutral on all of the machine: lstopo's own colours would look like
+ * counts. */
 static bool is_styled(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -98,20 +102,28 @@ static double share(const struct painter *p, uint32_t component)
 /* Pale yellow, orange, dark red: darker is more, also printed in grey. Below 0: neutral. */
 static const char *style(char text[48], double s)
 {
-	static const unsigned char stop[3][3] = { { 255, 255, 212 }, { 254, 153, 41 }, { 178, 20, 20 } };
+	static const unsigned char stop[3][3] = { { 255, 255, 212 },
+						  { 254, 153, 41 },
+						  { 178, 20, 20 } };
 	unsigned low = s < 0.5 ? 0 : 1, v[3];
 	double f = s * 2.0 - low;
 
 	for (unsigned i = 0; i < 3; i++)
-		v[i] = s < 0.0 ? 0xee : (unsigned)(stop[low][i] + f * (stop[low + 1][i] - stop[low][i]) + 0.5) & 255;
-	snprintf(text, 48, "Background=#%02x%02x%02x%s", v[0], v[1], v[2], s > 0.75 ? ";Text=#ffffff" : "");
+		v[i] = s < 0.0 ? 0xee
+			       : (unsigned)(stop[low][i] + f * (stop[low + 1][i] - stop[low][i]) +
+					    0.5) &
+					 255;
+	snprintf(text, 48, "Background=#%02x%02x%02x%s", v[0], v[1], v[2],
+		 s > 0.75 ? ";Text=#ffffff" : "");
 	return text;
 }
 
 /* ---- what is put in ---------------------------------------------------- */
 
-/* An event's name and what stands behind it. hwloc leaves out all that is not ASCII: two names might become one. */
-static const char *info_name(char name[1024], const struct sp_model *m, uint32_t e, const char *suffix)
+/* An event's name and what stands behind it. hwloc leaves out all that is not ASCII: two names
+ * might become one. */
+static const char *info_name(char name[1024], const struct sp_model *m, uint32_t e,
+			     const char *suffix)
 {
 	char buf[32];
 	struct sp_out out;
@@ -119,21 +131,24 @@ static const char *info_name(char name[1024], const struct sp_model *m, uint32_t
 	sp_memory_init(&out, name, 1024);
 	for (const char *c = sp_event_name(m, e, buf); *c; c++)
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-			sp_out_f(&out, "\\x%c%c", "0123456789abcdef"[(unsigned char)*c >> 4], "0123456789abcdef"[*c & 15]);
+			sp_out_f(&out, "\\x%c%c", "0123456789abcdef"[(unsigned char)*c >> 4],
+				 "0123456789abcdef"[*c & 15]);
 		else
 			sp_out_char(&out, *c);
 	sp_out_text(&out, suffix);
 	return sp_memory_text(&out);
 }
 
-static void event_info(struct sp_topo_object *o, const struct sp_model *m, uint32_t e, const char *suffix, const char *value)
+static void event_info(struct sp_topo_object *o, const struct sp_model *m, uint32_t e,
+		       const char *suffix, const char *value)
 {
 	char name[1024];
 
 	o->info(o, info_name(name, m, e, suffix), value);
 }
 
-static void count(struct sp_topo_object *o, const struct sp_model *m, uint32_t e, const char *suffix, int64_t value)
+static void count(struct sp_topo_object *o, const struct sp_model *m, uint32_t e,
+		  const char *suffix, int64_t value)
 {
 	char text[64];
 	struct sp_out out;
@@ -144,7 +159,8 @@ static void count(struct sp_topo_object *o, const struct sp_model *m, uint32_t e
 }
 
 /* "mean 47.5, last 50, min 45, max 50, 2 readings"; of bits the last. */
-static void gauge(struct sp_topo_object *o, const struct sp_model *m, uint32_t e, const struct sp_shown *g, const char *suffix)
+static void gauge(struct sp_topo_object *o, const struct sp_model *m, uint32_t e,
+		  const struct sp_shown *g, const char *suffix)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	char text[256];
@@ -154,7 +170,9 @@ static void gauge(struct sp_topo_object *o, const struct sp_model *m, uint32_t e
 	if (type == SP_BIT64) {
 		sp_out_f(&out, "last %#lx", (uint64_t)g->last);
 	} else {
-		sp_out_f(&out, g->mean < 0.1 && g->mean > -0.1 ? "mean %f, last " : "mean %.3f, last ", g->mean);
+		sp_out_f(&out,
+			 g->mean < 0.1 && g->mean > -0.1 ? "mean %f, last " : "mean %.3f, last ",
+			 g->mean);
 		sp_out_value(&out, type, g->last);
 		sp_out_text(&out, ", min ");
 		sp_out_value(&out, type, g->min);
@@ -174,7 +192,8 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 
 	for (uint32_t c = p->root; c < p->end; c++)
 		if (sp_component_is(&p->m->component[c], "PU") &&
-		    (!sp_component_is(&p->m->component[best], "PU") || amount(p, c) > amount(p, best)))
+		    (!sp_component_is(&p->m->component[best], "PU") ||
+		     amount(p, c) > amount(p, best)))
 			best = c;
 	sp_short_text(most, p->m, p->color, sp_sum(p->m, best, p->color));
 	sp_memory_init(&out, line, sizeof(line));
@@ -219,11 +238,14 @@ static void label(const struct painter *p, uint32_t component, struct sp_topo_ob
 	char number[48], part[48], text[120], color[48];
 
 	sp_short_text(number, p->m, p->color, sp_sum(p->m, component, p->color));
-	snprintf(text, sizeof(text), "%s (%s)", number, sp_share(part, amount(p, component), sp_value_double(type, p->m->sums.total[p->color])));
+	snprintf(text, sizeof(text), "%s (%s)", number,
+		 sp_share(part, amount(p, component),
+			  sp_value_double(type, p->m->sums.total[p->color])));
 	o->label(o, text, style(color, share(p, component)));
 }
 
-/* Every object gets every event, also as 0: nothing was counted there. Only where something was is it coloured. */
+/* Every object gets every event, also as 0: nothing was counted there. Only where something was is
+ * it coloured. */
 static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 {
 	const struct painter *p = arg;
@@ -233,7 +255,8 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 	char color[48];
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (sp_event_is_summed(m, e) && sp_sum_is_known(m, component, e) && sp_is_present(m, component, e))
+		if (sp_event_is_summed(m, e) && sp_sum_is_known(m, component, e) &&
+		    sp_is_present(m, component, e))
 			count(o, m, e, "", sp_sum(m, component, e));
 		if (sp_gauge_at(m, (int32_t)component, e, &g))
 			gauge(o, m, e, &g, "");
@@ -245,12 +268,14 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 	if (!number)
 		early_counts(p, o);
 	if (is_styled(p, component))
-		o->info(o, STYLE, style(color, is_coloured(p, component) ? share(p, component) : -1.0));
+		o->info(o, STYLE,
+			style(color, is_coloured(p, component) ? share(p, component) : -1.0));
 	if (is_coloured(p, component))
 		label(p, component, o);
 }
 
-/* What an earlier dump left in the XML given as SSPAPI_TOPOLOGY; colours are ours wherever we paint. */
+/* What an earlier dump left in the XML given as SSPAPI_TOPOLOGY; colours are ours wherever we
+ * paint. */
 static bool is_old(void *arg, const char *name, const char *value)
 {
 	const struct painter *p = arg;
@@ -286,10 +311,14 @@ static void quiet_hwloc(void)
 static int paint_machine(struct painter *p, uint32_t machine, int fd)
 {
 	const struct sp_model *m = p->m;
-	struct sp_topo t = { .n = p->end - p->root, .xml = (char *)m->machine[machine].xml, .xml_bytes = m->machine[machine].xml_bytes };
+	struct sp_topo t = { .n = p->end - p->root,
+			     .xml = (char *)m->machine[machine].xml,
+			     .xml_bytes = m->machine[machine].xml_bytes };
 	struct sp_topo_painter painter = { p, paint, is_old };
 	int (*paint_topo)(const struct sp_topo *, const struct sp_topo_painter *, int);
-	void *library = dlopen(sp_hwloc_library ? sp_hwloc_library : sp_cli_library("libsspapi-topo.so"), RTLD_NOW | RTLD_LOCAL);
+	void *library =
+		dlopen(sp_hwloc_library ? sp_hwloc_library : sp_cli_library("libsspapi-topo.so"),
+		       RTLD_NOW | RTLD_LOCAL);
 
 	*(void **)&paint_topo = library ? dlsym(library, "sp_topo_paint") : NULL;
 	if (!paint_topo)
@@ -389,7 +418,9 @@ const char *sp_hwloc_color_by(void)
 int sp_hwloc_write(struct sp_out *o, const struct sp_selection *s, uint32_t machine)
 {
 	const struct sp_model *m = s->m;
-	struct painter p = { .m = m, .root = (uint32_t)sp_max(m->machine[machine].root, 0), .end = m->n_components };
+	struct painter p = { .m = m,
+			     .root = (uint32_t)sp_max(m->machine[machine].root, 0),
+			     .end = m->n_components };
 
 	if (m->machine[machine].root < 0)
 		p.end = p.root;

@@ -10,7 +10,8 @@
 #define CHOSEN		4096u		/* most rows of a level */
 
 enum { THREAD, CALLSITE, PROCESS, MACHINE };
-const char *const sp_page_part_level[SP_PAGE_PART_LEVELS] = { "per-thread", "per-callsite", "per-process", "per-machine" };
+const char *const sp_page_part_level[SP_PAGE_PART_LEVELS] = { "per-thread", "per-callsite",
+							      "per-process", "per-machine" };
 
 struct level {
 	const char *name;
@@ -42,7 +43,8 @@ struct order {
 
 static double value(const struct order *of, uint32_t row)
 {
-	return sp_value_double(sp_event_type(of->t->m, of->event), of->t->row[row].total[of->event]);
+	return sp_value_double(sp_event_type(of->t->m, of->event),
+			       of->t->row[row].total[of->event]);
 }
 
 static bool is_before(const void *order, uint32_t a, uint32_t b)
@@ -70,8 +72,10 @@ static void choose(struct level *l, uint32_t row, uint32_t *turn)
 		l->row[row].turn = (*turn)++;
 }
 
-/* sorted: [events][n], of each the first counts[event].  Of call sites only most: least is nothing to look at. */
-static void choose_rows(struct level *l, const uint32_t *sorted, const uint32_t *counts, uint32_t events, bool sites)
+/* sorted: [events][n], of each the first counts[event].  Of call sites only most: least is nothing
+ * to look at. */
+static void choose_rows(struct level *l, const uint32_t *sorted, const uint32_t *counts,
+			uint32_t events, bool sites)
 {
 	uint32_t turn = 0;
 
@@ -94,7 +98,8 @@ static void open_level(struct sp_page_part *p, unsigned i)
 	struct sp_levels t;
 
 	l->name = sp_page_part_level[i] + strlen("per-");
-	sp_check_alloc(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL : &t);
+	sp_check_alloc(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL
+											   : &t);
 	l->n = t.n;
 	l->row = sp_check_alloc(calloc(t.n + 1, sizeof(*l->row)));
 	l->has = sp_check_alloc(calloc(t.n + 1, sizeof(*l->has)));
@@ -102,8 +107,12 @@ static void open_level(struct sp_page_part *p, unsigned i)
 	for (uint32_t r = 0; r < t.n; r++) {
 		const struct sp_level_row *row = &t.row[r];
 
-		l->row[r] = (struct chosen){ UINT32_MAX, (uint32_t)(row->process > 0 ? row->process : 0),
-					     (uint32_t)(row->machine > 0 ? row->machine : 0), row->from, row->to, row->tid };
+		l->row[r] = (struct chosen){ UINT32_MAX,
+					     (uint32_t)(row->process > 0 ? row->process : 0),
+					     (uint32_t)(row->machine > 0 ? row->machine : 0),
+					     row->from,
+					     row->to,
+					     row->tid };
 	}
 	for (uint32_t e = 0; e < p->n_events; e++) {
 		struct order of = { &t, p->event[e] };
@@ -122,7 +131,8 @@ static void choose_events(struct sp_page_part *p)
 
 	for (unsigned time = 2; time-- > 0;)
 		for (uint32_t e = 0; e < m->n_events && p->n_events < EVENTS; e++)
-			if (sp_selection_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->sums.total[e]) == time)
+			if (sp_selection_event(p->show, e) && sp_event_is_summed(m, e) &&
+			    (sp_event_is_time(m, e) && m->sums.total[e]) == time)
 				p->event[p->n_events++] = e;
 }
 
@@ -194,7 +204,8 @@ static void limit_rows(struct sp_page_part *p)
 	for (uint32_t i = 0; i < thread->n; i++) {
 		if (!thread->has[i])
 			continue;
-		p->thread[p->part.n_threads++] = sp_part_thread(thread->row[i].process, thread->row[i].tid);
+		p->thread[p->part.n_threads++] =
+			sp_part_thread(thread->row[i].process, thread->row[i].tid);
 		p->process[thread->row[i].process] = true;
 	}
 	qsort(p->thread, p->part.n_threads, sizeof(*p->thread), by_number);
@@ -260,13 +271,16 @@ void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 		cpus += sp_component_is(&m->component[c], "PU");
 		counted += sp_component_is(&m->component[c], "PU") && m->sums.counted[c];
 	}
-	sp_json_f(o, ",\n \"part\": {\"processes\": %u, \"machines\": %u, \"cpus\": %u, \"cpus_counted\": %u, \"levels\": [", m->n_processes,
-		  m->n_machines, cpus, counted);
+	sp_json_f(o,
+		  ",\n \"part\": {\"processes\": %u, \"machines\": %u, \"cpus\": %u, "
+		  "\"cpus_counted\": %u, \"levels\": [",
+		  m->n_processes, m->n_machines, cpus, counted);
 	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++) {
 		const struct level *l = &p->level[i];
 
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"level\": %s, \"rows\": %u, \"shown\": %u}", l->name, l->n, l->shown);
+		sp_json_f(o, "{\"level\": %s, \"rows\": %u, \"shown\": %u}", l->name, l->n,
+			  l->shown);
 	}
 	sp_out_text(o, "]}");
 }

@@ -1,8 +1,9 @@
-/* page-select.h: what a page has of a run that is more than a page holds: of its processes, threads, machines and call
- * sites those that stand out.
+/* page-select.h: what a page has of a run that is more than a page holds: of its processes,
+ * threads, machines and call sites those that stand out.
  *
- * Which stand out is found once: in turn for each event, first what weighs, the one with most and the one with least
- * of it that are not chosen yet.  How many of them there is room for is tried (page.c).
+ * Which stand out is found once: in turn for each event, first what weighs, the one with most and
+ * the one with least of it that are not chosen yet.  How many of them there is room for is tried
+ * (page.c).
  */
 #pragma once
 

@@ -11,8 +11,8 @@
 #define MOST	5000000ul
 #define ROOM	(MOST - sizeof(page_before) - sizeof(page_behind))
 
-/* JSON as the contents of a script element, which </script> and <!-- would end or confuse: < stands in
- * strings only, where \u003c means the same. */
+/* JSON as the contents of a script element, which </script> and <!-- would end or confuse: < stands
+ * in strings only, where \u003c means the same. */
 static void escaped(struct sp_out *o, const char *bytes, size_t n)
 {
 	while (n) {
@@ -38,11 +38,13 @@ static uint64_t more_escaped(const char *bytes, size_t n)
 	return more;
 }
 
-/* The JSON of report with the levels that the page has tables of, into ROOM bytes; p: of that part of the run.  How many bytes, or
- * -errno; -EFBIG: there is no room for more. */
+/* The JSON of report with the levels that the page has tables of, into ROOM bytes; p: of that part
+ * of the run.  How many bytes, or -errno; -EFBIG: there is no room for more. */
 static int json(char *room, const struct sp_selection *s, const struct sp_page_part *p)
 {
-	struct sp_report levels = { .verb = "report", .show = *s, .has_row = p ? sp_page_part_has_row : NULL, .of = p };
+	struct sp_report levels = {
+		.verb = "report", .show = *s, .has_row = p ? sp_page_part_has_row : NULL, .of = p
+	};
 	struct sp_out o;
 	int e;
 
@@ -100,7 +102,8 @@ void sp_format_html(struct sp_out *o, const struct sp_selection *s)
 
 #define ROW(name, extension, can, with) { SP_FORMAT_ROW(name, extension, can), sp_format_##name },
 
-static const struct sp_format_writer of_command[] = { SP_FORMATS(SP_NO_FORMAT, SP_NO_FORMAT, ROW, ) };
+static const struct sp_format_writer of_command[] = { SP_FORMATS(SP_NO_FORMAT, SP_NO_FORMAT,
+								 ROW, ) };
 
 static const struct sp_format_writer *format_writer_of(const struct sp_format *format)
 {

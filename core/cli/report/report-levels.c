@@ -14,7 +14,8 @@
 
 bool sp_report_level(struct sp_report *r, const char *option)
 {
-	const struct sp_level *l = strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
+	const struct sp_level *l =
+		strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
 
 	for (unsigned i = 0; l && i < r->n_levels; i++)
 		if (r->level[i] == l)
@@ -36,7 +37,8 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 	return false;
 }
 
-bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME])
+bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
+		     char name[SP_REPORT_NAME])
 {
 	for (const char *p = events; p && *p; p += strcspn(p, ","), p += *p == ',') {
 		unsigned i = 0;
@@ -81,7 +83,8 @@ char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n)
 
 		for (unsigned i = 0; i < n && !there; i++)
 			there = sp_report_has(&f[i].model, name, strlen(name));
-		if (asprintf(&longer, "%s%s%s", all, *all ? "," : "", (there ? NULL : by_ending(name, f, n)) ?: name) < 0)
+		if (asprintf(&longer, "%s%s%s", all, *all ? "," : "",
+			     (there ? NULL : by_ending(name, f, n)) ?: name) < 0)
 			longer = sp_check_alloc(NULL);
 		free(name);
 		free(all);
@@ -91,21 +94,24 @@ char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n)
 }
 
 /* Those of m that `but` has not. */
-static void add_names(struct sp_out *o, const struct sp_model *m, const struct sp_model *but, unsigned *n)
+static void add_names(struct sp_out *o, const struct sp_model *m, const struct sp_model *but,
+		      unsigned *n)
 {
 	char buf[32];
 
 	for (uint32_t e = 0; m && e < m->n_events; e++) {
 		const char *name = sp_event_name(m, e, buf);
 
-		if (!m->event_counted[e] || (but && sp_report_has(but, name, strlen(name))) || (*n)++ >= 20)
+		if (!m->event_counted[e] || (but && sp_report_has(but, name, strlen(name))) ||
+		    (*n)++ >= 20)
 			continue;
 		sp_out_text(o, *n > 1 ? ", " : "; there are ");
 		sp_out_text(o, name);
 	}
 }
 
-void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room)
+void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other,
+			 char *text, size_t room)
 {
 	unsigned n = 0;
 	struct sp_out o;
@@ -163,7 +169,8 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o)
 	return 0;
 }
 
-/* Computes the metrics of this row.  Are its counts of P and E cores? A metric of them is neither's. */
+/* Computes the metrics of this row.  Are its counts of P and E cores? A metric of them is
+ * neither's. */
 static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 {
 	if (r->show.metrics)
@@ -173,20 +180,24 @@ static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-/* The tidy dump has no column for caches, of which a package may have several: they stand behind the event's name. */
-static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row, char text[200])
+/* The tidy dump has no column for caches, of which a package may have several: they stand behind
+ * the event's name. */
+static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row,
+			       char text[200])
 {
 	struct sp_out o;
 
 	sp_memory_init(&o, text, 200);
 	if (levels->level->what == SP_LEVEL_CACHE) {
-		sp_out_text(&o, row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
+		/* "not on a known CPU" */
+		sp_out_text(&o, row->component < 0 && !row->cpus ? " " : " on ");
 		sp_level_label(&o, levels, row, PAIR_WIDTH);
 	}
 	return sp_memory_text(&o);
 }
 
-static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
+static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels,
+		    const struct sp_level_row *row)
 {
 	const struct sp_model *m = levels->m;
 	char buf[32], what[200];
@@ -222,13 +233,17 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 	for (uint32_t i = 0; i < r->show.m->n_processes; i++)
 		sp_csv_beginnings(o, r->show.m, i);
 	if (mixed)
-		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together", "-m");
+		sp_complain(
+			0, r->verb,
+			"metrics of rows with cores of several kinds are of all of them together",
+			"-m");
 	return 0;
 }
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row, const char *key, const int64_t *v)
+static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row,
+			const char *key, const int64_t *v)
 {
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
@@ -245,7 +260,8 @@ static void json_values(const struct sp_report *r, struct sp_out *o, const struc
 	sp_out_char(o, '}');
 }
 
-static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
+static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels,
+		     const struct sp_level_row *row)
 {
 	const struct sp_model *m = levels->m;
 	char label[600];
@@ -260,7 +276,8 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 	if (sp_is_job(m) && row->process >= 0)
 		sp_json_f(o, ", \"process\": %d", row->process);
 	if (row->to)
-		sp_json_f(o, ", \"from\": % ld, \"to\": %u", row->from ? (int64_t)row->from : -1, row->to);
+		sp_json_f(o, ", \"from\": % ld, \"to\": %u", row->from ? (int64_t)row->from : -1,
+			  row->to);
 	if (m->n_machines > 1 && row->machine >= 0)
 		sp_json_f(o, ", \"host\": %s", m->machine[row->machine].host);
 	if (row->cpu >= 0)

@@ -21,7 +21,8 @@ struct sp_report {
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
-	bool framed;			/* text by level: the text form's first lines stand above the tables, its notes below */
+	bool framed;			/* text by level: the text form's first lines stand above
+					 * the tables, its notes below */
 	bool readings;			/* the permanent readings instead */
 	/* JSON: is row number `row` of this level (its place in `level`) shown?  NULL: all are. */
 	bool (*has_row)(const void *of, unsigned level, uint32_t row);
@@ -35,12 +36,15 @@ bool sp_report_level(struct sp_report *r, const char *option);
 /* Has the model counted an event of this name? */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 
-/* Is there a name in this list (E,E; NULL: none) that none of the n files has?  The first one, perhaps cut. */
+/* Is there a name in this list (E,E; NULL: none) that none of the n files has?  The first one,
+ * perhaps cut. */
 #define SP_REPORT_NAME 256
 struct sp_file;
-bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME]);
+bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
+		     char name[SP_REPORT_NAME]);
 
-/* The list with whole names, where its names are the ends of just one event's that the n files have counted; to be freed. */
+/* The list with whole names, where its names are the ends of just one event's that the n files have
+ * counted; to be freed. */
 char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n);
 
 /* All of it to fd, by level if one is named; 0 or -errno. */
@@ -50,7 +54,8 @@ int sp_report_show(const struct sp_report *r, const struct sp_format_writer *wri
 void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 
 /* "what; there are EV_A, EV_B": the events that m has counted, and other (NULL: none). */
-void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room);
+void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other,
+			 char *text, size_t room);
 
 /* Each 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o);

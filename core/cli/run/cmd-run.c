@@ -42,7 +42,8 @@ static void leave_out(const char *path)
 
 struct options {
 	const char *verb;
-	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a warning */
+	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a
+					 * warning */
 	bool format;			/* -f was given */
 	bool wrong;
 };
@@ -51,7 +52,8 @@ static unsigned row_named(const char *name, size_t n)
 {
 	unsigned i = 0;
 
-	while (i < sp_conf_n_rows && (strncmp(sp_conf_rows[i].name, name, n) != 0 || sp_conf_rows[i].name[n]))
+	while (i < sp_conf_n_rows &&
+	       (strncmp(sp_conf_rows[i].name, name, n) != 0 || sp_conf_rows[i].name[n]))
 		i++;
 	return i;
 }
@@ -64,7 +66,8 @@ static void set(struct options *o, const char *name, const char *value)
 		o->set[row] = true;
 	if (strcmp(name, "SSPAPI_FORMAT") == 0)
 		o->format = true;
-	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_format_writer_by_extension(value)))
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format &&
+	    (strcmp(value, "-") == 0 || sp_format_writer_by_extension(value)))
 		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
 	setenv(name, value, 1);
 }
@@ -116,7 +119,10 @@ static int refuse_made(const char *verb, const struct sp_format *format)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi", format->extension);
+	snprintf(
+		text, sizeof(text),
+		"is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi",
+		format->extension);
 	return sp_complain(2, verb, text, format->name);
 }
 
@@ -127,10 +133,12 @@ static void bad_value(const char *line, void *arg)
 	char *text;
 
 	if (row >= ROWS_MOST || !o->set[row])
-		return;			/* of the environment: the library says it, and uses another */
+		return;			/* of the environment: the library says it, and uses
+					 * another */
 	o->wrong = true;
 	/* Behind a ; stands what is used instead: nothing is; or, of no variable, the near one. */
-	text = sp_check_alloc(strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
+	text = sp_check_alloc(
+		strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
 	sp_complain(0, o->verb, text, NULL);
 	free(text);
 }
@@ -140,8 +148,11 @@ static void bad_value(const char *line, void *arg)
 /* Programs whose work is to start others, and which need not import exec for it. */
 static bool is_launcher(const char *path)
 {
-	static const char *const names[] = { "mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.openmpi", "mpirun.openmpi",
-					     "mpiexec.mpich", "orterun", "prun", "prterun", "srun", "aprun", "jsrun", "flux" };
+	static const char *const names[] = {
+		"mpirun",	 "mpiexec", "mpiexec.hydra", "mpiexec.openmpi", "mpirun.openmpi",
+		"mpiexec.mpich", "orterun", "prun",	     "prterun",		"srun",
+		"aprun",	 "jsrun",   "flux"
+	};
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
@@ -154,32 +165,46 @@ static bool is_launcher(const char *path)
 static const char *doubt(const struct sp_program *p, const char *name, long verbose)
 {
 	if (p->kind == SP_PROGRAM_FOREIGN)
-		return "made for another word size or machine than libsspapi: nothing of it can be counted";
+		return "made for another word size or machine than libsspapi: nothing of it can be "
+		       "counted";
 	if (p->kind == SP_PROGRAM_STATIC)
-		return "statically linked: nothing can be preloaded into it, nothing of it is counted";
+		return "statically linked: nothing can be preloaded into it, nothing of it is "
+		       "counted";
 	if (p->set_id_other)
-		return "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted";
+		return "set-user-ID, or like it: the loader will not preload into it, nothing of "
+		       "it is counted";
 	if (p->set_id)
 		return "set-user-ID: for anybody but its owner nothing of it is counted";
 	if (*p->loader)
-		return "of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted; "
+		return "of another C library (PT_INTERP names its loader): it runs without "
+		       "libsspapi, nothing of it is counted; "
 		       "sspapi stat counts any program";
 	if (p->static_papi && !*p->papi)
 		return "has libpapi linked into it statically: its calls cannot be seen";
-	if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
-		return "no PAPI in sight: it neither links nor names libpapi (sspapi stat counts any program)";
+	if (!p->names_papi && !p->unread &&
+	    ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
+		return "no PAPI in sight: it neither links nor names libpapi (sspapi stat counts "
+		       "any program)";
 	return NULL;
 }
 
 /* The dump's name, or its template where processes that the program starts have the dumps. */
-static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
+static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p,
+		     const char *template)
 {
-	const struct sp_format *store = sp_format_among(conf->format, SP_CAN_READ, SP_CAN_READ);	/* report shows it, if it is there */
+	/* report shows it, if it is there */
+	const struct sp_format *store = sp_format_among(conf->format, SP_CAN_READ, SP_CAN_READ);
 	const char *formats = store ? store->name : conf->format;
-	const struct sp_format_writer *format = sp_format_writer_by_name(formats, strcspn(formats, ","));
+	const struct sp_format_writer *format =
+		sp_format_writer_by_name(formats, strcspn(formats, ","));
 	char host[65] = "", dir[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
-	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .dir = dir,
-			      .rank = sp_conf_rank(), .pid = (int)getpid(), .program = basename(p->path) };
+	struct sp_who who = { .host = host,
+			      .job = sp_conf_job(),
+			      .step = sp_conf_step(),
+			      .dir = dir,
+			      .rank = sp_conf_rank(),
+			      .pid = (int)getpid(),
+			      .program = basename(p->path) };
 	int r = 0;
 
 	gethostname(host, sizeof(host) - 1);
@@ -196,7 +221,8 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	else
 		snprintf(to, room, "%s", name);
 	if (r == 0 && strncmp(to, dir, strlen(dir)) == 0 && to[strlen(dir)] == '/')
-		memmove(to, to + strlen(dir) + 1, strlen(to + strlen(dir)));	/* as a user here would name it */
+		memmove(to, to + strlen(dir) + 1, strlen(to + strlen(dir)));	/* as a user here
+										 * would name it */
 	return r;
 }
 
@@ -218,23 +244,31 @@ static bool is_found(const struct sp_conf *conf, const char *path)
 {
 	const struct sp_format *by = sp_format_by_extension(path);
 
-	return sp_format_among(*conf->format || !by || strchr(path, '/') ? conf->format : by->name, SP_CAN_READ, SP_CAN_READ);
+	return sp_format_among(*conf->format || !by || strchr(path, '/') ? conf->format : by->name,
+			       SP_CAN_READ, SP_CAN_READ);
 }
 
-static void report_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
+static void report_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p,
+			 const char *name)
 {
-	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
-	const char *template = others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
+	bool ranks = is_launcher(name),
+	     others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
+	const char *template =
+		others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
 	char path[SP_CONF_PATH];
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
 	promise(!others);
-	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
-	       is_found(conf, path) ? "; sspapi report shows them" : "");
+	sp_message(verb, "counts go to %s%s%s", path,
+		   ranks    ? ", of each rank"
+		   : others ? ", of each process"
+			    : "",
+		   is_found(conf, path) ? "; sspapi report shows them" : "");
 }
 
-static void report_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)
+static void report_program(const char *verb, const char *name, const struct sp_conf *conf,
+			   const struct sp_program *p)
 {
 	const char *why = doubt(p, name, conf->verbose);
 
@@ -267,11 +301,15 @@ int sp_cmd_run(int argc, char **argv)
 	if (optind >= argc)
 		return sp_complain(2, argv[0], "name the program to run", NULL);
 	if (access(lib, R_OK) != 0)
-		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
+		return sp_complain(1, argv[0],
+				   "libsspapi.so is not beside this command nor installed", lib);
 	if (strpbrk(lib, " :"))
-		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
+		return sp_complain(1, argv[0],
+				   "the loader cannot preload from a path with a space or colon",
+				   lib);
 	promise(false);			/* which another run may have given */
-	known = sp_program_inspect(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
+	/* else execvp will say why it cannot be run */
+	known = sp_program_inspect(&program, argv[optind]) == 0;
 	if (known && !conf.disable && conf.verbose > 0)
 		report_program(argv[0], argv[optind], &conf, &program);
 	leave_out(lib);

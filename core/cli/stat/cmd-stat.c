@@ -58,7 +58,9 @@ static bool take_level(struct wish *w, const char *name)
 	char option[32], text[128];
 
 	if (sites || strcmp(name, "per-set") == 0) {
-		snprintf(text, sizeof(text), "stat counts from outside and knows no %s; sspapi run does, of a program that calls PAPI",
+		snprintf(text, sizeof(text),
+			 "stat counts from outside and knows no %s; sspapi run does, of a program "
+			 "that calls PAPI",
 			 sites ? "call sites" : "event sets");
 		return !usage(w, text, strcat(strcpy(option, "--"), name));
 	}
@@ -86,14 +88,24 @@ static int is_at_odds(const struct wish *w, bool no_program)
 	bool group = w->group.fd >= 0;
 
 	if (group && w->targets.n)
-		return usage(w, "--cgroup counts a control group, -p and -t threads: name one of the two", NULL);
+		return usage(
+			w,
+			"--cgroup counts a control group, -p and -t threads: name one of the two",
+			NULL);
 	if (group && w->rows > 0)
-		return usage(w, "--per-thread does not go with --cgroup: the kernel counts a control group by CPU; -p counts a process by thread", NULL);
+		return usage(w,
+			     "--per-thread does not go with --cgroup: the kernel counts a control "
+			     "group by CPU; -p counts a process by thread",
+			     NULL);
 	if (w->interval.ms && w->repeats)
 		return usage(w, "-I goes with a program that is started once: not with -r", NULL);
 	if ((group || w->targets.n) && w->repeats)
-		return usage(w, "-r runs a program several times: -p, -t and --cgroup count what runs already", NULL);
-	return no_program && !w->targets.n && !group ? usage(w, "name the program to count", NULL) : 0;
+		return usage(w,
+			     "-r runs a program several times: -p, -t and --cgroup count what runs "
+			     "already",
+			     NULL);
+	return no_program && !w->targets.n && !group ? usage(w, "name the program to count", NULL)
+						     : 0;
 }
 
 static int read_options(struct wish *w, int argc, char **argv)
@@ -125,7 +137,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
-		else if ((c == 'p' || c == 't') && sp_targets_add(&w->targets, w->verb, optarg, c == 't'))
+		else if ((c == 'p' || c == 't') &&
+			 sp_targets_add(&w->targets, w->verb, optarg, c == 't'))
 			return WRONG;
 		else if (c == 'G' && sp_group_take(&w->group, w->verb, optarg))
 			return WRONG;
@@ -145,20 +158,25 @@ static int read_options(struct wish *w, int argc, char **argv)
 
 /* ---- counting -------------------------------------------------------------------- */
 
-/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns, const char *program)
+/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a
+ * microsecond. */
+static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns,
+			const char *program)
 {
 	static struct sp_program p;
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
-	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->targets.n && !w->interval.ms && !w->report.n_levels) {
-		c->long_lived = sp_stat_rounds(c->plan, 2) <= turns;	/* these threads take each counter twice */
+	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->targets.n && !w->interval.ms &&
+	    !w->report.n_levels) {
+		/* these threads take each counter twice */
+		c->long_lived = sp_stat_rounds(c->plan, 2) <= turns;
 		sp_stat_rounds(c->plan, 1);
 	}
 	if (c->long_lived) {
 		c->cpu[c->n_cpus++] = SP_NO_CPU;
-		r->why_no_rows = "threads that lived for less than 20 ms have no rows and no CPU: on more than 16 CPUs these would make each birth "
+		r->why_no_rows = "threads that lived for less than 20 ms have no rows and no CPU: "
+				 "on more than 16 CPUs these would make each birth "
 				 "noticeably slower; --per-thread and --per-cpu ask for them";
 		return;
 	}
@@ -167,28 +185,37 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	c->reads = c->rows && sp_stat_probe_inherited_reads(c->cpu[0]);
 	c->from_library = c->rows && !c->reads && !w->targets.n;
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
-		why = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for them, "
+		why = "threads have no rows of their own: on so many CPUs they would start "
+		      "noticeably slower; --per-thread asks for them, "
 		      "fewer events or CPUs (taskset) make them cheap";
 	else if (w->rows < 0 && !sp_stat_leaves_pages(c))
-		why = "threads have no rows of their own: what they come through would take locked pages that the program may need itself; "
+		why = "threads have no rows of their own: what they come through would take locked "
+		      "pages that the program may need itself; "
 		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
 	else if (c->from_library && !sp_threads_library())
-		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
-		      "libsspapi-threads.so, which would tell of them in the program, is not installed";
+		why = "threads have no rows of their own: this kernel does not write what a thread "
+		      "counted when it ends, and "
+		      "libsspapi-threads.so, which would tell of them in the program, is not "
+		      "installed";
 	else if (c->from_library && w->rows < 0)	/* nothing is put into a program unasked */
-		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; --per-thread has "
+		why = "threads have no rows of their own: this kernel does not write what a thread "
+		      "counted when it ends; --per-thread has "
 		      "libsspapi-threads.so, in the program, tell of them";
-	else if (c->from_library && sp_stat_rounds(c->plan, 2) > turns && sp_stat_rounds(c->plan, 1))
-		why = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name fewer events";
+	else if (c->from_library && sp_stat_rounds(c->plan, 2) > turns &&
+		 sp_stat_rounds(c->plan, 1))
+		why = "threads have no rows of their own: on this kernel they take each counter "
+		      "twice, and there are too few: name fewer events";
 	else if (c->from_library && sp_program_inspect(&p, program) == 0 && *p.loader)
-		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+		why = "threads have no rows of their own: this kernel does not write what a thread "
+		      "counted when it ends, and "
 		      "libsspapi-threads.so cannot be loaded into a program of another C library";
 	if (why) {
 		c->rows = c->reads = false;
 		r->why_no_rows = why;
 	}
 	c->from_library = c->from_library && c->rows;
-	/* A program that becomes another user's is not counted from then on, and only what tells of its end tells of that. */
+	/* A program that becomes another user's is not counted from then on, and only what tells of
+	 * its end tells of that. */
 	if (!c->rows && !w->targets.n) {
 		c->side_pages = SP_STAT_SIDE_FEW;
 		c->rows = geteuid() && sp_stat_leaves_pages(c);
@@ -211,7 +238,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		return e;
 	}
 	if (wanted && !r->c.rows && !r->why_no_rows)
-		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
+		r->why_no_rows = "threads have no rows of their own: no locked pages or "
+				 "descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	if (r->c.long_lived)
 		sp_long_lived_begin(&r->c, &r->who);
@@ -220,7 +248,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (r->c.from_library)
 		sp_threads_stop(&r->c, &r->who);
 	sp_machine_events_ask(&r->machine_events, 'e');
-	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
+	/* In this order: what a thread that still runs counts in between is with the rest of the
+	 * total. */
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	if (r->c.shm)
@@ -234,7 +263,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
 }
 
-/* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
+/* Events that do not fit beside each other take turns, run by run: without -r there is one run, of
+ * those that fit. */
 static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
@@ -255,14 +285,17 @@ static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 		if (a->run[i].c.turn == 0)
 			sp_machine_events_begin(&a->run[i].machine_events, a->plan);
 		if (w->group.fd >= 0)
-			e = sp_group_count(&a->run[i], &w->group, w->verb, *command ? command : NULL);
+			e = sp_group_count(&a->run[i], &w->group, w->verb,
+					   *command ? command : NULL);
 		else if (w->targets.n)
-			e = sp_attach_count(&a->run[i], &w->targets, w->verb, *command ? command : NULL);
+			e = sp_attach_count(&a->run[i], &w->targets, w->verb,
+					    *command ? command : NULL);
 		else
 			e = count(&a->run[i], w->verb, a->argv);
 		sp_machine_events_end(&a->run[i].machine_events);
 		a->n = i + 1;
-		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
+		if (a->run[i].child.interrupted) {	/* whoever ends the program means them
+							 * all */
 			a->repeats = (i + 1) / a->plan->n_turns;
 			break;
 		}
@@ -281,7 +314,8 @@ static int status_of(const struct sp_stat_all *a)
 
 /* ---- showing ------------------------------------------------------------------------ */
 
-static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m, char *dir, size_t room)
+static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m,
+		      char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
@@ -289,13 +323,19 @@ static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const str
 		strcpy(dir, ".");
 	if (strcmp(dir, "/") == 0)
 		dir[0] = 0;
-	*who = (struct sp_who){ .host = sp_model_text(m, m->h.process.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
-				.step = sp_conf_step(), .dir = dir, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
+	*who = (struct sp_who){ .host = sp_model_text(m, m->h.process.host),
+				.program = slash ? slash + 1 : r->argv[0],
+				.job = sp_conf_job(),
+				.step = sp_conf_step(),
+				.dir = dir,
+				.rank = sp_conf_rank(),
+				.pid = (int)r->run[0].child.pid };
 }
 
 /* Into path, which says where that is when it is done. */
-static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_format_writer *writer, bool several,
-		      char path[SP_CONF_PATH])
+static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_model *m,
+			const struct sp_format_writer *writer, bool several,
+			char path[SP_CONF_PATH])
 {
 	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
 	char dir[SP_CONF_PATH], name[SP_CONF_PATH];
@@ -310,11 +350,14 @@ static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_m
 		e = sp_output_write(&o, path, &who, writer, &w->report.show);
 	if (e == 0)
 		snprintf(path, SP_CONF_PATH, "%s", o.path);
-	return e < 0 ? sp_complain(WRONG, w->verb, sp_parent_dir_error(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
+	return e < 0 ? sp_complain(WRONG, w->verb, sp_parent_dir_error(e) ?: strerror(-e),
+				   *o.path ? o.path : w->out)
+		     : 0;
 }
 
 /* To the files of -o; store: the one that is a store, "" where none is. */
-static int write_formats(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, char store[SP_CONF_PATH])
+static int write_formats(const struct wish *w, struct sp_stat_all *r, struct sp_model *m,
+			 char store[SP_CONF_PATH])
 {
 	const struct sp_format_writer *writer = sp_any_format_writer_by_extension(w->out);
 	const char *formats = w->formats ? w->formats : writer ? writer->name : "store";
@@ -339,7 +382,10 @@ static int show_formats(struct wish *w, const char *formats)
 	w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
 	w->report.show.columns = sp_terminal_columns(STDERR_FILENO);
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',')
-		e = sp_report_show(&w->report, sp_any_format_writer_by_name(p, strcspn(p, ",")), STDERR_FILENO) < 0 ? WRONG : 0;
+		e = sp_report_show(&w->report, sp_any_format_writer_by_name(p, strcspn(p, ",")),
+				   STDERR_FILENO) < 0
+			    ? WRONG
+			    : 0;
 	return e;
 }
 
@@ -357,7 +403,8 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 	if (w->interval.ms)
 		sp_stat_interval_put(&w->interval, true);
 	if (to_files && !w->quiet)
-		show_formats(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
+		show_formats(w, "text");		/* a terminal that is gone loses nothing,
+							 * nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
 		e = show_formats(w, w->formats ? w->formats : "text");
 	w->report.show.file = NULL;
@@ -391,7 +438,11 @@ static void report_nothing(const char *line, void *arg)
 
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .interval = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
+	struct wish w = { .verb = argv[0],
+			  .rows = -1,
+			  .group = { .fd = -1 },
+			  .interval = { .fd = -1 },
+			  .report = { .verb = argv[0], .framed = true } };
 	static struct sp_conf conf;
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
@@ -400,7 +451,8 @@ int sp_cmd_stat(int argc, char **argv)
 		return e;
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, report_nothing, NULL);
-	w.interval.most = (uint64_t)sp_max(conf.readings_max, 0);	/* of a CPU, as of a relation */
+	/* of a CPU, as of a relation */
+	w.interval.most = (uint64_t)sp_max(conf.readings_max, 0);
 	w.interval.csv = w.interval.ms && w.formats && !w.out && !strchr(w.formats, ',') &&
 			 sp_format_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
 	w.interval.quiet = w.quiet;
@@ -408,9 +460,11 @@ int sp_cmd_stat(int argc, char **argv)
 	if (w.targets.n)
 		e = sp_targets_begin(&w.targets, w.verb);
 	a.argv = w.targets.n ? w.targets.argv : w.group.fd >= 0 ? w.group.argv : argv + optind;
-	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	sp_check_alloc(a.plan == MAP_FAILED ? NULL : a.plan);
-	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
+	if (e == 0 && !sp_stat_plan(a.plan, w.events,
+				    *w.report.metrics.names ? w.report.metrics.names : NULL))
 		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
 	if (e == 0) {
 		e = count_all(&a, &w, argv + optind);

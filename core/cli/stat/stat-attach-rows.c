@@ -1,6 +1,6 @@
-/* stat-attach-rows.c: rows of threads that ran before they were counted.  Such a thread's counters have what it counted and
- * what all counted that were born of it since: its row is that less the rows of these, where each of these has one.  The
- * others are counted together. */
+/* stat-attach-rows.c: rows of threads that ran before they were counted.  Such a thread's counters
+ * have what it counted and what all counted that were born of it since: its row is that less the
+ * rows of these, where each of these has one.  The others are counted together. */
 #include "stat-attach-common.h"
 
 /* Whose counters it inherited; NULL: nobody knows. */
@@ -11,8 +11,8 @@ static struct sp_stat_row *head_of(struct sp_stat_who *w, struct sp_stat_row *ro
 	return row && row->found ? row : NULL;
 }
 
-/* Has it natives of its own?  One that was born before its parent had all sides has these alone (seen: its counts were in its
- * parent's row). */
+/* Has it natives of its own?  One that was born before its parent had all sides has these alone
+ * (seen: its counts were in its parent's row). */
 static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 {
 	bool any = false;
@@ -53,9 +53,9 @@ static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* The nearest that it was born of and that has a row.  Of one that was born before its parent had all sides these did not tell
- * whose it is; one that ended before its counters had their rings has no row (seen: what a child of such a one counted stood in
- * its grandparent's row, too). */
+/* The nearest that it was born of and that has a row.  Of one that was born before its parent had
+ * all sides these did not tell whose it is; one that ended before its counters had their rings has
+ * no row (seen: what a child of such a one counted stood in its grandparent's row, too). */
 static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
@@ -76,7 +76,8 @@ static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* What the side rings tell of a time before the first one counted is who is born of whom, and no more. */
+/* What the side rings tell of a time before the first one counted is who is born of whom, and no
+ * more. */
 static void forget_before(struct sp_stat_run *r, uint64_t from_ns)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
@@ -95,11 +96,13 @@ static void give(struct sp_stat_run *r, const struct sp_fork_track *b)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_row *row = has_natives(r, t) ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+		struct sp_stat_row *row =
+			has_natives(r, t) ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
 
 		if (!row)
 			continue;
-		memset(row->at, 0, values * sizeof(*row->at));	/* (what came by its number since is another's) */
+		/* (what came by its number since is another's) */
+		memset(row->at, 0, values * sizeof(*row->at));
 		row->has_read = r->c.rows && !r->who.lost;
 		for (uint32_t v = 0; v < values && row->has_read; v++)
 			row->at[v] = t->at ? t->at[v] : 0;
@@ -111,7 +114,8 @@ static void take_back(struct sp_stat_run *r, const struct sp_fork_track *b)
 	struct sp_stat_who *w = &r->who;
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		struct sp_stat_row *row = &w->row[i], *head = row->found || row->before ? NULL : head_of(w, row);
+		struct sp_stat_row *row = &w->row[i],
+				   *head = row->found || row->before ? NULL : head_of(w, row);
 
 		if (!head)
 			continue;
@@ -122,7 +126,11 @@ static void take_back(struct sp_stat_run *r, const struct sp_fork_track *b)
 	/* Of one born in the middle some of its counters are its own, and some another's. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_row *row = has_natives(r, t) && sp_fork_track_inherited(b, t, r->c.n_cpus * r->c.n) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
+		struct sp_stat_row *row = has_natives(r, t) && sp_fork_track_inherited(
+								       b, t, r->c.n_cpus * r->c.n)
+						  ? sp_stat_row_in(w, t->pid, t->tid)
+						  : NULL,
+				   *head;
 
 		if (!row)
 			continue;

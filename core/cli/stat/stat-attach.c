@@ -1,17 +1,20 @@
-/* stat-attach.c: counters for threads that run already: of each one its own, that those born of it inherit.
+/* stat-attach.c: counters for threads that run already: of each one its own, that those born of it
+ * inherit.
  *
- * They are opened one after the other, off, while threads are born and end all the while; who is born meanwhile is looked
- * for in /proc and told by those it is born of (stat-fork-track.c, which has the rule by which nobody is counted twice).  When
- * nobody is new, and no thread is in the middle of bearing one that began before it had its counters, all are turned on.
+ * They are opened one after the other, off, while threads are born and end all the while; who is
+ * born meanwhile is looked for in /proc and told by those it is born of (stat-fork-track.c, which
+ * has the rule by which nobody is counted twice).  When nobody is new, and no thread is in the
+ * middle of bearing one that began before it had its counters, all are turned on.
  *
- * A counter's number must tell who inherited it: those with a larger number.  So between the making of it and its being
- * there nothing may have been numbered: then the next that is made has the next number.  Where it has not, somebody
- * was born just then (or somebody else on this machine made a counter), and it is opened again; unless nobody was born of this
- * thread.
+ * A counter's number must tell who inherited it: those with a larger number.  So between the making
+ * of it and its being there nothing may have been numbered: then the next that is made has the next
+ * number.  Where it has not, somebody was born just then (or somebody else on this machine made a
+ * counter), and it is opened again; unless nobody was born of this thread.
  *
- * A birth that has begun is seen only when it is over, 20 us later, of a process of many pages a second.  A thread is in
- * none if it sleeps where a signal would wake it, which nobody does there, or has since run in its program, or has told of
- * a birth since: the next one cannot have begun before the one before was over.
+ * A birth that has begun is seen only when it is over, 20 us later, of a process of many pages a
+ * second.  A thread is in none if it sleeps where a signal would wake it, which nobody does there,
+ * or has since run in its program, or has told of a birth since: the next one cannot have begun
+ * before the one before was over.
  */
 #include <dirent.h>
 #include <sys/ioctl.h>
@@ -26,7 +29,8 @@
 
 #define TRIES 20u			/* for each counter */
 #define WAIT_NS 5000000000u		/* for births to be over */
-#define LATE_NS 1000000000u		/* after which a birth is over that had begun when counting did */
+#define LATE_NS 1000000000u		/* after which a birth is over that had begun when counting
+					 * did */
 #define PAUSE_NS 100000
 #define AGAIN 5u			/* all of it, where records were lost */
 #define FILES_LEFT 64u
@@ -55,7 +59,8 @@ static long open_own(struct attach *a, uint32_t v, pid_t tid)
 
 	if (v == n)
 		return sp_stat_open_whole(c, tid);
-	return v < n ? sp_stat_open_native(c, v % c->n, tid, c->cpu[v / c->n]) : sp_stat_open_side(c, tid, a->cpu[v - n - 1]);
+	return v < n ? sp_stat_open_native(c, v % c->n, tid, c->cpu[v / c->n])
+		     : sp_stat_open_side(c, tid, a->cpu[v - n - 1]);
 }
 
 /* Who has inherited one already writes there, too. */
@@ -65,9 +70,11 @@ static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t
 	uint32_t counters = n_counters(a);
 
 	for (uint32_t i = 0; i < n && c->carrier; i++) {
-		uint32_t v = which[i], at = v < counters ? v / c->n * (c->n + 1) + v % c->n : (v - counters - 1) * (c->n + 1) + c->n;
+		uint32_t v = which[i], at = v < counters ? v / c->n * (c->n + 1) + v % c->n
+							 : (v - counters - 1) * (c->n + 1) + c->n;
 
-		if (v != counters && c->carrier[at] >= 0 && ioctl(t->fd[v], PERF_EVENT_IOC_SET_OUTPUT, c->carrier[at]) < 0)
+		if (v != counters && c->carrier[at] >= 0 &&
+		    ioctl(t->fd[v], PERF_EVENT_IOC_SET_OUTPUT, c->carrier[at]) < 0)
 			return -errno;
 	}
 	return 0;
@@ -92,8 +99,8 @@ static uint64_t stamp(void)
 	return number;
 }
 
-/* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep where a signal would
- * wake it.) */
+/* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep
+ * where a signal would wake it.) */
 static bool had_no_child(struct attach *a, const struct sp_task *t)
 {
 	struct sp_process_stat p;
@@ -104,7 +111,8 @@ static bool had_no_child(struct attach *a, const struct sp_task *t)
 }
 
 /* As close together as they can be; and a last one that is nobody's.  0 or -errno. */
-static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which, uint32_t n, uint64_t *after)
+static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which, uint32_t n,
+		     uint64_t *after)
 {
 	long fd;
 
@@ -171,7 +179,8 @@ static int open_for(struct attach *a, struct sp_task *t)
 	e = sp_fork_track_gates(&a->b, t);
 	e = e ? e : open_missing(a, t);
 	t->is_counted = true;
-	drain(a);			/* a birth told of so far may have begun before they were there */
+	drain(a);			/* a birth told of so far may have begun before they were
+					 * there */
 	t->had_child = false;
 	if (sp_proc_thread(t->pid, t->tid, &p))
 		t->user = p.user;
@@ -198,7 +207,8 @@ static void scan_tasks(struct attach *a, bool first)
 		d = opendir(path);
 		while (d && (e = readdir(d)))
 			if (*e->d_name != '.')
-				sp_fork_track_task(&a->b, one->pid, atoi(e->d_name))->first |= first;
+				sp_fork_track_task(&a->b, one->pid, atoi(e->d_name))->first |=
+					first;
 		if (d)
 			closedir(d);
 	}
@@ -277,8 +287,8 @@ static uint32_t unclear(struct attach *a)
 
 		if (!t->fd || t->cleared)
 			continue;
-		t->cleared = t->ended || t->had_child || !sp_proc_thread(t->pid, t->tid, &p) || p.state == 'S' || p.state == 'T' ||
-			     p.state == 't' || p.user > t->user;
+		t->cleared = t->ended || t->had_child || !sp_proc_thread(t->pid, t->tid, &p) ||
+			     p.state == 'S' || p.state == 'T' || p.state == 't' || p.user > t->user;
 		n += !t->cleared;
 	}
 	return n;
@@ -336,8 +346,9 @@ static void close_all(struct attach *a)
 	sp_stat_close(&a->r->c);
 }
 
-/* All that the command has opened at once.  Twice: one that is born of one that was itself born meanwhile may have looked
- * at its parent's before, and be listed after, the kernel went through them. */
+/* All that the command has opened at once.  Twice: one that is born of one that was itself born
+ * meanwhile may have looked at its parent's before, and be listed after, the kernel went through
+ * them. */
 static void turn_on(struct attach *a)
 {
 	uint64_t from = sp_boot_ns();
@@ -393,38 +404,56 @@ static int refuse(struct attach *a, int e)
 	if (e == -ESRCH)
 		snprintf(text, sizeof(text), "it has ended");
 	else if ((e == -EACCES || e == -EPERM) && stat(path, &s) == 0 && s.st_uid != geteuid())
-		snprintf(text, sizeof(text), "the kernel does not permit to count it: it is of user %u, or may not be looked at by its own user "
-			 "(set-user-ID, not dumpable); root may, and who has CAP_PERFMON (and CAP_SYS_PTRACE)", (unsigned)s.st_uid);
+		snprintf(text, sizeof(text),
+			 "the kernel does not permit to count it: it is of user %u, or may not be "
+			 "looked at by its own user "
+			 "(set-user-ID, not dumpable); root may, and who has CAP_PERFMON (and "
+			 "CAP_SYS_PTRACE)",
+			 (unsigned)s.st_uid);
 	else if (e == -EACCES || e == -EPERM)
-		snprintf(text, sizeof(text), "the kernel does not permit to count it (%s): perf_event_paranoid, Yama or another security module "
-			 "forbid it; see sspapi doctor", strerror(-e));
+		snprintf(text, sizeof(text),
+			 "the kernel does not permit to count it (%s): perf_event_paranoid, Yama "
+			 "or another security module "
+			 "forbid it; see sspapi doctor",
+			 strerror(-e));
 	else if (e == -EMFILE || e == -ENFILE)
-		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): each of its threads takes %u, also without rows by CPU and by thread; "
-			 "raise the limit, or name fewer events", a->n_cpus + a->r->c.n + 1);
+		snprintf(text, sizeof(text),
+			 "too few descriptors (ulimit -Hn): each of its threads takes %u, also "
+			 "without rows by CPU and by thread; "
+			 "raise the limit, or name fewer events",
+			 a->n_cpus + a->r->c.n + 1);
 	else if (e == -EAGAIN)
-		snprintf(text, sizeof(text), "threads are born so fast that records of their births were lost, %u times: nothing was counted; try again", AGAIN);
+		snprintf(text, sizeof(text),
+			 "threads are born so fast that records of their births were lost, %u "
+			 "times: nothing was counted; try again",
+			 AGAIN);
 	else if (e == -ENOMEM)
-		snprintf(text, sizeof(text), "no locked pages are left to tell by who is born meanwhile (other processes of this user have them; "
+		snprintf(text, sizeof(text),
+			 "no locked pages are left to tell by who is born meanwhile (other "
+			 "processes of this user have them; "
 			 "RLIMIT_MEMLOCK)");
 	else
 		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror(-e));
 	return sp_complain(125, a->verb, text, name);
 }
 
-/* How: 0 by CPU and by thread, 1 without CPUs, 2 without threads either.  Something goes that costs descriptors. */
+/* How: 0 by CPU and by thread, 1 without CPUs, 2 without threads either.  Something goes that costs
+ * descriptors. */
 static void retreat(struct attach *a, int how)
 {
 	struct sp_stat_counters *c = &a->r->c;
 
 	if (how && !a->r->why_no_cpus) {
-		a->r->why_no_cpus = "counts have no CPU: each thread takes a descriptor for each CPU and event, and the limit (ulimit -Hn) is lower";
+		a->r->why_no_cpus = "counts have no CPU: each thread takes a descriptor for each "
+				    "CPU and event, and the limit (ulimit -Hn) is lower";
 		c->n_cpus = 1;
 		c->cpu = sp_check_alloc(calloc(1, sizeof(*c->cpu)));
 		*c->cpu = SP_NO_CPU;
 		c->reads = false;
 	}
 	if (how == 2 && c->rows) {
-		a->r->why_no_rows = "threads have no rows of their own: they take descriptors, and the limit (ulimit -Hn) is lower";
+		a->r->why_no_rows = "threads have no rows of their own: they take descriptors, and "
+				    "the limit (ulimit -Hn) is lower";
 		c->rows = c->reads = false;
 	}
 }
@@ -439,7 +468,8 @@ static int try_once(struct attach *a)
 	n = n_counters(a);
 	if (c->rows && !sp_stat_open_rings(c, a->n_cpus, a->cpu)) {
 		sp_stat_close(c);
-		a->r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
+		a->r->why_no_rows = "threads have no rows of their own: no locked pages or "
+				    "descriptors are left for what they come through "
 				    "(other processes of this user have them; RLIMIT_MEMLOCK)";
 		c->rows = c->reads = false;
 	}
@@ -492,7 +522,8 @@ static int find(struct attach *a)
 	return e ? refuse(a, e) : 0;
 }
 
-int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, const char *verb, char **argv)
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, const char *verb,
+		    char **argv)
 {
 	struct attach a = { .r = r, .who = who, .verb = verb, .pid = who->one[0].pid,
 			    .id = who->one[0].tid ? who->one[0].tid : who->one[0].pid };
@@ -515,7 +546,8 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, co
 	turn_on(&a);
 	list_each(&a);
 	child->start_ns = sp_now_ns();
-	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n), who->argv[0], child->pid ? "" : "; Ctrl-C ends it");
+	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n),
+		   who->argv[0], child->pid ? "" : "; Ctrl-C ends it");
 	sp_targets_wait(who, r);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);

@@ -14,7 +14,8 @@
 #define SLACK_NS 100000u		/* of many threads' switches */
 #define OWN_SLACK_NS 5000u		/* of one thread's */
 
-static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE,
+						   .config = PERF_COUNT_SW_TASK_CLOCK };
 
 void sp_stat_cpus(struct sp_stat_counters *c)
 {
@@ -31,7 +32,8 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	free(set);
 }
 
-/* "online", or "possible": those that may come online, too.  How many, ascending; 0: the system does not tell. */
+/* "online", or "possible": those that may come online, too.  How many, ascending; 0: the system
+ * does not tell. */
 static uint32_t list_cpus(const char *which, int cpu[CPUS_MOST])
 {
 	char text[4096], path[64];
@@ -81,14 +83,17 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.size = sizeof(a);
 	a.disabled = a.inherit = 1;
 	a.enable_on_exec = !running;
-	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
+	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come
+						 * first */
 	a.sample_period = a.sample_type = 0;
-	a.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING | (soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED);
+	a.read_format =
+		PERF_FORMAT_TOTAL_TIME_RUNNING | (soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED);
 	a.inherit_stat = stat;
 	return a;
 }
 
-static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a, pid_t child, int cpu)
+static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a, pid_t child,
+		    int cpu)
 {
 	if (!c->group)
 		return sp_perf_open(a, child, cpu, -1, 0);
@@ -96,11 +101,12 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
-/* Where threads have rows, a counter of each keeps their counts apart.  At a switch between siblings the kernel
- * swaps their lists of counters and, with inherit_stat, puts the counts back by their places in the lists: with events
- * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
- * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
- * kernels that do not know that (before 6.13) refuse it. */
+/* Where threads have rows, a counter of each keeps their counts apart.  At a switch between
+ * siblings the kernel swaps their lists of counters and, with inherit_stat, puts the counts back by
+ * their places in the lists: with events that the program opened itself, and its children
+ * inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in a program of PAPI_INHERIT
+ * that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped; kernels that
+ * do not know that (before 6.13) refuse it. */
 static void separate_siblings(struct perf_event_attr *a)
 {
 	a->sample_type = a->inherit_stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
@@ -144,20 +150,29 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 	char text[300];
 
 	if (error == -EMFILE || error == -ENFILE)
-		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
+		snprintf(text, sizeof(text),
+			 "%u descriptors are wanted, one for each of %u CPUs and %u events, and "
+			 "the limit is lower: "
 			 "raise it (ulimit -Hn)%s or name fewer events",
-			 c->n_cpus * (n + (c->rows ? 1 : 0)) + (c->group ? 0 : c->rows ? 2 : 1), c->n_cpus, n,
+			 c->n_cpus * (n + (c->rows ? 1 : 0)) + (c->group  ? 0
+								: c->rows ? 2
+									  : 1),
+			 c->n_cpus, n,
 			 c->group ? "" : ", bind the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)
-		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
+		snprintf(text, sizeof(text),
+			 "the kernel does not permit to count (%s): see sspapi doctor",
+			 strerror((int)-error));
 	else
-		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-error));
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)",
+			 strerror((int)-error));
 	return sp_complain(125, verb, text, what);
 }
 
 bool sp_stat_is_of_cpu(long error)
 {
-	return error == -ENOENT || error == -ENODEV || error == -ENXIO || error == -EINVAL || error == -EOPNOTSUPP;
+	return error == -ENOENT || error == -ENODEV || error == -ENXIO || error == -EINVAL ||
+	       error == -EOPNOTSUPP;
 }
 
 /* On every CPU that has such an event. */
@@ -188,26 +203,40 @@ void sp_stat_find_clock(struct sp_stat_counters *c)
 	const struct sp_stat_plan *p = c->plan;
 
 	c->timer = 0;
-	while (c->timer < p->n_natives && (p->native[c->timer].attr.type != PERF_TYPE_SOFTWARE || !sp_stat_in_turn(p, c->timer, c->turn)))
+	while (c->timer < p->n_natives && (p->native[c->timer].attr.type != PERF_TYPE_SOFTWARE ||
+					   !sp_stat_in_turn(p, c->timer, c->turn)))
 		c->timer++;
 	c->clock = p->n_natives;
 	c->n = c->clock + 1;
 }
 
-/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
+/* Who begins and ends, and is called what: an event that counts nothing, with times as the store
+ * has them. */
 long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running && !c->system_wide_records,
-		.enable_on_exec = !c->running && !c->system_wide_records, .inherit = !c->system_wide_records, .exclude_kernel = 1, .exclude_hv = 1,
-		.task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
-		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = !c->running && !c->system_wide_records,
+		.enable_on_exec = !c->running && !c->system_wide_records,
+		.inherit = !c->system_wide_records,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TIME,
+		.use_clockid = 1,
+		.clockid = CLOCK_REALTIME,
 	};
 
 	return sp_perf_open(&a, c->system_wide_records ? -1 : child, cpu, -1, 0);
 }
 
-/* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below 1.) */
+/* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below
+ * 1.) */
 static bool sees_all(struct sp_stat_counters *c)
 {
 	long fd;
@@ -227,9 +256,10 @@ long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
 	return sp_perf_open(&a, child, -1, -1, 0);
 }
 
-/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it is empty a process
- * locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there is in the pool, if we take no more than
- * that of it (with 64 kB perf record could not map its own rings under stat). */
+/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it
+ * is empty a process locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there
+ * is in the pool, if we take no more than that of it (with 64 kB perf record could not map its own
+ * rings under stat). */
 bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 {
 	struct rlimit r;
@@ -237,7 +267,9 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 	uint64_t rings = c->reads ? c->plan->n_natives + 1 : 0;
 
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
-	       c->n_cpus * (rings * sp_ring_bytes(SP_STAT_RING_PAGES) + sp_ring_bytes(c->side_pages)) <= r.rlim_cur;
+	       c->n_cpus * (rings * sp_ring_bytes(SP_STAT_RING_PAGES) +
+			    sp_ring_bytes(c->side_pages)) <=
+		       r.rlim_cur;
 }
 
 /* False: there are no locked pages left. */
@@ -263,7 +295,8 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 static void close_all(struct sp_stat_counters *c)
 {
 	for (uint32_t i = 0; c->ring && i < c->n_rings * (c->n + 1); i++) {
-		sp_ring_unmap(c->ring[i], i % (c->n + 1) == c->n ? c->side_pages : SP_STAT_RING_PAGES);
+		sp_ring_unmap(c->ring[i],
+			      i % (c->n + 1) == c->n ? c->side_pages : SP_STAT_RING_PAGES);
 		sp_close(c->carrier ? c->carrier[i] : -1);
 	}
 	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
@@ -308,7 +341,8 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	if (r == 0 && !c->group && !c->long_lived && !watches_all(c))	/* (a group's counters are each on a CPU) */
+	/* (a group's counters are each on a CPU) */
+	if (r == 0 && !c->group && !c->long_lived && !watches_all(c))
 		c->whole = (int)sp_stat_open_whole(c, child);
 	if (c->whole < -1)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
@@ -335,8 +369,8 @@ int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
 	return r;
 }
 
-/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of our own process that
- * counts nothing. */
+/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of
+ * our own process that counts nothing. */
 bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -363,21 +397,26 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never ran counted nothing, in
- * however short a time: with more slack, a counter that others had passes in a short life. */
+/* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never
+ * ran counted nothing, in however short a time: with more slack, a counter that others had passes
+ * in a short life. */
 static bool ran_enough(uint64_t running, uint64_t clock, bool own)
 {
-	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock && (running || !clock || !own);
+	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock &&
+	       (running || !clock || !own);
 }
 
-/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that: the times that it ran
- * on each CPU are then less than the time that it was on.  (By the clock alone, an emulated aarch64, where a switch takes
- * long, is taken for one without free counters.)  They are less, too, where the thread went to CPUs that are not counted:
- * there the clock decides, as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
+/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that:
+ * the times that it ran on each CPU are then less than the time that it was on.  (By the clock
+ * alone, an emulated aarch64, where a switch takes long, is taken for one without free counters.)
+ * They are less, too, where the thread went to CPUs that are not counted: there the clock decides,
+ * as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
  * one was on but not running when its thread ended. */
-static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own, int64_t *value)
+static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own,
+		       int64_t *value)
 {
-	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that runs gets ahead of it */
+	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that
+							 * runs gets ahead of it */
 	bool enough = true;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
@@ -398,9 +437,11 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 	return enough || (own && ran && ran >= on);
 }
 
-void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value, bool *short_of)
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value,
+		      bool *short_of)
 {
-	read_event(c, fds, c->timer, own, value);		/* first: others are compared with it */
+	/* first: others are compared with it */
+	read_event(c, fds, c->timer, own, value);
 	for (uint32_t i = 0; i < c->n; i++)
 		if (i != c->timer && !read_event(c, fds, i, own, value))
 			short_of[i] = true;

@@ -1,18 +1,21 @@
-/* stat-fork-track.c: who is born of whom while threads that run are given counters, and with which of these.
+/* stat-fork-track.c: who is born of whom while threads that run are given counters, and with which
+ * of these.
  *
- * A thread that is born of one with counters inherits those that this one has at that instant, and is found in /proc
- * as well: opened for it, too, they would count it twice; left out, one that was born an instant earlier is not counted
- * at all.  What does not tell them apart, found by trial: the record of the birth (PERF_RECORD_FORK: it comes when the
- * birth is nearly over, the counters are inherited when it begins: 20 us or, of a large process, a second between them);
- * a second look at /proc (the same); times.  What does:
+ * A thread that is born of one with counters inherits those that this one has at that instant, and
+ * is found in /proc as well: opened for it, too, they would count it twice; left out, one that was
+ * born an instant earlier is not counted at all.  What does not tell them apart, found by trial:
+ * the record of the birth (PERF_RECORD_FORK: it comes when the birth is nearly over, the counters
+ * are inherited when it begins: 20 us or, of a large process, a second between them); a second look
+ * at /proc (the same); times.  What does:
  *
- * The kernel numbers its counters, inherited ones too, in the order they are made, and tells the number of ours
- * (PERF_EVENT_IOC_ID).  Each thread gets a counter that counts nothing but writes a record when its thread comes onto a
- * CPU or leaves one (the gate), before all others.  Who inherited it writes such records from its first moment on, with
- * its own counter's number.  All that a thread inherits is numbered in one go, under the lock that a counter is opened
- * under.  So it has inherited exactly what has a smaller number than its gate: if, while that was opened, nothing else
- * was numbered; else it is opened again (stat-attach.c).  A thread that has been on a CPU and wrote nothing has inherited
- * nothing.
+ * The kernel numbers its counters, inherited ones too, in the order they are made, and tells the
+ * number of ours (PERF_EVENT_IOC_ID).  Each thread gets a counter that counts nothing but writes a
+ * record when its thread comes onto a CPU or leaves one (the gate), before all others.  Who
+ * inherited it writes such records from its first moment on, with its own counter's number.  All
+ * that a thread inherits is numbered in one go, under the lock that a counter is opened under.  So
+ * it has inherited exactly what has a smaller number than its gate: if, while that was opened,
+ * nothing else was numbered; else it is opened again (stat-attach.c).  A thread that has been on a
+ * CPU and wrote nothing has inherited nothing.
  */
 #include <sys/ioctl.h>
 
@@ -21,7 +24,8 @@
 #include "stat-attach-common.h"
 
 #define PAGES_MOST 32u
-#define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them after 100 ms (seen: all lost) */
+#define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them
+					 * after 100 ms (seen: all lost) */
 
 uint64_t sp_perf_number(int fd)
 {
@@ -111,12 +115,13 @@ int sp_fork_track_gates(struct sp_fork_track *b, struct sp_task *t)
 	return 0;
 }
 
-/* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins with
- * { u32 pid, ppid, tid, ptid; }. */
+/* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins
+ * with { u32 pid, ppid, tid, ptid; }. */
 static void take(void *fork_track, const struct perf_event_header *h, const void *body)
 {
 	struct sp_fork_track *b = fork_track;
-	const uint32_t *word = body, *end = (const uint32_t *)((const char *)body + h->size - sizeof(*h) - 16);
+	const uint32_t *word = body,
+		       *end = (const uint32_t *)((const char *)body + h->size - sizeof(*h) - 16);
 	struct sp_task *t;
 
 	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
@@ -142,7 +147,8 @@ void sp_fork_track_drain(struct sp_fork_track *b)
 
 /* ---- the rule --------------------------------------------------------------------------- */
 
-/* What its parent had when it was born: what had been opened for that one by then, and what that one had inherited. */
+/* What its parent had when it was born: what had been opened for that one by then, and what that
+ * one had inherited. */
 bool sp_fork_track_has(const struct sp_fork_track *b, const struct sp_task *t, uint32_t own)
 {
 	const struct sp_task *of;

@@ -1,5 +1,6 @@
-/* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a thread of the group (or of one
- * below) does.  Nothing is inherited and nobody is missed; which thread it was the kernel does not tell.
+/* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a
+ * thread of the group (or of one below) does.  Nothing is inherited and nobody is missed; which
+ * thread it was the kernel does not tell.
  */
 #include <mntent.h>
 #include <sys/prctl.h>
@@ -10,7 +11,8 @@
 #include "stat-interval.h"
 #include "stat-attach-common.h"
 
-/* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of v2. */
+/* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of
+ * v2. */
 static bool find_mount(char point[PATH_MAX])
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -28,7 +30,8 @@ static bool find_mount(char point[PATH_MAX])
 	return *point;
 }
 
-/* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same groups. */
+/* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same
+ * groups. */
 static int open_group(const struct sp_stat_group *g, const char *name)
 {
 	char path[2 * PATH_MAX];
@@ -44,10 +47,14 @@ static int not_there(const struct sp_stat_group *g, const char *verb, const char
 	char text[PATH_MAX + 300];
 
 	if (e == -ENOENT || e == -ENOTDIR)
-		snprintf(text, sizeof(text), "there is no such control group in %s, where the groups are that can be counted (/proc/PID/cgroup says "
-			 "which one a process is in)", g->point);
+		snprintf(text, sizeof(text),
+			 "there is no such control group in %s, where the groups are that can be "
+			 "counted (/proc/PID/cgroup says "
+			 "which one a process is in)",
+			 g->point);
 	else
-		snprintf(text, sizeof(text), "the control group cannot be opened (%s)", strerror(-e));
+		snprintf(text, sizeof(text), "the control group cannot be opened (%s)",
+			 strerror(-e));
 	return sp_complain(125, verb, text, name);
 }
 
@@ -65,7 +72,10 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 	mounted = find_mount(g->point);
 	n = strlen(g->point);
 	if (!mounted)
-		return sp_complain(125, verb, "no control groups that can be counted are mounted: mount -t cgroup2 none /sys/fs/cgroup (root)", name);
+		return sp_complain(125, verb,
+				   "no control groups that can be counted are mounted: mount -t "
+				   "cgroup2 none /sys/fs/cgroup (root)",
+				   name);
 	if (strncmp(name, g->point, n) == 0 && (!name[n] || name[n] == '/'))
 		name += n;
 	fd = open_group(g, name);
@@ -73,7 +83,8 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 		return not_there(g, verb, g->given_name, fd);
 	g->fd = fd;
 	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
-	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)	/* as a shell completes a folder */
+	/* as a shell completes a folder */
+	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)
 		g->path[n - 1] = 0;
 	g->argv[0] = strcpy(g->verb, "cgroup");
 	g->argv[1] = g->path + (g->path[1] != 0);
@@ -92,23 +103,33 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 		return 0;
 	}
 	if (fd == -EACCES || fd == -EPERM)
-		snprintf(text, sizeof(text), "the kernel does not permit to count a control group: root may, and who has CAP_PERFMON; "
+		snprintf(text, sizeof(text),
+			 "the kernel does not permit to count a control group: root may, and who "
+			 "has CAP_PERFMON; "
 			 "with kernel.perf_event_paranoid at 0 everybody");
 	else if (fd == -EBADF || fd == -ENOENT)
-		snprintf(text, sizeof(text), "the kernel does not count what is there: control groups that can be counted are in %s", g->point);
+		snprintf(text, sizeof(text),
+			 "the kernel does not count what is there: control groups that can be "
+			 "counted are in %s",
+			 g->point);
 	else if (fd == -EINVAL)
-		snprintf(text, sizeof(text), "this kernel counts no control groups (it was built without CONFIG_CGROUP_PERF)");
+		snprintf(text, sizeof(text),
+			 "this kernel counts no control groups (it was built without "
+			 "CONFIG_CGROUP_PERF)");
 	else
-		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-fd));
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)",
+			 strerror((int)-fd));
 	return sp_complain(125, verb, text, g->given_name);
 }
 
-static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
+		char **argv)
 {
 	uint32_t n = r->c.n_cpus;
 
-	sp_message(verb, "counting control group %s on %u CPU%s%s%s%s", g->argv[1], n, n == 1 ? "" : "s", argv ? " until " : "; Ctrl-C ends it",
-		   argv ? argv[0] : "", argv ? " ends" : "");
+	sp_message(verb, "counting control group %s on %u CPU%s%s%s%s", g->argv[1], n,
+		   n == 1 ? "" : "s", argv ? " until " : "; Ctrl-C ends it", argv ? argv[0] : "",
+		   argv ? " ends" : "");
 }
 
 /* All that was counted is one row, of no process. */
@@ -128,7 +149,10 @@ static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 	p = sp_stat_process(&r->who, 0);
 	p->start_ns = r->child.start_ns;
 	p->end_ns = r->child.end_ns;
-	sp_stat_set_args(p, args, (uint32_t)snprintf(args, sizeof(args), "%s%c%s", g->argv[0], 0, g->argv[1]) + 1);
+	sp_stat_set_args(p, args,
+			 (uint32_t)snprintf(args, sizeof(args), "%s%c%s", g->argv[0], 0,
+					    g->argv[1]) +
+				 1);
 }
 
 static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
@@ -148,13 +172,15 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 	take_totals(r, g);
 }
 
-int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
+		   char **argv)
 {
 	struct sp_stat_child *child = &r->child;
 	int e;
 
 	r->c.running = r->c.group = true;
-	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by CPU, whichever of its threads runs there; "
+	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by "
+			 "CPU, whichever of its threads runs there; "
 			 "-p counts a process by thread";
 	sp_stat_online(&r->c);
 	e = sp_stat_fork(child, &r->c, verb, argv);

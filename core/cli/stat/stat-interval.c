@@ -6,7 +6,8 @@
 
 #define TEXT_MOST	(1u << 20)	/* bytes of rows that wait */
 
-/* Whole rows, so that what the program writes stands between them; and never more than a pipe takes at once. */
+/* Whole rows, so that what the program writes stands between them; and never more than a pipe takes
+ * at once. */
 static size_t some_rows(const char *text, size_t n)
 {
 	const char *end = n > PIPE_BUF ? memrchr(text, '\n', PIPE_BUF) : NULL;
@@ -14,11 +15,14 @@ static size_t some_rows(const char *text, size_t n)
 	return end ? (size_t)(end + 1 - text) : sp_min(n, PIPE_BUF);
 }
 
-/* Standard error is not made O_NONBLOCK, which the program, whose it is, too, would notice; but a terminal, which takes less
- * than it is given and lets whoever gives more wait, is opened once more. */
+/* Standard error is not made O_NONBLOCK, which the program, whose it is, too, would notice; but a
+ * terminal, which takes less than it is given and lets whoever gives more wait, is opened once
+ * more. */
 static int descriptor(void)
 {
-	int fd = isatty(STDERR_FILENO) ? sp_open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY, 0) : -1;
+	int fd = isatty(STDERR_FILENO)
+			 ? sp_open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY, 0)
+			 : -1;
 
 	return fd < 0 ? STDERR_FILENO : fd;
 }
@@ -44,7 +48,8 @@ void sp_stat_interval_put(struct sp_stat_interval *i, bool wait)
 	i->used -= done;
 }
 
-static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *event, const char *units, int64_t value)
+static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *event,
+		    const char *units, int64_t value)
 {
 	char row[SP_STAT_NAME + 128], where[24] = "all CPUs";
 	const char *bare = strncmp(event, "perf::", 6) == 0 ? event + 6 : event;
@@ -52,8 +57,10 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *e
 
 	if (cpu != SP_NO_CPU)
 		snprintf(where, sizeof(where), "CPU %-4d", cpu);
-	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event, (long long)value)
-		   : snprintf(row, sizeof(row), "%12.6f s  %s %18lld %-2s  %s\n", s, where, (long long)value, units, bare);
+	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event,
+			      (long long)value)
+		   : snprintf(row, sizeof(row), "%12.6f s  %s %18lld %-2s  %s\n", s, where,
+			      (long long)value, units, bare);
 
 	if (n < 0 || i->quiet)
 		return;
@@ -71,7 +78,8 @@ static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
 	return !e->formula && !e->is_machine_wide && e->turn == turn;
 }
 
-static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
+static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
+		 uint64_t ns, const int64_t *now)
 {
 	const struct sp_stat_plan *p = c->plan;
 
@@ -81,15 +89,21 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	}
 	i->kept[cpu]++;
 	i->tick = sp_grow_array(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
-	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + p->n_events, sizeof(*i->value));
+	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + p->n_events,
+				 sizeof(*i->value));
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	for (uint32_t e = 0; e < p->n_events; e++)
-		i->value[i->n_values + e] = has_rows(&p->event[e], c->turn) ? sp_stat_value(&p->event[e], now) - sp_stat_value(&p->event[e], i->before + cpu * c->n) : 0;
+		i->value[i->n_values + e] =
+			has_rows(&p->event[e], c->turn)
+				? sp_stat_value(&p->event[e], now) -
+					  sp_stat_value(&p->event[e], i->before + cpu * c->n)
+				: 0;
 	i->n_values += p->n_events;
 }
 
 /* The rows of a CPU on which something was counted. */
-static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
+static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
+		     uint64_t ns, const int64_t *now)
 {
 	int64_t *before = i->before + cpu * c->n;
 
@@ -99,14 +113,17 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 		const struct sp_stat_event *event = &c->plan->event[e];
 
 		if (has_rows(event, c->turn))
-			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name, event->units, sp_stat_value(event, now) - sp_stat_value(event, before));
+			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name,
+				event->units,
+				sp_stat_value(event, now) - sp_stat_value(event, before));
 	}
 	keep(i, c, cpu, ns, now);
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
 /* All of these counters only grow. */
-static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before, int64_t *now)
+static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before,
+		     int64_t *now)
 {
 	uint64_t is[3];
 	int64_t ns = 0;
@@ -127,7 +144,8 @@ static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64
 	}
 }
 
-void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t start_ns)
+void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c,
+			    uint64_t start_ns)
 {
 	if (!i || !i->ms)
 		return;
@@ -144,19 +162,23 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
 {
 	uint64_t now = i && i->ms ? sp_boot_ns() : 0;
-	int left = !now ? -1 : now >= i->next_ns ? 0 : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
+	int left = !now		       ? -1
+		   : now >= i->next_ns ? 0
+				       : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
 
 	return left < 0 || (ms >= 0 && ms < left) ? ms : left;
 }
 
-void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
+void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c,
+			     bool ended)
 {
 	uint64_t now = sp_boot_ns(), ns;
 	int64_t value[SP_STAT_NATIVES + 1];
 
 	if (!i || !i->ms || (!ended && now < i->next_ns))
 		return;
-	while (i->next_ns <= now)	/* those that were missed are in this one: the times stay where they were meant to be */
+	while (i->next_ns <= now)	/* those that were missed are in this one: the times stay
+					 * where they were meant to be */
 		i->next_ns += i->ms * 1000000ull;
 	ns = sp_now_ns();
 	for (uint32_t k = 0; k < c->n_cpus; k++) {

@@ -1,8 +1,9 @@
-/* stat-interval.h: what each CPU counted every so many ms while it counts: rows on standard error, and readings that the
- * store keeps.
+/* stat-interval.h: what each CPU counted every so many ms while it counts: rows on standard error,
+ * and readings that the store keeps.
  *
- * A row is what came since the row before, so that the rows of a CPU add up to its count.  A terminal or a pipe that takes no more
- * is not waited for while the program runs: rows wait in memory, and where they are too many they are left out, and counted.
+ * A row is what came since the row before, so that the rows of a CPU add up to its count.  A
+ * terminal or a pipe that takes no more is not waited for while the program runs: rows wait in
+ * memory, and where they are too many they are left out, and counted.
  */
 #pragma once
 
@@ -31,13 +32,15 @@ struct sp_stat_interval {
 };
 
 /* Of no interval (NULL) these do nothing. */
-void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t start_ns);
+void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c,
+			    uint64_t start_ns);
 
 /* How many ms may be waited for something else, which alone would be `ms` (-1: for ever). */
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms);
 
 /* Makes the rows that are due.  ended: the last ones, from what the counters had at the end. */
-void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended);
+void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c,
+			     bool ended);
 
 /* Puts out rows that wait, as far as somebody takes them at once; wait: all of them. */
 void sp_stat_interval_put(struct sp_stat_interval *i, bool wait);

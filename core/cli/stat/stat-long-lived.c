@@ -1,6 +1,8 @@
-/* stat-long-lived.c: on many CPUs, rows for the threads that last.  A counter for each event and CPU would make each birth slower by
- * a microsecond.  So each event has one inherited counter for all CPUs, and a thread that has lived for a while gets counters of
- * its own for each CPU, as the first thread has from its start (stat-thread-counters.c).  The rest of the total is a row without a CPU. */
+/* stat-long-lived.c: on many CPUs, rows for the threads that last.  A counter for each event and
+ * CPU would make each birth slower by a microsecond.  So each event has one inherited counter for
+ * all CPUs, and a thread that has lived for a while gets counters of its own for each CPU, as the
+ * first thread has from its start (stat-thread-counters.c).  The rest of the total is a row without
+ * a CPU. */
 #include <dirent.h>
 
 #include "../tool/cmd.h"
@@ -103,7 +105,8 @@ void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w)
 	scan_process(&l, c->child);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
-			scan_process(&l, w->row[i].pid);	/* its parent has ended, or has more children than were read */
+			scan_process(&l, w->row[i].pid);	/* its parent has ended, or has more
+								 * children than were read */
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
 			ended(c, w, &w->row[i]);

@@ -7,7 +7,8 @@
 #include "../tool/metrics.h"
 #include "stat.h"
 
-static const char usual[] = "perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
+static const char usual[] =
+	"perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
 
 static bool query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default)
 {
@@ -15,16 +16,18 @@ static bool query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bo
 	return sp_stat_query_papi(p, name, n, by_default);
 }
 
-/* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
- * are asked for at once. */
+/* One at a time, so that they stay in the order of the command line; those for PAPI that follow
+ * each other are asked for at once. */
 static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_default)
 {
-	char *text = sp_check_alloc(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS], known[SP_STAT_NAME];
+	char *text = sp_check_alloc(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS],
+	     known[SP_STAT_NAME];
 	struct perf_event_attr a;
 	unsigned n = 0;
 	bool good = true;
 
-	for (char *name = strtok_r(text, ",", &save); good && name; name = strtok_r(NULL, ",", &save)) {
+	for (char *name = strtok_r(text, ",", &save); good && name;
+	     name = strtok_r(NULL, ",", &save)) {
 		bool again = sp_stat_is_planned(p, name), fine = true;
 
 		for (unsigned i = 0; i < n; i++)
@@ -32,10 +35,12 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_defaul
 		if (again)
 			continue;
 		if (p->n_events + n == SP_STAT_EVENTS) {
-			snprintf(p->wrong, sizeof(p->wrong), "%s: more than %u events", name, SP_STAT_EVENTS);
+			snprintf(p->wrong, sizeof(p->wrong), "%s: more than %u events", name,
+				 SP_STAT_EVENTS);
 			good = false;
 		} else if (strlen(name) >= SP_STAT_NAME) {
-			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no event has such a name", name);
+			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no event has such a name",
+				 name);
 			good = false;
 		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
 			papis[n++] = name;
@@ -53,17 +58,20 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_defaul
 /* Cycles and instructions: PAPI's, else the kernel's; where there are none a line says so. */
 static void plan_cpus(struct sp_stat_plan *p)
 {
-	static const char *const names[][2] = { { "PAPI_TOT_CYC", "cycles" }, { "PAPI_TOT_INS", "instructions" } };
+	static const char *const names[][2] = { { "PAPI_TOT_CYC", "cycles" },
+						{ "PAPI_TOT_INS", "instructions" } };
 	bool fine;
 
 	for (unsigned i = 0; i < SP_COUNT(names); i++) {
 		struct perf_event_attr a;
 		char known[SP_STAT_NAME];
-		const struct sp_kernel_event *e = sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
+		const struct sp_kernel_event *e =
+			sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
 		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, false));
 
 		if (why) {
-			snprintf(p->left_out, sizeof(p->left_out), "cycles and instructions are not counted: %s", why);
+			snprintf(p->left_out, sizeof(p->left_out),
+				 "cycles and instructions are not counted: %s", why);
 			return;
 		}
 		plan_names(p, names[i][0], true);
@@ -85,7 +93,8 @@ static bool plan_numbered(struct sp_stat_plan *p, const char *name)
 	return good;
 }
 
-static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const struct sp_metric *metric)
+static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t,
+		       const struct sp_metric *metric)
 {
 	bool good = true;
 
@@ -94,13 +103,15 @@ static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const
 
 		if (term->definition >= 0)
 			good = plan_terms(p, t, &t->at[term->definition]);
-		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is no event */
+		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is
+									 * no event */
 			good = plan_numbered(p, term->name);
 	}
 	return good;
 }
 
-static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name, size_t n)
+static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name,
+		      size_t n)
 {
 	struct sp_out o;
 
@@ -118,8 +129,10 @@ static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const 
 	sp_memory_text(&o);
 }
 
-/* Of several definitions of the name the last that can be counted here; of none p->wrong says what keeps the last one. */
-static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name, size_t n)
+/* Of several definitions of the name the last that can be counted here; of none p->wrong says what
+ * keeps the last one. */
+static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name,
+			size_t n)
 {
 	struct sp_stat_plan *before = sp_check_alloc(malloc(sizeof(*before)));
 	char wrong[sizeof(p->wrong)] = "";
@@ -144,7 +157,8 @@ static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, cons
 	return good;
 }
 
-/* What the named ones of the installed table need; of a file's own, and of `default`, what is counted anyhow. */
+/* What the named ones of the installed table need; of a file's own, and of `default`, what is
+ * counted anyhow. */
 static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 {
 	struct sp_metrics *t = sp_metrics_usual();
@@ -161,7 +175,9 @@ static bool all_have_names(struct sp_stat_plan *p, const char *events)
 {
 	for (const char *at = events; at; at = strchr(at, ','), at += at != NULL)
 		if (!*at || *at == ',') {
-			snprintf(p->wrong, sizeof(p->wrong), "-e: no event is named%s; sspapi list tells those that can be counted here",
+			snprintf(p->wrong, sizeof(p->wrong),
+				 "-e: no event is named%s; sspapi list tells those that can be "
+				 "counted here",
 				 *events ? " beside a comma" : "");
 			return false;
 		}

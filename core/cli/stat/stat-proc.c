@@ -39,7 +39,8 @@ uint32_t sp_proc_args(int pid, char **args)
 	*args = NULL;
 	if (n <= 0)
 		return 0;
-	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a NUL behind */
+	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a
+					 * NUL behind */
 	*args = memcpy(sp_check_alloc(malloc((size_t)n)), text, (size_t)n);
 	return (uint32_t)n;
 }

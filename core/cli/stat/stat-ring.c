@@ -12,7 +12,9 @@ size_t sp_ring_bytes(uint32_t pages)
 
 void *sp_ring_map(int fd, uint32_t pages)
 {
-	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, sp_ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = fd < 0 ? MAP_FAILED
+			 : mmap(NULL, sp_ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -26,7 +28,8 @@ void sp_ring_unmap(void *ring, uint32_t pages)
 bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 {
 	struct perf_event_mmap_page *m = ring;
-	uint64_t head = m ? load_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
+	uint64_t head = m ? load_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page,
+		 size;
 	union {
 		struct perf_event_header h;
 		uint64_t aligned;
@@ -39,13 +42,15 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 		return true;
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size = pages * page;
-	/* What had no room is told with the next record that has some: after the last one there is none. */
+	/* What had no room is told with the next record that has some: after the last one there is
+	 * none. */
 	whole = head - tail + RECORD_USUAL <= size;
 	while (tail < head) {
 		const char *data = (const char *)m + page;
 		uint64_t at = tail % size, first;
 
-		memcpy(&r.h, data + at, sizeof(r.h));	/* records are of 8 bytes and more, aligned */
+		memcpy(&r.h, data + at, sizeof(r.h));	/* records are of 8 bytes and more,
+							 * aligned */
 		if (r.h.size < sizeof(r.h) || r.h.size > sizeof(r) || r.h.size > head - tail)
 			break;
 		first = sp_min(r.h.size, size - at);

@@ -1,5 +1,5 @@
-/* stat-rounds.c: which events the counters take together: found by trial, as the kernel refuses a group that is too
- * large.  The groups are of our own process, and never run.
+/* stat-rounds.c: which events the counters take together: found by trial, as the kernel refuses a
+ * group that is too large.  The groups are of our own process, and never run.
  */
 
 #include "../../base/perf.h"
@@ -22,8 +22,8 @@ static void begin(struct trial *t)
 	*t = (struct trial){ 0 };
 }
 
-/* Events of a group are of one PMU; the kernel's three names of the CPU's are one (on CPUs of several kinds the upper
- * half of config says whose). */
+/* Events of a group are of one PMU; the kernel's three names of the CPU's are one (on CPUs of
+ * several kinds the upper half of config says whose). */
 static uint64_t pmu_of(const struct perf_event_attr *a)
 {
 	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE)
@@ -31,7 +31,8 @@ static uint64_t pmu_of(const struct perf_event_attr *a)
 	return a->type;
 }
 
-/* Does it fit beside those that are there?  What cannot be opened at all is said when it is counted. */
+/* Does it fit beside those that are there?  What cannot be opened at all is said when it is
+ * counted. */
 static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 {
 	struct perf_event_attr a = p->native[native].attr;
@@ -48,7 +49,8 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 	a.size = sizeof(a);
 	a.exclude_kernel = a.exclude_hv = 1;
 	a.inherit = a.pinned = a.exclusive = 0;
-	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec would enable. */
+	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec
+	 * would enable. */
 	a.disabled = a.enable_on_exec = g == t->n_pmus;
 	a.sample_period = a.sample_type = a.read_format = 0;
 	fd = sp_perf_open(&a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, 0);
@@ -71,7 +73,8 @@ static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native,
 	return true;
 }
 
-static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e, uint32_t per_cpu)
+static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e,
+		    uint32_t per_cpu)
 {
 	for (uint32_t i = 0; i < e->n; i++)
 		if (!fits(t, p, e->native[i], per_cpu))

@@ -1,18 +1,20 @@
-/* stat-rows.c: what the kernel writes while the program runs: which threads and processes begin and end, what
- * they are called, and what each counted.
+/* stat-rows.c: what the kernel writes while the program runs: which threads and processes begin and
+ * end, what they are called, and what each counted.
  *
- * Each event has a ring for each CPU; rings that several share lose records where threads end fast.  What
- * begins and ends, and new names, come by rings of their own, with times: they are put in order at the end.
+ * Each event has a ring for each CPU; rings that several share lose records where threads end fast.
+ * What begins and ends, and new names, come by rings of their own, with times: they are put in
+ * order at the end.
  *
- * The first task's counts are never written: it has the counters that were opened, which nobody inherited.  Its row
- * is the total less the others, which is exact.  Tasks that still run have nothing written either: with them it is one
- * row of them all.
+ * The first task's counts are never written: it has the counters that were opened, which nobody
+ * inherited.  Its row is the total less the others, which is exact.  Tasks that still run have
+ * nothing written either: with them it is one row of them all.
  */
 #include "../tool/cmd.h"
 #include "stat.h"
 
-/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a process that lives on; or, if it
- * has ended before we could look, a few us after the name, where no program gets to its own in so short a time. */
+/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a
+ * process that lives on; or, if it has ended before we could look, a few us after the name, where
+ * no program gets to its own in so short a time. */
 #define ESCAPE_NS 20000u
 #define PF_EXITING 0x4			/* the kernel's: the thread is about to end */
 
@@ -35,7 +37,8 @@ struct id {
 	int pid, tid;
 };
 
-struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid,
+				int tid)
 {
 	const struct id id = { pid, tid };
 	uint32_t i = sp_names_number(&w->ids, &id, sizeof(id));
@@ -58,8 +61,8 @@ struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
 
 /* ---- rings ------------------------------------------------------------------- */
 
-/* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; } of COMM, whose
- * time is the record's last word. */
+/* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; }
+ * of COMM, whose time is the record's last word. */
 static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, const void *body)
 {
 	const uint32_t *word = body;
@@ -72,7 +75,8 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	memcpy(&t->ns, (const char *)body + h->size - sizeof(*h) - 8, 8);
 	if (h->type == PERF_RECORD_COMM) {
 		t->tid = (int)word[1];
-		memcpy(t->name, word + 2, sizeof(t->name) - 1);	/* padded with zeros to 8 bytes, and a time behind */
+		/* padded with zeros to 8 bytes, and a time behind */
+		memcpy(t->name, word + 2, sizeof(t->name) - 1);
 		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 		return;
 	}
@@ -92,9 +96,10 @@ static void read_task(const struct sp_stat_who *w, struct sp_stat_task *t)
 		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
 }
 
-/* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
- * True: there were others. */
-static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+/* A program that begins is the only thread of its process: one that became it by exec has the first
+ * thread's number now. True: there were others. */
+static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w,
+		       const struct sp_stat_task *t)
 {
 	bool any = false;
 
@@ -112,10 +117,12 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const 
 	return any;
 }
 
-/* Rings are read one after the other: what is older than what was read is no news.  A number that is given again is
- * another thread's: also at an exec of one of several threads, where the end of the first may stand in a ring that is read
- * later (seen: the program that it became had no counters). */
-static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+/* Rings are read one after the other: what is older than what was read is no news.  A number that
+ * is given again is another thread's: also at an exec of one of several threads, where the end of
+ * the first may stand in a ring that is read later (seen: the program that it became had no
+ * counters). */
+static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w,
+		      const struct sp_stat_task *t)
 {
 	struct sp_stat_row *row = sp_stat_row(c, w, t->pid, t->tid);
 	bool several = t->exec && end_others(c, w, t);
@@ -154,7 +161,8 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 		if (t->event == c->timer && t->event != c->clock)
 			row->at[t->cpu * c->n + c->clock] += (int64_t)value;
 		row->reads++;
-	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
+	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT ||
+		   h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
 		if (!c->system_wide_records)
 			read_task(w, &w->task[w->n_tasks - 1]);
@@ -163,11 +171,13 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 	}
 }
 
-static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event)
+static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu,
+		       uint32_t event)
 {
 	struct taking t = { c, w, cpu, event };
 
-	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event], event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
+	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event],
+				 event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
 static int by_time(const void *a, const void *b)
@@ -177,11 +187,13 @@ static int by_time(const void *a, const void *b)
 	return SP_COMPARE(x->ns, y->ns) ?: SP_COMPARE(x->number, y->number);
 }
 
-/* Whom a counted process forked is counted.  (A number may be given again, to somebody else's process.) */
+/* Whom a counted process forked is counted.  (A number may be given again, to somebody else's
+ * process.) */
 static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	bool is_fork = t->type == PERF_RECORD_FORK;
-	uint32_t is = sp_names_find(&w->pids, &t->pid, sizeof(t->pid)), of = is_fork ? sp_names_find(&w->pids, &t->ppid, sizeof(t->ppid)) : is;
+	uint32_t is = sp_names_find(&w->pids, &t->pid, sizeof(t->pid)),
+		 of = is_fork ? sp_names_find(&w->pids, &t->ppid, sizeof(t->ppid)) : is;
 	bool counted = of != SP_NO_NAME && w->counted[of];
 
 	if (!is_fork || (is == SP_NO_NAME && !counted))
@@ -192,9 +204,10 @@ static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
 	return counted;
 }
 
-/* Drop records of processes that are not counted, where sides tell of all.  A record before `until`, when nobody had begun to read the
- * rings, has the birth of its process among those that were read; one that came later, while they were read one after the other,
- * may not, and waits for the next time. */
+/* Drop records of processes that are not counted, where sides tell of all.  A record before
+ * `until`, when nobody had begun to read the rings, has the birth of its process among those that
+ * were read; one that came later, while they were read one after the other, may not, and waits for
+ * the next time. */
 static void keep_counted(const struct sp_stat_counters *c, struct sp_stat_who *w, uint64_t until)
 {
 	uint32_t i = w->n_kept;
@@ -256,7 +269,8 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 	w->process = sp_check_alloc(calloc(w->n + 1, sizeof(*w->process)));
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!w->n_processes || w->process[w->n_processes - 1].pid != w->row[i].pid)
-			w->process[w->n_processes++] = (struct sp_stat_process){ .pid = w->row[i].pid, .first = i };
+			w->process[w->n_processes++] =
+				(struct sp_stat_process){ .pid = w->row[i].pid, .first = i };
 		w->process[w->n_processes - 1].rows++;
 	}
 }
@@ -272,7 +286,8 @@ struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid)
 {
 	const struct sp_stat_process key = { .pid = pid };
 
-	return w->n_processes ? bsearch(&key, w->process, w->n_processes, sizeof(key), by_number) : NULL;
+	return w->n_processes ? bsearch(&key, w->process, w->n_processes, sizeof(key), by_number)
+			      : NULL;
 }
 
 void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
@@ -286,16 +301,19 @@ void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t byte
 	}
 }
 
-/* A child begins as a copy of its parent: name and command line are its parent's until it has its own. */
+/* A child begins as a copy of its parent: name and command line are its parent's until it has its
+ * own. */
 static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid), *of = sp_stat_process(w, t->ppid);
-	struct sp_stat_row *row = sp_stat_row_in(w, t->pid, t->tid), *parent = sp_stat_row_in(w, t->ppid, t->ptid);
+	struct sp_stat_row *row = sp_stat_row_in(w, t->pid, t->tid),
+			   *parent = sp_stat_row_in(w, t->ppid, t->ptid);
 
 	row->start_ns = t->ns;
 	row->of_pid = t->ppid;
 	row->of_tid = t->ptid;
-	row->end_ns = 0;		/* a number that is given again is another thread in the same row */
+	row->end_ns = 0;		/* a number that is given again is another thread in the
+					 * same row */
 	if (parent)
 		memcpy(row->name, parent->name, sizeof(row->name));
 	if (t->pid != t->tid)
@@ -314,8 +332,8 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 	memcpy(sp_stat_row_in(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
 	if (!t->exec)
 		return;
-	/* A thread that execs goes on under its process's number: no end is told of its own, and its counts come
-	 * with that number's. */
+	/* A thread that execs goes on under its process's number: no end is told of its own, and
+	 * its counts come with that number's. */
 	for (uint32_t i = 0; i < p->rows; i++) {
 		struct sp_stat_row *row = &w->row[p->first + i];
 
@@ -326,11 +344,13 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 	}
 	if (t->args)
 		sp_stat_set_args(p, t->args, t->args_bytes);
-	else if (!*first)		/* gone before it could be asked; of the first one they are ours */
+	else if (!*first)		/* gone before it could be asked; of the first one they are
+					 * ours */
 		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
 	*first = false;
 	p->exec_ns = t->ns;
-	p->escaped = false;		/* (the first thread's end, where another one becomes the program, is none) */
+	p->escaped = false;		/* (the first thread's end, where another one becomes the
+					 * program, is none) */
 }
 
 static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
@@ -339,7 +359,8 @@ static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
 
 	sp_stat_row_in(w, t->pid, t->tid)->end_ns = t->ns;
 	p->end_ns = sp_max(p->end_ns, t->ns);
-	p->escaped = p->escaped || (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
+	p->escaped = p->escaped ||
+		     (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
 void sp_stat_note_threads(struct sp_stat_who *w, bool first)
@@ -361,8 +382,8 @@ void sp_stat_note_threads(struct sp_stat_who *w, bool first)
 	w->task = NULL;
 }
 
-/* A row is whole with a record of each event and CPU (twice so many, of a number that was given twice); of one that
- * is not, what came is in the rest, too. */
+/* A row is whole with a record of each event and CPU (twice so many, of a number that was given
+ * twice); of one that is not, what came is in the rest, too. */
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	uint32_t values = c->n_cpus * c->n, each = 0;
@@ -418,14 +439,15 @@ static void add_long_lived(struct sp_stat_who *w, const struct sp_stat_row *row,
 {
 	struct sp_stat_process *p = sp_stat_process(w, row->pid);
 
-	if (row->pid != child && row->args_bytes && !p->exec_ns)	/* else these may be from before its exec */
+	/* else these may be from before its exec */
+	if (row->pid != child && row->args_bytes && !p->exec_ns)
 		sp_stat_set_args(p, row->args, row->args_bytes);
 	p->start_ns = p->start_ns ? sp_min(p->start_ns, row->start_ns) : row->start_ns;
 	p->end_ns = sp_max(p->end_ns, row->end_ns);
 }
 
-void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
-		    uint64_t end_ns)
+void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child,
+			 char *const *argv, uint64_t start_ns, uint64_t end_ns)
 {
 	struct sp_stat_process *p;
 	struct sp_stat_row *row;
@@ -438,9 +460,11 @@ void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_
 	p->ppid = getpid();
 	p->start_ns = row->start_ns = start_ns;
 	command_line(p, argv);
-	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
+	snprintf(row->name, sizeof(row->name), "%s",
+		 strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
 	sp_stat_note_threads(w, true);
-	row->end_ns = row->end_ns ? row->end_ns : end_ns;	/* (its record may be lost, or none was asked for) */
+	/* (its record may be lost, or none was asked for) */
+	row->end_ns = row->end_ns ? row->end_ns : end_ns;
 	p->end_ns = p->end_ns ? p->end_ns : end_ns;
 	for (uint32_t i = 0; c->long_lived && i < w->n; i++)
 		add_long_lived(w, &w->row[i], child);
@@ -448,7 +472,8 @@ void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_
 		sp_thread_counters_finish(c, w);
 	} else {
 		sp_stat_check_rows(c, w);
-		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
+		row->has_read = false;	/* what was written for its number is another thread's, that
+					 * became a program */
 	}
 	sp_stat_add_remainder(c, w);
 }

@@ -10,10 +10,13 @@
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings hold) */
+#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings
+					 * hold) */
 
-/* What somebody may send to the command and mean the program; all others do to the command what they do. */
-static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+/* What somebody may send to the command and mean the program; all others do to the command what
+ * they do. */
+static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+				 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
 
 static sigset_t caught(void)
 {
@@ -23,7 +26,8 @@ static sigset_t caught(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
-		if (sigaction(passed_on[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN)	/* as nohup has it */
+		if (sigaction(passed_on[i], NULL, &is) == 0 &&
+		    is.sa_handler != SIG_IGN) /* as nohup has it */
 			sigaddset(&set, passed_on[i]);
 	return set;
 }
@@ -36,9 +40,9 @@ static struct {
 	struct sigaction on_child, on_pipe;
 } own;
 
-/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored, as some start us,
- * would take the child's status away.  Whoever read the rows of -I and is gone ends no counting; nor does a child that somebody
- * killed before it was let go. */
+/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored,
+ * as some start us, would take the child's status away.  Whoever read the rows of -I and is gone
+ * ends no counting; nor does a child that somebody killed before it was let go. */
 static void prepare(void)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
@@ -58,7 +62,8 @@ static void prepare(void)
 }
 
 /* The child: as if it had been started without us, but that it waits for a byte. */
-static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command, char **argv)
+static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command,
+			     char **argv)
 {
 	char byte = 0;
 	int error;
@@ -98,11 +103,13 @@ bool sp_stat_interrupted(int signals)
 	bool ends = false;
 
 	while (read(signals, &s, sizeof(s)) == sizeof(s))
-		ends = ends || s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM || s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT;
+		ends = ends || s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM ||
+		       s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT;
 	return ends;
 }
 
-int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb,
+		 char **argv)
 {
 	pid_t command = getpid();
 	sigset_t set = caught();
@@ -117,7 +124,8 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 	fflush(NULL);
 	c->pid = c->signals < 0 ? -1 : fork();
 	if (c->pid < 0)
-		return sp_complain(125, verb, strerror(errno), c->signals < 0 ? "signalfd" : "fork");
+		return sp_complain(125, verb, strerror(errno),
+				   c->signals < 0 ? "signalfd" : "fork");
 	if (c->pid == 0) {
 		close(go[1]);
 		become(go[0], failed[1], n, command, argv);
@@ -139,11 +147,13 @@ void sp_stat_abandon(struct sp_stat_child *c)
 		;
 }
 
-/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup that the kernel
- * tells who leads the session.  One that somebody sent to the command was meant for the program. */
+/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup
+ * that the kernel tells who leads the session.  One that somebody sent to the command was meant for
+ * the program. */
 static bool is_for_program(const struct signalfd_siginfo *s)
 {
-	return s->ssi_signo != SIGCHLD && (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
+	return s->ssi_signo != SIGCHLD &&
+	       (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
 }
 
 static void pass_on(struct sp_stat_child *c)
@@ -153,7 +163,8 @@ static void pass_on(struct sp_stat_child *c)
 	while (read(c->signals, &s, sizeof(s)) == sizeof(s)) {
 		int n = (int)s.ssi_signo;
 
-		c->interrupted = c->interrupted || n == SIGINT || n == SIGQUIT || n == SIGTERM || n == SIGHUP;
+		c->interrupted = c->interrupted || n == SIGINT || n == SIGQUIT || n == SIGTERM ||
+				 n == SIGHUP;
 		if (is_for_program(&s) && !c->end_ns)
 			kill(c->pid, n);
 	}
@@ -173,11 +184,14 @@ static bool has_ended(struct sp_stat_child *c)
 
 int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
-	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS : n->long_lived ? (int)n->scan_ms : -1;
+	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS
+	       : n->long_lived			    ? (int)n->scan_ms
+						    : -1;
 }
 
-/* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread among those that inherited them
- * only later: enabling all misses it in between (seen: 756 of a thread's 761 faults).  So they are enabled again. */
+/* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread
+ * among those that inherited them only later: enabling all misses it in between (seen: 756 of a
+ * thread's 761 faults).  So they are enabled again. */
 void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
 {
 	if (sp_boot_ns() < n->late_ns)
@@ -188,14 +202,16 @@ void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
 		sp_long_lived_scan(n, w);
 }
 
-void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i)
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w,
+		  struct sp_stat_interval *i)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	(void)!write(c->go, n->from_library ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
+	/* somebody may have killed it: its status says so */
+	(void)!write(c->go, n->from_library ? "t" : "g", 1);
 	close(c->go);
 	while (!has_ended(c)) {
 		if (n->from_library) {
@@ -203,8 +219,10 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 			sp_threads_answer(n, w);
 			sp_stat_drain(n, w);
 		}
-		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
-		while (!n->from_library && poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
+		/* Not for the rings themselves: whoever waits for one is woken by each event of
+		 * each thread that ends. */
+		while (!n->from_library &&
+		       poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
 			sp_stat_tend(n, w);
 			sp_stat_interval_sample(i, n, false);
 		}

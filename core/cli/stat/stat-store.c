@@ -1,4 +1,5 @@
-/* stat-store.c: what was counted as a store: a merged one (layout.h), with a member for each process. */
+/* stat-store.c: what was counted as a store: a merged one (layout.h), with a member for each
+ * process. */
 #include "../../base/conf.h"
 #include "../../base/cpu-list.h"
 #include "../../base/pmus.h"
@@ -12,8 +13,10 @@ struct making {
 	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
 	const struct sp_stat_all *all;
 	const struct sp_stat_run *r;	/* the run at hand, and as all below */
-	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
-	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in this run */
+	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the
+						 * plan */
+	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in
+						 * this run */
 	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];	/* and beside it */
 	bool *has_row;			/* [rows] */
 	uint64_t folded, all_folded;
@@ -32,7 +35,8 @@ struct making {
 static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
 	if (e->turn >= a->plan->n_turns)
-		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
+		return "not counted: there are too few counters for it and those before it: name "
+		       "fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
 	for (uint32_t i = 0; i < a->n && e->is_machine_wide; i++)
 		if (*a->run[i].machine_events.answer.wrong)
@@ -40,9 +44,11 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
-				return "not permitted: the event happens in the kernel, which perf_event_paranoid lets this user not see";
+				return "not permitted: the event happens in the kernel, which "
+				       "perf_event_paranoid lets this user not see";
 			if (a->run[i].c.short_of[e->native[t]])
-				return "not counted: the counter did not run all the time: others had it";
+				return "not counted: the counter did not run all the time: others "
+				       "had it";
 		}
 	return NULL;
 }
@@ -58,8 +64,10 @@ static void choose_events(struct making *m)
 	}
 }
 
-/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one of them on each. */
-static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event, uint32_t cpu)
+/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one
+ * of them on each. */
+static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event,
+			  uint32_t cpu)
 {
 	const struct sp_stat_event *e = &m->all->plan->event[event];
 
@@ -71,13 +79,15 @@ static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, u
 
 /* ---- the front ------------------------------------------------------------------- */
 
-static sp_off natives(struct sp_compact *c, const struct sp_stat_plan *p, const struct sp_stat_event *e)
+static sp_off natives(struct sp_compact *c, const struct sp_stat_plan *p,
+		      const struct sp_stat_event *e)
 {
 	struct sp_bytes all = { 0 };
 	sp_off at;
 
 	for (uint32_t t = 0; t < e->n; t++)
-		sp_bytes_add(&all, p->native[e->native[t]].name, strlen(p->native[e->native[t]].name) + 1);
+		sp_bytes_add(&all, p->native[e->native[t]].name,
+			     strlen(p->native[e->native[t]].name) + 1);
 	at = e->n ? sp_compact_words(c, (char *)all.at, all.used) : 0;
 	sp_bytes_free(&all);
 	return at;
@@ -108,8 +118,13 @@ static sp_off events(struct making *m)
 
 	for (uint32_t i = 0; i < m->k; i++) {
 		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
-		struct sp_event to = { .next = newest, .id = i, .code = e->code, .data_type = e->data_type, .scope = e->scope,
-				       .place = e->place, .place_id = e->place_id };
+		struct sp_event to = { .next = newest,
+				       .id = i,
+				       .code = e->code,
+				       .data_type = e->data_type,
+				       .scope = e->scope,
+				       .place = e->place,
+				       .place_id = e->place_id };
 
 		to.name = sp_compact_text(&m->c, e->name);
 		to.component = sp_compact_text(&m->c, e->component);
@@ -195,8 +210,8 @@ static void note_events(struct making *m)
 	}
 }
 
-/* What ran elsewhere; or was counted twice, of a thread that was born while counters were opened.  The two clocks agree to the
- * nanosecond where they are the same, and were started at once. */
+/* What ran elsewhere; or was counted twice, of a thread that was born while counters were opened.
+ * The two clocks agree to the nanosecond where they are the same, and were started at once. */
 static void note_elsewhere(struct making *m)
 {
 	uint64_t elsewhere = 0, twice = 0, all = 0;
@@ -211,14 +226,19 @@ static void note_elsewhere(struct making *m)
 	}
 	m->whole = !elsewhere && !twice;
 	if (twice)
-		note(m, "%.3f of %.3f ms were counted twice, of threads that were born while counters were opened", (double)twice / 1e6,
-		     (double)all / 1e6);
+		note(m,
+		     "%.3f of %.3f ms were counted twice, of threads that were born while counters "
+		     "were opened",
+		     (double)twice / 1e6, (double)all / 1e6);
 	if (elsewhere)
-		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
+		note(m,
+		     "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is "
+		     "bound: what was counted there is missing",
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
 
-/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how long it was there. */
+/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how
+ * long it was there. */
 static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long *set)
 {
 	const struct sp_stat_event *e = &m->all->plan->event[event];
@@ -228,7 +248,8 @@ static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long
 		const struct sp_stat_counters *c = &m->all->run[i].c;
 
 		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
-			if (c->cpu[k] != SP_NO_CPU && c->value[k * c->n + c->clock] && is_missing_on(m, &m->all->run[i], event, k)) {
+			if (c->cpu[k] != SP_NO_CPU && c->value[k * c->n + c->clock] &&
+			    is_missing_on(m, &m->all->run[i], event, k)) {
 				ns += (uint64_t)c->value[k * c->n + c->clock];
 				add_cpu(set, c->cpu[k]);
 			}
@@ -260,8 +281,10 @@ static void note_missing(struct making *m)
 		if (!said) {
 			m->whole = false;
 			cpu_list(set, cpus, sizeof(cpus));
-			note(m, "CPU %s cannot count %.*s (-): what happened in the %.3f ms that were spent there is missing", cpus,
-			     (int)names.used, (const char *)names.at, (double)ns / 1e6);
+			note(m,
+			     "CPU %s cannot count %.*s (-): what happened in the %.3f ms that were "
+			     "spent there is missing",
+			     cpus, (int)names.used, (const char *)names.at, (double)ns / 1e6);
 		}
 		sp_bytes_free(&names);
 	}
@@ -276,9 +299,11 @@ static void note_kernel(struct making *m)
 		const struct perf_event_attr *a = &p->native[p->event[e].native[0]].attr;
 
 		if (p->event[e].gone || p->event[e].is_machine_wide ||
-		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
+		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK ||
+						       a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
-		note(m, "what the kernel did for the program is in the clocks alone: perf_event_paranoid lets this user see "
+		note(m, "what the kernel did for the program is in the clocks alone: "
+			"perf_event_paranoid lets this user see "
 			"user code only");
 		return;
 	}
@@ -303,29 +328,42 @@ static void note_rows(struct making *m)
 		const struct sp_stat_run *r = &m->all->run[i];
 
 		lost += r->who.lost;
-		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;	/* (an end that was lost is none) */
+		/* (an end that was lost is none) */
+		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;
 		none = r->why_no_rows ? r->why_no_rows : none;
 		n_without_counters += r->who.n_without_counters;
 		late += r->who.late;
 	}
 	if (late)
-		note(m, "%llu %s not wait for counters after a second without an answer of the command: what came before those is in the rest",
+		note(m,
+		     "%llu %s not wait for counters after a second without an answer of the "
+		     "command: what came before those is in the rest",
 		     (unsigned long long)late, late == 1 ? "thread did" : "threads did");
 	if (m->all->run[0].c.from_library)
-		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "
-			"is what was counted before they could tell, by the loader and by static programs");
+		note(m, "threads were told of by libsspapi-threads.so in the program, as this "
+			"kernel does not write what they counted; the rest "
+			"is what was counted before they could tell, by the loader and by static "
+			"programs");
 	if (n_without_counters)
-		note(m, "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
-		     (unsigned long long)n_without_counters, n_without_counters == 1 ? "thread has" : "threads have", n_without_counters == 1 ? "is" : "are",
+		note(m,
+		     "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters "
+		     "could be had for %s",
+		     (unsigned long long)n_without_counters,
+		     n_without_counters == 1 ? "thread has" : "threads have",
+		     n_without_counters == 1 ? "is" : "are",
 		     n_without_counters == 1 ? "it" : "them");
 	if (none)
 		note_text(m, none);
 	if (lost)
-		note(m, "%llu or more records of threads that ended were lost, they came too fast: these threads are one row, of the first process; totals are whole",
+		note(m,
+		     "%llu or more records of threads that ended were lost, they came too fast: "
+		     "these threads are one row, of the first process; totals are whole",
 		     (unsigned long long)lost);
 	if (running)
-		note(m, "%llu %s still running when the program ended: what came after that is not here", (unsigned long long)running,
-		     running == 1 ? "thread was" : "threads were");
+		note(m,
+		     "%llu %s still running when the program ended: what came after that is not "
+		     "here",
+		     (unsigned long long)running, running == 1 ? "thread was" : "threads were");
 	if (m->all_folded)
 		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
 }
@@ -344,16 +382,24 @@ static void note_attached(struct making *m)
 	if (a->unclear || a->unproven)
 		m->whole = false;
 	if (a->unclear)
-		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: threads that %s began there may be missing", a->unclear,
-		     a->unclear == 1 ? "thread was" : "threads were", a->unclear == 1 ? "this one" : "these");
+		note(m,
+		     "%u %s busy in the kernel for all of five seconds while counters were opened: "
+		     "threads that %s began there may be missing",
+		     a->unclear, a->unclear == 1 ? "thread was" : "threads were",
+		     a->unclear == 1 ? "this one" : "these");
 	if (a->unproven)
-		note(m, "threads were born so fast that %u %s not be opened between two births: threads born just then may be counted twice",
+		note(m,
+		     "threads were born so fast that %u %s not be opened between two births: "
+		     "threads born just then may be counted twice",
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
 	if (a->born)
-		note(m, "%u %s born while counters were opened: what one counted that was just being born when counting began may be missing, some ms of it",
+		note(m,
+		     "%u %s born while counters were opened: what one counted that was just being "
+		     "born when counting began may be missing, some ms of it",
 		     a->born, a->born == 1 ? "thread was" : "threads were");
 	if (a->refused)
-		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
+		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused,
+		     a->refused == 1 ? "thread is" : "threads are");
 }
 
 /* The programs of one run are those of all. */
@@ -362,9 +408,13 @@ static void note_interval(struct making *m)
 	const struct sp_stat_interval *i = m->all->n ? m->all->run[0].interval : NULL;
 
 	if (i && i->refused)
-		note(m, "%llu rows of -I are not kept here: SSPAPI_READINGS_MAX", (unsigned long long)i->refused);
+		note(m, "%llu rows of -I are not kept here: SSPAPI_READINGS_MAX",
+		     (unsigned long long)i->refused);
 	if (i && i->unshown)
-		note(m, "%llu rows of -I were not shown, whoever reads them was too slow: they are in the store", (unsigned long long)i->unshown);
+		note(m,
+		     "%llu rows of -I were not shown, whoever reads them was too slow: they are in "
+		     "the store",
+		     (unsigned long long)i->unshown);
 }
 
 static void note_escaped(struct making *m)
@@ -373,12 +423,16 @@ static void note_escaped(struct making *m)
 	const struct sp_stat_counters *c = &m->all->run[0].c;
 
 	if (geteuid() && !c->rows && !c->group)
-		note_text(m, "a program that runs as another user (set-user-ID) is not counted, and whether there was one was not told here");
+		note_text(m, "a program that runs as another user (set-user-ID) is not counted, "
+			     "and whether there was one was not told here");
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
 			m->whole = false;
-			note(m, "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
-			     w->process[i].args ? w->process[i].args : "a program", w->process[i].pid);
+			note(m,
+			     "not counted: %.200s (pid %d) runs as another user, or from a file "
+			     "that this one may not read",
+			     w->process[i].args ? w->process[i].args : "a program",
+			     w->process[i].pid);
 		}
 }
 
@@ -402,7 +456,8 @@ static void choose_rows(struct making *m)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	const struct sp_stat_who *w = &m->r->who;
-	int64_t *clock = sp_check_alloc(calloc(2 * (size_t)w->n + 1, sizeof(*clock))), *sorted = clock + w->n, least = INT64_MIN;
+	int64_t *clock = sp_check_alloc(calloc(2 * (size_t)w->n + 1, sizeof(*clock))),
+		*sorted = clock + w->n, least = INT64_MIN;
 	uint32_t n = 0;
 
 	free(m->has_row);
@@ -448,7 +503,8 @@ static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
 	int64_t value[SP_CELL_ARRAYS][SP_STAT_EVENTS];
 
 	for (uint32_t i = 0; i < m->n_now; i++) {
-		value[SP_TOTAL][i] = sp_stat_value(&m->all->plan->event[m->event[m->now[i]]], at + cpu * m->r->c.n);
+		value[SP_TOTAL][i] = sp_stat_value(&m->all->plan->event[m->event[m->now[i]]],
+						   at + cpu * m->r->c.n);
 		value[SP_EXACT][i] = cell.cpu == SP_NO_CPU ? 0 : value[SP_TOTAL][i];
 		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
 		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
@@ -467,12 +523,20 @@ static void begin_relation(struct making *m, struct sp_relation *r, const uint32
 }
 
 /* Of what was counted in `at`. */
-static void relation(struct making *m, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
+static void relation(struct making *m, const int64_t *at, uint64_t threads, uint64_t first,
+		     uint64_t last)
 {
 	const struct sp_stat_counters *c = &m->r->c;
-	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
-				    .flags = (m->r->why_no_cpus ? 0 : SP_RELATION_PROVEN) | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
-				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last };
+	struct sp_relation like = { .event_set = -1,
+				    .k = m->n_now,
+				    .scope = SP_SCOPE_THREAD,
+				    .domain = c->user_only ? 1 : 3,
+				    .flags = (m->r->why_no_cpus ? 0 : SP_RELATION_PROVEN) |
+					     SP_BY_EXACT << SP_RELATION_HOW_SHIFT,
+				    .starts = 1,
+				    .threads = (uint32_t)threads,
+				    .first_ns = first,
+				    .last_ns = last };
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		like.cells += is_used(m, at, k);
@@ -480,7 +544,8 @@ static void relation(struct making *m, const int64_t *at, uint64_t threads, uint
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		if (is_used(m, at, k))
 			append_cell(m, at, k);
-	sp_compact_write(&m->c, &(struct sp_times){ .flags = SP_TIMES_KNOWN }, sizeof(struct sp_times));
+	sp_compact_write(&m->c, &(struct sp_times){ .flags = SP_TIMES_KNOWN },
+			 sizeof(struct sp_times));
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		if (is_used(m, at, k))
 			sp_compact_write(&m->c, &at[k * c->n + c->clock], sizeof(*at));
@@ -495,16 +560,30 @@ static uint32_t add_machine_events(struct making *m)
 
 	for (uint32_t i = 0, k; i < m->n_machine_events; i += k, n++) {
 		const struct sp_stat_event *of = &event[m->event[m->machine_event[i]]];
-		struct sp_relation like = { .event_set = -1, .cells = 1, .scope = of->scope, .starts = 1, .threads = 1,
-					    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
+		struct sp_relation like = { .event_set = -1,
+					    .cells = 1,
+					    .scope = of->scope,
+					    .starts = 1,
+					    .threads = 1,
+					    .first_ns = m->r->child.start_ns,
+					    .last_ns = m->r->child.end_ns };
 
-		for (k = 1; i + k < m->n_machine_events && strcmp(event[m->event[m->machine_event[i + k]]].component, of->component) == 0; k++)
+		for (k = 1;
+		     i + k < m->n_machine_events &&
+		     strcmp(event[m->event[m->machine_event[i + k]]].component, of->component) == 0;
+		     k++)
 			;
 		like.k = k;
 		begin_relation(m, &like, m->machine_event + i);
-		sp_compact_write(&m->c, &(struct sp_cell){ .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 }, sizeof(struct sp_cell));
+		sp_compact_write(&m->c,
+				 &(struct sp_cell){
+					 .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 },
+				 sizeof(struct sp_cell));
 		for (uint32_t e = 0; e < k; e++)
-			sp_compact_write(&m->c, &m->r->machine_events.answer.value[m->event[m->machine_event[i + e]]], sizeof(int64_t));
+			sp_compact_write(&m->c,
+					 &m->r->machine_events.answer
+						  .value[m->event[m->machine_event[i + e]]],
+					 sizeof(int64_t));
 		sp_compact_end(&m->c);
 	}
 	return n;
@@ -527,21 +606,31 @@ static sp_off append_readings(struct making *m, uint32_t cpu)
 			newest = sp_compact_readings(&m->c, &chunk, newest, left, i->tick[t].ns);
 			n = 0;
 		}
-		sp_compact_write(&m->c, &(struct sp_reading){ .ns = i->tick[t].ns, .cpu = m->r->c.cpu[cpu], .number = ++n },
-			       sizeof(struct sp_reading));
+		sp_compact_write(&m->c,
+				 &(struct sp_reading){ .ns = i->tick[t].ns,
+						       .cpu = m->r->c.cpu[cpu],
+						       .number = ++n },
+				 sizeof(struct sp_reading));
 		for (uint32_t e = 0; e < m->n_now; e++)
-			sp_compact_write(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]], sizeof(int64_t));
+			sp_compact_write(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]],
+					 sizeof(int64_t));
 		left--;
 	}
 	return newest;
 }
 
-/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one before. */
+/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one
+ * before. */
 static uint32_t readings(struct making *m)
 {
-	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .threads = 1,
-				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT,
-				    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
+	struct sp_relation like = { .event_set = -1,
+				    .k = m->n_now,
+				    .scope = SP_SCOPE_THREAD,
+				    .threads = 1,
+				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT
+									  << SP_RELATION_HOW_SHIFT,
+				    .first_ns = m->r->child.start_ns,
+				    .last_ns = m->r->child.end_ns };
 	uint32_t n = 0;
 
 	for (uint32_t cpu = 0; cpu < m->r->c.n_cpus; cpu++) {
@@ -556,11 +645,14 @@ static uint32_t readings(struct making *m)
 }
 
 /* Those of a process.  first: it is the one that was started, with what is nobody's own. */
-static void threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
+static void threads(struct making *m, const struct sp_stat_process *p, bool first,
+		    struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
-	bool from_library = first && m->n_now && (m->r->c.from_library || (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
+	bool from_library = first && m->n_now &&
+			    (m->r->c.from_library ||
+			     (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
@@ -568,7 +660,8 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 		if (!m->has_row[p->first + i])
 			continue;
 		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
-		relation(m, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
+		relation(m, row->at, 1, row->start_ns,
+			 row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
 	if (rest || from_library) {
@@ -578,7 +671,8 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 	}
 	h->lists.n_relations = h->lists.n_threads;
 	if (first && m->n_machine_events) {
-		if (!h->lists.n_threads)		/* nothing was counted of the program itself */
+		if (!h->lists.n_threads)		/* nothing was counted of the program
+							 * itself */
 			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
 		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
 		h->lists.n_relations += add_machine_events(m);
@@ -606,7 +700,8 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->process.rank = sp_conf_rank();
 	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
-	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
+	h->stat =
+		SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
 	h->process.host = sp_compact_text(&m->c, m->host);
 	h->process.exe = p->args ? sp_compact_text(&m->c, p->args) : 0;
 	h->process.args = p->args_bytes ? sp_compact_words(&m->c, p->args, p->args_bytes) : 0;
@@ -636,7 +731,8 @@ static const struct sp_stat_process *first_process(const struct making *m)
 /* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */
 static int by_start(const void *a, const void *b)
 {
-	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a, *y = *(const struct sp_stat_process *const *)b;
+	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a,
+				     *y = *(const struct sp_stat_process *const *)b;
 
 	return SP_COMPARE(x->start_ns, y->start_ns) ?: SP_COMPARE(x->pid, y->pid);
 }
@@ -650,7 +746,8 @@ static sp_off member(struct making *m, const struct sp_stat_process *p, bool fir
 	header(m, &to.h, p);
 	sp_header_begin(&to.h);
 	if (m->all->repeats > 1)
-		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
+		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1)
+			     << SP_STAT_RUN_SHIFT;
 	threads(m, p, first, &to.h);
 	to.extent = sp_compact_here(&m->c) - at;
 	sp_compact_again(&m->c, at + sizeof(to.b), &to.next, sizeof(to) - sizeof(to.b));
@@ -661,7 +758,8 @@ static sp_off member(struct making *m, const struct sp_stat_process *p, bool fir
 static sp_off members(struct making *m, sp_off before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	const struct sp_stat_process *first = first_process(m), **p = sp_check_alloc(calloc(w->n_processes + 1, sizeof(*p)));
+	const struct sp_stat_process *first = first_process(m),
+				     **p = sp_check_alloc(calloc(w->n_processes + 1, sizeof(*p)));
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < w->n_processes; i++)
@@ -672,7 +770,8 @@ static sp_off members(struct making *m, sp_off before, uint32_t *n)
 		sp_off at = member(m, p[i], p[i] == first);
 
 		if (before)
-			sp_compact_again(&m->c, before + offsetof(struct sp_member, next), &at, sizeof(at));
+			sp_compact_again(&m->c, before + offsetof(struct sp_member, next), &at,
+					 sizeof(at));
 		before = at;
 	}
 	free(p);
@@ -695,7 +794,8 @@ static void begin_run(struct making *m, const struct sp_stat_run *r)
 	choose_rows(m);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it
+ * -------------------------------------------------------------------------------- */
 
 static void list_allowed(struct making *m)
 {
@@ -743,7 +843,8 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	note_escaped(&m);
 	note_missing(&m);
 	front(&m, &h);
-	h.compact.machines = sp_compact_machine(&m.c, h.process.host, &t->tree, t->tree.n ? t->source : NULL);
+	h.compact.machines =
+		sp_compact_machine(&m.c, h.process.host, &t->tree, t->tree.n ? t->source : NULL);
 	h.compact.n_machines = 1;
 	h.compact.members = o->used;
 	for (uint32_t i = 0; i < a->n; i++) {

@@ -1,4 +1,5 @@
-/* stat-targets.c: which processes and threads were asked for with -p and -t, and when they have ended. */
+/* stat-targets.c: which processes and threads were asked for with -p and -t, and when they have
+ * ended. */
 #include <poll.h>
 
 #include "../tool/cmd.h"
@@ -17,7 +18,8 @@ static bool lives(int pid, int tid)
 {
 	struct sp_process_stat p;
 
-	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && sp_proc_status(pid, "\nThreads:", 10) > 1);
+	return sp_proc_thread(pid, tid ? tid : pid, &p) ||
+	       (!tid && sp_proc_status(pid, "\nThreads:", 10) > 1);
 }
 
 static int wrong(const char *verb, const char *text, const char *which, size_t n)
@@ -28,7 +30,8 @@ static int wrong(const char *verb, const char *text, const char *which, size_t n
 	return sp_complain(125, verb, text, name);
 }
 
-static int take_one(struct sp_stat_targets *a, const char *verb, const char *text, size_t n, bool threads)
+static int take_one(struct sp_stat_targets *a, const char *verb, const char *text, size_t n,
+		    bool threads)
 {
 	struct sp_stat_one *one;
 	char *end;
@@ -36,11 +39,16 @@ static int take_one(struct sp_stat_targets *a, const char *verb, const char *tex
 	int pid;
 
 	if (end != text + n || !n || id <= 0 || id > INT_MAX)
-		return wrong(verb, threads ? "-t takes numbers of threads, joined by commas" : "-p takes numbers of processes, joined by commas",
+		return wrong(verb,
+			     threads ? "-t takes numbers of threads, joined by commas"
+				     : "-p takes numbers of processes, joined by commas",
 			     text, n);
 	pid = (int)sp_proc_status((int)id, "\nTgid:", 10);
 	if (!pid || !lives(pid, threads || pid != id ? (int)id : 0))
-		return wrong(verb, threads ? "there is no thread of this number" : "there is no process of this number", text, n);
+		return wrong(verb,
+			     threads ? "there is no thread of this number"
+				     : "there is no process of this number",
+			     text, n);
 	if (!threads && pid != id)
 		return wrong(verb, "it is a thread, not a process: -t counts it", text, n);
 	for (uint32_t i = 0; i < a->n; i++)
@@ -83,7 +91,9 @@ int sp_targets_begin(struct sp_stat_targets *a, const char *verb)
 	for (uint32_t at = 0; at < bytes; at += (uint32_t)strlen(a->args + at) + 1)
 		a->argv[n++] = a->args + at;
 	for (uint32_t i = 0; i < a->n; i++)
-		a->one[i].end = (int)sp_sys(SYS_pidfd_open, a->one[i].tid ? a->one[i].tid : a->one[i].pid, a->one[i].tid ? OF_THREAD : 0);
+		a->one[i].end =
+			(int)sp_sys(SYS_pidfd_open, a->one[i].tid ? a->one[i].tid : a->one[i].pid,
+				    a->one[i].tid ? OF_THREAD : 0);
 	return 0;
 }
 
@@ -109,7 +119,8 @@ static void wait_for_them(const struct sp_stat_targets *a, struct sp_stat_run *r
 		left = 0;
 		for (uint32_t i = 0; i < n; i++) {
 			const struct sp_stat_one *one = &a->one[i];
-			bool on = one->end < 0 ? lives(one->pid, one->tid) : p[i].fd >= 0 && !p[i].revents;
+			bool on = one->end < 0 ? lives(one->pid, one->tid)
+					       : p[i].fd >= 0 && !p[i].revents;
 
 			left += on;
 			p[i].fd = on ? p[i].fd : -1;

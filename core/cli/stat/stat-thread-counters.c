@@ -1,5 +1,5 @@
-/* stat-thread-counters.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library reports
- * (stat-threads.c), and for those that last (stat-long-lived.c). */
+/* stat-thread-counters.c: a thread's own counters on each CPU, not inherited, until it ends: for
+ * threads that a library reports (stat-threads.c), and for those that last (stat-long-lived.c). */
 #include <sys/resource.h>
 
 #include "../tool/cmd.h"
@@ -15,9 +15,10 @@ static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row 
 	row->fd = NULL;
 }
 
-/* What it counted is its row's.  Where a counter did not run all the time, others had it: what it missed is in the rest,
- * and so is all that it has. */
-void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+/* What it counted is its row's.  Where a counter did not run all the time, others had it: what it
+ * missed is in the rest, and so is all that it has. */
+void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w,
+			      struct sp_stat_row *row)
 {
 	uint32_t values = c->n_cpus * c->n;
 	int64_t *value = sp_check_alloc(calloc(values + 1, sizeof(*value)));
@@ -35,7 +36,8 @@ void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w,
 	free(value);
 }
 
-bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w,
+			     struct sp_stat_row *row)
 {
 	uint32_t values = (c->n_cpus - c->long_lived) * c->n;
 	struct rlimit files = { 0 };
@@ -49,7 +51,8 @@ bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w, 
 		if (c->fd[c->long_lived ? values + v % c->n : v] >= 0) {
 			fd = sp_stat_open_for(c, v % c->n, row->tid, c->cpu[v / c->n]);
 			row->fd[v] = (int)fd;
-			all = fd >= 0 ? (rlim_t)fd + FILES_LEFT < files.rlim_cur : c->long_lived && sp_stat_is_of_cpu(fd);
+			all = fd >= 0 ? (rlim_t)fd + FILES_LEFT < files.rlim_cur
+				      : c->long_lived && sp_stat_is_of_cpu(fd);
 		}
 	if (!all) {
 		w->n_without_counters += fd != -ESRCH;	/* one that did not wait, and has ended */
@@ -58,8 +61,10 @@ bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w, 
 	return all || (fd < 0 && fd != -EMFILE && fd != -ENFILE);
 }
 
-/* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it has any. */
-static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v, uint32_t end, int64_t over)
+/* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it
+ * has any. */
+static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
+		      uint32_t end, int64_t over)
 {
 	while (over > 0) {
 		int64_t *largest = &w->row[0].at[v], gives;
@@ -75,8 +80,9 @@ static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, u
 	}
 }
 
-/* Rows may have a little more than the total, of counters of the processor: the two of an event begin and stop an
- * instruction apart.  Where the total is of all CPUs, what rows leave of it stays there. */
+/* Rows may have a little more than the total, of counters of the processor: the two of an event
+ * begin and stop an instruction apart.  Where the total is of all CPUs, what rows leave of it stays
+ * there. */
 void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	uint32_t all = (c->n_cpus - 1) * c->n, totals = c->long_lived ? all : 0;

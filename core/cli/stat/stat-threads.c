@@ -1,7 +1,8 @@
-/* stat-threads.c: rows by thread where the kernel does not write what a thread counted: a small library in the program
- * (core/cli/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-thread-counters.c).  Totals
- * stay what the inherited counters say: what the loader, static programs and threads that nobody tells of counted is the
- * total less the rows.
+/* stat-threads.c: rows by thread where the kernel does not write what a thread counted: a small
+ * library in the program (core/cli/threads/) tells of each thread before it runs, and that thread
+ * gets counters of its own (stat-thread-counters.c).  Totals stay what the inherited counters say:
+ * what the loader, static programs and threads that nobody tells of counted is the total less the
+ * rows.
  */
 #include <linux/futex.h>
 
@@ -23,7 +24,8 @@ void sp_threads_begin(struct sp_stat_counters *c)
 	struct sp_stat_shm *b = MAP_FAILED;
 	int fd = (int)sp_sys(SYS_memfd_create, "sspapi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && ftruncate(fd, sizeof(*b)) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+	if (fd >= 0 && ftruncate(fd, sizeof(*b)) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	c->shm = b == MAP_FAILED ? NULL : b;
 	c->shm_fd = fd;
@@ -43,10 +45,12 @@ void sp_threads_enter(const struct sp_stat_counters *c, pid_t command)
 	char *all, where[100];
 	struct stat s;
 
-	if (fstat(c->shm_fd, &s) < 0 || asprintf(&all, "%s%s%s", old ? old : "", old && *old ? ":" : "",
-					      sp_glibc_name(sp_threads_library())) < 0)
+	if (fstat(c->shm_fd, &s) < 0 ||
+	    asprintf(&all, "%s%s%s", old ? old : "", old && *old ? ":" : "",
+		     sp_glibc_name(sp_threads_library())) < 0)
 		return;
-	snprintf(where, sizeof(where), "%lu:%lu:/proc/%d/fd/%d", (unsigned long)s.st_dev, (unsigned long)s.st_ino, (int)command, c->shm_fd);
+	snprintf(where, sizeof(where), "%lu:%lu:/proc/%d/fd/%d", (unsigned long)s.st_dev,
+		 (unsigned long)s.st_ino, (int)command, c->shm_fd);
 	setenv("LD_PRELOAD", all, 1);
 	sp_program_precede_asan();
 	setenv(SP_STAT_SHM_NAME, where, 1);

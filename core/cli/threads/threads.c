@@ -1,8 +1,9 @@
-/* threads.c: libsspapi-threads.so, which `sspapi stat` puts into a program where the kernel does not write what a thread
- * counted: it tells the command of each thread before that runs, so that the command opens counters of its own for it.
+/* threads.c: libsspapi-threads.so, which `sspapi stat` puts into a program where the kernel does
+ * not write what a thread counted: it tells the command of each thread before that runs, so that
+ * the command opens counters of its own for it.
  *
- * Nothing else: no descriptor stays open, no memory is allocated, errno and signals stay as they are.  If nobody
- * listens, or the answer does not come in time, threads run on without.
+ * Nothing else: no descriptor stays open, no memory is allocated, errno and signals stay as they
+ * are.  If nobody listens, or the answer does not come in time, threads run on without.
  */
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -18,7 +19,8 @@ static int own_pid;
 
 /* ---- telling ------------------------------------------------------------------ */
 
-/* False: the command is stopped, or has died.  By the kernel's own clock: programs are run under others. */
+/* False: the command is stopped, or has died.  By the kernel's own clock: programs are run under
+ * others. */
 static bool is_answered(const uint32_t *state, uint32_t requested)
 {
 	struct timespec until = { 0 };
@@ -28,7 +30,8 @@ static bool is_answered(const uint32_t *state, uint32_t requested)
 	until.tv_sec += SP_STAT_SHM_MS / 1000;
 	until.tv_nsec += SP_STAT_SHM_MS % 1000 * 1000000;
 	while (load_acquire(state) == requested && (r >= 0 || r == -EAGAIN || r == -EINTR))
-		r = sp_sys(SYS_futex, state, FUTEX_WAIT_BITSET, requested, &until, NULL, FUTEX_BITSET_MATCH_ANY);
+		r = sp_sys(SYS_futex, state, FUTEX_WAIT_BITSET, requested, &until, NULL,
+			   FUTEX_BITSET_MATCH_ANY);
 	return load_acquire(state) != requested;
 }
 
@@ -39,14 +42,15 @@ static struct sp_slot *take_slot(struct sp_stat_shm *b, uint32_t first, uint32_t
 		struct sp_slot *slot = &b->slot[(first + i) % SP_STAT_SHM_SLOTS];
 
 		*is = load_acquire(&slot->state);
-		if (*is % SP_SLOT_STATES == SP_SLOT_FREE && sp_cas(&slot->state, is, *is + SP_SLOT_TAKEN))
+		if (*is % SP_SLOT_STATES == SP_SLOT_FREE &&
+		    sp_cas(&slot->state, is, *is + SP_SLOT_TAKEN))
 			return slot;
 	}
 	return NULL;
 }
 
-/* That an answer did not come is on the board, for all processes: else each child of a shell waits once for a command
- * that has died. */
+/* That an answer did not come is on the board, for all processes: else each child of a shell waits
+ * once for a command that has died. */
 static void report_thread(void)
 {
 	struct sp_stat_shm *b = load_relaxed(&shm);
@@ -67,7 +71,8 @@ static void report_thread(void)
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
 		/* Again: who was asked after it looked for the last time does not answer. */
 		if (__atomic_load_n(&b->listens, __ATOMIC_SEQ_CST) &&
-		    (load_relaxed(&b->hurries) || !is_answered(&slot->state, is + SP_SLOT_REQUESTED))) {
+		    (load_relaxed(&b->hurries) ||
+		     !is_answered(&slot->state, is + SP_SLOT_REQUESTED))) {
 			store_relaxed(&b->hurries, 1);
 			sp_add(&b->late, 1);
 		}
@@ -77,8 +82,8 @@ static void report_thread(void)
 
 /* ---- threads ------------------------------------------------------------------- */
 
-/* What a thread is to run, until it has read it; no malloc: it may be the program's.  When all are taken, the thread
- * begins as it would without us. */
+/* What a thread is to run, until it has read it; no malloc: it may be the program's.  When all are
+ * taken, the thread begins as it would without us. */
 static struct thread_start {
 	uint32_t used;
 	void *(*start)(void *);
@@ -87,14 +92,16 @@ static struct thread_start {
 } thread_starts[4096];
 static uint32_t n_started;
 
-static struct thread_start *new_thread_start(void *(*start)(void *), int (*start_c11)(void *), void *arg)
+static struct thread_start *new_thread_start(void *(*start)(void *), int (*start_c11)(void *),
+					     void *arg)
 {
 	uint32_t first = sp_add(&n_started, 1);
 
 	for (uint32_t i = 0; load_relaxed(&shm) && i < SP_COUNT(thread_starts); i++) {
 		struct thread_start *b = &thread_starts[(first + i) % SP_COUNT(thread_starts)];
 
-		if (!load_relaxed(&b->used) && !__atomic_exchange_n(&b->used, 1, __ATOMIC_ACQUIRE)) {
+		if (!load_relaxed(&b->used) &&
+		    !__atomic_exchange_n(&b->used, 1, __ATOMIC_ACQUIRE)) {
 			b->start = start;
 			b->start_c11 = start_c11;
 			b->arg = arg;
@@ -130,7 +137,8 @@ static int begin_c11(void *thread_start)
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int create_c11_fn(thrd_t *, int (*)(void *), void *);
 
-/* At the beginning, as dlsym() forgets what dlerror() would say; later where the threads' library comes later. */
+/* At the beginning, as dlsym() forgets what dlerror() would say; later where the threads' library
+ * comes later. */
 static void *find(void **real, const char *name)
 {
 	if (!load_relaxed(real))
@@ -140,12 +148,15 @@ static void *find(void **real, const char *name)
 
 static void *real_create, *real_create_c11;
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
-							  void *arg)
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+							  const pthread_attr_t *attr,
+							  void *(*start)(void *), void *arg)
 {
 	create_fn *create = (create_fn *)find(&real_create, "pthread_create");
 	struct thread_start *b = create ? new_thread_start(start, NULL, arg) : NULL;
-	int r = !create ? EAGAIN : b ? create(thread, attr, begin, b) : create(thread, attr, start, arg);
+	int r = !create ? EAGAIN
+		: b	? create(thread, attr, begin, b)
+			: create(thread, attr, start, arg);
 
 	if (b && r)
 		store_release(&b->used, 0);
@@ -153,11 +164,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 }
 
 /* libc's own makes threads without a call of the other. */
-__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*start)(void *), void *arg)
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*start)(void *),
+						       void *arg)
 {
 	create_c11_fn *create = (create_c11_fn *)find(&real_create_c11, "thrd_create");
 	struct thread_start *b = create ? new_thread_start(NULL, start, arg) : NULL;
-	int r = !create ? thrd_error : b ? create(thread, begin_c11, b) : create(thread, start, arg);
+	int r = !create ? thrd_error
+		: b	? create(thread, begin_c11, b)
+			: create(thread, start, arg);
 
 	if (b && r != thrd_success)
 		store_release(&b->used, 0);
@@ -177,12 +191,13 @@ static bool is_it(const struct stat *s, unsigned long device, unsigned long inod
 	return s->st_dev == device && s->st_ino == inode;
 }
 
-/* text: as SP_STAT_SHM_NAME has it.  Elsewhere (another namespace of processes, a number that is somebody else's now) the
- * path is another file's, which is not even opened. */
+/* text: as SP_STAT_SHM_NAME has it.  Elsewhere (another namespace of processes, a number that is
+ * somebody else's now) the path is another file's, which is not even opened. */
 static void map_shm(const char *text)
 {
 	char *end;
-	unsigned long device = strtoul(text, &end, 10), inode = strtoul(*end ? end + 1 : end, &end, 10);
+	unsigned long device = strtoul(text, &end, 10),
+		      inode = strtoul(*end ? end + 1 : end, &end, 10);
 	const char *path = *end ? end + 1 : end;
 	struct stat s;
 	void *p = MAP_FAILED;
@@ -191,7 +206,8 @@ static void map_shm(const char *text)
 	if (stat(path, &s) < 0 || !is_it(&s, device, inode))
 		return;
 	fd = sp_open(path, O_RDWR | O_NOCTTY, 0);
-	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) && s.st_size >= (off_t)sizeof(*shm))
+	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) &&
+	    s.st_size >= (off_t)sizeof(*shm))
 		p = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sp_close(fd);
 	if (p != MAP_FAILED)

@@ -28,8 +28,9 @@ int sp_cmd_doctor(int argc, char **argv);
 struct option;
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at);
 
-/* --per-NAME of each, without an argument, into the first of `longs`; how many, up to SP_LEVEL_OPTIONS.  sp_option gives 'L' for
- * each of them; their own values keep getopt_long from taking the first of several that begin so. */
+/* --per-NAME of each, without an argument, into the first of `longs`; how many, up to
+ * SP_LEVEL_OPTIONS.  sp_option gives 'L' for each of them; their own values keep getopt_long from
+ * taking the first of several that begin so. */
 #define SP_LEVEL_FIRST 256
 #define SP_LEVEL_OPTIONS 20
 unsigned sp_level_options(struct option *longs);
@@ -52,16 +53,18 @@ const char *sp_cli_data(const char *name);	/* the same of other files */
 /* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
 
-/* A line on standard error behind "sspapi VERB: ", by sp_out_f's format; texts as sp_plain has them. */
+/* A line on standard error behind "sspapi VERB: ", by sp_out_f's format; texts as sp_plain has
+ * them. */
 void sp_message(const char *verb, const char *format, ...) SP_PRINTF(2, 3);
 
-/* What comes from a store, or is a name that a stranger chose: control characters, and those that turn
- * the writing direction, as \xHH.  sp_plain: to be freed. */
+/* What comes from a store, or is a name that a stranger chose: control characters, and those that
+ * turn the writing direction, as \xHH.  sp_plain: to be freed. */
 char *sp_plain(const char *text);
 void sp_print_plain(FILE *to, const char *text);
 
 /* p, or a message and the end of the command if it is NULL: there was no memory. */
 void *sp_check_alloc(void *p);
 
-/* The array, grown if n of `each` bytes do not fit into it; what is new is zero.  room: how many fit. */
+/* The array, grown if n of `each` bytes do not fit into it; what is new is zero.  room: how many
+ * fit. */
 void *sp_grow_array(void *array, uint32_t *room, uint32_t n, size_t each);

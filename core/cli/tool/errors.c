@@ -32,7 +32,8 @@ void sp_message(const char *verb, const char *format, ...)
 
 	sp_quiet_begin(&quiet);
 	sp_out_init(&o, STDERR_FILENO, buffer, sizeof(buffer));
-	if (strcmp(verb, "run") == 0)	/* a program comes, which would have started whoever reads its standard error */
+	if (strcmp(verb, "run") == 0)	/* a program comes, which would have started whoever reads
+					 * its standard error */
 		sp_out_shared(&o, 0);
 	sp_out_f(&o, "sspapi%s%s: ", *verb ? " " : "", verb);
 	va_start(more, format);
@@ -47,7 +48,8 @@ int sp_complain(int status, const char *verb, const char *text, const char *subj
 {
 	const char *quote = subject && (!*subject || strpbrk(subject, " \t")) ? "'" : "";
 
-	sp_message(verb, "%s%s%s%s%s", quote, subject ? subject : "", quote, subject ? ": " : "", text);
+	sp_message(verb, "%s%s%s%s%s", quote, subject ? subject : "", quote, subject ? ": " : "",
+		   text);
 	return status;
 }
 

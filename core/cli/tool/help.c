@@ -14,68 +14,103 @@ static const struct cmd {
 } cmds[] = {
 	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE]", "-- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [--cgroup NAME] [-q] [--per-LEVEL...]",
+	{ "stat",
+	  "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t "
+	  "TID,...] [--cgroup NAME] [-q] [--per-LEVEL...]",
 	  "[--] PROGRAM [ARGS]",
-	  "counts any program from outside, by CPU and by thread; with -p, -t or --cgroup what runs already; exit status: PROGRAM's" },
-	{ "list", "", "[WORD]", "the events that can be counted here, with PAPI's and perf's names; and those that cannot, and why" },
-	{ "report", "[-f " SP_ALL_FORMAT_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
-	  "[FILE|FOLDER...]", "shows stores and killed processes' live files, as one run; without a file the newest run here" },
+	  "counts any program from outside, by CPU and by thread; with -p, -t or --cgroup what "
+	  "runs already; exit status: PROGRAM's" },
+	{ "list", "", "[WORD]",
+	  "the events that can be counted here, with PAPI's and perf's names; and those that "
+	  "cannot, and why" },
+	{ "report",
+	  "[-f " SP_ALL_FORMAT_NAMES(
+		  "|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by "
+		       "EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
+	  "[FILE|FOLDER...]",
+	  "shows stores and killed processes' live files, as one run; without a file the newest "
+	  "run here" },
 	{ "merge", "", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
-	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown]", "A B, or A... -- B...",
-	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, 2 error" },
+	{ "diff",
+	  "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown]",
+	  "A B, or A... -- B...",
+	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, "
+	  "2 error" },
 	{ "recover", "[-o FILE] [--force] [--discard]", "[FILE.live...]",
-	  "makes the dump that a killed process did not write; or only removes what the process left" },
-	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live", "the tables of report, of a process that still runs" },
-	{ "doctor", "[--check]", "[PROGRAM]", "what would keep counts away on this machine, or from PROGRAM, and what to do" },
+	  "makes the dump that a killed process did not write; or only removes what the process "
+	  "left" },
+	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live",
+	  "the tables of report, of a process that still runs" },
+	{ "doctor", "[--check]", "[PROGRAM]",
+	  "what would keep counts away on this machine, or from PROGRAM, and what to do" },
 	{ "env", "", "", "every variable, its value now, default and meaning" },
 };
 
-/* Each in a line; those that come from a table (levels) and -h and -V, which all verbs have, stand below them. */
+/* Each in a line; those that come from a table (levels) and -h and -V, which all verbs have, stand
+ * below them. */
 static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
-	{ "run", "-o FILE", "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi choose the form" },
-	{ "run", "-f FORMATS", "the dump's forms, comma-separated: " SP_FORMAT_NAMES(", ") "; default: store" },
+	{ "run", "-o FILE",
+	  "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi "
+	  "choose the form" },
+	{ "run", "-f FORMATS",
+	  "the dump's forms, comma-separated: " SP_FORMAT_NAMES(", ") "; default: store" },
 	{ "run", "-e NAME=VALUE", "sets a variable for the program (sspapi env lists them)" },
-	{ "stat", "-e EVENT,...", "the events (sspapi list); default: cycles, instructions, task clock, page faults, switches, migrations" },
+	{ "stat", "-e EVENT,...",
+	  "the events (sspapi list); default: cycles, instructions, task clock, page faults, "
+	  "switches, migrations" },
 	{ "stat", "-m METRICS", "metrics to compute; the events that these need are counted" },
-	{ "stat", "-o FILE", "keeps the counts; the extension chooses the form; the table is printed, too" },
-	{ "stat", "-f FORMATS", "the forms of the file, comma-separated: " SP_ALL_FORMAT_NAMES(", ") "; without a file the form of the table" },
-	{ "stat", "-r RUNS", "runs the program so often: mean and spread; events take turns where counters are too few" },
+	{ "stat", "-o FILE",
+	  "keeps the counts; the extension chooses the form; the table is printed, too" },
+	{ "stat", "-f FORMATS",
+	  "the forms of the file, comma-separated: " SP_ALL_FORMAT_NAMES(
+		  ", ") "; without a file the form of the table" },
+	{ "stat", "-r RUNS",
+	  "runs the program so often: mean and spread; events take turns where counters are too "
+	  "few" },
 	{ "stat", "-I MS", "rows by CPU while the program runs, every so many milliseconds" },
 	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
 	{ "stat", "-t TID,...", "counts threads that run already" },
 	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
 	{ "stat", "-q", "prints no table" },
-	{ "stat", "--per-thread=no", "no rows by thread, which cost each thread's birth a microsecond for each event and CPU" },
+	{ "stat", "--per-thread=no",
+	  "no rows by thread, which cost each thread's birth a microsecond for each event and "
+	  "CPU" },
 	{ "report", "-f FORM", "the form: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
 	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
-	{ "report", "--events E,E", "these events only, by name, or by an ending that one event alone has" },
+	{ "report", "--events E,E",
+	  "these events only, by name, or by an ending that one event alone has" },
 	{ "report", "--sort KEY", "the order of a level's rows: place, readings, or an event" },
 	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
-	{ "report", "-m METRICS", "metrics to compute: names, a file of definitions, or default (all that can be)" },
+	{ "report", "-m METRICS",
+	  "metrics to compute: names, a file of definitions, or default (all that can be)" },
 	{ "report", "--readings", "the readings that were kept, as CSV" },
 	{ "report", "--all", "all rows, events and notes" },
 	{ "report", "--no-symbols", "call sites as addresses" },
 	{ "report", "--all-symbols", "asks other users' files for names of functions, too" },
 	{ "merge", "-o FILE", "the store to write" },
-	{ "diff", "-e E,E", "these events only, by name, or by an ending that one event alone has" },
+	{ "diff", "-e E,E",
+	  "these events only, by name, or by an ending that one event alone has" },
 	{ "diff", "--events E,E", "the same" },
 	{ "diff", "--fail-above N%", "exit status 1 only where an event has grown by more" },
-	{ "diff", "-m METRICS", "metrics to compare, too: names, a file of definitions, or default (all that can be)" },
+	{ "diff", "-m METRICS",
+	  "metrics to compare, too: names, a file of definitions, or default (all that can be)" },
 	{ "diff", "-f FORM", "text, csv or markdown" },
 	{ "recover", "-o FILE", "where the dump goes; else where the process would have put it" },
 	{ "recover", "--force", "also of a process that may still live" },
 	{ "recover", "--discard", "makes no dump: only removes the live files" },
 	{ "top", "-d SECONDS", "between two looks; default: 2" },
 	{ "top", "-n COUNT", "ends after so many looks" },
-	{ "top", "-m METRICS", "metrics to compute: names, a file of definitions, or default (all that can be)" },
+	{ "top", "-m METRICS",
+	  "metrics to compute: names, a file of definitions, or default (all that can be)" },
 	{ "doctor", "--check", "exit status 1 if something stands in the way of counts" },
 };
 
 static void verb(FILE *to, const struct cmd *c, const char *shown)
 {
-	fprintf(to, "  sspapi %s%s%s%s%s\n      %s\n", c->name, *shown ? " " : "", shown, *c->operands ? " " : "", c->operands, c->help);
+	fprintf(to, "  sspapi %s%s%s%s%s\n      %s\n", c->name, *shown ? " " : "", shown,
+		*c->operands ? " " : "", c->operands, c->help);
 }
 
 static void levels(const char *verb)
@@ -98,7 +133,9 @@ void sp_help_all(FILE *to)
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(cmds); i++)
 		verb(to, &cmds[i], *cmds[i].options ? "[OPTIONS]" : "");
-	fputs("  sspapi help [VERB]\n      this list, or a verb's options; man sspapi tells the rest\n", to);
+	fputs("  sspapi help [VERB]\n      this list, or a verb's options; man sspapi tells the "
+	      "rest\n",
+	      to);
 }
 
 static void own_options(const char *name)
@@ -107,7 +144,8 @@ static void own_options(const char *name)
 	for (unsigned i = 0; i < SP_COUNT(options); i++)
 		if (strcmp(options[i].verb, name) == 0)
 			printf("  %-18s %s\n", options[i].option, options[i].help);
-	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this text", "-V, --version", "the version of sspapi");
+	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this text", "-V, --version",
+	       "the version of sspapi");
 }
 
 static void help(const struct cmd *c)

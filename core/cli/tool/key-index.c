@@ -57,7 +57,8 @@ static uint32_t slot_of(const struct sp_names *t, uint64_t hash, const void *key
 	for (; t->slot[at]; at = (at + 1) & (t->slots - 1)) {
 		const struct sp_name *name = &t->name[t->slot[at] - 1];
 
-		if (name->hash == hash && name->bytes == bytes && memcmp(name->key, key, bytes) == 0)
+		if (name->hash == hash && name->bytes == bytes &&
+		    memcmp(name->key, key, bytes) == 0)
 			break;
 	}
 	return at;

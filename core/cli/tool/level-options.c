@@ -16,7 +16,8 @@ unsigned sp_level_options(struct option *longs)
 			if (!name)
 				continue;
 			snprintf(names[n], sizeof(names[n]), "per-%s", name);
-			longs[n] = (struct option){ names[n], no_argument, NULL, SP_LEVEL_FIRST + (int)n };
+			longs[n] = (struct option){ names[n], no_argument, NULL,
+						    SP_LEVEL_FIRST + (int)n };
 			n++;
 		}
 	return n;

@@ -13,22 +13,26 @@ static bool find(char path[PATH_MAX + 64], const char *name, const char *const p
 	for (unsigned i = 0; i < n; i++) {
 		bool absolute = *places[i] == '/';
 
-		snprintf(path, PATH_MAX + 64, "%s%s%s/%s", absolute ? "" : dir, absolute || !*places[i] ? "" : "/", places[i], name);
+		snprintf(path, PATH_MAX + 64, "%s%s%s/%s", absolute ? "" : dir,
+			 absolute || !*places[i] ? "" : "/", places[i], name);
 		if (access(path, R_OK) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Where there is no link of the plain name (distributions give it to developers only) it is the versioned one. */
+/* Where there is no link of the plain name (distributions give it to developers only) it is the
+ * versioned one. */
 const char *sp_cli_library(const char *name)
 {
-	static const char *const places[] = { "", "../lib/sspapi", SP_LIBDIR "/sspapi", "../lib", SP_LIBDIR };
+	static const char *const places[] = { "", "../lib/sspapi", SP_LIBDIR "/sspapi", "../lib",
+					      SP_LIBDIR };
 	static char path[PATH_MAX + 64];
 	char versioned[64];
 
 	snprintf(versioned, sizeof(versioned), "%s.0", name);
-	if (!find(path, name, places, SP_COUNT(places)) && !find(path, versioned, places, SP_COUNT(places)))
+	if (!find(path, name, places, SP_COUNT(places)) &&
+	    !find(path, versioned, places, SP_COUNT(places)))
 		snprintf(path, sizeof(path), SP_LIBDIR "/%s", name);
 	return path;
 }

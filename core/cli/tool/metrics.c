@@ -1,4 +1,5 @@
-/* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see metrics.h. */
+/* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see
+ * metrics.h. */
 #include <strings.h>
 
 #include "../../formats/format-metrics.h"
@@ -21,7 +22,8 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
 		w->file = value;
 		return first;
 	}
-	if (w->file || n + strlen(value) + 2 > sizeof(w->names) || (!first && (strcmp(value, "default") == 0 || !*w->names)))
+	if (w->file || n + strlen(value) + 2 > sizeof(w->names) ||
+	    (!first && (strcmp(value, "default") == 0 || !*w->names)))
 		return false;
 	if (strcmp(value, "default") != 0) {
 		if (n)
@@ -56,7 +58,8 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 /* The bytes of a file, behind those that are there; 0 or -errno. */
 static int add_file(struct sp_bytes *b, const char *path)
 {
-	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is read. */
+	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is
+	 * read. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
 	char *bytes = sp_check_alloc(malloc(SP_METRIC_FILE_MOST + 4));
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -75,8 +78,10 @@ static int add_file(struct sp_bytes *b, const char *path)
 	return r;
 }
 
-/* Reads what is in front and the file (NULL: none); a line says what is wrong, and 1 is returned. */
-static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lines, const char *path)
+/* Reads what is in front and the file (NULL: none); a line says what is wrong, and 1 is
+ * returned. */
+static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lines,
+		    const char *path)
 {
 	struct where where = { .verb = verb, .path = path, .before = lines };
 	struct sp_bytes all = { 0 };
@@ -87,21 +92,26 @@ static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lin
 	if (path)
 		r = add_file(&all, path);
 	if (r == 0)
-		r = sp_metrics_read(&table, all.at ? (const char *)all.at : "", all.used, wrong, &where);
+		r = sp_metrics_read(&table, all.at ? (const char *)all.at : "", all.used, wrong,
+				    &where);
 	sp_bytes_free(&all);
 	if (r < 0 && !verb)
 		return 1;
 	if (r == -EFBIG)
 		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
-	return r < 0 ? sp_complain(1, verb, r == -ENODATA ? "nobody writes into it" : strerror(-r), path) : 0;
+	return r < 0 ? sp_complain(1, verb, r == -ENODATA ? "nobody writes into it" : strerror(-r),
+				   path)
+		     : 0;
 }
 
 /* ---- of the store's own ------------------------------------------------------------- */
 
-/* Presets that PAPI computes by a formula, and that sspapi stat counted by their parts: an event that no relation has. */
+/* Presets that PAPI computes by a formula, and that sspapi stat counted by their parts: an event
+ * that no relation has. */
 static bool is_formula(const struct sp_model *m, uint32_t e)
 {
-	return m->h.stat && m->event[e] && !m->event_counted[e] && strstr(SP_EVENT_TEXT(m, e, derived), "FIX");
+	return m->h.stat && m->event[e] && !m->event_counted[e] &&
+	       strstr(SP_EVENT_TEXT(m, e, derived), "FIX");
 }
 
 /* Their definitions; how many. */
@@ -116,10 +126,14 @@ static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
 		if (!is_formula(m, e))
 			continue;
 		n++;
-		for (const char *const *p = (const char *const[]){ "EVENT,", sp_event_name(m, e, buf), ",", SP_EVENT_TEXT(m, e, derived), ",",
-								   SP_EVENT_TEXT(m, e, postfix), NULL }; *p; p++)
+		for (const char *const *p =
+			     (const char *const[]){ "EVENT,", sp_event_name(m, e, buf), ",",
+						    SP_EVENT_TEXT(m, e, derived), ",",
+						    SP_EVENT_TEXT(m, e, postfix), NULL };
+		     *p; p++)
 			sp_bytes_add(b, *p, strlen(*p));
-		for (uint32_t i = 0; (part = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)); i++) {
+		for (uint32_t i = 0;
+		     (part = sp_store_reader_text_at(m->reader, m->event[e]->natives, i)); i++) {
 			sp_bytes_add(b, ",", 1);
 			sp_bytes_add(b, part, strlen(part));
 		}
@@ -156,7 +170,8 @@ static void of_this_machine(const char *verb, const char *what, const char *word
 static void lacks(const char *verb, const struct sp_metric *d)
 {
 	if (d->sorts)
-		sp_message(verb, "%s needs %s, which was not counted", d->name, sp_metrics_missing(&table, d));
+		sp_message(verb, "%s needs %s, which was not counted", d->name,
+			   sp_metrics_missing(&table, d));
 	else
 		of_this_machine(verb, d->name, " is defined for other CPUs than this machine's");
 }
@@ -168,7 +183,8 @@ static void report_alone(const char *verb, const char *path)
 
 	for (uint32_t i = 0; i < table.n; i++)
 		if (table.at[i].alone && table.at[i].sorts)
-			wrong(table.at[i].line, table.at[i].column, "a sum or difference of one event; it is taken for that event", &w);
+			wrong(table.at[i].line, table.at[i].column,
+			      "a sum or difference of one event; it is taken for that event", &w);
 }
 
 /* The only one whose name ends so: "BUSY" is CPUS_BUSY. */
@@ -180,7 +196,8 @@ static const struct sp_metric *by_ending(const char *name)
 	for (uint32_t i = 0; i < table.n; i++) {
 		const char *of = table.at[i].name;
 
-		if (strlen(of) <= n || of[strlen(of) - n - 1] != '_' || strcasecmp(of + strlen(of) - n, name) != 0)
+		if (strlen(of) <= n || of[strlen(of) - n - 1] != '_' ||
+		    strcasecmp(of + strlen(of) - n, name) != 0)
 			continue;
 		if (found && strcasecmp(found->name, of) != 0)
 			return NULL;
@@ -239,7 +256,8 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	if (verb && !*names && table.foreign)
 		of_this_machine(verb, path, ": none of its tables is for this machine's CPUs");
 	else if (verb && !*names && !n && table.n)
-		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
+		sp_complain(0, verb, "no metric of this file can be computed from what was counted",
+			    path);
 	return table.n_wrong ? 1 : 0;
 }
 
@@ -258,7 +276,8 @@ void sp_metrics_report(const char *verb, const struct sp_selection *s)
 {
 	char text[1024];
 
-	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0;
+	     i = sp_metrics_next(s->metrics, i))
 		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
 			sp_message(verb, "%s", text);
 }

@@ -13,15 +13,15 @@ struct sp_metrics_wish {
 };
 bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
 
-/* Reads what is wished for, binds it to s->m and puts it into s; for names
- * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
- * 1 for wrong definitions or what cannot be read, 2 for a name that is not there, which a line has named (verb NULL: none is said).  Forget it
- * before the model is closed. */
+/* Reads what is wished for, binds it to s->m and puts it into s; for names that cannot be computed,
+ * and where nothing can, a line says why.  The exit status: 0, 1 for wrong definitions or what
+ * cannot be read, 2 for a name that is not there, which a line has named (verb NULL: none is said).
+ * Forget it before the model is closed. */
 int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
 void sp_metrics_forget(void);
 
-/* The same for tables that people read: without a wish IPC, where it can be had, as everybody computes it from two
- * columns. */
+/* The same for tables that people read: without a wish IPC, where it can be had, as everybody
+ * computes it from two columns. */
 int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
 
 /* Lines of those that are not made of all event sets, where the form has no notes. */

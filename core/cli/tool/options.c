@@ -9,7 +9,8 @@
 #define HELP 1				/* what ours give; those of verbs are letters or more */
 #define VERSION 2
 
-/* How it was written, as far as getopt tells: a long one as it stands, a letter from among several. */
+/* How it was written, as far as getopt tells: a long one as it stands, a letter from among
+ * several. */
 static const char *written(char *const *argv, const struct option *longs, int c, char letter[3])
 {
 	const char *arg = argv[optind - 1];
@@ -25,7 +26,8 @@ static const char *written(char *const *argv, const struct option *longs, int c,
 	return letter;
 }
 
-#define NAME 40u			/* of an option, with its --; what is longer is no option's */
+#define NAME 40u			/* of an option, with its --; what is longer is no
+					 * option's */
 
 /* "unrecognized option; do you mean --per-core?" */
 static void unrecognized(char *text, size_t room, const struct option *longs, const char *option)
@@ -73,7 +75,8 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	all[n + 1] = (struct option){ "version", no_argument, NULL, VERSION };
 	all[n + 2] = (struct option){ NULL, 0, NULL, 0 };
 	/* ":" behind a "+": a value that is missing is told apart. */
-	snprintf(text, sizeof(text), "%s:hV%s", *letters == '+' ? "+" : "", letters + (*letters == '+'));
+	snprintf(text, sizeof(text), "%s:hV%s", *letters == '+' ? "+" : "",
+		 letters + (*letters == '+'));
 	opterr = 0;
 	c = getopt_long(argc, argv, text, all, at);
 	if (c == HELP || c == 'h' || c == VERSION || c == 'V')

@@ -1,4 +1,5 @@
-/* output-file.c: puts a file in the place of standard output, and takes it back; see output-file.h. */
+/* output-file.c: puts a file in the place of standard output, and takes it back; see
+ * output-file.h. */
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "cmd.h"
@@ -33,7 +34,8 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 		return sp_complain(2, verb, "the file to write is one of those to read", path);
 	fd = special ? sp_safe_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		return sp_complain(1, verb, sp_parent_dir_error(fd) ?: strerror(fd < 0 ? -fd : errno), path);
+		return sp_complain(1, verb,
+				   sp_parent_dir_error(fd) ?: strerror(fd < 0 ? -fd : errno), path);
 	if (special)
 		close(fd);
 	else

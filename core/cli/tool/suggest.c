@@ -9,14 +9,17 @@
 /* Names that are longer are near to none. */
 static unsigned distance(const char *wanted, const char *name)
 {
-	return sp_max(strlen(wanted), strlen(name)) > SP_CONF_EDITS ? UINT_MAX : sp_conf_edits(wanted, name, SP_CONF_EDITS);
+	return sp_max(strlen(wanted), strlen(name)) > SP_CONF_EDITS
+		       ? UINT_MAX
+		       : sp_conf_edits(wanted, name, SP_CONF_EDITS);
 }
 
 static bool ends_with(const char *name, const char *wanted)
 {
 	size_t n = strlen(name), w = strlen(wanted);
 
-	return w && n > w && strcasecmp(name + n - w, wanted) == 0 && strchr(":_-", name[n - w - 1]);
+	return w && n > w && strcasecmp(name + n - w, wanted) == 0 &&
+	       strchr(":_-", name[n - w - 1]);
 }
 
 static void consider_ending(struct sp_suggestions *n, const char *wanted, const char *name)
@@ -34,7 +37,8 @@ static void consider_ending(struct sp_suggestions *n, const char *wanted, const 
 void sp_suggest_consider(struct sp_suggestions *n, const char *wanted, const char *name)
 {
 	const char *bare = strstr(name, "::");
-	unsigned far = distance(wanted, name), also = bare ? distance(wanted, bare + 2) : far, i = n->n_similar;
+	unsigned far = distance(wanted, name), also = bare ? distance(wanted, bare + 2) : far,
+		 i = n->n_similar;
 
 	far = (unsigned)sp_min(far, also);
 	if (strlen(name) >= sizeof(n->similar[0].name))
@@ -68,14 +72,20 @@ void sp_suggest_write(const struct sp_suggestions *n, char *text, size_t room)
 	size_t used = strlen(text);
 
 	for (unsigned i = 0; i < many && used < room; i++)
-		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : ending ? "; several end so: " : many > 1 ? "; do you mean one of " : "; do you mean ", of[i].name);
+		used += (size_t)snprintf(text + used, room - used, "%s%s",
+					 i	    ? ", "
+					 : ending   ? "; several end so: "
+					 : many > 1 ? "; do you mean one of "
+						    : "; do you mean ",
+					 of[i].name);
 	if (many && used < room)
 		used += (size_t)snprintf(text + used, room - used, ending ? "" : "?");
 	if (ending && n->n_endings > SP_SUGGESTIONS && used < room)
 		snprintf(text + used, room - used, " and %u more", n->n_endings - SP_SUGGESTIONS);
 }
 
-void sp_suggest_nearest(const char *wanted, const char *const *name, unsigned n, char *text, size_t room)
+void sp_suggest_nearest(const char *wanted, const char *const *name, unsigned n, char *text,
+			size_t room)
 {
 	struct sp_suggestions similar = { 0 };
 	unsigned same = 0;

@@ -29,7 +29,8 @@ static void ended(int signal_number)
 /* What a user, a batch system or a limit ends a command with. */
 static void watch_ends(sigset_t *all)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM };
+	static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+				    SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM };
 	static bool watched;
 	struct sigaction a = { .sa_handler = ended }, old;
 

@@ -7,13 +7,16 @@
 
 #include <stdbool.h>
 
-/* A descriptor, or -errno.  Missing folders are made; no other user's link is followed (core/base/safe-open.h). */
+/* A descriptor, or -errno.  Missing folders are made; no other user's link is followed
+ * (core/base/safe-open.h). */
 int sp_part_begin(const char *name);
 
-/* Once it is written it takes its name, whatever has that; or one in the same folder that nothing has: 0, or -errno. */
+/* Once it is written it takes its name, whatever has that; or one in the same folder that nothing
+ * has: 0, or -errno. */
 int sp_part_replace(void);
 int sp_part_take(const char *path);
 
-/* Closes the part and writes it to disk. Returns e, or if that is 0 the error.  Its name stays registered until sp_part_end. */
+/* Closes the part and writes it to disk. Returns e, or if that is 0 the error.  Its name stays
+ * registered until sp_part_end. */
 int sp_part_finish(int fd, int e);
 void sp_part_end(void);

@@ -36,7 +36,9 @@ unsigned sp_terminal_columns(int fd)
 
 	if (n >= 20 && n <= COLUMNS_MOST)
 		return (unsigned)n;
-	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? (unsigned)(w.ws_col < COLUMNS_MOST ? w.ws_col : COLUMNS_MOST) : 0;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0
+		       ? (unsigned)(w.ws_col < COLUMNS_MOST ? w.ws_col : COLUMNS_MOST)
+		       : 0;
 }
 
 void sp_pager_start(void)

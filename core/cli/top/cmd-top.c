@@ -28,8 +28,8 @@ struct top {
 
 /* ---- which file ------------------------------------------------------------------- */
 
-/* Could the process have made this file?  Anybody may put one with its pid into /dev/shm, which root
- * can read. */
+/* Could the process have made this file?  Anybody may put one with its pid into /dev/shm, which
+ * root can read. */
 static bool is_its_own(int fd, unsigned pid)
 {
 	char name[64], text[4096], *line;
@@ -48,17 +48,18 @@ static bool is_its_own(int fd, unsigned pid)
 	return s.st_uid == 0;		/* it was root's, and gave that up */
 }
 
-/* The live file of this process that it writes to now? After exec there may be an older one, too.  ending: one that
- * it writes its dump of. */
+/* The live file of this process that it writes to now? After exec there may be an older one, too.
+ * ending: one that it writes its dump of. */
 static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool ending)
 {
 	struct sp_header h;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
+	bool whole =
+		fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
 
 	sp_close(fd);
-	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.process.pid == pid && h.process.start_ticks == start_ticks &&
-	       (h.end != SP_END_NONE) == ending;
+	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.process.pid == pid &&
+	       h.process.start_ticks == start_ticks && (h.end != SP_END_NONE) == ending;
 }
 
 /* The process has it mapped, wherever it lies (SSPAPI_LIVE). */
@@ -76,7 +77,8 @@ static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 		path = strchr(line, '/');
 		gone = path ? strstr(path, ".live (deleted)") : NULL;
 		t->removed |= gone != NULL;
-		found = path && !gone && sp_live_is(path) && snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
+		found = path && !gone && sp_live_is(path) &&
+			snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
 			is_of(t->live, t->pid, start_ticks, ending);
 	}
 	free(line);
@@ -103,10 +105,15 @@ static int find(struct top *t, const char *which)
 		if (find_mapped(t, s.start_ticks, ending))
 			return 0;
 	if (t->removed)
-		return sp_complain(1, t->report.verb, "the live file is gone: the process has written its dump and is about to end, or somebody removed the file",
+		return sp_complain(1, t->report.verb,
+				   "the live file is gone: the process has written its dump and is "
+				   "about to end, or somebody removed the file",
 				   which);
-	return sp_complain(1, t->report.verb, "no live file: the process has not called PAPI yet, runs without sspapi or with SSPAPI_LIVE=0, "
-			   "or is another user's", which);
+	return sp_complain(1, t->report.verb,
+			   "no live file: the process has not called PAPI yet, runs without sspapi "
+			   "or with SSPAPI_LIVE=0, "
+			   "or is another user's",
+			   which);
 }
 
 /* ---- one look ------------------------------------------------------------------------ */
@@ -155,7 +162,8 @@ static int look(struct top *t)
 	t->became = f.model.h.end == SP_END_EXEC;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	t->pid = f.model.h.process.pid;
-	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
+	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the
+							 * file was read */
 		sp_file_close(&f);
 		return -ENOENT;
 	}
@@ -163,7 +171,8 @@ static int look(struct top *t)
 		f.model.h.process.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_selection){ .m = &f.model };
-	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
+	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb,
+					&t->report.show) == 2;
 	if (!t->wrong)
 		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
@@ -176,12 +185,14 @@ static int look(struct top *t)
 
 static void pause_for(double seconds)
 {
-	struct timespec s = { .tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	struct timespec s = { .tv_sec = (time_t)seconds,
+			      .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
 
 	nanosleep(&s, NULL);
 }
 
-/* On a terminal in the place of the refresh before, as far as there are rows; last: all of it, which stays. */
+/* On a terminal in the place of the refresh before, as far as there are rows; last: all of it,
+ * which stays. */
 static bool show(const struct top *t, bool terminal, bool last)
 {
 	struct winsize w = { 0 };
@@ -202,12 +213,18 @@ static bool show(const struct top *t, bool terminal, bool last)
 /* What became of it, and what can be done with that. */
 static void print_end(const struct top *t, bool gone)
 {
-	const char *verb = t->report.verb, *how = t->killed ? "was killed" : t->became ? "has become another program" : "has ended";
+	const char *verb = t->report.verb, *how = t->killed   ? "was killed"
+						  : t->became ? "has become another program"
+							      : "has ended";
 
 	if (!gone && !sp_live_is(t->live))
-		sp_message(verb, "process %u %s, and this is what it has left: sspapi report %s shows more", t->pid, how, t->live);
+		sp_message(
+			verb,
+			"process %u %s, and this is what it has left: sspapi report %s shows more",
+			t->pid, how, t->live);
 	else if (!gone)
-		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, how, t->live);
+		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid,
+			   how, t->live);
 	else if (*t->output == '/')
 		sp_message(verb, "process %u %s, its dump is %s", t->pid, how, t->output);
 	else
@@ -217,7 +234,8 @@ static void print_end(const struct top *t, bool gone)
 static int run(struct top *t)
 {
 	int r = look(t);
-	bool terminal = sp_terminal_is_one(STDOUT_FILENO), gone = r == -ENOENT && (t->over || t->pid);
+	bool terminal = sp_terminal_is_one(STDOUT_FILENO),
+	     gone = r == -ENOENT && (t->over || t->pid);
 
 	if (gone) {			/* while we looked for it */
 		print_end(t, true);
@@ -263,14 +281,18 @@ static int option(struct top *t, int c, const char *value)
 
 	if (c == 'n') {
 		if (!read_number(value, 1, 1e9, &n) || n - (double)(long)n > 0.0)
-			return sp_complain(2, t->report.verb, "-n takes a number of looks from 1 on", value);
+			return sp_complain(2, t->report.verb,
+					   "-n takes a number of looks from 1 on", value);
 		t->times = (long)n;
 	} else if (c == 'd') {
 		if (!read_number(value, 0.1, 86400, &t->delay))
-			return sp_complain(2, t->report.verb, "-d takes seconds from 0.1 to 86400", value);
+			return sp_complain(2, t->report.verb, "-d takes seconds from 0.1 to 86400",
+					   value);
 	} else if (c == 'm') {
 		if (!sp_metrics_wish(&t->report.metrics, value))
-			return sp_complain(2, t->report.verb, "-m takes one file, or names of the usual metrics", value);
+			return sp_complain(2, t->report.verb,
+					   "-m takes one file, or names of the usual metrics",
+					   value);
 	} else {
 		return 2;
 	}

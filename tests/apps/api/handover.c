@@ -1,8 +1,8 @@
 /*
- * handover: event sets that change hands: one that another thread starts than the one whose counters
- * it holds; one that two relations ran, the older of which is read; one whose event was replaced.
- * The answers are the same linked in front of libpapi and behind, where what the program does to its
- * sets is not seen; save the CPU of the first one's counts, which then is the caller's.
+ * handover: event sets that change hands: one that another thread starts than the one whose
+ * counters it holds; one that two relations ran, the older of which is read; one whose event was
+ * replaced. The answers are the same linked in front of libpapi and behind, where what the program
+ * does to its sets is not seen; save the CPU of the first one's counts, which then is the caller's.
  */
 #include "own.h"
 
@@ -32,7 +32,8 @@ static void *start_it(void *arg)
 	must("sspapi_stop", sspapi_stop(o->rel, NULL, false, NULL));
 	own_reading(o, "sspapi_stop", PAPI_OK, sspapi_latest_cpu(o->rel));
 	if (cpu != nth_cpu(0))
-		expect(o, "what is proven on the CPU that it was not counted on", sspapi_exact(o->rel, o->code, cpu), 0);
+		expect(o, "what is proven on the CPU that it was not counted on",
+		       sspapi_exact(o->rel, o->code, cpu), 0);
 	return NULL;
 }
 
@@ -70,8 +71,10 @@ static int run_by_two(void)
 	own_start(o);
 	touch(&o->c->arena, 30);
 	own_reading(o, "sspapi_stop", sspapi_stop(o->rel, NULL, false, NULL), cpu);
-	expect(o, "sspapi_read of the first relation", sspapi_read(first, NULL, false, NULL), PAPI_OK);
-	expect(o, "the set's values as the first relation has them", sspapi_get_metric(first, o->code, -1, 0), 30);
+	expect(o, "sspapi_read of the first relation", sspapi_read(first, NULL, false, NULL),
+	       PAPI_OK);
+	expect(o, "the set's values as the first relation has them",
+	       sspapi_get_metric(first, o->code, -1, 0), 30);
 	expect(o, "the first relation's total", sspapi_total(first, o->code, -1), 20);
 	expect(o, "the second relation's total", sspapi_total(o->rel, o->code, -1), 30);
 	sspapi_cpu_find_event_sets(pu, NULL, &n);
@@ -81,10 +84,12 @@ static int run_by_two(void)
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code("perf::CPU-MIGRATIONS", &other));
 	must("PAPI_remove_event", PAPI_remove_event(o->c->id, o->code));
 	must("PAPI_add_event", PAPI_add_event(o->c->id, other));
-	expect(o, "sspapi_read of a set with another event", sspapi_read(o->rel, NULL, false, NULL), PAPI_ENOEVST);
+	expect(o, "sspapi_read of a set with another event", sspapi_read(o->rel, NULL, false, NULL),
+	       PAPI_ENOEVST);
 	must("PAPI_remove_event", PAPI_remove_event(o->c->id, other));
 	must("PAPI_add_event", PAPI_add_event(o->c->id, o->code));
-	expect(o, "sspapi_read once it has its event again", sspapi_read(o->rel, NULL, false, NULL), PAPI_OK);
+	expect(o, "sspapi_read once it has its event again", sspapi_read(o->rel, NULL, false, NULL),
+	       PAPI_OK);
 	return print_handed(o->c, "") | o->wrong;
 }
 

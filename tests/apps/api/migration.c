@@ -23,8 +23,10 @@ int main(void)
 	touch(&o->c->arena, 500);
 	own_reading(o, "sspapi_stop", sspapi_stop(o->rel, NULL, false, NULL), first);
 	if (first != second) {
-		expect(o, "the first CPU's entry", sspapi_get_metric(o->rel, o->code, first, 0), 1500);
-		expect(o, "the second CPU's entry", sspapi_get_metric(o->rel, o->code, second, 0), 3000);
+		expect(o, "the first CPU's entry", sspapi_get_metric(o->rel, o->code, first, 0),
+		       1500);
+		expect(o, "the second CPU's entry", sspapi_get_metric(o->rel, o->code, second, 0),
+		       3000);
 	}
 	return own_end(o, "");
 }

@@ -73,7 +73,8 @@ int main(int argc, char **argv)
 	watch(n, o[0]->code);
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
-	must("sspapi_subtree_find_relations", sspapi_subtree_find_relations(sspapi_topology(NULL), found, &room));
+	must("sspapi_subtree_find_relations",
+	     sspapi_subtree_find_relations(sspapi_topology(NULL), found, &room));
 	expect(o[0], "the relations of the machine", room, n);
 	for (int i = 0; i < n; i++) {
 		expect(o[i], "a root that another thread does not have", root[i] != root[0], 0);

@@ -1,7 +1,9 @@
-/* kernel.c: the kernel that the scripted libpapi opens its counters at: a number for each, of which nothing else is true.
+/* kernel.c: the kernel that the scripted libpapi opens its counters at: a number for each, of which
+ * nothing else is true.
  *
- * A library by itself, whose syscall() has a version of its own: libpapi's reference is to that one, whoever else has a function
- * of this name, and stands in its table of addresses, where a shim looks for it (preload/percpu/perf-fds.h).
+ * A library by itself, whose syscall() has a version of its own: libpapi's reference is to that
+ * one, whoever else has a function of this name, and stands in its table of addresses, where a shim
+ * looks for it (preload/percpu/perf-fds.h).
  */
 #include <errno.h>
 #include <sys/syscall.h>

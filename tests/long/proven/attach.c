@@ -1,4 +1,5 @@
-/* attach.c: sets that are attached to a thread or a process, which runs on, sleeps, is freed, forks, or ends. */
+/* attach.c: sets that are attached to a thread or a process, which runs on, sleeps, is freed,
+ * forks, or ends. */
 #include "proven.h"
 
 #include <sys/prctl.h>
@@ -71,7 +72,8 @@ static void be_target(void)
 	futex_wake(&story->tid);
 	if (how == ENDS)
 		futex_wait(&story->ask, 0);
-	for (int left = 200 + (int)rnd(20000); !atomic_load(&story->end) && (how != ENDS || left > 0); left--)
+	for (int left = 200 + (int)rnd(20000);
+	     !atomic_load(&story->end) && (how != ENDS || left > 0); left--)
 		if (how == SLEEPS)
 			sleeps();
 		else if (how == FORKS)
@@ -147,7 +149,9 @@ static void let(unsigned most)
 		siginfo_t info = {0};
 
 		if (how == ENDS)
-			has_ended = !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
+			has_ended =
+				!waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) &&
+				info.si_pid == child;
 		sched_yield();
 	}
 	quiet |= has_ended;

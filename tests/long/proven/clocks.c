@@ -1,7 +1,8 @@
 /*
- * clocks.c: clocks of a thread that moves thousands of times in one window. TASK-CLOCK: the kernel's own counters by CPU,
- * which the test opens, count on each CPU the same ns as PAPI's. CPU-CLOCK: such counters differ from PAPI's by up to
- * some us a move, so of a window in which the thread has moved nothing can be told.
+ * clocks.c: clocks of a thread that moves thousands of times in one window. TASK-CLOCK: the
+ * kernel's own counters by CPU, which the test opens, count on each CPU the same ns as PAPI's.
+ * CPU-CLOCK: such counters differ from PAPI's by up to some us a move, so of a window in which the
+ * thread has moved nothing can be told.
  */
 #include "proven.h"
 
@@ -15,11 +16,14 @@ static long long last, began[CPUS], earlier[CPUS];
 
 static void open_by_cpu(void)
 {
-	struct perf_event_attr a = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK};
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_TASK_CLOCK };
 
 	a.exclude_kernel = a.exclude_hv = 1;
 	for (int k = 0; k < cpus; k++) {
-		by_cpu[k] = (int)syscall(SYS_perf_event_open, &a, 0, cpu_of(k), -1, PERF_FLAG_FD_CLOEXEC);
+		by_cpu[k] = (int)syscall(SYS_perf_event_open, &a, 0, cpu_of(k), -1,
+					 PERF_FLAG_FD_CLOEXEC);
 		if (by_cpu[k] < 0)
 			die("perf_event_open");
 	}

@@ -1,7 +1,8 @@
 /*
- * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves and reads, on top of whatever
- * the thread does, and stops and starts the set between the thread's calls (inside them what it is handed is in no sum);
- * half of the signals come in the middle of a PAPI_read.
+ * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves and
+ * reads, on top of whatever the thread does, and stops and starts the set between the thread's
+ * calls (inside them what it is handed is in no sum); half of the signals come in the middle of a
+ * PAPI_read.
  */
 #include "proven.h"
 
@@ -13,7 +14,8 @@ static volatile int in_call;		/* of the thread's */
 static volatile unsigned windows;
 static timer_t timer;
 
-/* Was the value entered? Not if a handler has ended the window meanwhile: nobody knows whose value it is then. */
+/* Was the value entered? Not if a handler has ended the window meanwhile: nobody knows whose value
+ * it is then. */
 static int call_once(enum call c)
 {
 	unsigned least, window;

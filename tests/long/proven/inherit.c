@@ -1,7 +1,7 @@
 /*
- * inherit.c: a set that counts its thread and all that it starts: threads or forks that end meanwhile. They are born and
- * end on the first CPU, where nobody knows how many faults that takes; on the others each fault is said before it
- * happens, and after it.
+ * inherit.c: a set that counts its thread and all that it starts: threads or forks that end
+ * meanwhile. They are born and end on the first CPU, where nobody knows how many faults that takes;
+ * on the others each fault is said before it happens, and after it.
  */
 #include "proven.h"
 
@@ -124,7 +124,8 @@ static void bury(struct kid *k)
 	int status = 0;
 
 	go(0);
-	if (forking ? waitpid(k->pid, &status, 0) != k->pid || status : pthread_join(k->thread, NULL))
+	if (forking ? waitpid(k->pid, &status, 0) != k->pid || status
+		    : pthread_join(k->thread, NULL))
 		die("a child");
 	munmap(k->area, MOST_PAGES * sysconf(_SC_PAGESIZE));
 	k->area = NULL;
@@ -132,7 +133,8 @@ static void bury(struct kid *k)
 
 /* ---- what is true ---------------- */
 
-static long began_done[CPUS], began_begun[CPUS];	/* the tally when the set began to count: before, after that call */
+static long began_done[CPUS], began_begun[CPUS];	/* the tally when the set began to count:
+							 * before, after that call */
 static long last_most[CPUS], last_least[CPUS];		/* of what was handed out last */
 static long long earlier[CPUS];
 static long long last;
@@ -169,8 +171,8 @@ static void ask(void)
 	if (proven_now(proven))
 		for (int k = 0; k < cpus; k++)
 			if (proven[k] > earlier[k] + last_most[k])
-				printf("wrong: CPU %d: proven %lld, done at most %lld\n", cpu_of(k), proven[k],
-				       earlier[k] + last_most[k]);
+				printf("wrong: CPU %d: proven %lld, done at most %lld\n", cpu_of(k),
+				       proven[k], earlier[k] + last_most[k]);
 }
 
 static void call(enum call c)

@@ -1,4 +1,5 @@
-/* inside.c: libpapi's own read(2), by which it reads counters, and what a client does in the middle of PAPI_read. */
+/* inside.c: libpapi's own read(2), by which it reads counters, and what a client does in the middle
+ * of PAPI_read. */
 #include "proven.h"
 
 void (*inside)(void);

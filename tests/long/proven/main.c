@@ -1,9 +1,9 @@
 /*
- * proven: random clients of PAPI that know how much of what they were handed was counted on which CPU.
- * usage: proven CASE SEED
- * Prints "truth cpu=K event=E most=N least=M": at most N of it was counted there, and M that were not on a window's
- * edge; "handed event=E sum=N"; "noise N": faults that the client did not make itself; and `wrong` where sspapi, asked
- * while it ran, called more proven than was true.
+ * proven: random clients of PAPI that know how much of what they were handed was counted on which
+ * CPU. usage: proven CASE SEED Prints "truth cpu=K event=E most=N least=M": at most N of it was
+ * counted there, and M that were not on a window's edge; "handed event=E sum=N"; "noise N": faults
+ * that the client did not make itself; and `wrong` where sspapi, asked while it ran, called more
+ * proven than was true.
  */
 #include "proven.h"
 
@@ -11,12 +11,14 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-    {"attach-runs", attach_runs},   {"attach-sleeps", attach_sleeps},	  {"attach-freed", attach_freed},
+    {"attach-runs", attach_runs}, {"attach-sleeps", attach_sleeps}, {"attach-freed", attach_freed},
     {"attach-forks", attach_forks}, {"attach-ends", attach_ends},	  {"shared", shared},
     {"inherit-threads", inherit_threads}, {"inherit-forks", inherit_forks}, {"handlers", handlers},
     {"inside-read", inside_read},
-    {"widened", widened}, {"multiplexed", multiplexed}, {"overflow", overflown}, {"filtered", filtered},
-    {"closed", closed}, {"switched-off", switched_off}, {"cpu-clock", cpu_clock}, {"task-clock", task_clock},
+    {"widened", widened}, {"multiplexed", multiplexed}, {"overflow", overflown},
+    {"filtered", filtered},
+    {"closed", closed}, {"switched-off", switched_off}, {"cpu-clock", cpu_clock},
+    {"task-clock", task_clock},
 };
 
 int cpus;
@@ -139,8 +141,8 @@ static void report(void)
 {
 	for (int e = 0; e < KINDS && name[e]; e++) {
 		for (int k = 0; k < cpus; k++)
-			printf("truth cpu=%d event=%s most=%lld least=%lld\n", cpu_of(k), name[e], most_of[e][k],
-			       least_of[e][k]);
+			printf("truth cpu=%d event=%s most=%lld least=%lld\n", cpu_of(k), name[e],
+			       most_of[e][k], least_of[e][k]);
 		printf("handed event=%s sum=%lld\n", name[e], sum[e]);
 	}
 	printf("noise %ld\n", atomic_load(&story->noise));

@@ -1,7 +1,8 @@
 /*
- * own.c: a thread that counts itself, and what is special about its set or befalls it: the mask of CPUs that it was
- * started with is widened; the set is multiplexed; or has an overflow handler, which is not counted; the process gets a
- * seccomp filter, loses descriptors, or has its events switched off.
+ * own.c: a thread that counts itself, and what is special about its set or befalls it: the mask of
+ * CPUs that it was started with is widened; the set is multiplexed; or has an overflow handler,
+ * which is not counted; the process gets a seccomp filter, loses descriptors, or has its events
+ * switched off.
  */
 #include "proven.h"
 
@@ -187,7 +188,8 @@ static void filter(unsigned last)
 	};
 	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		die("seccomp");
 }
 
@@ -214,8 +216,8 @@ static int is_ours(int fd)
 	char name[64], path[64] = "";
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	return readlink(name, path, sizeof(path) - 1) > 0 && strstr(path, "perf_event") && fcntl(fd, F_GETFD) & FD_CLOEXEC &&
-	       fd != fault_counter();
+	return readlink(name, path, sizeof(path) - 1) > 0 && strstr(path, "perf_event") &&
+	       fcntl(fd, F_GETFD) & FD_CLOEXEC && fd != fault_counter();
 }
 
 /* PAPI's own are not closed at exec; some of the others get another file, some another event. */
@@ -289,7 +291,8 @@ void switched_off(void)
 			walk(&self, (int)rnd(100));
 			if (rnd(5) == 0) {
 				self.hidden = !self.hidden;
-				prctl(self.hidden ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE);
+				prctl(self.hidden ? PR_TASK_PERF_EVENTS_DISABLE
+						  : PR_TASK_PERF_EVENTS_ENABLE);
 			}
 			call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
 		}

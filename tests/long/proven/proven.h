@@ -1,10 +1,12 @@
 /*
- * proven.h: what the clients of proven.t share: a log of page faults, one entry for each, in the order in which they
- * happened and with the CPU of each; and what PAPI handed out, from which the log tells how much of it was counted on
- * which CPU. Nothing here knows sspapi, but for proven_now().
+ * proven.h: what the clients of proven.t share: a log of page faults, one entry for each, in the
+ * order in which they happened and with the CPU of each; and what PAPI handed out, from which the
+ * log tells how much of it was counted on which CPU. Nothing here knows sspapi, but for
+ * proven_now().
  *
- * The log's owner is one thread (the walker): who looks at the log while that runs knows the number of its faults to
- * within one, and so of what PAPI handed out, where in the log it begins, to within a few.
+ * The log's owner is one thread (the walker): who looks at the log while that runs knows the number
+ * of its faults to within one, and so of what PAPI handed out, where in the log it begins, to
+ * within a few.
  */
 #ifndef PROVEN_H
 #define PROVEN_H
@@ -30,14 +32,18 @@ struct story {
 };
 
 extern struct story *story;
-extern int quiet;			/* the walker sleeps, or it is the caller: nothing happens meanwhile */
+extern int quiet;			/* the walker sleeps, or it is the caller: nothing happens
+					 * meanwhile */
 
 struct walker {
-	int only;			/* faults on this CPU only, the others are visited; -1: anywhere */
+	int only;			/* faults on this CPU only, the others are visited; -1:
+					 * anywhere */
 	int stays;			/* goes nowhere until story->freed */
-	int wide;			/* it may run anywhere now and then, as far as the kernel is asked */
+	int wide;			/* it may run anywhere now and then, as far as the kernel is
+					 * asked */
 	int hidden;			/* what it does is not counted and not entered */
-	int narrow;			/* always bound to one CPU: signal handlers bind it there again */
+	int narrow;			/* always bound to one CPU: signal handlers bind it there
+					 * again */
 	unsigned stay;			/* steps between two moves, about */
 	int at;
 	long area_used, begun;
@@ -69,21 +75,26 @@ void values_make(void);
 /* The call, and what it handed out. */
 long long papi_call(int set, enum call how);
 
-/* Called in the middle of PAPI_read and PAPI_stop, before and after the kernel is asked (inside.c); or NULL. */
+/* Called in the middle of PAPI_read and PAPI_stop, before and after the kernel is asked (inside.c);
+ * or NULL. */
 extern void (*inside)(void);
 
-/* The walker's number of faults is at least, at most that; to be asked before a call, after a call. */
+/* The walker's number of faults is at least, at most that; to be asked before a call, after a
+ * call. */
 unsigned least_now(void);
 unsigned most_now(void);
 
 /* A call between the two, and what it handed out. */
 void entered(enum call how, unsigned least, long long value, unsigned most);
-void value_is_nested(void);	/* the last one: by a call inside another one, whose counts are in the sums if later values have them */
+void value_is_nested(void);	/* the last one: by a call inside another one, whose counts are in
+				 * the sums if later values have them */
 
-/* What sspapi says is proven by now, if it is there; kept with the value entered last, and looked at in the end. */
+/* What sspapi says is proven by now, if it is there; kept with the value entered last, and looked
+ * at in the end. */
 int proven_now(long long *by_cpu);
 void value_asked(void);
-void self_asked(struct walker *w);	/* now and then, by the walker: what it takes to ask is counted */
+void self_asked(struct walker *w);	/* now and then, by the walker: what it takes to ask is
+					 * counted */
 
 extern int nothing_can_be_proven;	/* of what sspapi has to say of the set */
 
@@ -106,14 +117,16 @@ unsigned rnd_scale(void);		/* 3 to 300 */
 void reader_moves(void);
 void begin_papi(void);
 
-/* The truth, summed: of an event on a CPU (its index) at most and at least that much was handed out; and what was
- * handed out on all. */
+/* The truth, summed: of an event on a CPU (its index) at most and at least that much was handed
+ * out; and what was handed out on all. */
 void true_count(int kind, int cpu, long long most, long long least);
 void handed_out(int kind, const char *event, long long value);
 
-void attach_runs(void), attach_sleeps(void), attach_freed(void), attach_forks(void), attach_ends(void);
+void attach_runs(void), attach_sleeps(void), attach_freed(void), attach_forks(void),
+	attach_ends(void);
 void shared(void), handlers(void);
-void inside_read(void), widened(void), multiplexed(void), overflown(void), filtered(void), closed(void), switched_off(void);
+void inside_read(void), widened(void), multiplexed(void), overflown(void), filtered(void),
+	closed(void), switched_off(void);
 void cpu_clock(void), task_clock(void);
 void inherit_threads(void), inherit_forks(void);
 

@@ -1,4 +1,5 @@
-/* shared.c: one set that its owner, who is counted, and two more threads read and stop, all of them moving. */
+/* shared.c: one set that its owner, who is counted, and two more threads read and stop, all of them
+ * moving. */
 #include "proven.h"
 
 #define READERS 2
@@ -7,7 +8,8 @@ static struct walker owner;
 static __thread int is_owner;	/* what sspapi does to answer is counted */
 static int set, running, one_by_one, stops_left;
 
-/* Readings may be made at the same time, if the seed has it so; what begins or ends a window may not. */
+/* Readings may be made at the same time, if the seed has it so; what begins or ends a window may
+ * not. */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
 static void call(enum call c)
@@ -18,7 +20,8 @@ static void call(enum call c)
 	entered(c, least, value, most_now());
 }
 
-/* Of two that read at once one may be handed what the other had read before (PAPI has one place for both). */
+/* Of two that read at once one may be handed what the other had read before (PAPI has one place for
+ * both). */
 static void read_beside(enum call c)
 {
 	long long value = papi_call(set, c);

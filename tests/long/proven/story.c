@@ -18,11 +18,15 @@ void story_make(void)
 
 static __thread int counter = -1;
 
-/* As PAPI counts them: getrusage(2) has the kernel's own, too. Of a thread, and of a child that forgets its parent's. */
+/* As PAPI counts them: getrusage(2) has the kernel's own, too. Of a thread, and of a child that
+ * forgets its parent's. */
 void faults_count(void)
 {
-	struct perf_event_attr a = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_PAGE_FAULTS,
-				    .exclude_kernel = 1, .exclude_hv = 1};
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_PAGE_FAULTS,
+				     .exclude_kernel = 1,
+				     .exclude_hv = 1 };
 
 	counter = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (counter < 0)
@@ -55,7 +59,8 @@ static void look_at_story(void)
 		atomic_fetch_add((atomic_uchar *)story + i, 0);
 }
 
-/* What follows is all that it does, and was done before: no fault of it is to come when it counts. */
+/* What follows is all that it does, and was done before: no fault of it is to come when it
+ * counts. */
 void walker_make(struct walker *w, int only)
 {
 	*w = (struct walker){.only = only, .stay = rnd_scale()};
@@ -150,7 +155,8 @@ void walk(struct walker *w, int steps)
 	}
 }
 
-/* On the CPU where it is: whoever calls this has stayed there since the last time, or may have been moved by the kernel. */
+/* On the CPU where it is: whoever calls this has stayed there since the last time, or may have been
+ * moved by the kernel. */
 void walker_catch_up(struct walker *w)
 {
 	long more = faults_of_thread() - w->begun - (atomic_load(&story->n) - w->entered);

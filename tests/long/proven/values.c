@@ -1,4 +1,5 @@
-/* values.c: what PAPI handed out of the walker's faults, and how much of that the log has on which CPU. */
+/* values.c: what PAPI handed out of the walker's faults, and how much of that the log has on which
+ * CPU. */
 #include "proven.h"
 
 #define VALUES 8192
@@ -21,7 +22,8 @@ static long long only_nested;	/* handed out to nobody else */
 
 /* What was handed out since the set began to count. */
 struct window {
-	unsigned from, last;		/* values[]: what it began with; what was handed out last, or from */
+	unsigned from, last;		/* values[]: what it began with; what was handed out last,
+					 * or from */
 	unsigned lo, hi;		/* where in the log it began */
 };
 
@@ -127,7 +129,8 @@ static void sum_up(void)
 	for (int k = 0; k < cpus; k++) {
 		before[k] = calloc(n_faults + 1, sizeof(**before));
 		for (unsigned i = 0; i < n_faults; i++)
-			before[k][i + 1] = before[k][i] + (story->cpu[i] == k || story->cpu[i] == UNSURE);
+			before[k][i + 1] =
+				before[k][i] + (story->cpu[i] == k || story->cpu[i] == UNSURE);
 	}
 }
 
@@ -172,7 +175,8 @@ static int begins(enum call how)
 	return how == START || how == RESET || how == ACCUM;
 }
 
-/* The values tell where it began: each is the number of faults then without that at the beginning. */
+/* The values tell where it began: each is the number of faults then without that at the
+ * beginning. */
 static void place(struct window *w, unsigned end)
 {
 	long long lo = values[w->from].least, hi = values[w->from].most;
@@ -206,8 +210,9 @@ static void look_at_asked(const struct window *w, unsigned end, const long long 
 		value = values[i].value > value ? values[i].value : value;
 		for (int k = 0; values[i].asked && k < cpus; k++)
 			if (values[i].proven[k] > earlier[k] + most_there(w, k, value))
-				printf("wrong: value %u: CPU %d: proven %lld, done at most %lld\n", i, cpu_of(k),
-				       values[i].proven[k], earlier[k] + most_there(w, k, value));
+				printf("wrong: value %u: CPU %d: proven %lld, done at most %lld\n",
+				       i, cpu_of(k), values[i].proven[k],
+				       earlier[k] + most_there(w, k, value));
 	}
 }
 

@@ -1,6 +1,7 @@
 /*
- * holds: a shared object that has libpapi in itself, as python-papi's wheel has (libholds.so), or links it
- * (liblinks.so); for plugin-pair. Calls of PAPI in which libpapi calls itself are among its own.
+ * holds: a shared object that has libpapi in itself, as python-papi's wheel has (libholds.so), or
+ * links it (liblinks.so); for plugin-pair. Calls of PAPI in which libpapi calls itself are among
+ * its own.
  */
 #include "../scene.h"
 

@@ -1,6 +1,7 @@
 /*
- * opens: somebody else's wrapper of PAPI, which finds the real functions in libpapi as it opens it: by OPENS_NOLOAD as it
- * is loaded already. It counts its calls, and says at the end how many there were.
+ * opens: somebody else's wrapper of PAPI, which finds the real functions in libpapi as it opens it:
+ * by OPENS_NOLOAD as it is loaded already. It counts its calls, and says at the end how many there
+ * were.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@ static unsigned calls;
 
 static void *real(const char *name)
 {
-	void *papi = dlopen("libpapi.so.7.0", RTLD_LAZY | (getenv("OPENS_NOLOAD") ? RTLD_NOLOAD : 0));
+	void *papi =
+		dlopen("libpapi.so.7.0", RTLD_LAZY | (getenv("OPENS_NOLOAD") ? RTLD_NOLOAD : 0));
 
 	calls++;
 	return papi ? dlsym(papi, name) : NULL;
