@@ -1,12 +1,11 @@
-/* base.h: the few words that every file here uses.
+/*
+ * base.h: compiler attributes, atomic accesses and small functions that all files use.
  *
- * Errors in core: functions return 0 (or a count) on success and -errno on
- * failure; functions that return a pointer return NULL.  Nothing here prints,
- * exits or calls malloc: this code runs inside somebody else's program.
+ * Core's functions return 0 (or a count) or -errno; those that return a pointer return NULL on
+ * failure. Core runs in the application's process: it never prints, exits or calls malloc.
  *
- * Memory order is named at each use: the owner of a store word writes it with
- * store_relaxed (relaxed), publishes with store_release (release), and whoever else
- * reads does so with load_relaxed / load_acquire.
+ * The owner of a store word writes it with store_relaxed and publishes it with store_release. Other
+ * threads and processes read it with load_relaxed or load_acquire.
  */
 #pragma once
 
@@ -18,17 +17,22 @@
 #define SP_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define SP_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 #define SP_COLD		__attribute__((cold, noinline))
-/* On the path of a reading: after PAPI's system calls the processor has forgotten where a
- * call goes and returns to, so that each costs some 5 ns there. */
+/*
+ * Inline a function on the path of a reading. PAPI's system calls flush the branch predictor, so
+ * that each call and return after them costs about 5 ns.
+ */
 #define SP_HOT_INLINE	static inline __attribute__((always_inline))
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
-/* A variable that each process writes at its start: in the page of .data, which the loader writes
- * anyway, since each page more costs a process that does not use PAPI two page faults. */
+/*
+ * Place a variable that every process writes at its start in the page of .data that the loader
+ * writes anyway. Another page costs a process that does not use PAPI two page faults.
+ */
 #define SP_AT_START	__attribute__((section(".data.start")))
-#define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the
-								 * table of addresses */
+/* a variable that needs no GOT entry */
+#define SP_HIDDEN	__attribute__((visibility("hidden")))
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
-#define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))		/* two numbers, as qsort(3) asks */
+/* as a comparison function of qsort(3) returns */
+#define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 #define load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
 #define store_relaxed(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -38,12 +42,16 @@
 #define sp_cas(p, old, new) \
 	__atomic_compare_exchange_n((p), (old), (new), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
-/* A signal handler of this thread, or a reader of the store after SIGKILL,
- * sees the stores before this line before those after it. */
+/*
+ * Compiler barrier: a signal handler of this thread, or a reader of the store after SIGKILL, sees
+ * the stores before it no later than those after it.
+ */
 #define sp_order()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* What only this thread and its handlers write, in one step where the processor has one.  Another
- * thread may look. */
+/*
+ * Change words that only this thread and its signal handlers write, in one instruction if the
+ * processor has one. Other threads may read them.
+ */
 #ifdef __SANITIZE_THREAD__
 #define load_plain(p)	load_relaxed(p)
 #define increment_own(p)	sp_add((p), 1)
@@ -59,7 +67,7 @@ static inline uint64_t sp_align(uint64_t n, uint64_t to)
 	return (n + to - 1) & ~(to - 1);
 }
 
-/* FNV-1a of n bytes, continuing d, which begins as SP_DIGEST. */
+/* FNV-1a of n bytes, continuing d; the first d is SP_DIGEST. */
 #define SP_DIGEST	0xcbf29ce484222325u
 static inline uint64_t sp_digest(uint64_t d, const void *bytes, size_t n)
 {
@@ -78,7 +86,7 @@ static inline uint64_t sp_max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* gcc 10 has no __builtin_thread_pointer on x86-64. */
+/* Inline assembly, since gcc 10 has no __builtin_thread_pointer on x86-64. */
 static inline uintptr_t sp_thread_pointer(void)
 {
 #if defined(__x86_64__) && !defined(__clang__) && __GNUC__ < 11

@@ -1,4 +1,4 @@
-/* conf.c: the table of variables, and reading them; see conf.h. */
+/* conf.c: the table of variables, and functions that read them; see conf.h. */
 #include <signal.h>
 #include <sys/auxv.h>
 
@@ -17,11 +17,13 @@
 #define WORD(field, ...) \
 	SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }, false
 
-/* One that a privileged process may use: it can only make us do less. */
+/* A row that a privileged process may use: it can only disable sspapi. */
 #define OFF(field)	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, 0, 1, { NULL }, true
 
-/* Where a rank's dump goes that nobody named.  A job of a thousand ranks leaves one folder of a
- * thousand stores, and not two thousand files among the user's own. */
+/*
+ * The default in a rank. A job of a thousand ranks leaves one folder with a thousand stores, not
+ * two thousand files among the user's own.
+ */
 const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
@@ -71,21 +73,22 @@ static const char *const local_size_variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE"
 						    "MV2_COMM_WORLD_LOCAL_SIZE",
 						    "SLURM_NTASKS_PER_NODE" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
-/* Slurm has told it by both names */
+/* Slurm has used both names. */
 static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };
 
-/* ---- the environment as it was ---------------------------------------- */
+/* ---- captured environment --------------------------------------------- */
 
-static char captured[16384];		/* NAME=value, NUL-separated, an empty one last */
+/* NAME=value, each ended by a NUL; an empty entry ends the list */
+static char captured[16384];
 SP_AT_START static size_t captured_used;
-static char refused[64];		/* the first that a privileged process does not use */
+static char refused[64];		/* the first that a privileged process ignores */
 
 bool sp_conf_privileged(void)
 {
 	return getauxval(AT_SECURE) != 0;
 }
 
-/* NAME=value; NULL: no variable of ours. */
+/* The row of an entry NAME=value, or NULL. */
 static const struct sp_conf_row *row_of_entry(const char *entry)
 {
 	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
@@ -97,8 +100,10 @@ static const struct sp_conf_row *row_of_entry(const char *entry)
 	return NULL;
 }
 
-/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into
- * names of files: it may not. */
+/*
+ * Returns whether a privileged process may use the entry. Variables without a row (ranks, jobs,
+ * those of %q{}) become parts of file names: it may not.
+ */
 static bool trusted(const char *entry)
 {
 	const struct sp_conf_row *row = row_of_entry(entry);
@@ -134,14 +139,14 @@ static void keep(const char *entry)
 	size_t n = strlen(entry) + 1;
 
 	if (captured_used + n + 1 > sizeof(captured))
-		return;			/* read as not set; a path this long cannot be used
-					 * either */
+		/* treated as unset; a longer path could not be used anyway */
+		return;
 	memcpy(captured + captured_used, entry, n);
 	captured_used += n;
 	captured[captured_used] = 0;
 }
 
-/* %q{NAME} in the output's name may ask for any variable. */
+/* Capture the variables that %q{NAME} in the output's template names. */
 static void keep_quoted(char **environment)
 {
 	const char *output = sp_conf_env("SSPAPI_OUTPUT");
@@ -157,7 +162,7 @@ static void keep_quoted(char **environment)
 
 void sp_conf_capture(char **environment)
 {
-	if (captured_used)		/* (else the page stays untouched) */
+	if (captured_used)		/* do not touch the page otherwise */
 		captured[captured_used = 0] = 0;
 	for (char **e = environment; e && *e; e++)
 		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' ||
@@ -210,7 +215,7 @@ static void complain(const struct complaint *to, const struct sp_conf_row *row, 
 			to->arg);
 }
 
-/* ---- names that are no variable's ------------------------------------------ */
+/* ---- unknown names ---------------------------------------------------- */
 
 #define NAME	32u			/* letters of a name that are compared */
 
@@ -239,8 +244,10 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 	return row[n];
 }
 
-/* The variable that a name which is none may mean: what begins like it, or differs in few letters;
- * NULL: none is near. */
+/*
+ * The variable that an unknown name probably means: one that begins with it, or differs in few
+ * letters; NULL if no name is similar.
+ */
 static const char *find_similar(const char *name)
 {
 	const char *found = NULL;
@@ -312,7 +319,7 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 		return;
 	}
 	if (!number(row->fallback, at))
-		*at = -1;		/* a default in words is not a number yet */
+		*at = -1;		/* a default in words has no number */
 	if (!*value || strcmp(value, row->fallback) == 0)
 		return;
 	sp_text_f(why, sizeof(why),
@@ -334,7 +341,7 @@ static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const ch
 		complain(to, row, value, "is too long", row->fallback);
 }
 
-/* The forms where SSPAPI_FORMAT names none. */
+/* The formats if SSPAPI_FORMAT is unset. */
 static const char *usual_format(const struct sp_conf *c)
 {
 	const struct sp_format *by = sp_format_by_extension(c->output);
@@ -344,7 +351,7 @@ static const char *usual_format(const struct sp_conf *c)
 	return sp_conf_rank() < 0 ? "text,store" : "store";
 }
 
-/* Each name of the list must be a form that there is; else none of it is used. */
+/* Ignore the whole list if one of its names is not a format. */
 static void check_format(struct sp_conf *c, const struct sp_conf_row *row,
 			 const struct complaint *to)
 {
@@ -368,13 +375,17 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row,
 		strcpy(c->format, usual_format(c));
 }
 
-/* A form that only the command makes: it makes it of the store that is written instead. */
+/*
+ * Write a store instead of a format that only the command makes; the message gives the command that
+ * makes it.
+ */
 static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row,
 			      const struct complaint *to)
 {
 	const struct sp_format *by = sp_format_by_extension(c->output),
 			       *store = &sp_formats[SP_FORMAT_store];
-	static char given[sizeof(c->output)];	/* (read once, and stacks are small) */
+	/* read once; the application's stack may be small */
+	static char given[sizeof(c->output)];
 	char why[700];
 	size_t n;
 
@@ -391,7 +402,7 @@ static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row,
 	complain(to, row, given, why, c->output);
 }
 
-/* A process that no launcher gave a rank is counted. */
+/* Count only the ranks of the list; a process without a rank is always counted. */
 static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row,
 			const struct complaint *to)
 {
@@ -410,7 +421,7 @@ static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row,
 		c->disable = 1;
 }
 
-/* A folder that is none is found out when the store is made; a word is no folder. */
+/* Accept 0, 1 or a path. Whether the folder exists shows when the store is made. */
 static void check_live(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
 	if (!*c->live)
@@ -459,7 +470,7 @@ static bool is_dir(const char *path)
 	return fd >= 0;
 }
 
-/* What is wrong with it, or NULL.  A template may hold %p %h %e %r %j %s %q{NAME} %% only. */
+/* The fault of a template, or NULL. It may use only %p %h %e %r %j %s %q{NAME} %%. */
 static const char *wrong_output(const char *output)
 {
 	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
@@ -512,7 +523,7 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 	char line[256];
 
 	memset(c, 0, sizeof(*c));
-	/* First, since it decides whether the others' complaints are heard. */
+	/* Read it first: it decides whether complaints about the others are shown. */
 	read_row(c, row_of(&c->verbose, c), &to);
 	for (unsigned i = 0; i < sp_conf_n_rows; i++)
 		if (&sp_conf_rows[i] != row_of(&c->verbose, c))
@@ -524,8 +535,11 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
 	if (sp_conf_privileged())
-		strcpy(c->live, "0");	/* who started the program could change what it works on, or
-					 * leave it there */
+		/*
+		 * the user who started the program could change the file, or keep the program from
+		 * removing it
+		 */
+		strcpy(c->live, "0");
 	if (*refused)
 		report_line(sp_text_f(line, sizeof(line),
 				      "%s: not used, nor any other: this program has rights that "

@@ -7,9 +7,9 @@
 #define HEADERS_MOST 128u
 #define SECTIONS_MOST 65536u
 #define DYNAMIC_MOST 4096u
-#define SYMBOLS_MOST (16ull << 20)	/* looked at of a table */
+#define SYMBOLS_MOST (16ull << 20)	/* read of one table */
 #define SCAN_MOST (64ul << 20)
-#define AT_ONCE 128u			/* symbols read at a time */
+#define AT_ONCE 128u			/* symbols per read */
 #define NOTE_MOST 1024u
 
 #if defined(__x86_64__)
@@ -34,7 +34,7 @@ static bool segment(const struct sp_elf_file *f, const ElfW(Ehdr) *e, uint32_t i
 	       read_at(f, h, sizeof(*h), e->e_phoff + i * sizeof(*h));
 }
 
-/* Where this address of the loaded object stands in the file; 0: nowhere. */
+/* Convert an address of the loaded object to an offset in the file; 0 if it is not in the file. */
 static uint64_t file_offset(const struct sp_elf_file *f, const ElfW(Ehdr) *e, uint64_t address)
 {
 	ElfW(Phdr) h;
@@ -162,7 +162,9 @@ void sp_elf_file_close(struct sp_elf_file *f)
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-/* Where n bytes stand first between these places in the file; UINT64_MAX: nowhere. */
+/*
+ * The offset of the first occurrence of n bytes between two offsets; UINT64_MAX if there is none.
+ */
 static uint64_t find(const struct sp_elf_file *f, uint64_t at, uint64_t end, const char *bytes,
 		     size_t n)
 {
@@ -212,7 +214,10 @@ static bool section(const struct sp_elf_file *f, uint32_t i, ElfW(Shdr) *s)
 	return i < f->n_sections && read_at(f, s, sizeof(*s), f->sections_at + i * sizeof(*s));
 }
 
-/* Each symbol of the tables of a type, with the section of its name, until one returns true. */
+/*
+ * Call each() for every symbol in tables of the type, with the section of its name, until it
+ * returns true.
+ */
 static bool each_symbol(const struct sp_elf_file *f, uint32_t type,
 			bool (*each)(const ElfW(Sym) * s, const ElfW(Shdr) * strings, void *arg),
 			void *arg)
@@ -241,12 +246,15 @@ static bool each_symbol(const struct sp_elf_file *f, uint32_t type,
 	return false;
 }
 
-/* A name may be the end of another's, and stand in the table several times. */
+/*
+ * The offsets at which a name occurs in a string table. It may occur several times, also as the end
+ * of a longer name.
+ */
 struct defined {
 	const struct sp_elf_file *f;
 	const char *name;
-	uint64_t of;			/* the strings that `at` is in */
-	uint64_t at[8];			/* UINT64_MAX behind them */
+	uint64_t of;			/* the string table of `at` */
+	uint64_t at[8];			/* the offsets; UINT64_MAX ends the list */
 };
 
 static void find_name(struct defined *d, const ElfW(Shdr) *strings)
@@ -316,7 +324,7 @@ static void sort(struct sp_elf_want *w, uint32_t n)
 		}
 }
 
-/* The first that is wanted from this offset on. */
+/* The index of the first entry at or after the offset. */
 static uint32_t from(const struct names *all, uint64_t offset)
 {
 	uint32_t lo = 0, hi = all->n;

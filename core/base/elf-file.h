@@ -1,7 +1,8 @@
-/* elf-file.h: an ELF file on disk: its dynamic section, symbols and build id.
+/*
+ * elf-file.h: reads the dynamic section, symbols and build id of an ELF file.
  *
- * For the command, and for the end of a process: by read and in bounded memory, without malloc,
- * loader or lock.  Nothing in the file is trusted.
+ * For the command, and for the exit of a process: uses read and bounded memory, no malloc, loader
+ * or lock. Trusts nothing in the file.
  */
 #pragma once
 
@@ -9,16 +10,17 @@
 
 #include "base.h"
 
-#define SP_ELF_NAME 512u		/* bytes of a function's name; longer ones are left out */
-#define SP_ELF_ID 36u			/* bytes of a build id; longer ones are none */
+#define SP_ELF_NAME 512u		/* room for a function's name; longer names are ignored */
+#define SP_ELF_ID 36u			/* room for a build id; longer ones are ignored */
 
 struct sp_elf_file {
 	int fd;
-	bool foreign;			/* another word size or machine */
-	bool interpreter;		/* has PT_INTERP, */
-	char loader[256];		/* which is this; "" if it cannot be told */
-	bool audited;			/* DT_AUDIT or DT_DEPAUDIT: libraries that ldd(1) runs */
-	uint64_t strings_at, strings_size;	/* in the file; 0: no dynamic section */
+	bool foreign;			/* for another word size or machine */
+	bool interpreter;		/* it has PT_INTERP */
+	char loader[256];		/* path in PT_INTERP; "" if unreadable */
+	/* has DT_AUDIT or DT_DEPAUDIT, whose libraries ldd(1) would run */
+	bool audited;
+	uint64_t strings_at, strings_size;	/* offset in the file; 0: no dynamic section */
 	uint64_t size;			/* of the file */
 	unsigned char build_id[SP_ELF_ID];
 	uint32_t build_id_bytes;	/* 0: none */
@@ -26,31 +28,34 @@ struct sp_elf_file {
 	uint32_t n_sections;
 };
 
-/* 0; -ENOEXEC: no ELF file; -errno.  To be closed unless it failed. */
+/* Returns 0, -ENOEXEC if it is not an ELF file, or another -errno. Close it only after success. */
 int sp_elf_file_open(struct sp_elf_file *f, const char *path);
 void sp_elf_file_close(struct sp_elf_file *f);
 
-/* Does one of these (ended by NULL) stand in its dynamic strings, as an import or export? */
+/*
+ * Returns whether one of the names (NULL ends the list) is in its dynamic strings, as an import or
+ * an export.
+ */
 bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *names);
 
-/* Does it define this symbol itself? */
+/* Returns whether it defines this symbol. */
 bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name);
 
-/* Has it a table of all its symbols, or is it stripped? */
+/* Returns whether it has the table of all symbols, that is, is not stripped. */
 bool sp_elf_file_has_symbols(const struct sp_elf_file *f);
 
-/* Do these bytes stand anywhere in its first 64 MiB? */
+/* Returns whether its first 64 MiB contain the text. */
 bool sp_elf_file_contains(const struct sp_elf_file *f, const char *text);
 
 struct sp_elf_want {
 	uint64_t offset;		/* of code, from the object's base */
-	void *of;			/* the caller's */
+	void *of;			/* the caller's data */
 	bool found;
 };
 
-/* Calls `found` once for each that lies in a function with a name; sorts them. */
+/* Sort want[], then call found() once for each entry whose offset is in a named function. */
 void sp_elf_file_names(const struct sp_elf_file *f, struct sp_elf_want *want, uint32_t n,
 		       void (*found)(const struct sp_elf_want *want, const char *name));
 
-/* The build id in a note segment, of *n bytes; NULL: none. */
+/* The build id in a note segment of `bytes` bytes, and its length in *n; NULL if there is none. */
 const unsigned char *sp_elf_note_id(const unsigned char *note, uint64_t bytes, uint32_t *n);

@@ -1,4 +1,4 @@
-/* elf-slots.c: reads relocations; see elf-slots.h. */
+/* elf-slots.c: reads the relocations of a loaded object; see elf-slots.h. */
 #include <elf.h>
 
 #include "elf-slots.h"
@@ -10,14 +10,14 @@
 #define JUMP_SLOT R_AARCH64_JUMP_SLOT
 #define GLOB_DAT R_AARCH64_GLOB_DAT
 #else
-#define JUMP_SLOT UINT32_MAX		/* none is known */
+#define JUMP_SLOT UINT32_MAX		/* unsupported machine: matches no relocation */
 #define GLOB_DAT UINT32_MAX
 #endif
 
 bool sp_elf_slots(uintptr_t base, const ElfW(Dyn) * dynamic,
 		  bool (*each)(uintptr_t at, const char *name, bool in_plt, void *arg), void *arg)
 {
-	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */
+	const ElfW(Rela) *rela[2] = { NULL };	/* those of the PLT, all others */
 	const ElfW(Sym) *symbols = NULL;
 	const char *strings = NULL;
 	uint64_t bytes[2] = { 0 };

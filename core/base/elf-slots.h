@@ -1,18 +1,25 @@
-/* elf-slots.h: the words of a loaded object in which the loader puts other objects' functions. */
+/*
+ * elf-slots.h: finds the words (PLT and GOT slots) of a loaded object into which the loader writes
+ * addresses of functions of other objects.
+ */
 #pragma once
 
 #include <link.h>
 
 #include "base.h"
 
-/* Calls each for every such word, with the name of what it is for (in_plt: to be called only),
- * until one returns true, which is returned.  `dynamic` is the dynamic section of the object that
- * is loaded at `base`. */
+/*
+ * Call each() for every slot with the name of its symbol until it returns true; returns that.
+ * in_plt: the slot serves calls only. `dynamic` is the dynamic section of the object that is loaded
+ * at `base`.
+ */
 bool sp_elf_slots(uintptr_t base, const ElfW(Dyn) * dynamic,
 		  bool (*each)(uintptr_t at, const char *name, bool in_plt, void *arg), void *arg);
 
-/* An address in a dynamic section: glibc has relocated it in most, not in read-only ones (the
- * vDSO's). */
+/*
+ * Relocate an address of a dynamic section. glibc has already relocated it unless the section is
+ * read-only, as the vDSO's is.
+ */
 static inline uintptr_t sp_elf_pointer(uintptr_t base, uintptr_t a)
 {
 	return a < base ? a + base : a;

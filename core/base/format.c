@@ -1,4 +1,4 @@
-/* format.c: a form by its name, and by the extension of a file's name; see format.h. */
+/* format.c: finds a format by its name or by a file's extension; see format.h. */
 #include "format.h"
 
 #define OURS(name, extension, can, with) \
@@ -23,7 +23,7 @@ const struct sp_format *sp_format_by_extension(const char *path)
 	const char *base = slash ? slash + 1 : path;
 	const char *dot = strrchr(base, '.');
 
-	/* ".json" alone is a hidden file's name, not an extension. */
+	/* ".json" alone is the name of a hidden file, not an extension. */
 	for (unsigned i = 0; dot && dot != base && i < sp_n_formats; i++)
 		if (!strcmp(sp_formats[i].extension, dot))
 			return &sp_formats[i];

@@ -1,5 +1,6 @@
-/* fpu.h: keeps the program's rounding, traps and exception flags while a dump computes. The
- * functions of fenv.h are in libm.
+/*
+ * fpu.h: saves the program's rounding mode, traps and exception flags while a dump computes. The
+ * functions of fenv.h would need libm.
  *
  * Async-signal-safe; a struct sp_fpu belongs to one thread.
  */
@@ -15,7 +16,7 @@ struct sp_fpu {
 #endif
 };
 
-/* Rounds to nearest and traps nothing, until the program's state is given back. */
+/* Save the state, round to nearest and disable all traps until sp_fpu_end. */
 static inline void sp_fpu_begin(struct sp_fpu *f)
 {
 #ifdef __x86_64__

@@ -1,19 +1,22 @@
-/* fs-creds.c: takes the user's rights for a while, and gives them back; see fs-creds.h. */
+/* fs-creds.c: switches to the real user's credentials and back; see fs-creds.h. */
 #include <linux/capability.h>
 
 #include "conf.h"
 #include "fs-creds.h"
 #include "sys.h"
 
-#define NOBODY (-1L)			/* changes nothing: asks which it is */
+/* an invalid ID: changes nothing and returns the current one */
+#define NOBODY (-1L)
 
 static struct __user_cap_header_struct own_thread(void)
 {
 	return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
 }
 
-/* The two raw calls are the thread's; libc's would be all threads'.  They never say that they
- * failed. */
+/*
+ * Set the file IDs of this thread only; libc's functions would change all threads. The calls do not
+ * report failure, so check the result.
+ */
 static bool files_as(long user, long group)
 {
 	(void)sp_sys(SYS_setfsgid, group);
@@ -61,7 +64,7 @@ void sp_fs_creds_restore(struct sp_fs_creds *r)
 
 	if (!r->lowered)
 		return;
-	/* Capabilities first and last: a change of user takes or gives those over files. */
+	/* Set the capabilities before and after: setfsuid changes those over files. */
 	(void)sp_sys(SYS_capset, &head, r->capabilities);
 	(void)files_as(r->user, r->group);
 	(void)sp_sys(SYS_capset, &head, r->capabilities);

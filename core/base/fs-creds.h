@@ -1,8 +1,9 @@
-/* fs-creds.h: files made with the rights of who started the process.
+/*
+ * fs-creds.h: creates files with the credentials of the user who started the process.
  *
- * A set-user-ID program, or one with capabilities, that is linked to us writes its dump where its
- * user started it: with its own rights that would be a file of root's, with the program's name in
- * it, in any folder; or the end of whatever a link there names.
+ * A set-user-ID program, or one with file capabilities, may be linked to libsspapi. With the
+ * program's credentials its dump could be created in any folder as a file of root's, or overwrite
+ * the target of a link.
  */
 #pragma once
 
@@ -10,13 +11,15 @@
 
 struct sp_fs_creds {
 	bool lowered;
-	uint32_t capabilities[6];	/* effective, permitted, inheritable; twice */
-	long user, group;		/* of files, before */
+	uint32_t capabilities[6];	/* effective, permitted, inheritable; two words each */
+	long user, group;		/* the file IDs before */
 	struct sp_lock_state held;
 };
 
-/* Between the two the calling thread, and no other, makes and opens files as the real user; all its
- * signals are blocked, since a handler of the application's would be without rights.  Nothing is
- * done where the process has no rights of its own.  0, or -errno: nothing has changed. */
+/*
+ * Between drop and restore the calling thread, and no other, opens files as the real user. All its
+ * signals are blocked, since a handler of the application would run without its credentials. Does
+ * nothing in an unprivileged process. Returns 0, or -errno with nothing changed.
+ */
 int sp_fs_creds_drop(struct sp_fs_creds *r);
 void sp_fs_creds_restore(struct sp_fs_creds *r);

@@ -1,11 +1,13 @@
-/* lock.c: a spin lock with signals blocked; see lock.h for when. */
+/* lock.c: a spin lock with signals blocked; see lock.h. */
 #include <signal.h>
 
 #include "lock.h"
 #include "sys.h"
 
-/* The raw call: pthread_sigmask leaves out the two signals by which glibc
- * cancels threads, and an asynchronous cancellation must not end us here. */
+/*
+ * Use the system call: pthread_sigmask does not block the two signals by which glibc cancels
+ * threads, and an asynchronous cancellation must not end the thread here.
+ */
 void sp_signals_block(struct sp_lock_state *h)
 {
 	uint64_t all = UINT64_MAX;
@@ -54,8 +56,7 @@ void sp_lock_give(struct sp_lock *l, const struct sp_lock_state *h)
 
 #define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
 
-/* A terminal that stops who writes from the background (stty tostop) lets those pass who have
- * SIGTTOU blocked: it sends them none. */
+/* Block SIGTTOU too: a terminal with `stty tostop` then lets a background process write. */
 void sp_quiet_begin(struct sp_quiet *q)
 {
 	uint64_t set = WRITE_SIGNALS | (uint64_t)1 << (SIGTTOU - 1);
@@ -77,10 +78,12 @@ void sp_quiet_end(const struct sp_quiet *q)
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &q->signals, NULL, sizeof(q->signals));
 }
 
-/* A handler's frames are at least so far below what it interrupted: the kernel puts
- * the registers between.  Calls of one function differ by less, mostly. */
-#ifdef __SANITIZE_THREAD__	/* libtsan calls handlers itself, later: nothing of the kernel's is
-				 * between */
+/*
+ * The least distance in bytes between a signal handler's frames and those that it interrupted,
+ * since the kernel stores the registers between them. Frames of calls of one function usually
+ * differ by less.
+ */
+#ifdef __SANITIZE_THREAD__	/* libtsan calls handlers later, without a signal frame */
 #define SIGNAL_FRAME 64u
 #else
 #define SIGNAL_FRAME 512u

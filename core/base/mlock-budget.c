@@ -1,4 +1,4 @@
-/* mlock-budget.c: how many pages of locked memory are ours to take; see mlock-budget.h. */
+/* mlock-budget.c: computes how many pages of locked memory sspapi may use; see mlock-budget.h. */
 #include <sys/resource.h>
 
 #include "conf.h"
@@ -7,7 +7,7 @@
 
 #define SHARE	8u
 
-/* In kB; 0: unknown. */
+/* perf_event_mlock_kb, in kB per CPU; 0: unknown. */
 static uint64_t each_cpu(void)
 {
 	char text[32];
@@ -28,7 +28,8 @@ uint32_t sp_mlock_budget_share(void)
 
 	if (cpus < 1 || sp_sys(SYS_prlimit64, 0, RLIMIT_MEMLOCK, NULL, &r) < 0)
 		return 0;
-	if (!ranks)			/* a rank that does not know: one on each CPU */
+	/* a rank whose launcher does not report the number: assume one rank per CPU */
+	if (!ranks)
 		ranks = (uint64_t)cpus;
 	bytes = sp_min(each_cpu() * 1024 * (uint64_t)cpus, (uint64_t)r.rlim_cur);
 	return (uint32_t)sp_min(bytes / SHARE / ranks / page, UINT32_MAX);

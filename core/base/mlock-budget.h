@@ -1,12 +1,15 @@
-/* mlock-budget.h: what this process may lock in memory by events of the kernel's.
+/*
+ * mlock-budget.h: limits the memory that sspapi's perf events lock.
  *
- * Locked pages are the user's: what one process takes, the next one lacks, be it for PAPI's own
- * pages and sampling buffers, for perf's or for io_uring's.
+ * The limit is per user: pages that one process locks are missing for PAPI's own pages and sampling
+ * buffers, for perf and for io_uring.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Pages: an eighth of what all processes of a user may have by perf_event_mlock_kb on this machine,
- * and of RLIMIT_MEMLOCK, the rank's part of it on its node.  0: none.  Reads /proc and /sys. */
+/*
+ * The budget in pages: an eighth of the smaller of RLIMIT_MEMLOCK and perf_event_mlock_kb of all
+ * CPUs, divided by the ranks of the node. 0: lock nothing. Reads /proc.
+ */
 uint32_t sp_mlock_budget_share(void);

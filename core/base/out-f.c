@@ -1,9 +1,9 @@
-/* out-f.c: texts by a format; see out.h. */
+/* out-f.c: printf-like formats; see out.h. */
 #include "out.h"
 
 struct conversion {
 	void (*text)(struct sp_out *o, const char *text);
-	const char *none;		/* in place of what is not there */
+	const char *none;		/* for NULL and omitted numbers */
 };
 
 static void integer(struct sp_out *o, const struct conversion *as, char flag, int64_t v)

@@ -14,9 +14,10 @@
 /* ---- bytes ------------------------------------------------------------ */
 
 #define SECOND		UINT64_C(1000000000)
-#define PATIENCE_BYTES	65536u		/* of a reader that takes a byte now and then, too */
+/* The time limit restarts after this many bytes, also for a reader that takes single bytes. */
+#define PATIENCE_BYTES	65536u
 
-/* The kernel's own: the program may have been started under another one. */
+/* Use the system call: the program may run under libfaketime or the like. */
 static uint64_t now_ns(void)
 {
 	struct timespec t = { 0 };
@@ -63,7 +64,7 @@ static void write_all(struct sp_out *o, const char *p, size_t n)
 		} else if (w == 0) {
 			o->error = -EIO;
 		} else if (w == -EAGAIN) {
-			/* (What is called room may be too little.) */
+			/* poll may report room that is too small. */
 			if (now_ns() >= until || !wait_for_room(o->fd, until))
 				o->error = -ETIMEDOUT;
 		} else if (w != -EINTR) {
@@ -87,10 +88,12 @@ void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
 	};
 }
 
-/* Non-blocking it would be for all who have fd, so it is opened once more; but not the master of a
- * pseudo-terminal, which would be another's.  Where that is refused, too (the terminal of who
- * called su; no /proc), it is asked before each piece that surely goes if there is room: of a pipe
- * the kernel says so for PIPE_BUF bytes, of a terminal for one. */
+/*
+ * Open fd's file a second time without blocking: O_NONBLOCK on fd itself would affect all its
+ * users. The master of a pseudo-terminal cannot be opened again, as that makes a new one. If it
+ * cannot be opened (no /proc, the terminal of another user after su), poll before each piece that
+ * is certain to fit: PIPE_BUF bytes for a pipe, one byte for a terminal.
+ */
 void sp_out_shared(struct sp_out *o, unsigned patience)
 {
 	char path[48] = "/proc/self/fd/";
@@ -253,9 +256,11 @@ void sp_out_hex(struct sp_out *o, uint64_t v)
 
 /* ---- floating point ---------------------------------------------------- */
 
-/* The fewest digits that read back as this double (v > 0 and finite): v = 0.DIGITS * 10^*exponent;
- * their number is returned. strfromd(3) and strtod(3) take neither memory nor locks; both have the
- * locale's decimal point, which is passed over. */
+/*
+ * Find the fewest digits that read back as v (positive and finite): v = 0.DIGITS * 10^*exponent;
+ * returns their number. strfromd(3) and strtod(3) take neither memory nor locks; skip the decimal
+ * point, which depends on the locale.
+ */
 static unsigned shortest_digits(double v, char digits[20], int *exponent)
 {
 	char text[64], format[] = "%.00e";
@@ -263,7 +268,10 @@ static unsigned shortest_digits(double v, char digits[20], int *exponent)
 	char *p = text;
 	bool below;
 
-	/* What 15 digits say of a normal double has zeros behind the digits that it needs. */
+	/*
+	 * Start with 15 digits: for a normal double they are exact or end in zeros beyond the
+	 * digits that it needs.
+	 */
 	for (unsigned behind = v < DBL_MIN ? 0 : DBL_DIG - 1; behind < DBL_DECIMAL_DIG; behind++) {
 		format[2] = (char)('0' + behind / 10);
 		format[3] = (char)('0' + behind % 10);
@@ -311,8 +319,10 @@ static void out_shortest(struct sp_out *o, double v)
 	}
 }
 
-/* decimals < 0: as few digits as read back as the same double; so also where
- * fixed ones would need more than 18 digits.  "nan", "inf", "-inf". */
+/*
+ * If decimals < 0, or fixed decimals would need more than 18 digits, write as few digits as read
+ * back as v. Special values are "nan", "inf", "-inf".
+ */
 void sp_out_double(struct sp_out *o, double v, int decimals)
 {
 	uint64_t scale = 1, n;
@@ -347,10 +357,12 @@ void sp_out_double(struct sp_out *o, double v, int decimals)
 		sp_out_char(o, (char)('0' + n / scale % 10));
 }
 
-/* ---- texts from elsewhere ---------------------------------------------- */
+/* ---- untrusted texts -------------------------------------------------- */
 
-/* The bytes of the UTF-8 sequence at s, its code point in *cp; 0: not one.
- * The closing NUL stops it like any byte that does not belong. */
+/*
+ * The length of the UTF-8 sequence at s, and its code point in *cp; 0 if invalid. The terminating
+ * NUL also ends a sequence.
+ */
 static unsigned utf8(const unsigned char *s, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -373,8 +385,10 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
-/* Control characters, and those that end a line or turn the writing direction
- * where a terminal or an editor shows them. */
+/*
+ * Returns whether the character is a control character, ends a line, or changes the writing
+ * direction in a terminal or editor.
+ */
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
@@ -392,9 +406,9 @@ static void out_hex_bytes(struct sp_out *o, const unsigned char *s, unsigned n)
 }
 
 struct escapes {
-	const char *(*special)(unsigned char c);	/* what is written in its place; NULL: the
-							 * character */
-	/* Of n bytes, which are a control character's (n 0: one, that is no UTF-8). */
+	/* the replacement of a character, or NULL */
+	const char *(*special)(unsigned char c);
+	/* Write a control character of n bytes; n = 0: one byte of invalid UTF-8. */
 	void (*other)(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp);
 };
 

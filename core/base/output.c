@@ -1,4 +1,4 @@
-/* output.c: names of dumps and how they are taken; see output.h. */
+/* output.c: makes the names of dumps and writes the files; see output.h. */
 #include <linux/fs.h>
 
 #include "run-root.h"
@@ -8,8 +8,8 @@
 
 #define MOST_SUFFIXES 10000
 
-static char write_buffer[65536];	/* one dump at a time: enter() in
-					 * preload/lifecycle/exit.c */
+/* one dump at a time: enter() in preload/lifecycle/exit.c */
+static char write_buffer[65536];
 
 /* ---- names ------------------------------------------------------------ */
 
@@ -71,7 +71,7 @@ int sp_output_expand(char *path, size_t room, const char *template, const struct
 	return o.error ? -ENAMETOOLONG : 0;
 }
 
-/* Where the known extension of the last part of path starts, or its end. */
+/* The length of path without a known extension. */
 static size_t stem(const char *path)
 {
 	const struct sp_format *format = sp_format_by_extension(path);
@@ -101,7 +101,7 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 	struct sp_out o;
 
 	if (n == strlen(path) && last && last > (base ? base + 1 : path))
-		n = (size_t)(last - path);	/* an extension that is not ours */
+		n = (size_t)(last - path);	/* an unknown extension */
 	sp_out_init(&o, -1, to, room - 1);
 	sp_out_bytes(&o, path, i ? n : strlen(path));
 	if (i) {
@@ -115,7 +115,7 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 	return o.error ? -ENAMETOOLONG : 0;
 }
 
-/* A name beside path that nobody else uses: /folder/.base.PID.what */
+/* A unique name in the folder of path: /folder/.base.PID.what */
 static int make_temporary_name(char *to, size_t room, const char *path, const struct sp_who *who,
 			       const char *what, unsigned i)
 {
@@ -136,7 +136,7 @@ static int make_temporary_name(char *to, size_t room, const char *path, const st
 	return o.error ? -ENAMETOOLONG : 0;
 }
 
-/* ---- writing: into a folder that is open, all names are of files in it ---- */
+/* ---- writing: names are relative to the open folder ----------------------- */
 
 static const char *last_of(const char *path)
 {
@@ -168,24 +168,31 @@ int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 	return sp_out_finish(&o);
 }
 
-/* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
- * replaced.  Appending: behind it may be a file that the application writes.  It stays
- * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
+/*
+ * Write to a device, FIFO or symbolic link (/dev/stdout). Append, since the application may write
+ * to the same file. Open it without blocking: the reader of a FIFO may stall while the application
+ * wants to exit.
+ */
 static int write_special(const char *path, const struct sp_format_writer *writer,
 			 const struct sp_selection *s)
 {
 	int fd = sp_safe_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
 
 	if (fd < 0)
-		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for
-					 * ever), no terminal, a socket */
+		/*
+		 * ENXIO: a FIFO without a reader, for which it could wait for ever, or no terminal,
+		 * or a socket
+		 */
+		return fd;
 	r = sp_output_write_fd(fd, false, writer, s);
 	sp_close(fd);
 	return r;
 }
 
-/* Who wrote a file, in what its time of access has below the second: the pid, and where that holds
- * (238 is what a second has room for). */
+/*
+ * Encode the writer of a file in the nanoseconds of its access time: its pid, and a hash of its
+ * host and pid namespace. A second has room for 238 hashes.
+ */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
 static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
 {
@@ -204,10 +211,11 @@ static uint32_t writer_of(const struct sp_who *who)
 	return writer_in(who, ns.st_ino);
 }
 
-/* The kernel's own stamp is up to 4 ms old, which is more than a short program
- * runs: a later run asks whether this file is older than it.  The time of access
- * has the writer; it is ahead of the others, so that reading the file leaves it
- * (relatime, which is the kernel's default). */
+/*
+ * Set the times. The kernel's time stamps are up to 4 ms old, more than a short program runs, and a
+ * later run compares them with its start. The access time carries the writer. It is ahead of the
+ * others, so that reading the file does not change it under relatime, the kernel's default.
+ */
 #define ACCESS_AHEAD	60		/* seconds */
 static void stamp(int fd, const struct sp_who *who)
 {
@@ -220,7 +228,10 @@ static void stamp(int fd, const struct sp_who *who)
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
 }
 
-/* A server may say only now that its disk is full: r, or that. */
+/*
+ * Returns r, or the error of close if r is 0: a network file system may report only now that its
+ * disk is full.
+ */
 static int close_written(int fd, int r)
 {
 	long closed = sp_sys(SYS_close, fd);
@@ -254,7 +265,7 @@ static int write_temporary(int dir, char *temp, size_t room, const char *path,
 
 struct identity {
 	uint64_t dev, ino, mtime_ns;
-	uint32_t writer;		/* as stamp() left it; 0: not known */
+	uint32_t writer;		/* set by stamp(); 0: unknown */
 	bool regular, there;
 };
 
@@ -304,8 +315,10 @@ static bool same_file(const struct identity *a, const struct identity *b)
 	return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads
- * it just then sees a part. */
+/*
+ * Copy into a new file, for a file system that can neither link nor rename without replacing. A
+ * concurrent reader sees a part.
+ */
 static int copy(int dir, const char *temp, const char *name, struct identity *id)
 {
 	int from = open_in(dir, temp, O_RDONLY, 0), to = from;
@@ -333,8 +346,11 @@ static int copy(int dir, const char *temp, const char *name, struct identity *id
 	return (int)r;
 }
 
-/* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or
- * another -errno.  (A server may have done it and its answer be lost: what is there tells.) */
+/*
+ * Give temp the name unless it exists, by link(2) or O_EXCL. Returns 0 with the file's identity in
+ * *id, -EEXIST or another -errno. Compare the files after an error: a server may have made the link
+ * and lost its answer.
+ */
 static int take(int dir, const char *temp, const char *name, struct identity *id)
 {
 	const char *from = last_of(temp), *to = last_of(name);
@@ -363,8 +379,10 @@ int sp_output_take(int dir, const char *temp, const char *name)
 	return take(dir, temp, name, &id);
 }
 
-/* The file of an earlier run gives its name up: it is moved aside first, and put
- * back if it was not that file any more that we moved. */
+/*
+ * Replace the file of an earlier run: move it away first, and back if it turns out to be another
+ * file.
+ */
 static int replace(int dir, const char *temp, const char *name, const struct identity *old,
 		   const struct sp_who *who, struct identity *id)
 {
@@ -378,8 +396,8 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
 		return -EEXIST;
 	moved = identify(dir, old_name);
 	if (!same_file(&moved, old)) {
-		(void)take(dir, old_name, name, id);	/* where that fails it stays under the other
-							 * name: not lost */
+		/* if that fails the file stays under the other name */
+		(void)take(dir, old_name, name, id);
 		return -EEXIST;
 	}
 	r = take(dir, temp, name, id);
@@ -387,11 +405,14 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
 	return r;
 }
 
-#define PID_DISTANCE	16384		/* fewer processes than these start in 10 ms; half of what
-					 * pid_max has at least */
+/* more than the processes that start in 10 ms, and half of the smallest pid_max */
+#define PID_DISTANCE	16384
 
-/* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids
- * tell: the kernel gives them in order.  (One that we did not write is no process's of the run.) */
+/*
+ * Returns whether the file is older than the run. In the 10 ms by which the run's start is
+ * uncertain compare the pids, which the kernel assigns in ascending order. A file without a known
+ * writer was not written by a process of the run.
+ */
 static bool is_earlier(const struct identity *old, const struct sp_run *run,
 		       const struct sp_who *who, uint64_t own_start_ns)
 {
@@ -408,7 +429,10 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run,
 	       (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
 }
 
-/* *id: what took the name. */
+/*
+ * Take the name, replace an earlier run's file, or try the next candidate. *id identifies the new
+ * file.
+ */
 static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path,
 			     const struct sp_who *who, struct identity *id)
 {

@@ -1,66 +1,74 @@
-/* output.h: where a dump goes: the name, the folder, and never somebody else's file.
+/*
+ * output.h: names and writes dump files, and never overwrites another run's or user's file.
  *
- * Links of other users are not followed, on the way either (core/base/safe-open.h).
- * A dump is written whole under a temporary name beside its place, then takes its
- * name by link(2), or where there is none as a new file: two processes that want the same name
- * cannot both have it.
- * A file of that name is replaced only if it is from an earlier run (older than
- * the topmost living ancestor that has libsspapi loaded), or our own from before;
- * otherwise .HOST.PID, .HOST.PID.2 ... go before the extension.
+ * Symbolic links of other users are not followed (core/base/safe-open.h). A dump is written
+ * completely to a temporary file in the same folder. That file then takes the name by link(2), or,
+ * on file systems without it, by O_EXCL: two processes cannot take the same name. An existing file
+ * is replaced only if this process wrote it, or if it is older than the topmost living ancestor
+ * that has libsspapi loaded. Otherwise .HOST.PID, .HOST.PID.2 ... is inserted before the extension.
  *
- * Async-signal-safe, no malloc.  Errors: -errno.
+ * Async-signal-safe, no malloc. Errors: -errno.
  */
 #pragma once
 
 #include "conf.h"
 #include "format.h"
 
-struct sp_who {				/* what a template's letters stand for */
-	const char *host, *program, *job, *step, *dir;	/* folder: of relative names */
-	long rank;			/* -1: none */
+struct sp_who {				/* values of the letters of a template */
+	const char *host, *program, *job, *step, *dir;	/* dir: folder of relative names */
+	long rank;			/* -1: not a rank */
 	int pid;
 };
 
-/* The template's text, made absolute; -ENAMETOOLONG. */
+/* Expand the template to an absolute path; 0 or -ENAMETOOLONG. */
 int sp_output_expand(char *path, size_t room, const char *template, const struct sp_who *who);
 
 #define SP_OUTPUT_FILES 8
 
 struct sp_output {
-	char path[SP_CONF_PATH];	/* of the last file written, for messages */
-	uint64_t own_start_ns;		/* of this process */
-	struct {			/* files that this process has written */
+	char path[SP_CONF_PATH];	/* last file written, for messages */
+	uint64_t own_start_ns;		/* start of this process */
+	struct {			/* files written by this process */
 		uint64_t dev, ino;
 	} mine[SP_OUTPUT_FILES];
 	unsigned n_mine;
 };
 
-/* Writes one view of s to `path` (absolute).  0 or -errno; o->path says where. */
+/* Write s in one format to the absolute path; 0 or -errno. o->path is the name that was used. */
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who,
 		    const struct sp_format_writer *writer, const struct sp_selection *s);
 
-/* The same to an open descriptor, without waiting for ever (sp_out_shared); own: an empty file that
- * is ours alone. */
+/*
+ * Write s to an open descriptor with a time limit (sp_out_shared). own: an empty file that only
+ * this process writes.
+ */
 int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 		       const struct sp_selection *s);
 
-/* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
- * the extension. */
+/*
+ * Candidate i for the name: path itself, then with .HOST.PID, .HOST.PID.2 ... before the extension.
+ */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who,
 			unsigned i);
 
-/* temp becomes name, over nothing, both in this folder (core/base/safe-open.h), whatever folder
- * their paths name: 0, -EEXIST, or another -errno. */
+/*
+ * Rename temp to name unless name exists. Both are in the folder `dir` (core/base/safe-open.h);
+ * folders in the arguments are ignored. 0, -EEXIST or another -errno.
+ */
 int sp_output_take(int dir, const char *temp, const char *name);
 
-/* Did this process write the file, at this time or later?  (False, too, where the file system does
- * not tell.) */
+/*
+ * Returns whether the process wrote the file at or after since_ns. False if the file system does
+ * not keep the times.
+ */
 bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns,
 		     uint64_t since_ns);
 
-/* A device, a FIFO, a symbolic link: it is written to, whatever is written. */
+/*
+ * Returns whether path is a device, FIFO or symbolic link, which is written to but never replaced.
+ */
 bool sp_output_is_special(const char *path);
 
-/* `path` with view's extension in place of one that is ours, or behind it. */
+/* Replace the known extension of path, if it has one, by that of the writer. */
 int sp_output_name_for(char *to, size_t room, const char *path,
 		       const struct sp_format_writer *writer);

@@ -5,7 +5,7 @@
 
 #include "sys.h"
 
-/* An event that is off, of user mode only, as everybody may count it. */
+/* A disabled event that counts user mode only, which needs no privileges. */
 static inline struct perf_event_attr sp_perf_event(uint32_t type, uint64_t config)
 {
 	return (struct perf_event_attr){ .type = type,
@@ -16,8 +16,10 @@ static inline struct perf_event_attr sp_perf_event(uint32_t type, uint64_t confi
 					 .exclude_hv = 1 };
 }
 
-/* The descriptor, closed by exec; -errno. tid 0: the calling thread; flags: PERF_FLAG_PID_CGROUP
- * (tid is the group's descriptor), or 0. */
+/*
+ * Returns a close-on-exec descriptor or -errno. tid 0 is the calling thread; flags is 0 or
+ * PERF_FLAG_PID_CGROUP, for which tid is the cgroup's descriptor.
+ */
 static inline int sp_perf_open(const struct perf_event_attr *attr, int tid, int cpu, int leader,
 			       unsigned long flags)
 {

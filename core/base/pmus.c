@@ -1,4 +1,4 @@
-/* pmus.c: reads each PMU's list of CPUs; see pmus.h. */
+/* pmus.c: reads the CPU list of each PMU; see pmus.h. */
 #include <dirent.h>
 
 #include "cpu-list.h"

@@ -1,21 +1,22 @@
-/* pmus.h: the PMUs of a machine's cores: one, or one for each kind of core.
+/*
+ * pmus.h: lists the PMUs of a machine's cores, one for each kind of core.
  *
- * Each kind of core has a PMU of its own (Intel's cpu_core and cpu_atom, Arm's by the core's name),
- * with the CPUs that it is on in /sys/bus/event_source/devices/NAME/cpus.  Other PMUs (software,
- * memory controllers) have no such list.
+ * Intel hybrid processors have cpu_core and cpu_atom; on Arm a PMU has the core's name.
+ * /sys/bus/event_source/devices/NAME/cpus lists the PMU's CPUs. Other PMUs (software, memory
+ * controllers) have no such file.
  */
 #pragma once
 
 #include "base.h"
 
 #define SP_PMUS_DIR	"/sys/bus/event_source/devices"
-#define SP_PMUS_MOST	8u		/* kinds of cores; more are not told apart */
+#define SP_PMUS_MOST	8u		/* kinds of cores; further ones are ignored */
 
 struct sp_core_pmu {
 	char name[64];
-	uint32_t type;			/* of its events: perf_event_attr.type */
-	char cpus[960];			/* as "0-15" */
+	uint32_t type;			/* perf_event_attr.type of its events */
+	char cpus[960];			/* for example "0-15" */
 };
 
-/* How many there are, and all of them; -errno: the folder cannot be read. */
+/* Returns the number of PMUs that it stored, or -errno if the folder cannot be read. */
 int sp_core_pmus(const char *dir, struct sp_core_pmu pmu[SP_PMUS_MOST]);

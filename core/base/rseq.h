@@ -1,4 +1,4 @@
-/* rseq.h: where the kernel writes on which CPU a thread runs. */
+/* rseq.h: finds the area in which the kernel writes the CPU of a thread. */
 #pragma once
 
 #include "base.h"
@@ -8,7 +8,7 @@
 #define SP_HAVE_RSEQ 1
 #endif
 
-/* The calling thread's rseq area, where __rseq_size is not 0. */
+/* The calling thread's rseq area. Valid only if __rseq_size is not 0. */
 static inline struct rseq *sp_rseq_area(void)
 {
 #ifdef SP_HAVE_RSEQ

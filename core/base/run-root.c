@@ -1,4 +1,4 @@
-/* run-root.c: /proc, upwards; see run-root.h. */
+/* run-root.c: follows the parents in /proc; see run-root.h. */
 #include <limits.h>
 #include <sys/ioctl.h>
 
@@ -21,9 +21,11 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 
 #define PROCESSOR 39u
 
-/* The fields of a stat line from the third one to the processor, counted from 1 as proc(5) does; of
- * a letter 0. The second, the name in parentheses, may hold anything, so counting starts behind the
- * last one. */
+/*
+ * Parse the fields of a stat line from the third to the processor, numbered as in proc(5); a letter
+ * becomes 0. The second field, the name in parentheses, may contain anything: start after its last
+ * parenthesis.
+ */
 static void find_fields(const char *after_name, uint64_t field[PROCESSOR + 1])
 {
 	const char *p = after_name;
@@ -60,22 +62,29 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 
 #define LIBRARY "libsspapi.so"
 
-/* Linux 6.11's question to /proc/PID/maps (linux/fs.h of then: struct procmap_query). */
+/*
+ * The argument of PROCMAP_QUERY, an ioctl on /proc/PID/maps since Linux 6.11 (struct procmap_query
+ * of linux/fs.h).
+ */
 struct mapping_query {
 	uint64_t size, flags, address;
 	uint64_t start, end, protection, page_size, offset, inode;
 	uint32_t major, minor, name_bytes, build_id_bytes;
 	uint64_t name, build_id;
 };
-#define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)	/* executable, at the address or behind it,
-							 * of a file */
+/* executable, file-backed, at the address or after it */
+#define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)
 #define QUERY			_IOWR('f', 17, struct mapping_query)
 
-/* Asks for mapped code only, of which a process has a few pieces: a third of what reading
- * the lines takes (10 us instead of 32 for a shell).  -errno: this kernel does not answer. */
+/*
+ * Query only executable mappings, of which a process has few: 10 us for a shell instead of 32 us to
+ * read all lines. Returns whether one is the library; -errno if the kernel does not support the
+ * query.
+ */
 static int find_by_query(int fd)
 {
-	char name[PATH_MAX + 64] = "";	/* valgrind does not know that the kernel writes it */
+	/* initialised for valgrind, which does not see the kernel's write */
+	char name[PATH_MAX + 64] = "";
 	struct mapping_query q;
 	long r;
 
@@ -96,7 +105,7 @@ static int find_by_query(int fd)
 	}
 }
 
-/* The file may be long: it is read in pieces that overlap by the name's length. */
+/* Read the file, which may be long, in pieces that overlap by the length of the name. */
 static bool find_by_reading(int fd)
 {
 	static const char name[] = LIBRARY;
@@ -118,7 +127,7 @@ static bool find_by_reading(int fd)
 	}
 }
 
-/* Is libsspapi among what the process has mapped? */
+/* Returns whether the process has mapped libsspapi. */
 static bool has_library(int pid)
 {
 	char path[64];
@@ -142,7 +151,7 @@ static uint64_t epoch_of(uint64_t ticks)
 	return sp_now_ns() - sp_boot_ns() + ticks * (1000000000u / (hz ? hz : 100));
 }
 
-#define PID_BITS 22			/* the kernel's PID_MAX_LIMIT */
+#define PID_BITS 22			/* of the kernel's PID_MAX_LIMIT */
 
 struct sp_run sp_run_find(uint64_t own_ns)
 {
@@ -151,8 +160,10 @@ struct sp_run sp_run_find(uint64_t own_ns)
 
 	if (!sp_process_stat(0, 0, &s))
 		return run;
-	/* Not own_ns: a program that this one's exec has ended may have had children, whose files
-	 * are the run's. */
+	/*
+	 * Use the start of the process, not of this program: a program that it ran before exec may
+	 * have had children, whose files belong to the run.
+	 */
 	run.start_ns = epoch_of(s.start_ticks);
 	run.id = s.start_ticks << PID_BITS | (uint64_t)run.pid;
 	for (int i = 0, pid = s.ppid; i < MOST_ANCESTORS && pid > 0; i++, pid = s.ppid) {

@@ -1,18 +1,18 @@
-/* safe-open.c: opens a path's folder, part by part; see safe-open.h. */
+/* safe-open.c: opens the folder of a path, part by part; see safe-open.h. */
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
 #include "conf.h"
 #include "safe-open.h"
 
-#define LINKS_MOST 40			/* as the kernel */
+#define LINKS_MOST 40			/* as in the kernel */
 
 struct path_walk {
 	int dir;
 	unsigned links;
-	const char *left;		/* what is left to go: of the path as it was given, or, from
-					 * the first link on, */
-	char text[SP_CONF_PATH];	/* at the end of this */
+	/* the rest of the path: in the caller's path, or in `text` after the first link */
+	const char *left;
+	char text[SP_CONF_PATH];	/* ends with `left` */
 };
 
 static int enter(struct path_walk *w, int dir)
@@ -39,8 +39,10 @@ static int owner_of(int fd, mode_t *mode, uid_t *owner)
 	return (int)r;
 }
 
-/* Root's, too, where root has another number: in a user namespace it has that of the root
- * directory. */
+/*
+ * Returns whether the owner is the user or root. In a user namespace root has the number of the
+ * root directory's owner.
+ */
 static bool is_trusted(uid_t owner)
 {
 	struct stat root;
@@ -56,7 +58,7 @@ static bool is_of_proc(int fd)
 	return sp_sys(SYS_fstatfs, fd, &f) == 0 && f.f_type == PROC_SUPER_MAGIC;
 }
 
-/* What the link says goes in front of what is left. */
+/* Put the target of the link before the rest of the path. */
 static int prepend_link(struct path_walk *w, int link)
 {
 	size_t n = strlen(w->left) + 1;
@@ -75,8 +77,10 @@ static int prepend_link(struct path_walk *w, int link)
 	return *w->left == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
 }
 
-/* 0: gone into, or its text is in front of what is left; 1: it is of /proc, and the last; -ENOTDIR:
- * no link. */
+/*
+ * Follow a link. 0: entered a folder, or put its target before the rest of the path; 1: it is the
+ * last part and a link of /proc; -ENOTDIR: not a link.
+ */
 static int follow(struct path_walk *w, const char *name)
 {
 	int fd = (int)sp_sys_whole(SYS_openat, w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0),
@@ -114,7 +118,7 @@ static int go_into(struct path_walk *w, const char *name, bool make)
 	return fd == -ENOTDIR || fd == -ELOOP ? follow(w, name) : enter(w, fd);
 }
 
-/* Cuts the first name off what is left. */
+/* Take the first name from the rest of the path. */
 static int next(struct path_walk *w, char name[256])
 {
 	size_t n;

@@ -1,4 +1,4 @@
-/* seccomp.c: see seccomp.h. */
+/* seccomp.c: counts seccomp filters; see seccomp.h. */
 #include <sys/prctl.h>
 
 #include "seccomp.h"

@@ -1,9 +1,13 @@
-/* seccomp.h: filters of system calls (seccomp), under which a call that was fine before may end the
- * process. */
+/*
+ * seccomp.h: detects seccomp filters, under which a system call that worked before may kill the
+ * process.
+ */
 #pragma once
 
 #include "base.h"
 
-/* How many the calling thread has: one that came since PAPI opened its events may end who opens
- * more.  (At least 1 where the kernel says only that there are some.)  Any thread, any handler. */
+/*
+ * The number of filters of the calling thread; 1 if the kernel does not report the number. If it
+ * rose since PAPI opened its events, do not open more. Thread-safe and async-signal-safe.
+ */
 uint32_t sp_seccomp_filters(void);

@@ -1,4 +1,4 @@
-/* sys.c: the few things asked of the kernel that take more than one line. */
+/* sys.c: system calls that take more than one line; see sys.h. */
 #include "sys.h"
 
 int sp_write_all(int fd, const void *bytes, size_t n)
@@ -41,14 +41,14 @@ long sp_read_file(const char *path, char *buffer, size_t n)
 	return (long)got;
 }
 
-#define MAP_BASE	(64ul << 30)		/* in no processor's way: beyond a program at fixed
-						 * addresses, below what Linux maps */
+/* above programs at fixed addresses, below Linux's mmap area */
+#define MAP_BASE	(64ul << 30)
 
-static uintptr_t map_base;		/* 0: not apart */
+static uintptr_t map_base;		/* 0: let Linux choose */
 
 void sp_map_set_base(void)
 {
-#ifndef __SANITIZE_THREAD__		/* which has that part of memory for itself */
+#ifndef __SANITIZE_THREAD__		/* libtsan reserves this range */
 	if (!map_base)
 		map_base = MAP_BASE;
 #endif
@@ -63,8 +63,10 @@ void *sp_map_hint(size_t bytes)
 }
 
 #ifdef __SANITIZE_THREAD__
-/* By libc's functions, which ThreadSanitizer sees: a raw munmap leaves it believing that
- * who has the pages next races with who had them. */
+/*
+ * Use libc's functions, which ThreadSanitizer intercepts: it reports races on reused pages if it
+ * does not see the munmap.
+ */
 
 void *sp_map(size_t bytes)
 {

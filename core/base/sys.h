@@ -1,10 +1,10 @@
-/* sys.h: system calls as they are, without libc's wrappers.
+/*
+ * sys.h: system calls without libc's wrappers.
  *
- * open, write, close, fallocate ... of libc are cancellation points: a thread
- * of the application with a pending cancellation would end inside PAPI_start,
- * where natively it does not.  syscall(2) is none.  Each returns what the kernel
- * says: >= 0, or -errno.  (errno itself is written by syscall(); the wrapper
- * layer gives it back to the application.)
+ * libc's open, write, close and fallocate are cancellation points: a thread with a pending
+ * cancellation would end inside PAPI_start, unlike without sspapi. syscall(2) is no cancellation
+ * point. All functions return the kernel's result: >= 0 or -errno. syscall() changes errno; the
+ * wrappers of PAPI calls restore it.
  */
 #pragma once
 
@@ -23,8 +23,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* syscall() takes longs.  Of an int on the stack, where the sixth argument is, clang writes the
- * lower half only: process_vm_writev() got flags that are none. */
+/*
+ * Cast each argument to the long that syscall() reads. clang stores only the lower half of an int
+ * that is passed on the stack, as the sixth argument is: process_vm_writev() got invalid flags.
+ */
 #define SP_SYS_0(nr) syscall(nr)
 #define SP_SYS_1(nr, a) syscall(nr, (long)(a))
 #define SP_SYS_2(nr, a, b) syscall(nr, (long)(a), (long)(b))
@@ -42,8 +44,10 @@
 		sp_r_ < 0 ? -(long)errno : sp_r_; \
 	})
 
-/* What stands in front of syscall(2), which has no prototype to follow: as libc's own it takes six
- * words, whatever the call needs. */
+/*
+ * Read six words as libc's syscall(2) does, whatever the call needs. For functions that replace
+ * syscall(2).
+ */
 #define SP_SIX_WORDS(to, last) \
 	do { \
 		va_list sp_ap_; \
@@ -53,7 +57,7 @@
 		va_end(sp_ap_); \
 	} while (0)
 
-/* Of what a signal may interrupt where the file system is a server's: until it is done. */
+/* Repeat a system call that a signal interrupts, as happens on network file systems. */
 #define sp_sys_whole(...) ({ \
 	long sp_w_; \
 	do \
@@ -73,25 +77,28 @@ static inline void sp_close(int fd)
 		(void)sp_sys(SYS_close, fd);
 }
 
-/* All of it, however the kernel cuts it; 0 or -errno. */
+/* Write all n bytes, in several parts if necessary; 0 or -errno. */
 int sp_write_all(int fd, const void *bytes, size_t n);
 
-/* Up to n bytes of a small file, with a NUL behind; how many, or -errno. */
+/* Read at most n - 1 bytes of a small file and add a NUL; the number of bytes, or -errno. */
 long sp_read_file(const char *path, char *buffer, size_t n);
 
-/* From now on what is mapped lies apart from what Linux maps by itself: in a child of fork libpapi
- * unmaps its parent's buffers of overflows, which the child never had, and whatever stands there
- * now (seen: a part of the store, and a crash). */
+/*
+ * Map from now on in a range that Linux does not choose by itself. In a child of fork libpapi
+ * unmaps the addresses of its parent's overflow buffers, which are not mapped in the child: without
+ * this it unmapped a part of the store.
+ */
 void sp_map_set_base(void);
-void *sp_map_hint(size_t bytes);	/* for mmap; NULL: anywhere */
+void *sp_map_hint(size_t bytes);	/* an address for mmap; NULL: any */
 
-/* Zeroed memory of our own, or NULL; given back with sp_unmap. */
+/* Zeroed private memory, or NULL; unmap it with sp_unmap. */
 void *sp_map(size_t bytes);
 void sp_unmap(void *p, size_t bytes);
 
-/* Whole pages that a child of fork finds zeroed.  The kernel then leaves them as they are
- * in the parent, too, where the first store to each would be a page fault otherwise.
- * Kernels before 4.14 cannot. */
+/*
+ * Zero these whole pages in a child of fork. The kernel then does not write-protect them in the
+ * parent, which saves a page fault at the first store to each. No effect before Linux 4.14.
+ */
 void sp_wipe_on_fork(void *p, size_t bytes);
 
 static inline uint64_t sp_ns_of(clockid_t clock)
@@ -102,13 +109,13 @@ static inline uint64_t sp_ns_of(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-uint64_t sp_boot_ns(void);		/* since the machine started: no clock that is set */
+uint64_t sp_boot_ns(void);		/* since boot; unaffected by changes of the clock */
 static inline uint64_t sp_now_ns(void)	/* since the epoch */
 {
 	return sp_ns_of(CLOCK_REALTIME);
 }
 
-static inline uint64_t sp_coarse_ns(void)	/* the same, a few ms coarse, a few ns cheap */
+static inline uint64_t sp_coarse_ns(void)	/* the same, some ms old, in a few ns */
 {
 	return sp_ns_of(CLOCK_REALTIME_COARSE);
 }
