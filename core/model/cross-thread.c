@@ -1,11 +1,13 @@
-/* cross-thread.c: the note on event sets that count another thread than the one that started them;
- * see model.h. */
+/*
+ * cross-thread.c: writes the note on event sets that count another thread than the one that started
+ * them; see model.h.
+ */
 #include <string.h>
 
 #include "../base/out.h"
 #include "model-blocks.h"
 
-/* The newest thread with this tid; "": there is none. */
+/* The name of the newest thread with this tid, or "". */
 static const char *name_of(const struct sp_model *m, uint32_t process, int32_t tid)
 {
 	uint64_t left = sp_most_blocks(m);
@@ -39,7 +41,10 @@ static void write_note(struct sp_model *m, const struct sp_row *row, uint64_t n)
 		  starter, row->event_set, more, counted);
 }
 
-/* In the compact form the note is there, and the names of threads that were not counted are not. */
+/*
+ * Skip merged stores: they have the note already, but not the names of threads that were not
+ * counted.
+ */
 void sp_cross_thread_find(struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true }, first = { 0 };

@@ -1,10 +1,10 @@
-/* early-counts.c: the note on counts that came before a first reading; see model.h. */
+/* early-counts.c: writes the note on counts before a first reading; see model.h. */
 #include "../events/components.h"
 #include "../store/writer.h"
 #include "model-blocks.h"
 #include "format-common.h"
 
-/* PAPI_start does not zero it. */
+/* Returns whether PAPI_start does not zero the event. */
 static bool has_beginning(const struct sp_model *m, uint32_t e)
 {
 	const struct sp_component_fact *fact;
@@ -25,7 +25,7 @@ int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t e)
 	return before;
 }
 
-/* The maximum over all sets, since all of them read the same counter. */
+/* The maximum over all sets, since they read the same counter. */
 static int64_t most_before(struct sp_model *m, uint32_t e)
 {
 	struct sp_row row = { .only_cells = true };

@@ -1,5 +1,6 @@
-/* format-common.h: what every view asks of an event or a component; the one
- * place that knows what may be missing there.
+/*
+ * format-common.h: queries of events and components for all formats, which handle the parts that a
+ * store may lack.
  */
 #ifndef SP_FORMAT_COMMON_H
 #define SP_FORMAT_COMMON_H
@@ -10,7 +11,7 @@
 #include "../store/gauge.h"
 #include "gauges.h"
 
-/* A damaged event is counted like any other, as an int64 without a name. */
+/* A damaged event has no text; its counts are treated as int64. */
 static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, size_t field)
 {
 	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
@@ -22,13 +23,13 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	return sp_model_text(m, off);
 }
 
-/* The note on what came before the first readings (early-counts.c). */
+/* The note on counts before the first readings (early-counts.c). */
 #define SP_NOTE_EARLY_COUNTS	"PAPI_start does not zero these events. "
 #define SP_NOTE_BEGINNINGS_END	". Call PAPI_read right after PAPI_start"
 
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
 
-/* The name, or "event 7" where a damaged store has none. */
+/* The name, or "event 7" if the store has none. */
 static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, char buf[32])
 {
 	const char *name = SP_EVENT_TEXT(m, id, name);
@@ -43,20 +44,22 @@ static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, c
 	return buf;
 }
 
-/* Is there a sum of this event for each component?  Not of gauges, not of damaged events. */
+/* Returns whether components have sums of this event, as for all but gauges and damaged events. */
 static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
 {
 	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id);
 }
 
-/* Can any CPU of the component count the event? */
+/* Returns whether some CPU of the component can count the event. */
 static inline bool sp_is_present(const struct sp_model *m, uint32_t component, uint32_t id)
 {
 	return m->sums.present[(uint64_t)component * m->n_events + id];
 }
 
-/* Does the event's sum say something of the component?  What is counted on a package
- * as a whole says nothing of its CPUs, not even 0; of the package its 0 is a count. */
+/*
+ * Returns whether the event's sum is meaningful for the component. A placed event, for example of a
+ * package, has no count, not even 0, for the package's CPUs.
+ */
 static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component, uint32_t id)
 {
 	return !sp_event_is_placed(m, id) || sp_is_present(m, component, id);
@@ -67,13 +70,13 @@ static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint3
 	return m->sums.below[(uint64_t)component * m->n_events + id];
 }
 
-/* Sums of floating-point events are kept as their bits. */
+/* Add two counts; floating-point counts are stored as their bits. */
 static inline int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b)
 {
 	return type == SP_FP64 ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
 }
 
-/* A count as the number that it is, for programs. */
+/* Write a count as a number, for programs. */
 static inline void sp_out_value(struct sp_out *o, enum sp_data_type type, int64_t v)
 {
 	if (type == SP_INT64)
@@ -84,7 +87,7 @@ static inline void sp_out_value(struct sp_out *o, enum sp_data_type type, int64_
 		sp_out_u64(o, (uint64_t)v);
 }
 
-/* The text of a field of fixed size, which a damaged store may not close. */
+/* The text of a field of fixed size, which has no NUL in a damaged store. */
 static inline const char *sp_fixed_text(char *buf, const char *field, size_t size)
 {
 	memcpy(buf, field, size);
@@ -92,7 +95,7 @@ static inline const char *sp_fixed_text(char *buf, const char *field, size_t siz
 	return buf;
 }
 
-/* The header of one of the model's processes; its texts are the model's. */
+/* The header of a process; its texts are read through the model. */
 static inline const struct sp_header *sp_process_header(const struct sp_model *m, uint32_t process)
 {
 	return process < m->n_processes ? m->process[process].h : &m->h;
@@ -120,7 +123,7 @@ static inline bool sp_is_pu(const struct sp_model *m, int32_t c)
 	return c >= 0 && sp_component_is(&m->component[c], "PU");
 }
 
-/* The parent's index, also where a damaged store has it wrong; -1: none. */
+/* The index of the parent, checked; -1: none. */
 static inline int32_t sp_parent(const struct sp_model *m, uint32_t c)
 {
 	int32_t parent = m->component[c].parent;
@@ -144,13 +147,13 @@ static inline uint64_t sp_elapsed(const struct sp_model *m)
 		       : 0;
 }
 
-/* What sspapi itself cost: ns for each call of PAPI; 0 where it was never timed. */
+/* sspapi's own cost per PAPI call in ns; 0 if it was never measured. */
 static inline double sp_overhead_ns(const struct sp_model *m)
 {
 	return m->h.self_calls ? (double)m->h.self_ns / (double)m->h.self_calls : 0.0;
 }
 
-/* The share of the processes' CPU time; below 0: not known. */
+/* sspapi's share of the processes' CPU time; negative if unknown. */
 static inline double sp_overhead_share(const struct sp_model *m)
 {
 	double own = sp_overhead_ns(m) * (double)sp_all_calls(m) + (double)m->h.time.prepare_ns;
@@ -158,7 +161,9 @@ static inline double sp_overhead_share(const struct sp_model *m)
 	return m->h.time.cpu_ns ? own / ((double)m->h.time.cpu_ns + own) : -1.0;
 }
 
-/* The CPU time that was counted, if it is known to 2 % of all; else, or in an older store, -1. */
+/*
+ * The CPU time during which something was counted, if it is known to 2 % of the CPU time; else -1.
+ */
 static inline int64_t sp_counted_ns(const struct sp_header *h)
 {
 	return h->time.cpu_ns && h->time.counted_more_ns <= h->time.cpu_ns / 50

@@ -1,4 +1,4 @@
-/* gauges.c: finds the component of a count, and reads gauges' values; see gauges.h. */
+/* gauges.c: finds the component of a count, and reads the values of gauges; see gauges.h. */
 #include <string.h>
 
 #include "../store/gauge.h"
@@ -18,8 +18,10 @@ static int32_t component_of_cpu(const struct sp_model *m, const struct sp_row *r
 	return cpu >= 0 && (uint32_t)cpu < on->n_cpus ? on->cpu_component[cpu] : -1;
 }
 
-/* The component of this type below `top`, with the system's number os_index; ONLY: if there
- * is just one of the type; -1.  What is below stands right behind. */
+/*
+ * The component of this type below `top` with this OS index, or with ONLY the only one of the type;
+ * -1 if there is none. Descendants directly follow their ancestor in the array.
+ */
 #define ONLY (-1)
 static int32_t below(const struct sp_model *m, int32_t top, const char *type, int32_t os_index)
 {
@@ -37,7 +39,7 @@ static int32_t below(const struct sp_model *m, int32_t top, const char *type, in
 	return found;
 }
 
-/* The package that the event names; that of a machine that has one; -1. */
+/* The package that the event or CPU names, or the machine's only one; -1 if unknown. */
 static int32_t package(const struct sp_model *m, const struct sp_row *row, const struct sp_event *v)
 {
 	int32_t id = v->place_id, root = machine_of(m, row)->root;
@@ -52,7 +54,7 @@ static int32_t package(const struct sp_model *m, const struct sp_row *row, const
 	return id >= 0 ? sp_model_above(m, id, "Package") : -1;
 }
 
-/* A vendor's GPU by its number, wherever on this machine it is; -1. */
+/* A vendor's GPU by its number, anywhere on this machine; -1 if there is none. */
 static int32_t gpu(const struct sp_model *m, int32_t root, int32_t id)
 {
 	for (uint32_t c = (uint32_t)root + 1; c < m->n_components && m->component[c].parent >= root;
@@ -63,7 +65,7 @@ static int32_t gpu(const struct sp_model *m, int32_t root, int32_t id)
 	return -1;
 }
 
-/* A package's only die has no component of its own. */
+/* The component of a die. The only die of a package has none: use the package. */
 static int32_t die(const struct sp_model *m, int32_t package, int32_t number)
 {
 	int32_t c = package < 0 ? -1 : below(m, package, "Die", number);
@@ -72,7 +74,7 @@ static int32_t die(const struct sp_model *m, int32_t package, int32_t number)
 											  : c;
 }
 
-/* Where the topology has no packages at all, the machine is one. */
+/* Returns whether the topology has packages; otherwise the machine stands for the package. */
 static bool has_packages(const struct sp_model *m, int32_t root)
 {
 	for (uint32_t c = (uint32_t)root;
@@ -90,8 +92,8 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 	if (!v || root < 0 || row->scope == SP_SCOPE_THREAD || row->scope == SP_SCOPE_CPU ||
 	    (row->scope == SP_SCOPE_PROCESS && v->place != SP_PLACE_CPU &&
 	     v->place != SP_PLACE_MACHINE))
-		return -1;		/* by the CPUs of its readings; or of threads that ran
-					 * anywhere */
+		/* by the CPUs of the readings, or of threads that ran anywhere */
+		return -1;
 	switch (v->place) {
 	case SP_PLACE_CPU:
 		c = component_of_cpu(m, row, v->place_id);
@@ -133,7 +135,10 @@ static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings
 	out->min = value[1];
 	out->max = value[2];
 	out->sum = sum;
-	/* A reading that was under way when the process was killed is in some of the words only. */
+	/*
+	 * A process killed during a reading may have written only some of the words: limit the
+	 * mean.
+	 */
 	out->mean = sum / (double)readings;
 	if (out->mean < low)
 		out->mean = low;
@@ -141,7 +146,7 @@ static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings
 		out->mean = high;
 }
 
-/* Of which CPU is the cell? The others' numbers are in the relation's cells. */
+/* The CPU of a gauge's cell; CPUs of extra cells are in the relation's cells. */
 static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32_t cell)
 {
 	uint32_t dense = row->walk.relation_cells - SP_CELLS_EXTRA;

@@ -1,4 +1,4 @@
-/* intervals.c: the model's part about intervals and call sites; see model.h. */
+/* intervals.c: reads intervals and call sites for the model; see model.h. */
 #include <string.h>
 
 #include "../store/interval.h"
@@ -52,7 +52,7 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 	return true;
 }
 
-/* A process that was killed may not have come to look it up. */
+/* Search by address without a number: a killed process may not have assigned one. */
 const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number, uint64_t address)
 {
 	if (number)
@@ -147,7 +147,7 @@ static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
 	return i == x.frames;
 }
 
-/* The same for sites that are the same code. */
+/* A hash that is equal for sites of the same code. */
 static uint64_t code_of(const struct sp_model *m, uint32_t id)
 {
 	uint32_t n = 0;
@@ -163,8 +163,10 @@ static uint64_t code_of(const struct sp_model *m, uint32_t id)
 	return code;
 }
 
-/* Fills in first_site, the first call site with the same code: a library may be loaded twice, and
- * callers may be cut. */
+/*
+ * Fill in first_site, the first call site with the same code: a library may be loaded twice, and
+ * callers may be cut.
+ */
 static void find_first(struct sp_model *m)
 {
 	uint64_t bytes = m->n_callsites * sizeof(uint64_t),
@@ -214,7 +216,8 @@ void sp_intervals_index(struct sp_model *m)
 uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->process[i].h->callsites > 1)	/* (with one it has rows of its own) */
+		/* with one frame the process has rows of its own */
+		if (m->process[i].h->callsites > 1)
 			least = (uint32_t)sp_min(least, m->process[i].h->callsites);
 	return least;
 }
@@ -233,10 +236,10 @@ void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
 
 /* ---- intervals of a relation ------------------------------------------ */
 
-/* As sp_intervals_read leaves it: this head, then total[k], exact[k]. */
+/* A record of sp_intervals_read; total[k] and exact[k] follow. */
 struct interval_record {
 	uint32_t from, to;
-	uint32_t cell;			/* of the row */
+	uint32_t cell;			/* index in the row */
 	uint32_t pad;
 	uint64_t count;
 	int64_t at[];
@@ -277,8 +280,10 @@ static int64_t within(int64_t exact, int64_t total)
 	return exact < 0 || total < 0 ? 0 : exact > total ? total : exact;
 }
 
-/* A window may prove what was counted in an earlier one: what is more than its own interval has is
- * that of others on the same CPU. */
+/*
+ * Move the excess of proven counts to other intervals of the same CPU: a window may prove counts of
+ * an earlier one.
+ */
 static void give_back(const struct sp_row *row, const struct interval_record *from, uint32_t e)
 {
 	int64_t more = from->at[row->k + e] - within(from->at[row->k + e], from->at[e]);
@@ -337,7 +342,7 @@ static void add(const struct sp_model *m, struct sp_row *row, struct interval_re
 	add_values(m, row, t->at, is->at);
 }
 
-/* One block's, at off; `of`: the row's cells by the relation's. */
+/* Read the intervals of one block at offset off. */
 static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b,
 		       sp_off off, const struct sp_redo_log *redo_log,
 		       const struct sp_row_cells *cells)
@@ -362,7 +367,7 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 	}
 }
 
-/* What a cell's total has beyond its intervals: of doubles not what was lost in rounding. */
+/* The part of a cell's total that its intervals lack; for doubles ignore rounding errors. */
 static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t i, uint32_t cell,
 		    int64_t whole)
 {
@@ -388,7 +393,7 @@ static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t
 	return sp_float_bits(left < most * 1e-12 && left > -most * 1e-12 ? 0.0 : left);
 }
 
-/* What none of them has. */
+/* Add the counts that are in no interval. */
 static void add_others(const struct sp_model *m, struct sp_row *row,
 		       const struct sp_row_cells *cells)
 {
@@ -427,7 +432,7 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 		at[n] = off;
 		off = b[n]->next;
 	}
-	while (n--)			/* the oldest first */
+	while (n--)			/* oldest first */
 		read_block(m, row, b[n], at[n], redo_log ? redo_log : &none, cells);
 	add_others(m, row, cells);
 	limit_proven(m, row);

@@ -1,4 +1,4 @@
-/* model-blocks.c: checks a store's blocks, and keeps the model's memory; see model-blocks.h. */
+/* model-blocks.c: checks a store's blocks; see model-blocks.h. */
 #include "model-blocks.h"
 
 const struct sp_thread *sp_thread_at(const struct sp_model *m, sp_off off)

@@ -1,4 +1,4 @@
-/* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
+/* model-open.c: reads and checks a store once, and sums the counts up the component tree. */
 #include <string.h>
 
 #include "../base/sys.h"
@@ -9,10 +9,9 @@
 #include "observers.h"
 #include "format-common.h"
 
-#define CPUS_MOST 65536			/* highest number of a CPU, plus one */
-#define COMPONENTS_MOST (1ull << 24)	/* of all machines of a merged store */
-#define SUMS_MOST (1ull << 27)		/* components x events; a store that claims more is
-					 * damaged */
+#define CPUS_MOST 65536			/* largest number of a CPU, plus one */
+#define COMPONENTS_MOST (1ull << 24)	/* of all machines in a merged store */
+#define SUMS_MOST (1ull << 27)		/* components x events; more are a sign of damage */
 
 /* ---- opening ---------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ static int check_header(struct sp_model *m)
 	return 0;
 }
 
-/* A topology whose components are all there, and what is in it; NULL, and nothing. */
+/* A complete topology, with its components in *t; NULL, and no components, otherwise. */
 static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off,
 					     struct sp_tree *t)
 {
@@ -65,14 +64,14 @@ static bool is_pu(const struct sp_component *c)
 	       c->os_index < CPUS_MOST;
 }
 
-/* One that is not there ends its list, and is counted. */
+/* Count a damaged block; the list then ends. */
 static bool whole(struct sp_model *m, const void *block)
 {
 	m->tally.damaged += !block;
 	return block;
 }
 
-/* How much of everything there is, so that one mapping holds it all. */
+/* Sizes for the single mapping of the model. */
 struct amounts {
 	uint64_t components, cpus;
 };
@@ -100,14 +99,13 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 		m->n_machines++;
 		if (n->components > COMPONENTS_MOST)
 			break;
-		n->components++;	/* one that has no topology stands for itself; and the
-					 * root */
+		n->components++;	/* for a machine without topology, and for the root */
 		count_topology(m, n, on->topology);
 	}
 	n->components++;
 	if (!m->n_machines) {
-		m->h.compact.machines = 0;	/* a damaged store: all that was left of the list of
-						 * them is its head */
+		/* a damaged store, of which only the head of the list remains */
+		m->h.compact.machines = 0;
 		m->n_machines = 1;
 		count_topology(m, n, m->h.topology);
 	}
@@ -245,7 +243,7 @@ static void index_cpus(struct sp_model *m, struct sp_model_machine *on, uint32_t
 			on->cpu_component[m->component[i].os_index] = (int32_t)i;
 }
 
-/* Puts the tree behind the components that are there: alone, or below the root. */
+/* Append the tree to the components, alone or below the root. */
 static void add_tree(struct sp_model *m, struct sp_model_machine *on, const struct sp_tree *t)
 {
 	struct sp_component *c = (struct sp_component *)m->component + m->n_components;
@@ -406,15 +404,16 @@ static void index_lists(struct sp_model *m)
 	left = sp_most_blocks(m);
 	for (uint32_t p = m->n_processes; p-- > 0;)
 		index_threads(m, p, &n, &left);
-	/* A list that changed meanwhile: the front of the array is not filled. */
+	/* The list became shorter meanwhile: skip the unused front of the array. */
 	m->walk.place += n;
 	m->walk.n_places -= n;
 }
 
 /* ---- sums ------------------------------------------------------------- */
 
-/* While counts are added up `present` has two bits: some CPU below can count the event, some
- * cannot. */
+/*
+ * Bits of `present` until finish_unsupported: some CPU below can count the event, some CPU cannot.
+ */
 #define CAN	1u
 #define CANNOT	2u
 
@@ -429,8 +428,10 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 		((uint8_t *)to)[i] |= ((const uint8_t *)from)[i];
 }
 
-/* What no CPU has told of is taken for what it can count; of a package's event only its places are
- * known. */
+/*
+ * Assume that a CPU can count an event unless it reported the opposite. A placed event is present
+ * only where it was counted.
+ */
 static void finish_unsupported(const struct sp_model *m, bool *present)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -440,7 +441,7 @@ static void finish_unsupported(const struct sp_model *m, bool *present)
 	}
 }
 
-/* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
+/* Add at component c. Memory is not in the tree: its counts are also added to its parent. */
 static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact,
 		   bool unsupported)
 {
@@ -504,7 +505,7 @@ static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
 		to[e] = sp_plus(sp_event_type(m, e), to[e], from[e]);
 }
 
-/* But not what is counted in a package as a whole: that is no memory's. */
+/* Add all but placed events, which a package counts and not its memory. */
 static void add_side_cells(struct sp_model *m, uint64_t to, uint64_t from)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -534,7 +535,7 @@ static void sum_tree(struct sp_model *m)
 		add_up(m, m->sums.below_exact + up * ne, m->sums.below_exact + i * ne);
 		add_bits(m->sums.present + up * ne, m->sums.present + i * ne, ne);
 	}
-	/* Memory stands beside the tree: it sums what hangs from where it hangs. */
+	/* Memory is not in the tree: it gets the sums of its parent. */
 	for (uint32_t i = 1; i < m->n_components; i++) {
 		uint32_t up = (uint32_t)m->component[i].parent;
 
@@ -551,8 +552,10 @@ static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
 	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
 }
 
-/* Each thread once: its rows stand behind each other.  Of a control group nobody knows how many
- * there were. */
+/*
+ * Count each thread once; its rows follow one another. The number of threads of a control group is
+ * unknown.
+ */
 static void count_thread(struct sp_model *m, const struct sp_row *row, const struct sp_row *before)
 {
 	bool same = before->cells && row->thread_at == before->thread_at &&
@@ -634,7 +637,7 @@ int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_of
 	if (error < 0)
 		return error;
 	m->n_events = m->h.lists.n_events;
-	m->h.callsites = 0;		/* its intervals are not asked for */
+	m->h.callsites = 0;		/* skip its intervals */
 	r = sp_relation_at(m, relation);
 	if (!r)
 		return -EINVAL;
@@ -651,7 +654,7 @@ int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_of
 	m->walk.place = sp_model_take(m, sizeof(*m->walk.place));
 	*m->walk.place = (struct sp_place){ .thread = r->thread, .relation = relation };
 	m->walk.n_places = 1;
-	/* a machine without CPUs: no component is told */
+	/* a machine without CPUs: components are not queried */
 	m->process = sp_model_take(m, sizeof(*m->process));
 	m->process->h = &m->h;
 	m->machine = sp_model_take(m, sizeof(*m->machine));

@@ -1,6 +1,4 @@
-/* model-query.c: what views and the files of the model ask of one that is open: texts, notes, what
- * a component is in.
- */
+/* model-query.c: queries of an open model: texts, notes, and the ancestors of a component. */
 #include <string.h>
 
 #include "model-blocks.h"
@@ -35,7 +33,7 @@ static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
 	const struct sp_note *note = NULL;
 	uint32_t n = 0;
 
-	/* They stand newest first and are asked for oldest first. */
+	/* The list is newest first, i counts from the oldest. */
 	if (*m->early_counts && !i--)
 		return m->early_counts;
 	if (*m->cross_thread && !i--)

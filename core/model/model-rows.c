@@ -1,5 +1,6 @@
-/* model-rows.c: relations as views see them, one at a time: cells, permanent readings; also while
- * their threads go on booking.
+/*
+ * model-rows.c: reads one relation at a time for the formats, with its cells and permanent
+ * readings, also while its thread adds records.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,10 +11,9 @@
 #include "model-blocks.h"
 #include "pending.h"
 
-#define STALE_MOST	64		/* looks at a relation that is folded meanwhile each time */
+#define STALE_MOST	64		/* attempts to read a relation that is folded meanwhile */
 
-/* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
- * total[k] exact[k] entry[k]. */
+/* A CPU of a row in row->walk.values; total[k], exact[k] and entry[k] follow. */
 struct cell_record {
 	int64_t cpu, readings, ns, there;
 	bool has_entry, has_kept, is_latest, has_unsupported;
@@ -37,8 +37,8 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 
 	c->cpu = from->cpu;
 	c->readings = (int64_t)load_relaxed(&from->readings);
-	c->ns = (int64_t)ns;		/* all temporary entries take the time of the latest reading
-					 * (A2, A4) */
+	/* all temporary entries have the time of the last reading (A2, A4) */
+	c->ns = (int64_t)ns;
 	c->has_entry = from->epoch == s->epoch;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 	c->has_unsupported = false;
@@ -48,9 +48,11 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 		memcpy(c->at + SP_ENTRY * k, s->at + (uint64_t)SP_KEPT * k, k * 8);
 }
 
-/* Nothing was booked there: most cells, as a thread comes to few CPUs.  A split window leaves
- * counts where no reading was. (Without a branch for each count: of 1000 threads on 256 CPUs they
- * are two million.) */
+/*
+ * Returns whether the cell has no counts, as most do, since a thread runs on few CPUs. An unread
+ * CPU may have counts of a window's part. Without a branch per count: 1000 threads on 256 CPUs have
+ * two million of them.
+ */
 static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
 	const int64_t *total = c->at + SP_TOTAL * k;
@@ -75,7 +77,7 @@ static void read_state(struct sp_row *row, const struct sp_relation *r, const st
 	row->last = s->at + (uint64_t)SP_LAST * row->k;
 }
 
-/* Counts that went backwards may have left less than was proven. */
+/* Limit the proven counts to the total, which is smaller after counts that went backwards. */
 static void clip_exact(const struct sp_row *row, struct cell_record *c, const uint8_t *kinds)
 {
 	for (uint32_t e = 0; e < row->k; e++) {
@@ -108,7 +110,7 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 	row->cells++;
 }
 
-/* One pass over the cells; what was booked nowhere is left out. */
+/* Read the cells that have counts. */
 static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
 		       const struct sp_pending *p)
 {
@@ -121,7 +123,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 	for (uint32_t i = 0; i < cells; i++) {
 		const struct sp_cell *c = sp_pending_cell(p, i);
 
-		if (!c) {		/* nor are the others of its block there */
+		if (!c) {		/* skip its block, which was never allocated */
 			i = (uint32_t)sp_min(i + p->layout.each - i % p->layout.each, cells - 1) -
 			    1;
 			continue;
@@ -133,7 +135,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 	}
 }
 
-/* Of a merged store: nothing but cells, and nobody writes there. */
+/* Read a relation of a merged store, which has only cells and no writer. */
 static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	struct sp_layout l = sp_compact_layout(row->k, r->cells);
@@ -167,7 +169,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 
 static void sort_cells(struct sp_row *row)
 {
-	/* Dense CPUs come in order; the few others are put into theirs. */
+	/* Insertion sort: only the few extra cells are out of order. */
 	for (uint32_t i = 1; i < row->cells; i++) {
 		uint64_t c = row->walk.cell_of[i];
 		uint32_t j = i;
@@ -185,7 +187,7 @@ static sp_off readings_head(const struct sp_model *m, const struct sp_relation *
 	return sp_list_head(m, r->readings, r->kept, SP_BLOCK_READINGS);
 }
 
-/* The chunk before `c`: one less in number. */
+/* The chunk before `c`, whose number is one less. */
 static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c,
 					   uint32_t k)
 {
@@ -194,7 +196,7 @@ static const struct sp_chunk *chunk_before(const struct sp_model *m, const struc
 	return p && p->number + 1 == c->number && p->k == k ? p : NULL;
 }
 
-/* Chunks of readings, oldest first.  What was made since they were counted is left out. */
+/* List the chunks of readings, oldest first. Chunks newer than most_chunks are omitted. */
 static void read_chunks(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	const struct sp_chunk *c = sp_store_readings_at(m->reader, readings_head(m, r));
@@ -214,7 +216,7 @@ static void read_chunks(const struct sp_model *m, struct sp_row *row, const stru
 	for (const struct sp_chunk *p = c; p; p = chunk_before(m, p, row->k), n++)
 		m->walk.chunk[p->number] = p;
 	row->walk.chunks = n;
-	if (n != c->number + 1)		/* the oldest cannot be read */
+	if (n != c->number + 1)		/* the oldest is unreadable */
 		memmove(m->walk.chunk, m->walk.chunk + c->number + 1 - n,
 			n * sizeof(*m->walk.chunk));
 	for (uint32_t i = 0; i + 1 < n; i++)
@@ -242,7 +244,7 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 	return false;
 }
 
-/* Views read the block at any time: all of it must be inside the store. */
+/* Check the indexes once, since formats read the block at any time. */
 static bool index_is_sound(const uint32_t *index, uint32_t n, uint32_t k)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -279,7 +281,7 @@ static const int64_t *total_of(const struct sp_row *row, uint32_t i, uint64_t *r
 	return c->at;
 }
 
-/* In a process that lives a set that runs is nothing to tell. */
+/* Returns whether the process has ended. A running set is worth reporting only then. */
 static bool has_ended(const struct sp_model *m, const struct sp_row *row)
 {
 	uint32_t end = m->process[row->process].h->end;
@@ -302,7 +304,7 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 	row->edge = row->times ? t->at + cells : NULL;
 }
 
-/* Then there is nothing to give a reason for. */
+/* Returns whether all counts are proven, so that no reason is needed. */
 static bool is_proven(struct sp_model *m, struct sp_row *row)
 {
 	struct sp_at_cpu at;
@@ -327,7 +329,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 			 : row->target == SP_TARGET_TID ? t->tid
 							: 0;
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
-	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
+	row->flags = r->flags & ~SP_RELATION_HELD;	/* valid at the time of writing only */
 	row->threads = r->threads;
 	row->domain = r->domain;
 	row->k = r->k;
@@ -354,7 +356,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		if (!row->only_cells)
 			sp_intervals_read(m, row, r, NULL, &cells);
 	}
-	/* Its thread may go on booking while we read. */
+	/* Repeat if the thread folded records meanwhile. */
 	for (int tries = 0; !sp_is_merged(m); tries++) {
 		struct sp_pending p;
 
@@ -378,14 +380,16 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		row->why = SP_WHY_NONE;
 }
 
-/* A set was bound to it, but its start opened counters of another thread, and bound it anew.  (Of
- * one relation alone sspapi.h asks, before anything is counted.) */
+/*
+ * Returns whether to omit a relation that got another thread's counters at the start and was
+ * replaced, unless it was opened alone (sspapi.h), before anything was counted.
+ */
 static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
 {
 	return row->started_by && !row->starts && !row->cells && m->walk.n_places > 1;
 }
 
-/* Is r included in a relation of the folded threads already? */
+/* Returns whether the relation of ended threads already includes this one. */
 static bool is_folded(const struct sp_model *m, sp_off off)
 {
 	for (uint32_t i = 0; i < m->walk.n_including; i++)
@@ -401,7 +405,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		const struct sp_thread *t = sp_thread_at(m, p->thread);
 		const struct sp_relation *r = sp_relation_at(m, p->relation);
 
-		/* Blocks that were whole a moment ago, unless somebody writes there. */
+		/* Check again: a live store may have changed. */
 		if (!t || !r || r->k > m->walk.most_k || r->cells > m->walk.most_cells ||
 		    is_folded(m, p->relation))
 			continue;
@@ -496,7 +500,7 @@ int sp_row_take(struct sp_model *m)
 	m->intervals.row = sp_model_take(m, ((uint64_t)m->intervals.most + m->walk.most_cells + 1) *
 					    sp_interval_record_bytes(m->walk.most_k));
 	m->walk.cell_of = sp_model_take(m, (uint64_t)m->walk.most_cells * 8);
-	/* one more than there are cells: an empty one is decoded, then left out */
+	/* one more for an empty cell, which is read and then dropped */
 	m->walk.values =
 		sp_model_take(m, (uint64_t)(m->walk.most_cells + 1) * record_bytes(m->walk.most_k));
 	return m->walk.values ? 0 : -ENOMEM;

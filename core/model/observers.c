@@ -1,4 +1,7 @@
-/* observers.c: finds whose counts are of one thing, and which of them counts; see observers.h. */
+/*
+ * observers.c: finds counts of the same thing and chooses the observers that count; see
+ * observers.h.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -7,11 +10,11 @@
 #include "gauges.h"
 #include "observers.h"
 
-/* What a relation has of one thing. */
+/* A relation's observation of one subject. */
 struct sight {
 	uint64_t subject, group, observer;
-	uint64_t first_ns, last_ns;	/* of the first sight of an observer: of all of them */
-	uint32_t event, slot;		/* of o->left */
+	uint64_t first_ns, last_ns;	/* in the observer's first sight: over all its sights */
+	uint32_t event, slot;		/* index in o->left */
 };
 
 struct work {
@@ -21,8 +24,10 @@ struct work {
 	uint32_t n, n_heads, n_chosen;
 };
 
-/* CUDA counts what a process runs on the GPU, in its own context: two processes never see the same
- * (and device 0 of two ranks may be two GPUs). */
+/*
+ * Returns whether the event counts only the process's own context, as CUDA's do: two processes
+ * never observe the same, and device 0 of two ranks may be two GPUs.
+ */
 static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
 {
 	return strcmp(sp_model_text(m, v->component), "cuda") == 0;
@@ -35,7 +40,7 @@ static bool may_be_shared(const struct sp_event *v)
 		v->scope == SP_SCOPE_HOST || v->scope == SP_SCOPE_DEVICE);
 }
 
-/* All that runs on a CPU is the CPU's, whichever event it is. */
+/* Returns whether the row counts everything that runs on a CPU, with any event. */
 static bool is_of_cpu(const struct sp_row *row)
 {
 	return row->scope == SP_SCOPE_CPU && row->target == SP_TARGET_CPU;
@@ -56,7 +61,7 @@ static bool any_shared(const struct sp_model *m)
 	return m->tally.any_of_cpus;
 }
 
-/* The event where it is counted; of a process's own, that of this process. */
+/* Identify the event with its place, and with its process if it counts only the process. */
 static uint64_t subject(const struct sp_model *m, const struct sp_row *row,
 			const struct sp_sighting *at)
 {
@@ -73,7 +78,7 @@ static uint64_t subject(const struct sp_model *m, const struct sp_row *row,
 		       : h;
 }
 
-/* What is looked at of the row: `most` of it at most. */
+/* The row's list of sightings and its length. */
 static uint32_t list(const struct sp_observing *how, const struct sp_row *row,
 		     const struct sp_sighting **at)
 {
@@ -90,7 +95,7 @@ static void take_row(struct work *w, const struct sp_model *m, const struct sp_r
 	uint32_t n = list(how, row, &at);
 
 	w->o->at[row->walk.index - 1] = slot + 1;
-	/* (who never read has seen nothing) */
+	/* A row without cells was never read. */
 	for (uint32_t i = 0; row->cells && i < n; i++) {
 		struct sp_sighting one = at ? at[i] : (struct sp_sighting){ row->event[i], i };
 
@@ -119,7 +124,7 @@ static bool by_subject(const void *of, uint32_t x, uint32_t y)
 	return a->observer != b->observer ? a->observer < b->observer : x < y;
 }
 
-/* Of those that saw as much the earlier one, then the one that stands first. */
+/* Order by length, longest first, then by the start, then by position. */
 static bool by_time(const void *of, uint32_t x, uint32_t y)
 {
 	const struct sight *a = (const struct sight *)of + x, *b = (const struct sight *)of + y;
@@ -130,8 +135,10 @@ static bool by_time(const void *of, uint32_t x, uint32_t y)
 	return a->first_ns != b->first_ns ? a->first_ns < b->first_ns : x < y;
 }
 
-/* Where it would stand among those that are chosen, which do not overlap; false: it overlaps one of
- * them. */
+/*
+ * Find the position among the chosen sights, which do not overlap; false if it overlaps one of
+ * them.
+ */
 static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 {
 	uint32_t low = 0, high = w->n_chosen;
@@ -149,8 +156,10 @@ static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 	       (low == w->n_chosen || w->sight[w->chosen[low]].first_ns >= s->last_ns);
 }
 
-/* The observers of one thing, w->head: who counts?  The others' sights, which stand behind theirs
- * in w->order, are left. */
+/*
+ * Choose the observers of one subject that count. w->head has the first sight of each observer,
+ * whose further sights follow in w->order; mark those of the others in `left`.
+ */
 static void choose(struct work *w, uint32_t *from)
 {
 	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_left = 0;
@@ -179,7 +188,7 @@ static void choose(struct work *w, uint32_t *from)
 		*several = (uint32_t)sp_max(*several, w->n_heads);
 }
 
-/* Thing by thing, observer by observer. */
+/* Find the subjects and their observers, and choose for each subject. */
 static void find_left(struct work *w, uint32_t *from)
 {
 	sp_sort(w->order, w->n, by_subject, w->sight);

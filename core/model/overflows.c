@@ -1,4 +1,4 @@
-/* overflows.c: the model's part about overflow handlers; see model.h. */
+/* overflows.c: reads the calls of overflow handlers for the model; see model.h. */
 #include "../store/overflow.h"
 #include "model-blocks.h"
 
@@ -28,7 +28,7 @@ void sp_overflows_take(struct sp_model *m)
 	m->overflows.hit = sp_model_take(m, SP_HITS * sizeof(*m->overflows.hit));
 }
 
-/* Copied, hits first: of a process that lives no more calls are at addresses than there were. */
+/* Copy the block, hits first, so that the hits never exceed the calls. */
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	struct sp_overflows *o = (struct sp_overflows *)block_of(m, r);
@@ -81,7 +81,7 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 	return true;
 }
 
-/* In a merged store each process has a list of its own. */
+/* Find the module of a hit; each process of a merged store has its own list. */
 static const struct sp_module *module_of(const struct sp_model *m, const struct sp_row *row,
 					 const struct sp_hit *h)
 {

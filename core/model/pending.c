@@ -1,10 +1,10 @@
-/* pending.c: see pending.h. */
+/* pending.c: folds a relation's records into the model's memory; see pending.h. */
 #include "../store/interval.h"
 #include "pending.h"
 
 static uint64_t redo_capacity_of(const struct sp_layout *l, uint32_t k, uint32_t records)
 {
-	/* The writer's drafts, the state, and of each record what it may change at most. */
+	/* The writer's redo log, the state, and the most that each record can change. */
 	return l->redo_capacity + sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
 	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 +
 			  3 * sizeof(struct sp_redo_entry));
@@ -18,7 +18,7 @@ uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k)
 	return redo_capacity_of(&l, k, records) + records * l.record_bytes + sp_align(k, 8);
 }
 
-/* ---- where the words are -------------------------------------------------------- */
+/* ---- positions of words --------------------------------------------------- */
 
 static const void *in_block(const struct sp_pending *p, uint64_t at)
 {
@@ -75,8 +75,10 @@ static void copy_redo_log(struct sp_pending *p)
 	p->redo_log.used = bytes;
 }
 
-/* Copies of those that are not folded yet, in their order.  The last one is looked for first: where
- * one is seen, those before it are there. */
+/*
+ * Copy the records that are not folded yet, in order. Read the last one first: if it is visible, so
+ * are those before it.
+ */
 static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded,
 						   unsigned char *to,
 						   const struct sp_record *list[SP_RECORDS_MOST],
@@ -152,8 +154,7 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 bool sp_pending_is_stale(const struct sp_pending *p)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* (Before a record's place is taken by another one, it is folded: of that `folded`
-	 * tells.) */
+	/* `folded` changes before the place of a record is reused. */
 	return load_relaxed(&p->relation->drafted) != p->drafted ||
 	       load_relaxed(&((const struct sp_state *)in_block(p, p->layout.state))->folded) !=
 		       p->folded;

@@ -1,10 +1,10 @@
-/* pending.h: a relation as its records make it, of which some are not folded yet, or only drafted
+/*
+ * pending.h: reads a relation with its records that are not folded yet, or only in the redo log
  * (store/layout.h, "records").
  *
- * They are folded here, in memory of the model's, by the same rules as the writer's; the store is
- * not written.  The writer may go on meanwhile: then what was read is to be read again.  (Of a copy
- * of the bytes, as the command has it of a live file, nothing tells: a copy that was made in the
- * middle of a fold is of no one moment.)
+ * Records are folded into the model's memory by the writer's rules; the store is not written. If
+ * the writer changed the relation meanwhile it must be read again. In a copy of a live file such a
+ * change is undetectable: a copy made during a fold is inconsistent.
  */
 #ifndef SP_PENDING_H
 #define SP_PENDING_H
@@ -24,22 +24,26 @@ struct sp_pending {
 	struct sp_layout layout;
 	struct sp_redo_log redo_log;
 	bool intervals, crowded;
-	uint64_t place, drafted, folded;	/* when it was read */
+	uint64_t place, drafted, folded;	/* at the time of reading */
 };
 
-/* What it needs of the model's memory, for a relation of k events or fewer. */
+/* The memory that a relation of at most k events needs. */
 uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k);
 
-/* Reads what is pending of the relation at off, of k events and so many cells, whose block has room
- * for all of it; with its intervals if they are asked for (else no state says that they were too
- * many); memory: sp_pending_bytes(m, k). */
+/*
+ * Read the relation at off, of k events and `cells` cells, whose block has been checked. Without
+ * `intervals` the state does not report that there were too many. memory: sp_pending_bytes(m, k).
+ */
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r,
 		     sp_off off, uint32_t k, uint32_t cells, bool intervals, void *memory);
 
-/* A cell as it is with that; NULL: nothing was booked near it. */
+/* A cell with its pending changes; NULL if its block was never allocated. */
 const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i);
 
-/* The writer has gone on: what was read since sp_pending_read may be of before and after. */
+/*
+ * Returns whether the writer changed the relation since sp_pending_read, so that the data may be
+ * inconsistent.
+ */
 bool sp_pending_is_stale(const struct sp_pending *p);
 
 #endif

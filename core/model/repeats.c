@@ -1,4 +1,4 @@
-/* repeats.c: sums each run up by itself, and takes mean and deviation; see repeats.h. */
+/* repeats.c: sums each run on its own, and computes mean and deviation; see repeats.h. */
 #include "../base/sys.h"
 #include "observers.h"
 #include "repeats.h"
@@ -17,7 +17,7 @@ void sp_spread_add(struct sp_spread *s, double v)
 	s->squares += from * (v - s->mean);
 }
 
-/* By Newton; where views are made there is no libm. */
+/* Square root by Newton's method; libsspapi is not linked with libm. */
 double sp_root(double v)
 {
 	double x = v > 1.0 ? v : 1.0;
@@ -65,9 +65,9 @@ static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool 
 			sp_spread_add(&s[e], sp_value_double(sp_event_type(m, e), sum[e]));
 }
 
-/* ---- how long they took ------------------------------------------------------ */
+/* ---- times of runs --------------------------------------------------------- */
 
-/* Of one run: from its first process's beginning to the last one's end. */
+/* The time from the start of the run's first process to the end of its last. */
 static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -83,7 +83,7 @@ static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 	return to > from ? to - from : 0;
 }
 
-/* What its threads spent on CPUs, which is known whatever was counted; -1: of none of them. */
+/* The ns that its threads spent on CPUs; -1 if it is unknown for all of them. */
 static double time_of(struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true };

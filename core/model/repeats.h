@@ -1,4 +1,4 @@
-/* repeats.h: repeats of a program (sspapi stat -r): what each event counted from run to run. */
+/* repeats.h: compares the counts of repeated runs of a program (sspapi stat -r). */
 #ifndef SP_REPEATS_H
 #define SP_REPEATS_H
 
@@ -6,7 +6,7 @@
 
 #define SP_REPEATS_MOST 1000u
 
-/* How many; 0: the store is of one run. */
+/* The number of repeats; 0: a single run. */
 static inline uint32_t sp_n_repeats(const struct sp_model *m)
 {
 	uint64_t n = m->h.stat >> SP_STAT_RUN_SHIFT;
@@ -14,21 +14,25 @@ static inline uint32_t sp_n_repeats(const struct sp_model *m)
 	return n <= sp_min(SP_REPEATS_MOST, m->n_processes) ? (uint32_t)n : 0;
 }
 
-/* Values that come one by one. */
+/* Mean and variance of values that are added one by one. */
 struct sp_spread {
 	uint32_t n;
-	double mean, squares, min, max;	/* squares: sum of the squared distances from the mean */
+	double mean, squares, min, max;	/* squares: sum of squared distances from the mean */
 };
 void sp_spread_add(struct sp_spread *s, double v);
-double sp_deviation(const struct sp_spread *s);	/* the standard deviation, of a sample; 0 of one
-						 * value */
+double sp_deviation(const struct sp_spread *s);	/* sample standard deviation; 0 of one value */
 double sp_root(double v);
 
-/* How long the runs took, in ns, and how many CPUs were busy meanwhile (the time on CPUs by it;
- * busy->n 0: that is not known). Of a store of one run that one. */
+/*
+ * The elapsed time of the runs in ns, and the number of busy CPUs (time on CPUs / elapsed time;
+ * busy->n 0: unknown). Also for a single run.
+ */
 void sp_repeats_times(struct sp_model *m, struct sp_spread *elapsed, struct sp_spread *busy);
 
-/* Of each event of the model, [n_events]; NULL: one run, or no memory.  Give it back. */
+/*
+ * The spread of each event, [n_events]; NULL for a single run or without memory. Free it with
+ * sp_repeats_free.
+ */
 struct sp_spread *sp_repeats_spread(struct sp_model *m);
 void sp_repeats_free(struct sp_spread *s, const struct sp_model *m);
 

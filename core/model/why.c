@@ -1,4 +1,4 @@
-/* why.c: how counts are told to CPUs, and why not better, and why some are missing, in words. */
+/* why.c: texts for how counts are attributed, why they are not proven, and why some are missing. */
 #include <errno.h>
 
 #include "../base/cpu-list.h"
@@ -104,7 +104,10 @@ const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp
 				   sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
-/* A dump in the store form is whole, whatever became of the live file. */
+/*
+ * Returns whether the file lacks data. A dump in the store format is complete even if the live file
+ * was torn.
+ */
 bool sp_is_torn(const struct sp_model *m)
 {
 	return m->h.torn && !m->reader->region &&
@@ -131,7 +134,7 @@ const char *sp_torn_text(uint64_t torn)
 	}
 }
 
-/* The processes of a merged store that were killed with such a file. */
+/* The number of killed processes of a merged store whose live file was torn. */
 static uint64_t torn_members(const struct sp_model *m)
 {
 	uint64_t torn = 0;
