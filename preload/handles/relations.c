@@ -1,4 +1,4 @@
-/* relations.c: the pool of relations that programs hold; see relations.h. */
+/* relations.c: the pool of relations to which programs have handles; see relations.h. */
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -11,7 +11,7 @@ static struct sspapi_relation *chunks[CHUNKS];
 static uint32_t n_chunks;
 static struct sp_lock pool;
 
-/* Locks that other threads of the parent held are free in a child. */
+/* Free all slots in a child of fork, and the locks that the parent's other threads had. */
 void sp_api_forget(void)
 {
 	pool.taken = 0;
@@ -90,7 +90,7 @@ struct sspapi_relation *sp_api_new(void)
 	return r;
 }
 
-/* ---- parts ------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------ */
 
 static void find_codes(struct sp_binding *p)
 {
@@ -107,7 +107,7 @@ static void find_codes(struct sp_binding *p)
 	}
 }
 
-/* Room for all of it, touched: a program may count its own page faults. */
+/* Allocate one block for the part and prefault it: a program may count its own page faults. */
 static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp_relation *r,
 				    sp_off off)
 {
@@ -193,7 +193,7 @@ void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct s
 		find_codes(p);
 }
 
-/* ---- those that the shim made ------------------------------------------- */
+/* ---- relations that sspapi made ----------------------------------------- */
 
 static bool has_slot(sp_off off)
 {

@@ -1,11 +1,12 @@
-/* exit.c: see exit.h.
+/*
+ * exit.c: writes the dump when the process ends; see exit.h.
  *
- * Stands in front of _exit, _Exit and the exec family, which do not run the destructor
- * below; of exit, which several threads may call at once; and of abort, which waits for a
- * dump that is being written.  After abort and fatal signals the live file is what is left.
+ * Wraps the calls by which a process ends. _exit, _Exit and the exec family do not run the
+ * destructor below; several threads may call exit at once; abort waits for a dump that is being
+ * written. After abort and fatal signals only the live file remains.
  *
- * A dump at exit: at_exit (the destructor) or at_last (last on libc's list) call dump_at,
- * that dump_once, dump_as_user, dump, write_all, write_one; then finish_live_file.
+ * at_exit (the destructor) or at_last (the last function on libc's list) calls dump_at, which calls
+ * dump_once, dump_as_user, dump, write_all and write_one, and then finish_live_file.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,30 +37,33 @@
 #include "exit.h"
 
 static bool expected;
-static uint32_t exit_winner;			/* the thread that writes (enter); 0: none */
+static uint32_t exit_winner;			/* tid of the writing thread (enter); 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
-static uint32_t leaving;		/* the thread that called exit first; 0: none */
-static uint32_t turn;			/* the one that has its turn at libc's list; 0: none */
-static uint32_t ending;			/* the thread that runs the exit */
-SP_AT_START static uint32_t finishing;		/* the thread in which libc runs destructors: it has
-						 * just had the loader's lock */
-static bool ended;			/* the dump of the end was made, or could not be */
-static bool since;			/* something was booked since that began */
-static bool closed;			/* the process ends now: who comes has nothing to wait
-					 * for */
-static bool cut;			/* standard error took no more of this dump */
-static bool repeated;			/* what was booked since is written, too, and nobody books
-					 * any more */
-static bool written;			/* the last dump of the end was, whole */
-static bool is_live_file_done;			/* the live file was removed, or could not be; not
-						 * before: who sees it ends the process */
-static bool alone;			/* when it was begun, no other thread was there to book */
-static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0:
-						 * none is written */
-static uint32_t ending_thread;			/* the thread that ends the process now: the others'
-						 * readings wait; 0: none */
-static bool loose;			/* they have waited long enough */
+static uint32_t leaving;		/* tid of the first thread that called exit; 0: none */
+/* tid of the thread whose turn it is to run libc's list; 0: none */
+static uint32_t turn;
+static uint32_t ending;			/* tid of the thread that runs the exit */
+/* tid of the thread in which libc runs destructors: it could take the loader's lock */
+SP_AT_START static uint32_t finishing;
+static bool ended;			/* the dump of the end was made or failed */
+static bool since;			/* a reading was recorded after that dump began */
+static bool closed;			/* the process ends now: other threads need not wait */
+static bool cut;			/* the reader of standard error stalled during this dump */
+/* readings since then are written too, and no thread records any more */
+static bool repeated;
+static bool written;			/* the last dump of the end was written completely */
+/*
+ * the live file was removed, or removing it failed. Set it afterwards: a thread that sees it ends
+ * the process
+ */
+static bool is_live_file_done;
+static bool alone;			/* the process had no other thread when the dump began */
+/* boot ns at which a dump of the end began; 0: none is being written */
+static uint64_t writing;
+/* tid of the thread that ends the process, for which the other threads' PAPI calls wait; 0: none */
+static uint32_t ending_thread;
+static bool loose;			/* the others have waited long enough */
 
 void sp_end_expect_dump(void)
 {
@@ -76,9 +80,9 @@ void sp_end_child(void)
 	ended = since = closed = repeated = loose = is_live_file_done = false;
 }
 
-/* ---- where to --------------------------------------------------------- */
+/* ---- destination ------------------------------------------------------ */
 
-#define DEV_TTY		makedev(5, 0)	/* in every Linux */
+#define DEV_TTY		makedev(5, 0)	/* the same in every Linux */
 
 static bool is_fifo(const char *path)
 {
@@ -87,7 +91,7 @@ static bool is_fifo(const char *path)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0) == 0 && S_ISFIFO(s.st_mode);
 }
 
-/* ENXIO. */
+/* The reason for ENXIO. */
 static const char *why_none(const char *path)
 {
 	struct stat s = { 0 };
@@ -114,8 +118,10 @@ static const char *why(const char *path, int error)
 	}
 }
 
-/* One line, with the mend: if there is a live file, it stays.  One that could not grow has only the
- * first relations, or none. */
+/*
+ * Report the failure in one line, with the fix: `sspapi recover`, if there is a live file. A live
+ * file that could not grow has only the first relations, or none.
+ */
 static void failed(const char *path, int error)
 {
 	const char *live = sp_store.region.path;
@@ -149,17 +155,17 @@ static void failed(const char *path, int error)
 	sp_process_diag(SP_DIAG_ERROR, "the dump was not written", text);
 }
 
-/* What could not be said meanwhile is a note of this dump, too. */
+/* Add the notes that were made since the model was opened to this dump. */
 static void gather_notes(struct sp_model *m)
 {
 	m->h.lists.notes = sp_store.header->lists.notes;
 	m->h.kept.notes = sp_store.header->kept.notes;
 }
 
-/* What standard error did not take, and no live file has: to the default's name. */
+/* Write to the default file name if standard error stalled and no live file has the counts. */
 static int write_other_file(const struct sp_format_writer *v, const struct sp_selection *s)
 {
-	/* one dump at a time */
+	/* static, since one dump is written at a time */
 	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];
 	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
 
@@ -189,13 +195,13 @@ static int write_error(const struct sp_format_writer *v, const struct sp_selecti
 	return r;
 }
 
-/* Without memory for a model, that is the store as it is. */
+/* Without memory for a model only the store format can be written. */
 static bool can_write(const struct sp_format_writer *v, const struct sp_model *m)
 {
 	return m->memory || v->can & SP_CAN_READ;
 }
 
-/* `was_reported`: a form before this one could not be written, for the same reason, as a rule. */
+/* `was_reported`: another format failed before, usually for the same reason. */
 static int write_one(const char *name, const struct sp_format_writer *v,
 		     const struct sp_selection *s, bool rename_it, bool was_reported)
 {
@@ -217,8 +223,7 @@ static int write_one(const char *name, const struct sp_format_writer *v,
 	return r;
 }
 
-/* What the text says of where to look further: the store that is written beside it, by its name if
- * nobody else has that. */
+/* Set the store's name for the text format, which refers to the store that is written with it. */
 static void name_store(struct sp_selection *s, const char *name, const char *formats, bool several)
 {
 	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
@@ -235,12 +240,12 @@ static void name_store(struct sp_selection *s, const char *name, const char *for
 	}
 }
 
-/* 0 if all of it is written. */
+/* Write all formats; 0 if all succeeded. */
 static int write_all(struct sp_selection *s)
 {
 	const char *p = sp_conf.format;
 	const struct sp_format_writer *v = sp_format_writer_by_extension(sp_conf.output);
-	/* One form alone goes to the name as given; the default's name was not given. */
+	/* A single format goes to the name as given; the default name was not given. */
 	bool several = strchr(p, ',') != NULL || !sp_conf.output_set;
 	char name[SP_CONF_PATH];
 	int r = sp_output_expand(name, sizeof(name), sp_conf.output, sp_process_who());
@@ -265,7 +270,10 @@ static int write_all(struct sp_selection *s)
 	return r;
 }
 
-/* Does the live file's folder have another name by now, or none (chroot, pivot_root)? */
+/*
+ * Returns whether the live file's folder is no longer reachable under its name (chroot,
+ * pivot_root).
+ */
 static bool dir_moved(const char *path)
 {
 	char dir[sizeof(sp_store.region.path)];
@@ -277,8 +285,10 @@ static bool dir_moved(const char *path)
 	       (uint64_t)s.st_dev != sp_store.region.file_dev;
 }
 
-/* The live file has done its work once a dump of the end is safe; if that could not
- * be written, it is what is left. */
+/*
+ * Remove the live file if a dump of the end was written; otherwise only the live file has the
+ * counts.
+ */
 static void finish_live_file(bool safe)
 {
 	const char *path = sp_store.region.path;
@@ -290,7 +300,7 @@ static void finish_live_file(bool safe)
 	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
 	store_release(&is_live_file_done, true);
 	if (r == 0 || (r == -ENOENT && !dir_moved(path)))
-		return;			/* (gone before us) */
+		return;			/* somebody else removed it */
 	strcpy(text, path);
 	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
 	if (r != -ENOENT)
@@ -305,13 +315,15 @@ static void delay(void)
 	(void)sp_sys(SYS_nanosleep, &ms, NULL);
 }
 
-/* ---- the door --------------------------------------------------------- */
+/* ---- one writer at a time --------------------------------------------- */
 
-#define DUMP_WAIT_MS	30000			/* a large dump on a slow disk */
+#define DUMP_WAIT_MS	30000			/* enough for a large dump on a slow disk */
 
-/* Whoever comes while another thread writes waits for it, since it may be about to
- * end the process; not for ever, since that thread may be stopped.  A handler on
- * top of our own writing goes on. */
+/*
+ * Become the only writer. Wait while another thread writes, since the caller may be about to end
+ * the process; only for a limited time, since that thread may be stopped. Returns false at once in
+ * a signal handler that interrupted this thread's own dump.
+ */
 static bool enter(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
@@ -334,12 +346,12 @@ static void leave(void)
 	store_release(&exit_winner, 0);
 }
 
-/* Has nobody cut the live file?  To touch a page that is gone would end the program. */
+/* Returns whether the live file was not truncated: access to a lost page would kill the program. */
 static bool file_is_whole(void)
 {
 	struct sp_region *r = &sp_store.region;
 	const struct sp_piece *last = &r->piece[load_acquire(&r->pieces) - 1];
-	/* before the look: another thread may make it grow */
+	/* read it before fstatat: another thread may make the file grow */
 	uint64_t had = last->off + load_acquire(&last->ready);
 	struct stat s;
 
@@ -350,7 +362,10 @@ static bool file_is_whole(void)
 	return !r->truncated;
 }
 
-/* Nothing leaves the lists while we read them; what was about to has. */
+/*
+ * Keep blocks from being removed from the lists during the dump. Taking the lock waits for removals
+ * in progress.
+ */
 static void begin_reading(void)
 {
 	struct sp_lock_state lock_state;
@@ -384,8 +399,10 @@ void sp_end_close_model(struct sp_model *m)
 	end_reading();
 }
 
-/* Opens the model, writes, closes it. Between enter() and leave(). `path` NULL: the output's own
- * name and forms. */
+/*
+ * Open the model, write it, close it. Call it between enter() and leave(). `path` NULL: the
+ * configured name and formats.
+ */
 static int dump(enum sp_end how, const char *path, const struct sp_format_writer *view)
 {
 	struct sp_quiet quiet;
@@ -423,7 +440,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 	return r;
 }
 
-/* To the output's name, which is not the program's own choice. */
+/* Write with the real user's credentials: a privileged program did not choose the output's name. */
 static int dump_as_user(enum sp_end how)
 {
 	struct sp_fs_creds creds;
@@ -443,30 +460,32 @@ static bool is_last(enum sp_end how)
 	return how == SP_END_EXIT || how == SP_END__EXIT;
 }
 
-#define TRIES	10			/* ms; a booking takes 20 ns, but its thread may wait for a
-					 * CPU */
+/* ms; recording takes 20 ns, but its thread may wait for a CPU */
+#define TRIES	10
 
-/* From here on each booking is told of (sp_end_again): how many are under way that began before
- * that, and are not. A booking looks at both flags when it has stored what others see within a
- * microsecond. */
+/*
+ * Disable the fast path, so that each later reading calls sp_end_again. Returns the number of
+ * threads whose record began before and is still unfinished. A thread checks both flags after it
+ * has stored the data that others see within a microsecond.
+ */
 static unsigned begin_end(enum sp_end how)
 {
 	struct sp_process_stat p;
 	unsigned booking = 0;
 
 	alone = sp_process_stat(0, 0, &p) && p.threads == 1;
-	if (alone && how == SP_END_EXEC)	/* which may fail */
+	if (alone && how == SP_END_EXEC)	/* exec may fail */
 		return 0;
 	__atomic_store_n(&sp_process.dumped, true, __ATOMIC_SEQ_CST);
 	sp_sets_disable_fast_path();
 	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
-		;			/* (a nap would let others end the process) */
+		;			/* spin: in a sleep another thread could end the process */
 	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_others_booking()) != 0; i++)
 		delay();
 	return booking;
 }
 
-/* Two threads that end the process have one dump, if nothing was booked between. */
+/* Write one dump, even if two threads end the process, unless readings were recorded in between. */
 static void dump_once(enum sp_end how)
 {
 	unsigned booking;
@@ -481,7 +500,10 @@ static void dump_once(enum sp_end how)
 	do {
 		store_relaxed(&since, false);
 		booking = begin_end(how);
-		/* first: recover takes files since then for this dump */
+		/*
+		 * set it before the dump: recover uses files written since then in place of the
+		 * live file
+		 */
 		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 		store_release(&sp_store.header->end, how);
 		store_relaxed(&written, dump_as_user(how) == 0);
@@ -490,9 +512,11 @@ static void dump_once(enum sp_end how)
 	store_relaxed(&ended, is_last(how));
 }
 
-/* Other threads that call PAPI from now on book, and get no answer until the process has ended:
- * natively it ends within microseconds, and no dump could have what they count while one is
- * written. */
+/*
+ * Make other threads' PAPI calls wait from now on, after their record, until the process has ended.
+ * Without sspapi it would end within microseconds, and a dump cannot contain readings that are made
+ * while it is written.
+ */
 static void stop_others(void)
 {
 	uint32_t nobody = 0;
@@ -507,7 +531,7 @@ static void dump_at(enum sp_end how, bool has_to_stop_others)
 
 	if (!sp_process_is_ours() || !sp_store.header)
 		return;
-	if (!load_relaxed(&expected)) {		/* PAPI was called, but there is nothing to show */
+	if (!load_relaxed(&expected)) {		/* PAPI was called, but no event set was made */
 		if (*sp_store.region.path)
 			finish_live_file(true);
 		return;
@@ -520,15 +544,16 @@ static void dump_at(enum sp_end how, bool has_to_stop_others)
 		if (alone || load_relaxed(&ending_thread))
 			finish_live_file(written);
 		store_release(&writing, 0);
-		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
+		/* otherwise another thread could begin a dump that the new program cuts off */
+		if (how != SP_END_EXEC)
 			leave();
 	} else if (is_last(how)) {
-		store_relaxed(&closed, true);		/* nobody else waits that long */
+		store_relaxed(&closed, true);		/* other threads need not wait as long */
 	}
 	errno = saved;
 }
 
-/* exec has failed. */
+/* Undo stop_others and leave after a failed exec. */
 static void after_exec(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
@@ -554,33 +579,35 @@ int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
 	return r;
 }
 
-#define FLUSH_WAIT_MS	2000			/* without a dump that is being written: libc
-						 * flushes its streams then, no more */
+/* without a dump in progress: libc only flushes its streams then */
+#define FLUSH_WAIT_MS	2000
 
-/* By a thread that has booked, and would return to the program. */
+/* Delay a thread that has recorded a reading and would return to the program. */
 static void wait_for_end(void)
 {
 
 	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&ending_thread);
 	     ms += !load_relaxed(&exit_winner))
 		delay();
-	/* (who reads the program's output stalls, perhaps) */
+	/* the reader of the program's output may have stalled */
 	if (load_relaxed(&ending_thread)) {
 		store_relaxed(&loose, true);
 		store_relaxed(&ending_thread, 0);
 	}
 }
 
-/* At once only by the thread that runs the exit: the others may be ended anywhere from now on,
- * and would leave pieces of a dump behind. */
+/*
+ * Write again, but at once only in the thread that runs the exit: other threads may be killed at
+ * any point from now on, and would leave partial files.
+ */
 void sp_end_again(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
 	int saved = errno;
 
 	if (load_relaxed(&ended))
-		store_release(&sp_store.header->end, SP_END_NONE);	/* recover does not take the
-									 * dump for all there is */
+		/* recover must not take the dump for complete */
+		store_release(&sp_store.header->end, SP_END_NONE);
 	__atomic_store_n(&since, true, __ATOMIC_SEQ_CST);
 	who = __atomic_load_n(&ending_thread, __ATOMIC_SEQ_CST);
 	if (who && who != own)
@@ -592,8 +619,10 @@ void sp_end_again(void)
 	errno = saved;
 }
 
-/* Where other threads count on, at_last makes the dump; until then the live file has it all, and
- * where there is none, a snapshot what there is now. */
+/*
+ * If other threads still count, at_last writes the dump; until then the live file has the counts.
+ * Without a live file write a snapshot now.
+ */
 __attribute__((destructor)) static void at_exit(void)
 {
 	store_relaxed(&finishing, (uint32_t)sp_sys(SYS_gettid));
@@ -605,8 +634,10 @@ __attribute__((destructor)) static void at_exit(void)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What we stand in front of here: looked up at the beginning, since a child of fork may find the
- * loader's lock taken for ever, and one that only execs needs none without us. */
+/*
+ * The functions that exit.c wraps. Look them up at the start: in a child of fork the loader's lock
+ * may be taken for ever.
+ */
 static const char *const names[] = { "exit",	"execve",  "execv",    "execvp",
 				     "execvpe", "fexecve", "execveat", "abort" };
 SP_AT_START static void *behind[SP_COUNT(names)];
@@ -622,7 +653,7 @@ static void *next(const char *name)
 	return behind[i];
 }
 
-/* ---- a second thread that ends the process ---------------------------- */
+/* ---- several threads that end the process ------------------------------- */
 
 static bool may_be_dumped(void)
 {
@@ -636,7 +667,7 @@ static bool has_live_file(void)
 	       (load_relaxed(&written) || sp_store.region.truncated);
 }
 
-/* Is there something to wait for, to write, or to remove? */
+/* Returns whether there is something to wait for, to write, or to remove. */
 static bool to_be_dumped(void)
 {
 	return may_be_dumped() &&
@@ -644,10 +675,11 @@ static bool to_be_dumped(void)
 		has_live_file());
 }
 
-/* The last of the exit that is not libc's own.  What other threads have booked since the dump is
- * written once more: from here on they book no more.  False: all is written, and the live file
- * gone: in the door, at which the others wait.  (One that had not waited ended the process when
- * another was about to remove it.) */
+/*
+ * Stop the other threads' readings, so that those since the dump can be written once more. Returns
+ * false if all is written and the live file is removed. A thread that did not wait for the removal
+ * ended the process before it.
+ */
 static bool finish(void)
 {
 	if (may_be_dumped())
@@ -659,7 +691,7 @@ static bool finish(void)
 	return false;
 }
 
-/* A line has told where the counts go: where there are none another says so, once. */
+/* Report once that nothing was counted, if `sspapi run` announced a file of counts. */
 static void keep_promise(void)
 {
 	static bool was_reported;
@@ -671,9 +703,12 @@ static void keep_promise(void)
 				       "has made no event set of PAPI");
 }
 
-/* A second thread that calls exit, or returns from main, finds the lists of libc without what the
- * first one has begun, and ends the process under it.  The last on its list is this, which waits;
- * and leaves itself there for a third. */
+/*
+ * Delay the end of the process until the dump is written. A second thread in exit, or that returns
+ * from main, finds libc's list without the functions that the first one has begun, and would end
+ * the process. at_last is the last function on the list; it registers itself again for a third
+ * thread.
+ */
 static void at_last(int status, void *arg)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
@@ -687,13 +722,15 @@ static void at_last(int status, void *arg)
 	}
 }
 
-#define TURN_MS	2000			/* a turn takes 1 us; one in a long handler of the program's
-					 * keeps nobody for ever */
+/* A turn takes 1 us; give up if one of the program's handlers is slow. */
+#define TURN_MS	2000
 
-/* From when libc takes at_last off its list until that is there again, a third thread would find
- * the list empty, and end the process before the dump (seen on an emulated aarch64, in 5 of 20 runs
- * of 16 threads).  So after the first thread they take turns.  (One more may return from main:
- * at_last is there twice.) */
+/*
+ * Take turns after the first thread. Between libc's removal of at_last from its list and the new
+ * registration a third thread would find the list empty and end the process before the dump (seen
+ * in 5 of 20 runs of 16 threads on an emulated aarch64). One thread more may return from main:
+ * at_last is registered twice.
+ */
 static void before_exit(void)
 {
 	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
@@ -718,7 +755,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 		real(status);
 }
 
-/* ---- calls that run no destructor ------------------------------------- */
+/* ---- calls that do not run destructors ---------------------------------- */
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
@@ -733,9 +770,10 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* While a dump of the end is written the time of the others stands still: natively the process
- * would be gone.  Who aborts meanwhile does so as much later than its end as it came after its
- * beginning. */
+/*
+ * Delay abort while a dump of the end is written, since without sspapi the process would have
+ * ended. Then delay it by the time by which it came after the start of the dump.
+ */
 static void wait_for_dump(void)
 {
 	struct timespec as_late;
@@ -762,13 +800,17 @@ EXPORT __attribute__((noreturn)) void abort(void)
 		real();
 }
 
-/* As at_quick_exit, but of no object's: when another thread's exit ends this one (_dl_fini), libc
- * would take our functions off the list, and quick_exit end the process before the live file is
- * gone. */
+/*
+ * Register functions without an object: libc would remove those of this object when another
+ * thread's exit ends the object (_dl_fini), and quick_exit would end the process before the live
+ * file is removed.
+ */
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
-/* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another
- * one. */
+/*
+ * Serves quick_exit, which has a list of its own. Its handlers run in reverse order and may call
+ * PAPI.
+ */
 static void at_quick(void *arg)
 {
 	(void)arg;
@@ -778,8 +820,8 @@ static void at_quick(void *arg)
 	}
 }
 
-#define QUICK	24			/* threads in quick_exit at once; libc has room for 32
-					 * functions */
+/* threads in quick_exit at once; libc has room for 32 functions */
+#define QUICK	24
 
 __attribute__((constructor)) static void at_start(void)
 {
@@ -795,7 +837,10 @@ __attribute__((constructor)) static void at_start(void)
 	sp_dlerror_back(&pending);
 }
 
-/* What exec leaves behind is this dump; if it fails, a later one replaces it. */
+/*
+ * Make execve, execv, execvp, execvpe, fexecve and execveat, which write a dump first. If exec
+ * fails, a later dump replaces it.
+ */
 #define EXEC(name, params, args) \
 	EXPORT int name params \
 	{ \
@@ -814,8 +859,10 @@ EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp)
 EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
      (dir, path, argv, envp, flags))
 
-/* The same with the arguments in a row; on the stack, since exec must not need
- * malloc in a child of fork. */
+/*
+ * Collect variadic arguments on the stack, for execl, execlp and execle: exec must not call malloc
+ * in a child of fork.
+ */
 #define COUNT(last, n) \
 	do { \
 		va_list ap; \

@@ -1,5 +1,6 @@
-/* setup.c: the process's first PAPI call, and its child's: the store, its header, and
- * which libpapi.
+/*
+ * setup.c: the first PAPI call of a process or of its child: opens the store, fills in its header
+ * and finds libpapi.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,13 +25,15 @@
 #include "exit.h"
 #include "snapshot.h"
 
-#define CPUS	65536u			/* a set of them is 8 KiB */
+#define CPUS	65536u			/* a set of them has 8 KiB */
 
 static struct sp_lock setup;
-static uint32_t generations;		/* not wiped: a child's differs from its parent's */
-static bool wipes;			/* the kernel zeroes sp_process in a child */
+/* not zeroed in a child, whose number must differ from its parent's */
+static uint32_t generations;
+/* the kernel zeroes sp_process in a child (MADV_WIPEONFORK) */
+static bool wipes;
 
-/* ---- what the store's header says ------------------------------------- */
+/* ---- the store's header ------------------------------------------------ */
 
 static void store_args(struct sp_header *h)
 {
@@ -44,7 +47,7 @@ static void store_args(struct sp_header *h)
 	h->process.args = sp_store_texts(&sp_store, n, args);
 }
 
-/* Where no name was given, its extension goes by the form (preload/lifecycle/exit.c). */
+/* The default name has the extension of the format (preload/lifecycle/exit.c). */
 static const char *default_name(char output[SP_CONF_PATH])
 {
 	const struct sp_format_writer *v =
@@ -91,7 +94,7 @@ static void store_identity(struct sp_header *h)
 		h->process.boot_id[strcspn(h->process.boot_id, "\n")] = 0;
 }
 
-/* What the process may use: its thread has not been bound by a runtime yet, as a rule. */
+/* The CPUs on which the process may run; usually no runtime has pinned this thread yet. */
 static sp_off cpus_allowed(void)
 {
 	unsigned long *set = sp_map(CPUS / 8);
@@ -129,11 +132,11 @@ _Static_assert(SP_CALLS <= SP_CALLS_MAX, "a thread's block counts every row of p
 static void complain(const char *line, void *arg)
 {
 	(void)arg;
-	sp_diag_most = sp_conf.verbose;	/* read first */
+	sp_diag_most = sp_conf.verbose;	/* sp_conf_read reads it first */
 	sp_process_diag(SP_DIAG_WARNING, line, "");
 }
 
-/* A child of fork starts empty: what its memory copied describes the parent. */
+/* Reset everything that the child's memory has of its parent. */
 static void forget_parent(void)
 {
 	sp_map_set_base();
@@ -149,7 +152,7 @@ static void forget_parent(void)
 	sp_process_begin((int)sp_sys(SYS_getpid));
 }
 
-/* In a live file if there can be one, else in private memory. */
+/* Open the store in a live file, or in private memory if that fails. */
 static bool open_store(void)
 {
 	struct sp_process_stat s = { 0 };
@@ -169,7 +172,7 @@ static bool open_store(void)
 			return true;
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
 	}
-	/* The standard place may be missing in a container: said in the dump only. */
+	/* The default folder may be missing in a container: report that in the dump only. */
 	if (sp_store_open(&sp_store) < 0)
 		return false;
 	sp_text_f(text, sizeof(text),
@@ -181,8 +184,10 @@ static bool open_store(void)
 	return true;
 }
 
-/* Already now, not only by the topology: while one thread loads that, another may make
- * a set, and must not wait (it may hold the loader's lock that the first one needs). */
+/*
+ * Set the number of CPUs before the topology is loaded. Another thread may make a set meanwhile,
+ * and must not wait, since it may have the loader's lock that loading needs.
+ */
 static void know_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -250,11 +255,14 @@ static void papi_found(struct sp_papi *p)
 	}
 }
 
-#define NESTED_MOST (256u << 10)	/* bytes of stack between a call and those that libpapi
-					 * makes for it */
+/* most bytes of stack between a call and the calls that libpapi makes for it */
+#define NESTED_MOST (256u << 10)
 
-/* A call that returns to who stands in front of us, too: libpapi's, if one of PAPI is under way on
- * this stack.  (One that a jump left behind is seen by its place there, mostly.) */
+/*
+ * Returns whether libpapi makes this call, when another library wraps PAPI and all calls return to
+ * it: then a PAPI call is in progress on this stack. The distance excludes most calls that longjmp
+ * left behind.
+ */
 static bool is_nested(uintptr_t caller)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);

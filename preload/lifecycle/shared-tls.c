@@ -1,16 +1,18 @@
-/* shared-tls.c: whose sp_thread_state this is; see shared-tls.h. */
+/*
+ * shared-tls.c: keeps a thread state per task that shares its thread-local storage; see
+ * shared-tls.h.
+ */
 #include <errno.h>
 
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../process/shared-tls.h"
 
-#define KEPT 16u		/* the host and its guests; one more guest takes the place of
-				 * another */
+#define KEPT 16u		/* the host and its guests; a further guest replaces another */
 
 __thread int32_t sp_shared_tls_tid __attribute__((tls_model("initial-exec")));
-static __thread struct sp_thread_state *kept;	/* [KEPT], the host first; wiped in a child of
-						 * fork */
+/* [KEPT], the host first; zeroed in a child of fork */
+static __thread struct sp_thread_state *kept;
 
 static int tid_now(void)
 {
@@ -22,7 +24,7 @@ static bool has_ended(int tid)
 	return sp_sys(SYS_tkill, tid, 0) == -ESRCH;
 }
 
-/* The place of this tid; else one for it. */
+/* The slot of this tid, or a slot to use for it. */
 static struct sp_thread_state *place_of(int tid, bool is_shared_tls)
 {
 	struct sp_thread_state *place = NULL;
@@ -45,7 +47,10 @@ static void make_kept(void)
 		sp_wipe_on_fork(kept, KEPT * sizeof(*kept));
 }
 
-/* The fast path stays closed, whoever calls: it does not ask who. */
+/*
+ * Switch sp_thread_state to the task `tid`. The fast path stays disabled, since it does not check
+ * the task.
+ */
 static void become(int tid)
 {
 	struct sp_thread_state *to;
@@ -68,8 +73,10 @@ static void become(int tid)
 	sp_signals_restore(&lock_state);
 }
 
-/* Is it the first call of a child of fork?  (A thread that has made a guest, and no call of PAPI,
- * has kept its own number.) */
+/*
+ * Returns whether this is the first call in a child of fork. A thread that cloned a guest without
+ * calling PAPI has stored its own tid.
+ */
 static bool was_forked(void)
 {
 	return sp_thread_state.calls ? sp_thread_state.generation != sp_process.generation
@@ -126,7 +133,7 @@ int32_t sp_shared_tls_before_clone(void)
 void sp_shared_tls_after_clone(int32_t was, int tid)
 {
 	if (tid <= 0) {
-		sp_find_caller();	/* (it may have been a guest's until now) */
+		sp_find_caller();	/* the state may still be a guest's */
 		sp_shared_tls_tid = was;
 	} else {
 		sp_shared_tls_tid =

@@ -1,4 +1,4 @@
-/* snapshot.c: a dump now: sspapi_snapshot, and the signal that SSPAPI_SIGNAL names. */
+/* snapshot.c: writes a dump on request: sspapi_snapshot, and the signal of SSPAPI_SIGNAL. */
 #include <errno.h>
 #include <papi.h>
 #include <signal.h>
@@ -21,8 +21,10 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-/* Only where the application has left the signal alone; what it installs later takes
- * our place. */
+/*
+ * Install the handler unless the application has one. A later handler of the application replaces
+ * it.
+ */
 static void install(int number)
 {
 	struct sigaction old, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
@@ -54,7 +56,7 @@ __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, con
 
 	if (format && !view)
 		return PAPI_EINVAL;
-	if (path && *path != '/') {	/* the working directory as it is now */
+	if (path && *path != '/') {	/* relative to the present working directory */
 		if (!getcwd(whole, sizeof(whole)) ||
 		    strlen(whole) + strlen(path) + 2 > sizeof(whole))
 			return PAPI_ESYS;

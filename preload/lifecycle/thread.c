@@ -1,4 +1,4 @@
-/* thread.c: a thread's block in the store, made when it first calls PAPI. */
+/* thread.c: makes a thread's block in the store when the thread first calls PAPI. */
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -21,9 +21,12 @@ bool sp_thread_state_ready(void)
 	if (!sp_process.counting)
 		return false;
 	if (sp_thread_state.by_page)
-		sp_proof_disarm();	/* a child of fork has none of the pages */
+		sp_proof_disarm();	/* a child of fork does not have the mmap pages */
 	prctl(PR_GET_NAME, name);
-	/* Somewhere in its 1024, so that short threads are timed too, some of them. */
+	/*
+	 * Start at a different point of the 1024 calls in each thread, so that some short threads
+	 * are timed, too.
+	 */
 	sp_thread_state.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);
 	sp_thread_state.tid = (int)sp_sys(SYS_gettid);
 	sp_thread_state.id = sp_add(&threads_seen, 1) + 1;

@@ -1,4 +1,4 @@
-/* dlerror.c: keeps the application's dlerror, and gives it back; see dlerror.h. */
+/* dlerror.c: saves and restores the application's pending dlerror; see dlerror.h. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -12,8 +12,10 @@ static int (*next_dlclose)(void *);
 
 static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
 
-/* By dlvsym, which nobody stands in front of: at the start of a sanitizer, which asks us
- * for its first functions, not even dl_iterate_phdr works yet. */
+/*
+ * Use dlvsym, which no library wraps: a sanitizer calls dlsym at its start, when not even
+ * dl_iterate_phdr works.
+ */
 void sp_dlsym_find(void)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
@@ -48,8 +50,10 @@ static int find_dlerror(const struct sp_object *o, void *arg)
 	return next_dlerror != NULL;
 }
 
-/* The next one, without dlsym, which would end the error that the application is about to ask for.
- * Opened by dlopen we stand behind libc. */
+/*
+ * Call the next dlerror. Find it without dlsym, which would clear the application's error. If
+ * libsspapi was opened by dlopen, libc is before it in the loader's order.
+ */
 char *sp_real_dlerror(void)
 {
 	bool past_own = false;

@@ -1,13 +1,16 @@
-/* dlerror.h: calls of the loader that the application's dlerror shows nothing of: an error that was
- * pending before a call is pending after it.  In the calling thread; may take the loader's lock.
+/*
+ * dlerror.h: calls the loader without changing the application's dlerror: an error that was pending
+ * before a call is pending after it. Per thread; may take the loader's lock.
  */
 #ifndef SP_DLERROR_H
 #define SP_DLERROR_H
 
 #include <stdbool.h>
 
-/* The next dlsym behind ours; a plain pointer, so that the assembly in loader.c can jump. NULL
- * until sp_dlsym_find. */
+/*
+ * The dlsym after sspapi's own, NULL until sp_dlsym_find. A plain pointer for the assembly in
+ * loader.c.
+ */
 extern void *sp_next_dlsym __attribute__((visibility("hidden")));
 void sp_dlsym_find(void);
 
@@ -20,11 +23,11 @@ struct sp_pending_error {
 	char text[512];
 };
 
-/* Around our own use of the loader. */
+/* Save and restore the error around sspapi's own calls of the loader. */
 void sp_dlerror_keep(struct sp_pending_error *p);
 void sp_dlerror_back(const struct sp_pending_error *p);
 
-/* The application's dlerror says from now on: "object: undefined symbol: name". */
+/* Set the application's dlerror to "object: undefined symbol: name". */
 void sp_dlerror_set(const char *object, const char *name);
 
 #endif

@@ -1,5 +1,7 @@
-/* elf.c: reads loaded objects' symbol tables, which the loader has mapped and checked; see
- * elf.h. */
+/*
+ * elf.c: reads the symbol tables of loaded objects, which the loader has mapped and checked; see
+ * elf.h.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static void read_dynamic(struct sp_object *o)
 	o->soname = named && o->strings ? o->strings + soname : "";
 }
 
-/* Where it is mapped; false: nowhere. */
+/* Read the address range; false if the object is not mapped. */
 static bool read_header(struct sp_object *o)
 {
 	uintptr_t high = 0;
@@ -82,10 +84,12 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return w->each(&o, w->arg);
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE		/* glibc 2.35 */
-/* An object's first page.  Of the program and of ld.so dlfo_map_start is a segment's start where
- * the kernel mapped segments apart (aarch64; linked for large pages): their first page is at their
- * base, or where the kernel says that the program's headers are, if it is not relocated. */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE		/* since glibc 2.35 */
+/*
+ * An object's first page. For the program and ld.so dlfo_map_start may be the start of a later
+ * segment, where the kernel left gaps between segments (aarch64; linked for large pages). Their
+ * first page is then at their base, or, if the program is not relocated, at the kernel's AT_PHDR.
+ */
 static const void *first_page(const struct dl_find_object *found)
 {
 	const uintptr_t in_first[] = { found->dlfo_link_map->l_addr, getauxval(AT_PHDR) };
@@ -126,11 +130,14 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 }
 #endif
 
-/* ---- all of them ------------------------------------------------------- dl_iterate_phdr takes a
- * lock that glibc does not free in a child of fork: where another thread had it at that moment the
- * child waits for ever (seen on an emulated aarch64, once in 18,000 forks beside threads that
- * counted).  While a child has one thread nobody changes the loader's list, and it is read without
- * the lock. */
+/*
+ * ---- all objects ------------------------------------------------------
+ *
+ * dl_iterate_phdr takes a lock that glibc does not free in a child of fork. If another thread had
+ * it at the fork, the child waits for ever (seen on an emulated aarch64, once in 18,000 forks with
+ * other threads counting). While the child has one thread no other can change the loader's list, so
+ * read it without the lock.
+ */
 SP_AT_START static bool child;
 static uintptr_t closed;
 
@@ -163,8 +170,10 @@ static bool can_be_read(const struct link_map *l)
 	return true;
 }
 
-/* The list's first; NULL: dl_iterate_phdr is to be used, also where an object's headers are not in
- * its first page. */
+/*
+ * The head of the loader's list, or NULL to use dl_iterate_phdr, also if the headers of an object
+ * are not in its first page.
+ */
 static const struct link_map *list_of_child(void)
 {
 	const struct link_map *m = NULL;

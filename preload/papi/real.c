@@ -1,4 +1,4 @@
-/* real.c: finds libpapi, fills the table of its functions; see real.h. */
+/* real.c: finds libpapi and fills in the table of its functions; see real.h. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct {
 /* ---- loaded objects ----------------------------------------------------- */
 
 #define INIT	"PAPI_library_init"
-#define PATH	4096		/* what the kernel opens */
+#define PATH	4096		/* the longest path that the kernel opens */
 
 static bool is_papi(const struct sp_object *o)
 {
@@ -54,9 +54,9 @@ static bool is_papi(const struct sp_object *o)
 /* The next object in the loader's order from `index` on. */
 struct next {
 	unsigned index;
-	bool papi;			/* by its name */
+	bool papi;			/* only objects named libpapi* */
 	struct sp_object object;
-	char *path;			/* [PATH]; NULL: not wanted */
+	char *path;			/* [PATH], or NULL */
 };
 
 static int find_next(const struct sp_object *o, void *arg)
@@ -75,17 +75,16 @@ static int find_next(const struct sp_object *o, void *arg)
 /* ---- which libpapi ------------------------------------------------------ */
 
 struct source {
-	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi; NULL: it
-					 * does */
+	void *scope;			/* a handle, if RTLD_NEXT does not find libpapi */
 	struct sp_object object;	/* libpapi */
-	uintptr_t address;		/* the caller's, */
-	struct sp_object caller;	/* in this */
-	unsigned own;			/* we, in the loader's order */
-	char path[PATH];		/* where dlopen is to look, copied: another thread may
-					 * unload it */
+	uintptr_t address;		/* of the call */
+	struct sp_object caller;	/* object of the call */
+	unsigned own;			/* libsspapi's position in the loader's order */
+	/* path for dlopen, copied since another thread may unload the object */
+	char path[PATH];
 };
 
-/* What stands before us calls us. */
+/* Exclude other objects before sspapi: they call sspapi. */
 static bool may_be_called(const struct source *s, const struct sp_object *o)
 {
 	return is_papi(o) || o->index > s->own;
@@ -105,7 +104,7 @@ static bool search_scope(struct source *s)
 	return false;
 }
 
-/* The first loaded object that defines the function itself. */
+/* Find the first loaded object that defines the function itself. */
 static bool search_objects(struct source *s, bool papi)
 {
 	struct next n = { .papi = papi, .path = s->path };
@@ -121,10 +120,12 @@ static bool search_objects(struct source *s, bool papi)
 	return false;
 }
 
-/* Where the loader bound the caller without us: behind us in the global scope, if that libpapi was
- * there before the caller, then in the scope of the caller's own object (a plug-in opened with
- * RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi, then
- * any object that defines the function. */
+/*
+ * Find the libpapi to which the loader would bind the caller without sspapi: after sspapi in the
+ * global scope, if that libpapi was loaded before the caller, else in the scope of the caller's
+ * object (a plug-in opened with RTLD_LOCAL). A caller that has the function from a handle is in
+ * neither case: use any libpapi, then any object that defines the function.
+ */
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
@@ -145,7 +146,7 @@ static bool locate(struct source *s)
 	if (!s->scope && !search_objects(s, true) && !search_objects(s, false) &&
 	    !(next && sp_elf_find(&s->object, next)))
 		return false;
-	/* Somebody else's wrapper of this function, too. */
+	/* Skip another library's wrapper of the function. */
 	if (!is_papi(&s->object) && !sp_elf_contains(&s->object, s->address) &&
 	    sp_elf_each(find_next, &first))
 		s->object = first.object;
@@ -154,7 +155,7 @@ static bool locate(struct source *s)
 
 /* ---- its functions ---------------------------------------------------- */
 
-/* A function of the table, Fortran's in any of its spellings. */
+/* Find a function of the table; a Fortran function in any of its spellings. */
 static void *find_function(void *scope, const char *name)
 {
 	size_t length = strlen(name);
@@ -164,7 +165,8 @@ static void *find_function(void *scope, const char *name)
 	if (!sp_begins(name, "papif_"))
 		return sp_real_dlsym(scope, name);
 	memcpy(as, name, length);
-	for (size_t i = 1; i <= 3 && !at; i++) {	/* papif_x_ is what most compilers call */
+	/* papif_x_ first, the name that most compilers use */
+	for (size_t i = 1; i <= 3 && !at; i++) {
 		memcpy(as + length, "__", i % 3);
 		as[length + i % 3] = 0;
 		at = sp_real_dlsym(scope, as);
@@ -175,7 +177,7 @@ static void *find_function(void *scope, const char *name)
 	return at ? at : sp_real_dlsym(scope, as);
 }
 
-/* ---- who stands in front ------------------------------------------------ */
+/* ---- libraries before sspapi ---------------------------------------------- */
 
 struct range {
 	uintptr_t low, span;
@@ -185,8 +187,8 @@ static struct fronts {
 	struct range at[8];		/* the loader, then the libraries */
 	unsigned n;
 	bool past_own;
-	struct sp_object wrapper;	/* of what the application finds in place of one of our
-					 * functions */
+	/* object of the first function that another library wraps before sspapi */
+	struct sp_object wrapper;
 	const char *name;
 } fronts;
 
@@ -196,8 +198,10 @@ static void add_front(struct fronts *f, uintptr_t low, uintptr_t span)
 		f->at[f->n++] = (struct range){ low, span };
 }
 
-/* Of those before us one has such a wrapper, and what it calls may be in any: only not in the
- * program. */
+/*
+ * Collect the objects before sspapi if one of them has such a wrapper, since it may call any of
+ * them. The program counts only if it has the wrapper itself.
+ */
 static int find_front(const struct sp_object *o, void *arg)
 {
 	struct fronts *f = arg;
@@ -235,7 +239,7 @@ static void find_fronts(struct fronts *f)
 	sp_elf_each(find_front, f);
 }
 
-/* With the lock. */
+/* Publish the result; call it with the lock. */
 static void store_fronts(struct fronts *f)
 {
 	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
@@ -258,12 +262,14 @@ bool sp_real_in_front(uintptr_t caller)
 	return false;
 }
 
-/* ---- those that are known ----------------------------------------------- */
+/* ---- known libpapis --------------------------------------------------------- */
 
 SP_AT_START static bool starting;
 
-/* Another preload library between us and libpapi that also stands in front of some functions is
- * called first, as it would be without us. */
+/*
+ * Fill in the functions. A preload library after sspapi that wraps some of them is called before
+ * libpapi, as without sspapi.
+ */
 static void fill(struct sp_papi *p, const struct source *s)
 {
 	const struct sp_object *o = &s->object;
@@ -305,8 +311,10 @@ static struct sp_papi *add_papi(const struct sp_papi *is)
 	return NULL;
 }
 
-/* Whose calls are whose, so that with several libpapis the loader is asked once.  Written with the
- * lock, read without: `turn` is odd while somebody writes, and another one afterwards. */
+/*
+ * Cache of calling objects, so that the loader is queried once even with several libpapis. Written
+ * with the lock and read without it, as a seqlock: `turn` is odd during a write.
+ */
 static struct {
 	struct range of;
 	struct sp_papi *papi;
@@ -346,7 +354,10 @@ static void forget_callers(void)
 	end_turn();
 }
 
-/* The loader is not asked with the lock: it has its own, with which a constructor may call PAPI. */
+/*
+ * Query the loader without `lock`: the loader has its own lock, with which a constructor may call
+ * PAPI.
+ */
 static struct sp_papi *add(const struct source *s)
 {
 	struct fronts in_front = { .n = 0 };
@@ -405,9 +416,11 @@ static int by_soname(const struct sp_object *o, void *arg)
 	return is_papi(o);
 }
 
-/* A libpapi that is there from the start is looked up before a handler, or a thread for which
- * another one waits with the loader's lock, may need it. Without one dlsym is not called: libc
- * would make the text of its error. */
+/*
+ * Find a libpapi that is loaded at the start now: later a signal handler may need it, or a thread
+ * for which another one waits with the loader's lock. Without a libpapi do not call dlsym, since
+ * libc would allocate an error message.
+ */
 __attribute__((constructor)) static void at_start(void)
 {
 	struct sp_pending_error pending;
@@ -453,7 +466,7 @@ const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 	return answer(p && (p->global || !sp_papi_several) ? p : find(caller), observed);
 }
 
-/* ---- for the loader's side -------------------------------------------- */
+/* ---- for loader.c -------------------------------------------------------- */
 
 bool sp_real_is(uintptr_t address)
 {

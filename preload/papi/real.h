@@ -1,12 +1,12 @@
-/* real.h: the libpapi that the application uses, and its functions.
+/*
+ * real.h: finds the libpapi that the application uses, and its functions.
  *
- * dlsym(RTLD_NEXT) finds them; in a scope of their own (RTLD_LOCAL) a handle of the caller's object
- * does, or one of libpapi.  The loader is asked once for each libpapi and each object that calls
- * it, and the application's pending dlerror() is kept.  One libpapi is observed.  A second one (two
- * plug-ins with one each) is forwarded to, its own callers told by their object, and noted.
+ * dlsym(RTLD_NEXT) finds the functions; if libpapi is loaded with RTLD_LOCAL, a handle of the
+ * caller's object or of libpapi does. The loader is queried once per libpapi and calling object,
+ * and the application's pending dlerror() is preserved. One libpapi is observed. Calls for a second
+ * one (two plug-ins with one each) are forwarded according to the calling object, and noted.
  *
- * Every symbol is looked up by itself: what the real library lacks is NULL here
- * and stays missing.
+ * Each symbol is looked up separately: a function that the real library lacks is NULL.
  */
 #ifndef SP_REAL_H
 #define SP_REAL_H
@@ -25,12 +25,14 @@ typedef caddr_t vptr_t;
 struct sp_real {
 #define ROW(type, name, params, args, before, after) type (*name) params;
 #include "papi.def"
-/* in whichever spelling there is */
+/* in the spelling that libpapi exports */
 #define FROW(name, NAME, params, args, before, after) void (*name) params;
 #include "fortran.def"
-	/* Asked by sspapi itself, never wrapped: functions that change nothing the application
-	 * could see.  A reading may raise SIGFPE (rates at 0 cycles), and PAPI_event_name_to_code
-	 * shifts the code that the application gets next. */
+	/*
+	 * Functions that sspapi calls itself and does not wrap; they have no effect that the
+	 * application could see. Others do: a reading may raise SIGFPE (rates at 0 cycles), and
+	 * PAPI_event_name_to_code changes the code that the application gets next.
+	 */
 	int (*PAPI_is_initialized)(void);
 	int (*PAPI_num_events)(int);
 	int (*PAPI_list_events)(int, int *, int *);
@@ -44,7 +46,7 @@ struct sp_real {
 	int (*PAPI_get_opt)(int, PAPI_option_t *);
 };
 
-/* The functions by number, for the dump's `calls`: C, then Fortran. */
+/* Numbers of the functions in the dump's `calls`: C, then Fortran. */
 enum sp_call {
 #define ROW(type, name, params, args, before, after) SP_CALL_##name,
 #include "papi.def"
@@ -55,7 +57,7 @@ enum sp_call {
 
 extern const char *const sp_call_names[SP_CALLS];
 
-/* Is it an address of our own code? */
+/* Returns whether the address is in libsspapi's code. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -68,50 +70,57 @@ static inline bool sp_is_ours(uintptr_t code)
 struct sp_papi {
 	struct sp_real real;
 	uintptr_t base, low, span;	/* of its mapping */
-	uintptr_t own;			/* span: a return address inside is libpapi's own call; 0:
-					 * the application's, too, whose object has libpapi.a in it
-					 * (python-papi's wheel).  Nesting tells them then */
-	bool global;			/* there from the start: all calls that come to us are for
-					 * it */
+	/*
+	 * span in which a return address marks a call of libpapi's own. 0: the object also contains
+	 * the application's calls (libpapi.a in python-papi's wheel); then nested calls are
+	 * libpapi's
+	 */
+	uintptr_t own;
+	bool global;			/* loaded at the start: all calls are for it */
 	char path[512];
 };
 
-/* The one that is observed; NULL before the first call and after it was unloaded. */
+/* The observed libpapi; NULL before the first call and after it was unloaded. */
 extern struct sp_papi *sp_papi_used;
 
-/* The functions for a call that comes from `caller`, when sp_papi_used does not
- * settle it; finds libpapi if need be.  Never NULL; all pointers in it may be.
- * *observed: it is the one whose calls are booked. */
+/*
+ * The functions for a call from `caller`; finds libpapi if necessary. Needed if sp_papi_used alone
+ * does not determine them. Never NULL, but its pointers may be. *observed: it is the observed
+ * libpapi.
+ */
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed);
 
-/* The same, looking anew: something may have been loaded since. */
+/* The same after a new search, since objects may have been loaded. */
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
 
-/* Is what dlsym found of the libpapi that is observed (or that becomes it now)? */
+/*
+ * Returns whether the address is a function of the observed libpapi, or of one that becomes it now.
+ */
 bool sp_real_is(uintptr_t address);
 
-/* Does this code's object stand between us and the libpapi that is observed, so that we call it?
- * It wraps PAPI. */
+/* Returns whether the object of this code wraps PAPI between sspapi and the observed libpapi. */
 bool sp_real_calls(uintptr_t code);
 
-/* Does the scope of the caller's own object, opened with RTLD_LOCAL, have a function of this name,
- * not ours? */
+/*
+ * Returns whether the caller's object, opened with RTLD_LOCAL, has in its scope a function of this
+ * name other than sspapi's.
+ */
 bool sp_real_in_scope(uintptr_t caller, const char *name);
 
-/* Something was unloaded.  True if that was the libpapi observed: it is forgotten. */
+/* Handle an unloaded object; true if it was the observed libpapi, which is then forgotten. */
 bool sp_real_unloaded(void);
 
-/* In a child of fork: locks that other threads may have held are free. */
+/* Reset the locks in a child of fork, since other threads may have had them. */
 void sp_real_child(void);
 
-/* More than one libpapi: sp_real_for must be asked at every call. */
+/* There are several libpapis: call sp_real_for for every call. */
 extern bool sp_papi_several;
 
-/* Somebody stands in front of us: another library that wraps functions of PAPI, whose path this is,
- * or an auditor that sees calls return (LD_AUDIT).  Then libpapi's calls to itself return there,
- * too, as the application's do (sp_real_in_front), and are told by being made inside another one.
- * So they are where the application's object has libpapi.a in it, whose path this is then.  NULL:
- * nobody. */
+/*
+ * The path of an object to which also libpapi's own calls return (sp_real_in_front), so that only
+ * nesting identifies them: a library before sspapi that wraps PAPI functions, or the application's
+ * object if it contains libpapi.a. With LD_AUDIT, the auditors. NULL: there is none.
+ */
 extern const char *sp_papi_front;
 bool sp_real_in_front(uintptr_t caller);
 
