@@ -1,4 +1,4 @@
-/* components.c: the table; see components.h. */
+/* components.c: the table of PAPI components; see components.h. */
 #include <string.h>
 
 #include "../store/writer.h"
@@ -40,8 +40,7 @@ static const struct sp_component_fact facts[] = {
 	  "_BLOCK_SIZE|STRIDE_SIZE|OPEN_FDS" },
 	{ "stealtime", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "topdown", SP_SCOPE_THREAD, SP_GAUGE, SP_KEEPS_ON_RESET, NULL },
-	{ "sde", SP_SCOPE_PROCESS, SP_COUNTER, 0, NULL }, /* of each event libsde knows more:
-								 * sde.h */
+	{ "sde", SP_SCOPE_PROCESS, SP_COUNTER, 0, NULL }, /* libsde has data on each event: sde.h */
 	{ "pcp", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "libmsr", SP_SCOPE_PACKAGE, SP_COUNTER, 0, "WATTS|POWER_LIMIT|PKG_ELAPSED|DELTA_ENERGY" },
 	{ "vmware", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET,

@@ -1,22 +1,22 @@
-/* formula.c: parses a formula, and says whether it adds up, and to what; see formula.h.
+/*
+ * formula.c: parses a formula, decides whether its values add up, and evaluates it; see formula.h.
  *
- * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  To say whether a preset's values
- * add up, the stack holds not numbers but what is known of them: a constant, a sum of native counts
- * times constants, or something else.  A constant that is added to counts makes them something
- * else: it would be booked again after each zeroing.
+ * PAPI evaluates on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2. To decide whether a preset's values
+ * add up, the stack has classes instead of numbers: a constant, a sum of native counts times
+ * constants, or something else. A constant plus counts is something else, since it would be counted
+ * again after each zeroing.
  *
- * PAPI cuts the result to a whole number, so that a division by a constant loses up to 1 of what
- * the events counted, once a value.  What is booked is what PAPI handed out: differences of cut
- * values, which add up to the last of them.
+ * PAPI truncates the result to an integer, so a division by a constant loses up to 1 per value.
+ * sspapi attributes the differences of truncated values, which add up to the last of them.
  */
 #include <string.h>
 
 #include "../base/out.h"
 #include "formula.h"
 
-#define WORDS	128u			/* of a preset's formula; on the program's own stack */
+#define WORDS	128u			/* of a preset's formula; on the program's stack */
 
-#define DIGITS_MOST 15u			/* PAPI's own limit */
+#define DIGITS_MOST 15u			/* PAPI's limit */
 
 bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const char *w,
 		      uint32_t n, const char *more)
@@ -54,7 +54,7 @@ static uint32_t digits(const struct sp_formula *f, uint32_t at)
 	return n;
 }
 
-/* A number, or what stands behind an N; *at goes behind it. */
+/* Parse a number, or the one after N; *at advances past it. */
 static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, double *number)
 {
 	uint32_t n = digits(f, *at), end = *at + n;
@@ -79,7 +79,7 @@ static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, doubl
 	return true;
 }
 
-/* N0, N1 ...: a term. */
+/* Parse a term: N0, N1 ... */
 static enum word read_term(struct sp_formula *f, uint32_t *at, struct sp_formula_step *s)
 {
 	uint32_t from = (*at)++;
@@ -112,7 +112,7 @@ static enum word operator(char c, struct sp_formula_step *s)
 	return WORD_OPERATOR;
 }
 
-/* The next word; *at goes behind it, *from is where it begins. */
+/* Parse the next word; *at advances past it, *from is its start. */
 static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from,
 			   struct sp_formula_step *s)
 {
@@ -205,8 +205,10 @@ static int rank(enum sp_formula_op op)
 	return op == SP_FORMULA_MUL || op == SP_FORMULA_DIV ? 2 : 1;
 }
 
-/* Operators that go before one of this rank; those of the same rank do, but not PAPI's, which bind
- * from the right. */
+/*
+ * Append the waiting operators of at least this rank, which are evaluated first. Equal operators
+ * bind from the left, but with PAPI's rules from the right.
+ */
 static bool release(struct sp_formula *f, struct waiting *w, int least)
 {
 	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].op) >= least) {
@@ -281,9 +283,9 @@ bool sp_formula_infix(struct sp_formula *f)
 	}
 }
 
-/* ---- a preset's, as PAPI reads it -------------------------------------------------- */
+/* ---- presets, by PAPI's rules --------------------------------------------------- */
 
-/* An operator that has no '|' beside it stands between what it works on. */
+/* Returns whether an operator is between its operands, with no '|' next to it. */
 static bool is_infix(const char *p)
 {
 	if (strchr(p, '('))
@@ -322,7 +324,7 @@ static enum term combine(enum sp_formula_op op, enum term a, enum term b)
 			return ZERO;
 		return a == CONSTANT ? b : b == CONSTANT ? a : OTHER;
 	}
-	return b == CONSTANT ? a : OTHER;	/* division; by 0 it is nothing */
+	return b == CONSTANT ? a : OTHER;	/* division; one by 0 has no value */
 }
 
 static enum term term_of(const struct sp_formula_step *s)

@@ -7,7 +7,7 @@
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* Of what is measured, not counted. */
+/* Units of gauges. */
 static const char *const gauge_units[] = {
 	"%", "percent", "C", "degC", "degrees C", "mC", "W",   "mW",  "uW",
 	"V", "mV",	"A", "mA",   "RPM",	  "Hz", "kHz", "MHz",
@@ -15,11 +15,11 @@ static const char *const gauge_units[] = {
 
 static const char *const derivations_that_rate[] = { "DERIVED_PS", "DERIVED_ADD_PS" };
 
-/* Whole words. */
+/* Whole words of gauges' descriptions. */
 static const char *const gauge_words[] = { "average",	 "mean",  "percent",
 					   "percentage", "ratio", "utilization" };
 
-/* Has name one of these in it?  They are separated by '|'. */
+/* Returns whether name contains one of the words, which '|' separates. */
 static bool has_one_of(const char *name, const char *words)
 {
 	while (words && *words) {
@@ -33,7 +33,7 @@ static bool has_one_of(const char *name, const char *words)
 	return false;
 }
 
-/* By its own name, or those of a preset's natives. */
+/* Compare the event's name and those of a preset's natives. */
 static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name,
 				 const struct sp_event_traits *traits)
 {
@@ -45,8 +45,10 @@ static bool is_of_the_other_kind(const struct sp_component_fact *fact, const cha
 	return false;
 }
 
-/* A device's driver names its events at run time, so no table can list them.  Elsewhere a
- * description may speak of an average that the event does not count. */
+/*
+ * Search the description of a device's event: a driver names these at run time, so no table can
+ * list them. Other descriptions may mention an average that the event does not count.
+ */
 static bool is_described_as_gauge(const struct sp_component_fact *fact, const char *text)
 {
 	if (fact && fact->scope != SP_SCOPE_DEVICE)
@@ -79,7 +81,7 @@ enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *nam
 {
 	enum sp_kind kind = fact ? fact->kind : SP_COUNTER;
 
-	/* Bits are no number; what was not zeroed since START is no count since then. */
+	/* Bits are not a number, and a value that is not relative to the start is not a count. */
 	if (is_rate(traits) || !traits->grows)
 		return SP_GAUGE;
 	if (fact && is_of_the_other_kind(fact, name, traits))

@@ -1,7 +1,8 @@
-/* kinds.h: is an event's value a count, which adds up, or a gauge, which does not?
+/*
+ * kinds.h: decides whether an event's value is a count, which adds up, or a gauge, which does not.
  *
- * PAPI's metadata rarely says: no component sets value_type, and its 0, "running sum", means "not
- * set". So units, names and formulas decide, too.
+ * PAPI's metadata rarely helps: no component sets value_type, and its 0, "running sum", means "not
+ * set". So units, names and formulas decide.
  */
 #ifndef SP_KINDS_H
 #define SP_KINDS_H
@@ -11,17 +12,16 @@
 
 #include "components.h"
 
-/* What PAPI says of an event, in PAPI's words. */
+/* PAPI's data on an event. */
 struct sp_event_traits {
 	const char *units, *derived, *postfix, *description;
-	const char *native;		/* a preset's native events: `natives` names, each `stride`
-					 * bytes behind the one before */
+	const char *native;		/* names of a preset's natives, `stride` bytes apart */
 	size_t stride;
 	unsigned natives;
-	bool grows;			/* a number that counts from the start on */
+	bool grows;			/* a number that is zero at the start */
 };
 
-/* Of a PAPI_event_info_t, for those who know papi.h. */
+/* Make the traits of a PAPI_event_info_t; for files that include papi.h. */
 #define SP_EVENT_TRAITS(info) \
 	(&(const struct sp_event_traits){ \
 		.units = (info)->units, \
@@ -36,7 +36,7 @@ struct sp_event_traits {
 			 (info)->value_type != PAPI_VALUETYPE_ABSOLUTE && \
 			 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })
 
-/* fact may be NULL.  name: PAPI's, with the component. */
+/* fact may be NULL. name is PAPI's, with the component. */
 enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name,
 			   const struct sp_event_traits *traits);
 

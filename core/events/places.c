@@ -9,7 +9,7 @@
 
 #define NOT_KNOWN SP_NO_CPU
 
-/* The number right behind `word` in the name; NOT_KNOWN: there is none. */
+/* The number right after `word` in the name, or NOT_KNOWN. */
 static int number_behind(const char *name, const char *word)
 {
 	int n = 0;
@@ -33,7 +33,7 @@ static struct sp_where at(enum sp_place_kind place, int id)
 static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN },
 			     unknown = { SP_PLACE_UNKNOWN, NOT_KNOWN };
 
-/* "/sys/.../intel-rapl:0" + ":1" + "/name" -> what the kernel calls the zone */
+/* Read the kernel's name of a zone from /sys/class/powercap/intel-rapl:ZONE[:SUBZONE]/name. */
 static bool zone_name(int zone, int subzone, char text[64])
 {
 	char path[96];
@@ -46,7 +46,7 @@ static bool zone_name(int zone, int subzone, char text[64])
 	return sp_read_file(path, text, 64) > 0;
 }
 
-/* Zones are numbered as they were found; their names tell the package: package-1, psys. */
+/* A zone's number is arbitrary; its name has the package: package-1, psys. */
 static struct sp_where powercap(const char *name)
 {
 	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"),
@@ -89,7 +89,7 @@ static struct sp_where package(const char *name)
 	return at(strstr(name, "DRAM_ENERGY") ? SP_PLACE_MEMORY : SP_PLACE_PACKAGE, id);
 }
 
-/* hwmon2 is a link to what the sensor sits in: coretemp.1 is in package 1. */
+/* hwmon2/device is a link to the sensor: coretemp.1 is in package 1. */
 static struct sp_where coretemp(const char *name)
 {
 	int hwmon = number_behind(name, "hwmon"), id;
@@ -105,9 +105,11 @@ static struct sp_where coretemp(const char *name)
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
-/* A process that may see some GPUs only, as launchers have it for each rank, numbers these from 0:
- * "2,3" says which they are.  NOT_KNOWN: it says that by other names (GPU-8932f937-...), or has no
- * such. */
+/*
+ * Convert the number of a GPU in a process that may use only some, as launchers arrange for ranks.
+ * With "2,3" GPU 0 is number 2. NOT_KNOWN if the list has other names (GPU-8932f937-...) or no such
+ * entry.
+ */
 static int of_visible(const char *variable, int id)
 {
 	const char *list = variable ? secure_getenv(variable) : NULL;
@@ -122,8 +124,10 @@ static int of_visible(const char *variable, int id)
 	return NOT_KNOWN;
 }
 
-/* cuda:::x:stat=sum:device=1, rocp_sdk:::x:DIMENSION_XCC=0:device=1; nvml:::NAME:device_1:power,
- * and the like; as the vendor's library numbers them. */
+/*
+ * The GPU number of the vendor's library in cuda:::x:stat=sum:device=1,
+ * rocp_sdk:::x:DIMENSION_XCC=0:device=1, nvml:::NAME:device_1:power and the like.
+ */
 static struct sp_where gpu(const char *component, const char *name)
 {
 	static const struct {
@@ -154,7 +158,7 @@ static struct sp_where gpu(const char *component, const char *name)
 	return unknown;
 }
 
-/* The n-th CPU that is online, from 1: /proc/stat has a line for each of these. */
+/* The n-th online CPU, from 1; /proc/stat has a line for each. */
 static int online(int n)
 {
 	char text[1024];
@@ -176,7 +180,7 @@ struct sp_where sp_place_of(enum sp_scope scope, const char *component, const ch
 	int cpu;
 
 	switch (scope) {
-	case SP_SCOPE_THREAD:		/* perf counts an event with :cpu= there only */
+	case SP_SCOPE_THREAD:		/* perf counts an event with :cpu= on that CPU only */
 		cpu = number_behind(name, ":cpu=");
 		return cpu < 0 ? at(SP_PLACE_READING, NOT_KNOWN) : at(SP_PLACE_CPU, cpu);
 	case SP_SCOPE_PACKAGE:
@@ -186,10 +190,13 @@ struct sp_where sp_place_of(enum sp_scope scope, const char *component, const ch
 	case SP_SCOPE_DEVICE:
 		return strcmp(component, "coretemp") == 0 ? coretemp(name) : gpu(component, name);
 	case SP_SCOPE_HOST:
-		/* The n-th CPU of /proc/stat: CPU1 is the kernel's cpu0, TOTAL the machine's. */
+		/*
+		 * CPU1 is the first CPU line of /proc/stat, the kernel's cpu0; TOTAL is the
+		 * machine's.
+		 */
 		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
 		return cpu < 1 ? machine : at(SP_PLACE_CPU, online(cpu));
-	case SP_SCOPE_PROCESS:		/* io: this process's, wherever its threads ran */
+	case SP_SCOPE_PROCESS:		/* io: of this process, wherever its threads ran */
 		return machine;
 	default:
 		return at(SP_PLACE_READING, NOT_KNOWN);

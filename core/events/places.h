@@ -1,8 +1,9 @@
-/* places.h: where in the machine an event is counted, as far as its name tells.
+/*
+ * places.h: finds where in the machine an event is counted, by its name.
  *
- * Counts of a package, a memory controller, a device or the whole host are booked on
- * that component of the tree and never on a CPU.  Reads small files below /sys;
- * called when an event is first met, never while anything counts.
+ * Counts of a package, a memory controller, a device or the host are attributed to that component
+ * of the tree and never to a CPU. Reads small files below /sys. Called for each event once, before
+ * it counts.
  */
 #ifndef SP_PLACES_H
 #define SP_PLACES_H
@@ -11,10 +12,10 @@
 
 struct sp_where {
 	enum sp_place_kind place;
-	int id;				/* as the system numbers it; SP_NO_CPU: not known */
+	int id;				/* the system's number; SP_NO_CPU: unknown */
 };
 
-/* component, name: PAPI's. */
+/* component and name are PAPI's. */
 struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name);
 
 #endif

@@ -1,11 +1,12 @@
-/* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a
- * metric's events; see compute.h.
+/*
+ * compute.c: computes the metrics of a store's rows from the event sets that have all events of a
+ * metric; see compute.h.
  */
 #include "../base/sys.h"
 #include "../model/format-common.h"
 #include "compute.h"
 
-/* ---- the events that a metric needs ------------------------------------------------ */
+/* ---- events of a metric -------------------------------------------------------- */
 
 static bool has_definitions(const struct sp_metrics *t, const struct sp_metric *d)
 {
@@ -15,7 +16,9 @@ static bool has_definitions(const struct sp_metrics *t, const struct sp_metric *
 	return false;
 }
 
-/* Definition d, and those that it is made of, which stand before it: needed[from .. d]. */
+/*
+ * Mark definition d and those it depends on, which precede it: needed[from .. d]. Returns `from`.
+ */
 static uint32_t mark_needed(struct sp_metrics *t, uint32_t d)
 {
 	uint32_t from = d;
@@ -93,7 +96,7 @@ static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint
 	to[slot].n += n;
 }
 
-/* What is observed at the same time in several places is observed no longer for that. */
+/* Add counts, but keep the longest time: the places were observed at the same time. */
 static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot,
 			const struct sp_metric_sum *from)
 {
@@ -141,7 +144,7 @@ int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o,
 	return sp_observers_open(o, t->model, &of);
 }
 
-/* Of all runs, whichever one is looked at now: rows are found by their numbers among all. */
+/* Include all runs, whichever is selected: rows are identified by their index among all. */
 const struct sp_observers *sp_metrics_left(struct sp_metrics *t)
 {
 	uint32_t run = t->model->only_run;
@@ -160,7 +163,7 @@ void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to,
 			add_longest(t, to, i, &from[i]);
 }
 
-/* ---- those of the model's components ------------------------------------------------- */
+/* ---- the model's components ------------------------------------------------------- */
 
 static struct sp_metric_sum *place_at(const struct sp_metrics *t, uint64_t row)
 {
@@ -188,7 +191,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 	}
 }
 
-/* As the model's sums are: up the tree, and memory has what it stands beside. */
+/* Sum up the tree as the model does; memory gets the sums of its parent. */
 static void sum_tree(struct sp_metrics *t)
 {
 	const struct sp_model *m = t->model;
@@ -211,8 +214,10 @@ static void sum_tree(struct sp_metrics *t)
 	}
 }
 
-/* Has the relation some of the metric's events?  Then one more set is, or is not, among those that
- * it is of. */
+/*
+ * Count the event sets of which each metric is, or is not, made: a relation with some of the
+ * metric's events is one or the other.
+ */
 static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
@@ -287,7 +292,7 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 	return true;
 }
 
-/* The reader has seen to it that the stack neither runs over nor under. */
+/* Evaluate a formula; the parser has checked that the stack neither overflows nor underflows. */
 static bool compute(const struct sp_metrics *t, const struct sp_metric *d, double *value)
 {
 	double stack[SP_FORMULA_STEPS];
@@ -313,7 +318,7 @@ static bool compute(const struct sp_metrics *t, const struct sp_metric *d, doubl
 	return stack[0] - stack[0] == 0.0;	/* neither infinite nor NaN */
 }
 
-/* Definition v of the sums at hand, after those that it is made of. */
+/* Evaluate definition v for the current sums, after those it depends on. */
 static void evaluate(struct sp_metrics *t, uint32_t v)
 {
 	uint32_t from = has_definitions(t, &t->at[v]) ? mark_needed(t, v) : v;
@@ -332,7 +337,7 @@ static bool has_counts(const struct sp_metric *d, const struct sp_metric_sum *su
 	for (uint32_t i = 0; i < d->n_slots; i++)
 		if (sums[d->first_slot + i].n)
 			return true;
-	return !d->n_slots;		/* nothing but the time of the run */
+	return !d->n_slots;		/* it needs only the elapsed time */
 }
 
 static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v,
@@ -356,7 +361,7 @@ static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v,
 	d->value = t->now[v].value;
 }
 
-/* What unlike machines define each in its own way has no value for both. */
+/* A metric that different kinds of machines define differently has no value for their sum. */
 void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
@@ -379,7 +384,7 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 {
 	memset(t->one, 0, t->n_slots * sizeof(*t->one));
 	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, unsupported, t->one);
-	/* how long between two calls nobody knows */
+	/* the time between two calls of an interval is unknown */
 	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)
 		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns
 				       ? row->last_ns - row->first_ns

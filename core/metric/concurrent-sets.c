@@ -1,30 +1,31 @@
-/* concurrent-sets.c: see concurrent-sets.h.
+/*
+ * concurrent-sets.c: finds event sets that ran at the same time; see concurrent-sets.h.
  *
- * PAPI takes no set of two components.  A metric of both is made of the sets of one thread; if some
- * of its events are counted for a process, a device or a whole machine, of all sets of that process
- * or machine.  All of them are taken, or none: each event must have been counted during 99 % of the
- * time that any of them was.  Only sets that ran without a pause are known to have counted all the
- * time from their first call to their last.
+ * A PAPI event set has events of one component. A metric over two components uses the sets of one
+ * thread; if some of its events count a process, a device or a machine, all sets of that process or
+ * machine. All are used, or none: each event must have been counted during 99 % of the time in
+ * which any of them was. Only a set that ran without a pause is known to have counted from its
+ * first call to its last.
  */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "concurrent-sets.h"
 
-#define COVERED 99u			/* per cent */
+#define COVERED 99u			/* percent */
 
 /* One event of a metric in a relation that lacks other events of the metric. */
 struct part {
-	uint64_t group, row;		/* who may be taken together; the relation's index */
-	uint64_t at[2];			/* from when to when */
+	uint64_t group, row;		/* parts of one group may be joined; the relation's index */
+	uint64_t at[2];			/* start and end */
 	uint32_t metric, variant, sort, event;
-	bool whole;			/* all that time */
-	bool wide, by_stat;		/* not a thread's; counted by sspapi stat */
+	bool whole;			/* counted all that time */
+	bool wide, by_stat;		/* counts more than a thread; counted by sspapi stat */
 };
 
 struct joining {
 	struct sp_metrics *t;
 	struct part *part;
-	uint32_t *order, *end;		/* end: 2 * the part's number, one more for the later one */
+	uint32_t *order, *end;		/* [2 * part]: its start, [2 * part + 1]: its end */
 	uint32_t n;
 };
 
@@ -66,7 +67,7 @@ static bool is_whole(const struct sp_row *row)
 				   !(row->flags & SP_RELATION_UNSURE));
 }
 
-/* Writes the parts of one relation to `to`, unless NULL, and returns their number. */
+/* Write the parts of one relation to `to`, unless NULL; returns their number. */
 static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct part *to)
 {
 	uint32_t n = 0, sort = sp_metrics_sort(t, row);
@@ -130,11 +131,12 @@ static bool by_time(const void *of, uint32_t x, uint32_t y)
 	return a != b ? a < b : x < y;
 }
 
-/* Per cent of the time that any of these n parts was counted, in which each event was. */
+/* Percentage of the time with any of the n parts in which every event was counted. */
 static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, uint32_t n_events)
 {
 	uint64_t any_ns = 0, all_ns = 0, before = 0;
-	uint32_t *running = j->t->row.at, n_any = 0, n_running = 0;	/* [event] */
+	/* [event] number of parts */
+	uint32_t *running = j->t->row.at, n_any = 0, n_running = 0;
 
 	for (uint32_t i = 0; i < 2 * n; i++)
 		j->end[i] = 2 * order[i / 2] + i % 2;
@@ -157,8 +159,10 @@ static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, ui
 	return any_ns ? (uint32_t)(100.0 * (double)all_ns / (double)any_ns) : 0;
 }
 
-/* A thread of a program that sspapi stat counts: its counters are on while those of the machine
- * are. */
+/*
+ * Extend a thread's part that sspapi stat counted to the machine's part: its counters are on during
+ * all of it.
+ */
 static void stretch(struct joining *j, struct part *p, const uint32_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; p->by_stat && !p->wide && i < n; i++) {
@@ -171,7 +175,7 @@ static void stretch(struct joining *j, struct part *p, const uint32_t *order, ui
 	}
 }
 
-/* These n parts are all of a metric that a thread, a process or a machine has. */
+/* Join the n parts of a metric that a thread, process or machine has, if possible. */
 static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 {
 	const struct part *first = &j->part[order[0]];
@@ -216,7 +220,7 @@ static void join_all(struct joining *j)
 	}
 }
 
-/* Over all runs, whichever one is looked at: rows are found by their numbers among all. */
+/* Include all runs, whichever is selected: rows are identified by their index among all. */
 static int join(struct joining *j)
 {
 	struct sp_metrics *t = j->t;

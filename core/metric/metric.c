@@ -1,12 +1,11 @@
-/* metric.c: metrics of one store: which of them can be computed, and which are shown; see
- * metric.h. */
+/* metric.c: decides which metrics a store can have, and which are shown; see metric.h. */
 #include <strings.h>
 
 #include "../base/sys.h"
 #include "../model/format-common.h"
 #include "metric.h"
 
-#define EVENTS_MOST 4096u		/* of a store that are looked through for each term */
+#define EVENTS_MOST 4096u		/* events of a store that are compared with each term */
 #define ELAPSED "sspapi::ELAPSED_NS"
 #define OBSERVED "sspapi::OBSERVED_NS"
 
@@ -21,7 +20,7 @@ uint32_t sp_metric_hash(const char *name)
 	return h;
 }
 
-/* Behind "icl::"; but "cuda:::x" is a name of its own. */
+/* The name after "icl::"; but "cuda:::x" has no PMU. */
 static const char *without_pmu(const char *name)
 {
 	const char *p = strstr(name, "::");
@@ -29,7 +28,7 @@ static const char *without_pmu(const char *name)
 	return p && p[2] != ':' ? p + 2 : name;
 }
 
-/* Is each of a's masks (from its ':' on) among b's? */
+/* Returns whether b has each of a's masks; both begin with ':'. */
 static bool masks_in(const char *a, const char *b)
 {
 	while (*a == ':') {
@@ -45,8 +44,10 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
-/* cuda:::x:stat=sum, qualifiers in any order.  The device is the event's own to say: PAPI's presets
- * name none, and what was counted has one (cuda:::x:stat=sum:device=0). */
+/*
+ * Compare names like cuda:::x:stat=sum, with qualifiers in any order. PAPI's presets name no
+ * device, but counted events do (cuda:::x:stat=sum:device=0): a term without a device matches any.
+ */
 static bool same_of_component(const char *term, const char *event)
 {
 	size_t n = strcspn(term, ":");
@@ -68,7 +69,7 @@ static bool same_of_component(const char *term, const char *event)
 	return true;
 }
 
-/* A * of the term is a number: rapl:::PACKAGE_ENERGY:PACKAGE* is each package's. */
+/* A * in the term matches a number: rapl:::PACKAGE_ENERGY:PACKAGE* matches all packages. */
 static bool same_but_numbers(const char *term, const char *event)
 {
 	for (; *term; term++) {
@@ -81,13 +82,15 @@ static bool same_but_numbers(const char *term, const char *event)
 	return !*event;
 }
 
-/* The same event: any case, masks in any order, with or without the PMU in front. */
+/*
+ * Returns whether term and event are the same, ignoring case, the order of masks and a missing PMU.
+ */
 static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
 	size_t modes = strcspn(event, " ");
 
-	/* "PAPI_TOT_CYC (user)", as merge names it */
+	/* "PAPI_TOT_CYC (user)", a name that merge makes */
 	if (event[modes] && strlen(term) == modes && strncasecmp(term, event, modes) == 0)
 		return true;
 	if (strchr(term, '*'))
@@ -110,8 +113,10 @@ static bool same_event(const char *term, const char *event)
 
 /* ---- binding ------------------------------------------------------------------- */
 
-/* Of packages and the machine that they are in (powercap's zone psys) the packages: their sum would
- * have them twice. */
+/*
+ * Drop the machine's event if there are packages' events (powercap's zone psys): the sum would
+ * contain them twice.
+ */
 static void leave_whole(struct sp_metrics *t, struct sp_metric_term *term)
 {
 	uint32_t *id = t->id + term->ids, n = 0;
@@ -147,7 +152,7 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 		leave_whole(t, term);
 }
 
-/* An earlier definition of this name, of the same table or for every CPU; the last one counts. */
+/* Find the last earlier definition of this name, in the same table or in the one for all CPUs. */
 static int32_t find_definition(const struct sp_metrics *t, uint32_t before,
 			       const struct sp_metric_term *term)
 {
@@ -160,7 +165,7 @@ static int32_t find_definition(const struct sp_metrics *t, uint32_t before,
 	return -1;
 }
 
-/* ---- whose machine a table is for ------------------------------------------------ */
+/* ---- tables and machines ------------------------------------------------------ */
 
 static uint32_t all_sorts(const struct sp_metrics *t)
 {
@@ -180,8 +185,7 @@ static uint8_t sort_number(struct sp_metrics *t, const char *pmus)
 	return (uint8_t)i;
 }
 
-/* Machines with the same PMUs are of one sort.  Of its processes the one that PAPI told the
- * most. */
+/* Number the kinds of machines by their PMUs. Use the process with the longest list. */
 static void sort_machines(struct sp_metrics *t)
 {
 	const struct sp_model *m = t->model;
@@ -191,7 +195,7 @@ static void sort_machines(struct sp_metrics *t)
 	for (uint32_t k = 0; k < m->n_machines; k++) {
 		const char *most = "";
 
-		/* a machine's processes stand together, as merge writes them */
+		/* merge writes a machine's processes one after another */
 		while (at < m->n_processes && m->process[at].machine < k)
 			at++;
 		for (; at < m->n_processes && m->process[at].machine == k; at++) {
@@ -222,7 +226,7 @@ static bool is_of_pmu(const char *event, const char *pmu)
 	return without_pmu(event) == event + n + 2 && strncasecmp(event, pmu, n) == 0;
 }
 
-/* Does a counted event, or a native behind it, carry the name of this PMU? */
+/* Returns whether a counted event, or one of its natives, has this PMU in its name. */
 static bool is_counted_on(const struct sp_model *m, const char *pmu)
 {
 	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++) {
@@ -241,7 +245,7 @@ static bool is_counted_on(const struct sp_model *m, const char *pmu)
 	return false;
 }
 
-/* Events do not tell on which of several machines they were counted. */
+/* With several machines an event does not show on which it was counted. */
 static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
 {
 	uint32_t sorts = 0;
@@ -253,8 +257,10 @@ static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
 	return sorts;
 }
 
-/* Definitions of tables for other CPUs than the machines' are no use.  Names of
- * tables and definitions both stand in the order of the file. */
+/*
+ * Disable definitions of tables for other CPUs. The CPU names and the definitions are both in the
+ * order of the file.
+ */
 static void leave_out_tables(struct sp_metrics *t)
 {
 	uint32_t c = 0, found = 0, cpus = 0;
@@ -306,8 +312,10 @@ static bool was_counted(const struct sp_model *m, const char *name)
 	return false;
 }
 
-/* Only the last usable one of a name, and no name that was itself counted.  On machines that it is
- * not for the one before it takes its place. */
+/*
+ * Show only the last usable definition of a name, unless an event of that name was counted. `other`
+ * has the previous one, for machines to which the last does not apply.
+ */
 static void choose_all(struct sp_metrics *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -340,8 +348,7 @@ static void forget_room(struct sp_metrics *t)
 	sp_metrics_forget_sums(t);
 }
 
-/* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost
- * nothing. */
+/* Allocate room for one relation, one row, and the kinds of machines. Unused pages cost nothing. */
 static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 {
 	char *at;

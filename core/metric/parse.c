@@ -1,4 +1,4 @@
-/* parse.c: a file of definitions, line by line; see metric.h. */
+/* parse.c: parses a file of definitions, line by line; see metric.h. */
 #include <strings.h>
 
 #include "../base/out.h"
@@ -11,11 +11,11 @@ struct reader {
 	struct sp_metrics *t;
 	sp_metric_wrong *wrong;
 	void *arg;
-	char *line, *end, *at;		/* the line at hand (closed by a NUL), and what is still to
-					 * be read of it */
+	char *line, *end, *at;		/* the current line, ended by a NUL, and its unread rest */
 	uint32_t number;
-	uint32_t table;			/* that definitions belong to now */
-	bool table_used;		/* it has a definition: the next CPU line opens another */
+	uint32_t table;			/* of the current definitions */
+	/* it has a definition: the next CPU line begins another table */
+	bool table_used;
 };
 
 static bool blank(char c)
@@ -39,8 +39,10 @@ static bool wrong(struct reader *r, const char *at, const char *text, const char
 	return false;
 }
 
-/* The next field, without blanks around it; empty ones do not count, as with PAPI.
- * NULL at the end of the line. */
+/*
+ * The next field without blanks around it; empty fields are skipped, as in PAPI. NULL at the end of
+ * the line.
+ */
 static char *next_field(struct reader *r)
 {
 	char *p = r->at, *from, *to;
@@ -60,7 +62,7 @@ static char *next_field(struct reader *r)
 	return from;
 }
 
-/* The text behind NOTE, SDESC, LDESC: in quotes of its own kind it may hold commas. */
+/* The text after NOTE, SDESC or LDESC; quoted, it may contain commas. */
 static char *next_text(struct reader *r)
 {
 	char *p = r->at, *close;
@@ -99,7 +101,7 @@ static void chain(struct sp_metrics *t, struct sp_metric *d, uint32_t from, enum
 	}
 }
 
-/* What PAPI computes for a kind without a formula. */
+/* Make the formula of a kind without an explicit one, as PAPI computes it. */
 static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind, const char *at)
 {
 	struct sp_metrics *t = r->t;
@@ -110,11 +112,11 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 	if (kind == CMPD && d->n_terms < 2)
 		return wrong(r, at, "", derived_names[kind], " needs two events or more");
 	if (kind == NOT_DERIVED || kind == CMPD) {
-		step(t, d, SP_FORMULA_TERM, 0);	/* of several, PAPI hands out the first */
+		step(t, d, SP_FORMULA_TERM, 0);	/* PAPI returns the first of several */
 		return true;
 	}
 	if (kind == ADD || kind == SUB) {
-		d->alone = d->n_terms < 2;	/* in PAPI's own file there are some */
+		d->alone = d->n_terms < 2;	/* PAPI's own file has such definitions */
 		chain(t, d, 0, kind == ADD ? SP_FORMULA_ADD : SP_FORMULA_SUB);
 		return true;
 	}
@@ -192,7 +194,7 @@ static enum derived derived_of(const char *word)
 	return (enum derived)i;
 }
 
-/* Behind PRESET or EVENT. */
+/* Parse a definition after PRESET or EVENT. */
 static bool read_definition(struct reader *r)
 {
 	struct sp_metrics *t = r->t;
@@ -237,7 +239,7 @@ static bool read_definition(struct reader *r)
 	return true;
 }
 
-/* CPU,name: it opens a table, or gives the one that it opened another name. */
+/* CPU,name: begin a table, or add a name to the one just begun. */
 static void read_cpu(struct reader *r, const char *name, bool component)
 {
 	struct sp_metrics *t = r->t;
@@ -250,7 +252,7 @@ static void read_cpu(struct reader *r, const char *name, bool component)
 		(struct sp_metric_cpu){ .name = name, .table = r->table, .component = component };
 }
 
-/* A line of a component's table: "cuda,GH100", two words. */
+/* A line of a component's table has two words: "cuda,GH100". */
 static bool read_other(struct reader *r, const char *word)
 {
 	static const char *const components[] = { "cuda",    "rocm", "rocp_sdk", "rocm_smi",
@@ -303,8 +305,10 @@ static void *part(struct sp_metrics *t, uint64_t *used, uint64_t bytes)
 	return p;
 }
 
-/* No more of anything than the file has commas and lines: a step needs a byte, but the
- * plain kinds' 2 for each term and 3 more.  Pages that stay untouched cost nothing. */
+/*
+ * Allocate the most that the file can need, by its commas and lines. Each step of a formula takes a
+ * byte; the other kinds take 2 steps per term and 3 more. Unused pages cost nothing.
+ */
 static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 {
 	uint64_t lines = 1, commas = 1, used = 0;

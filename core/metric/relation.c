@@ -9,7 +9,7 @@ int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
 	return -1;
 }
 
-/* Does the relation at hand have something for the term? */
+/* Returns whether the current relation has a value for the term. */
 static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
 	for (uint32_t i = 0; i < term->n_ids; i++)
@@ -31,7 +31,7 @@ void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort)
 	}
 }
 
-/* Selects the definition of a shown metric for machines of this sort; -1: none. */
+/* Select the definition of a shown metric for this kind of machine; -1 if there is none. */
 int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
 {
 	int32_t v = (int32_t)shown;
@@ -46,8 +46,7 @@ uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
 	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
 }
 
-/* Most relations have the same events as the one before, so that everything found for that one
- * holds. */
+/* Reuse the results for the previous relation if it had the same events, as is usual. */
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 {
 	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins
@@ -66,7 +65,8 @@ void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 	t->relation.joins = joins;
 	t->relation.n_pairs = 0;
 	for (uint32_t i = row->k; i-- > 0;)
-		t->row.at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
+		/* count an event that is in a set twice once */
+		t->row.at[row->event[i]] = i + 1;
 	sp_metrics_find_whole(t, sort);
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);

@@ -1,4 +1,4 @@
-/* events.c: asks PAPI what an event code is, once, and keeps the answer; see events.h. */
+/* events.c: queries PAPI for each event code once, and keeps the result; see events.h. */
 #include <string.h>
 
 #include "../../core/base/lock.h"
@@ -11,14 +11,15 @@
 #include "events.h"
 #include "sde.h"
 
-#define ROOM		8192u		/* codes remembered; a power of two */
-#define GONE		0xffffffffu	/* in place of a code: another record has it by now */
-#define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
+#define ROOM		8192u		/* codes; a power of two */
+#define GONE		0xffffffffu	/* replaces a code that another record has */
+/* PAPI 7.2 clears 23068 bytes, whatever the size in papi.h */
+#define INFO_BYTES	32768u
 
 static struct sp_event_seen *seen, *newest;
 static uint32_t n_seen;
 static struct sp_lock lock;
-static char *scratch;			/* INFO_BYTES; guarded by lock */
+static char *scratch;			/* INFO_BYTES; protected by lock */
 
 void sp_events_forget(void)
 {
@@ -37,7 +38,7 @@ static struct sp_event_seen *slot_of(uint32_t code)
 	return &seen[i];
 }
 
-/* The structs grew from version to version; these places did not move (8.). */
+/* The name's offset is the same in all versions of the struct. */
 const char *sp_component_name(const struct sp_real *papi, int component)
 {
 	const PAPI_component_info_t *c =
@@ -46,8 +47,7 @@ const char *sp_component_name(const struct sp_real *papi, int component)
 	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
 }
 
-/* default_granularity, whose offset in PAPI_component_info_t changed with PAPI 7.0 and 7.2, as the
- * struct grew. */
+/* Read default_granularity, whose offset in PAPI_component_info_t changed with PAPI 7.0 and 7.2. */
 enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 {
 	const void *c =
@@ -66,14 +66,14 @@ enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 									       : SP_SCOPE_THREAD;
 }
 
-/* The natives of a preset, and how often each counts; a native event is its own. */
+/* Find a preset's natives and their factors; a native event consists of itself. */
 static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 {
 	struct sp_terms *t = &e->terms;
 	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
 	bool postfix = strstr(info->derived, "FIX") != NULL,
 	     sub = strcmp(info->derived, "DERIVED_SUB") == 0;
-	/* PAPI opens all, and hands out the first */
+	/* PAPI opens all, and returns the first */
 	bool first = strcmp(info->derived, "DERIVED_CMPD") == 0;
 	double unit[SP_TERMS_MOST] = { 0 };
 
@@ -107,7 +107,10 @@ static const char *const *pmu_names(const void *component, uint32_t version, uin
 										   : 2616));
 }
 
-/* Of every component that is up by now: which machine this is, for tables of metrics.  Once. */
+/*
+ * Store the PMUs of all initialised components once: tables of metrics identify the machine by
+ * them.
+ */
 static void store_pmus(const struct sp_real *papi)
 {
 	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0, most;
@@ -132,8 +135,11 @@ static void store_pmus(const struct sp_real *papi)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-/* Libsde's events have no metadata of PAPI's.  What nothing tells of is a whole count, as most are;
- * of what is not registered yet PAPI hands out -1, and then a value that nobody has zeroed. */
+/*
+ * Query libsde, since PAPI has no metadata of its events. Assume an integer count, the usual case,
+ * if the type is unknown. For an event that is not registered yet PAPI returns -1, and later a
+ * value that was not zeroed.
+ */
 static void query_libsde(struct sp_event_seen *e, const char *name)
 {
 	enum sp_sde answer = sp_sde_query(name, &e->kind, &e->data_type);
@@ -151,8 +157,10 @@ static void query_libsde(struct sp_event_seen *e, const char *name)
 
 static const struct sp_where no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
 
-/* A preset of a component is counted where its natives are (PAPI 7.2: PAPI_CUDA_FP16_FMA:device=1);
- * its own name does not tell. */
+/*
+ * The place of an event; a component's preset is counted where its natives are (PAPI 7.2:
+ * PAPI_CUDA_FP16_FMA:device=1), since its own name has no place.
+ */
 static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_event_text *t)
 {
 	struct sp_where first = sp_place_of((enum sp_scope)t->scope, t->component, t->name);
@@ -171,8 +179,7 @@ static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_e
 	return first;
 }
 
-/* What PAPI says of it, in memory of ours; natives and texts stay until the next one is asked
- * for. */
+/* PAPI's data on an event, copied; natives and texts are valid until the next query. */
 struct described {
 	struct sp_event_text t;
 	const struct sp_component_fact *fact;
@@ -213,7 +220,7 @@ static void describe(const struct sp_real *papi, const struct sp_event_seen *e, 
 	t->scope = (uint8_t)(d->fact ? d->fact->scope : sp_component_claims(papi, e->component));
 }
 
-/* PAPI truncates names at PAPI_MAX_STR_LEN. */
+/* Hash a name unless PAPI truncated it (PAPI_MAX_STR_LEN). */
 static uint64_t digest(const char *name)
 {
 	size_t n = strlen(name);
@@ -222,8 +229,10 @@ static uint64_t digest(const char *name)
 								   : sp_digest(SP_DIGEST, name, n);
 }
 
-/* The event under a code seen before: two threads that name a native event at once each get one of
- * PAPI, 7.0 to 7.3. */
+/*
+ * Find the same event under another code: two threads that name a native event at once each get a
+ * code from PAPI 7.0 to 7.3.
+ */
 static struct sp_event_seen *find_same(const struct sp_event_seen *e)
 {
 	struct sp_event_seen *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
@@ -265,9 +274,11 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	return id;
 }
 
-/* Is it another event by now, under the same code?  A library may have registered its counter.  And
- * PAPI keeps the device with the preset, not with the sets that have it: once it was asked for on a
- * second one, a set may count it on either. */
+/*
+ * Returns whether the code now denotes another event. A library may have registered its counter.
+ * PAPI keeps a preset's device with the preset, not with its sets: once the preset was requested on
+ * a second device, a set may count it on either.
+ */
 static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *e)
 {
 	struct described d;
@@ -284,7 +295,7 @@ static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *
 	return w.place != e->where.place || w.id != e->where.id;
 }
 
-/* NULL: no room, or no memory in the store. */
+/* Make a record; NULL if the table is full or the store has no memory. */
 static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code, bool wandered)
 {
 	struct sp_event_seen *e = slot_of(code);
@@ -324,7 +335,7 @@ struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 	if (e->code && !has_changed(papi, e))
 		goto out;
 	if (e->code)
-		e->code = GONE;		/* (who holds it goes on with what it was) */
+		e->code = GONE;		/* users of the old record keep it */
 	e = add_event(papi, (uint32_t)code, e->on_device);
 out:
 	sp_lock_give(&lock, &h);
@@ -342,7 +353,7 @@ static void name_in(char *text, const char *name, uint32_t domain)
 	strcat(strcat(text, sp_domain_words(domain, words)), ")");
 }
 
-/* In another domain than the first: under the store's lock. */
+/* Make the event for another domain than the first; call it with the store's lock. */
 static long make_in(struct sp_event_seen *e, uint32_t domain)
 {
 	char name[PAPI_HUGE_STR_LEN + 64 + SP_DOMAIN_TEXT + 4];

@@ -1,10 +1,11 @@
-/* sde.c: see sde.h.
+/*
+ * sde.c: reads libsde's records of its counters; see sde.h.
  *
- * Libsde has one variable, a pointer to all that it holds; it is in no table of symbols.  So it is
- * looked for in libsde's writable memory: the word behind which a list of libraries stands, with
- * the event's library in it, whose table of counters has the event under its name, in a record that
- * points back to the library.  The kernel reads for us: a word that is no pointer is an error then,
- * not the end of the program.  The layouts are those of libsde 1.0 (PAPI 7.0 to 7.3).
+ * libsde has one variable, a pointer to all its data, which is in no symbol table. So search
+ * libsde's writable memory for a pointer to a list of libraries with the event's library, whose
+ * table of counters has the event under its name, in a record that points back to the library.
+ * process_vm_readv reads the memory: an invalid pointer is then an error, not a crash. The layouts
+ * are those of libsde 1.0 (PAPI 7.0 to 7.3).
  */
 #include <string.h>
 #include <sys/uio.h>
@@ -15,13 +16,13 @@
 #include "sde.h"
 
 #define TABLE		512u		/* lists of counters, by a hash of the name */
-#define LIBRARIES	256u		/* most that are looked at: memory that is none of libsde's
-					 * may be a ring */
+/* limits the search, since other memory may contain a ring */
+#define LIBRARIES	256u
 #define COUNTERS	256u		/* of one list */
-#define NESTED		8u		/* groups in groups */
-#define SEGMENT_MOST	(64u << 10)	/* bytes of an object's writable memory; libsde's has less
-					 * than 4 KB */
-#define READS		20000u		/* by the kernel, for one event; some 100 do */
+#define NESTED		8u		/* depth of nested groups */
+/* bytes of an object's writable memory; libsde's has less than 4 KB */
+#define SEGMENT_MOST	(64u << 10)
+#define READS		20000u		/* system calls for one event; about 100 are usual */
 
 struct entry {
 	uintptr_t counter, next;
@@ -55,20 +56,20 @@ struct counter {
 	uint32_t id, pad;
 	uintptr_t name, description;
 	uint32_t class, pad2;
-	uintptr_t of[2];		/* a group's first entry; what a callback is called with:
-					 * of[1] */
+	/* of[0]: a group's first entry; of[1]: a callback's argument */
+	uintptr_t of[2];
 	int64_t previous;
-	int32_t overflow, type, mode, count;	/* count: since 7.1; before, nothing */
+	int32_t overflow, type, mode, count;	/* count: since 7.1, unused before */
 	uintptr_t library;
 };
 
 struct looking {
 	const char *name;		/* LIB::EVENT */
-	size_t library;			/* how much of it is the library's name */
+	size_t library;			/* length of the library's name in it */
 	struct counter found;
 };
 
-static uint32_t seccomp_filters;		/* of system calls, when PAPI was first called */
+static uint32_t seccomp_filters;		/* number of filters when PAPI was first called */
 static uint32_t reads_left;		/* of READS */
 
 void sp_sde_begin(void)
@@ -102,7 +103,7 @@ static uint32_t list_of(const char *name)
 	return h % TABLE;
 }
 
-/* Of a library, by its whole name. */
+/* Find a counter of a library by its complete name. */
 static bool find_counter(struct looking *l, uintptr_t library, const char *name)
 {
 	struct entry e;
@@ -118,7 +119,7 @@ static bool find_counter(struct looking *l, uintptr_t library, const char *name)
 	return false;
 }
 
-/* Is it libsde's one variable that points there? */
+/* Returns whether `control` is libsde's data and has the event. */
 static bool find_event(struct looking *l, uintptr_t control)
 {
 	struct control c;
@@ -154,8 +155,7 @@ static bool search(struct looking *l, uintptr_t from, uintptr_t bytes)
 	return false;
 }
 
-/* PAPI takes its functions from the program's global scope; of several libsde the one that has the
- * event is meant. */
+/* Search each libsde in the global scope, which PAPI uses, for the event. */
 static int find_sde(const struct sp_object *o, void *arg)
 {
 	if (!sp_elf_symbol(o, "sde_ti_read_counter"))
@@ -171,8 +171,10 @@ static int find_sde(const struct sp_object *o, void *arg)
 	return 0;
 }
 
-/* NAME:MIN and others of a recorder hand out an address, by a callback that is libsde's own: what
- * it is called with begins with the recorder. */
+/*
+ * Returns whether it is NAME:MIN or another value of a recorder, which is an address that a
+ * callback of libsde's returns. The callback's argument begins with the recorder.
+ */
 static bool is_of_recorder(const struct counter *c)
 {
 	struct counter recorder;
@@ -183,7 +185,7 @@ static bool is_of_recorder(const struct counter *c)
 	       recorder.library == c->library;
 }
 
-/* Of a group, the type is its counters'. */
+/* The type of a counter, or of a group's counters. */
 static int type_of(const struct counter *c)
 {
 	struct counter of = *c;
@@ -204,7 +206,7 @@ enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type
 	end = strstr(l.name, "::");
 	l.library = end ? (size_t)(end - l.name) : 0;
 	reads_left = READS;
-	/* A program may have forbidden itself calls that it does not make. */
+	/* Make no system call that a seccomp filter installed since then may forbid. */
 	if (!l.library || sp_seccomp_filters() > seccomp_filters || !sp_elf_each(find_sde, &l))
 		return SP_SDE_UNKNOWN;
 	if (l.found.class == PLACEHOLDER)
@@ -218,8 +220,8 @@ enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type
 		*kind = SP_GAUGE;
 		*type = SP_BIT64;
 		break;
-	case GROUP:			/* PAPI_start zeroes its counters only where they are in the
-					 * set themselves */
+	/* PAPI_start zeroes only counters that are in the set themselves */
+	case GROUP:
 		*kind = SP_GAUGE;
 		break;
 	default:
