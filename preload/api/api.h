@@ -1,8 +1,9 @@
-/* api.h: what the files of sspapi.h's functions share.
+/*
+ * api.h: shared by the files that implement sspapi.h.
  *
- * A relation is preload/handles/relations.h's: locked while it is asked.  Its permanent readings,
- * which do not change and may be many, are copied and printed without its lock.  stdio is used by
- * the print functions alone.
+ * A relation of preload/handles/relations.h is locked while it is queried. Its permanent readings
+ * never change and may be many, so they are copied and printed without the lock. Only the print
+ * functions use stdio.
  */
 #ifndef SP_API_H
 #define SP_API_H
@@ -12,18 +13,21 @@
 
 #define SP_API __attribute__((visibility("default")))
 
-/* From rel being locked until sp_api_done, which wants it unlocked: its permanent readings stay
- * where they are, whoever frees it.  A reader that a jump took away leaves them there for good. */
+/*
+ * Keep rel's permanent readings in place until sp_api_done, even if rel is freed. Call sp_api_reads
+ * with rel locked and sp_api_done with it unlocked. A reader that leaves by longjmp keeps them for
+ * ever.
+ */
 void sp_api_reads(const struct sspapi_relation *rel);
 void sp_api_done(const struct sspapi_relation *rel);
 
-/* The part's numbers now; its cells by sp_row_cell(&p->model, ...). */
+/* Read the part's present counts; read its cells with sp_row_cell(&p->model, ...). */
 bool sp_api_row(struct sp_binding *p, struct sp_row *row);
 
-/* Does rel, which is locked, have an entry on this CPU?  Of this event set; PAPI_NULL: of any. */
+/* Returns whether rel, which is locked, has an entry on this CPU. */
 bool sp_api_has_cpu(struct sspapi_relation *rel, int cpu);
 
-/* Is there such a PU at or below root?  -1: root is no component. */
+/* Returns 1 if the PU is at or below root, 0 if not, -1 if root is not a component. */
 int sp_api_knows_cpu(const struct sspapi_component *root, int cpu);
 
 #endif

@@ -1,4 +1,4 @@
-/* component.c: sspapi.h's functions of a PU, and of a subtree. */
+/* component.c: sspapi.h's functions for a PU or a subtree. */
 #include <errno.h>
 
 #include "../sets/sets.h"
@@ -11,20 +11,20 @@ int sp_api_knows_cpu(const struct sspapi_component *root, int cpu)
 	return r ? sp_api_pu_below(r, (int32_t)(root - r->at), cpu) >= 0 : -1;
 }
 
-/* ---- the relations of some CPUs --------------------------------------------- */
+/* ---- relations on some CPUs -------------------------------------------------- */
 
 #define SETS_MOST	(SP_SETS_CHUNK * SP_SETS_CHUNKS)
 
 struct search {
 	const struct tree *tree;
 	int32_t top;
-	uint32_t end;			/* behind the last component at or below it */
+	uint32_t end;			/* index after the last component below top */
 	int event_set;			/* PAPI_NULL: any */
-	bool once;			/* `found` for the first CPU of a relation only */
+	bool once;			/* call `found` only for the first CPU of a relation */
 	void (*found)(struct search *s, struct sspapi_relation *rel, int cpu);
 	sspapi_relation **rels;
 	int *sets;
-	uint64_t *seen;			/* a bit for each event set, for add_set */
+	uint64_t *seen;			/* a bit per event set, for add_set */
 	int room, n;
 	FILE *out;
 };
@@ -34,7 +34,7 @@ static int event_set_of(struct sspapi_relation *rel)
 	return rel->current ? rel->current->relation->event_set : PAPI_NULL;
 }
 
-/* Below s->top: the PUs on which the relation has entries, one by one. */
+/* Call found() for the PUs below s->top on which the relation has entries. */
 static bool look(struct sspapi_relation *rel, void *arg)
 {
 	struct search *s = arg;
@@ -80,14 +80,14 @@ static void add_relation(struct search *s, struct sspapi_relation *rel, int cpu)
 	s->n++;
 }
 
-/* Each once, whether it fits or not. */
+/* Count each set once, even if it does not fit. */
 static void add_set(struct search *s, struct sspapi_relation *rel, int cpu)
 {
 	int set = sspapi_current_event_set(rel);
 
 	(void)cpu;
 	if (set < 0 || set >= SETS_MOST || s->seen[set / 64] >> set % 64 & 1)
-		return;			/* below 0: the relation was freed just now */
+		return;			/* negative: the relation was just freed */
 	s->seen[set / 64] |= (uint64_t)1 << set % 64;
 	if (s->n < s->room)
 		s->sets[s->n] = set;
@@ -107,7 +107,7 @@ static bool is_cpu(const struct sspapi_component *c, int *cpu)
 	return *cpu >= 0;
 }
 
-/* ---- on a PU ------------------------------------------------------------------- */
+/* ---- PUs ------------------------------------------------------------------------- */
 
 SP_API sspapi_relation *sspapi_cpu_get_relation(const sspapi_component *cpu, int event_set)
 {
@@ -167,7 +167,7 @@ SP_API int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, in
 	return PAPI_OK;
 }
 
-/* ---- on any component ------------------------------------------------------------ */
+/* ---- any component ---------------------------------------------------------------- */
 
 SP_API void sspapi_subtree_print_metrics(const sspapi_component *component, int event_set,
 					 FILE *out)

@@ -1,5 +1,6 @@
-/* count.c: sspapi_start, reset, read, accum, stop: PAPI's own functions, called as the
- * wrappers would, and an entry for each reading.
+/*
+ * count.c: sspapi_start, reset, read, accum and stop: call PAPI as the wrappers do, and make an
+ * entry for each reading.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 
-/* The libpapi that is observed, ready to be called; NULL: *rc says why not. */
+/* The functions of the observed libpapi; NULL with the error in *rc. */
 static const struct sp_real *enter(uintptr_t caller, int *rc)
 {
 	const struct sp_real *real;
@@ -29,8 +30,10 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 
 /* ---- start -------------------------------------------------------------- */
 
-/* Is libpapi in front of us?  Then what the program does to its sets, and that it makes
- * and destroys them, is not seen. */
+/*
+ * Returns whether libpapi is before libsspapi in the loader's order, so that calls of the program
+ * on its sets are not intercepted.
+ */
 static bool unseen(const struct sp_real *real)
 {
 	static int is;
@@ -44,7 +47,7 @@ static bool unseen(const struct sp_real *real)
 	return is == 2;
 }
 
-/* What it holds, in one number; 0: not known. */
+/* A hash of the set's events; 0 if unknown. */
 static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
 {
 	int codes[512], n = SP_COUNT(codes);
@@ -58,8 +61,10 @@ static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
 	return sum ? sum : 1;
 }
 
-/* Of a set that we do not see: the record that there is, if PAPI says nothing else of it.  Whose
- * counters it holds is not known; they are taken for the calling thread's. */
+/*
+ * Find the record of a set that is not intercepted, or make one if PAPI reports other events.
+ * Assume that it counts the calling thread.
+ */
 static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 {
 	uint64_t papi_value = read_papi_value(real, es, state);
@@ -75,7 +80,7 @@ static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 	return s;
 }
 
-/* The set may be started, and is bound to a part of rel. */
+/* Check that the set may be started, and attach it to a part of rel. */
 static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es,
 		   const struct sp_stack *at, struct sp_set **set)
 {
@@ -93,7 +98,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 	s->changed = true;
 	sp_prepare_start(es, at);
 	*set = s;
-	return s->is_bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
+	return s->is_bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or out of memory */
 }
 
 static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
@@ -115,7 +120,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	uint32_t open;
 
 	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
-	if (rc == PAPI_OK && !part)		/* another thread has bound it right now */
+	if (rc == PAPI_OK && !part)		/* another thread has just attached it elsewhere */
 		rc = PAPI_EISRUN;
 	if (rc == PAPI_OK)
 		called = sp_begin_start(es, FRAME);
@@ -128,7 +133,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	if (rc == PAPI_OK) {
 		sp_after_start(called, rc, es, open, at);
 		s->wanted = NULL;
-		/* bound anew inside its start: to another one */
+		/* PAPI_start may have attached the set to another relation */
 		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
@@ -170,23 +175,25 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 	return rc;
 }
 
-/* ---- the rest ------------------------------------------------------------ */
+/* ---- readings ---------------------------------------------------------- */
 
 struct call {
-	bool by_set;			/* the set `es`, whichever was started last */
+	bool by_set;			/* of the set `es`, not the one started last */
 	const struct sp_real *real;
 	struct sspapi_relation *rel;
 	struct sp_binding *part;
-	struct sp_set *set;		/* if it is bound to the part */
-	struct sp_set *called;		/* hooks.h */
+	struct sp_set *set;		/* the set, if it is attached to the part */
+	struct sp_set *called;		/* see hooks.h */
 	const struct sspapi_component *root;
 	bool permanent;
 	int rc, es;
-	struct sp_stack at;		/* the program's call */
+	struct sp_stack at;		/* call site of the program */
 };
 
-/* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be
- * others. */
+/*
+ * Returns whether the set still has the part's events. Queries PAPI for them only if they may have
+ * changed.
+ */
 static bool is_part_bound(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;
@@ -201,8 +208,10 @@ static bool is_part_bound(const struct call *c, const struct sp_set *s)
 	       memcmp(codes, p->codes, sizeof(codes)) == 0;
 }
 
-/* Is the set that the part was started with still there?  PAPI would write the values of
- * another one, or of other events, which may be more. */
+/*
+ * Returns whether the set with which the part was started still exists. Otherwise PAPI would write
+ * the values of another one, or more values.
+ */
 static bool is_there(const struct call *c)
 {
 	const struct sp_set *s = sp_set_of(c->es);
@@ -210,8 +219,7 @@ static bool is_there(const struct call *c)
 	return s && s->alive && s->alive == c->part->serial && is_part_bound(c, s);
 }
 
-/* The part that this set was started on last; of several a set that was made anew may have had the
- * same number. */
+/* The part on which this set was started last. An earlier set may have had the same number. */
 static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
 {
 	const struct sp_set *s = sp_set_of(es);
@@ -252,8 +260,10 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 	return true;
 }
 
-/* A CPU that the given topology lacks makes no entry, as in sys-sage, but its counts are
- * booked under its number. */
+/*
+ * A CPU that is not in the caller's topology gets no entry, as in sys-sage, but its counts are
+ * recorded.
+ */
 static enum sp_entries entries_on(int cpu, void *arg)
 {
 	struct call *c = arg;
@@ -265,9 +275,10 @@ static enum sp_entries entries_on(int cpu, void *arg)
 	return c->permanent ? SP_ENTRIES_PERMANENT : SP_ENTRIES_TEMPORARY;
 }
 
-/* The set has been stopped and belongs to somebody else, or to nobody, by now.  What it
- * hands out is no new count of this relation, but makes an entry; another relation that it
- * is bound to must know of it. */
+/*
+ * Make an entry for a set that was stopped and is now attached to another relation or to none. Its
+ * values are no new counts of this relation, but the other relation must record the call.
+ */
 static int book_for_api(struct call *c, enum sp_op op, const long long *values, uint32_t open)
 {
 	struct sp_binding *p = c->part;
@@ -304,7 +315,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 		*timestamp = log->ns;
 }
 
-/* PAPI has. */
+/* Handle the return from PAPI. */
 static void returned(struct call *c)
 {
 	if (c->called)
@@ -387,7 +398,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 	return reset(&(struct call){ .rc = 0 }, rel, &SP_CALLED_FROM);
 }
 
-/* ---- a set by itself -------------------------------------------------------- */
+/* ---- one of several sets ----------------------------------------------------- */
 
 #define BY_SET(name, op) \
 	SP_API int name(sspapi_relation *rel, int event_set, sspapi_component *root, \

@@ -1,4 +1,4 @@
-/* free.c: a relation that a program held is let go, once nobody reads it; see api.h. */
+/* free.c: frees a program's relation once it has no readers; see api.h. */
 #include "../../core/base/sys.h"
 #include "../../core/store/fold.h"
 #include "../sets/sets.h"
@@ -10,7 +10,7 @@ static bool nobody(int tid)
 	return false;
 }
 
-/* What was counted stays in the store; once there are many, added together. */
+/* Free the handle. The counts stay in the store; many such relations are folded together. */
 static void let_go(struct sspapi_relation *rel)
 {
 	struct sp_lock_state store;
@@ -47,7 +47,7 @@ void sp_api_reads(const struct sspapi_relation *rel)
 	((struct sspapi_relation *)rel)->readers++;
 }
 
-/* In a child of fork the slot is nobody's, or another's. */
+/* Do nothing if the slot was freed, or given to another relation, in a child of fork. */
 void sp_api_done(const struct sspapi_relation *rel)
 {
 	struct sspapi_relation *r = (struct sspapi_relation *)rel;

@@ -1,5 +1,7 @@
-/* query.c: sspapi.h's functions that ask a relation: its entries, as sys-sage has them, its totals,
- * its permanent readings. */
+/*
+ * query.c: sspapi.h's functions that query a relation: its entries, as in sys-sage, its totals and
+ * its permanent readings.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,17 +30,20 @@ static int index_of(const struct sp_binding *p, int event)
 struct question {
 	int cpu;			/* -1: all */
 	uint64_t ns;
-	bool known;			/* the CPU */
+	bool known;			/* the CPU exists */
 	int64_t entry, total, exact;
 };
 
-/* Floating-point counters are their bits, as PAPI hands them out. */
+/* Add two values; floating-point counts are passed as their bits, as PAPI does. */
 static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 {
 	*to = sp_plus(sp_event_type(&p->model, p->key.event[e]), *to, x);
 }
 
-/* A gauge is not summed over CPUs: of all of them it is what was seen last. */
+/*
+ * Returns whether to include the CPU's entry. A gauge is not summed over CPUs: of all CPUs use the
+ * last reading.
+ */
 static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_row *row,
 			    const struct sp_at_cpu *at, int cpu)
 {
@@ -82,7 +87,9 @@ static uint64_t latest(struct sspapi_relation *rel)
 	return rel->parts && sp_api_row(rel->parts, &row) ? row.latest_ns : 0;
 }
 
-/* 0 for what is not there; errno EINVAL for what cannot be. */
+/*
+ * Find the entry and totals. Values that do not exist are 0; invalid arguments set errno to EINVAL.
+ */
 static struct question find_entry_at(const sspapi_relation *rel, int event, int cpu,
 				     uint64_t timestamp)
 {
@@ -253,7 +260,7 @@ SP_API int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n)
 
 /* ---- all entries ------------------------------------------------------------ */
 
-/* The calling thread's copy, until its next call or its end. */
+/* A copy of the entries, valid until the calling thread's next call or its end. */
 struct copy {
 	uint64_t bytes;
 	size_t n;
@@ -292,8 +299,10 @@ static struct copy *room_for(uint64_t n)
 	return c;
 }
 
-/* Permanent ones as they came, then the temporary ones; what came since there was room for it, next
- * time. */
+/*
+ * Copy permanent entries in their order, then temporary ones. Entries since the room was computed
+ * are left to the next call.
+ */
 static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c,
 		      uint64_t room)
 {
@@ -309,15 +318,14 @@ static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, st
 				(struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
 }
 
-/* What is seen of the n-th set that holds the event, the one that was made first is 0.  PAPI_OK: to
- * be closed. */
+/* A model of the n-th set with the event, the oldest being 0. Close it after PAPI_OK. */
 struct part {
 	struct sp_model model;
 	struct sp_row row;
-	int e;				/* the event's number there */
+	int e;				/* index of the event in the set */
 };
 
-/* The lock is held while it is opened; it may take long to copy. */
+/* Open a part under the lock; copying it may take long and needs no lock. */
 static int open_part(const struct sspapi_relation *rel, int event, unsigned n, struct part *is)
 {
 	struct sp_lock_state lock_state;
@@ -350,7 +358,7 @@ static void close_part(const struct sspapi_relation *rel, struct part *is)
 	sp_api_done(rel);
 }
 
-/* By time; of one reading the permanent ones first. */
+/* By time; at the same time permanent entries first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sspapi_metric *x = a, *y = b;
@@ -359,7 +367,7 @@ static int by_time(const void *a, const void *b)
 					    : y->permanent - x->permanent;
 }
 
-/* Of one set in the order of its list; those of several sets by time. */
+/* Entries of one set keep the order of its list; those of several sets are sorted by time. */
 SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu,
 				  struct sspapi_cpu_metrics *out)
 {
@@ -399,7 +407,7 @@ static const char *name_of(const struct sp_model *m, uint32_t id)
 	return id < m->n_events && m->event[id] ? sp_model_text(m, m->event[id]->name) : "?";
 }
 
-/* Of a floating-point event it is a double. */
+/* A floating-point event's value is a double. */
 static void print_value(const struct sp_event *v, uint64_t ns, int64_t value, bool permanent,
 			FILE *out)
 {
@@ -442,7 +450,7 @@ static void print_part(struct sp_model *m, int cpu, FILE *out)
 			print_list(m, &row, &at, e, out);
 }
 
-/* Without the lock while it prints: stdio has locks of its own. */
+/* Print without the lock, since stdio has locks of its own. */
 SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 {
 	struct sp_lock_state lock_state;

@@ -1,4 +1,4 @@
-/* tree.c: the tree that sspapi_topology gives, and walking it. */
+/* tree.c: the component trees of sspapi_topology, and functions that walk them. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -42,7 +42,7 @@ static struct tree *find_tree(struct tree *r, const char *xml)
 	return r;
 }
 
-/* Threads that ask at the same time get one tree: the first one's. */
+/* Concurrent callers get the tree of the first one. */
 static struct tree *add_tree(struct tree *r, const char *xml)
 {
 	struct tree *found;
@@ -119,14 +119,14 @@ SP_API sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu)
 	return i >= 0 ? &r->at[i] : NULL;
 }
 
-/* ---- walking it ------------------------------------------------------------------ */
+/* ---- walk ---------------------------------------------------------------------------- */
 
 static sspapi_component *at(struct tree *r, int32_t i)
 {
 	return i >= 0 ? &r->at[i] : NULL;
 }
 
-/* The tree and c's number in it; NULL, with errno: it is none. */
+/* The tree, and c's index in it; NULL with errno EINVAL if c is not a component. */
 static struct tree *find(const sspapi_component *c, int32_t *i)
 {
 	struct tree *r = sp_api_tree(c);
@@ -170,7 +170,7 @@ static bool is_type(const struct tree *r, int32_t i, const char *type)
 	return strncasecmp(r->component[i].type, type, sizeof(r->component[i].type)) == 0;
 }
 
-/* One that hangs from i beside the tree. */
+/* Find memory of this type whose parent is i. */
 static int32_t sibling_of_type(const struct tree *r, int32_t i, const char *type)
 {
 	for (int32_t k = i + 1; k < (int32_t)r->n; k++)
@@ -230,9 +230,9 @@ SP_API int sspapi_component_info(const sspapi_component *c, struct sspapi_info *
 	return PAPI_OK;
 }
 
-/* ---- its sums ------------------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------------------- */
 
-/* Is the tree the one that the dump has?  Then components have the same numbers. */
+/* Returns whether the tree equals the dump's, so that components have the same indexes. */
 static bool is_dumped(const struct tree *r, const struct sp_model *m)
 {
 	for (uint32_t i = 0; r->n == m->n_components && i < r->n; i++)
@@ -244,8 +244,10 @@ static bool is_dumped(const struct tree *r, const struct sp_model *m)
 	return r->n == m->n_components;
 }
 
-/* Of another tree by its PUs: what was counted on a package as a whole is in the dump's own
- * alone. */
+/*
+ * The sum of component i. In a tree other than the dump's add its PUs; counts of whole packages are
+ * only in the dump's own tree.
+ */
 static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i, uint32_t e,
 		      const int64_t *sum)
 {

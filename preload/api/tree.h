@@ -1,33 +1,36 @@
-/* tree.h: the trees that sspapi_topology gives. */
+/* tree.h: the component trees of sspapi_topology. */
 #ifndef SP_API_TREE_H
 #define SP_API_TREE_H
 
 #include "api.h"
 
-struct sspapi_component {		/* the tree's own index says which */
+struct sspapi_component {		/* identified by its index in the tree */
 	char nothing;
 };
 
-/* One for each machine that was asked for; they stay, since a program keeps pointers. */
+/* A tree per machine, never freed, since programs have pointers into it. */
 struct tree {
 	struct tree *next;
-	uint64_t bytes;			/* of this block of memory */
+	uint64_t bytes;			/* of this block */
 	uint32_t n;
 	struct sp_component *component;	/* [n] in the order of a walk from the root */
-	int32_t *cpu;			/* [n] of a PU; -1 */
+	int32_t *cpu;			/* [n] OS index of a PU, else -1 */
 	struct sspapi_component *at;	/* [n] */
-	bool here;			/* this machine's: source NULL, which is not "" */
+	/* this machine's, for which the source is NULL and not "" */
+	bool here;
 	char source[];
 };
 
-/* NULL: c is no component. */
+/* NULL if c is not a component. */
 struct tree *sp_api_tree(const struct sspapi_component *c);
 
-/* Behind the last component below number `top`; of a NUMANode, which stands beside the tree, *top
- * becomes what it hangs from. */
+/*
+ * The index after the last component below *top. A NUMANode is not in the tree: *top then becomes
+ * its parent.
+ */
 uint32_t sp_api_below(const struct tree *r, int32_t *top);
 
-/* The PU at or below component number `top`, or -1. */
+/* The index of the PU at or below component `top`, or -1. */
 int sp_api_pu_below(const struct tree *r, int32_t top, int cpu);
 
 #endif
