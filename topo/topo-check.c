@@ -1,20 +1,19 @@
-/* topo-check.c: whether hwloc may be shown a stranger's topology.
+/*
+ * topo-check.c: checks whether hwloc can safely parse an untrusted topology.
  *
- * Refuses only what hwloc 2.9 and 2.12 do not refuse by themselves: they fail an assertion on a
- * topology without memory or with a root that is no Machine, dereference a set that is missing
- * beside others, read beyond the end of an odd one, recurse as deep as the file asks, and accept a
- * PU whose set is another CPU's, children of memory, and a second root.  hwloc itself checks which
- * other tags stand where, that tags are closed in order, and that the sets of an object lie within
- * its parent's. The tags are cut as hwloc's own parser cuts them: from '<' to the next '>',
- * attributes as name="value", no comments, no sections.
+ * Refuses only inputs that hwloc 2.9 and 2.12 mishandle. They fail an assertion on a topology
+ * without memory or whose root is not a Machine, dereference a missing set, read beyond the end of
+ * an invalid one, and recurse as deeply as the file nests. They accept a PU with another CPU's set,
+ * children of memory, and a second root. hwloc itself checks the positions of other tags, their
+ * nesting, and that the sets of an object are in its parent's. Tags are parsed as in hwloc: from
+ * '<' to the next '>', attributes as name="value", no comments, no sections.
  */
 #include <string.h>
 
 #include "../core/base/sys.h"
 #include "topo-inside.h"
 
-#define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges:
-					 * 30 */
+#define NESTING_MAX	256u		/* hwloc recurses; real machines with all bridges need 30 */
 #define BLANKS		" \t\n"
 
 #define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_FIX
@@ -26,16 +25,16 @@ struct text {
 
 enum place { ELSEWHERE, TOPOLOGY, NORMAL, PU, MEMORY, NODE, IO, MISC };
 
-struct element {			/* one that is open */
+struct element {			/* An open element. */
 	enum place place;
 	bool nodes;			/* has a nodeset */
 };
 
 struct check {
-	const char *s;			/* not looked at yet */
+	const char *s;			/* unread rest */
 	unsigned version;		/* of the format: 1 or 2 */
 	unsigned depth, objects;
-	bool root, node, pu;		/* was there */
+	bool root, node, pu;		/* was seen */
 	struct element open[NESTING_MAX];
 	const struct sp_topo_report *report;
 };
@@ -45,7 +44,7 @@ struct tag {
 	bool closes, empty;
 };
 
-struct object {				/* its attributes that matter */
+struct object {				/* The attributes of an object that are checked. */
 	struct text type, os_index, cpuset, complete_cpuset, nodeset, complete_nodeset, depth,
 		cache_type;
 };
@@ -82,7 +81,7 @@ static struct text cut(const char **s, size_t n)
 	return t;
 }
 
-/* Decimal digits; more than any that is allowed if it is not that. */
+/* Parse decimal digits; invalid input gives a number above all limits. */
 static uint64_t number(struct text t)
 {
 	uint64_t n = 0;
@@ -118,7 +117,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The group that ends at *end, and steps over it; UINT64_MAX: not one. */
+/* Parse the group that ends at *end, and move *end to its start; UINT64_MAX if it is invalid. */
 static uint64_t last_group(const char *first, const char **end)
 {
 	uint64_t value = 0;
@@ -140,15 +139,17 @@ static uint64_t last_group(const char *first, const char **end)
 	return value;
 }
 
-/* How many are in it, and the lowest; "0xf...f" at the front stands for all higher ones.
- * -1: not a set. */
+/*
+ * The number of members of a set, and the lowest; "0xf...f" at the front means all higher ones. -1
+ * if it is invalid.
+ */
 static int set_weight(struct text t, uint64_t *lowest)
 {
 	static const char all[] = "0xf...f";
 	const char *first = t.at, *end = t.at + t.n;
 	int weight = 0;
 
-	/* hwloc reads past the end of an empty one, and what was never set after a last comma */
+	/* hwloc reads beyond an empty set, and uninitialised memory after a trailing comma */
 	if (!t.at || !t.n || end[-1] == ',')
 		return -1;
 	if (t.n >= sizeof(all) - 1 && begins(first, all)) {
@@ -179,7 +180,7 @@ static bool is_set(struct text t)
 	return set_weight(t, &lowest) >= 0;
 }
 
-/* The set of a PU is its own CPU, that of a NUMANode its own node. */
+/* A PU's set has only its own CPU, a NUMANode's only its own node. */
 static bool is_only(struct text set, struct text index)
 {
 	uint64_t lowest = 0;
@@ -189,7 +190,7 @@ static bool is_only(struct text set, struct text index)
 
 /* ---- tags -------------------------------------------------------------- */
 
-/* 1; 0: none is left; -1: not as hwloc writes them. */
+/* Returns 1, 0 after the last attribute, -1 if it is not in hwloc's syntax. */
 static int next_attribute(struct text *left, struct text *name, struct text *value)
 {
 	const char *s = left->at, *end = s + left->n, *close;
@@ -258,7 +259,7 @@ static bool read_object(struct text left, struct object *o)
 		     : is(name, "depth")	    ? &o->depth
 		     : is(name, "cache_type")	    ? &o->cache_type
 						    : NULL;
-		if (to && to->at)	/* hwloc asserts that one type is the whole of it */
+		if (to && to->at)	/* hwloc asserts that an attribute occurs once */
 			return false;
 		if (to)
 			*to = value;
@@ -298,7 +299,10 @@ static enum place place_of(const struct object *o, unsigned version)
 	return is(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
 }
 
-/* hwloc refuses an object without any, and dereferences the one that is missing beside others. */
+/*
+ * Check the sets: hwloc refuses an object without sets, but dereferences a missing one beside
+ * others.
+ */
 static bool sets_ok(const struct object *o, enum place place, unsigned version)
 {
 	if (place == IO || place == MISC)
@@ -311,7 +315,7 @@ static bool sets_ok(const struct object *o, enum place place, unsigned version)
 	return place != NODE || is_only(o->nodeset, o->os_index);
 }
 
-/* In old files NUMANodes stood between the Machine and its Packages. */
+/* In old files NUMANodes are between the Machine and its Packages. */
 static bool belongs(enum place place, enum place in, unsigned version)
 {
 	switch (place) {
@@ -358,8 +362,8 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 
 static int open_tag(struct check *c, const struct tag *t)
 {
-	static const char *const after_root[] = {	/* hwloc 2.12 dies on an info without a name
-							 * there */
+	/* hwloc 2.12 crashes on an info without a name there */
+	static const char *const after_root[] = {
 		"distances2", "distances2hetero", "support", "memattr", "cpukind", NULL
 	};
 	struct element me = { .place = ELSEWHERE };
@@ -398,7 +402,7 @@ static int check_tags(struct check *c)
 	return 0;
 }
 
-/* The lines before it, and the tag itself. */
+/* Skip the lines before the topology tag, and the tag. */
 static bool find_topology(struct check *c)
 {
 	static const char v2[] = "<topology version=\"2.", v1[] = "<topology>";
@@ -447,8 +451,10 @@ int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report)
 	return r;
 }
 
-/* The widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
- * What stands in (...) are attributes; of them the list of indexes gives OS indexes. */
+/*
+ * Check the widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
+ * Attributes are in (...); the list of indexes gives OS indexes.
+ */
 int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 {
 	uint64_t width = 1, objects = 1, n;
@@ -459,8 +465,9 @@ int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 			attributes = *s == '(', indexes = false;
 		if (attributes && begins(s, "indexes=")) {
 			indexes = true;
-			/* by names of levels: 2.9 asserts that the levels fit, which they need
-			 * not */
+			/*
+			 * indexes by names of levels: hwloc 2.9 asserts that they match the levels
+			 */
 			if (s[8] < '0' || s[8] > '9')
 				return sp_topo_refuse(report, EINVAL,
 						      "indexes by names; write them as numbers");

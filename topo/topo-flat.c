@@ -1,7 +1,8 @@
-/* topo-flat.c: the machine as a list of CPUs, for where hwloc cannot be had.
+/*
+ * topo-flat.c: makes a topology of CPUs only, if hwloc is unavailable.
  *
- * Also sp_topo_free, so that it is there without hwloc.  What a struct sp_topo
- * points to is mapped, not malloc'd, by all who make one.
+ * Also has sp_topo_free, which works without hwloc: all topologies are in mapped memory, not
+ * malloc's.
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ static uint32_t add_range(unsigned long *set, uint64_t from, uint64_t to)
 	return added;
 }
 
-/* How many; 0 if it is no list. */
+/* Parse a list and return the number of CPUs; 0 if it is invalid. */
 static uint32_t parse(const char *s, unsigned long *set)
 {
 	uint64_t from, to;
@@ -37,14 +38,16 @@ static uint32_t parse(const char *s, unsigned long *set)
 
 static uint32_t read_list(const char *path, unsigned long *set)
 {
-	char text[4096];		/* a page: more the kernel does not give */
+	char text[4096];		/* a page, the most that the kernel writes */
 
 	memset(set, 0, CPUS / 8);
 	return sp_read_file(path, text, sizeof(text)) > 0 ? parse(text, set) : 0;
 }
 
-/* The CPUs that hwloc would show are those online.  A CPU outside of the affinity is
- * not left out or marked: a thread that is bound now may be let go later. */
+/*
+ * Find the online CPUs, as hwloc does. CPUs outside the affinity are included: a thread that is
+ * pinned now may be released later.
+ */
 static uint32_t find_cpus(unsigned long *set)
 {
 	uint32_t n = read_list("/sys/devices/system/cpu/online", set);

@@ -1,10 +1,11 @@
-/* topo-getenv.c: libc functions that libhwloc is to find here and not in libc.
+/*
+ * topo-getenv.c: functions that libhwloc calls instead of libc's.
  *
- * Only for libsspapi-topo.so, loaded with RTLD_LOCAL|RTLD_DEEPBIND: libhwloc then
- * looks here first, and nobody but it and its libraries does.  If the application
- * had libhwloc loaded before us, that one is used and none of this takes effect.
+ * Only for libsspapi-topo.so, which is loaded with RTLD_LOCAL|RTLD_DEEPBIND: only libhwloc and its
+ * libraries find these functions. If the application had already loaded libhwloc, that one is used
+ * and these functions have no effect.
  */
-#undef _FORTIFY_SOURCE			/* it makes macros of what is defined here */
+#undef _FORTIFY_SOURCE			/* it makes macros of functions defined here */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,10 @@
 
 #include "topo-inside.h"
 
-/* So as not to meet libc's own declarations, whose attributes differ by version. */
+/*
+ * Use other names in C, to avoid conflicts with libc's declarations, whose attributes differ
+ * between versions.
+ */
 SP_TOPO_EXPORT char *sp_getenv(const char *name) __asm__("getenv");
 SP_TOPO_EXPORT int sp_putenv(char *variable) __asm__("putenv");
 SP_TOPO_EXPORT char *sp_strdup(const char *s) __asm__("strdup");
@@ -29,8 +33,10 @@ static int ends(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* Of another machine, for the application's own hwloc: here they would pass for this one.
- * With HWLOC_THISSYSTEM=1, which says that they are of this one, they are heard. */
+/*
+ * Returns whether the variable describes another machine, for the application's own hwloc.
+ * HWLOC_THISSYSTEM=1 declares that it describes this one.
+ */
 static bool is_of_another(const char *name)
 {
 	static const char *const names[] = { "THISSYSTEM", "XMLFILE",	 "SYNTHETIC",
@@ -43,13 +49,14 @@ static bool is_of_another(const char *name)
 	return another && !(same && atoi(same));
 }
 
-/* hwloc's plugins bring libOpenCL, X11 and libxml2 into the application, and no call
- * switches them off; nor may hwloc print on the application's standard error, abort it in
- * a self-check, or search with components that HWLOC_COMPONENTS names for another hwloc.
- * All other variables are the user's.
+/*
+ * Hide some HWLOC_ variables. Plugins would load libOpenCL, X11 and libxml2 into the application,
+ * and only this variable disables them. hwloc must not print on the application's standard error,
+ * abort it in a self-check, or use components that HWLOC_COMPONENTS names for another hwloc.
  *
- * Through secure_getenv, which reads the environment inside libc: `environ` as a
- * DEEPBIND library sees it is libc's own, and NULL where the program has a copy of it. */
+ * Use secure_getenv, which reads the environment inside libc: in a DEEPBIND library `environ` is
+ * libc's own, which is NULL if the program has a copy of it.
+ */
 char *sp_getenv(const char *name)
 {
 	if (!strncmp(name, "HWLOC_", 6)) {
@@ -64,18 +71,21 @@ char *sp_getenv(const char *name)
 	return secure_getenv(name);
 }
 
-/* hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded: in the application's environment,
- * and as a pointer into itself, which dangles once it is unloaded. */
+/*
+ * Ignore putenv: hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded, in the
+ * application's environment, and as a pointer that dangles once hwloc is unloaded.
+ */
 int sp_putenv(char *variable)
 {
 	(void)variable;
 	return 0;
 }
 
-/* What libc allocates inside itself comes from the application's malloc where it
- * has one of its own (jemalloc, tcmalloc, a profiler); the free() that a DEEPBIND
- * library finds is libc's.  So all that hwloc gets from libc to free is made here,
- * with the malloc of that free. */
+/*
+ * Allocate with the malloc that belongs to hwloc's free(), which in a DEEPBIND library is libc's.
+ * libc's own strdup and asprintf would use the application's malloc (jemalloc, tcmalloc, a
+ * profiler).
+ */
 char *sp_strdup(const char *s)
 {
 	size_t n = strlen(s) + 1;
@@ -119,8 +129,10 @@ int sp_asprintf_chk(char **out, int flag, const char *format, ...)
 	return n;
 }
 
-/* An XML file that trips an assertion of hwloc is a bad file, not the end of the
- * application.  What hwloc held then is leaked: it cannot be trusted any more. */
+/*
+ * Leave hwloc if an XML file fails one of its assertions, instead of aborting the application.
+ * hwloc's memory is leaked, since its state is inconsistent.
+ */
 void sp_assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
 	(void)what, (void)file, (void)line, (void)function;

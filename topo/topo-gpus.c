@@ -1,7 +1,8 @@
-/* topo-gpus.c: this machine's GPUs, from sysfs and the drivers' files.
+/*
+ * topo-gpus.c: finds this machine's GPUs in sysfs and the drivers' files.
  *
- * hwloc's own search for devices calls libudev and libpciaccess. Those were seen to free what the
- * application's malloc had allocated, and crashed it.
+ * hwloc's own search uses libudev and libpciaccess, which freed memory of the application's malloc
+ * and crashed it.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "../core/base/sys.h"
 #include "topo-inside.h"
 
-#ifndef SP_TOPO_ROOT			/* a test's build has another machine's files below one */
+#ifndef SP_TOPO_ROOT			/* a test's build sets it to another machine's files */
 #define SP_TOPO_ROOT ""
 #endif
 
@@ -37,7 +38,7 @@ static unsigned long read_hex(const char *device, const char *file)
 	return read_text(DEVICES, device, file, text, sizeof(text)) ? strtoul(text, NULL, 16) : 0;
 }
 
-/* A display controller, or an accelerator of compute. */
+/* Returns whether the class is a display controller or a processing accelerator. */
 static bool is_gpu(unsigned pci_class)
 {
 	return pci_class >> 8 == 0x03 || pci_class >> 8 == 0x12;
@@ -58,8 +59,10 @@ enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor)
 	return SP_VENDOR_NONE;
 }
 
-/* The model as the driver calls it: NVIDIA's in a line of its file, AMD's in one of the device's.
- * Else the vendor's and the device's number, as lspci -n prints them. */
+/*
+ * Read the model that the driver reports: NVIDIA's from its /proc file, AMD's from sysfs. Otherwise
+ * use the vendor's and device's numbers, as lspci -n.
+ */
 static void read_model(struct sp_gpu *g, const char *device)
 {
 	char text[512], *model = text;
@@ -84,8 +87,8 @@ static bool read_gpu(struct sp_gpu *g, const char *device)
 	    sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
 		return false;
 	pci_class = (unsigned)read_hex(device, "class") >> 8;
-	if (!is_gpu(pci_class))		/* a server has hundreds of devices: no second file of
-					 * each */
+	/* a server has hundreds of devices: read no second file of others */
+	if (!is_gpu(pci_class))
 		return false;
 	*g = (struct sp_gpu){ .vendor = sp_topo_gpu_vendor(pci_class,
 							   (unsigned)read_hex(device, "vendor")) };

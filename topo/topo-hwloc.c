@@ -1,8 +1,8 @@
-/* topo-hwloc.c: a machine's component tree as hwloc sees it; all of hwloc is here.
+/*
+ * topo-hwloc.c: reads a machine's component tree with hwloc; the only file that uses hwloc.
  *
- * hwloc sits in somebody else's process: it gets no say over the thread's binding
- * or locale, no pending cancellation strikes inside of it, it prints nothing, and what
- * it made is copied and given back before sp_topo_load returns.
+ * hwloc runs in the application's process. It must not change the thread's binding or locale, be
+ * cancelled, or print; its tree is copied and freed before sp_topo_load returns.
  */
 #include <errno.h>
 #include <hwloc.h>
@@ -20,7 +20,7 @@
 #include "topo-inside.h"
 
 #define SYNTHETIC	"synthetic:"
-#define PMU		"PMU"		/* of a kind of CPUs, beside what hwloc says of it */
+#define PMU		"PMU"		/* info of a kind of CPUs, added to hwloc's */
 
 const char *sp_topo_pmus = SP_PMUS_DIR;
 
@@ -32,7 +32,7 @@ struct walk {
 	bool hybrid;
 	hwloc_bitmap_t seen;		/* OS indexes of PUs */
 	uint32_t gpus;
-	struct sp_gpu *gpu;		/* this machine's, of a file none */
+	struct sp_gpu *gpu;		/* this machine's; none if the source is a file */
 	hwloc_obj_t gpu_parents[SP_TOPO_GPUS];
 	int n_gpus;
 	struct sp_topo *t;
@@ -41,7 +41,7 @@ struct walk {
 
 /* ---- one component ----------------------------------------------------- */
 
-/* As much as fits, not cut within a UTF-8 sequence. */
+/* Copy as much as fits, without cutting a UTF-8 sequence. */
 static void clip(char *to, size_t bytes, const char *from)
 {
 	size_t n = from ? strlen(from) : 0;
@@ -83,14 +83,15 @@ static uint64_t size_of(hwloc_obj_t o)
 
 static int32_t index_of(unsigned index)
 {
-	return index > INT_MAX ? -1 : (int32_t)index;	/* HWLOC_UNKNOWN_INDEX is above */
+	return index > INT_MAX ? -1 : (int32_t)index;	/* HWLOC_UNKNOWN_INDEX is larger */
 }
 
 static int32_t kind_of(const struct walk *w, hwloc_obj_t o)
 {
 	if (!w->hybrid || (o->type != HWLOC_OBJ_PU && o->type != HWLOC_OBJ_CORE))
 		return -1;
-	return hwloc_cpukinds_get_by_cpuset(w->hwloc, o->cpuset, 0);	/* of two kinds: -1 */
+	/* -1 if it has several kinds */
+	return hwloc_cpukinds_get_by_cpuset(w->hwloc, o->cpuset, 0);
 }
 
 static uint32_t flags_of(const struct walk *w, hwloc_obj_t o)
@@ -123,8 +124,10 @@ static uint64_t bus_of(hwloc_obj_t o)
 	return (uint64_t)p->domain << 24 | (uint64_t)p->bus << 16 | (uint64_t)p->dev << 8 | p->func;
 }
 
-/* As its vendor's library numbers it, if hwloc asked that (cuda1, in a file); else by its place on
- * the bus, which is how they do. */
+/*
+ * The number in the vendor's library, if hwloc queried it (cuda1, in a file); else its position on
+ * the bus, by which the libraries number them.
+ */
 static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 {
 	static const char *const libraries[] = { "cuda", "nvml", "rsmi", "ze" };
@@ -163,7 +166,7 @@ static struct sp_component *add_gpu(struct walk *w, int32_t parent, uint32_t dep
 	return c;
 }
 
-/* A file's; those below a bridge, too. */
+/* Add a file's GPUs, including those below bridges. */
 static void add_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling) {
@@ -189,7 +192,7 @@ static uint64_t count_gpus(hwloc_obj_t o)
 	return n;
 }
 
-/* This machine's: hwloc's tree has none. */
+/* Find this machine's GPUs, which hwloc's tree does not have. */
 static void find_gpus(struct walk *w)
 {
 	hwloc_obj_t root = hwloc_get_root_obj(w->hwloc);
@@ -213,8 +216,9 @@ static void find_gpus(struct walk *w)
 	hwloc_bitmap_free(cpus);
 }
 
-/* Where hwloc itself would put the device: below the object of the CPUs near it. Their numbers
- * follow hwloc's. */
+/*
+ * Add GPUs where hwloc would, below the object of their local CPUs. gp_index values follow hwloc's.
+ */
 static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	for (int i = 0; i < w->n_gpus; i++) {
@@ -242,7 +246,7 @@ static uint64_t count(hwloc_obj_t o)
 	return n;
 }
 
-/* Counts are booked by a CPU's number: each has one, and none has another's. */
+/* Counts are attributed by CPU number: each PU must have one, different from the others'. */
 static int check_pu(struct walk *w, hwloc_obj_t o)
 {
 	if (o->os_index >= SP_TOPO_CPUS)
@@ -257,7 +261,10 @@ static int check_pu(struct walk *w, hwloc_obj_t o)
 	return 0;
 }
 
-/* `parent` is that of o, or, where o is a memory child, the normal object it hangs from. */
+/*
+ * Add o and everything below it. `parent` is the parent of o; for memory, the normal object to
+ * which it is attached.
+ */
 static int add(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	int32_t me = (int32_t)w->t->n++, normal = hwloc_obj_type_is_memory(o->type) ? parent : me;
@@ -292,7 +299,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The hwloc view finds an object in the XML by its gp_index, so it must be the only one. */
+/* Check that each gp_index is unique: the hwloc format finds objects in the XML by it. */
 static int check_gp(const struct walk *w)
 {
 	size_t n = w->t->n, i;
@@ -322,9 +329,9 @@ static int copy_objects(struct walk *w, uint64_t n)
 	w->seen = hwloc_bitmap_alloc();
 	w->t->component = sp_map(n * sizeof(*w->t->component));
 	r = w->seen && w->t->component ? add(w, hwloc_get_root_obj(w->hwloc), -1, 0) : -ENOMEM;
-	w->t->n = (uint32_t)n;		/* what sp_topo_free goes by */
+	w->t->n = (uint32_t)n;		/* sp_topo_free needs the allocated size */
 	hwloc_bitmap_free(w->seen);
-	if (!r && !w->t->n_cpus)	/* hwloc drops CPUs outside of the sets above them */
+	if (!r && !w->t->n_cpus)	/* hwloc drops CPUs that are not in their parents' sets */
 		r = sp_topo_refuse(w->report, EINVAL, "a machine without CPUs" SP_TOPO_FIX);
 	return r ? r : check_gp(w);
 }
@@ -344,8 +351,10 @@ static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own,
 
 /* ---- kinds of CPUs ------------------------------------------------------ */
 
-/* hwloc tells Intel's kinds of cores apart by their PMUs, others' by capacity and clock, which not
- * every system has: all PMUs of cores are told it.  (What it does not take it need not know.) */
+/*
+ * Register the PMUs of cores as kinds of CPUs. hwloc distinguishes Intel's kinds by their PMUs, but
+ * others by capacity and frequency, which not every system reports. Errors are ignored.
+ */
 static void add_pmus(hwloc_topology_t hwloc)
 {
 	struct sp_core_pmu *pmu = sp_map(SP_PMUS_MOST * sizeof(*pmu));
@@ -365,7 +374,7 @@ static void add_pmus(hwloc_topology_t hwloc)
 static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
 {
 	char *xml;
-	int bytes;			/* with a NUL */
+	int bytes;			/* including a NUL */
 
 	if (hwloc_topology_export_xmlbuffer(hwloc, &xml, &bytes, 0) < 0 || bytes < 1)
 		return -EIO;
@@ -406,7 +415,7 @@ static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_to
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
 		r = sp_topo_refuse(report, EINVAL,
 				   "not a topology that hwloc can read" SP_TOPO_FIX);
-	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */
+	sp_unmap(xml, bytes + 1);	/* hwloc has copied it */
 	return r;
 }
 
@@ -438,7 +447,9 @@ static unsigned long load_flags(void)
 	return flags;
 }
 
-/* Nothing is there but CPUs, as many as libc knows of: their numbers are guessed. */
+/*
+ * Returns whether there are only CPUs, as many as libc reports: then hwloc guessed their numbers.
+ */
 static bool is_bare(const struct sp_topo *t)
 {
 	for (uint32_t i = 1; i < t->n; i++)
@@ -455,8 +466,10 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source,
 	if (r)
 		return r;
 	hwloc_topology_set_flags(hwloc, load_flags());
-	/* Of this machine no device: for them hwloc calls libraries of others, which have another
-	 * malloc's memory to free. */
+	/*
+	 * Skip devices of this machine: hwloc would call other libraries, which may free memory of
+	 * a different malloc.
+	 */
 	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
 							 : HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -478,7 +491,7 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source,
 	return r ? r : copy_xml(hwloc, t);
 }
 
-/* Back from hwloc by its end or by way of a failed assertion. */
+/* Load, returning from hwloc normally or from a failed assertion. */
 static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_topo_report *report)
 {
 	hwloc_topology_t hwloc;
@@ -487,7 +500,7 @@ static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_t
 
 	if (setjmp(out)) {
 		sp_topo_abort_jump = NULL;
-		/* hwloc 2.9: /sys/devices/system/node is there and empty, in a container. */
+		/* hwloc 2.9: /sys/devices/system/node exists but is empty in some containers. */
 		return source ? sp_topo_refuse(report, EINVAL,
 					       "a topology that hwloc trips over" SP_TOPO_FIX)
 			      : sp_topo_refuse(report, ENODATA,
@@ -513,8 +526,8 @@ SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why
 	sp_topo_refuse(&report, 0, "");
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	r = load_or_jump(t, source, &report);
-	uselocale(locale);		/* hwloc reads numbers in the C locale; a jump leaves it
-					 * there */
+	/* hwloc parses numbers in the C locale; a jump leaves it set */
+	uselocale(locale);
 	pthread_setcancelstate(cancel, NULL);
 	if (r < 0) {
 		sp_topo_free(t);
@@ -526,13 +539,13 @@ SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why
 	return r;
 }
 
-/* ---- painting: for the command ------------------------------------------- */
+/* ---- painting, for the command ---------------------------------------------- */
 
 struct canvas {
 	hwloc_topology_t hwloc;
 	const struct sp_topo *t;
 	const struct sp_topo_painter *p;
-	uint32_t *by_gp;		/* components by their gp_index */
+	uint32_t *by_gp;		/* components sorted by gp_index */
 	hwloc_obj_t *object;		/* [component] */
 };
 
@@ -583,7 +596,10 @@ static bool is_of_description(const struct sp_component *c, hwloc_obj_t o)
 		       : o->type == HWLOC_OBJ_MACHINE && !strcmp(c->type, "Machine");
 }
 
-/* An object of an XML is a component's by its gp_index; one of the description below by its CPU. */
+/*
+ * Find the component of an object: by gp_index in an XML, by the CPU in the synthetic description
+ * below.
+ */
 static void find_component(struct canvas *v, hwloc_obj_t o)
 {
 	const struct sp_component *c = v->t->component;
@@ -604,7 +620,7 @@ static void find_component(struct canvas *v, hwloc_obj_t o)
 		v->object[v->by_gp[low]] = o;
 }
 
-/* hwloc has no call for it before version 3. */
+/* Remove old infos; hwloc has no function for it before version 3. */
 static void drop_old_infos(struct canvas *v, hwloc_obj_t o)
 {
 	unsigned n = 0;
@@ -620,7 +636,7 @@ static void drop_old_infos(struct canvas *v, hwloc_obj_t o)
 	o->infos_count = n;
 }
 
-/* Not by hwloc_get_next_child: that of hwloc 2.9 never ends where a MemCache is a child. */
+/* Walk without hwloc_get_next_child, which loops for ever in hwloc 2.9 if a MemCache is a child. */
 static void find_objects(struct canvas *v, hwloc_obj_t o)
 {
 	hwloc_obj_t first[] = { o->memory_first_child, o->first_child, o->io_first_child,
@@ -635,7 +651,7 @@ static void find_objects(struct canvas *v, hwloc_obj_t o)
 			find_objects(v, k);
 }
 
-/* A GPU that hwloc did not look for, a CPU that came online later. */
+/* Insert a component that the XML lacks: a GPU, or a CPU that came online later. */
 static void insert_missing(struct canvas *v, uint32_t c)
 {
 	const struct sp_component *is = &v->t->component[c];
@@ -678,7 +694,7 @@ static int paint_all(struct canvas *v)
 	return 0;
 }
 
-/* "numa:1 pu:3(indexes=0,2,70)"; to be freed. */
+/* "numa:1 pu:3(indexes=0,2,70)"; the caller frees it. */
 static char *describe_cpus(const struct sp_topo *t)
 {
 	char *text = malloc(64 + (size_t)t->n * 7), *at = text;

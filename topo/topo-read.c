@@ -1,4 +1,4 @@
-/* topo-read.c: the bytes of a file that somebody named as a topology. */
+/* topo-read.c: reads a topology file that the user named. */
 #include <stdio.h>
 
 #include "../core/base/sys.h"
@@ -41,7 +41,8 @@ static int read_all(int fd, char *to, size_t bytes)
 		if (r < 0)
 			return (int)r;
 		if (r == 0)
-			break;		/* cut meanwhile: NULs remain, and those are refused */
+			/* truncated meanwhile: the remaining NULs are refused later */
+			break;
 		got += (size_t)r;
 	}
 	return 0;
@@ -67,7 +68,7 @@ static int check_file(int fd, size_t *bytes, const struct sp_topo_report *report
 
 int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_topo_report *report)
 {
-	/* O_NONBLOCK: a FIFO is refused, not waited for. */
+	/* O_NONBLOCK: refuse a FIFO without waiting for a writer. */
 	int fd = sp_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), r;
 
 	if (fd < 0)
