@@ -3,8 +3,8 @@
  *
  * Link with -lsspapi, or run under LD_PRELOAD=libsspapi.so: both are the same library with the same
  * store. Unless stated otherwise, functions that return int return PAPI's error codes. Functions
- * that return a number return 0 if there is none, and 0 with errno EINVAL for invalid arguments.
- * All functions are thread-safe and need no pinned thread. Only sspapi_snapshot is
+ * that return a number return 0 if it does not exist, and 0 with errno EINVAL for invalid
+ * arguments. All functions are thread-safe and need no pinned thread. Only sspapi_snapshot is
  * async-signal-safe. The rules are in the manual pages sspapi_start(3), sspapi_get_metric(3),
  * sspapi_topology(3) and sspapi_snapshot(3).
  */
@@ -74,8 +74,9 @@ struct sspapi_info {
 int sspapi_component_info(const sspapi_component *c, struct sspapi_info *info);
 
 /*
- * All counts of the event at and below a component, of all threads, sets and relations of the
- * process, as a dump would have them now; sspapi_subtree_exact is the proven part. Take some ms.
+ * Sum the counts of the event at and below a component, over all threads, sets and relations of the
+ * process. The value is that of a dump made now; sspapi_subtree_exact returns the proven part. Each
+ * call takes some ms.
  */
 long long sspapi_subtree_total(const sspapi_component *component, int event);
 long long sspapi_subtree_exact(const sspapi_component *component, int event);
@@ -138,12 +139,12 @@ int sspapi_current_event_set(const sspapi_relation *rel);
 /* ns from the relation's first start to the reading (0: the latest). */
 uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp);
 
-/* The CPU of the last reading; -1 if there is none. */
+/* The CPU of the last reading, or -1. */
 int sspapi_latest_cpu(const sspapi_relation *rel);
 
 /*
- * The total of all counts that PAPI returned, which resets and restarts do not reduce, and the part
- * that is proven to be of that CPU.
+ * The total of all counts that PAPI returned, unaffected by resets and restarts. sspapi_exact
+ * returns the part that is proven to be of that CPU.
  */
 long long sspapi_total(const sspapi_relation *rel, int event, int cpu);
 long long sspapi_exact(const sspapi_relation *rel, int event, int cpu);

@@ -2,11 +2,11 @@
  * topo-check.c: checks whether hwloc can safely parse an untrusted topology.
  *
  * Refuses only inputs that hwloc 2.9 and 2.12 mishandle. They fail an assertion on a topology
- * without memory or whose root is not a Machine, dereference a missing set, read beyond the end of
- * an invalid one, and recurse as deeply as the file nests. They accept a PU with another CPU's set,
- * children of memory, and a second root. hwloc itself checks the positions of other tags, their
- * nesting, and that the sets of an object are in its parent's. Tags are parsed as in hwloc: from
- * '<' to the next '>', attributes as name="value", no comments, no sections.
+ * without memory or whose root is not a Machine. They dereference a missing set, read beyond the
+ * end of an invalid one, and recurse as deeply as the file nests. They accept a PU with another
+ * CPU's set, children of memory, and a second root. hwloc itself checks the positions of other
+ * tags, their nesting, and that the sets of an object are in its parent's. Tags are parsed as in
+ * hwloc: from '<' to the next '>', attributes as name="value", no comments, no sections.
  */
 #include <string.h>
 
@@ -300,7 +300,7 @@ static enum place place_of(const struct object *o, unsigned version)
 }
 
 /*
- * Check the sets: hwloc refuses an object without sets, but dereferences a missing one beside
+ * Check the sets: hwloc refuses an object without sets, but dereferences one that is missing among
  * others.
  */
 static bool sets_ok(const struct object *o, enum place place, unsigned version)

@@ -1,5 +1,5 @@
 /*
- * topo-getenv.c: functions that libhwloc calls instead of libc's.
+ * topo-getenv.c: functions that libhwloc calls in place of those in libc.
  *
  * Only for libsspapi-topo.so, which is loaded with RTLD_LOCAL|RTLD_DEEPBIND: only libhwloc and its
  * libraries find these functions. If the application had already loaded libhwloc, that one is used

@@ -246,7 +246,10 @@ static uint64_t count(hwloc_obj_t o)
 	return n;
 }
 
-/* Counts are attributed by CPU number: each PU must have one, different from the others'. */
+/*
+ * Check the OS index, by which counts are attributed: each PU must have one, different from the
+ * others'.
+ */
 static int check_pu(struct walk *w, hwloc_obj_t o)
 {
 	if (o->os_index >= SP_TOPO_CPUS)

@@ -2,9 +2,9 @@
  * conf.h: the table of all SSPAPI_* variables, and the variables of launchers and batch systems for
  * the rank, the job and its step.
  *
- * sp_conf_capture copies the environment when the process starts, without allocation and in a few
- * microseconds, because the application may change it. sp_conf_read reads the copy at the first
- * PAPI call. The environment is never changed.
+ * sp_conf_capture saves the environment when the process starts, without allocation and in a few
+ * microseconds, because the application may change it. sp_conf_read reads it at the first PAPI
+ * call. The environment is never changed.
  */
 #pragma once
 
@@ -56,7 +56,7 @@ bool sp_conf_privileged(void);
 const char *sp_conf_env(const char *name);
 
 /*
- * Set by `sspapi run`, if a line promises a file of counts, to the pid of the process that it
+ * Set by `sspapi run`, if a line announces a file of counts, to the pid of the process that it
  * becomes. Not a setting for users.
  */
 #define SP_PROMISED "_SSPAPI_PROMISED="

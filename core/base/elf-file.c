@@ -162,9 +162,7 @@ void sp_elf_file_close(struct sp_elf_file *f)
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-/*
- * The offset of the first occurrence of n bytes between two offsets; UINT64_MAX if there is none.
- */
+/* The offset of the first occurrence of n bytes between two offsets, or UINT64_MAX. */
 static uint64_t find(const struct sp_elf_file *f, uint64_t at, uint64_t end, const char *bytes,
 		     size_t n)
 {

@@ -1,8 +1,8 @@
 /*
  * elf-file.h: reads the dynamic section, symbols and build id of an ELF file.
  *
- * For the command, and for the exit of a process: uses read and bounded memory, no malloc, loader
- * or lock. Trusts nothing in the file.
+ * The command uses it, and a process at its exit. It needs read and bounded memory, but no malloc,
+ * loader or lock, and trusts nothing in the file.
  */
 #pragma once
 
@@ -57,5 +57,5 @@ struct sp_elf_want {
 void sp_elf_file_names(const struct sp_elf_file *f, struct sp_elf_want *want, uint32_t n,
 		       void (*found)(const struct sp_elf_want *want, const char *name));
 
-/* The build id in a note segment of `bytes` bytes, and its length in *n; NULL if there is none. */
+/* Find the build id in the notes, and store its length in *n; NULL if they have none. */
 const unsigned char *sp_elf_note_id(const unsigned char *note, uint64_t bytes, uint32_t *n);

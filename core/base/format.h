@@ -56,8 +56,8 @@ enum sp_format_can {
 #define SP_FORMAT_NEXT(name, extension, can, between) between #name
 
 /*
- * All names that the library writes, or all names, as one literal separated by the literal
- * `between`.
+ * Make one literal of the names, separated by the literal `between`: those that the library writes,
+ * or all.
  */
 #define SP_FORMAT_NAMES(between) SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_NO_FORMAT, between)
 #define SP_ALL_FORMAT_NAMES(between) \
@@ -91,7 +91,7 @@ const struct sp_format *sp_format_by_name(const char *name, size_t length);
 const struct sp_format *sp_format_by_extension(const char *path);
 
 /*
- * The first format of the comma-separated list whose abilities in `mask` are exactly `can`; NULL if
- * there is none.
+ * The first format of the comma-separated list whose abilities in `mask` are exactly `can`, or
+ * NULL.
  */
 const struct sp_format *sp_format_among(const char *formats, unsigned mask, unsigned can);

@@ -1,9 +1,9 @@
 /*
  * fs-creds.h: creates files with the credentials of the user who started the process.
  *
- * A set-user-ID program, or one with file capabilities, may be linked to libsspapi. With the
- * program's credentials its dump could be created in any folder as a file of root's, or overwrite
- * the target of a link.
+ * A set-user-ID program, or one with file capabilities, may be linked to libsspapi. A dump that it
+ * wrote with its own credentials could be root's file in any folder, or overwrite the target of a
+ * link.
  */
 #pragma once
 

@@ -2,9 +2,8 @@
  * lock.h: a lock for rare work, such as a new event set, a growing store or a new thread. It is
  * never on the path of a reading.
  *
- * The lock is taken with all signals blocked, so that a signal handler never waits for a lock of
- * its own thread. Code under the lock is short and never waits. A child of fork starts with fresh
- * locks.
+ * The lock is taken with all signals blocked, so that a signal handler never waits for its own
+ * thread. Code under the lock is short and never waits. A child of fork starts with fresh locks.
  */
 #pragma once
 
@@ -35,8 +34,8 @@ void sp_signals_restore(const struct sp_lock_state *h);
  * Returns whether the frame `below` is still active, below `frame` on this thread's stack. It is
  * not if a handler jumped out of it: this thread then runs at or above it. On the alternate signal
  * stack the result is always true. The kernel reports that stack unless it disarms itself
- * (SS_AUTODISARM); in that case `below` and `frame` are on different sides of the thread pointer,
- * except in the main thread. One system call.
+ * (SS_AUTODISARM). A frame above the thread pointer is then on it, except in the main thread, whose
+ * stack is there. One system call.
  */
 bool sp_interrupted(uintptr_t below, uintptr_t frame);
 

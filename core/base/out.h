@@ -21,14 +21,14 @@ struct sp_out {
 	uint64_t written;		/* bytes written to fd */
 	/* seconds to wait until the reader of fd makes room; then -ETIMEDOUT */
 	unsigned patience;
-	/* a second, non-blocking descriptor of fd's file (sp_out_shared); -1: none */
+	/* another, non-blocking descriptor of fd's file (sp_out_shared); -1: none */
 	int again;
 	/*
 	 * bytes that a write takes without blocking once poll reports room; 0: fd is non-blocking
 	 */
 	size_t piece;
 	bool socket;
-	/* the caller's promise: fd's file contains only this output */
+	/* set by the caller if fd's file contains only this output */
 	bool own;
 	/* memory only: makes room for n more bytes; NULL: the size is fixed */
 	void (*grow)(struct sp_out *o, size_t n);

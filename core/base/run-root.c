@@ -151,7 +151,7 @@ static uint64_t epoch_of(uint64_t ticks)
 	return sp_now_ns() - sp_boot_ns() + ticks * (1000000000u / (hz ? hz : 100));
 }
 
-#define PID_BITS 22			/* of the kernel's PID_MAX_LIMIT */
+#define PID_BITS 22			/* bits of PID_MAX_LIMIT in the kernel */
 
 struct sp_run sp_run_find(uint64_t own_ns)
 {

@@ -15,7 +15,7 @@
 /* PAPI's data on an event. */
 struct sp_event_traits {
 	const char *units, *derived, *postfix, *description;
-	const char *native;		/* names of a preset's natives, `stride` bytes apart */
+	const char *native;		/* names of a preset's natives, one every `stride` bytes */
 	size_t stride;
 	unsigned natives;
 	bool grows;			/* a number that is zero at the start */

@@ -1,8 +1,8 @@
 /*
- * places.h: finds where in the machine an event is counted, by its name.
+ * places.h: finds where in the machine an event is counted, from its name.
  *
  * Counts of a package, a memory controller, a device or the host are attributed to that component
- * of the tree and never to a CPU. Reads small files below /sys. Called for each event once, before
+ * of the tree, never to one CPU. Reads small files below /sys. Called once for each event, before
  * it counts.
  */
 #ifndef SP_PLACES_H

@@ -1,8 +1,7 @@
 /*
- * compute.h: computes the metrics of a table that is bound to a store (metric.h) for the rows that
- * formats show.
+ * compute.h: computes the metrics of a table for the rows of a store that formats show (metric.h).
  *
- * A value is computed from counts that were counted together: of event sets that have all of the
+ * A value needs counts that were counted together. They come from event sets that have all of the
  * metric's events, or that ran at the same time as the sets with the rest of them
  * (concurrent-sets.c). A row therefore has separate sums (n_slots) for metrics.
  */
@@ -20,9 +19,9 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 		    const int64_t *unsupported, struct sp_metric_sum *to);
 
 /*
- * Choose the observers that count, among those whose event sets have all events of a metric. For
- * the model's sums (NULL if out of memory), or in the groups of `how` (0 or -ENOMEM; the caller
- * closes *o).
+ * Choose the observers that count, among those whose event sets have all events of a metric.
+ * sp_metrics_left does so for the model's sums (NULL if out of memory), sp_metrics_observers for
+ * groups (0 or -ENOMEM; the caller closes *o).
  */
 const struct sp_observers *sp_metrics_left(struct sp_metrics *t);
 int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o,

@@ -2,7 +2,7 @@
  * concurrent-sets.c: finds event sets that ran at the same time; see concurrent-sets.h.
  *
  * A PAPI event set has events of one component. A metric over two components uses the sets of one
- * thread; if some of its events count a process, a device or a machine, all sets of that process or
+ * thread. If some of its events count more than a thread, it uses all sets of that process or
  * machine. All are used, or none: each event must have been counted during 99 % of the time in
  * which any of them was. Only a set that ran without a pause is known to have counted from its
  * first call to its last.

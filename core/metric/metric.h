@@ -4,15 +4,15 @@
  *	CPU,icl
  *	PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,"per core cycle"
  *
- * parse.c reads a file once, metric.c binds it to the events of a store, and compute.c computes
+ * parse.c reads a file once. metric.c binds it to the events of a store, and compute.c computes
  * values for each row that a format shows. A value needs counts that were counted together, from
- * event sets that have all of the metric's events. Instructions around f() and cycles around g(),
- * each in a set of its own, do not make an IPC.
+ * event sets that have all of the metric's events. Instructions around f() in one set and cycles
+ * around g() in another do not make an IPC.
  *
- * Extensions of PAPI's grammar: lines before the first CPU line are for every CPU; formulas may
+ * PAPI's grammar is extended: lines before the first CPU line are for every CPU; formulas may
  * contain blanks and decimal numbers; DERIVED_INFIX evaluates equal operators from left to right; a
- * division by zero has no value. Further terms are other definitions, sspapi::ELAPSED_NS, the run's
- * elapsed time, and sspapi::OBSERVED_NS.
+ * division by zero has no value. Terms may also be other definitions, sspapi::ELAPSED_NS (how long
+ * the run took) and sspapi::OBSERVED_NS (how long package, device or machine events were observed).
  *
  * Memory comes from sp_map; sp_metrics_close frees it. Use a table in one thread.
  */
@@ -21,7 +21,7 @@
 #include "compute.h"
 
 #define SP_METRIC_TERMS SP_FORMULA_TERMS	/* events of one definition */
-#define SP_METRIC_FILE_MOST (1u << 20)	/* bytes of a file, four times the size of PAPI's */
+#define SP_METRIC_FILE_MOST (1u << 20)	/* bytes of a file, four times PAPI's */
 
 /*
  * Report a wrong definition at a line and column, both from 1. The reason may contain bytes of the
@@ -52,10 +52,7 @@ long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m);
 void sp_metrics_hide(struct sp_metrics *t);
 bool sp_metrics_choose(struct sp_metrics *t, const char *name);
 
-/*
- * The last definition of this name, computable or not, preferably for these machines; NULL if there
- * is none.
- */
+/* The last definition of this name, computable or not, preferably for these machines; or NULL. */
 const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name);
 
 /* The term that was not counted, so that the metric cannot be computed; or NULL. */

@@ -31,7 +31,7 @@ void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort)
 	}
 }
 
-/* Select the definition of a shown metric for this kind of machine; -1 if there is none. */
+/* Select the definition of a shown metric for this kind of machine, or -1. */
 int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
 {
 	int32_t v = (int32_t)shown;

@@ -1,6 +1,6 @@
 /*
- * table.h: a table of metrics that is bound to a store (metric.h): definitions, their terms, and
- * the results.
+ * table.h: the metrics of a table (metric.h) for a store: definitions, their terms, and the
+ * results.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "../model/observers.h"
 
 #define SP_METRIC_SORTS 32u		/* kinds of machines in a merged store */
-#define SP_METRIC_IDS_MOST (1u << 18)	/* events of all terms of a file */
+#define SP_METRIC_IDS_MOST (1u << 18)	/* of all terms of a file */
 
 struct sp_metric_term {
 	const char *name;

@@ -95,7 +95,7 @@ static inline const char *sp_fixed_text(char *buf, const char *field, size_t siz
 	return buf;
 }
 
-/* The header of a process; its texts are read through the model. */
+/* The header of one of the processes; its texts are read through the model. */
 static inline const struct sp_header *sp_process_header(const struct sp_model *m, uint32_t process)
 {
 	return process < m->n_processes ? m->process[process].h : &m->h;

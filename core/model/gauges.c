@@ -20,7 +20,7 @@ static int32_t component_of_cpu(const struct sp_model *m, const struct sp_row *r
 
 /*
  * The component of this type below `top` with this OS index, or with ONLY the only one of the type;
- * -1 if there is none. Descendants directly follow their ancestor in the array.
+ * else -1. Descendants directly follow their ancestor in the array.
  */
 #define ONLY (-1)
 static int32_t below(const struct sp_model *m, int32_t top, const char *type, int32_t os_index)
@@ -54,7 +54,7 @@ static int32_t package(const struct sp_model *m, const struct sp_row *row, const
 	return id >= 0 ? sp_model_above(m, id, "Package") : -1;
 }
 
-/* A vendor's GPU by its number, anywhere on this machine; -1 if there is none. */
+/* A vendor's GPU by its number, anywhere on this machine; or -1. */
 static int32_t gpu(const struct sp_model *m, int32_t root, int32_t id)
 {
 	for (uint32_t c = (uint32_t)root + 1; c < m->n_components && m->component[c].parent >= root;

@@ -38,8 +38,8 @@ bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row);
 
 /*
- * All readings of the gauge at the component (-1: without one), over all relations; false if there
- * are none.
+ * Sum up the gauge's readings at the component (-1: without one), over all relations; false without
+ * readings.
  */
 bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, struct sp_shown *out);
 

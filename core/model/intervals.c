@@ -216,7 +216,7 @@ void sp_intervals_index(struct sp_model *m)
 uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		/* with one frame the process has rows of its own */
+		/* with one frame the process has separate rows */
 		if (m->process[i].h->callsites > 1)
 			least = (uint32_t)sp_min(least, m->process[i].h->callsites);
 	return least;

@@ -35,7 +35,7 @@ static inline bool sp_take_step(uint64_t *left)
 	return *left && (*left)--;
 }
 
-/* Returns whether the relations are in the compact form, which has nothing but cells. */
+/* Returns whether the relations are compact, with nothing but cells. */
 static inline bool sp_is_merged(const struct sp_model *m)
 {
 	return m->h.compact.members != 0;

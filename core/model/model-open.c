@@ -9,7 +9,7 @@
 #include "observers.h"
 #include "format-common.h"
 
-#define CPUS_MOST 65536			/* largest number of a CPU, plus one */
+#define CPUS_MOST 65536			/* largest CPU number, plus one */
 #define COMPONENTS_MOST (1ull << 24)	/* of all machines in a merged store */
 #define SUMS_MOST (1ull << 27)		/* components x events; more are a sign of damage */
 
@@ -430,7 +430,7 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 
 /*
  * Assume that a CPU can count an event unless it reported the opposite. A placed event is present
- * only where it was counted.
+ * only at its places.
  */
 static void finish_unsupported(const struct sp_model *m, bool *present)
 {

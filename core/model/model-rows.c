@@ -381,8 +381,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 }
 
 /*
- * Returns whether to omit a relation that got another thread's counters at the start and was
- * replaced, unless it was opened alone (sspapi.h), before anything was counted.
+ * Returns whether to omit a relation that was replaced because the set's start opened counters of
+ * another thread. Do not omit it if it was opened alone (sspapi.h) before anything was counted.
  */
 static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
 {

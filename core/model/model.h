@@ -411,7 +411,7 @@ struct sp_overflowed {
 	uint32_t number;		/* private, from 1 */
 };
 
-/* Read the next entry with calls, by event; *i is 0 before the first call. */
+/* Read the next entry with calls, ordered by `event`; *i is 0 before the first call. */
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
 		     struct sp_overflowed *at);
 
@@ -452,7 +452,7 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
  */
 int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
 
-/* Data on the thread to which the row's set was attached; NULL if there is none. */
+/* Data on the thread to which the row's set was attached; NULL if unknown or not attached. */
 const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row);
 
 static inline enum sp_data_type sp_event_type(const struct sp_model *m, uint32_t id)

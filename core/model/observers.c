@@ -40,7 +40,7 @@ static bool may_be_shared(const struct sp_event *v)
 		v->scope == SP_SCOPE_HOST || v->scope == SP_SCOPE_DEVICE);
 }
 
-/* Returns whether the row counts everything that runs on a CPU, with any event. */
+/* Returns whether the row counts everything that runs on its CPU, with any event. */
 static bool is_of_cpu(const struct sp_row *row)
 {
 	return row->scope == SP_SCOPE_CPU && row->target == SP_TARGET_CPU;

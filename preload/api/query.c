@@ -450,7 +450,7 @@ static void print_part(struct sp_model *m, int cpu, FILE *out)
 			print_list(m, &row, &at, e, out);
 }
 
-/* Print without the lock, since stdio has locks of its own. */
+/* Print without the lock, since stdio takes locks. */
 SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 {
 	struct sp_lock_state lock_state;

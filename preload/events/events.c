@@ -137,8 +137,8 @@ static void store_pmus(const struct sp_real *papi)
 
 /*
  * Query libsde, since PAPI has no metadata of its events. Assume an integer count, the usual case,
- * if the type is unknown. For an event that is not registered yet PAPI returns -1, and later a
- * value that was not zeroed.
+ * if the type is unknown. Before an event is registered PAPI returns -1 for it, and later a value
+ * that was not zeroed.
  */
 static void query_libsde(struct sp_event_seen *e, const char *name)
 {

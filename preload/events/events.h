@@ -23,7 +23,7 @@ struct sp_event_seen {
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store has its PMU */
 	bool awaited;			/* sde: its library has not registered it yet */
-	bool is_clock;			/* one of the kernel's clocks, which ignore domains */
+	bool is_clock;			/* a kernel clock, which ignores domains */
 	bool on_device, wandered;	/* a preset, counted on a device; on several devices */
 	uint32_t domain;		/* the first domain in which it was counted; 0: none yet */
 	/* its id in the store for each domain, + 1; 0: not counted there yet */

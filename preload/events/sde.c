@@ -2,8 +2,8 @@
  * sde.c: reads libsde's records of its counters; see sde.h.
  *
  * libsde has one variable, a pointer to all its data, which is in no symbol table. So search
- * libsde's writable memory for a pointer to a list of libraries with the event's library, whose
- * table of counters has the event under its name, in a record that points back to the library.
+ * libsde's writable memory for a pointer to a list of libraries that includes the event's. The
+ * library's table must have the event under its name, in a record that points back to the library.
  * process_vm_readv reads the memory: an invalid pointer is then an error, not a crash. The layouts
  * are those of libsde 1.0 (PAPI 7.0 to 7.3).
  */

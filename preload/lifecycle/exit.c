@@ -44,13 +44,13 @@ static uint32_t leaving;		/* tid of the first thread that called exit; 0: none *
 /* tid of the thread whose turn it is to run libc's list; 0: none */
 static uint32_t turn;
 static uint32_t ending;			/* tid of the thread that runs the exit */
-/* tid of the thread in which libc runs destructors: it could take the loader's lock */
+/* tid of the thread in which libc runs destructors; it has just had the loader's lock */
 SP_AT_START static uint32_t finishing;
 static bool ended;			/* the dump of the end was made or failed */
 static bool since;			/* a reading was recorded after that dump began */
 static bool closed;			/* the process ends now: other threads need not wait */
 static bool cut;			/* the reader of standard error stalled during this dump */
-/* readings since then are written too, and no thread records any more */
+/* readings since then are also written, and no thread records any more */
 static bool repeated;
 static bool written;			/* the last dump of the end was written completely */
 /*
@@ -635,8 +635,8 @@ __attribute__((destructor)) static void at_exit(void)
 #define EXPORT __attribute__((visibility("default")))
 
 /*
- * The functions that exit.c wraps. Look them up at the start: in a child of fork the loader's lock
- * may be taken for ever.
+ * The functions that exit.c wraps. Find them at the start: in a child of fork the loader's lock may
+ * be taken for ever.
  */
 static const char *const names[] = { "exit",	"execve",  "execv",    "execvp",
 				     "execvpe", "fexecve", "execveat", "abort" };
@@ -704,9 +704,9 @@ static void keep_promise(void)
 }
 
 /*
- * Delay the end of the process until the dump is written. A second thread in exit, or that returns
- * from main, finds libc's list without the functions that the first one has begun, and would end
- * the process. at_last is the last function on the list; it registers itself again for a third
+ * Delay the end of the process until the dump is written. A second thread that calls exit, or
+ * returns from main, does not find functions that the first one has begun on libc's list, and would
+ * end the process. at_last is the last function on the list; it registers itself again for a third
  * thread.
  */
 static void at_last(int status, void *arg)
@@ -726,10 +726,9 @@ static void at_last(int status, void *arg)
 #define TURN_MS	2000
 
 /*
- * Take turns after the first thread. Between libc's removal of at_last from its list and the new
- * registration a third thread would find the list empty and end the process before the dump (seen
- * in 5 of 20 runs of 16 threads on an emulated aarch64). One thread more may return from main:
- * at_last is registered twice.
+ * Take turns after the first thread. While at_last is off libc's list, a third thread would find
+ * the list empty and end the process before the dump. (Seen in 5 of 20 runs of 16 threads on an
+ * emulated aarch64.) One thread more may return from main: at_last is registered twice.
  */
 static void before_exit(void)
 {
@@ -801,15 +800,14 @@ EXPORT __attribute__((noreturn)) void abort(void)
 }
 
 /*
- * Register functions without an object: libc would remove those of this object when another
- * thread's exit ends the object (_dl_fini), and quick_exit would end the process before the live
- * file is removed.
+ * Register a function without an object. libc removes those of an object when another thread's exit
+ * ends the object (_dl_fini). quick_exit would then end the process before the live file is
+ * removed.
  */
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
 /*
- * Serves quick_exit, which has a list of its own. Its handlers run in reverse order and may call
- * PAPI.
+ * Serves quick_exit, which has another list. Its handlers run in reverse order and may call PAPI.
  */
 static void at_quick(void *arg)
 {

@@ -19,8 +19,8 @@ struct sp_format_writer;
 int sp_end_snapshot(const char *path, const struct sp_format_writer *view);
 
 /*
- * Open a model of the present counts, for queries; close it afterwards. Returns -errno if there are
- * none. Not async-signal-safe.
+ * Open a model of the present counts, for queries; close it afterwards. Returns -errno if nothing
+ * was counted. Not async-signal-safe.
  */
 struct sp_model;
 int sp_end_open_model(struct sp_model *m);

@@ -25,7 +25,7 @@ bool sp_thread_state_ready(void)
 	prctl(PR_GET_NAME, name);
 	/*
 	 * Start at a different point of the 1024 calls in each thread, so that some short threads
-	 * are timed, too.
+	 * are also timed.
 	 */
 	sp_thread_state.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);
 	sp_thread_state.tid = (int)sp_sys(SYS_gettid);

@@ -86,9 +86,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE		/* since glibc 2.35 */
 /*
- * An object's first page. For the program and ld.so dlfo_map_start may be the start of a later
- * segment, where the kernel left gaps between segments (aarch64; linked for large pages). Their
- * first page is then at their base, or, if the program is not relocated, at the kernel's AT_PHDR.
+ * An object's first page. dlfo_map_start may be the start of a later part if the kernel left gaps
+ * between the parts of the program or of ld.so (aarch64; linked for large pages). Their first page
+ * is then at their base, or, if the program is not relocated, at the kernel's AT_PHDR.
  */
 static const void *first_page(const struct dl_find_object *found)
 {

@@ -47,7 +47,7 @@ struct sp_object {
  */
 int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
 
-/* Find the object that contains the address; false, with an empty *o, if there is none. */
+/* Find the object that contains the address; false, with an empty *o, if no object does. */
 bool sp_elf_find(struct sp_object *o, uintptr_t address);
 
 /*
@@ -61,7 +61,7 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address);
  */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
 
-/* Its build id of *n bytes, or NULL. */
+/* Find the object's build id and store its length in *n; NULL if it has none. */
 const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
 
 /* A number that changes when an object is loaded or unloaded. */

@@ -6,7 +6,7 @@
  * and the application's pending dlerror() is preserved. One libpapi is observed. Calls for a second
  * one (two plug-ins with one each) are forwarded according to the calling object, and noted.
  *
- * Each symbol is looked up separately: a function that the real library lacks is NULL.
+ * Each symbol is resolved separately: a function that the real library lacks is NULL.
  */
 #ifndef SP_REAL_H
 #define SP_REAL_H
@@ -118,8 +118,9 @@ extern bool sp_papi_several;
 
 /*
  * The path of an object to which also libpapi's own calls return (sp_real_in_front), so that only
- * nesting identifies them: a library before sspapi that wraps PAPI functions, or the application's
- * object if it contains libpapi.a. With LD_AUDIT, the auditors. NULL: there is none.
+ * nesting identifies them. It is a library before sspapi that wraps PAPI functions, the
+ * application's object if it contains libpapi.a, or with LD_AUDIT the auditors. NULL: no such
+ * object.
  */
 extern const char *sp_papi_front;
 bool sp_real_in_front(uintptr_t caller);
