@@ -146,7 +146,7 @@ void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n)
 	o->used += n;
 }
 
-void sp_out_again(struct sp_out *o, uint64_t at, const void *bytes, size_t n)
+void sp_out_overwrite(struct sp_out *o, uint64_t at, const void *bytes, size_t n)
 {
 	const char *p = bytes;
 

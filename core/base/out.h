@@ -47,7 +47,7 @@ void sp_out_shared(struct sp_out *o, unsigned patience);
 void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
 
 /* Overwrite the bytes from offset `at` on; in memory or in an own file. */
-void sp_out_again(struct sp_out *o, uint64_t at, const void *bytes, size_t n);
+void sp_out_overwrite(struct sp_out *o, uint64_t at, const void *bytes, size_t n);
 void sp_out_text(struct sp_out *o, const char *text);
 void sp_out_char(struct sp_out *o, char c);
 void sp_out_repeat(struct sp_out *o, char c, size_t n);

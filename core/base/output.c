@@ -13,7 +13,7 @@ static char write_buffer[65536];
 
 /* ---- names ------------------------------------------------------------ */
 
-static void expand_letter(struct sp_out *o, const char **p, const struct sp_who *who)
+static void expand_letter(struct sp_out *o, const char **p, const struct sp_output_vars *who)
 {
 	char name[128];
 	size_t n;
@@ -52,7 +52,8 @@ static void expand_letter(struct sp_out *o, const char **p, const struct sp_who 
 	}
 }
 
-int sp_output_expand(char *path, size_t room, const char *template, const struct sp_who *who)
+int sp_output_expand(char *path, size_t room, const char *template,
+		     const struct sp_output_vars *who)
 {
 	struct sp_out o;
 
@@ -91,7 +92,7 @@ int sp_output_name_for(char *to, size_t room, const char *path,
 	return 0;
 }
 
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who,
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *who,
 			unsigned i)
 {
 	size_t n = stem(path);
@@ -116,8 +117,8 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 }
 
 /* A unique name in the folder of path: /folder/.base.PID.what */
-static int make_temporary_name(char *to, size_t room, const char *path, const struct sp_who *who,
-			       const char *what, unsigned i)
+static int make_temporary_name(char *to, size_t room, const char *path,
+			       const struct sp_output_vars *who, const char *what, unsigned i)
 {
 	const char *base = strrchr(path, '/') + 1;
 	struct sp_out o;
@@ -194,7 +195,7 @@ static int write_special(const char *path, const struct sp_format_writer *writer
  * host and pid namespace. A second has room for 238 hashes.
  */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
-static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
+static uint32_t writer_in(const struct sp_output_vars *who, uint64_t pid_ns)
 {
 	uint32_t at = (uint32_t)pid_ns;
 
@@ -203,7 +204,7 @@ static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
 	return at % 238 * WRITER_PID + (uint32_t)who->pid % WRITER_PID;
 }
 
-static uint32_t writer_of(const struct sp_who *who)
+static uint32_t writer_of(const struct sp_output_vars *who)
 {
 	struct stat ns = { 0 };
 
@@ -217,7 +218,7 @@ static uint32_t writer_of(const struct sp_who *who)
  * others, so that reading the file does not change it under relatime, the kernel's default.
  */
 #define ACCESS_AHEAD	60		/* seconds */
-static void stamp(int fd, const struct sp_who *who)
+static void stamp(int fd, const struct sp_output_vars *who)
 {
 	uint64_t now = sp_now_ns();
 	struct timespec t[2] = { { .tv_nsec = writer_of(who) } };
@@ -240,7 +241,7 @@ static int close_written(int fd, int r)
 }
 
 static int write_temporary(int dir, char *temp, size_t room, const char *path,
-			   const struct sp_who *who, const struct sp_format_writer *writer,
+			   const struct sp_output_vars *who, const struct sp_format_writer *writer,
 			   const struct sp_selection *s)
 {
 	int fd = -EEXIST, r;
@@ -288,7 +289,8 @@ static struct identity identify(int dir, const char *path)
 	return id;
 }
 
-bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns)
+bool sp_output_is_by(const char *path, const struct sp_output_vars *who, uint64_t pid_ns,
+		     uint64_t since_ns)
 {
 	struct identity id = identify(AT_FDCWD, path);
 
@@ -384,7 +386,7 @@ int sp_output_take(int dir, const char *temp, const char *name)
  * file.
  */
 static int replace(int dir, const char *temp, const char *name, const struct identity *old,
-		   const struct sp_who *who, struct identity *id)
+		   const struct sp_output_vars *who, struct identity *id)
 {
 	char old_name[SP_CONF_PATH];
 	struct identity moved;
@@ -414,7 +416,7 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
  * writer was not written by a process of the run.
  */
 static bool is_earlier(const struct identity *old, const struct sp_run *run,
-		       const struct sp_who *who, uint64_t own_start_ns)
+		       const struct sp_output_vars *who, uint64_t own_start_ns)
 {
 	uint32_t own = writer_of(who);
 	int before = run->pid - (int)(old->writer % WRITER_PID);
@@ -434,7 +436,7 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run,
  * file.
  */
 static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path,
-			     const struct sp_who *who, struct identity *id)
+			     const struct sp_output_vars *who, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
@@ -462,8 +464,9 @@ static int replace_or_rename(struct sp_output *o, int dir, const char *temp, con
 	return -EEXIST;
 }
 
-static int write_in(struct sp_output *o, int dir, const char *path, const struct sp_who *who,
-		    const struct sp_format_writer *writer, const struct sp_selection *s)
+static int write_in(struct sp_output *o, int dir, const char *path,
+		    const struct sp_output_vars *who, const struct sp_format_writer *writer,
+		    const struct sp_selection *s)
 {
 	char temp[SP_CONF_PATH];
 	struct identity id = identify(dir, path);
@@ -486,7 +489,7 @@ static int write_in(struct sp_output *o, int dir, const char *path, const struct
 	return 0;
 }
 
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who,
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *who,
 		    const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	struct sp_parent_dir p;

@@ -14,14 +14,15 @@
 #include "conf.h"
 #include "format.h"
 
-struct sp_who {				/* values of the letters of a template */
+struct sp_output_vars {				/* values of the letters of a template */
 	const char *host, *program, *job, *step, *dir;	/* dir: folder of relative names */
 	long rank;			/* -1: not a rank */
 	int pid;
 };
 
 /* Expand the template to an absolute path; 0 or -ENAMETOOLONG. */
-int sp_output_expand(char *path, size_t room, const char *template, const struct sp_who *who);
+int sp_output_expand(char *path, size_t room, const char *template,
+		     const struct sp_output_vars *who);
 
 #define SP_OUTPUT_FILES 8
 
@@ -35,7 +36,7 @@ struct sp_output {
 };
 
 /* Write s in one format to the absolute path; 0 or -errno. o->path is the name that was used. */
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who,
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *who,
 		    const struct sp_format_writer *writer, const struct sp_selection *s);
 
 /*
@@ -48,7 +49,7 @@ int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 /*
  * Candidate i for the name: path itself, then with .HOST.PID, .HOST.PID.2 ... before the extension.
  */
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who,
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *who,
 			unsigned i);
 
 /*
@@ -61,7 +62,7 @@ int sp_output_take(int dir, const char *temp, const char *name);
  * Returns whether the process wrote the file at or after since_ns. False if the file system does
  * not keep the times.
  */
-bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns,
+bool sp_output_is_by(const char *path, const struct sp_output_vars *who, uint64_t pid_ns,
 		     uint64_t since_ns);
 
 /*

@@ -25,12 +25,12 @@ static int number_behind(const char *name, const char *word)
 	return NOT_KNOWN;
 }
 
-static struct sp_where at(enum sp_place_kind place, int id)
+static struct sp_event_place at(enum sp_place_kind place, int id)
 {
-	return (struct sp_where){ place, id };
+	return (struct sp_event_place){ place, id };
 }
 
-static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN },
+static const struct sp_event_place machine = { SP_PLACE_MACHINE, NOT_KNOWN },
 			     unknown = { SP_PLACE_UNKNOWN, NOT_KNOWN };
 
 /* Read the kernel's name of a zone from /sys/class/powercap/intel-rapl:ZONE[:SUBZONE]/name. */
@@ -47,7 +47,7 @@ static bool zone_name(int zone, int subzone, char text[64])
 }
 
 /* A zone's number is arbitrary; its name has the package: package-1, psys. */
-static struct sp_where powercap(const char *name)
+static struct sp_event_place powercap(const char *name)
 {
 	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"),
 	    package = zone;
@@ -69,7 +69,7 @@ static struct sp_where powercap(const char *name)
 	return at(SP_PLACE_PACKAGE, package);
 }
 
-static struct sp_where uncore(const char *name)
+static struct sp_event_place uncore(const char *name)
 {
 	bool memory = strstr(name, "_imc") || strstr(name, "_umc");
 
@@ -78,7 +78,7 @@ static struct sp_where uncore(const char *name)
 }
 
 /* rapl, libmsr: NAME:PACKAGE0; others: NAME_SOCKET0 */
-static struct sp_where package(const char *name)
+static struct sp_event_place package(const char *name)
 {
 	int id = number_behind(name, "PACKAGE");
 
@@ -90,7 +90,7 @@ static struct sp_where package(const char *name)
 }
 
 /* hwmon2/device is a link to the sensor: coretemp.1 is in package 1. */
-static struct sp_where coretemp(const char *name)
+static struct sp_event_place coretemp(const char *name)
 {
 	int hwmon = number_behind(name, "hwmon"), id;
 	char path[64], link[256];
@@ -128,7 +128,7 @@ static int of_visible(const char *variable, int id)
  * The GPU number of the vendor's library in cuda:::x:stat=sum:device=1,
  * rocp_sdk:::x:DIMENSION_XCC=0:device=1, nvml:::NAME:device_1:power and the like.
  */
-static struct sp_where gpu(const char *component, const char *name)
+static struct sp_event_place gpu(const char *component, const char *name)
 {
 	static const struct {
 		const char *component;
@@ -175,7 +175,8 @@ static int online(int n)
 	return n - 1;
 }
 
-struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name)
+struct sp_event_place sp_event_place_find(enum sp_scope scope, const char *component,
+					  const char *name)
 {
 	int cpu;
 

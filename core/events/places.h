@@ -10,12 +10,13 @@
 
 #include "../store/layout.h"
 
-struct sp_where {
+struct sp_event_place {
 	enum sp_place_kind place;
 	int id;				/* the system's number; SP_NO_CPU: unknown */
 };
 
 /* component and name are PAPI's. */
-struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name);
+struct sp_event_place sp_event_place_find(enum sp_scope scope, const char *component,
+					  const char *name);
 
 #endif

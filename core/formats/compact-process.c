@@ -134,7 +134,8 @@ static uint32_t site_of(const struct writing *w, uint32_t id)
 	return id >= w->m->n_callsites ? 0 : w->map->site ? w->map->site[id] : id;
 }
 
-static bool is_same(const struct writing *w, const struct sp_between *a, const struct sp_between *b)
+static bool is_same(const struct writing *w, const struct sp_interval_counts *a,
+		    const struct sp_interval_counts *b)
 {
 	return a->cpu == b->cpu && site_of(w, a->to) == site_of(w, b->to) &&
 	       site_of(w, a->from) == site_of(w, b->from);
@@ -143,9 +144,9 @@ static bool is_same(const struct writing *w, const struct sp_between *a, const s
 /* Is interval `at`, number i, one that an earlier one is the same as?  None is where no sites were
  * joined. */
 static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i,
-			const struct sp_between *at)
+			const struct sp_interval_counts *at)
 {
-	struct sp_between other;
+	struct sp_interval_counts other;
 
 	for (uint32_t j = 0; w->map->joined && j < i && sp_row_interval(w->m, row, j, &other); j++)
 		if (is_same(w, at, &other))
@@ -155,18 +156,18 @@ static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i,
 
 /* What none of them has, "other", the reader finds again. */
 static bool is_written(struct writing *w, struct sp_row *row, uint32_t i,
-		       const struct sp_between *at)
+		       const struct sp_interval_counts *at)
 {
 	return site_of(w, at->to) && cell_of(w, row, at->cpu) >= 0 && !is_repeated(w, row, i, at);
 }
 
 /* Of all from number i on that are as `is`, a value: of the totals (of 0) or of what is proven (of
  * 1). */
-static int64_t added(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is,
-		     uint32_t e, unsigned of)
+static int64_t added(struct writing *w, struct sp_row *row, uint32_t i,
+		     const struct sp_interval_counts *is, uint32_t e, unsigned of)
 {
 	int64_t sum = (of ? is->exact : is->total)[e];
-	struct sp_between other;
+	struct sp_interval_counts other;
 
 	for (i++; w->map->joined && sp_row_interval(w->m, row, i, &other); i++)
 		if (is_same(w, is, &other))
@@ -176,9 +177,9 @@ static int64_t added(struct writing *w, struct sp_row *row, uint32_t i, const st
 }
 
 static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i,
-			 const struct sp_between *is)
+			 const struct sp_interval_counts *is)
 {
-	struct sp_between other;
+	struct sp_interval_counts other;
 	uint64_t count = is->count;
 
 	for (i++; w->map->joined && sp_row_interval(w->m, row, i, &other); i++)
@@ -189,7 +190,7 @@ static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i,
 static sp_off append_intervals(struct writing *w, struct sp_row *row, uint32_t k)
 {
 	struct sp_intervals head = { .k = k };
-	struct sp_between at;
+	struct sp_interval_counts at;
 	sp_off off;
 
 	for (uint32_t i = 0; sp_row_interval(w->m, row, i, &at); i++)
@@ -227,7 +228,7 @@ static bool is_gauge(const struct writing *w, const struct sp_row *row, uint32_t
 /* What was read on one CPU is a cell. */
 static uint32_t gauge_cells(const struct writing *w, const struct sp_row *row)
 {
-	struct sp_shown g = { 0 };
+	struct sp_gauge_value g = { 0 };
 	uint64_t at = 0;
 	uint32_t n = 0;
 	int32_t cpu = 0;
@@ -253,7 +254,7 @@ static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32
 
 static void append_shown(struct writing *w, const struct sp_row *row, uint32_t k)
 {
-	struct sp_shown g = { 0 };
+	struct sp_gauge_value g = { 0 };
 	uint64_t at = 0;
 	int32_t cpu = 0;
 	uint32_t i = 0;
@@ -330,7 +331,7 @@ static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k,
 	uint32_t n = 0, hits = 0;
 
 	for (uint32_t i = 0; sp_row_overflow(w->m, row, &i, &at);) {
-		struct sp_frame_seen f;
+		struct sp_frame_info f;
 		uint64_t count;
 
 		if (kept_index(w, row, at.event, k) < 0)

@@ -17,7 +17,7 @@ struct sp_compact_map {
 	bool joined;			/* several of the model's sites have one number */
 	/* The number of f's module in the process's own list, whose newest is at *newest: one block
 	 * more, if it is not there yet; 0: there is none, or no room. */
-	uint32_t (*module)(void *arg, struct sp_compact *c, const struct sp_frame_seen *f,
+	uint32_t (*module)(void *arg, struct sp_compact *c, const struct sp_frame_info *f,
 			   sp_off *newest);
 	void *arg;
 };

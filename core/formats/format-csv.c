@@ -30,7 +30,7 @@ static void file_name(struct sp_out *o, const char *path)
 /* module+0xoffset;... */
 void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id)
 {
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 		sp_out_text(o, i ? ";" : "");
@@ -91,7 +91,8 @@ void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct
 
 /* Of a CPU's counts, or of those of a component as a whole. */
 static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *row,
-				 const struct sp_between *ends, int32_t cpu, int32_t component)
+				 const struct sp_interval_counts *ends, int32_t cpu,
+				 int32_t component)
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
@@ -110,7 +111,7 @@ static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
 static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e,
-		   const struct sp_between *at, bool unsupported)
+		   const struct sp_interval_counts *at, bool unsupported)
 {
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
 	struct sp_csv_place p;
@@ -129,7 +130,7 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 /* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
  * where the number is no sum of counts. */
 static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv_place *p,
-		       const struct sp_shown *g, const char *what, enum sp_data_type type,
+		       const struct sp_gauge_value *g, const char *what, enum sp_data_type type,
 		       int64_t value)
 {
 	char buf[32];
@@ -142,8 +143,8 @@ static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv
 
 static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
-	static const struct sp_between no_place;
-	struct sp_shown g;
+	static const struct sp_interval_counts no_place;
+	struct sp_gauge_value g;
 	uint64_t at = 0;
 
 	while (sp_row_gauge(m, row, &at, &g)) {
@@ -164,7 +165,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 /* Writes lines of the counts before a first reading, which no sum contains. */
 static void early_counts(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
-	static const struct sp_between no_place;
+	static const struct sp_interval_counts no_place;
 	struct sp_csv_place p = place(m, row, &no_place, SP_NO_CPU, -1);
 	char buf[32];
 
@@ -222,7 +223,7 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 }
 
 static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e,
-		     const struct sp_between *at)
+		     const struct sp_interval_counts *at)
 {
 	if (sp_event_is_gauge(m, row->event[e]))
 		return false;
@@ -231,7 +232,7 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 
 /* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
 static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row *row,
-		  const struct sp_between *at, const int64_t *unsupported)
+		  const struct sp_interval_counts *at, const int64_t *unsupported)
 {
 	struct sp_csv_place p = place(s->m, row, at, at->cpu, at->component);
 
@@ -294,7 +295,7 @@ static void joined_metrics(struct sp_out *o, const struct sp_selection *s, const
 void sp_format_csv(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_row row = { 0 };
-	struct sp_between between;
+	struct sp_interval_counts between;
 	struct sp_at_cpu at;
 
 	sp_out_text(o, SP_CSV_HEADER);
@@ -303,7 +304,7 @@ void sp_format_csv(struct sp_out *o, const struct sp_selection *s)
 			lines(o, s, &row, &between, NULL);
 		for (uint32_t i = 0; !row.intervals && sp_row_cell(s->m, &row, i, &at); i++)
 			lines(o, s, &row,
-			      &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings,
+			      &(struct sp_interval_counts){ 0, 0, at.cpu, at.component, at.readings,
 						    at.total, at.exact },
 			      at.unsupported);
 		gauges(o, s->m, &row);

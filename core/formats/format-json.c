@@ -354,7 +354,7 @@ static void list(struct sp_out *o, const struct sp_selection *s, const struct sp
 }
 
 /* last, min, max, mean; bits have neither order nor mean. */
-static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_shown *g)
+static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_gauge_value *g)
 {
 	enum sp_data_type type = sp_event_type(m, g->event);
 
@@ -374,7 +374,7 @@ static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_sh
 
 static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
-	struct sp_shown g;
+	struct sp_gauge_value g;
 	uint64_t at = 0;
 
 	sp_out_text(o, ",\n   \"gauges\": [");
@@ -426,7 +426,7 @@ static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_ro
 static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
-	struct sp_between at;
+	struct sp_interval_counts at;
 
 	sp_out_text(o, ",\n   \"intervals\": [");
 	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
@@ -441,7 +441,7 @@ static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_
 }
 
 /* Its object stays open. */
-static void frame(struct sp_out *o, const struct sp_frame_seen *f)
+static void frame(struct sp_out *o, const struct sp_frame_info *f)
 {
 	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s",
 		  f->module, f->build_id, f->offset, *f->symbol ? f->symbol : NULL);
@@ -465,7 +465,7 @@ static void overflows(struct sp_out *o, const struct sp_model *m, const struct s
 
 	sp_out_text(o, ",\n   \"overflows\": [");
 	while (sp_row_overflow(m, row, &i, &at)) {
-		struct sp_frame_seen f;
+		struct sp_frame_info f;
 		uint32_t hit = UINT32_MAX;
 		uint64_t count;
 
@@ -577,7 +577,7 @@ static void write_attribution(struct sp_out *o, struct sp_model *m, struct sp_ro
 	sp_unwatched_add(&unwatched, row);
 	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [",
 		  sp_attribution_name(row->how),
-		  row->why ? sp_why_told(why, row->why, &unwatched) : NULL);
+		  row->why ? sp_why_text_with_cpus(why, row->why, &unwatched) : NULL);
 	for (uint32_t e = 0; e < row->k; e++)
 		sp_json_f(o, e ? ", %lu" : "%lu",
 			  row->times ? row->edge[e] * row->times->windows : 0);
@@ -608,7 +608,7 @@ static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp
 	bool more = false;
 
 	for (uint32_t i = 0; i < row->k; i++) {
-		if (!sp_row_left(m, row, i))
+		if (!sp_row_is_omitted(m, row, i))
 			continue;
 		sp_json_f(o, more ? ", %u" : ", \"left_out\": [%u", row->event[i]);
 		more = true;
@@ -751,7 +751,7 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c,
 		      const uint64_t repeated[REPEATED_WORDS])
 {
 	bool more = false;
-	struct sp_shown g;
+	struct sp_gauge_value g;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_gauge_at(m, (int32_t)c, e, &g))
@@ -858,7 +858,7 @@ static void callsites(struct sp_out *o, const struct sp_selection *s)
 	};
 	const struct sp_model *m = s->m;
 	struct sp_callsite c;
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 
 	sp_out_text(o, " \"callsites\": [");
 	for (uint32_t id = 0; id < m->n_callsites; id++) {

@@ -14,7 +14,7 @@ struct place {
 	char name[56];
 };
 
-static void name_place(char name[56], const struct sp_frame_seen *f)
+static void name_place(char name[56], const struct sp_frame_info *f)
 {
 	struct sp_out o;
 	char text[SP_FUNCTION_NAME];
@@ -36,7 +36,7 @@ static uint32_t add_places(const struct sp_model *m, const struct sp_row *row,
 			   const struct sp_overflowed *at, struct place places[PLACES_MOST],
 			   uint32_t n)
 {
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 	uint64_t count;
 
 	for (uint32_t hit = UINT32_MAX, i; sp_row_hit(m, row, at, &hit, &f, &count);) {

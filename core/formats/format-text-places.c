@@ -73,7 +73,8 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 /* Of the cells of all relations that are on no CPU of the topology: those of this one. */
 static void outside_sums(struct sp_table *t, int32_t cpu)
 {
-	const struct sp_observers *left = t->s->metrics ? sp_metrics_left(t->s->metrics) : NULL;
+	const struct sp_observers *left =
+		t->s->metrics ? sp_metrics_model_observers(t->s->metrics) : NULL;
 	struct sp_model *m = t->s->m;
 	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
@@ -88,7 +89,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 					       at.unsupported, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
 				if (sp_row_place(&row, e) < 0 && !sp_is_unsupported(&at, e) &&
-				    !sp_row_left(m, &row, e))
+				    !sp_row_is_omitted(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }
@@ -302,7 +303,7 @@ void sp_text_other_events(struct sp_out *o, const struct sp_selection *s)
 	sp_list_show(o, s, 3, true, "events", event_lines, &from);
 }
 
-static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
+static void gauge_line(struct sp_text_list *l, const struct sp_gauge_value *g)
 {
 	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
@@ -327,7 +328,7 @@ static void gauge_lines(struct sp_text_list *l, void *nothing)
 {
 	static const char *const title[] = { "gauge", "of", "last", "min", "max", "mean" };
 	const struct sp_model *m = l->s->m;
-	struct sp_shown g;
+	struct sp_gauge_value g;
 
 	(void)nothing;
 	sp_list_line(l, title);

@@ -37,7 +37,7 @@ static bool is_of_system(const char *line)
 
 /* Of what was inlined the function that it stands in; of the program's own code, if there is
  * any. */
-static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
+static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_info *f)
 {
 	uint32_t k;
 
@@ -55,7 +55,7 @@ static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct s
 	return true;
 }
 
-static bool in_one_function(const struct sp_frame_seen *f, const struct sp_frame_seen *g)
+static bool in_one_function(const struct sp_frame_info *f, const struct sp_frame_info *g)
 {
 	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
 }
@@ -69,7 +69,7 @@ static bool is_linkers(const char *symbol)
 static bool is_one_of_several(const struct sp_model *m, uint32_t i, const char *symbol)
 {
 	char name[SP_FUNCTION_NAME], whole[SP_FUNCTION_NAME], other[SP_FUNCTION_NAME];
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 
 	if (!strchr(symbol, is_linkers(symbol) ? 'I' : '<'))
 		return false;
@@ -100,7 +100,7 @@ static void function(struct sp_out *o, const struct sp_model *m, uint32_t i, con
  * long. */
 static uint32_t functions_at(const struct sp_model *m, uint32_t i)
 {
-	struct sp_frame_seen seen[HELPERS + 1], f;
+	struct sp_frame_info seen[HELPERS + 1], f;
 	struct sp_callsite c;
 	uint32_t n = 0, k;
 
@@ -200,7 +200,7 @@ static struct style find_style(const struct sp_model *m, const struct owner *own
 {
 	struct path own = { id, n, own_frame(m, owner, id, n) };
 	struct style s = { .known = true, .own = own.own };
-	struct sp_frame_seen f, g;
+	struct sp_frame_info f, g;
 	struct sp_callsite c;
 
 	for (uint32_t other = 1; other < m->n_callsites; other++) {
@@ -273,7 +273,7 @@ static struct style style_of(struct sp_site_texts *t, uint32_t id, uint32_t n)
 
 /* ---- words -------------------------------------------------------------------- */
 
-static void place(struct sp_out *o, const struct sp_frame_seen *f, bool on_same_line)
+static void place(struct sp_out *o, const struct sp_frame_info *f, bool on_same_line)
 {
 	if (*f->line)
 		sp_out_plain(o, sp_base_name(f->line));
@@ -284,7 +284,7 @@ static void place(struct sp_out *o, const struct sp_frame_seen *f, bool on_same_
 }
 
 static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i,
-		  const struct sp_frame_seen *f, enum room room, bool with_place, bool on_same_line)
+		  const struct sp_frame_info *f, enum room room, bool with_place, bool on_same_line)
 {
 	if (*f->symbol) {
 		function(o, m, i, f->symbol, room);
@@ -305,7 +305,7 @@ static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i,
 }
 
 /* Does it say something?  What calls main or a thread's function does not. */
-static bool is_worth_a_name(const struct sp_frame_seen *f)
+static bool is_worth_a_name(const struct sp_frame_info *f)
 {
 	return *f->symbol && strncmp(sp_base_name(f->module), "libc.so.", 8) != 0 &&
 	       strcmp(f->symbol, "_start") != 0;
@@ -313,7 +313,7 @@ static bool is_worth_a_name(const struct sp_frame_seen *f)
 
 /* The path's last two names: the program's own function and its caller; where that is not kept, the
  * helper in front. */
-static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_seen *f,
+static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_info *f,
 		     enum room room)
 {
 	if (i == s->own || s->marks >> i & 1)
@@ -336,7 +336,7 @@ static void region(struct sp_out *o, const struct sp_callsite *c)
 static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t first,
 		   uint32_t n, const struct style *s, enum room room)
 {
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 	bool any = first > 0;
 
 	for (uint32_t i = first; i < n && frame_at(m, id, i, &f); i++) {
@@ -384,7 +384,7 @@ static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uin
 {
 	const struct sp_model *m = site_texts->m;
 	struct sp_callsite a = { 0 }, b = { 0 };
-	struct sp_frame_seen f, g;
+	struct sp_frame_info f, g;
 	struct style s, t;
 	size_t file;
 	uint32_t at;

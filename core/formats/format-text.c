@@ -253,7 +253,7 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 	for (uint32_t i = 0; i < n; i++) {
 		if (whys[i] != SP_WHY_NONE)
 			sp_paragraph(o, "  why: ", 2,
-				     sp_why_told(text, whys[i], &unwatched[whys[i]]));
+				     sp_why_text_with_cpus(text, whys[i], &unwatched[whys[i]]));
 		else if (m->h.attribution == SP_BY_READING)
 			sp_paragraph(o, "  ", 2,
 				     "each count is booked on the CPU of the reading that brought "
@@ -432,7 +432,7 @@ static const char *const of_sets[] = {
 /* The high level keeps the sets of its regions running. */
 static bool is_of_regions(struct sp_model *m, struct sp_row *row)
 {
-	struct sp_between at;
+	struct sp_interval_counts at;
 	struct sp_callsite c;
 
 	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++)
@@ -646,7 +646,7 @@ static void metrics_of_sets(struct notes *n, const struct sp_selection *s)
 }
 
 /* (PAPI itself reads twice at the begin of a region.) */
-static bool is_nested(const struct sp_model *m, const struct sp_between *at)
+static bool is_nested(const struct sp_model *m, const struct sp_interval_counts *at)
 {
 	struct sp_callsite from = { 0 }, to = { 0 };
 
@@ -660,7 +660,7 @@ static bool is_nested(const struct sp_model *m, const struct sp_between *at)
 static void regions(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
-	struct sp_between at;
+	struct sp_interval_counts at;
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; sp_row_interval(m, &row, i, &at); i++)

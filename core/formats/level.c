@@ -244,7 +244,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) != place || sp_observers_leave(t->left, r, i))
+		if (sp_row_place(r, i) != place || sp_observers_omit(t->left, r, i))
 			continue;
 		else if (sp_is_unsupported(at, i))
 			row->unsupported[r->event[i]] = true;
@@ -272,7 +272,7 @@ static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
 }
 
 /* What lies in a region of the high level is one row, whatever calls its parts lie between. */
-static uint32_t region_around(const struct sp_model *m, const struct sp_between *at)
+static uint32_t region_around(const struct sp_model *m, const struct sp_interval_counts *at)
 {
 	struct sp_callsite from = { 0 }, to = { 0 };
 
@@ -285,7 +285,8 @@ static uint32_t region_around(const struct sp_model *m, const struct sp_between 
 }
 
 /* The same by the two calls that they lie between; of how many CPUs is not known then. */
-static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
+static int add_between(struct sp_levels *t, const struct sp_row *r,
+		       const struct sp_interval_counts *at)
 {
 	uint32_t region = region_around(t->m, at);
 	struct sp_level_row w = of_nothing, *row;
@@ -299,7 +300,7 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 		return -ENOMEM;
 	row->readings += at->count;
 	for (uint32_t i = 0; i < r->k; i++)
-		if (!sp_observers_leave(t->left, r, i))
+		if (!sp_observers_omit(t->left, r, i))
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
 	if (t->metrics)
 		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->metrics_left, at->total, NULL,
@@ -342,7 +343,7 @@ static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_c
 static int add_relation(struct sp_levels *t, struct sp_row *r)
 {
 	bool by_site = sp_level_is_code(t->level);
-	struct sp_between between;
+	struct sp_interval_counts between;
 	struct sp_at_cpu at;
 	int e = 0;
 
@@ -351,7 +352,7 @@ static int add_relation(struct sp_levels *t, struct sp_row *r)
 	if (by_site && r->intervals)
 		return e;
 	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &at); i++) {
-		between = (struct sp_between){ .count = at.readings,
+		between = (struct sp_interval_counts){ .count = at.readings,
 					       .total = at.total,
 					       .exact = at.exact };
 		e = by_site ? add_between(t, r, &between) : add(t, r, &at);
@@ -378,7 +379,7 @@ static int find_left(struct sp_levels *t)
 		e = sp_metrics_observers(t->metrics, &t->metrics_observers, &how);
 	t->left = together ? &t->observers : &t->m->observers;
 	t->metrics_left = together     ? &t->metrics_observers
-			  : t->metrics ? sp_metrics_left(t->metrics)
+			  : t->metrics ? sp_metrics_model_observers(t->metrics)
 				       : NULL;
 	return e == 0 && t->metrics && !t->metrics_left ? -ENOMEM : e;
 }

@@ -101,7 +101,7 @@ static void add_cell(struct sp_unlisted_cpus *o, struct sp_model *m, const struc
 		uint64_t to = (uint64_t)i * m->n_events + row->event[k];
 
 		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) ||
-		    sp_row_left(m, row, k))
+		    sp_row_is_omitted(m, row, k))
 			continue;
 		if (sp_is_unsupported(at, k)) {
 			o->unsupported[to] = true;
@@ -114,7 +114,7 @@ static void add_cell(struct sp_unlisted_cpus *o, struct sp_model *m, const struc
 
 static void add_cells(struct sp_unlisted_cpus *o, struct sp_model *m, struct sp_metrics *t)
 {
-	const struct sp_observers *left = t ? sp_metrics_left(t) : NULL;
+	const struct sp_observers *left = t ? sp_metrics_model_observers(t) : NULL;
 	struct found f = { .cpu = o->cpu, .n = o->n };
 	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;

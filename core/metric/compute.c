@@ -114,7 +114,7 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 			     ? !t->relation.pair_joins[i]
 			     : sp_row_place(row, t->relation.pair[i].i) == place) &&
 		    !(unsupported && unsupported[t->relation.pair[i].i]) &&
-		    !(left && sp_observers_leave(left, row, i)))
+		    !(left && sp_observers_omit(left, row, i)))
 			add_value(t, to, t->relation.pair[i].of, total[t->relation.pair[i].i], 1);
 	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs; i++)
 		if (sp_row_place(row, t->relation.pair[i].i) == place)
@@ -145,7 +145,7 @@ int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o,
 }
 
 /* Include all runs, whichever is selected: rows are identified by their index among all. */
-const struct sp_observers *sp_metrics_left(struct sp_metrics *t)
+const struct sp_observers *sp_metrics_model_observers(struct sp_metrics *t)
 {
 	uint32_t run = t->model->only_run;
 
@@ -178,7 +178,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 	for (uint32_t i = 0; i < t->relation.n_pairs; i++) {
 		uint32_t slot = t->relation.pair[i].of, e = t->relation.pair[i].i;
 		int32_t place = sp_row_place(row, e);
-		bool more = !sp_observers_leave(&t->observers, row, i);
+		bool more = !sp_observers_omit(&t->observers, row, i);
 
 		if (!more || sp_is_unsupported(at, e))
 			continue;
@@ -240,7 +240,7 @@ static void sum_model(struct sp_metrics *t)
 
 	t->place_bytes =
 		(t->model->n_components + UINT64_C(1)) * (t->n_slots + 1ull) * sizeof(*t->place);
-	t->place = sp_metrics_left(t) ? sp_map(t->place_bytes) : NULL;
+	t->place = sp_metrics_model_observers(t) ? sp_map(t->place_bytes) : NULL;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].sets = t->at[i].others = 0;
 	while (t->place && sp_model_next(t->model, &row)) {

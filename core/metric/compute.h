@@ -19,11 +19,11 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 		    const int64_t *unsupported, struct sp_metric_sum *to);
 
 /*
- * Choose the observers that count, among those whose event sets have all events of a metric.
- * sp_metrics_left does so for the model's sums (NULL if out of memory), sp_metrics_observers for
- * groups (0 or -ENOMEM; the caller closes *o).
+ * Choose the observers that count, among those whose event sets have all events of a metric: for
+ * the model's sums (NULL if out of memory), or in the groups of `how` (0 or -ENOMEM; the caller
+ * closes *o).
  */
-const struct sp_observers *sp_metrics_left(struct sp_metrics *t);
+const struct sp_observers *sp_metrics_model_observers(struct sp_metrics *t);
 int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o,
 			 const struct sp_observing *how);
 

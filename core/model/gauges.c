@@ -125,7 +125,7 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 
 /* ---- the block of a relation ------------------------------------------- */
 
-static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings,
+static void take(struct sp_gauge_value *out, enum sp_data_type type, uint64_t readings,
 		 const int64_t value[3], double sum)
 {
 	double low = sp_value_double(type, value[1]), high = sp_value_double(type, value[2]);
@@ -159,7 +159,7 @@ static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32
 }
 
 bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at,
-		  struct sp_shown *out)
+		  struct sp_gauge_value *out)
 {
 	uint64_t n = row->gauges.at ? (uint64_t)row->gauges.n * row->gauges.cells : 0;
 
@@ -199,7 +199,7 @@ static struct sp_gauge_sum *sum_at(const struct sp_model *m, int32_t component, 
 
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
 {
-	struct sp_shown g;
+	struct sp_gauge_value g;
 	uint64_t at = 0;
 
 	while (sp_row_gauge(m, row, &at, &g)) {
@@ -223,13 +223,14 @@ void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
 	}
 }
 
-bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, struct sp_shown *out)
+bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event,
+		 struct sp_gauge_value *out)
 {
 	const struct sp_gauge_sum *s = sum_at(m, component, event);
 
 	if (!s || !s->readings)
 		return false;
-	*out = (struct sp_shown){
+	*out = (struct sp_gauge_value){
 		.event = event, .cpu = SP_NO_CPU, .component = component, .ns = s->ns
 	};
 	take(out, sp_event_type(m, event), s->readings, s->value, s->sum);

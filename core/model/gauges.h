@@ -9,7 +9,7 @@
 #include "model.h"
 
 /* A gauge's readings in one place. */
-struct sp_shown {
+struct sp_gauge_value {
 	uint32_t event;
 	int32_t cpu;			/* of the readings; SP_NO_CPU: unknown, or not of one CPU */
 	int32_t component;		/* to which it belongs; -1: unknown */
@@ -32,7 +32,7 @@ static inline int32_t sp_row_place(const struct sp_row *row, uint32_t e)
 
 /* Read the next gauge of the row; *at is 0 before the first call. */
 bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at,
-		  struct sp_shown *out);
+		  struct sp_gauge_value *out);
 
 /* Add the row's gauges to the model's. For model-open.c. */
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row);
@@ -41,7 +41,8 @@ void sp_add_gauges(struct sp_model *m, const struct sp_row *row);
  * Sum up the gauge's readings at the component (-1: without one), over all relations; false without
  * readings.
  */
-bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, struct sp_shown *out);
+bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event,
+		 struct sp_gauge_value *out);
 
 /* Returns whether the event is counted on components as a whole, never on one of their CPUs. */
 static inline bool sp_event_is_placed(const struct sp_model *m, uint32_t event)

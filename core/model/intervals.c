@@ -69,8 +69,8 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 	return sp_module_found(m, f->module, f->address - 1);
 }
 
-void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address,
-		  uint32_t back, struct sp_frame_seen *seen)
+void sp_describe_code(const struct sp_model *m, const struct sp_module *o, uint64_t address,
+		  uint32_t back, struct sp_frame_info *seen)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -86,7 +86,7 @@ void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t 
 		m->name_frame(m->names, seen->offset - back, seen);
 }
 
-bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *seen)
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_info *seen)
 {
 	const struct sp_site *s;
 	const struct sp_frame *f;
@@ -96,7 +96,7 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	if (!s || i >= n)
 		return false;
 	f = (const struct sp_frame *)(s + 1) + i;
-	sp_code_seen(m, module_of(m, f), f->address, 1, seen);
+	sp_describe_code(m, module_of(m, f), f->address, 1, seen);
 	if (!*seen->symbol)
 		seen->symbol = sp_model_text(m, f->symbol);
 	return true;
@@ -438,7 +438,7 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	limit_proven(m, row);
 }
 
-uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at)
+uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_interval_counts *at)
 {
 	struct interval_record *is = record(row, i);
 

@@ -89,11 +89,11 @@ const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t numbe
  * Describe the code at an address of module o (NULL: none); the symbol is that of the code `back`
  * bytes before.
  */
-void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address,
-		  uint32_t back, struct sp_frame_seen *seen);
+void sp_describe_code(const struct sp_model *m, const struct sp_module *o, uint64_t address,
+		  uint32_t back, struct sp_frame_info *seen);
 
 /* Read interval i of the row except its CPU; returns the index of its cell's record. */
-uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at);
+uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_interval_counts *at);
 
 /* overflows.c: compute and take the model's memory, as sp_row_bytes and sp_row_take. */
 void sp_overflows_count(struct sp_model *m, const struct sp_relation *r);

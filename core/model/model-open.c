@@ -479,7 +479,7 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 		enum sp_data_type type = sp_event_type(m, e);
 		int32_t place = sp_row_place(row, i), c = place >= 0 ? place : at->component;
 
-		if (!v || v->kind != SP_COUNTER || sp_row_left(m, row, i))
+		if (!v || v->kind != SP_COUNTER || sp_row_is_omitted(m, row, i))
 			continue;
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
 		m->sums.total[e] = sp_plus(type, m->sums.total[e], at->total[i]);
@@ -625,7 +625,7 @@ int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader)
 	return 0;
 }
 
-int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
+int sp_model_open_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
 		 bool kept)
 {
 	const struct sp_relation *r;

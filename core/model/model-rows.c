@@ -457,7 +457,8 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 	return true;
 }
 
-bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
+		     struct sp_interval_counts *at)
 {
 	struct sp_at_cpu where;
 

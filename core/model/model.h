@@ -21,7 +21,7 @@
 #define SP_KINDS_MOST 8u		/* kinds of cores that are distinguished */
 
 /* A frame of a call site. */
-struct sp_frame_seen {
+struct sp_frame_info {
 	const char *module;		/* path; "": unknown, and offset is an address */
 	char build_id[80];		/* hexadecimal; "": none */
 	/* return address of the call, relative to the module's base */
@@ -96,7 +96,7 @@ struct sp_model_intervals {
 
 /* Private to overflows.c: a snapshot of the current row's overflows. */
 struct sp_model_overflows {
-	struct sp_overflow_seen {
+	struct sp_overflow_copy {
 		uint32_t event;
 		int32_t cpu;
 		uint64_t count, hits;
@@ -209,7 +209,7 @@ struct sp_model {
 	 * Optional callback of the command that fills in symbol and line from debug information,
 	 * for the code at an offset of f's module.
 	 */
-	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
+	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_info *f);
 	void *names;
 
 	char early_counts[1024], cross_thread[512];	/* notes, see model-query.c; "": none */
@@ -307,8 +307,8 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 const char *sp_why_text(enum sp_why why);	/* with the fix, if there is one; "" for none */
 
 /*
- * CPUs to which relations attribute counts of other, unwatched CPUs; sp_why_told adds their numbers
- * to the reason.
+ * CPUs to which relations attribute counts of other, unwatched CPUs. sp_why_text_with_cpus adds
+ * their numbers to the reason.
  */
 #define SP_UNWATCHED_CPUS 1024u
 struct sp_unwatched {
@@ -317,7 +317,8 @@ struct sp_unwatched {
 };
 void sp_unwatched_add(struct sp_unwatched *u, const struct sp_row *row);
 #define SP_WHY_TEXT 512
-const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp_unwatched *u);
+const char *sp_why_text_with_cpus(char text[SP_WHY_TEXT], enum sp_why why,
+				  const struct sp_unwatched *u);
 
 /* The counts of a row on one CPU. */
 struct sp_at_cpu {
@@ -338,7 +339,7 @@ struct sp_at_cpu {
 };
 
 /* The counts between two calls. The intervals of a CPU add up to the CPU's counts. */
-struct sp_between {
+struct sp_interval_counts {
 	/* call sites; from 0: unknown; to 0: "other", counts without an interval */
 	uint32_t from, to;
 	int32_t cpu, component;		/* as in sp_at_cpu */
@@ -357,7 +358,7 @@ struct sp_callsite {
  * Open one relation of this process's own, intact store. Then call sp_model_next, each time with a
  * zeroed row, the functions that take a row, and, if `kept`, sp_row_kept. Prefaults its memory.
  */
-int sp_model_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
+int sp_model_open_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
 		 bool kept);
 
 /* After -ENOMEM `memory` is NULL, and only the store format can be written. */
@@ -400,7 +401,8 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
  * Read interval i of the row; false after the last one, and if the store has no call sites. The
  * arrays are valid until the next row.
  */
-bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at);
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
+		     struct sp_interval_counts *at);
 
 /* The number of calls of an overflow handler on a CPU for an event. */
 struct sp_overflowed {
@@ -420,7 +422,7 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
  * of its calls; *hit is UINT32_MAX before the first call.
  */
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
-		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count);
+		uint32_t *hit, struct sp_frame_info *f, uint64_t *count);
 
 /* The module number (0: none) and the address of a hit that sp_row_hit returned. */
 uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address);
@@ -438,7 +440,7 @@ void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);
 
 /* Read frame i, 0 the innermost; false after the last one. */
-bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f);
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_info *f);
 
 /* The path of the frame's module; NULL after the last frame. */
 const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i);

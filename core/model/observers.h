@@ -56,7 +56,7 @@ void sp_observers_close(struct sp_observers *o);
  * Returns whether sums omit entry i of the row's list (event i), because another observer saw it
  * over the same time, for longer.
  */
-static inline bool sp_observers_leave(const struct sp_observers *o, const struct sp_row *row,
+static inline bool sp_observers_omit(const struct sp_observers *o, const struct sp_row *row,
 				      uint32_t i)
 {
 	return o->at && o->at[row->walk.index - 1] && o->left[o->at[row->walk.index - 1] - 1 + i];
@@ -70,9 +70,9 @@ static inline uint64_t sp_observers_ns(const struct sp_observers *o, const struc
 }
 
 /* The same for the sums of the model. */
-static inline bool sp_row_left(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+static inline bool sp_row_is_omitted(const struct sp_model *m, const struct sp_row *row, uint32_t i)
 {
-	return sp_observers_leave(&m->observers, row, i);
+	return sp_observers_omit(&m->observers, row, i);
 }
 
 /* The most observers that saw the event over the same time; 0 if there were never two. */

@@ -55,7 +55,7 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	}
 	for (; row->walk.overflows < n; row->walk.overflows++) {
 		const struct sp_overflow *from = &sp_overflow_in(o)[row->walk.overflows];
-		struct sp_overflow_seen *to = &m->overflows.row[row->walk.overflows];
+		struct sp_overflow_copy *to = &m->overflows.row[row->walk.overflows];
 
 		to->count = load_acquire(&from->count);
 		to->event = (uint32_t)sp_min(load_relaxed(&from->event), row->k);
@@ -66,7 +66,7 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
 		     struct sp_overflowed *at)
 {
-	const struct sp_overflow_seen *is;
+	const struct sp_overflow_copy *is;
 
 	while (*i < row->walk.overflows && !m->overflows.row[*i].count)
 		++*i;
@@ -109,7 +109,7 @@ uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *add
 }
 
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
-		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count)
+		uint32_t *hit, struct sp_frame_info *f, uint64_t *count)
 {
 	const struct sp_hit *h = m->overflows.hit, *last = *hit < row->walk.hits ? &h[*hit] : NULL,
 			    *best = NULL;
@@ -128,6 +128,6 @@ bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct
 		return false;
 	*hit = (uint32_t)(best - h);
 	*count = sp_hit_weight(best);
-	sp_code_seen(m, module_of(m, row, best), best->address, 0, f);
+	sp_describe_code(m, module_of(m, row, best), best->address, 0, f);
 	return true;
 }

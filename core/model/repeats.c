@@ -56,7 +56,7 @@ static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool 
 			has[row.event[e]] = sp_event_is_summed(m, row.event[e]);
 		for (uint32_t i = 0; i < row.cells; i++)
 			for (uint32_t e = 0; sp_row_cell(m, &row, i, &at) && e < row.k; e++)
-				if (!sp_row_left(m, &row, e))
+				if (!sp_row_is_omitted(m, &row, e))
 					sum[row.event[e]] = sp_plus(sp_event_type(m, row.event[e]),
 								    sum[row.event[e]], at.total[e]);
 	}

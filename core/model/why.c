@@ -89,7 +89,8 @@ void sp_unwatched_add(struct sp_unwatched *u, const struct sp_row *row)
 		  (cpu && row->times->flags & SP_TIMES_UNWATCHED);
 }
 
-const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp_unwatched *u)
+const char *sp_why_text_with_cpus(char text[SP_WHY_TEXT], enum sp_why why,
+				  const struct sp_unwatched *u)
 {
 	struct sp_out o;
 	char cpus[256];

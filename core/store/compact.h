@@ -41,7 +41,7 @@ sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, ui
 
 static inline void sp_compact_again(struct sp_compact *c, sp_off at, const void *bytes, uint64_t n)
 {
-	sp_out_again(c->o, at, bytes, n);
+	sp_out_overwrite(c->o, at, bytes, n);
 }
 
 /* "" and no texts: 0. */

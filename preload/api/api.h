@@ -28,6 +28,6 @@ bool sp_api_row(struct sp_binding *p, struct sp_row *row);
 bool sp_api_has_cpu(struct sspapi_relation *rel, int cpu);
 
 /* Returns 1 if the PU is at or below root, 0 if not, -1 if root is not a component. */
-int sp_api_knows_cpu(const struct sspapi_component *root, int cpu);
+int sp_api_has_pu(const struct sspapi_component *root, int cpu);
 
 #endif

@@ -4,7 +4,7 @@
 #include "../sets/sets.h"
 #include "tree.h"
 
-int sp_api_knows_cpu(const struct sspapi_component *root, int cpu)
+int sp_api_has_pu(const struct sspapi_component *root, int cpu)
 {
 	const struct tree *r = sp_api_tree(root);
 

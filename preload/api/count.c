@@ -268,7 +268,7 @@ static enum sp_entries entries_on(int cpu, void *arg)
 {
 	struct call *c = arg;
 
-	if (c->root && cpu >= 0 && sp_api_knows_cpu(c->root, cpu) <= 0) {
+	if (c->root && cpu >= 0 && sp_api_has_pu(c->root, cpu) <= 0) {
 		c->rc = PAPI_EINVAL;
 		return SP_ENTRIES_NONE;
 	}
@@ -334,7 +334,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 	if (!begin(c, rel, at, &lock_state))
 		return c->rc;
 	x = c->part->values;
-	if (c->root && sp_api_knows_cpu(c->root, 0) < 0) {
+	if (c->root && sp_api_has_pu(c->root, 0) < 0) {
 		sp_api_give(rel, &lock_state);
 		return PAPI_EINVAL;
 	}

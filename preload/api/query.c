@@ -340,7 +340,7 @@ static int open_part(const struct sspapi_relation *rel, int event, unsigned n, s
 		is->e = index_of(p, event);
 		if (is->e < 0 || --all != n)
 			continue;
-		rc = sp_model_one(&is->model, &sp_store.reader, p->off, true) < 0 ? PAPI_ENOMEM
+		rc = sp_model_open_one(&is->model, &sp_store.reader, p->off, true) < 0 ? PAPI_ENOMEM
 										  : PAPI_OK;
 	}
 	if (rc == PAPI_OK)
@@ -470,7 +470,7 @@ SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 		p = rel->parts;
 		for (unsigned i = 0; p && i < n; i++)
 			p = p->next;
-		open = p && sp_model_one(&m, &sp_store.reader, p->off, true) == 0;
+		open = p && sp_model_open_one(&m, &sp_store.reader, p->off, true) == 0;
 		if (open)
 			sp_api_reads(rel);
 		sp_api_give(rel, &lock_state);

@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 	sp_process_check_fork();
 	sp_sites_resolve();
 	r = sp_real_dlclose(handle);
-	sp_elf_closed();
+	sp_elf_note_close();
 	sp_sites_after_unload();
 	if (sp_papi_used && sp_real_unloaded()) {
 		sp_process.papi = NULL;
@@ -119,7 +119,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 			return found;	/* with the loader's own dlerror */
 		if ((uintptr_t)found.address == ours)
 			found.address = exists(handle, caller, name) ? found.address : NULL;
-		else if (sp_real_is((uintptr_t)found.address) && !sp_real_calls(caller))
+		else if (sp_real_is_observed((uintptr_t)found.address) && !sp_real_calls(caller))
 			found.address = (void *)ours;
 	}
 	if (!found.address)

@@ -212,7 +212,7 @@ void sp_modules_prepare(void)
 	unsigned long long now = sp_elf_loads();
 	struct sp_lock_state lock_state;
 
-	dir = sp_process_who()->dir;
+	dir = sp_process_output_vars()->dir;
 	if (now != touched)
 		sp_elf_each(touch, NULL);
 	touched = now;

@@ -16,7 +16,7 @@
 /* PAPI 7.2 clears 23068 bytes, whatever the size in papi.h */
 #define INFO_BYTES	32768u
 
-static struct sp_event_seen *seen, *newest;
+static struct sp_event_info *seen, *newest;
 static uint32_t n_seen;
 static struct sp_lock lock;
 static char *scratch;			/* INFO_BYTES; protected by lock */
@@ -29,7 +29,7 @@ void sp_events_forget(void)
 	lock.taken = 0;
 }
 
-static struct sp_event_seen *slot_of(uint32_t code)
+static struct sp_event_info *slot_of(uint32_t code)
 {
 	uint32_t i = (code * 2654435761u) & (ROOM - 1);
 
@@ -67,7 +67,7 @@ enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 }
 
 /* Find a preset's natives and their factors; a native event consists of itself. */
-static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
+static void find_terms(struct sp_event_info *e, const PAPI_event_info_t *info)
 {
 	struct sp_terms *t = &e->terms;
 	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
@@ -140,7 +140,7 @@ static void store_pmus(const struct sp_real *papi)
  * if the type is unknown. Before an event is registered PAPI returns -1 for it, and later a value
  * that was not zeroed.
  */
-static void query_libsde(struct sp_event_seen *e, const char *name)
+static void query_libsde(struct sp_event_info *e, const char *name)
 {
 	enum sp_sde answer = sp_sde_query(name, &e->kind, &e->data_type);
 
@@ -155,22 +155,23 @@ static void query_libsde(struct sp_event_seen *e, const char *name)
 	}
 }
 
-static const struct sp_where no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
+static const struct sp_event_place no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
 
 /*
  * The place of an event; a component's preset is counted where its natives are (PAPI 7.2:
  * PAPI_CUDA_FP16_FMA:device=1), since its own name has no place.
  */
-static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_event_text *t)
+static struct sp_event_place place_of(const struct sp_event_info *e, const struct sp_event_text *t)
 {
-	struct sp_where first = sp_place_of((enum sp_scope)t->scope, t->component, t->name);
+	struct sp_event_place first =
+		sp_event_place_find((enum sp_scope)t->scope, t->component, t->name);
 
 	if (!(e->code & 0x80000000u) ||
 	    (t->scope != SP_SCOPE_DEVICE && t->scope != SP_SCOPE_PACKAGE))
 		return first;
 	for (uint32_t i = 0; i < t->n_natives; i++) {
-		struct sp_where w =
-			sp_place_of((enum sp_scope)t->scope, t->component, t->natives[i]);
+		struct sp_event_place w =
+			sp_event_place_find((enum sp_scope)t->scope, t->component, t->natives[i]);
 
 		if (i && (w.place != first.place || w.id != first.id))
 			return no_place;
@@ -187,7 +188,7 @@ struct described {
 	char name[PAPI_HUGE_STR_LEN + 64];
 };
 
-static void describe(const struct sp_real *papi, const struct sp_event_seen *e, struct described *d)
+static void describe(const struct sp_real *papi, const struct sp_event_info *e, struct described *d)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
 	struct sp_event_text *t = &d->t;
@@ -233,9 +234,9 @@ static uint64_t digest(const char *name)
  * Find the same event under another code: two threads that name a native event at once each get a
  * code from PAPI 7.0 to 7.3.
  */
-static struct sp_event_seen *find_same(const struct sp_event_seen *e)
+static struct sp_event_info *find_same(const struct sp_event_info *e)
 {
-	struct sp_event_seen *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
+	struct sp_event_info *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
 
 	while (at && (at->code == GONE || at->same || at->name != e->name ||
 		      at->component != e->component || at->kind != e->kind ||
@@ -244,7 +245,7 @@ static struct sp_event_seen *find_same(const struct sp_event_seen *e)
 	return at;
 }
 
-static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
+static long store_event(const struct sp_real *papi, struct sp_event_info *e)
 {
 	const PAPI_event_info_t *info = (const PAPI_event_info_t *)scratch;
 	struct described d;
@@ -279,12 +280,12 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
  * PAPI keeps a preset's device with the preset, not with its sets: once the preset was requested on
  * a second device, a set may count it on either.
  */
-static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *e)
+static bool has_changed(const struct sp_real *papi, const struct sp_event_info *e)
 {
 	struct described d;
 	enum sp_kind kind;
 	enum sp_data_type type;
-	struct sp_where w;
+	struct sp_event_place w;
 
 	if (!e->awaited && (!e->on_device || e->wandered))
 		return false;
@@ -296,14 +297,14 @@ static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *
 }
 
 /* Make a record; NULL if the table is full or the store has no memory. */
-static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code, bool wandered)
+static struct sp_event_info *add_event(const struct sp_real *papi, uint32_t code, bool wandered)
 {
-	struct sp_event_seen *e = slot_of(code);
+	struct sp_event_info *e = slot_of(code);
 	long id;
 
 	if (n_seen >= ROOM / 2)
 		return NULL;
-	*e = (struct sp_event_seen){ .code = code, .wandered = wandered };
+	*e = (struct sp_event_info){ .code = code, .wandered = wandered };
 	e->component =
 		papi->PAPI_get_event_component ? papi->PAPI_get_event_component((int)code) : 0;
 	store_pmus(papi);
@@ -319,9 +320,9 @@ static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code
 	return e;
 }
 
-struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
+struct sp_event_info *sp_event_find(const struct sp_real *papi, int code)
 {
-	struct sp_event_seen *e = NULL;
+	struct sp_event_info *e = NULL;
 	struct sp_lock_state h;
 
 	sp_lock_take(&lock, &h);
@@ -354,7 +355,7 @@ static void name_in(char *text, const char *name, uint32_t domain)
 }
 
 /* Make the event for another domain than the first; call it with the store's lock. */
-static long make_in(struct sp_event_seen *e, uint32_t domain)
+static long make_in(struct sp_event_info *e, uint32_t domain)
 {
 	char name[PAPI_HUGE_STR_LEN + 64 + SP_DOMAIN_TEXT + 4];
 	long id;
@@ -368,7 +369,7 @@ static long make_in(struct sp_event_seen *e, uint32_t domain)
 	return id;
 }
 
-uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
+uint32_t sp_event_in(struct sp_event_info *e, uint32_t domain)
 {
 	struct sp_lock_state h;
 
@@ -385,7 +386,7 @@ uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
 	return e->in_domain[domain] - 1;
 }
 
-void sp_event_is_of(struct sp_event_seen *e, const char *pmu)
+void sp_event_set_pmu(struct sp_event_info *e, const char *pmu)
 {
 	struct sp_lock_state h;
 

@@ -13,11 +13,11 @@
 #include "../process/process.h"
 #include "../percpu/percpu-fast.h"
 
-struct sp_event_seen {
+struct sp_event_info {
 	uint32_t code, id;		/* id: in the store */
 	/* record of the same event under the code that was seen first; NULL: this one */
-	struct sp_event_seen *same;
-	struct sp_event_seen *older;	/* previous record */
+	struct sp_event_info *same;
+	struct sp_event_info *older;	/* previous record */
 	/* hash of the name; 0: the name does not identify the event */
 	uint64_t name;
 	int component;			/* PAPI's index */
@@ -28,7 +28,7 @@ struct sp_event_seen {
 	uint32_t domain;		/* the first domain in which it was counted; 0: none yet */
 	/* its id in the store for each domain, + 1; 0: not counted there yet */
 	uint32_t in_domain[1u << SP_DOMAINS];
-	struct sp_where where;
+	struct sp_event_place where;
 	enum sp_kind kind;
 	enum sp_data_type data_type;
 	struct sp_terms terms;		/* the natives of which it is a sum */
@@ -39,16 +39,16 @@ struct sp_event_seen {
  * without locks. A code that becomes another event gets a new record: a record's kind, type and
  * place never change.
  */
-struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+struct sp_event_info *sp_event_find(const struct sp_real *papi, int code);
 
 /*
  * The event's id in the store when counted in this domain (PAPI_DOM_*; 0: unknown). User and kernel
  * counts are two events; their names contain the domain if both exist.
  */
-uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain);
+uint32_t sp_event_in(struct sp_event_info *e, uint32_t domain);
 
 /* Store the PMU of an opened event, that of one kind of cores. */
-void sp_event_is_of(struct sp_event_seen *e, const char *pmu);
+void sp_event_set_pmu(struct sp_event_info *e, const char *pmu);
 
 /* The component's name, or "" if PAPI does not report it. */
 const char *sp_component_name(const struct sp_real *papi, int component);

@@ -128,7 +128,7 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 	p->key.event = memcpy(p->codes + k, key->event, k * sizeof(uint32_t));
 	if (key->kinds)
 		p->kinds = memcpy((uint8_t *)(p->key.event + k), key->kinds, k);
-	if (sp_model_one(&p->model, &sp_store.reader, off, false) < 0) {
+	if (sp_model_open_one(&p->model, &sp_store.reader, off, false) < 0) {
 		sp_unmap(p, bytes);
 		return NULL;
 	}
@@ -189,7 +189,7 @@ void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct s
 	p->key.event = event;
 	p->key.flags |= SP_RELATION_API | SP_RELATION_HELD;
 	sp_model_close(&p->model);
-	if (sp_model_one(&p->model, &sp_store.reader, off, false) == 0)
+	if (sp_model_open_one(&p->model, &sp_store.reader, off, false) == 0)
 		find_codes(p);
 }
 

@@ -167,7 +167,8 @@ static int write_other_file(const struct sp_format_writer *v, const struct sp_se
 {
 	/* static, since one dump is written at a time */
 	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];
-	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
+	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback,
+				 sp_process_output_vars());
 
 	if (r == 0)
 		r = sp_output_name_for(name, sizeof(name), path, v);
@@ -178,7 +179,7 @@ static int write_other_file(const struct sp_format_writer *v, const struct sp_se
 		"nobody reads standard error: the dump is cut off there, and all of it is in %s",
 		name));
 	gather_notes(s->m);
-	return sp_output_write(&output, name, sp_process_who(), v, s);
+	return sp_output_write(&output, name, sp_process_output_vars(), v, s);
 }
 
 static int write_error(const struct sp_format_writer *v, const struct sp_selection *s)
@@ -215,7 +216,8 @@ static int write_one(const char *name, const struct sp_format_writer *v,
 	if (r == 0 && !can_write(v, s->m))
 		r = -ENOMEM;
 	if (r == 0)
-		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, s);
+		r = sp_output_write(&output, rename_it ? path : name, sp_process_output_vars(), v,
+				    s);
 	if (r < 0 && !was_reported)
 		failed(rename_it ? path : name, r);
 	else if (r == 0)
@@ -248,7 +250,7 @@ static int write_all(struct sp_selection *s)
 	/* A single format goes to the name as given; the default name was not given. */
 	bool several = strchr(p, ',') != NULL || !sp_conf.output_set;
 	char name[SP_CONF_PATH];
-	int r = sp_output_expand(name, sizeof(name), sp_conf.output, sp_process_who());
+	int r = sp_output_expand(name, sizeof(name), sp_conf.output, sp_process_output_vars());
 
 	if (r < 0) {
 		failed(sp_conf.output, r);
@@ -430,7 +432,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;
-		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s)
+		r = path ? sp_output_write(&output, path, sp_process_output_vars(), view, &s)
 			 : write_all(&s);
 		sp_model_close(&m);
 	}

@@ -61,7 +61,7 @@ static const char *default_name(char output[SP_CONF_PATH])
 
 static void store_names(struct sp_header *h)
 {
-	const struct sp_who *who = sp_process_who();
+	const struct sp_output_vars *who = sp_process_output_vars();
 	char output[SP_CONF_PATH];
 
 	h->process.host = sp_store_text(&sp_store, who->host);
@@ -164,7 +164,7 @@ static bool open_store(void)
 	if (strcmp(sp_conf.live, "0") == 0)
 		return sp_store_open(&sp_store) == 0;
 	sp_process_stat(0, 0, &s);
-	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_who()->host,
+	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_output_vars()->host,
 			 (int)sp_sys(SYS_getpid), s.start_ticks);
 	if (r == 0) {
 		r = sp_store_open_file(&sp_store, path);

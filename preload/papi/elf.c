@@ -146,7 +146,7 @@ void sp_elf_in_child(void)
 	child = true;
 }
 
-void sp_elf_closed(void)
+void sp_elf_note_close(void)
 {
 	__atomic_fetch_add(&closed, 1, __ATOMIC_RELAXED);
 }

@@ -66,7 +66,7 @@ const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
 
 /* A number that changes when an object is loaded or unloaded. */
 unsigned long long sp_elf_loads(void);
-void sp_elf_closed(void);		/* report a dlclose */
+void sp_elf_note_close(void);		/* report a dlclose */
 
 void sp_elf_in_child(void);		/* report that this process is a child of fork */
 

@@ -95,7 +95,8 @@ static bool search_scope(struct source *s)
 	void *scope = *s->path ? dlopen(s->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	uintptr_t at = scope ? (uintptr_t)sp_real_dlsym(scope, INIT) : 0;
 
-	if (at && !sp_is_ours(at) && sp_elf_find(&s->object, at) && may_be_called(s, &s->object)) {
+	if (at && !sp_is_own_code(at) && sp_elf_find(&s->object, at) &&
+	    may_be_called(s, &s->object)) {
 		s->scope = scope;
 		return true;
 	}
@@ -223,7 +224,7 @@ static void find_wrapper(struct fronts *f)
 	for (unsigned i = 0; i < SP_CALLS && !f->wrapper.span; i++) {
 		uintptr_t at = (uintptr_t)find_function(RTLD_DEFAULT, functions[i].name);
 
-		if (!at || sp_is_ours(at) || !sp_elf_find(&o, at) || is_papi(&o))
+		if (!at || sp_is_own_code(at) || !sp_elf_find(&o, at) || is_papi(&o))
 			continue;
 		f->wrapper = o;
 		f->name = *o.path ? o.path : "the program";
@@ -287,7 +288,7 @@ static void fill(struct sp_papi *p, const struct source *s)
 
 		if (s->scope && (!at || (sp_elf_find(&in, (uintptr_t)at) && is_papi(&in))))
 			at = find_function(s->scope, functions[i].name);
-		if (!sp_is_ours((uintptr_t)at))
+		if (!sp_is_own_code((uintptr_t)at))
 			memcpy((char *)&p->real + functions[i].at, &at, sizeof(at));
 	}
 }
@@ -468,7 +469,7 @@ const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 
 /* ---- for loader.c -------------------------------------------------------- */
 
-bool sp_real_is(uintptr_t address)
+bool sp_real_is_observed(uintptr_t address)
 {
 	struct sp_object o;
 	const struct sp_papi *p;
@@ -506,7 +507,7 @@ bool sp_real_in_scope(uintptr_t caller, const char *name)
 		return false;
 	at = sp_real_dlsym(scope, name);
 	sp_real_dlclose(scope);
-	return at && !sp_is_ours((uintptr_t)at);
+	return at && !sp_is_own_code((uintptr_t)at);
 }
 
 void sp_real_child(void)

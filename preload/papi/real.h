@@ -61,7 +61,7 @@ extern const char *const sp_call_names[SP_CALLS];
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-static inline bool sp_is_ours(uintptr_t code)
+static inline bool sp_is_own_code(uintptr_t code)
 {
 	return code - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
 }
@@ -96,7 +96,7 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
 /*
  * Returns whether the address is a function of the observed libpapi, or of one that becomes it now.
  */
-bool sp_real_is(uintptr_t address);
+bool sp_real_is_observed(uintptr_t address);
 
 /* Returns whether the object of this code wraps PAPI between sspapi and the observed libpapi. */
 bool sp_real_calls(uintptr_t code);

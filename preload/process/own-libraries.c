@@ -140,6 +140,6 @@ void sp_thread_counters_close(void *library)
 
 	enter_loader(&lock_state);
 	(void)sp_real_dlclose(library);
-	sp_elf_closed();
+	sp_elf_note_close();
 	leave_loader(&lock_state);
 }

@@ -31,7 +31,7 @@ SP_AT_START static char dir[SP_CONF_PATH];
 /* As `who` has them, but for the folder, which is known at the start. */
 static struct {
 	char host[65], program[256], exe[SP_CONF_PATH];
-	struct sp_who who;
+	struct sp_output_vars who;
 } names;
 SP_AT_START int sp_process_pid;
 
@@ -83,7 +83,7 @@ static void at_start(int argc, char **argv, char **environment)
 __attribute__((section(".init_array"), used)) static void (*start)(int, char **,
 								   char **) = at_start;
 
-const struct sp_who *sp_process_who(void)
+const struct sp_output_vars *sp_process_output_vars(void)
 {
 	names.who.pid = (int)sp_sys(SYS_getpid);
 	return &names.who;
@@ -109,7 +109,7 @@ void sp_process_name(void)
 	strncpy(names.program, *base ? base : "unknown", sizeof(names.program) - 1);
 	if (uname(&u) == 0)
 		memcpy(names.host, u.nodename, sizeof(u.nodename));
-	names.who = (struct sp_who){ .host = names.host,
+	names.who = (struct sp_output_vars){ .host = names.host,
 				     .program = names.program,
 				     .job = sp_conf_job(),
 				     .step = sp_conf_step(),

@@ -126,7 +126,7 @@ bool sp_thread_ended(int tid);
 
 /* For setup.c. */
 void sp_process_capture(char **environment);	/* what the process started with; once */
-void sp_process_name(void);			/* fills sp_process_who */
+void sp_process_name(void);			/* fills sp_process_output_vars */
 void sp_process_begin(int pid);			/* a child starts now */
 const char *sp_process_exe(void);
 extern int sp_process_pid;			/* of the process that was set up */
@@ -139,8 +139,8 @@ void sp_process_check_fork(void);			/* before the loaded objects are looked at:
 							 * tells elf.h, if its parent had */
 
 /* Names of the process, as captured when it started. */
-struct sp_who;
-const struct sp_who *sp_process_who(void);
+struct sp_output_vars;
+const struct sp_output_vars *sp_process_output_vars(void);
 
 /* Has `sspapi run` said where the counts of this process go? */
 bool sp_process_is_promised(void);
@@ -151,7 +151,7 @@ uint64_t sp_process_start_ns(void);
 static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
 {
 	return (caller - p->low < p->own) |	/* one jump */
-	       sp_is_ours(caller);
+	       sp_is_own_code(caller);
 }
 
 #endif

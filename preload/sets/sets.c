@@ -388,7 +388,7 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 
 /* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
 static void note_place(const struct sp_real *papi, const struct set_state *h,
-		       const struct sp_event_seen *e)
+		       const struct sp_event_info *e)
 {
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
@@ -409,7 +409,7 @@ static void note_place(const struct sp_real *papi, const struct set_state *h,
 static bool learn(const struct sp_real *papi, struct set_state *h)
 {
 	for (int i = 0; i < h->k; i++) {
-		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+		struct sp_event_info *e = sp_event_find(papi, h->codes[i]);
 
 		if (!e)
 			return false;
@@ -778,7 +778,7 @@ static void find_domains(struct sp_set *s, int id, struct set_state *h)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
-		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
+		struct sp_event_info *e = sp_event_find(&sp_papi_used->real, h->codes[i]);
 		uint32_t in = s->target.known ? sp_percpu_domain(&want, (uint32_t)i) : 0;
 
 		if (e && !e->is_clock)
@@ -821,7 +821,7 @@ static void note_pmus(const struct sp_percpu_want *want, const struct set_state 
 		const char *pmu = sp_percpu_pmu(want, e);
 
 		if (pmu)
-			sp_event_is_of(sp_event_seen(&sp_papi_used->real, h->codes[e]), pmu);
+			sp_event_set_pmu(sp_event_find(&sp_papi_used->real, h->codes[e]), pmu);
 	}
 }
 

@@ -313,7 +313,8 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 
 /* Of each relation that has intervals: from nowhere to site 1 all but one of a CPU's
  * counts, from there to site 2 the last one. */
-bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
+		     struct sp_interval_counts *at)
 {
 	static int64_t total[2][6];
 	struct sp_at_cpu cpu;
@@ -324,7 +325,7 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 		total[0][e] = i % 2 ? 1 : cpu.total[e] - 1;
 		total[1][e] = i % 2 ? 0 : cpu.exact[e];
 	}
-	*at = (struct sp_between){ .from = i % 2,
+	*at = (struct sp_interval_counts){ .from = i % 2,
 				   .to = 1 + i % 2,
 				   .cpu = cpu.cpu,
 				   .component = cpu.component,
@@ -352,11 +353,11 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 	return id == 1 || id == 2;
 }
 
-bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_info *f)
 {
 	if (i >= (stub_twins ? 2 : id))
 		return false;
-	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul",
+	*f = (struct sp_frame_info){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul",
 				     .build_id = "00ff",
 				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i,
 				     .symbol = i ? "" : "ma\"in",
@@ -369,14 +370,14 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 
 const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i)
 {
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 
 	return sp_model_frame(m, id, i, &f) ? f.module : NULL;
 }
 
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
 {
-	struct sp_frame_seen f, g;
+	struct sp_frame_info f, g;
 
 	return sp_model_frame(m, a, i, &f) && sp_model_frame(m, b, k, &g) && f.offset == g.offset;
 }
@@ -398,7 +399,7 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 }
 
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
-		uint32_t *hit, struct sp_frame_seen *f, uint64_t *count)
+		uint32_t *hit, struct sp_frame_info *f, uint64_t *count)
 {
 	if (at->number != 1 || *hit == 1)
 		return false;

@@ -121,7 +121,7 @@ static void make_store(void)
 
 static void read_intervals(struct sp_model *m, struct sp_row *row, struct view *v)
 {
-	struct sp_between at;
+	struct sp_interval_counts at;
 
 	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
 		int cpu = at.cpu >= 0 && at.cpu < CPUS ? at.cpu : CPUS;

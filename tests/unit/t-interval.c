@@ -137,7 +137,7 @@ static int slot(int cpu)
 	return cpu >= 0 && cpu < CPUS ? cpu : CPUS;
 }
 
-static bool same(const struct count *c, const struct sp_between *at)
+static bool same(const struct count *c, const struct sp_interval_counts *at)
 {
 	for (int e = 0; e < K; e++)
 		if (c->total[e] != counts_of(e, at->total[e]) ||
@@ -158,7 +158,7 @@ static uint32_t compare(bool all_have_room)
 	bool seen[SITES][SITES][CPUS + 1] = { 0 };
 	struct count sum[CPUS + 1] = { 0 };
 	struct sp_row row = { 0 };
-	struct sp_between at;
+	struct sp_interval_counts at;
 	struct sp_model m;
 
 	open_first(&m, &row);
@@ -387,7 +387,7 @@ static void by_second_site(void **state)
 {
 	static const uint32_t site[] = { 2, 3, 4, 2, 4, 3, 2, 2, 3, 3, 4, 4 };
 	uint64_t count[5] = { 0 };
-	struct sp_between at;
+	struct sp_interval_counts at;
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
@@ -407,7 +407,7 @@ static void by_second_site(void **state)
 	sp_model_close(&m);
 }
 
-static void check_parts(const struct sp_between *at)
+static void check_parts(const struct sp_interval_counts *at)
 {
 	static const int64_t total[2][K] = { { 20, 22, 0 }, { 60, 58, 80 } },
 			     exact[2][K] = { { 20, 0, 0 }, { 60, 0, 80 } };
@@ -427,7 +427,7 @@ static void in_parts(void **state)
 					.at = (const int64_t[K]){ 10, 11, 0 },
 					.proven = (const int64_t[2 * K]){ 10, 0, 0, 30, 0, 40 } };
 	struct sp_row row = { 0 };
-	struct sp_between at;
+	struct sp_interval_counts at;
 	struct sp_model m;
 
 	bind(1, 16);
@@ -479,7 +479,7 @@ static void short_thread(int tid)
 static void folding(void **state)
 {
 	uint64_t n = 0, counts[3] = { 0 }, totals[3] = { 0 }, used = 0;
-	struct sp_between at;
+	struct sp_interval_counts at;
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
@@ -520,7 +520,7 @@ static void sites(void **state)
 	struct sp_sites *b = sp_store_sites(&store, 2);
 	struct sp_site *s = (struct sp_site *)(b + 1);
 	struct sp_frame *f = (struct sp_frame *)(s + 1);
-	struct sp_frame_seen seen;
+	struct sp_frame_info seen;
 	struct sp_callsite c;
 	struct sp_model m;
 

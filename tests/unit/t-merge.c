@@ -419,7 +419,7 @@ static void make_reloaded(const char *name)
 /* Whole counts are added as such, floating-point ones as such. */
 static void reloaded(void **state)
 {
-	struct sp_between at = { 0 };
+	struct sp_interval_counts at = { 0 };
 	struct sp_row row = { 0 };
 	struct sp_file f;
 

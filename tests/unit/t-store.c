@@ -683,7 +683,7 @@ static void check_overflows(struct sp_model *m, uint64_t threads)
 {
 	struct sp_row row = { 0 };
 	struct sp_overflowed at;
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 	uint64_t n[3] = { 0 }, hits = 0, count, folded = 0;
 
 	while (sp_model_next(m, &row))

@@ -177,7 +177,7 @@ static void add_up(struct sp_diff_run *s)
 				uint32_t e = row.event[k];
 				enum sp_data_type type = sp_event_type(m, e);
 
-				if (!sp_event_is_summed(m, e) || sp_row_left(m, &row, k))
+				if (!sp_event_is_summed(m, e) || sp_row_is_omitted(m, &row, k))
 					continue;
 				t->total[e] = sp_plus(type, t->total[e], at.total[k]);
 				t->exact[e] = sp_plus(type, t->exact[e], at.exact[k]);

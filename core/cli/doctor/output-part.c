@@ -43,7 +43,7 @@ static int expand(const struct sp_doctor *d, const struct sp_conf *conf, char pa
 {
 	const char *program = d->name ? d->name : "program";
 	char host[65] = "", dir[SP_CONF_PATH];
-	struct sp_who who = { .host = host,
+	struct sp_output_vars who = { .host = host,
 			      .job = sp_conf_job(),
 			      .step = sp_conf_step(),
 			      .dir = dir,

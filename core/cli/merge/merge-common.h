@@ -134,7 +134,7 @@ int merge_write_machines(struct merge *g, char *const *file);
 
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);
-uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f,
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_info *f,
 			  sp_off *newest);
 void merge_write_sites(struct merge *g);
 

@@ -7,7 +7,7 @@
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 		     const struct sp_callsite *c)
 {
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, c->name, strlen(c->name) + 1);
@@ -60,7 +60,7 @@ static uint32_t module_number(struct merge *g, struct sp_names *modules, const c
 }
 
 /* Of sp_compact_map. */
-uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f,
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_info *f,
 			  sp_off *newest)
 {
 	struct merge *g = merge;

@@ -253,7 +253,7 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 {
 	const struct sp_component_fact *fact = sp_component_fact(e->component);
 	int set = PAPI_NULL, r;
-	struct sp_where at;
+	struct sp_event_place at;
 
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
 		return wrong(plan,
@@ -267,7 +267,7 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
 	if (r != PAPI_OK)
 		return wrong(plan, "PAPI refuses it here (%s)", p->PAPI_strerror(r));
-	at = sp_place_of(fact->scope, e->component, e->name);
+	at = sp_event_place_find(fact->scope, e->component, e->name);
 	e->is_machine_wide = true;
 	e->data_type = (uint8_t)info->data_type;
 	e->scope = (uint8_t)fact->scope;

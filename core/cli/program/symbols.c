@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
 	       y->at);
 }
 
-static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
+static struct name name_of(const struct sp_frame_info *f, uint64_t at)
 {
 	struct name is = { .at = at, .module = f->module, .unnamed = !*f->symbol };
 
@@ -60,7 +60,7 @@ static const struct name *find(const struct names *all, const struct name *key)
 	return all->n ? bsearch(key, all->name, all->n, sizeof(*key), compare) : NULL;
 }
 
-static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
+static void fill(void *arg, uint64_t at, struct sp_frame_info *f)
 {
 	const struct names *all = arg;
 	struct name key = name_of(f, at);
@@ -74,7 +74,7 @@ static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
 	f->n_into = is->n_into;
 }
 
-static void add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
+static void add(struct names *all, const struct sp_frame_info *f, uint64_t at)
 {
 	all->name = sp_grow_array(all->name, &all->room, all->n + 1, sizeof(*all->name));
 	all->name[all->n] = name_of(f, at);
@@ -99,7 +99,7 @@ static void sort(struct names *all)
 static void collect(struct names *all, struct sp_model *m)
 {
 	struct sp_overflowed at;
-	struct sp_frame_seen f;
+	struct sp_frame_info f;
 	struct sp_row row = { 0 };
 	uint64_t count;
 

@@ -70,7 +70,7 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 /* As the process itself would have named it, but over nothing at all. */
 static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
+	struct sp_output_vars who = { .host = sp_model_text(m, m->h.process.host),
 			      .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 	int e = -EEXIST;
@@ -108,7 +108,7 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_for
  * path is where. */
 static bool is_there(const struct sp_model *m, char *path)
 {
-	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
+	struct sp_output_vars who = { .host = sp_model_text(m, m->h.process.host),
 			      .pid = (int)m->h.process.pid };
 	char name[SP_CONF_PATH + 16];
 

@@ -160,7 +160,7 @@ static void count(struct sp_topo_object *o, const struct sp_model *m, uint32_t e
 
 /* "mean 47.5, last 50, min 45, max 50, 2 readings"; of bits the last. */
 static void gauge(struct sp_topo_object *o, const struct sp_model *m, uint32_t e,
-		  const struct sp_shown *g, const char *suffix)
+		  const struct sp_gauge_value *g, const char *suffix)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	char text[256];
@@ -221,7 +221,7 @@ static void early_counts(const struct painter *p, struct sp_topo_object *o)
 static void run_infos(const struct painter *p, struct sp_topo_object *o)
 {
 	const struct sp_model *m = p->m;
-	struct sp_shown g;
+	struct sp_gauge_value g;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (sp_gauge_at(m, -1, e, &g))
@@ -251,7 +251,7 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 	const struct painter *p = arg;
 	const struct sp_model *m = p->m;
 	uint32_t component = p->root + number;
-	struct sp_shown g;
+	struct sp_gauge_value g;
 	char color[48];
 
 	for (uint32_t e = 0; e < m->n_events; e++) {

@@ -198,7 +198,7 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	const struct sp_format_writer *format =
 		sp_format_writer_by_name(formats, strcspn(formats, ","));
 	char host[65] = "", dir[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
-	struct sp_who who = { .host = host,
+	struct sp_output_vars who = { .host = host,
 			      .job = sp_conf_job(),
 			      .step = sp_conf_step(),
 			      .dir = dir,

@@ -314,8 +314,8 @@ static int status_of(const struct sp_stat_all *a)
 
 /* ---- showing ------------------------------------------------------------------------ */
 
-static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m,
-		      char *dir, size_t room)
+static void who_is_it(struct sp_output_vars *who, const struct sp_stat_all *r,
+		      const struct sp_model *m, char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
@@ -323,7 +323,7 @@ static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const str
 		strcpy(dir, ".");
 	if (strcmp(dir, "/") == 0)
 		dir[0] = 0;
-	*who = (struct sp_who){ .host = sp_model_text(m, m->h.process.host),
+	*who = (struct sp_output_vars){ .host = sp_model_text(m, m->h.process.host),
 				.program = slash ? slash + 1 : r->argv[0],
 				.job = sp_conf_job(),
 				.step = sp_conf_step(),
@@ -339,7 +339,7 @@ static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_m
 {
 	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
 	char dir[SP_CONF_PATH], name[SP_CONF_PATH];
-	struct sp_who who;
+	struct sp_output_vars who;
 	int e;
 
 	who_is_it(&who, r, m, dir, sizeof(dir));

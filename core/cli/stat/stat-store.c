@@ -861,7 +861,7 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	h.lists.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
 	h.used = o->used;
-	sp_out_again(o, 0, &h, sizeof(h));
+	sp_out_overwrite(o, 0, &h, sizeof(h));
 	free(m.has_row);
 	free(m.rest);
 }
