@@ -56,7 +56,7 @@ static bool begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-static bool is(struct text t, const char *s)
+static bool equals(struct text t, const char *s)
 {
 	return t.n == strlen(s) && !memcmp(t.at, s, t.n);
 }
@@ -68,7 +68,7 @@ static bool ends(struct text t, const char *s)
 
 static bool one_of(struct text t, const char *const *list)
 {
-	while (*list && !is(t, *list))
+	while (*list && !equals(t, *list))
 		list++;
 	return *list;
 }
@@ -250,14 +250,14 @@ static bool read_object(struct text left, struct object *o)
 
 	memset(o, 0, sizeof(*o));
 	while ((r = next_attribute(&left, &name, &value)) > 0) {
-		to = is(name, "type")		    ? &o->type
-		     : is(name, "os_index")	    ? &o->os_index
-		     : is(name, "cpuset")	    ? &o->cpuset
-		     : is(name, "complete_cpuset")  ? &o->complete_cpuset
-		     : is(name, "nodeset")	    ? &o->nodeset
-		     : is(name, "complete_nodeset") ? &o->complete_nodeset
-		     : is(name, "depth")	    ? &o->depth
-		     : is(name, "cache_type")	    ? &o->cache_type
+		to = equals(name, "type")		    ? &o->type
+		     : equals(name, "os_index")	    ? &o->os_index
+		     : equals(name, "cpuset")	    ? &o->cpuset
+		     : equals(name, "complete_cpuset")  ? &o->complete_cpuset
+		     : equals(name, "nodeset")	    ? &o->nodeset
+		     : equals(name, "complete_nodeset") ? &o->complete_nodeset
+		     : equals(name, "depth")	    ? &o->depth
+		     : equals(name, "cache_type")	    ? &o->cache_type
 						    : NULL;
 		if (to && to->at)	/* hwloc asserts that an attribute occurs once */
 			return false;
@@ -286,17 +286,17 @@ static enum place place_of(const struct object *o, unsigned version)
 
 	if (one_of(o->type, normal))
 		return NORMAL;
-	if (is(o->type, "Cache"))
+	if (equals(o->type, "Cache"))
 		return version < 2 && is_old_cache(o) ? NORMAL : ELSEWHERE;
 	if (one_of(o->type, io))
 		return IO;
-	if (is(o->type, "Misc"))	/* in old files also a group of CPUs */
+	if (equals(o->type, "Misc"))	/* in old files also a group of CPUs */
 		return version < 2 && o->cpuset.at ? NORMAL : MISC;
-	if (is(o->type, "PU"))
+	if (equals(o->type, "PU"))
 		return PU;
-	if (is(o->type, "NUMANode"))
+	if (equals(o->type, "NUMANode"))
 		return NODE;
-	return is(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
+	return equals(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
 }
 
 /*
@@ -344,12 +344,12 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 		return sp_topo_refuse(c->report, E2BIG, "a machine of more than 65536 objects");
 	if (!read_object(t->attributes, &o))
 		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
-	if (is(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
+	if (equals(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
 		return sp_topo_refuse(c->report, E2BIG, "a machine with a CPU number above 65535");
 	me->place = place_of(&o, c->version);
 	me->nodes = o.nodeset.at;
 	/* hwloc 1 merges a Machine with its only child */
-	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System") ||
+	fits = root ? !c->root && (equals(o.type, "Machine") || equals(o.type, "System") ||
 				   (me->place == NODE && c->version < 2))
 		    : belongs(me->place, parent->place, c->version);
 	if (!fits || (me->nodes && !root && !parent->nodes) || !sets_ok(&o, me->place, c->version))
@@ -371,7 +371,7 @@ static int open_tag(struct check *c, const struct tag *t)
 
 	if (c->depth == NESTING_MAX)
 		return sp_topo_refuse(c->report, E2BIG, "objects nested more than 250 deep");
-	if (is(t->name, "object"))
+	if (equals(t->name, "object"))
 		r = check_object(c, t, &c->open[c->depth - 1], &me);
 	else if (!attributes_ok(t->attributes) ||
 		 (c->open[c->depth - 1].place == TOPOLOGY && !one_of(t->name, after_root)))

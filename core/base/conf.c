@@ -81,7 +81,7 @@ static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };
 /* NAME=value, each ended by a NUL; an empty entry ends the list */
 static char captured[16384];
 SP_AT_START static size_t captured_used;
-static char refused[64];		/* the first that a privileged process ignores */
+static char first_refused[64];		/* the first that a privileged process ignores */
 
 bool sp_conf_privileged(void)
 {
@@ -104,14 +104,15 @@ static const struct sp_conf_row *row_of_entry(const char *entry)
  * Returns whether a privileged process may use the entry. Variables without a row (ranks, jobs,
  * those of %q{}) become parts of file names: it may not.
  */
-static bool trusted(const char *entry)
+static bool is_trusted(const char *entry)
 {
 	const struct sp_conf_row *row = row_of_entry(entry);
 
 	if (row && row->privileged)
 		return true;
-	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0 && !*refused)
-		memcpy(refused, entry, sp_min(strcspn(entry, "="), sizeof(refused) - 1));
+	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0 && !*first_refused)
+		memcpy(first_refused, entry,
+		       sp_min(strcspn(entry, "="), sizeof(first_refused) - 1));
 	return false;
 }
 
@@ -123,10 +124,10 @@ static bool begins_as(const char *entry, const char *const *name, unsigned n)
 	return false;
 }
 
-static bool wanted(const char *entry)
+static bool is_captured(const char *entry)
 {
 	if (sp_conf_privileged())
-		return trusted(entry);
+		return is_trusted(entry);
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
 	return begins_as(entry, ranks, SP_COUNT(ranks)) ||
@@ -134,7 +135,7 @@ static bool wanted(const char *entry)
 	       begins_as(entry, jobs, SP_COUNT(jobs)) || begins_as(entry, steps, SP_COUNT(steps));
 }
 
-static void keep(const char *entry)
+static void capture_entry(const char *entry)
 {
 	size_t n = strlen(entry) + 1;
 
@@ -147,7 +148,7 @@ static void keep(const char *entry)
 }
 
 /* Capture the variables that %q{NAME} in the output's template names. */
-static void keep_quoted(char **environment)
+static void capture_quoted(char **environment)
 {
 	const char *output = sp_conf_env("SSPAPI_OUTPUT");
 
@@ -156,7 +157,7 @@ static void keep_quoted(char **environment)
 
 		for (char **e = environment; e && *e; e++)
 			if (strncmp(*e, q + 3, n) == 0 && (*e)[n] == '=')
-				keep(*e);
+				capture_entry(*e);
 	}
 }
 
@@ -167,9 +168,9 @@ void sp_conf_capture(char **environment)
 	for (char **e = environment; e && *e; e++)
 		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' ||
 		     (*e)[0] == 'L' || (*e)[0] == 'J') &&
-		    wanted(*e))
-			keep(*e);
-	keep_quoted(environment);
+		    is_captured(*e))
+			capture_entry(*e);
+	capture_quoted(environment);
 }
 
 const char *sp_conf_env(const char *name)
@@ -344,10 +345,12 @@ static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const ch
 /* The formats if SSPAPI_FORMAT is unset. */
 static const char *usual_format(const struct sp_conf *c)
 {
-	const struct sp_format *by = sp_format_by_extension(c->output);
+	const struct sp_format *format = sp_format_by_extension(c->output);
 
 	if (c->output_set)
-		return !by ? "text" : !(by->can & SP_CAN_IN_PROCESS) ? "store" : by->name;
+		return !format				    ? "text"
+		       : !(format->can & SP_CAN_IN_PROCESS) ? "store"
+							    : format->name;
 	return sp_conf_rank() < 0 ? "text,store" : "store";
 }
 
@@ -382,17 +385,17 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row,
 static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row,
 			      const struct complaint *to)
 {
-	const struct sp_format *by = sp_format_by_extension(c->output),
+	const struct sp_format *format = sp_format_by_extension(c->output),
 			       *store = &sp_formats[SP_FORMAT_store];
 	/* read once; the application's stack may be small */
 	static char given[sizeof(c->output)];
 	char why[700];
 	size_t n;
 
-	if (!c->output_set || *c->format || !by || by->can & SP_CAN_IN_PROCESS)
+	if (!c->output_set || *c->format || !format || format->can & SP_CAN_IN_PROCESS)
 		return;
 	strcpy(given, c->output);
-	n = strlen(given) - strlen(by->extension);
+	n = strlen(given) - strlen(format->extension);
 	if (n + strlen(store->extension) >= sizeof(c->output))
 		return;
 	strcpy(c->output + n, store->extension);
@@ -540,12 +543,12 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 		 * removing it
 		 */
 		strcpy(c->live, "0");
-	if (*refused)
+	if (*first_refused)
 		report_line(sp_text_f(line, sizeof(line),
 				      "%s: not used, nor any other: this program has rights that "
 				      "who started it has not "
 				      "(set-user-ID, capabilities)",
-				      refused),
+				      first_refused),
 			    arg);
 	else
 		complain_unknown(&to);

@@ -52,16 +52,17 @@ enum sp_format_can {
 	NEXT(store, ".sspapi", SP_CAN_READ, with)
 
 #define SP_NO_FORMAT(name, extension, can, with)
-#define SP_FORMAT_FIRST(name, extension, can, between) #name
-#define SP_FORMAT_NEXT(name, extension, can, between) between #name
+#define SP_FORMAT_FIRST(name, extension, can, separator) #name
+#define SP_FORMAT_NEXT(name, extension, can, separator) separator #name
 
 /*
- * Make one literal of the names, separated by the literal `between`: those that the library writes,
- * or all.
+ * Make one literal of the names with the literal `separator` between them: those that the library
+ * writes, or all.
  */
-#define SP_FORMAT_NAMES(between) SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_NO_FORMAT, between)
-#define SP_ALL_FORMAT_NAMES(between) \
-	SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_FORMAT_NEXT, between)
+#define SP_FORMAT_NAMES(separator) \
+	SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_NO_FORMAT, separator)
+#define SP_ALL_FORMAT_NAMES(separator) \
+	SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_FORMAT_NEXT, separator)
 
 #define SP_FORMAT_ID(name, extension, can, with) SP_FORMAT_##name,
 enum sp_format_id { SP_FORMATS(SP_FORMAT_ID, SP_FORMAT_ID, SP_FORMAT_ID, ) };

@@ -45,7 +45,7 @@ int sp_fs_creds_drop(struct sp_fs_creds *r)
 	error = (int)sp_sys(SYS_capget, &head, r->capabilities);
 	if (error < 0)
 		return error;
-	sp_signals_block(&r->held);
+	sp_signals_block(&r->signals);
 	r->user = sp_sys(SYS_setfsuid, NOBODY);
 	r->group = sp_sys(SYS_setfsgid, NOBODY);
 	r->lowered = true;
@@ -68,6 +68,6 @@ void sp_fs_creds_restore(struct sp_fs_creds *r)
 	(void)sp_sys(SYS_capset, &head, r->capabilities);
 	(void)files_as(r->user, r->group);
 	(void)sp_sys(SYS_capset, &head, r->capabilities);
-	sp_signals_restore(&r->held);
+	sp_signals_restore(&r->signals);
 	r->lowered = false;
 }

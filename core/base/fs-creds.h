@@ -13,7 +13,7 @@ struct sp_fs_creds {
 	bool lowered;
 	uint32_t capabilities[6];	/* effective, permitted, inheritable; two words each */
 	long user, group;		/* the file IDs before */
-	struct sp_lock_state held;
+	struct sp_lock_state signals;
 };
 
 /*

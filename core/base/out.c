@@ -83,9 +83,11 @@ static void flush(struct sp_out *o)
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
 {
-	*o = (struct sp_out){
-		.fd = fd, .buffer = buffer, .size = size, .patience = SP_OUT_PATIENCE, .again = -1
-	};
+	*o = (struct sp_out){ .fd = fd,
+			      .buffer = buffer,
+			      .size = size,
+			      .patience = SP_OUT_PATIENCE,
+			      .reopened = -1 };
 }
 
 /*
@@ -109,9 +111,9 @@ void sp_out_shared(struct sp_out *o, unsigned patience)
 		return;
 	sp_format_u64(path + strlen(path), (uint64_t)o->fd);
 	if (sp_sys(SYS_ioctl, o->fd, TIOCGPTN, &n) < 0)
-		o->again = sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
-	if (o->again >= 0)
-		o->fd = o->again;
+		o->reopened = sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
+	if (o->reopened >= 0)
+		o->fd = o->reopened;
 	else
 		o->piece = S_ISFIFO(s.st_mode) ? PIPE_BUF : 1;
 }
@@ -120,7 +122,7 @@ int sp_out_finish(struct sp_out *o)
 {
 	if (!o->error)
 		flush(o);
-	sp_close(o->again);
+	sp_close(o->reopened);
 	return o->error;
 }
 

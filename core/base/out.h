@@ -22,7 +22,7 @@ struct sp_out {
 	/* seconds to wait until the reader of fd makes room; then -ETIMEDOUT */
 	unsigned patience;
 	/* another, non-blocking descriptor of fd's file (sp_out_shared); -1: none */
-	int again;
+	int reopened;
 	/*
 	 * bytes that a write takes without blocking once poll reports room; 0: fd is non-blocking
 	 */

@@ -13,29 +13,29 @@ static char write_buffer[65536];
 
 /* ---- names ------------------------------------------------------------ */
 
-static void expand_letter(struct sp_out *o, const char **p, const struct sp_output_vars *who)
+static void expand_letter(struct sp_out *o, const char **p, const struct sp_output_vars *vars)
 {
 	char name[128];
 	size_t n;
 
 	switch (*++*p) {
 	case 'p':
-		sp_out_u64(o, (uint64_t)who->pid);
+		sp_out_u64(o, (uint64_t)vars->pid);
 		break;
 	case 'h':
-		sp_out_text(o, who->host);
+		sp_out_text(o, vars->host);
 		break;
 	case 'e':
-		sp_out_text(o, who->program);
+		sp_out_text(o, vars->program);
 		break;
 	case 'r':
-		sp_out_u64(o, who->rank < 0 ? 0 : (uint64_t)who->rank);
+		sp_out_u64(o, vars->rank < 0 ? 0 : (uint64_t)vars->rank);
 		break;
 	case 'j':
-		sp_out_text(o, who->job ? who->job : "0");
+		sp_out_text(o, vars->job ? vars->job : "0");
 		break;
 	case 's':
-		sp_out_text(o, who->step ? who->step : "0");
+		sp_out_text(o, vars->step ? vars->step : "0");
 		break;
 	case 'q':
 		n = strcspn(*p + 2, "}");
@@ -53,18 +53,18 @@ static void expand_letter(struct sp_out *o, const char **p, const struct sp_outp
 }
 
 int sp_output_expand(char *path, size_t room, const char *template,
-		     const struct sp_output_vars *who)
+		     const struct sp_output_vars *vars)
 {
 	struct sp_out o;
 
 	sp_out_init(&o, -1, path, room - 1);
 	if (*template != '/') {
-		sp_out_text(&o, who->dir);
+		sp_out_text(&o, vars->dir);
 		sp_out_char(&o, '/');
 	}
 	for (const char *p = template; *p; p++) {
 		if (*p == '%')
-			expand_letter(&o, &p, who);
+			expand_letter(&o, &p, vars);
 		else
 			sp_out_char(&o, *p);
 	}
@@ -92,7 +92,7 @@ int sp_output_name_for(char *to, size_t room, const char *path,
 	return 0;
 }
 
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *who,
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *vars,
 			unsigned i)
 {
 	size_t n = stem(path);
@@ -106,9 +106,9 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 	sp_out_init(&o, -1, to, room - 1);
 	sp_out_bytes(&o, path, i ? n : strlen(path));
 	if (i) {
-		sp_path_f(number, sizeof(number), i > 1 ? ".%d.%u" : ".%d", who->pid, i);
+		sp_path_f(number, sizeof(number), i > 1 ? ".%d.%u" : ".%d", vars->pid, i);
 		sp_out_char(&o, '.');
-		sp_out_text(&o, who->host);
+		sp_out_text(&o, vars->host);
 		sp_out_text(&o, number);
 		sp_out_text(&o, path + n);
 	}
@@ -118,7 +118,7 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 
 /* A unique name in the folder of path: /folder/.base.PID.what */
 static int make_temporary_name(char *to, size_t room, const char *path,
-			       const struct sp_output_vars *who, const char *what, unsigned i)
+			       const struct sp_output_vars *vars, const char *suffix, unsigned i)
 {
 	const char *base = strrchr(path, '/') + 1;
 	struct sp_out o;
@@ -128,9 +128,9 @@ static int make_temporary_name(char *to, size_t room, const char *path,
 	sp_out_char(&o, '.');
 	sp_out_bytes(&o, base, strnlen(base, 200));	/* NAME_MAX is 255 */
 	sp_out_char(&o, '.');
-	sp_out_u64(&o, (uint64_t)who->pid);
+	sp_out_u64(&o, (uint64_t)vars->pid);
 	sp_out_char(&o, '.');
-	sp_out_text(&o, what);
+	sp_out_text(&o, suffix);
 	if (i)
 		sp_out_u64(&o, i);
 	to[o.used] = 0;
@@ -195,21 +195,21 @@ static int write_special(const char *path, const struct sp_format_writer *writer
  * host and pid namespace. A second has room for 238 hashes.
  */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
-static uint32_t writer_in(const struct sp_output_vars *who, uint64_t pid_ns)
+static uint32_t writer_in(const struct sp_output_vars *vars, uint64_t pid_ns)
 {
 	uint32_t at = (uint32_t)pid_ns;
 
-	for (const char *p = who->host; *p; p++)
+	for (const char *p = vars->host; *p; p++)
 		at = at * 31 + (unsigned char)*p;
-	return at % 238 * WRITER_PID + (uint32_t)who->pid % WRITER_PID;
+	return at % 238 * WRITER_PID + (uint32_t)vars->pid % WRITER_PID;
 }
 
-static uint32_t writer_of(const struct sp_output_vars *who)
+static uint32_t writer_of(const struct sp_output_vars *vars)
 {
 	struct stat ns = { 0 };
 
 	(void)sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0);
-	return writer_in(who, ns.st_ino);
+	return writer_in(vars, ns.st_ino);
 }
 
 /*
@@ -218,10 +218,10 @@ static uint32_t writer_of(const struct sp_output_vars *who)
  * others, so that reading the file does not change it under relatime, the kernel's default.
  */
 #define ACCESS_AHEAD	60		/* seconds */
-static void stamp(int fd, const struct sp_output_vars *who)
+static void stamp(int fd, const struct sp_output_vars *vars)
 {
 	uint64_t now = sp_now_ns();
-	struct timespec t[2] = { { .tv_nsec = writer_of(who) } };
+	struct timespec t[2] = { { .tv_nsec = writer_of(vars) } };
 
 	t[1].tv_sec = (time_t)(now / 1000000000u);
 	t[1].tv_nsec = (long)(now % 1000000000u);
@@ -241,13 +241,13 @@ static int close_written(int fd, int r)
 }
 
 static int write_temporary(int dir, char *temp, size_t room, const char *path,
-			   const struct sp_output_vars *who, const struct sp_format_writer *writer,
+			   const struct sp_output_vars *vars, const struct sp_format_writer *writer,
 			   const struct sp_selection *s)
 {
 	int fd = -EEXIST, r;
 
 	for (unsigned i = 0; fd == -EEXIST && i < 100; i++) {
-		r = make_temporary_name(temp, room, path, who, "part", i);
+		r = make_temporary_name(temp, room, path, vars, "part", i);
 		if (r < 0)
 			return r;
 		fd = open_in(dir, temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -255,7 +255,7 @@ static int write_temporary(int dir, char *temp, size_t room, const char *path,
 	if (fd < 0)
 		return fd;
 	r = sp_output_write_fd(fd, true, writer, s);
-	stamp(fd, who);
+	stamp(fd, vars);
 	r = close_written(fd, r);
 	if (r < 0)
 		remove_in(dir, temp);
@@ -267,7 +267,7 @@ static int write_temporary(int dir, char *temp, size_t room, const char *path,
 struct identity {
 	uint64_t dev, ino, mtime_ns;
 	uint32_t writer;		/* set by stamp(); 0: unknown */
-	bool regular, there;
+	bool regular, present;
 };
 
 static struct identity identify(int dir, const char *path)
@@ -278,7 +278,7 @@ static struct identity identify(int dir, const char *path)
 	if (sp_sys(SYS_newfstatat, dir, dir == AT_FDCWD ? path : last_of(path), &s,
 		   AT_SYMLINK_NOFOLLOW) < 0)
 		return id;
-	id.there = true;
+	id.present = true;
 	id.dev = s.st_dev;
 	id.ino = s.st_ino;
 	id.regular = S_ISREG(s.st_mode);
@@ -289,32 +289,32 @@ static struct identity identify(int dir, const char *path)
 	return id;
 }
 
-bool sp_output_is_by(const char *path, const struct sp_output_vars *who, uint64_t pid_ns,
+bool sp_output_is_by(const char *path, const struct sp_output_vars *vars, uint64_t pid_ns,
 		     uint64_t since_ns)
 {
 	struct identity id = identify(AT_FDCWD, path);
 
-	return id.regular && id.writer == writer_in(who, pid_ns) && id.mtime_ns >= since_ns;
+	return id.regular && id.writer == writer_in(vars, pid_ns) && id.mtime_ns >= since_ns;
 }
 
 bool sp_output_is_special(const char *path)
 {
 	struct identity id = identify(AT_FDCWD, path);
 
-	return id.there && !id.regular;
+	return id.present && !id.regular;
 }
 
-static bool mine(const struct sp_output *o, const struct identity *id)
+static bool is_own_file(const struct sp_output *o, const struct identity *id)
 {
-	for (unsigned i = 0; i < o->n_mine; i++)
-		if (o->mine[i].dev == id->dev && o->mine[i].ino == id->ino)
+	for (unsigned i = 0; i < o->n_own_files; i++)
+		if (o->own_files[i].dev == id->dev && o->own_files[i].ino == id->ino)
 			return true;
 	return false;
 }
 
 static bool same_file(const struct identity *a, const struct identity *b)
 {
-	return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
+	return a->present && b->present && a->dev == b->dev && a->ino == b->ino;
 }
 
 /*
@@ -356,18 +356,18 @@ static int copy(int dir, const char *temp, const char *name, struct identity *id
 static int take(int dir, const char *temp, const char *name, struct identity *id)
 {
 	const char *from = last_of(temp), *to = last_of(name);
-	struct identity there;
+	struct identity present;
 	long r = sp_sys_whole(SYS_linkat, dir, from, dir, to, 0);
 
 	*id = identify(dir, temp);
-	there = identify(dir, name);
-	if (same_file(&there, id))
+	present = identify(dir, name);
+	if (same_file(&present, id))
 		r = 0;
 	if (r < 0 && r != -EEXIST)
 		r = sp_sys_whole(SYS_renameat2, dir, from, dir, to, RENAME_NOREPLACE);
 	if (r < 0 && r != -EEXIST) {
-		there = identify(dir, name);
-		r = same_file(&there, id) ? 0 : copy(dir, temp, name, id);
+		present = identify(dir, name);
+		r = same_file(&present, id) ? 0 : copy(dir, temp, name, id);
 	}
 	if (r == 0)
 		remove_in(dir, temp);
@@ -386,11 +386,11 @@ int sp_output_take(int dir, const char *temp, const char *name)
  * file.
  */
 static int replace(int dir, const char *temp, const char *name, const struct identity *old,
-		   const struct sp_output_vars *who, struct identity *id)
+		   const struct sp_output_vars *vars, struct identity *id)
 {
 	char old_name[SP_CONF_PATH];
 	struct identity moved;
-	int r = make_temporary_name(old_name, sizeof(old_name), name, who, "old", 0);
+	int r = make_temporary_name(old_name, sizeof(old_name), name, vars, "old", 0);
 
 	if (r < 0)
 		return r;
@@ -416,9 +416,9 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
  * writer was not written by a process of the run.
  */
 static bool is_earlier(const struct identity *old, const struct sp_run *run,
-		       const struct sp_output_vars *who, uint64_t own_start_ns)
+		       const struct sp_output_vars *vars, uint64_t own_start_ns)
 {
-	uint32_t own = writer_of(who);
+	uint32_t own = writer_of(vars);
 	int before = run->pid - (int)(old->writer % WRITER_PID);
 
 	if (old->mtime_ns < run->start_ns)
@@ -426,7 +426,7 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run,
 	if (old->mtime_ns >= sp_min(run->start_ns + SP_START_KNOWN_TO, own_start_ns))
 		return false;
 	if (!old->writer)
-		return run->pid == who->pid;
+		return run->pid == vars->pid;
 	return old->writer / WRITER_PID == own / WRITER_PID && before &&
 	       (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
 }
@@ -436,13 +436,13 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run,
  * file.
  */
 static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path,
-			     const struct sp_output_vars *who, struct identity *id)
+			     const struct sp_output_vars *vars, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
 	for (unsigned i = 0; i < MOST_SUFFIXES; i++) {
 		struct identity old;
-		int r = sp_output_candidate(o->path, sizeof(o->path), path, who, i);
+		int r = sp_output_candidate(o->path, sizeof(o->path), path, vars, i);
 
 		if (r < 0)
 			return r;
@@ -450,14 +450,14 @@ static int replace_or_rename(struct sp_output *o, int dir, const char *temp, con
 		if (r != -EEXIST)
 			return r;
 		old = identify(dir, o->path);
-		if (mine(o, &old))
+		if (is_own_file(o, &old))
 			return (int)sp_sys_whole(SYS_renameat2, dir, last_of(temp), dir,
 						 last_of(o->path), 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
-		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns))
+		if (!old.regular || !is_earlier(&old, &run, vars, o->own_start_ns))
 			continue;
-		r = replace(dir, temp, o->path, &old, who, id);
+		r = replace(dir, temp, o->path, &old, vars, id);
 		if (r != -EEXIST)
 			return r;
 	}
@@ -465,31 +465,31 @@ static int replace_or_rename(struct sp_output *o, int dir, const char *temp, con
 }
 
 static int write_in(struct sp_output *o, int dir, const char *path,
-		    const struct sp_output_vars *who, const struct sp_format_writer *writer,
+		    const struct sp_output_vars *vars, const struct sp_format_writer *writer,
 		    const struct sp_selection *s)
 {
 	char temp[SP_CONF_PATH];
 	struct identity id = identify(dir, path);
 	int r;
 
-	if (id.there && !id.regular)
+	if (id.present && !id.regular)
 		return write_special(path, writer, s);
-	r = write_temporary(dir, temp, sizeof(temp), path, who, writer, s);
+	r = write_temporary(dir, temp, sizeof(temp), path, vars, writer, s);
 	if (r < 0)
 		return r;
-	r = replace_or_rename(o, dir, temp, path, who, &id);
+	r = replace_or_rename(o, dir, temp, path, vars, &id);
 	if (r < 0) {
 		remove_in(dir, temp);
 		return r;
 	}
-	if (!mine(o, &id) && o->n_mine < SP_OUTPUT_FILES) {
-		o->mine[o->n_mine].dev = id.dev;
-		o->mine[o->n_mine++].ino = id.ino;
+	if (!is_own_file(o, &id) && o->n_own_files < SP_OUTPUT_FILES) {
+		o->own_files[o->n_own_files].dev = id.dev;
+		o->own_files[o->n_own_files++].ino = id.ino;
 	}
 	return 0;
 }
 
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *who,
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *vars,
 		    const struct sp_format_writer *writer, const struct sp_selection *s)
 {
 	struct sp_parent_dir p;
@@ -500,7 +500,7 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_outpu
 		return -EISDIR;
 	r = sp_parent_dir_open(&p, path, SP_PARENT_DIR_CREATE);
 	if (r == 0)
-		r = write_in(o, p.fd, path, who, writer, s);
+		r = write_in(o, p.fd, path, vars, writer, s);
 	sp_parent_dir_close(&p);
 	return r;
 }

@@ -22,7 +22,7 @@ struct sp_output_vars {				/* values of the letters of a template */
 
 /* Expand the template to an absolute path; 0 or -ENAMETOOLONG. */
 int sp_output_expand(char *path, size_t room, const char *template,
-		     const struct sp_output_vars *who);
+		     const struct sp_output_vars *vars);
 
 #define SP_OUTPUT_FILES 8
 
@@ -31,12 +31,12 @@ struct sp_output {
 	uint64_t own_start_ns;		/* start of this process */
 	struct {			/* files written by this process */
 		uint64_t dev, ino;
-	} mine[SP_OUTPUT_FILES];
-	unsigned n_mine;
+	} own_files[SP_OUTPUT_FILES];
+	unsigned n_own_files;
 };
 
 /* Write s in one format to the absolute path; 0 or -errno. o->path is the name that was used. */
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *who,
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *vars,
 		    const struct sp_format_writer *writer, const struct sp_selection *s);
 
 /*
@@ -49,7 +49,7 @@ int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 /*
  * Candidate i for the name: path itself, then with .HOST.PID, .HOST.PID.2 ... before the extension.
  */
-int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *who,
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *vars,
 			unsigned i);
 
 /*
@@ -62,7 +62,7 @@ int sp_output_take(int dir, const char *temp, const char *name);
  * Returns whether the process wrote the file at or after since_ns. False if the file system does
  * not keep the times.
  */
-bool sp_output_is_by(const char *path, const struct sp_output_vars *who, uint64_t pid_ns,
+bool sp_output_is_by(const char *path, const struct sp_output_vars *vars, uint64_t pid_ns,
 		     uint64_t since_ns);
 
 /*

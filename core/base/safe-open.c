@@ -11,8 +11,8 @@ struct path_walk {
 	int dir;
 	unsigned links;
 	/* the rest of the path: in the caller's path, or in `text` after the first link */
-	const char *left;
-	char text[SP_CONF_PATH];	/* ends with `left` */
+	const char *unresolved;
+	char text[SP_CONF_PATH];	/* ends with `unresolved` */
 };
 
 static int enter(struct path_walk *w, int dir)
@@ -61,20 +61,20 @@ static bool is_of_proc(int fd)
 /* Put the target of the link before the rest of the path. */
 static int prepend_link(struct path_walk *w, int link)
 {
-	size_t n = strlen(w->left) + 1;
+	size_t n = strlen(w->unresolved) + 1;
 	char *rest = w->text + sizeof(w->text) - n;
 	long got;
 
 	if (n >= sizeof(w->text))
 		return -ENAMETOOLONG;
-	memmove(rest, w->left, n);
+	memmove(rest, w->unresolved, n);
 	if (*rest)
 		*--rest = '/';
 	got = sp_sys(SYS_readlinkat, link, "", w->text, rest - w->text);
 	if (got <= 0 || got == rest - w->text)
 		return got < 0 ? (int)got : got ? -ENAMETOOLONG : -ENOENT;
-	w->left = memmove(rest - got, w->text, (size_t)got);
-	return *w->left == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
+	w->unresolved = memmove(rest - got, w->text, (size_t)got);
+	return *w->unresolved == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
 }
 
 /*
@@ -99,16 +99,16 @@ static int follow(struct path_walk *w, const char *name)
 	else if (!is_of_proc(fd))
 		r = prepend_link(w, fd);
 	else
-		r = *w->left ? enter(w, open_dir(w->dir, name, 0)) : 1;
+		r = *w->unresolved ? enter(w, open_dir(w->dir, name, 0)) : 1;
 	sp_close(fd);
 	return r;
 }
 
-static int go_into(struct path_walk *w, const char *name, bool make)
+static int go_into(struct path_walk *w, const char *name, bool create)
 {
 	int fd = open_dir(w->dir, name, O_NOFOLLOW);
 
-	if (fd == -ENOENT && make) {
+	if (fd == -ENOENT && create) {
 		long r = sp_sys_whole(SYS_mkdirat, w->dir, name, 0777);
 
 		if (r < 0 && r != -EEXIST)
@@ -123,37 +123,37 @@ static int next(struct path_walk *w, char name[256])
 {
 	size_t n;
 
-	w->left += strspn(w->left, "/");
-	n = strcspn(w->left, "/");
+	w->unresolved += strspn(w->unresolved, "/");
+	n = strcspn(w->unresolved, "/");
 	if (n >= 256)
 		return -ENAMETOOLONG;
-	memcpy(name, w->left, n);
+	memcpy(name, w->unresolved, n);
 	name[n] = 0;
-	w->left += n;
-	w->left += strspn(w->left, "/");
+	w->unresolved += n;
+	w->unresolved += strspn(w->unresolved, "/");
 	return n ? 0 : -EISDIR;
 }
 
-static int walk(struct path_walk *w, struct sp_parent_dir *p, enum sp_parent_dir_mode how)
+static int walk(struct path_walk *w, struct sp_parent_dir *p, enum sp_parent_dir_mode mode)
 {
 	int r = 0;
 
 	while (r == 0) {
 		r = next(w, p->name);
-		if (r == 0 && !*w->left) {
-			r = how == SP_PARENT_DIR_FOLLOW ? follow(w, p->name) : 1;
-			if (r == 1 && how == SP_PARENT_DIR_FOLLOW)
+		if (r == 0 && !*w->unresolved) {
+			r = mode == SP_PARENT_DIR_FOLLOW ? follow(w, p->name) : 1;
+			if (r == 1 && mode == SP_PARENT_DIR_FOLLOW)
 				p->follow = true;
 			if (r == -ENOTDIR)
 				r = 1;
 		} else if (r == 0) {
-			r = go_into(w, p->name, how == SP_PARENT_DIR_CREATE);
+			r = go_into(w, p->name, mode == SP_PARENT_DIR_CREATE);
 		}
 	}
 	return r < 0 ? r : 0;
 }
 
-int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode how)
+int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode mode)
 {
 	struct path_walk w;
 	int r;
@@ -162,10 +162,10 @@ int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent
 	p->follow = false;
 	w.dir = -1;
 	w.links = 0;
-	w.left = path;
+	w.unresolved = path;
 	r = enter(&w, open_dir(AT_FDCWD, *path == '/' ? "/" : ".", 0));
 	if (r == 0)
-		r = walk(&w, p, how);
+		r = walk(&w, p, mode);
 	if (r == 0)
 		p->fd = w.dir;
 	else

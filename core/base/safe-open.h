@@ -27,7 +27,7 @@ enum sp_parent_dir_mode {
 };
 
 /* The path is absolute or relative to the working directory. Close it only after success. */
-int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode how);
+int sp_parent_dir_open(struct sp_parent_dir *p, const char *path, enum sp_parent_dir_mode mode);
 void sp_parent_dir_close(struct sp_parent_dir *p);
 
 /* A message for an error that strerror(3) would describe misleadingly, or NULL. */

@@ -10,7 +10,7 @@
 #define NOT_KNOWN SP_NO_CPU
 
 /* The number right after `word` in the name, or NOT_KNOWN. */
-static int number_behind(const char *name, const char *word)
+static int number_after(const char *name, const char *word)
 {
 	int n = 0;
 
@@ -49,16 +49,16 @@ static bool zone_name(int zone, int subzone, char text[64])
 /* A zone's number is arbitrary; its name has the package: package-1, psys. */
 static struct sp_event_place powercap(const char *name)
 {
-	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"),
+	int zone = number_after(name, ":ZONE"), subzone = number_after(name, "_SUBZONE"),
 	    package = zone;
 	char text[64];
 
 	if (zone < 0)
 		return unknown;
 	if (zone_name(zone, NOT_KNOWN, text)) {
-		int die = number_behind(text, "-die-");
+		int die = number_after(text, "-die-");
 
-		package = number_behind(text, "package-");
+		package = number_after(text, "package-");
 		if (package < 0)
 			return machine;		/* psys: the whole platform */
 		if (die >= 0 && die < 256 && package < 65536)
@@ -74,16 +74,16 @@ static struct sp_event_place uncore(const char *name)
 	bool memory = strstr(name, "_imc") || strstr(name, "_umc");
 
 	return at(memory ? SP_PLACE_MEMORY_OF_CPU : SP_PLACE_PACKAGE_OF_CPU,
-		  number_behind(name, ":cpu="));
+		  number_after(name, ":cpu="));
 }
 
 /* rapl, libmsr: NAME:PACKAGE0; others: NAME_SOCKET0 */
 static struct sp_event_place package(const char *name)
 {
-	int id = number_behind(name, "PACKAGE");
+	int id = number_after(name, "PACKAGE");
 
 	if (id < 0)
-		id = number_behind(name, "SOCKET");
+		id = number_after(name, "SOCKET");
 	if (strstr(name, "PSYS_ENERGY"))
 		return machine;
 	return at(strstr(name, "DRAM_ENERGY") ? SP_PLACE_MEMORY : SP_PLACE_PACKAGE, id);
@@ -92,7 +92,7 @@ static struct sp_event_place package(const char *name)
 /* hwmon2/device is a link to the sensor: coretemp.1 is in package 1. */
 static struct sp_event_place coretemp(const char *name)
 {
-	int hwmon = number_behind(name, "hwmon"), id;
+	int hwmon = number_after(name, "hwmon"), id;
 	char path[64], link[256];
 	long n;
 
@@ -101,7 +101,7 @@ static struct sp_event_place coretemp(const char *name)
 	sp_text_f(path, sizeof(path), "/sys/class/hwmon/hwmon%d/device", hwmon);
 	n = sp_sys(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link) - 1);
 	link[n > 0 ? n : 0] = 0;
-	id = number_behind(link, "coretemp.");
+	id = number_after(link, "coretemp.");
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
@@ -110,7 +110,7 @@ static struct sp_event_place coretemp(const char *name)
  * With "2,3" GPU 0 is number 2. NOT_KNOWN if the list has other names (GPU-8932f937-...) or no such
  * entry.
  */
-static int of_visible(const char *variable, int id)
+static int visible_gpu(const char *variable, int id)
 {
 	const char *list = variable ? secure_getenv(variable) : NULL;
 	uint64_t from, to;
@@ -134,7 +134,7 @@ static struct sp_event_place gpu(const char *component, const char *name)
 		const char *component;
 		enum sp_vendor vendor;
 		const char *visible;
-	} whose[] = {
+	} libraries[] = {
 		{ "cuda", SP_VENDOR_NVIDIA, "CUDA_VISIBLE_DEVICES" },
 		{ "nvml", SP_VENDOR_NVIDIA, NULL },
 		{ "rocm", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" },
@@ -143,17 +143,17 @@ static struct sp_event_place gpu(const char *component, const char *name)
 		{ "amd_smi", SP_VENDOR_AMD, NULL },
 		{ "intel_gpu", SP_VENDOR_INTEL, "ZE_AFFINITY_MASK" },
 	};
-	int id = number_behind(name, "device=");
+	int id = number_after(name, "device=");
 
 	if (id < 0)
-		id = number_behind(name, "device_");
+		id = number_after(name, "device_");
 	if (id < 0)
-		id = number_behind(name, "device:");
-	for (unsigned i = 0; id >= 0 && id < 65536 && i < SP_COUNT(whose); i++) {
-		if (strcmp(component, whose[i].component) != 0)
+		id = number_after(name, "device:");
+	for (unsigned i = 0; id >= 0 && id < 65536 && i < SP_COUNT(libraries); i++) {
+		if (strcmp(component, libraries[i].component) != 0)
 			continue;
-		id = of_visible(whose[i].visible, id);
-		return id < 0 ? unknown : at(SP_PLACE_GPU, (int)whose[i].vendor << 16 | id);
+		id = visible_gpu(libraries[i].visible, id);
+		return id < 0 ? unknown : at(SP_PLACE_GPU, (int)libraries[i].vendor << 16 | id);
 	}
 	return unknown;
 }
@@ -182,7 +182,7 @@ struct sp_event_place sp_event_place_find(enum sp_scope scope, const char *compo
 
 	switch (scope) {
 	case SP_SCOPE_THREAD:		/* perf counts an event with :cpu= on that CPU only */
-		cpu = number_behind(name, ":cpu=");
+		cpu = number_after(name, ":cpu=");
 		return cpu < 0 ? at(SP_PLACE_READING, NOT_KNOWN) : at(SP_PLACE_CPU, cpu);
 	case SP_SCOPE_PACKAGE:
 		if (strncmp(component, "powercap", 8) == 0)
@@ -195,7 +195,7 @@ struct sp_event_place sp_event_place_find(enum sp_scope scope, const char *compo
 		 * CPU1 is the first CPU line of /proc/stat, the kernel's cpu0; TOTAL is the
 		 * machine's.
 		 */
-		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
+		cpu = strcmp(component, "stealtime") == 0 ? number_after(name, ":CPU") : NOT_KNOWN;
 		return cpu < 1 ? machine : at(SP_PLACE_CPU, online(cpu));
 	case SP_SCOPE_PROCESS:		/* io: of this process, wherever its threads ran */
 		return machine;

@@ -72,7 +72,7 @@ void sp_metrics_forget_sums(struct sp_metrics *t)
 	t->place = NULL;
 	t->joins = NULL;
 	t->relation.event = NULL;
-	t->looked = false;
+	t->has_observers = false;
 }
 
 void sp_metrics_prepare(struct sp_metrics *t)
@@ -105,7 +105,7 @@ static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, ui
 }
 
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place,
-		    const struct sp_observers *left, const int64_t *total,
+		    const struct sp_observers *observers, const int64_t *total,
 		    const int64_t *unsupported, struct sp_metric_sum *to)
 {
 	sp_metrics_take(t, row);
@@ -114,11 +114,12 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 			     ? !t->relation.pair_joins[i]
 			     : sp_row_place(row, t->relation.pair[i].i) == place) &&
 		    !(unsupported && unsupported[t->relation.pair[i].i]) &&
-		    !(left && sp_observers_omit(left, row, i)))
+		    !(observers && sp_observers_omit(observers, row, i)))
 			add_value(t, to, t->relation.pair[i].of, total[t->relation.pair[i].i], 1);
-	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs; i++)
+	for (uint32_t i = 0; observers && place != SP_METRIC_ANYWHERE && i < t->relation.n_pairs;
+	     i++)
 		if (sp_row_place(row, t->relation.pair[i].i) == place)
-			to[t->relation.pair[i].of].ns += sp_observers_ns(left, row, i);
+			to[t->relation.pair[i].of].ns += sp_observers_ns(observers, row, i);
 }
 
 static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct sp_sighting **list)
@@ -150,9 +151,9 @@ const struct sp_observers *sp_metrics_model_observers(struct sp_metrics *t)
 	uint32_t run = t->model->only_run;
 
 	t->model->only_run = 0;
-	t->looked = t->looked || sp_metrics_observers(t, &t->observers, NULL) == 0;
+	t->has_observers = t->has_observers || sp_metrics_observers(t, &t->observers, NULL) == 0;
 	t->model->only_run = run;
-	return t->looked ? &t->observers : NULL;
+	return t->has_observers ? &t->observers : NULL;
 }
 
 void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to,

@@ -11,11 +11,11 @@
 
 /*
  * Add total[k] of `row` to n_slots sums: the counts at this place (sp_row_place: a component, or
- * -1), or anywhere. `left`, one of the two below or NULL, selects counts to omit.
+ * -1), or anywhere. `observers`, one of the two below or NULL, selects counts to omit.
  */
 #define SP_METRIC_ANYWHERE INT32_MIN
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place,
-		    const struct sp_observers *left, const int64_t *total,
+		    const struct sp_observers *observers, const int64_t *total,
 		    const int64_t *unsupported, struct sp_metric_sum *to);
 
 /*

@@ -163,7 +163,7 @@ static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, ui
  * Extend a thread's part that sspapi stat counted to the machine's part: its counters are on during
  * all of it.
  */
-static void stretch(struct joining *j, struct part *p, const uint32_t *order, uint32_t n)
+static void extend_to_machine(struct joining *j, struct part *p, const uint32_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; p->by_stat && !p->wide && i < n; i++) {
 		const struct part *q = &j->part[order[i]];
@@ -187,7 +187,7 @@ static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		n_events += !t->row.at[j->part[order[i]].event]++;
 		paused = paused || !j->part[order[i]].whole;
-		stretch(j, &j->part[order[i]], order, n);
+		extend_to_machine(j, &j->part[order[i]], order, n);
 	}
 	sp_metrics_find_whole(t, first->sort);
 	for (uint32_t i = 0; i < n; i++)

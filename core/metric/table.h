@@ -119,9 +119,9 @@ struct sp_metrics {
 	 */
 	uint8_t *joins;
 	uint64_t n_joins, joins_bytes;
-	/* of the model, by pair of metric and event; valid if `looked` */
+	/* of the model, by pair of metric and event; valid if `has_observers` */
 	struct sp_observers observers;
-	bool looked;
+	bool has_observers;
 	struct sp_metric_sum *one;	/* [n_slots]: of one relation */
 	/* [components][n_slots] of the model; NULL: not summed yet */
 	struct sp_metric_sum *place;

@@ -303,14 +303,14 @@ static void give_back(const struct sp_row *row, const struct interval_record *fr
 static void limit_proven(const struct sp_model *m, const struct sp_row *row)
 {
 	for (uint32_t n = 0; n < row->intervals * row->k; n++) {
-		struct interval_record *is = record(row, n / row->k);
+		struct interval_record *rec = record(row, n / row->k);
 		uint32_t e = n % row->k;
 
 		if (is_float(m, row, e))
 			continue;
-		if (is->at[row->k + e] > is->at[e])
-			give_back(row, is, e);
-		is->at[row->k + e] = within(is->at[row->k + e], is->at[e]);
+		if (rec->at[row->k + e] > rec->at[e])
+			give_back(row, rec, e);
+		rec->at[row->k + e] = within(rec->at[row->k + e], rec->at[e]);
 	}
 }
 
@@ -325,21 +325,22 @@ static void add_values(const struct sp_model *m, const struct sp_row *row, int64
 	}
 }
 
-static void add(const struct sp_model *m, struct sp_row *row, struct interval_record *is, bool look)
+static void add(const struct sp_model *m, struct sp_row *row, struct interval_record *rec,
+		bool merge)
 {
-	struct interval_record *t = look ? find(row, is->from, is->to, is->cell) : NULL;
-	bool any = is->count != 0;
+	struct interval_record *t = merge ? find(row, rec->from, rec->to, rec->cell) : NULL;
+	bool any = rec->count != 0;
 
 	for (uint32_t e = 0; e < 2 * row->k; e++)
-		any |= is->at[e] != 0;
+		any |= rec->at[e] != 0;
 	if (!any)
 		return;
 	if (!t) {
 		row->intervals++;
 		return;
 	}
-	t->count += is->count;
-	add_values(m, row, t->at, is->at);
+	t->count += rec->count;
+	add_values(m, row, t->at, rec->at);
 }
 
 /* Read the intervals of one block at offset off. */
@@ -352,18 +353,18 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 	for (uint32_t i = 0, n = sp_intervals_used(redo_log, b, off);
 	     i < n && row->intervals < m->intervals.most; i++) {
 		const struct sp_interval *at = sp_interval_logged(redo_log, b, off, k, i);
-		struct interval_record *is = record(row, row->intervals);
+		struct interval_record *rec = record(row, row->intervals);
 
 		if ((uint32_t)at->cell >= cells->n || cells->of[at->cell] < 0)
 			continue;
-		is->cell = (uint32_t)cells->of[at->cell];
-		is->from = at->to ? first_of(m, at->from) : 0;
-		is->to = first_of(m, at->to);
-		is->count = load_relaxed(&at->count);
-		sp_copy_words(is->at, at->at, 2 * (uint64_t)k);
+		rec->cell = (uint32_t)cells->of[at->cell];
+		rec->from = at->to ? first_of(m, at->from) : 0;
+		rec->to = first_of(m, at->to);
+		rec->count = load_relaxed(&at->count);
+		sp_copy_words(rec->at, at->at, 2 * (uint64_t)k);
 		if (row->flags & SP_RELATION_PROVEN)
-			memcpy(is->at + k, is->at, k * 8);
-		add(m, row, is, is->from != at->from || is->to != at->to || !is->to);
+			memcpy(rec->at + k, rec->at, k * 8);
+		add(m, row, rec, rec->from != at->from || rec->to != at->to || !rec->to);
 	}
 }
 
@@ -375,16 +376,16 @@ static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t
 	double left = sp_float(whole), most = left < 0 ? -left : left;
 
 	for (uint32_t n = 0; n < row->intervals; n++) {
-		const struct interval_record *is = record(row, n);
+		const struct interval_record *rec = record(row, n);
 		double part;
 
-		if (is->cell != cell)
+		if (rec->cell != cell)
 			continue;
 		if (!floats) {
-			whole -= is->at[i];
+			whole -= rec->at[i];
 			continue;
 		}
-		part = sp_float(is->at[i]);
+		part = sp_float(rec->at[i]);
 		left -= part;
 		most = most > part ? most > -part ? most : -part : part;
 	}
@@ -400,18 +401,18 @@ static void add_others(const struct sp_model *m, struct sp_row *row,
 	uint32_t k = row->k, n = row->intervals;
 
 	for (uint32_t c = 0; c < row->cells; c++) {
-		struct interval_record *is = record(row, row->intervals);
+		struct interval_record *rec = record(row, row->intervals);
 		uint64_t readings;
 		const int64_t *total = cells->total(row, c, &readings);
 
-		is->from = is->to = 0;
-		is->cell = c;
-		is->count = readings;
+		rec->from = rec->to = 0;
+		rec->cell = c;
+		rec->count = readings;
 		for (uint32_t i = 0; i < n; i++)
-			is->count -= record(row, i)->cell == c ? record(row, i)->count : 0;
+			rec->count -= record(row, i)->cell == c ? record(row, i)->count : 0;
 		for (uint32_t i = 0; i < 2 * k; i++)
-			is->at[i] = rest(m, row, i, c, total[i]);
-		add(m, row, is, true);
+			rec->at[i] = rest(m, row, i, c, total[i]);
+		add(m, row, rec, true);
 	}
 }
 
@@ -440,12 +441,12 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 
 uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_interval_counts *at)
 {
-	struct interval_record *is = record(row, i);
+	struct interval_record *rec = record(row, i);
 
-	at->from = is->from;
-	at->to = is->to;
-	at->count = is->count;
-	at->total = is->at;
-	at->exact = is->at + row->k;
-	return is->cell;
+	at->from = rec->from;
+	at->to = rec->to;
+	at->count = rec->count;
+	at->total = rec->at;
+	at->exact = rec->at + row->k;
+	return rec->cell;
 }

@@ -39,16 +39,16 @@ struct sp_frame_info {
  * observers.h. Private to observers.c.
  */
 struct sp_observers {
-	/* [relations]: index of its first event in `left`, plus 1; 0: no event is shared */
+	/* [relations]: index of its first event in `omitted`, plus 1; 0: no event is shared */
 	uint32_t *at;
 	/* [n_events]: most simultaneous observers; NULL: no event can be shared */
 	uint32_t *n;
 	/*
-	 * as `left`: how long the counting observer observed it, in the observer's first entry;
+	 * as `omitted`: how long the counting observer observed it, in the observer's first entry;
 	 * else 0
 	 */
 	uint64_t *ns;
-	bool *left;
+	bool *omitted;
 	void *memory;
 	uint64_t bytes;
 };

@@ -158,11 +158,11 @@ static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 
 /*
  * Choose the observers of one subject that count. w->head has the first sight of each observer,
- * whose further sights follow in w->order; mark those of the others in `left`.
+ * whose further sights follow in w->order; mark those of the others in `omitted`.
  */
 static void choose(struct work *w, uint32_t *from)
 {
-	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_left = 0;
+	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_omitted = 0;
 
 	sp_sort(w->head, w->n_heads, by_time, w->sight);
 	w->n_chosen = 0;
@@ -174,8 +174,8 @@ static void choose(struct work *w, uint32_t *from)
 			     k < w->n && is_same_subject(&w->sight[w->order[k]], s) &&
 			     w->sight[w->order[k]].observer == s->observer;
 			     k++)
-				w->o->left[w->sight[w->order[k]].slot] = true;
-			n_left++;
+				w->o->omitted[w->sight[w->order[k]].slot] = true;
+			n_omitted++;
 			continue;
 		}
 		w->o->ns[s->slot] = s->last_ns - s->first_ns;
@@ -184,12 +184,12 @@ static void choose(struct work *w, uint32_t *from)
 		w->chosen[at] = w->head[i];
 		w->n_chosen++;
 	}
-	if (n_left)
+	if (n_omitted)
 		*several = (uint32_t)sp_max(*several, w->n_heads);
 }
 
 /* Find the subjects and their observers, and choose for each subject. */
-static void find_left(struct work *w, uint32_t *from)
+static void find_omitted(struct work *w, uint32_t *from)
 {
 	sp_sort(w->order, w->n, by_subject, w->sight);
 	for (uint32_t i = 0; i < w->n;) {
@@ -238,7 +238,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 	o->ns = o->memory;
 	o->at = (uint32_t *)(o->ns + most);
 	o->n = o->at + n_rows;
-	o->left = (bool *)(o->n + m->n_events);
+	o->omitted = (bool *)(o->n + m->n_events);
 	w.order = (uint32_t *)(w.sight + most + 1);
 	w.head = w.order + most + 1;
 	w.chosen = w.head + most + 1;
@@ -249,7 +249,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 	}
 	for (uint32_t i = 0; i < w.n; i++)
 		w.order[i] = i;
-	find_left(&w, w.chosen + most + 1);
+	find_omitted(&w, w.chosen + most + 1);
 	sp_unmap(w.sight, bytes);
 	return 0;
 }

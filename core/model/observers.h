@@ -59,7 +59,8 @@ void sp_observers_close(struct sp_observers *o);
 static inline bool sp_observers_omit(const struct sp_observers *o, const struct sp_row *row,
 				      uint32_t i)
 {
-	return o->at && o->at[row->walk.index - 1] && o->left[o->at[row->walk.index - 1] - 1 + i];
+	return o->at && o->at[row->walk.index - 1] &&
+	       o->omitted[o->at[row->walk.index - 1] - 1 + i];
 }
 
 /* How long the counting observer saw it in ns, in one of the observer's relations; 0 in others. */

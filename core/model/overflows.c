@@ -66,18 +66,19 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
 		     struct sp_overflowed *at)
 {
-	const struct sp_overflow_copy *is;
+	const struct sp_overflow_copy *seen;
 
 	while (*i < row->walk.overflows && !m->overflows.row[*i].count)
 		++*i;
 	if (*i == row->walk.overflows)
 		return false;
-	is = &m->overflows.row[(*i)++];
-	*at = (struct sp_overflowed){ .event = is->event,
-				      .cpu = is->cpu,
-				      .count = is->count,
+	seen = &m->overflows.row[(*i)++];
+	*at = (struct sp_overflowed){ .event = seen->event,
+				      .cpu = seen->cpu,
+				      .count = seen->count,
 				      .number = *i,
-				      .other = is->count > is->hits ? is->count - is->hits : 0 };
+				      .other = seen->count > seen->hits ? seen->count - seen->hits
+									: 0 };
 	return true;
 }
 

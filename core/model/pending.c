@@ -34,20 +34,20 @@ static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 {
 	struct sp_pending *p = f->of;
 	sp_off at;
-	const struct sp_cell *is = cell_at(p, (uint32_t)i, &at);
+	const struct sp_cell *cell = cell_at(p, (uint32_t)i, &at);
 
-	return is ? sp_redo_log_add(&p->redo_log, at, is, p->layout.cell_bytes) : NULL;
+	return cell ? sp_redo_log_add(&p->redo_log, at, cell, p->layout.cell_bytes) : NULL;
 }
 
 const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 {
 	sp_off at;
-	const struct sp_cell *is = cell_at(p, i, &at),
+	const struct sp_cell *cell = cell_at(p, i, &at),
 			     *drafted =
-				     is ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes)
+				     cell ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes)
 					: NULL;
 
-	return drafted ? drafted : is;
+	return drafted ? drafted : cell;
 }
 
 static const struct sp_cell *find_cell(struct sp_fold *f, int32_t i)

@@ -35,7 +35,7 @@ static int event_set_of(struct sspapi_relation *rel)
 }
 
 /* Call found() for the PUs below s->top on which the relation has entries. */
-static bool look(struct sspapi_relation *rel, void *arg)
+static bool visit_relation(struct sspapi_relation *rel, void *arg)
 {
 	struct search *s = arg;
 	struct sp_lock_state lock_state;
@@ -68,7 +68,7 @@ static bool search(struct search *s, const struct sspapi_component *c)
 	}
 	s->top = (int32_t)(c - s->tree->at);
 	s->end = sp_api_below(s->tree, &s->top);
-	sp_api_each(look, s);
+	sp_api_each(visit_relation, s);
 	return true;
 }
 

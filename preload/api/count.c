@@ -48,7 +48,7 @@ static bool unseen(const struct sp_real *real)
 }
 
 /* A hash of the set's events; 0 if unknown. */
-static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
+static uint64_t hash_events(const struct sp_real *real, int es, int state)
 {
 	int codes[512], n = SP_COUNT(codes);
 	uint64_t sum = 14695981039346656037u ^ (uint64_t)(state & PAPI_MULTIPLEXING);
@@ -67,16 +67,16 @@ static uint64_t read_papi_value(const struct sp_real *real, int es, int state)
  */
 static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 {
-	uint64_t papi_value = read_papi_value(real, es, state);
+	uint64_t hash = hash_events(real, es, state);
 	struct sp_set *s = sp_set_of(es);
 
 	if (!s || !load_relaxed(&s->alive) || s->generation != sp_process.generation ||
-	    !papi_value || s->held_value != papi_value)
+	    !hash || s->events_hash != hash)
 		s = sp_set_new(es);
 	if (!s)
 		return NULL;
 	s->unseen = true;
-	s->held_value = papi_value;
+	s->events_hash = hash;
 	return s;
 }
 
@@ -212,7 +212,7 @@ static bool is_part_bound(const struct call *c, const struct sp_set *s)
  * Returns whether the set with which the part was started still exists. Otherwise PAPI would write
  * the values of another one, or more values.
  */
-static bool is_there(const struct call *c)
+static bool is_part_current(const struct call *c)
 {
 	const struct sp_set *s = sp_set_of(c->es);
 
@@ -245,7 +245,7 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 	c->rel = rel;
 	c->part = !rel->own ? NULL : c->by_set ? part_of_set(rel, c->es) : rel->current;
 	c->es = c->part ? c->part->key.event_set : PAPI_NULL;
-	if (c->part && !is_there(c)) {
+	if (c->part && !is_part_current(c)) {
 		c->rc = PAPI_ENOEVST;
 		c->part = NULL;
 	}
@@ -279,7 +279,7 @@ static enum sp_entries entries_on(int cpu, void *arg)
  * Make an entry for a set that was stopped and is now attached to another relation or to none. Its
  * values are no new counts of this relation, but the other relation must record the call.
  */
-static int book_for_api(struct call *c, enum sp_op op, const long long *values, uint32_t open)
+static int record_detached(struct call *c, enum sp_op op, const long long *values, uint32_t open)
 {
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
@@ -295,7 +295,7 @@ static int book_for_api(struct call *c, enum sp_op op, const long long *values, 
 	return cpu;
 }
 
-static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timestamp)
+static void record_call(struct call *c, enum sp_op op, uint32_t open, uint64_t *timestamp)
 {
 	struct sp_binding *p = c->part;
 	struct sp_log *log = c->set ? &c->set->log : &p->log;
@@ -305,7 +305,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
 		cpu = sp_book_entry(c->called, c->set, op, p->values, open, &c->at, entries_on, c);
 	} else {
-		cpu = book_for_api(c, op, p->values, open);
+		cpu = record_detached(c, op, p->values, open);
 	}
 	if (c->rc != PAPI_OK)
 		return;
@@ -345,7 +345,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
 	returned(c);
 	if (c->rc == PAPI_OK) {
-		book(c, op, open, timestamp);
+		record_call(c, op, open, timestamp);
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
@@ -388,7 +388,7 @@ static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at
 	if (c->rc == PAPI_OK && c->set)
 		sp_after_reset(c->called, c->rc, c->es, open, &c->at);
 	else if (c->rc == PAPI_OK)
-		book_for_api(c, SP_OP_RESET, NULL, open);
+		record_detached(c, SP_OP_RESET, NULL, open);
 	sp_api_give(rel, &lock_state);
 	return c->rc;
 }

@@ -4,14 +4,14 @@
 #include "../sets/sets.h"
 #include "api.h"
 
-static bool nobody(int tid)
+static bool no_thread_ended(int tid)
 {
 	(void)tid;
 	return false;
 }
 
 /* Free the handle. The counts stay in the store; many such relations are folded together. */
-static void let_go(struct sspapi_relation *rel)
+static void free_relation(struct sspapi_relation *rel)
 {
 	struct sp_lock_state store;
 	struct sp_binding *p;
@@ -25,7 +25,7 @@ static void let_go(struct sspapi_relation *rel)
 	rel->current = NULL;
 	store_release(&rel->generation, 0);
 	sp_lock_take(&sp_store.lock, &store);
-	sp_store_fold(&sp_store, nobody, sp_set_has_relation, NULL);
+	sp_store_fold(&sp_store, no_thread_ended, sp_set_has_relation, NULL);
 	sp_lock_give(&sp_store.lock, &store);
 }
 
@@ -36,9 +36,9 @@ SP_API void sspapi_free(sspapi_relation *rel)
 	if (!sp_api_take(rel, &lock_state))
 		return;
 	if (rel->readers)
-		store_relaxed(&rel->leaving, true);
+		store_relaxed(&rel->is_freed, true);
 	else
-		let_go(rel);
+		free_relation(rel);
 	sp_api_give(rel, &lock_state);
 }
 
@@ -54,7 +54,7 @@ void sp_api_done(const struct sspapi_relation *rel)
 	struct sp_lock_state lock_state;
 
 	sp_lock_take(&r->lock, &lock_state);
-	if (r->readers && !--r->readers && r->leaving && sp_process.counting)
-		let_go(r);
+	if (r->readers && !--r->readers && r->is_freed && sp_process.counting)
+		free_relation(r);
 	sp_lock_give(&r->lock, &lock_state);
 }

@@ -27,7 +27,7 @@ static int index_of(const struct sp_binding *p, int event)
 
 /* ---- one number --------------------------------------------------------- */
 
-struct question {
+struct query {
 	int cpu;			/* -1: all */
 	uint64_t ns;
 	bool known;			/* the CPU exists */
@@ -51,7 +51,7 @@ static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_r
 	       at->cpu == row->latest_cpu;
 }
 
-static void find_entry_in_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
+static void find_entry_in_cells(struct sp_binding *p, int e, struct query *q, uint64_t ns)
 {
 	struct sp_row row;
 	struct sp_at_cpu at;
@@ -90,10 +90,10 @@ static uint64_t latest(struct sspapi_relation *rel)
 /*
  * Find the entry and totals. Values that do not exist are 0; invalid arguments set errno to EINVAL.
  */
-static struct question find_entry_at(const sspapi_relation *rel, int event, int cpu,
+static struct query find_entry_at(const sspapi_relation *rel, int event, int cpu,
 				     uint64_t timestamp)
 {
-	struct question q = { .cpu = cpu, .known = cpu < 0 };
+	struct query q = { .cpu = cpu, .known = cpu < 0 };
 	struct sp_lock_state lock_state;
 	bool found = false;
 

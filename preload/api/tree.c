@@ -23,7 +23,7 @@ static struct tree *make_tree(const struct sp_topo *t, const char *xml)
 		return NULL;
 	r->bytes = bytes;
 	r->n = t->n;
-	r->here = !xml;
+	r->is_this_machine = !xml;
 	strcpy(r->source, source);
 	r->component =
 		(struct sp_component *)sp_align((uintptr_t)(r->source + strlen(source) + 1), 8);
@@ -37,7 +37,7 @@ static struct tree *make_tree(const struct sp_topo *t, const char *xml)
 
 static struct tree *find_tree(struct tree *r, const char *xml)
 {
-	while (r && (xml ? r->here || strcmp(r->source, xml) != 0 : !r->here))
+	while (r && (xml ? r->is_this_machine || strcmp(r->source, xml) != 0 : !r->is_this_machine))
 		r = r->next;
 	return r;
 }

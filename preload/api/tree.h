@@ -17,7 +17,7 @@ struct tree {
 	int32_t *cpu;			/* [n] OS index of a PU, else -1 */
 	struct sspapi_component *at;	/* [n] */
 	/* this machine's, for which the source is NULL and not "" */
-	bool here;
+	bool is_this_machine;
 	char source[];
 };
 

@@ -142,13 +142,13 @@ static void store_pmus(const struct sp_real *papi)
  */
 static void query_libsde(struct sp_event_info *e, const char *name)
 {
-	enum sp_sde answer = sp_sde_query(name, &e->kind, &e->data_type);
+	enum sp_sde result = sp_sde_query(name, &e->kind, &e->data_type);
 
-	e->awaited = answer == SP_SDE_AWAITED;
-	if (e->awaited) {
+	e->is_unregistered = result == SP_SDE_AWAITED;
+	if (e->is_unregistered) {
 		e->kind = SP_GAUGE;
 		e->data_type = SP_BIT64;
-	} else if (answer == SP_SDE_UNKNOWN) {
+	} else if (result == SP_SDE_UNKNOWN) {
 		sp_process_note_quiet("events of PAPI component 'sde' are taken for whole counts: "
 				      "no libsde was found that tells "
 				      "their types");
@@ -236,7 +236,8 @@ static uint64_t digest(const char *name)
  */
 static struct sp_event_info *find_same(const struct sp_event_info *e)
 {
-	struct sp_event_info *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
+	struct sp_event_info *at =
+		e->name && !e->is_unregistered && !e->is_on_device ? newest : NULL;
 
 	while (at && (at->code == GONE || at->same || at->name != e->name ||
 		      at->component != e->component || at->kind != e->kind ||
@@ -259,16 +260,16 @@ static long store_event(const struct sp_real *papi, struct sp_event_info *e)
 	if (strcmp(d.t.component, "sde") == 0)
 		query_libsde(e, d.t.name);
 	find_terms(e, info);
-	e->on_device = d.t.scope == SP_SCOPE_DEVICE && e->code & 0x80000000u;
-	e->where = e->wandered ? no_place : place_of(e, &d.t);
+	e->is_on_device = d.t.scope == SP_SCOPE_DEVICE && e->code & 0x80000000u;
+	e->place = e->is_on_several ? no_place : place_of(e, &d.t);
 	e->name = digest(d.t.name);
 	e->same = find_same(e);
 	if (e->same)
 		return e->same->id;
 	d.t.data_type = (uint8_t)e->data_type;
 	d.t.kind = (uint8_t)e->kind;
-	d.t.place = (uint8_t)e->where.place;
-	d.t.place_id = e->where.id;
+	d.t.place = (uint8_t)e->place.place;
+	d.t.place_id = e->place.id;
 	sp_lock_take(&sp_store.lock, &h);
 	id = sp_store_event(&sp_store, &d.t);
 	sp_lock_give(&sp_store.lock, &h);
@@ -287,24 +288,25 @@ static bool has_changed(const struct sp_real *papi, const struct sp_event_info *
 	enum sp_data_type type;
 	struct sp_event_place w;
 
-	if (!e->awaited && (!e->on_device || e->wandered))
+	if (!e->is_unregistered && (!e->is_on_device || e->is_on_several))
 		return false;
 	describe(papi, e, &d);
-	if (e->awaited)
+	if (e->is_unregistered)
 		return sp_sde_query(d.t.name, &kind, &type) == SP_SDE_KNOWN;
 	w = place_of(e, &d.t);
-	return w.place != e->where.place || w.id != e->where.id;
+	return w.place != e->place.place || w.id != e->place.id;
 }
 
 /* Make a record; NULL if the table is full or the store has no memory. */
-static struct sp_event_info *add_event(const struct sp_real *papi, uint32_t code, bool wandered)
+static struct sp_event_info *add_event(const struct sp_real *papi, uint32_t code,
+				       bool is_on_several)
 {
 	struct sp_event_info *e = slot_of(code);
 	long id;
 
 	if (n_seen >= ROOM / 2)
 		return NULL;
-	*e = (struct sp_event_info){ .code = code, .wandered = wandered };
+	*e = (struct sp_event_info){ .code = code, .is_on_several = is_on_several };
 	e->component =
 		papi->PAPI_get_event_component ? papi->PAPI_get_event_component((int)code) : 0;
 	store_pmus(papi);
@@ -337,7 +339,7 @@ struct sp_event_info *sp_event_find(const struct sp_real *papi, int code)
 		goto out;
 	if (e->code)
 		e->code = GONE;		/* users of the old record keep it */
-	e = add_event(papi, (uint32_t)code, e->on_device);
+	e = add_event(papi, (uint32_t)code, e->is_on_device);
 out:
 	sp_lock_give(&lock, &h);
 	return e && e->same ? e->same : e;

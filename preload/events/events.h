@@ -22,13 +22,13 @@ struct sp_event_info {
 	uint64_t name;
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store has its PMU */
-	bool awaited;			/* sde: its library has not registered it yet */
+	bool is_unregistered;			/* sde: its library has not registered it yet */
 	bool is_clock;			/* a kernel clock, which ignores domains */
-	bool on_device, wandered;	/* a preset, counted on a device; on several devices */
+	bool is_on_device, is_on_several; /* a preset, counted on a device; on several devices */
 	uint32_t domain;		/* the first domain in which it was counted; 0: none yet */
 	/* its id in the store for each domain, + 1; 0: not counted there yet */
 	uint32_t in_domain[1u << SP_DOMAINS];
-	struct sp_event_place where;
+	struct sp_event_place place;
 	enum sp_kind kind;
 	enum sp_data_type data_type;
 	struct sp_terms terms;		/* the natives of which it is a sum */

@@ -63,7 +63,7 @@ struct counter {
 	uintptr_t library;
 };
 
-struct looking {
+struct search {
 	const char *name;		/* LIB::EVENT */
 	size_t library;			/* length of the library's name in it */
 	struct counter found;
@@ -79,19 +79,19 @@ void sp_sde_begin(void)
 
 static bool copy(void *to, uintptr_t from, size_t bytes)
 {
-	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
+	struct iovec local = { to, bytes }, remote = { (void *)from, bytes };
 	long own = sp_sys(SYS_getpid);
 
 	return from && reads_left && reads_left-- &&
-	       sp_sys(SYS_process_vm_readv, own, &here, 1, &there, 1, 0) == (long)bytes;
+	       sp_sys(SYS_process_vm_readv, own, &local, 1, &remote, 1, 0) == (long)bytes;
 }
 
 static bool is_text(uintptr_t at, const char *text, size_t n)
 {
-	char there[1024];
+	char remote[1024];
 
-	return n < sizeof(there) && copy(there, at, n + 1) && memcmp(there, text, n) == 0 &&
-	       !there[n];
+	return n < sizeof(remote) && copy(remote, at, n + 1) && memcmp(remote, text, n) == 0 &&
+	       !remote[n];
 }
 
 static uint32_t list_of(const char *name)
@@ -104,7 +104,7 @@ static uint32_t list_of(const char *name)
 }
 
 /* Find a counter of a library by its complete name. */
-static bool find_counter(struct looking *l, uintptr_t library, const char *name)
+static bool find_counter(struct search *l, uintptr_t library, const char *name)
 {
 	struct entry e;
 	uint32_t left = COUNTERS;
@@ -120,7 +120,7 @@ static bool find_counter(struct looking *l, uintptr_t library, const char *name)
 }
 
 /* Returns whether `control` is libsde's data and has the event. */
-static bool find_event(struct looking *l, uintptr_t control)
+static bool find_event(struct search *l, uintptr_t control)
 {
 	struct control c;
 	struct library head;
@@ -138,7 +138,7 @@ static bool find_event(struct looking *l, uintptr_t control)
 	return false;
 }
 
-static bool search(struct looking *l, uintptr_t from, uintptr_t bytes)
+static bool search(struct search *l, uintptr_t from, uintptr_t bytes)
 {
 	uintptr_t words[256];
 
@@ -200,7 +200,7 @@ static int type_of(const struct counter *c)
 enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type *type)
 {
 	const char *own = strstr(name, ":::"), *end;
-	struct looking l = { .name = own ? own + 3 : name };
+	struct search l = { .name = own ? own + 3 : name };
 	int of;
 
 	end = strstr(l.name, "::");

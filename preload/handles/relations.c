@@ -30,22 +30,22 @@ static bool is_slot(const struct sspapi_relation *rel)
 	return false;
 }
 
-static bool alive(const struct sspapi_relation *rel)
+static bool is_alive(const struct sspapi_relation *rel)
 {
 	uint32_t generation = load_acquire(&rel->generation);
 
 	return generation && generation == sp_process.generation && sp_process.counting &&
-	       !load_relaxed(&rel->leaving);
+	       !load_relaxed(&rel->is_freed);
 }
 
 bool sp_api_take(const struct sspapi_relation *rel, struct sp_lock_state *lock_state)
 {
 	struct sspapi_relation *r = (struct sspapi_relation *)rel;
 
-	if (!rel || !is_slot(rel) || !alive(rel))
+	if (!rel || !is_slot(rel) || !is_alive(rel))
 		return false;
 	sp_lock_take(&r->lock, lock_state);
-	if (alive(r))
+	if (is_alive(r))
 		return true;
 	sp_lock_give(&r->lock, lock_state);
 	return false;
@@ -136,14 +136,14 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 	return p;
 }
 
-static bool same(const struct sp_relation_key *a, const struct sp_relation_key *b)
+static bool is_same_key(const struct sp_relation_key *a, const struct sp_relation_key *b)
 {
 	return a->event_set == b->event_set && a->k == b->k && a->target == b->target &&
 	       a->target_id == b->target_id && a->scope == b->scope && a->domain == b->domain &&
 	       memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
 }
 
-static bool all(sp_off off, void *arg)
+static bool accept_any(sp_off off, void *arg)
 {
 	(void)off;
 	(void)arg;
@@ -160,11 +160,11 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
 	sp_off off = 0;
 
 	for (p = rel->parts; p; p = p->next)
-		if (same(&p->key, key))
+		if (is_same_key(&p->key, key))
 			return p;
 	own.flags |= SP_RELATION_API | SP_RELATION_HELD;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	r = sp_store_relation(&sp_store, thread, &own, all, NULL, &off);
+	r = sp_store_relation(&sp_store, thread, &own, accept_any, NULL, &off);
 	sp_lock_give(&sp_store.lock, &lock_state);
 	p = r ? make_part(&own, r, off) : NULL;
 	if (p) {
@@ -264,7 +264,7 @@ void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg)
 	for (uint32_t i = 0; i < load_acquire(&n_chunks) * SLOTS; i++) {
 		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
 
-		if (alive(r) && !fn(r, arg))
+		if (is_alive(r) && !fn(r, arg))
 			return;
 	}
 }

@@ -24,7 +24,7 @@ struct sp_binding {
 	sp_off off;
 	struct sp_relation *relation;
 	struct sp_relation_key key;	/* its event ids are in this block */
-	uint32_t cells, serial;		/* serial: the set's `alive` at its start */
+	uint32_t cells, serial;		/* serial: the set's `is_alive` at its start */
 	int *codes;			/* [k] PAPI's codes */
 	long long *values;		/* [k] buffer of a reading */
 	uint8_t *kinds;			/* [k] for `writer`; NULL: all are counts */
@@ -38,7 +38,7 @@ struct sspapi_relation {
 	uint32_t generation;		/* process generation; 0: the slot is free */
 	bool own;			/* made by sspapi_start */
 	/* freed while it has readers: the last one frees the slot */
-	bool leaving;
+	bool is_freed;
 	/* threads that read its permanent readings without the lock */
 	uint32_t readers;
 	int latest_cpu;

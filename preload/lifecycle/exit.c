@@ -36,48 +36,49 @@
 #include "../callsites/callsites.h"
 #include "exit.h"
 
-static bool expected;
+static bool has_event_set;
 static uint32_t exit_winner;			/* tid of the writing thread (enter); 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
-static uint32_t leaving;		/* tid of the first thread that called exit; 0: none */
+static uint32_t first_exiter;		/* tid of the first thread that called exit; 0: none */
 /* tid of the thread whose turn it is to run libc's list; 0: none */
-static uint32_t turn;
-static uint32_t ending;			/* tid of the thread that runs the exit */
+static uint32_t list_turn;
+static uint32_t exit_thread;			/* tid of the thread that runs the exit */
 /* tid of the thread in which libc runs destructors; it has just had the loader's lock */
 SP_AT_START static uint32_t finishing;
-static bool ended;			/* the dump of the end was made or failed */
-static bool since;			/* a reading was recorded after that dump began */
-static bool closed;			/* the process ends now: other threads need not wait */
-static bool cut;			/* the reader of standard error stalled during this dump */
+static bool is_dump_done;			/* the dump of the end was made or failed */
+static bool is_recorded_since;			/* a reading was recorded after that dump began */
+static bool is_ending;			/* the process ends now: other threads need not wait */
+static bool is_stderr_cut; /* the reader of standard error stalled during this dump */
 /* readings since then are also written, and no thread records any more */
-static bool repeated;
-static bool written;			/* the last dump of the end was written completely */
+static bool is_dump_repeated;
+static bool is_dump_written; /* the last dump of the end was written completely */
 /*
  * the live file was removed, or removing it failed. Set it afterwards: a thread that sees it ends
  * the process
  */
 static bool is_live_file_done;
-static bool alone;			/* the process had no other thread when the dump began */
+static bool is_single_thread; /* the process had no other thread when the dump began */
 /* boot ns at which a dump of the end began; 0: none is being written */
-static uint64_t writing;
+static uint64_t writing_since_ns;
 /* tid of the thread that ends the process, for which the other threads' PAPI calls wait; 0: none */
-static uint32_t ending_thread;
-static bool loose;			/* the others have waited long enough */
+static uint32_t stopping_thread;
+static bool are_others_released;			/* the others have waited long enough */
 
 void sp_end_expect_dump(void)
 {
-	store_relaxed(&expected, true);
+	store_relaxed(&has_event_set, true);
 }
 
 void sp_end_child(void)
 {
-	expected = false;
-	exit_winner = leaving = turn = ending_thread = finishing = 0;
+	has_event_set = false;
+	exit_winner = first_exiter = list_turn = stopping_thread = finishing = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
-	writing = 0;
-	ended = since = closed = repeated = loose = is_live_file_done = false;
+	writing_since_ns = 0;
+	is_dump_done = is_recorded_since = is_ending = is_dump_repeated = are_others_released =
+		is_live_file_done = false;
 }
 
 /* ---- destination ------------------------------------------------------ */
@@ -92,7 +93,7 @@ static bool is_fifo(const char *path)
 }
 
 /* The reason for ENXIO. */
-static const char *why_none(const char *path)
+static const char *why_enxio(const char *path)
 {
 	struct stat s = { 0 };
 
@@ -108,7 +109,7 @@ static const char *why(const char *path, int error)
 {
 	switch (error) {
 	case -ENXIO:
-		return why_none(path);
+		return why_enxio(path);
 	case -ETIMEDOUT:
 		return "whoever reads this takes nothing";
 	case -EPERM:
@@ -184,12 +185,12 @@ static int write_other_file(const struct sp_format_writer *v, const struct sp_se
 
 static int write_error(const struct sp_format_writer *v, const struct sp_selection *s)
 {
-	int fd = sp_diag_descriptor(), r = cut	    ? -ETIMEDOUT
+	int fd = sp_diag_descriptor(), r = is_stderr_cut	    ? -ETIMEDOUT
 					   : fd < 0 ? 0
 						    : sp_output_write_fd(fd, false, v, s);
 
-	cut = r == -ETIMEDOUT;
-	if (cut && (!*sp_store.region.path || sp_store.region.torn))
+	is_stderr_cut = r == -ETIMEDOUT;
+	if (is_stderr_cut && (!*sp_store.region.path || sp_store.region.torn))
 		r = write_other_file(v, s);
 	if (r < 0)
 		failed("standard error", r);
@@ -257,7 +258,7 @@ static int write_all(struct sp_selection *s)
 		return r;
 	}
 	several = several && !sp_output_is_special(name);
-	cut = false;
+	is_stderr_cut = false;
 	name_store(s, name, p, several);
 	if (!*p)
 		r = write_one(name, v ? v : sp_format_writer_of(SP_FORMAT_text), s, false, false);
@@ -331,7 +332,7 @@ static bool enter(void)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
 
 	for (int tries = 0; tries < DUMP_WAIT_MS; tries++) {
-		if (load_relaxed(&closed) && load_relaxed(&ending) != own)
+		if (load_relaxed(&is_ending) && load_relaxed(&exit_thread) != own)
 			return false;
 		if (sp_cas(&exit_winner, &who, own))
 			return true;
@@ -405,7 +406,7 @@ void sp_end_close_model(struct sp_model *m)
  * Open the model, write it, close it. Call it between enter() and leave(). `path` NULL: the
  * configured name and formats.
  */
-static int dump(enum sp_end how, const char *path, const struct sp_format_writer *view)
+static int dump(enum sp_end end, const char *path, const struct sp_format_writer *writer)
 {
 	struct sp_quiet quiet;
 	struct sp_fpu fpu;
@@ -428,11 +429,11 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 	sp_fpu_begin(&fpu);
 	sp_sites_name(load_relaxed(&finishing) == (uint32_t)sp_sys(SYS_gettid));
 	r = sp_model_open(&m, &sp_store.reader);
-	if (r < 0 && (r != -ENOMEM || (path && !can_write(view, &m)))) {
+	if (r < 0 && (r != -ENOMEM || (path && !can_write(writer, &m)))) {
 		failed(sp_conf.output, r);
 	} else {
-		m.h.end = how;
-		r = path ? sp_output_write(&output, path, sp_process_output_vars(), view, &s)
+		m.h.end = end;
+		r = path ? sp_output_write(&output, path, sp_process_output_vars(), writer, &s)
 			 : write_all(&s);
 		sp_model_close(&m);
 	}
@@ -443,7 +444,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 }
 
 /* Write with the real user's credentials: a privileged program did not choose the output's name. */
-static int dump_as_user(enum sp_end how)
+static int dump_as_user(enum sp_end end)
 {
 	struct sp_fs_creds creds;
 	int r = sp_fs_creds_drop(&creds);
@@ -452,14 +453,14 @@ static int dump_as_user(enum sp_end how)
 		failed(sp_conf.output, r);
 		return r;
 	}
-	r = dump(how, NULL, NULL);
+	r = dump(end, NULL, NULL);
 	sp_fs_creds_restore(&creds);
 	return r;
 }
 
-static bool is_last(enum sp_end how)
+static bool is_last(enum sp_end end)
 {
-	return how == SP_END_EXIT || how == SP_END__EXIT;
+	return end == SP_END_EXIT || end == SP_END__EXIT;
 }
 
 /* ms; recording takes 20 ns, but its thread may wait for a CPU */
@@ -470,48 +471,49 @@ static bool is_last(enum sp_end how)
  * threads whose record began before and is still unfinished. A thread checks both flags after it
  * has stored the data that others see within a microsecond.
  */
-static unsigned begin_end(enum sp_end how)
+static unsigned begin_end(enum sp_end end)
 {
 	struct sp_process_stat p;
 	unsigned booking = 0;
 
-	alone = sp_process_stat(0, 0, &p) && p.threads == 1;
-	if (alone && how == SP_END_EXEC)	/* exec may fail */
+	is_single_thread = sp_process_stat(0, 0, &p) && p.threads == 1;
+	if (is_single_thread && end == SP_END_EXEC)	/* exec may fail */
 		return 0;
 	__atomic_store_n(&sp_process.dumped, true, __ATOMIC_SEQ_CST);
 	sp_sets_disable_fast_path();
-	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
+	for (uint64_t now = sp_boot_ns(); !is_single_thread && sp_boot_ns() - now < 5000;)
 		;			/* spin: in a sleep another thread could end the process */
-	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_others_booking()) != 0; i++)
+	for (int i = 0; !is_single_thread && i < TRIES && (booking = sp_sets_others_booking()) != 0;
+	     i++)
 		delay();
 	return booking;
 }
 
 /* Write one dump, even if two threads end the process, unless readings were recorded in between. */
-static void dump_once(enum sp_end how)
+static void dump_once(enum sp_end end)
 {
 	unsigned booking;
 
-	if (is_last(how) && load_relaxed(&ended) &&
-	    (!load_relaxed(&since) || load_relaxed(&repeated)))
+	if (is_last(end) && load_relaxed(&is_dump_done) &&
+	    (!load_relaxed(&is_recorded_since) || load_relaxed(&is_dump_repeated)))
 		return;
-	if (is_last(how))
-		store_relaxed(&ending, (uint32_t)sp_sys(SYS_gettid));
-	store_relaxed(&ended, false);
-	store_relaxed(&repeated, load_relaxed(&ending_thread) != 0);
+	if (is_last(end))
+		store_relaxed(&exit_thread, (uint32_t)sp_sys(SYS_gettid));
+	store_relaxed(&is_dump_done, false);
+	store_relaxed(&is_dump_repeated, load_relaxed(&stopping_thread) != 0);
 	do {
-		store_relaxed(&since, false);
-		booking = begin_end(how);
+		store_relaxed(&is_recorded_since, false);
+		booking = begin_end(end);
 		/*
 		 * set it before the dump: recover uses files written since then in place of the
 		 * live file
 		 */
 		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
-		store_release(&sp_store.header->end, how);
-		store_relaxed(&written, dump_as_user(how) == 0);
+		store_release(&sp_store.header->end, end);
+		store_relaxed(&is_dump_written, dump_as_user(end) == 0);
 	} while (booking && sp_sets_others_booking() < booking);
-	last_end = how;
-	store_relaxed(&ended, is_last(how));
+	last_end = end;
+	store_relaxed(&is_dump_done, is_last(end));
 }
 
 /*
@@ -523,17 +525,17 @@ static void stop_others(void)
 {
 	uint32_t nobody = 0;
 
-	(void)__atomic_compare_exchange_n(&ending_thread, &nobody, (uint32_t)sp_sys(SYS_gettid),
+	(void)__atomic_compare_exchange_n(&stopping_thread, &nobody, (uint32_t)sp_sys(SYS_gettid),
 					  false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-static void dump_at(enum sp_end how, bool has_to_stop_others)
+static void dump_at(enum sp_end end, bool has_to_stop_others)
 {
 	int saved = errno;
 
 	if (!sp_process_is_ours() || !sp_store.header)
 		return;
-	if (!load_relaxed(&expected)) {		/* PAPI was called, but no event set was made */
+	if (!load_relaxed(&has_event_set)) { /* PAPI was called, but no event set was made */
 		if (*sp_store.region.path)
 			finish_live_file(true);
 		return;
@@ -541,16 +543,16 @@ static void dump_at(enum sp_end how, bool has_to_stop_others)
 	if (has_to_stop_others)
 		stop_others();
 	if (enter()) {
-		store_release(&writing, sp_boot_ns());
-		dump_once(how);
-		if (alone || load_relaxed(&ending_thread))
-			finish_live_file(written);
-		store_release(&writing, 0);
+		store_release(&writing_since_ns, sp_boot_ns());
+		dump_once(end);
+		if (is_single_thread || load_relaxed(&stopping_thread))
+			finish_live_file(is_dump_written);
+		store_release(&writing_since_ns, 0);
 		/* otherwise another thread could begin a dump that the new program cuts off */
-		if (how != SP_END_EXEC)
+		if (end != SP_END_EXEC)
 			leave();
-	} else if (is_last(how)) {
-		store_relaxed(&closed, true);		/* other threads need not wait as long */
+	} else if (is_last(end)) {
+		store_relaxed(&is_ending, true); /* other threads need not wait as long */
 	}
 	errno = saved;
 }
@@ -560,15 +562,15 @@ static void after_exec(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
-	if (load_relaxed(&ending_thread) == own && !load_relaxed(&ended)) {
+	if (load_relaxed(&stopping_thread) == own && !load_relaxed(&is_dump_done)) {
 		sp_process.dumped = false;
-		store_relaxed(&ending_thread, 0);
+		store_relaxed(&stopping_thread, 0);
 	}
 	if (load_relaxed(&exit_winner) == own)
 		leave();
 }
 
-int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
+int sp_end_snapshot(const char *path, const struct sp_format_writer *writer)
 {
 	int r;
 
@@ -576,7 +578,7 @@ int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
 		return -ENODATA;
 	if (!enter())
 		return -EBUSY;
-	r = path ? dump(SP_END_SNAPSHOT, path, view) : dump_as_user(SP_END_SNAPSHOT);
+	r = path ? dump(SP_END_SNAPSHOT, path, writer) : dump_as_user(SP_END_SNAPSHOT);
 	leave();
 	return r;
 }
@@ -588,13 +590,13 @@ int sp_end_snapshot(const char *path, const struct sp_format_writer *view)
 static void wait_for_end(void)
 {
 
-	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&ending_thread);
+	for (int ms = 0; ms < FLUSH_WAIT_MS && load_relaxed(&stopping_thread);
 	     ms += !load_relaxed(&exit_winner))
 		delay();
 	/* the reader of the program's output may have stalled */
-	if (load_relaxed(&ending_thread)) {
-		store_relaxed(&loose, true);
-		store_relaxed(&ending_thread, 0);
+	if (load_relaxed(&stopping_thread)) {
+		store_relaxed(&are_others_released, true);
+		store_relaxed(&stopping_thread, 0);
 	}
 }
 
@@ -607,15 +609,16 @@ void sp_end_again(void)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
 	int saved = errno;
 
-	if (load_relaxed(&ended))
+	if (load_relaxed(&is_dump_done))
 		/* recover must not take the dump for complete */
 		store_release(&sp_store.header->end, SP_END_NONE);
-	__atomic_store_n(&since, true, __ATOMIC_SEQ_CST);
-	who = __atomic_load_n(&ending_thread, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&is_recorded_since, true, __ATOMIC_SEQ_CST);
+	who = __atomic_load_n(&stopping_thread, __ATOMIC_SEQ_CST);
 	if (who && who != own)
 		wait_for_end();
-	if (load_relaxed(&ended) && (load_relaxed(&loose) || load_relaxed(&ending) == own)) {
-		store_relaxed(&repeated, false);
+	if (load_relaxed(&is_dump_done) &&
+	    (load_relaxed(&are_others_released) || load_relaxed(&exit_thread) == own)) {
+		store_relaxed(&is_dump_repeated, false);
 		dump_at(last_end, false);
 	}
 	errno = saved;
@@ -642,7 +645,7 @@ __attribute__((destructor)) static void at_exit(void)
  */
 static const char *const names[] = { "exit",	"execve",  "execv",    "execvp",
 				     "execvpe", "fexecve", "execveat", "abort" };
-SP_AT_START static void *behind[SP_COUNT(names)];
+SP_AT_START static void *real_function[SP_COUNT(names)];
 
 static void *next(const char *name)
 {
@@ -650,30 +653,32 @@ static void *next(const char *name)
 
 	while (strcmp(names[i], name) != 0)
 		i++;
-	if (!behind[i])
-		behind[i] = sp_real_dlsym(RTLD_NEXT, name);
-	return behind[i];
+	if (!real_function[i])
+		real_function[i] = sp_real_dlsym(RTLD_NEXT, name);
+	return real_function[i];
 }
 
 /* ---- several threads that end the process ------------------------------- */
 
 static bool may_be_dumped(void)
 {
-	return sp_process_is_ours() && sp_store.header && load_relaxed(&expected) &&
-	       !load_relaxed(&closed) && load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid);
+	return sp_process_is_ours() && sp_store.header && load_relaxed(&has_event_set) &&
+	       !load_relaxed(&is_ending) &&
+	       load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid);
 }
 
 static bool has_live_file(void)
 {
 	return *sp_store.region.path && !load_acquire(&is_live_file_done) &&
-	       (load_relaxed(&written) || sp_store.region.truncated);
+	       (load_relaxed(&is_dump_written) || sp_store.region.truncated);
 }
 
 /* Returns whether there is something to wait for, to write, or to remove. */
 static bool to_be_dumped(void)
 {
 	return may_be_dumped() &&
-	       (!load_relaxed(&ended) || (load_relaxed(&since) && !load_relaxed(&repeated)) ||
+	       (!load_relaxed(&is_dump_done) ||
+		(load_relaxed(&is_recorded_since) && !load_relaxed(&is_dump_repeated)) ||
 		has_live_file());
 }
 
@@ -682,23 +687,23 @@ static bool to_be_dumped(void)
  * false if all is written and the live file is removed. A thread that did not wait for the removal
  * ended the process before it.
  */
-static bool finish(void)
+static bool finish_others(void)
 {
 	if (may_be_dumped())
 		stop_others();
 	if (to_be_dumped())
 		return true;
-	if (sp_process_is_ours() && load_relaxed(&ended))
-		store_relaxed(&closed, true);
+	if (sp_process_is_ours() && load_relaxed(&is_dump_done))
+		store_relaxed(&is_ending, true);
 	return false;
 }
 
 /* Report once that nothing was counted, if `sspapi run` announced a file of counts. */
-static void keep_promise(void)
+static void report_no_counts(void)
 {
 	static bool was_reported;
 
-	if (!sp_process_is_promised() || load_relaxed(&expected) ||
+	if (!sp_process_is_promised() || load_relaxed(&has_event_set) ||
 	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
 	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process "
@@ -716,10 +721,10 @@ static void at_last(int status, void *arg)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
 	(void)status, (void)arg;
-	keep_promise();
-	if (finish()) {
+	report_no_counts();
+	if (finish_others()) {
 		on_exit(at_last, NULL);
-		sp_cas(&turn, &own, 0);
+		sp_cas(&list_turn, &own, 0);
 		dump_at(SP_END_EXIT, true);
 	}
 }
@@ -736,12 +741,12 @@ static void before_exit(void)
 {
 	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
 
-	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&leaving, &first, own) ||
+	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&first_exiter, &first, own) ||
 	    first == own)
 		return;
 	for (int tries = 0; tries < TURN_MS && to_be_dumped(); tries++) {
 		first = 0;
-		if (sp_cas(&turn, &first, own) || first == own)
+		if (sp_cas(&list_turn, &first, own) || first == own)
 			return;
 		delay();
 	}
@@ -760,7 +765,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
-	keep_promise();
+	report_no_counts();
 	dump_at(SP_END__EXIT, true);
 	for (;;)
 		(void)sp_sys(SYS_exit_group, status);
@@ -780,11 +785,11 @@ static void wait_for_dump(void)
 	struct timespec as_late;
 	uint64_t began, late;
 
-	for (int tries = 0; (began = load_acquire(&writing)) != 0 && tries < DUMP_WAIT_MS &&
-			    load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid) &&
-			    sp_process_is_ours();) {
+	for (int tries = 0;
+	     (began = load_acquire(&writing_since_ns)) != 0 && tries < DUMP_WAIT_MS &&
+	     load_relaxed(&exit_winner) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
 		late = sp_boot_ns() - began;
-		while (load_acquire(&writing) == began && tries++ < DUMP_WAIT_MS)
+		while (load_acquire(&writing_since_ns) == began && tries++ < DUMP_WAIT_MS)
 			delay();
 		as_late = (struct timespec){ (time_t)(late / 1000000000u),
 					     (long)(late % 1000000000u) };
@@ -814,7 +819,7 @@ int __cxa_at_quick_exit(void (*function)(void *), void *object);
 static void at_quick(void *arg)
 {
 	(void)arg;
-	if (finish()) {
+	if (finish_others()) {
 		__cxa_at_quick_exit(at_quick, NULL);
 		dump_at(SP_END_EXIT, true);
 	}
@@ -872,14 +877,14 @@ EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[
 		va_end(ap); \
 	} while (0)
 
-#define COLLECT(last, argv, n, behind) \
+#define COLLECT(last, argv, n, real_function) \
 	do { \
 		va_list ap; \
 		argv[0] = (char *)last; \
 		va_start(ap, last); \
 		for (size_t i = 1; i <= n; i++) \
 			argv[i] = va_arg(ap, char *); \
-		behind; \
+		real_function; \
 		va_end(ap); \
 	} while (0)
 

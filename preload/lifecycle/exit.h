@@ -16,7 +16,7 @@ void sp_end_expect_dump(void);		/* an event set exists: write a dump at the end 
  * Async-signal-safe.
  */
 struct sp_format_writer;
-int sp_end_snapshot(const char *path, const struct sp_format_writer *view);
+int sp_end_snapshot(const char *path, const struct sp_format_writer *writer);
 
 /*
  * Open a model of the present counts, for queries; close it afterwards. Returns -errno if nothing

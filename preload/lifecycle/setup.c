@@ -61,16 +61,16 @@ static const char *default_name(char output[SP_CONF_PATH])
 
 static void store_names(struct sp_header *h)
 {
-	const struct sp_output_vars *who = sp_process_output_vars();
+	const struct sp_output_vars *vars = sp_process_output_vars();
 	char output[SP_CONF_PATH];
 
-	h->process.host = sp_store_text(&sp_store, who->host);
+	h->process.host = sp_store_text(&sp_store, vars->host);
 	h->process.exe = sp_store_text(&sp_store, sp_process_exe());
-	h->process.cwd = sp_store_text(&sp_store, who->dir);
-	h->process.job = sp_store_text(&sp_store, who->job);
-	h->process.rank = who->rank;
+	h->process.cwd = sp_store_text(&sp_store, vars->dir);
+	h->process.job = sp_store_text(&sp_store, vars->job);
+	h->process.rank = vars->rank;
 	if (strcmp(sp_conf.output, "-") != 0 &&
-	    sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
+	    sp_output_expand(output, sizeof(output), sp_conf.output, vars) == 0)
 		h->output = sp_store_text(&sp_store, default_name(output));
 	h->format = sp_store_text(&sp_store, sp_conf.format);
 }
@@ -188,7 +188,7 @@ static bool open_store(void)
  * Set the number of CPUs before the topology is loaded. Another thread may make a set meanwhile,
  * and must not wait, since it may have the loader's lock that loading needs.
  */
-static void know_cpus(void)
+static void set_n_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -213,7 +213,7 @@ static void set_up(void)
 	if (!sp_conf.disable && open_store()) {
 		fill_header();
 		sp_process_note_early();
-		know_cpus();
+		set_n_cpus();
 		sp_process.unwinds = sp_sites_frames() > 1;
 		sp_store_begin(&sp_store);
 		sp_process.counting = true;

@@ -8,11 +8,11 @@
 #include "../../core/base/sys.h"
 #include "../process/shared-tls.h"
 
-#define KEPT 16u		/* the host and its guests; a further guest replaces another */
+#define STATES 16u		/* the host and its guests; a further guest replaces another */
 
 __thread int32_t sp_shared_tls_tid __attribute__((tls_model("initial-exec")));
 /* [KEPT], the host first; zeroed in a child of fork */
-static __thread struct sp_thread_state *kept;
+static __thread struct sp_thread_state *states;
 
 static int tid_now(void)
 {
@@ -29,36 +29,36 @@ static struct sp_thread_state *place_of(int tid, bool is_shared_tls)
 {
 	struct sp_thread_state *place = NULL;
 
-	for (uint32_t i = 0; i < KEPT; i++)
-		if (kept[i].tid == tid)
-			return &kept[i];
-	for (uint32_t i = 1; i < KEPT && !place && is_shared_tls; i++)
-		if (!kept[i].tid || has_ended(kept[i].tid))
-			place = &kept[i];
-	return place ? place : is_shared_tls ? &kept[KEPT - 1] : kept;
+	for (uint32_t i = 0; i < STATES; i++)
+		if (states[i].tid == tid)
+			return &states[i];
+	for (uint32_t i = 1; i < STATES && !place && is_shared_tls; i++)
+		if (!states[i].tid || has_ended(states[i].tid))
+			place = &states[i];
+	return place ? place : is_shared_tls ? &states[STATES - 1] : states;
 }
 
-static void make_kept(void)
+static void make_states(void)
 {
-	if (kept)
+	if (states)
 		return;
-	kept = sp_map(KEPT * sizeof(*kept));
-	if (kept)
-		sp_wipe_on_fork(kept, KEPT * sizeof(*kept));
+	states = sp_map(STATES * sizeof(*states));
+	if (states)
+		sp_wipe_on_fork(states, STATES * sizeof(*states));
 }
 
 /*
  * Switch sp_thread_state to the task `tid`. The fast path stays disabled, since it does not check
  * the task.
  */
-static void become(int tid)
+static void switch_state(int tid)
 {
 	struct sp_thread_state *to;
 	struct sp_lock_state lock_state;
 
-	make_kept();
+	make_states();
 	sp_signals_block(&lock_state);
-	if (kept) {
+	if (states) {
 		*place_of(sp_thread_state.tid, sp_thread_state.shares_tls) = sp_thread_state;
 		to = place_of(tid, true);
 		if (to->tid == tid)
@@ -80,7 +80,7 @@ static void become(int tid)
 static bool was_forked(void)
 {
 	return sp_thread_state.calls ? sp_thread_state.generation != sp_process.generation
-				     : kept && !kept->tid;
+				     : states && !states->tid;
 }
 
 void sp_find_caller(void)
@@ -93,7 +93,7 @@ void sp_find_caller(void)
 		return;
 	}
 	if (sp_thread_state.tid && sp_thread_state.tid != tid)
-		become(tid);
+		switch_state(tid);
 	if (!sp_thread_state.shares_tls)
 		sp_shared_tls_tid = sp_shared_tls_tid > 0 && has_ended(sp_shared_tls_tid)
 					    ? 0
@@ -121,9 +121,9 @@ int32_t sp_shared_tls_before_clone(void)
 
 	if (!sp_thread_state.calls) {
 		sp_thread_state.tid = tid_now();
-		make_kept();
-		if (kept)
-			kept->tid = sp_thread_state.tid;
+		make_states();
+		if (states)
+			states->tid = sp_thread_state.tid;
 	}
 	sp_shared_tls_tid = SP_SHARED_TLS_UNKNOWN;
 	store_relaxed(&sp_thread_state.set, SP_NO_SET);

@@ -47,14 +47,14 @@ void sp_snapshot_set_up(void)
 
 __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, const char *format)
 {
-	const struct sp_format_writer *view =
+	const struct sp_format_writer *writer =
 		format ? sp_format_writer_by_name(format, strlen(format))
 		: path ? sp_format_writer_by_extension(path)
 		       : NULL;
 	char whole[SP_CONF_PATH];
 	int r;
 
-	if (format && !view)
+	if (format && !writer)
 		return PAPI_EINVAL;
 	if (path && *path != '/') {	/* relative to the present working directory */
 		if (!getcwd(whole, sizeof(whole)) ||
@@ -62,7 +62,7 @@ __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, con
 			return PAPI_ESYS;
 		path = strcat(strcat(whole, "/"), path);
 	}
-	r = sp_end_snapshot(path, view ? view : sp_format_writer_of(SP_FORMAT_text));
+	r = sp_end_snapshot(path, writer ? writer : sp_format_writer_of(SP_FORMAT_text));
 	if (r == 0)
 		return PAPI_OK;
 	errno = -r;

@@ -138,17 +138,17 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
  * other threads counting). While the child has one thread no other can change the loader's list, so
  * read it without the lock.
  */
-SP_AT_START static bool child;
-static uintptr_t closed;
+SP_AT_START static bool is_child;
+static uintptr_t n_closed;
 
 void sp_elf_in_child(void)
 {
-	child = true;
+	is_child = true;
 }
 
 void sp_elf_note_close(void)
 {
-	__atomic_fetch_add(&closed, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&n_closed, 1, __ATOMIC_RELAXED);
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -180,7 +180,7 @@ static const struct link_map *list_of_child(void)
 	struct dl_find_object own;
 	int saved = errno;
 
-	if (!child)
+	if (!is_child)
 		return NULL;
 	if (has_one_thread() && _dl_find_object((void *)(uintptr_t)&list_of_child, &own) == 0)
 		m = own.dlfo_link_map;
@@ -278,7 +278,7 @@ static int take_loads(struct dl_phdr_info *info, size_t size, void *arg)
 unsigned long long sp_elf_loads(void)
 {
 	const struct link_map *list = list_of_child();
-	unsigned long long loads = closed;
+	unsigned long long loads = n_closed;
 
 	if (!list)
 		dl_iterate_phdr(take_loads, &loads);

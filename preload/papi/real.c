@@ -293,7 +293,7 @@ static void fill(struct sp_papi *p, const struct source *s)
 	}
 }
 
-static struct sp_papi *known(const struct sp_object *o)
+static struct sp_papi *find_known(const struct sp_object *o)
 {
 	for (unsigned i = 0; i < SP_COUNT(papis); i++)
 		if (papis[i].span && papis[i].low == o->low && papis[i].base == o->base)
@@ -314,24 +314,24 @@ static struct sp_papi *add_papi(const struct sp_papi *is)
 
 /*
  * Cache of calling objects, so that the loader is queried once even with several libpapis. Written
- * with the lock and read without it, as a seqlock: `turn` is odd during a write.
+ * with the lock and read without it, as a seqlock: `sequence` is odd during a write.
  */
 static struct {
 	struct range of;
 	struct sp_papi *papi;
 } callers[64];
 static unsigned n_callers;
-static uint32_t turn;
+static uint32_t sequence;
 
-static void begin_turn(void)
+static void begin_write(void)
 {
-	store_relaxed(&turn, turn + 1);
+	store_relaxed(&sequence, sequence + 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-static void end_turn(void)
+static void end_write(void)
 {
-	store_release(&turn, turn + 1);
+	store_release(&sequence, sequence + 1);
 }
 
 static void remember(const struct source *s, struct sp_papi *p)
@@ -339,20 +339,20 @@ static void remember(const struct source *s, struct sp_papi *p)
 	unsigned i = n_callers++ % SP_COUNT(callers);
 	bool in_object = s->caller.span;
 
-	begin_turn();
+	begin_write();
 	store_relaxed(&callers[i].papi, p);
 	store_relaxed(&callers[i].of.low, in_object ? s->caller.low : s->address);
 	store_relaxed(&callers[i].of.span, in_object ? s->caller.span : 1);
-	end_turn();
+	end_write();
 }
 
 static void forget_callers(void)
 {
-	begin_turn();
+	begin_write();
 	for (unsigned i = 0; i < SP_COUNT(callers); i++)
 		store_relaxed(&callers[i].of.span, 0);
 	n_callers = 0;
-	end_turn();
+	end_write();
 }
 
 /*
@@ -366,14 +366,14 @@ static struct sp_papi *add(const struct source *s)
 	struct sp_lock_state h;
 
 	sp_lock_take(&lock, &h);
-	p = known(&s->object);
+	p = find_known(&s->object);
 	sp_lock_give(&lock, &h);
 	if (!p) {
 		fill(&is, s);
 		find_fronts(&in_front);
 	}
 	sp_lock_take(&lock, &h);
-	if (!p && !(p = known(&s->object)) && (p = add_papi(&is)) != NULL)
+	if (!p && !(p = find_known(&s->object)) && (p = add_papi(&is)) != NULL)
 		store_fronts(&in_front);
 	if (p)
 		remember(s, p);
@@ -402,13 +402,13 @@ static SP_COLD struct sp_papi *search(uintptr_t caller)
 static struct sp_papi *find(uintptr_t caller)
 {
 	struct sp_papi *p = NULL;
-	uint32_t is = load_acquire(&turn);
+	uint32_t is = load_acquire(&sequence);
 
 	for (unsigned i = 0; i < SP_COUNT(callers) && !p; i++)
 		if (caller - load_relaxed(&callers[i].of.low) < load_relaxed(&callers[i].of.span))
 			p = load_relaxed(&callers[i].papi);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return p && !(is & 1) && load_relaxed(&turn) == is ? p : search(caller);
+	return p && !(is & 1) && load_relaxed(&sequence) == is ? p : search(caller);
 }
 
 static int by_soname(const struct sp_object *o, void *arg)
@@ -439,7 +439,7 @@ __attribute__((constructor)) static void at_start(void)
 	starting = false;
 }
 
-static const struct sp_real *answer(struct sp_papi *p, bool *observed)
+static const struct sp_real *functions_of(struct sp_papi *p, bool *observed)
 {
 	*observed = p && p == sp_papi_used;
 	return p ? &p->real : &none;
@@ -457,14 +457,14 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 		forget_callers();
 	loads = now;
 	sp_lock_give(&lock, &h);
-	return answer(p && p->global ? p : find(caller), observed);
+	return functions_of(p && p->global ? p : find(caller), observed);
 }
 
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 {
 	struct sp_papi *p = load_acquire(&sp_papi_used);
 
-	return answer(p && (p->global || !sp_papi_several) ? p : find(caller), observed);
+	return functions_of(p && (p->global || !sp_papi_several) ? p : find(caller), observed);
 }
 
 /* ---- for loader.c -------------------------------------------------------- */
@@ -513,10 +513,10 @@ bool sp_real_in_scope(uintptr_t caller, const char *name)
 void sp_real_child(void)
 {
 	lock.taken = 0;
-	turn += turn & 1;
+	sequence += sequence & 1;
 }
 
-static int still_there(const struct sp_object *o, void *arg)
+static int is_still_loaded(const struct sp_object *o, void *arg)
 {
 	struct sp_papi *p = arg;
 
@@ -535,7 +535,7 @@ bool sp_real_unloaded(void)
 	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
 		struct sp_papi *p = &papis[i];
 
-		if (!p->span || sp_elf_each(still_there, p))
+		if (!p->span || sp_elf_each(is_still_loaded, p))
 			continue;
 		sp_lock_take(&lock, &h);
 		if (sp_papi_used == p) {

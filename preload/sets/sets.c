@@ -393,7 +393,7 @@ static void note_place(const struct sp_real *papi, const struct set_state *h,
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
 
-	if (e->where.place != SP_PLACE_UNKNOWN ||
+	if (e->place.place != SP_PLACE_UNKNOWN ||
 	    (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) || strlen(name) > 100)
 		return;
 	strcpy(text, "PAPI component '");
@@ -413,7 +413,7 @@ static bool learn(const struct sp_real *papi, struct set_state *h)
 
 		if (!e)
 			return false;
-		h->awaits |= e->awaited;
+		h->awaits |= e->is_unregistered;
 		if (h->terms)
 			h->terms[i] = &e->terms;
 		h->kinds[i] = e->kind == SP_GAUGE	? SP_SHOWS

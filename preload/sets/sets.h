@@ -114,7 +114,7 @@ struct __attribute__((aligned(128))) sp_set {
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi
 					 * is in front of us */
-	uint64_t held_value;			/* of such a one: what it held when it was started
+	uint64_t events_hash;			/* of such a one: what it held when it was started
 						 * last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h
 					 * says so */
