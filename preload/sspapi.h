@@ -1,5 +1,4 @@
-/*
- * sspapi.h: functions for a program that counts into relations, and queries counts while it runs.
+/* sspapi.h: functions for a program that counts into relations, and queries counts while it runs.
  *
  * Link with -lsspapi, or run under LD_PRELOAD=libsspapi.so: both are the same library with the same
  * store. Unless stated otherwise, functions that return int return PAPI's error codes. Functions
@@ -38,28 +37,22 @@ struct sspapi_cpu_metrics {
 
 /* ---- the machine ------------------------------------------------------------ */
 
-/*
- * Return the root of the component tree of an hwloc XML file (NULL: of this machine). The library
- * owns the tree and never frees it; the same file has the same tree. NULL with errno on error.
- */
+/* Return the root of the component tree of an hwloc XML file (NULL: of this machine). The library
+ * owns the tree and never frees it; the same file has the same tree. NULL with errno on error. */
 sspapi_component *sspapi_topology(const char *xml);
 
 /* The PU with this OS index at or below root, or NULL. */
 sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu);
 
-/*
- * Walk the tree. Functions return NULL if there is no such component, and NULL with errno EINVAL
+/* Walk the tree. Functions return NULL if there is no such component, and NULL with errno EINVAL
  * for invalid arguments. Types have hwloc's names, in any case: Machine, Package, NUMANode, L3,
- * Core, PU.
- */
+ * Core, PU. */
 sspapi_component *sspapi_parent(const sspapi_component *c);
 /* *n: entries of `list`, then the number of children; those that fit are stored. */
 int sspapi_children(const sspapi_component *c, sspapi_component **list, int *n);
 
-/*
- * The nearest component of this type at or above c; a NUMANode is that of c's nearest ancestor with
- * one.
- */
+/* The nearest component of this type at or above c; a NUMANode is that of c's nearest ancestor with
+ * one. */
 sspapi_component *sspapi_ancestor(const sspapi_component *c, const char *type);
 
 /* The first component of this type and OS index at or below root. */
@@ -73,30 +66,24 @@ struct sspapi_info {
 };
 int sspapi_component_info(const sspapi_component *c, struct sspapi_info *info);
 
-/*
- * Sum the counts of the event at and below a component, over all threads, sets and relations of the
+/* Sum the counts of the event at and below a component, over all threads, sets and relations of the
  * process. The value is that of a dump made now; sspapi_subtree_exact returns the proven part. Each
- * call takes some ms.
- */
+ * call takes some ms. */
 long long sspapi_subtree_total(const sspapi_component *component, int event);
 long long sspapi_subtree_exact(const sspapi_component *component, int event);
 
 /* ---- counting ------------------------------------------------------------------ */
 
-/*
- * Start the event set, in a new relation if *rel is NULL, else in *rel. After an error the set does
+/* Start the event set, in a new relation if *rel is NULL, else in *rel. After an error the set does
  * not run and *rel is unchanged. Until sspapi_stop PAPI's own calls on the set change only the
- * totals of this relation. The program frees the relation with sspapi_free.
- */
+ * totals of this relation. The program frees the relation with sspapi_free. */
 int sspapi_start(int event_set, sspapi_relation **rel);
 int sspapi_reset(sspapi_relation *rel);
 
-/*
- * Read the set that was started last, and make an entry for the CPU that counted, by sys-sage's
+/* Read the set that was started last, and make an entry for the CPU that counted, by sys-sage's
  * rules. root: NULL for any CPU; else a CPU that is not in the tree gets no entry and the result is
  * PAPI_EINVAL, but its counts are in the totals. timestamp: receives the time of the reading, or
- * NULL.
- */
+ * NULL. */
 int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
@@ -115,21 +102,17 @@ void sspapi_free(sspapi_relation *rel);
 
 /* ---- query a relation ----------------------------------------------------------- */
 
-/*
- * The entry of an event (PAPI's code) on a CPU (-1: all) of the reading at timestamp (0: the
- * latest).
- */
+/* The entry of an event (PAPI's code) on a CPU (-1: all) of the reading at timestamp (0: the
+ * latest). */
 long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp);
 
-/*
- * Copy all entries; the library owns the copy, which is valid until the calling thread's next call.
- */
+/* Copy all entries; the library owns the copy, which is valid until the calling thread's next
+ * call. */
 int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu,
 			   struct sspapi_cpu_metrics *out);
 
-/*
- * List events or CPUs. *n: entries of the array, then the number found; those that fit are stored.
- */
+/* List events or CPUs. *n: entries of the array, then the number found; those that fit are
+ * stored. */
 int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n);
 int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n);
 
@@ -142,10 +125,8 @@ uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp);
 /* The CPU of the last reading, or -1. */
 int sspapi_latest_cpu(const sspapi_relation *rel);
 
-/*
- * The total of all counts that PAPI returned, unaffected by resets and restarts. sspapi_exact
- * returns the part that is proven to be of that CPU.
- */
+/* The total of all counts that PAPI returned, unaffected by resets and restarts. sspapi_exact
+ * returns the part that is proven to be of that CPU. */
 long long sspapi_total(const sspapi_relation *rel, int event, int cpu);
 long long sspapi_exact(const sspapi_relation *rel, int event, int cpu);
 
@@ -154,9 +135,8 @@ int sspapi_relations(sspapi_relation **rels, int *n);
 
 /* ---- query a component -------------------------------------------------------------- */
 
-/*
- * For a PU: query the relations with this event set (-1, PAPI_NULL: any) that have entries on it.
- */
+/* For a PU: query the relations with this event set (-1, PAPI_NULL: any) that have entries on
+ * it. */
 long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set,
 				uint64_t timestamp);
 void sspapi_cpu_print_metrics(const sspapi_component *cpu, int event_set, FILE *out);
@@ -171,8 +151,7 @@ int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_rela
 
 /* ---- the dump ------------------------------------------------------------------------- */
 
-/*
- * Write a dump of the counts so far, while counting continues.
+/* Write a dump of the counts so far, while counting continues.
  *
  * path: name of the file, not a template. NULL: the name of the dump at the exit, which later
  * replaces this one. format: "text", "json", "csv" or "store"; NULL: by the extension of path, else

@@ -1,5 +1,4 @@
-/*
- * topo-check.c: checks whether hwloc can safely parse an untrusted topology.
+/* topo-check.c: checks whether hwloc can safely parse an untrusted topology.
  *
  * Refuses only inputs that hwloc 2.9 and 2.12 mishandle. They fail an assertion on a topology
  * without memory or whose root is not a Machine. They dereference a missing set, read beyond the
@@ -139,10 +138,8 @@ static uint64_t last_group(const char *first, const char **end)
 	return value;
 }
 
-/*
- * The number of members of a set, and the lowest; "0xf...f" at the front means all higher ones. -1
- * if it is invalid.
- */
+/* The number of members of a set, and the lowest; "0xf...f" at the front means all higher ones. -1
+ * if it is invalid. */
 static int set_weight(struct text t, uint64_t *lowest)
 {
 	static const char all[] = "0xf...f";
@@ -299,10 +296,8 @@ static enum place place_of(const struct object *o, unsigned version)
 	return equals(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
 }
 
-/*
- * Check the sets: hwloc refuses an object without sets, but dereferences one that is missing among
- * others.
- */
+/* Check the sets: hwloc refuses an object without sets, but dereferences one that is missing among
+ * others. */
 static bool sets_ok(const struct object *o, enum place place, unsigned version)
 {
 	if (place == IO || place == MISC)
@@ -451,10 +446,8 @@ int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report)
 	return r;
 }
 
-/*
- * Check the widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
- * Attributes are in (...); the list of indexes gives OS indexes.
- */
+/* Check the widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
+ * Attributes are in (...); the list of indexes gives OS indexes. */
 int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 {
 	uint64_t width = 1, objects = 1, n;
@@ -465,9 +458,8 @@ int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 			attributes = *s == '(', indexes = false;
 		if (attributes && begins(s, "indexes=")) {
 			indexes = true;
-			/*
-			 * indexes by names of levels: hwloc 2.9 asserts that they match the levels
-			 */
+			/* indexes by names of levels: hwloc 2.9 asserts that they match the
+			 * levels */
 			if (s[8] < '0' || s[8] > '9')
 				return sp_topo_refuse(report, EINVAL,
 						      "indexes by names; write them as numbers");

@@ -1,5 +1,4 @@
-/*
- * topo-flat.c: makes a topology of CPUs only, if hwloc is unavailable.
+/* topo-flat.c: makes a topology of CPUs only, if hwloc is unavailable.
  *
  * Also has sp_topo_free, which works without hwloc: all topologies are in mapped memory, not
  * malloc's.
@@ -44,10 +43,8 @@ static uint32_t read_list(const char *path, unsigned long *set)
 	return sp_read_file(path, text, sizeof(text)) > 0 ? parse(text, set) : 0;
 }
 
-/*
- * Find the online CPUs, as hwloc does. CPUs outside the affinity are included: a thread that is
- * pinned now may be released later.
- */
+/* Find the online CPUs, as hwloc does. CPUs outside the affinity are included: a thread that is
+ * pinned now may be released later. */
 static uint32_t find_cpus(unsigned long *set)
 {
 	uint32_t n = read_list("/sys/devices/system/cpu/online", set);

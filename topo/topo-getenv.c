@@ -1,5 +1,4 @@
-/*
- * topo-getenv.c: functions that libhwloc calls in place of those in libc.
+/* topo-getenv.c: functions that libhwloc calls in place of those in libc.
  *
  * Only for libsspapi-topo.so, which is loaded with RTLD_LOCAL|RTLD_DEEPBIND: only libhwloc and its
  * libraries find these functions. If the application had already loaded libhwloc, that one is used
@@ -13,10 +12,8 @@
 
 #include "topo-inside.h"
 
-/*
- * Use other names in C, to avoid conflicts with libc's declarations, whose attributes differ
- * between versions.
- */
+/* Use other names in C, to avoid conflicts with libc's declarations, whose attributes differ
+ * between versions. */
 SP_TOPO_EXPORT char *sp_getenv(const char *name) __asm__("getenv");
 SP_TOPO_EXPORT int sp_putenv(char *variable) __asm__("putenv");
 SP_TOPO_EXPORT char *sp_strdup(const char *s) __asm__("strdup");
@@ -33,10 +30,8 @@ static int ends(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/*
- * Returns whether the variable describes another machine, for the application's own hwloc.
- * HWLOC_THISSYSTEM=1 declares that it describes this one.
- */
+/* Returns whether the variable describes another machine, for the application's own hwloc.
+ * HWLOC_THISSYSTEM=1 declares that it describes this one. */
 static bool is_of_another(const char *name)
 {
 	static const char *const names[] = { "THISSYSTEM", "XMLFILE",	 "SYNTHETIC",
@@ -49,8 +44,7 @@ static bool is_of_another(const char *name)
 	return another && !(same && atoi(same));
 }
 
-/*
- * Hide some HWLOC_ variables. Plugins would load libOpenCL, X11 and libxml2 into the application,
+/* Hide some HWLOC_ variables. Plugins would load libOpenCL, X11 and libxml2 into the application,
  * and only this variable disables them. hwloc must not print on the application's standard error,
  * abort it in a self-check, or use components that HWLOC_COMPONENTS names for another hwloc.
  *
@@ -71,21 +65,17 @@ char *sp_getenv(const char *name)
 	return secure_getenv(name);
 }
 
-/*
- * Ignore putenv: hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded, in the
- * application's environment, and as a pointer that dangles once hwloc is unloaded.
- */
+/* Ignore putenv: hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded, in the
+ * application's environment, and as a pointer that dangles once hwloc is unloaded. */
 int sp_putenv(char *variable)
 {
 	(void)variable;
 	return 0;
 }
 
-/*
- * Allocate with the malloc that belongs to hwloc's free(), which in a DEEPBIND library is libc's.
+/* Allocate with the malloc that belongs to hwloc's free(), which in a DEEPBIND library is libc's.
  * libc's own strdup and asprintf would use the application's malloc (jemalloc, tcmalloc, a
- * profiler).
- */
+ * profiler). */
 char *sp_strdup(const char *s)
 {
 	size_t n = strlen(s) + 1;
@@ -129,10 +119,8 @@ int sp_asprintf_chk(char **out, int flag, const char *format, ...)
 	return n;
 }
 
-/*
- * Leave hwloc if an XML file fails one of its assertions, instead of aborting the application.
- * hwloc's memory is leaked, since its state is inconsistent.
- */
+/* Leave hwloc if an XML file fails one of its assertions, instead of aborting the application.
+ * hwloc's memory is leaked, since its state is inconsistent. */
 void sp_assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
 	(void)what, (void)file, (void)line, (void)function;

@@ -1,5 +1,4 @@
-/*
- * topo-gpus.c: finds this machine's GPUs in sysfs and the drivers' files.
+/* topo-gpus.c: finds this machine's GPUs in sysfs and the drivers' files.
  *
  * hwloc's own search uses libudev and libpciaccess, which freed memory of the application's malloc
  * and crashed it.
@@ -59,10 +58,8 @@ enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor)
 	return SP_VENDOR_NONE;
 }
 
-/*
- * Read the model that the driver reports: NVIDIA's from its /proc file, AMD's from sysfs. Otherwise
- * use the vendor's and device's numbers, as lspci -n.
- */
+/* Read the model that the driver reports: NVIDIA's from its /proc file, AMD's from sysfs. Otherwise
+ * use the vendor's and device's numbers, as lspci -n. */
 static void read_model(struct sp_gpu *g, const char *device)
 {
 	char text[512], *model = text;

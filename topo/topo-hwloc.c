@@ -1,5 +1,4 @@
-/*
- * topo-hwloc.c: reads a machine's component tree with hwloc; the only file that uses hwloc.
+/* topo-hwloc.c: reads a machine's component tree with hwloc; the only file that uses hwloc.
  *
  * hwloc runs in the application's process. It must not change the thread's binding or locale, be
  * cancelled, or print; its tree is copied and freed before sp_topo_load returns.
@@ -124,10 +123,8 @@ static uint64_t bus_of(hwloc_obj_t o)
 	return (uint64_t)p->domain << 24 | (uint64_t)p->bus << 16 | (uint64_t)p->dev << 8 | p->func;
 }
 
-/*
- * The number in the vendor's library, if hwloc queried it (cuda1, in a file); else its position on
- * the bus, by which the libraries number them.
- */
+/* The number in the vendor's library, if hwloc queried it (cuda1, in a file); else its position on
+ * the bus, by which the libraries number them. */
 static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 {
 	static const char *const libraries[] = { "cuda", "nvml", "rsmi", "ze" };
@@ -216,9 +213,8 @@ static void find_gpus(struct walk *w)
 	hwloc_bitmap_free(cpus);
 }
 
-/*
- * Add GPUs where hwloc would, below the object of their local CPUs. gp_index values follow hwloc's.
- */
+/* Add GPUs where hwloc would, below the object of their local CPUs. gp_index values follow
+ * hwloc's. */
 static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	for (int i = 0; i < w->n_gpus; i++) {
@@ -246,10 +242,8 @@ static uint64_t count(hwloc_obj_t o)
 	return n;
 }
 
-/*
- * Check the OS index, by which counts are attributed: each PU must have one, different from the
- * others'.
- */
+/* Check the OS index, by which counts are attributed: each PU must have one, different from the
+ * others'. */
 static int check_pu(struct walk *w, hwloc_obj_t o)
 {
 	if (o->os_index >= SP_TOPO_CPUS)
@@ -264,10 +258,8 @@ static int check_pu(struct walk *w, hwloc_obj_t o)
 	return 0;
 }
 
-/*
- * Add o and everything below it. `parent` is the parent of o; for memory, the normal object to
- * which it is attached.
- */
+/* Add o and everything below it. `parent` is the parent of o; for memory, the normal object to
+ * which it is attached. */
 static int add(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	int32_t me = (int32_t)w->t->n++, normal = hwloc_obj_type_is_memory(o->type) ? parent : me;
@@ -354,10 +346,8 @@ static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own,
 
 /* ---- kinds of CPUs ------------------------------------------------------ */
 
-/*
- * Register the PMUs of cores as kinds of CPUs. hwloc distinguishes Intel's kinds by their PMUs, but
- * others by capacity and frequency, which not every system reports. Errors are ignored.
- */
+/* Register the PMUs of cores as kinds of CPUs. hwloc distinguishes Intel's kinds by their PMUs, but
+ * others by capacity and frequency, which not every system reports. Errors are ignored. */
 static void add_pmus(hwloc_topology_t hwloc)
 {
 	struct sp_core_pmu *pmu = sp_map(SP_PMUS_MOST * sizeof(*pmu));
@@ -450,9 +440,8 @@ static unsigned long load_flags(void)
 	return flags;
 }
 
-/*
- * Returns whether there are only CPUs, as many as libc reports: then hwloc guessed their numbers.
- */
+/* Returns whether there are only CPUs, as many as libc reports: then hwloc guessed their
+ * numbers. */
 static bool is_bare(const struct sp_topo *t)
 {
 	for (uint32_t i = 1; i < t->n; i++)
@@ -469,10 +458,8 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source,
 	if (r)
 		return r;
 	hwloc_topology_set_flags(hwloc, load_flags());
-	/*
-	 * Skip devices of this machine: hwloc would call other libraries, which may free memory of
-	 * a different malloc.
-	 */
+	/* Skip devices of this machine: hwloc would call other libraries, which may free memory of
+	 * a different malloc. */
 	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
 							 : HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -599,10 +586,8 @@ static bool is_of_description(const struct sp_component *c, hwloc_obj_t o)
 		       : o->type == HWLOC_OBJ_MACHINE && !strcmp(c->type, "Machine");
 }
 
-/*
- * Find the component of an object: by gp_index in an XML, by the CPU in the synthetic description
- * below.
- */
+/* Find the component of an object: by gp_index in an XML, by the CPU in the synthetic description
+ * below. */
 static void find_component(struct canvas *v, hwloc_obj_t o)
 {
 	const struct sp_component *c = v->t->component;

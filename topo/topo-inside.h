@@ -26,10 +26,8 @@ int sp_topo_refuse(const struct sp_topo_report *report, int error, const char *w
 /* Read a file and add a NUL; free it with sp_unmap(*xml, *bytes + 1). 0 or -errno. */
 int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_topo_report *report);
 
-/*
- * Check whether hwloc can safely parse the text: 0 or -errno; -EOPNOTSUPP without a reason: hwloc 3
- * wrote it.
- */
+/* Check whether hwloc can safely parse the text: 0 or -errno; -EOPNOTSUPP without a reason: hwloc 3
+ * wrote it. */
 int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report);
 int sp_topo_check_synthetic(const char *text, const struct sp_topo_report *report);
 
@@ -44,23 +42,18 @@ struct sp_gpu {
 	char cpus[4096];		/* local CPUs, as the kernel's list; or "" */
 };
 
-/*
- * The vendor of a GPU, by PCI class (0x0302) and vendor number; SP_VENDOR_NONE for other devices.
- */
+/* The vendor of a GPU, by PCI class (0x0302) and vendor number; SP_VENDOR_NONE for other
+ * devices. */
 enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor);
 
-/*
- * Find this machine's GPUs, in the order of their addresses. Returns their number, at most
- * SP_TOPO_GPUS.
- */
+/* Find this machine's GPUs, in the order of their addresses. Returns their number, at most
+ * SP_TOPO_GPUS. */
 int sp_topo_gpus(struct sp_gpu *gpu);
 
 extern const char *sp_topo_root;	/* folder that contains /sys and /proc; tests change it */
 
-/*
- * Target of the jump after a failed assertion in hwloc; NULL: abort. Only in libsspapi-topo.so: the
- * sspapi command does not link topo-getenv.o.
- */
+/* Target of the jump after a failed assertion in hwloc; NULL: abort. Only in libsspapi-topo.so: the
+ * sspapi command does not link topo-getenv.o. */
 extern __thread jmp_buf *sp_topo_abort_jump;
 
 #endif

@@ -1,5 +1,4 @@
-/*
- * base.h: compiler attributes, atomic accesses and small functions that all files use.
+/* base.h: compiler attributes, atomic accesses and small functions that all files use.
  *
  * Core's functions return 0 (or a count) or -errno; those that return a pointer return NULL on
  * failure. Core runs in the application's process: it never prints, exits or calls malloc.
@@ -17,16 +16,12 @@
 #define SP_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define SP_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 #define SP_COLD		__attribute__((cold, noinline))
-/*
- * Inline a function on the path of a reading. PAPI's system calls flush the branch predictor, so
- * that each call and return after them costs about 5 ns.
- */
+/* Inline a function on the path of a reading. PAPI's system calls flush the branch predictor, so
+ * that each call and return after them costs about 5 ns. */
 #define SP_HOT_INLINE	static inline __attribute__((always_inline))
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
-/*
- * Place a variable that every process writes at its start in the page of .data that the loader
- * writes anyway. Another page costs a process that does not use PAPI two page faults.
- */
+/* Place a variable that every process writes at its start in the page of .data that the loader
+ * writes anyway. Another page costs a process that does not use PAPI two page faults. */
 #define SP_AT_START	__attribute__((section(".data.start")))
 /* a variable that needs no GOT entry */
 #define SP_HIDDEN	__attribute__((visibility("hidden")))
@@ -42,16 +37,12 @@
 #define sp_cas(p, old, new) \
 	__atomic_compare_exchange_n((p), (old), (new), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
-/*
- * Compiler barrier: a signal handler of this thread, or a reader of the store after SIGKILL, sees
- * the stores before it no later than those after it.
- */
+/* Compiler barrier: a signal handler of this thread, or a reader of the store after SIGKILL, sees
+ * the stores before it no later than those after it. */
 #define sp_order()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/*
- * Change words that only this thread and its signal handlers write, in one instruction if the
- * processor has one. Other threads may read them.
- */
+/* Change words that only this thread and its signal handlers write, in one instruction if the
+ * processor has one. Other threads may read them. */
 #ifdef __SANITIZE_THREAD__
 #define load_plain(p)	load_relaxed(p)
 #define increment_own(p)	sp_add((p), 1)

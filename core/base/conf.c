@@ -20,10 +20,8 @@
 /* A row that a privileged process may use: it can only disable sspapi. */
 #define OFF(field)	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, 0, 1, { NULL }, true
 
-/*
- * The default in a rank. A job of a thousand ranks leaves one folder with a thousand stores, not
- * two thousand files among the user's own.
- */
+/* The default in a rank. A job of a thousand ranks leaves one folder with a thousand stores, not
+ * two thousand files among the user's own. */
 const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
@@ -100,10 +98,8 @@ static const struct sp_conf_row *row_of_entry(const char *entry)
 	return NULL;
 }
 
-/*
- * Returns whether a privileged process may use the entry. Variables without a row (ranks, jobs,
- * those of %q{}) become parts of file names: it may not.
- */
+/* Returns whether a privileged process may use the entry. Variables without a row (ranks, jobs,
+ * those of %q{}) become parts of file names: it may not. */
 static bool is_trusted(const char *entry)
 {
 	const struct sp_conf_row *row = row_of_entry(entry);
@@ -245,10 +241,8 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 	return row[n];
 }
 
-/*
- * The variable that an unknown name probably means: one that begins with it, or differs in few
- * letters; NULL if no name is similar.
- */
+/* The variable that an unknown name probably means: one that begins with it, or differs in few
+ * letters; NULL if no name is similar. */
 static const char *find_similar(const char *name)
 {
 	const char *found = NULL;
@@ -378,10 +372,8 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row,
 		strcpy(c->format, usual_format(c));
 }
 
-/*
- * Write a store instead of a format that only the command makes; the message gives the command that
- * makes it.
- */
+/* Write a store instead of a format that only the command makes; the message gives the command that
+ * makes it. */
 static void check_made_format(struct sp_conf *c, const struct sp_conf_row *row,
 			      const struct complaint *to)
 {
@@ -538,10 +530,8 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
 	if (sp_conf_privileged())
-		/*
-		 * the user who started the program could change the file, or keep the program from
-		 * removing it
-		 */
+		/* the user who started the program could change the file, or keep the program from
+		 * removing it */
 		strcpy(c->live, "0");
 	if (*first_refused)
 		report_line(sp_text_f(line, sizeof(line),

@@ -1,5 +1,4 @@
-/*
- * conf.h: the table of all SSPAPI_* variables, and the variables of launchers and batch systems for
+/* conf.h: the table of all SSPAPI_* variables, and the variables of launchers and batch systems for
  * the rank, the job and its step.
  *
  * sp_conf_capture saves the environment when the process starts, without allocation and in a few
@@ -45,39 +44,29 @@ extern const char sp_conf_rank_output[];	/* default of SSPAPI_OUTPUT in a rank *
 
 void sp_conf_capture(char **environment);
 
-/*
- * Returns whether the process has privileges that its user lacks (AT_SECURE: set-user-ID,
+/* Returns whether the process has privileges that its user lacks (AT_SECURE: set-user-ID,
  * set-group-ID, file capabilities). Its environment is then untrusted: only rows marked
- * `privileged` are captured, and there is no live file.
- */
+ * `privileged` are captured, and there is no live file. */
 bool sp_conf_privileged(void);
 
 /* The value of a captured variable, or NULL. */
 const char *sp_conf_env(const char *name);
 
-/*
- * Set by `sspapi run`, if a line announces a file of counts, to the pid of the process that it
- * becomes. Not a setting for users.
- */
+/* Set by `sspapi run`, if a line announces a file of counts, to the pid of the process that it
+ * becomes. Not a setting for users. */
 #define SP_PROMISED "_SSPAPI_PROMISED="
 
-/*
- * Fill *c. Calls report_line(line, arg) for each invalid value and each unknown name; the line,
- * without a newline, names the fault and the value that is used instead.
- */
+/* Fill *c. Calls report_line(line, arg) for each invalid value and each unknown name; the line,
+ * without a newline, names the fault and the value that is used instead. */
 void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void *arg), void *arg);
 
-/*
- * The edit distance of two names without regard to case: letters to insert, delete, change or swap
- * with the next one. Only the first `most` letters count, at most SP_CONF_EDITS.
- */
+/* The edit distance of two names without regard to case: letters to insert, delete, change or swap
+ * with the next one. Only the first `most` letters count, at most SP_CONF_EDITS. */
 #define SP_CONF_EDITS 64u
 unsigned sp_conf_edits(const char *a, const char *b, unsigned most);
 
-/*
- * Values of the first known variable that is set. The rank is -1 outside MPI; job and step are NULL
- * if unknown.
- */
+/* Values of the first known variable that is set. The rank is -1 outside MPI; job and step are NULL
+ * if unknown. */
 long sp_conf_rank(void);
 long sp_conf_local_ranks(void);	/* ranks on this node; 1: not a rank; 0: unknown */
 const char *sp_conf_job(void);

@@ -3,10 +3,8 @@
 
 #include "out.h"
 
-/*
- * Parse the first range of the list, both ends included, each at most UINT32_MAX. Returns the rest
- * of the list, or NULL if there is no valid range. A NUL or a newline ends the list.
- */
+/* Parse the first range of the list, both ends included, each at most UINT32_MAX. Returns the rest
+ * of the list, or NULL if there is no valid range. A NUL or a newline ends the list. */
 const char *sp_cpu_range(const char *list, uint64_t *from, uint64_t *to);
 
 bool sp_cpu_in_list(const char *list, uint64_t cpu);

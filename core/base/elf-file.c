@@ -212,10 +212,8 @@ static bool section(const struct sp_elf_file *f, uint32_t i, ElfW(Shdr) *s)
 	return i < f->n_sections && read_at(f, s, sizeof(*s), f->sections_at + i * sizeof(*s));
 }
 
-/*
- * Call each() for every symbol in tables of the type, with the section of its name, until it
- * returns true.
- */
+/* Call each() for every symbol in tables of the type, with the section of its name, until it
+ * returns true. */
 static bool each_symbol(const struct sp_elf_file *f, uint32_t type,
 			bool (*each)(const ElfW(Sym) * s, const ElfW(Shdr) * strings, void *arg),
 			void *arg)
@@ -244,10 +242,8 @@ static bool each_symbol(const struct sp_elf_file *f, uint32_t type,
 	return false;
 }
 
-/*
- * The offsets at which a name occurs in a string table. It may occur several times, also as the end
- * of a longer name.
- */
+/* The offsets at which a name occurs in a string table. It may occur several times, also as the end
+ * of a longer name. */
 struct defined {
 	const struct sp_elf_file *f;
 	const char *name;

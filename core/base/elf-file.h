@@ -1,5 +1,4 @@
-/*
- * elf-file.h: reads the dynamic section, symbols and build id of an ELF file.
+/* elf-file.h: reads the dynamic section, symbols and build id of an ELF file.
  *
  * The command uses it, and a process at its exit. It needs read and bounded memory, but no malloc,
  * loader or lock, and trusts nothing in the file.
@@ -32,10 +31,8 @@ struct sp_elf_file {
 int sp_elf_file_open(struct sp_elf_file *f, const char *path);
 void sp_elf_file_close(struct sp_elf_file *f);
 
-/*
- * Returns whether one of the names (NULL ends the list) is in its dynamic strings, as an import or
- * an export.
- */
+/* Returns whether one of the names (NULL ends the list) is in its dynamic strings, as an import or
+ * an export. */
 bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *names);
 
 /* Returns whether it defines this symbol. */

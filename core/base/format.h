@@ -1,5 +1,4 @@
-/*
- * format.h: the list of dump formats, from which all tables and texts that name them are made.
+/* format.h: the list of dump formats, from which all tables and texts that name them are made.
  *
  * core/formats/formats.c lists the writer of each. The command alone writes hwloc
  * (core/cli/report/hwloc.c) and html (core/cli/report/page.c).
@@ -8,10 +7,8 @@
 
 #include "base.h"
 
-/*
- * Abilities of a format (text, JSON ...). A command refuses an option that its format does not
- * support.
- */
+/* Abilities of a format (text, JSON ...). A command refuses an option that its format does not
+ * support. */
 enum sp_format_can {
 	SP_CAN_IN_PROCESS = 1,		/* written by the library, not only by the command */
 	SP_CAN_LEVELS = 2,		/* a table for a level: --per-LEVEL, --sort */
@@ -32,10 +29,8 @@ enum sp_format_can {
 	SP_CAN_INTERVALS = 2048,
 };
 
-/*
- * A row has the name, the extension, the abilities and `with`, which is passed on. PAGE rows are
- * formats that the library does not write.
- */
+/* A row has the name, the extension, the abilities and `with`, which is passed on. PAGE rows are
+ * formats that the library does not write. */
 #define SP_FORMATS(FIRST, NEXT, PAGE, with) \
 	FIRST(text, ".txt", \
 	      SP_CAN_LEVELS | SP_CAN_SEVERAL_LEVELS | SP_CAN_METRICS | SP_CAN_SYMBOLS | \
@@ -55,10 +50,8 @@ enum sp_format_can {
 #define SP_FORMAT_FIRST(name, extension, can, separator) #name
 #define SP_FORMAT_NEXT(name, extension, can, separator) separator #name
 
-/*
- * Make one literal of the names with the literal `separator` between them: those that the library
- * writes, or all.
- */
+/* Make one literal of the names with the literal `separator` between them: those that the library
+ * writes, or all. */
 #define SP_FORMAT_NAMES(separator) \
 	SP_FORMATS(SP_FORMAT_FIRST, SP_FORMAT_NEXT, SP_NO_FORMAT, separator)
 #define SP_ALL_FORMAT_NAMES(separator) \
@@ -91,8 +84,6 @@ struct sp_format_writer {
 const struct sp_format *sp_format_by_name(const char *name, size_t length);
 const struct sp_format *sp_format_by_extension(const char *path);
 
-/*
- * The first format of the comma-separated list whose abilities in `mask` are exactly `can`, or
- * NULL.
- */
+/* The first format of the comma-separated list whose abilities in `mask` are exactly `can`, or
+ * NULL. */
 const struct sp_format *sp_format_among(const char *formats, unsigned mask, unsigned can);

@@ -1,5 +1,4 @@
-/*
- * fpu.h: saves the program's rounding mode, traps and exception flags while a dump computes. The
+/* fpu.h: saves the program's rounding mode, traps and exception flags while a dump computes. The
  * functions of fenv.h would need libm.
  *
  * Async-signal-safe; a struct sp_fpu belongs to one thread.

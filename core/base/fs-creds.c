@@ -13,10 +13,8 @@ static struct __user_cap_header_struct own_thread(void)
 	return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
 }
 
-/*
- * Set the file IDs of this thread only; libc's functions would change all threads. The calls do not
- * report failure, so check the result.
- */
+/* Set the file IDs of this thread only; libc's functions would change all threads. The calls do not
+ * report failure, so check the result. */
 static bool files_as(long user, long group)
 {
 	(void)sp_sys(SYS_setfsgid, group);

@@ -4,10 +4,8 @@
 #include "lock.h"
 #include "sys.h"
 
-/*
- * Use the system call: pthread_sigmask does not block the two signals by which glibc cancels
- * threads, and an asynchronous cancellation must not end the thread here.
- */
+/* Use the system call: pthread_sigmask does not block the two signals by which glibc cancels
+ * threads, and an asynchronous cancellation must not end the thread here. */
 void sp_signals_block(struct sp_lock_state *h)
 {
 	uint64_t all = UINT64_MAX;
@@ -78,11 +76,9 @@ void sp_quiet_end(const struct sp_quiet *q)
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &q->signals, NULL, sizeof(q->signals));
 }
 
-/*
- * The least distance in bytes between a signal handler's frames and those that it interrupted,
+/* The least distance in bytes between a signal handler's frames and those that it interrupted,
  * since the kernel stores the registers between them. Frames of calls of one function usually
- * differ by less.
- */
+ * differ by less. */
 #ifdef __SANITIZE_THREAD__	/* libtsan calls handlers later, without a signal frame */
 #define SIGNAL_FRAME 64u
 #else

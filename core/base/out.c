@@ -90,12 +90,10 @@ void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
 			      .reopened = -1 };
 }
 
-/*
- * Open fd's file a second time without blocking: O_NONBLOCK on fd itself would affect all its
+/* Open fd's file a second time without blocking: O_NONBLOCK on fd itself would affect all its
  * users. The master of a pseudo-terminal cannot be opened again, as that makes a new one. If it
  * cannot be opened (no /proc, the terminal of another user after su), poll before each piece that
- * is certain to fit: PIPE_BUF bytes for a pipe, one byte for a terminal.
- */
+ * is certain to fit: PIPE_BUF bytes for a pipe, one byte for a terminal. */
 void sp_out_shared(struct sp_out *o, unsigned patience)
 {
 	char path[48] = "/proc/self/fd/";
@@ -258,11 +256,9 @@ void sp_out_hex(struct sp_out *o, uint64_t v)
 
 /* ---- floating point ---------------------------------------------------- */
 
-/*
- * Find the fewest digits that read back as v (positive and finite): v = 0.DIGITS * 10^*exponent;
+/* Find the fewest digits that read back as v (positive and finite): v = 0.DIGITS * 10^*exponent;
  * returns their number. strfromd(3) and strtod(3) take neither memory nor locks; skip the decimal
- * point, which depends on the locale.
- */
+ * point, which depends on the locale. */
 static unsigned shortest_digits(double v, char digits[20], int *exponent)
 {
 	char text[64], format[] = "%.00e";
@@ -270,10 +266,8 @@ static unsigned shortest_digits(double v, char digits[20], int *exponent)
 	char *p = text;
 	bool below;
 
-	/*
-	 * Start with 15 digits: for a normal double they are exact or end in zeros beyond the
-	 * digits that it needs.
-	 */
+	/* Start with 15 digits: for a normal double they are exact or end in zeros beyond the
+	 * digits that it needs. */
 	for (unsigned behind = v < DBL_MIN ? 0 : DBL_DIG - 1; behind < DBL_DECIMAL_DIG; behind++) {
 		format[2] = (char)('0' + behind / 10);
 		format[3] = (char)('0' + behind % 10);
@@ -321,10 +315,8 @@ static void out_shortest(struct sp_out *o, double v)
 	}
 }
 
-/*
- * If decimals < 0, or fixed decimals would need more than 18 digits, write as few digits as read
- * back as v. Special values are "nan", "inf", "-inf".
- */
+/* If decimals < 0, or fixed decimals would need more than 18 digits, write as few digits as read
+ * back as v. Special values are "nan", "inf", "-inf". */
 void sp_out_double(struct sp_out *o, double v, int decimals)
 {
 	uint64_t scale = 1, n;
@@ -361,10 +353,8 @@ void sp_out_double(struct sp_out *o, double v, int decimals)
 
 /* ---- untrusted texts -------------------------------------------------- */
 
-/*
- * The length of the UTF-8 sequence at s, and its code point in *cp; 0 if invalid. The terminating
- * NUL also ends a sequence.
- */
+/* The length of the UTF-8 sequence at s, and its code point in *cp; 0 if invalid. The terminating
+ * NUL also ends a sequence. */
 static unsigned utf8(const unsigned char *s, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -387,10 +377,8 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 	return n;
 }
 
-/*
- * Returns whether the character is a control character, ends a line, or changes the writing
- * direction in a terminal or editor.
- */
+/* Returns whether the character is a control character, ends a line, or changes the writing
+ * direction in a terminal or editor. */
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||

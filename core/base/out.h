@@ -1,5 +1,4 @@
-/*
- * out.h: writes text to a descriptor or into memory, without stdio or malloc.
+/* out.h: writes text to a descriptor or into memory, without stdio or malloc.
  *
  * All formats are written through it. After the first error further writes do nothing, and
  * sp_out_finish reports the error, so that callers need not check each write. Async-signal-safe; a
@@ -23,9 +22,8 @@ struct sp_out {
 	unsigned patience;
 	/* another, non-blocking descriptor of fd's file (sp_out_shared); -1: none */
 	int reopened;
-	/*
-	 * bytes that a write takes without blocking once poll reports room; 0: fd is non-blocking
-	 */
+	/* bytes that a write takes without blocking once poll reports room; 0: fd is
+	 * non-blocking */
 	size_t piece;
 	bool socket;
 	/* set by the caller if fd's file contains only this output */
@@ -37,11 +35,9 @@ struct sp_out {
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);
 int sp_out_finish(struct sp_out *o);	/* flush; 0 or -errno */
 
-/*
- * Call it after sp_out_init if fd is also the program's: a pipe, terminal or socket with a slow
+/* Call it after sp_out_init if fd is also the program's: a pipe, terminal or socket with a slow
  * reader then delays the caller by at most `patience` seconds per 64 KiB (0: not at all). fd stays
- * blocking for the program. sp_out_finish ends it.
- */
+ * blocking for the program. sp_out_finish ends it. */
 void sp_out_shared(struct sp_out *o, unsigned patience);
 
 void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
@@ -56,31 +52,25 @@ void sp_out_i64(struct sp_out *o, int64_t v);
 void sp_out_hex(struct sp_out *o, uint64_t v);		/* for example 0x80000032 */
 void sp_out_double(struct sp_out *o, double v, int decimals);
 
-/*
- * Spreadsheets interpret a cell that begins with such a character as a formula, which may start
- * programs.
- */
+/* Spreadsheets interpret a cell that begins with such a character as a formula, which may start
+ * programs. */
 static inline bool sp_is_formula(char c)
 {
 	return c == '=' || c == '+' || c == '-' || c == '@';
 }
 
-/*
- * Write a text from a store or the application as a value of a format. Control characters never
- * reach a terminal or break a line.
- */
+/* Write a text from a store or the application as a value of a format. Control characters never
+ * reach a terminal or break a line. */
 /* with its quotes; invalid UTF-8 becomes \ufffd */
 void sp_out_json(struct sp_out *o, const char *text);
 /* quoted as RFC 4180 requires; never a formula */
 void sp_out_csv(struct sp_out *o, const char *text);
 void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
 
-/*
- * Write by a subset of printf's formats: %s (control characters escaped), %c, %d, %u, %x (with 0x),
+/* Write by a subset of printf's formats: %s (control characters escaped), %c, %d, %u, %x (with 0x),
  * %f (%.3f; without decimals as few digits as identify the number). l is for long integers, ' for
  * 1,234,567, and a blank writes nothing for a negative number. sp_json_f quotes texts and writes
- * null for NULL and for `% d` of a negative number; sp_csv_f quotes texts if necessary.
- */
+ * null for NULL and for `% d` of a negative number; sp_csv_f quotes texts if necessary. */
 void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_out_vf(struct sp_out *o, const char *format, va_list *list);
 void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);

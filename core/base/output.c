@@ -169,31 +169,25 @@ int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 	return sp_out_finish(&o);
 }
 
-/*
- * Write to a device, FIFO or symbolic link (/dev/stdout). Append, since the application may write
+/* Write to a device, FIFO or symbolic link (/dev/stdout). Append, since the application may write
  * to the same file. Open it without blocking: the reader of a FIFO may stall while the application
- * wants to exit.
- */
+ * wants to exit. */
 static int write_special(const char *path, const struct sp_format_writer *writer,
 			 const struct sp_selection *s)
 {
 	int fd = sp_safe_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
 
 	if (fd < 0)
-		/*
-		 * ENXIO: a FIFO without a reader, for which it could wait for ever, or no terminal,
-		 * or a socket
-		 */
+		/* ENXIO: a FIFO without a reader, for which it could wait for ever, or no terminal,
+		 * or a socket */
 		return fd;
 	r = sp_output_write_fd(fd, false, writer, s);
 	sp_close(fd);
 	return r;
 }
 
-/*
- * Encode the writer of a file in the nanoseconds of its access time: its pid, and a hash of its
- * host and pid namespace. A second has room for 238 hashes.
- */
+/* Encode the writer of a file in the nanoseconds of its access time: its pid, and a hash of its
+ * host and pid namespace. A second has room for 238 hashes. */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
 static uint32_t writer_in(const struct sp_output_vars *vars, uint64_t pid_ns)
 {
@@ -212,11 +206,9 @@ static uint32_t writer_of(const struct sp_output_vars *vars)
 	return writer_in(vars, ns.st_ino);
 }
 
-/*
- * Set the times. The kernel's time stamps are up to 4 ms old, more than a short program runs, and a
+/* Set the times. The kernel's time stamps are up to 4 ms old, more than a short program runs, and a
  * later run compares them with its start. The access time carries the writer. It is ahead of the
- * others, so that reading the file does not change it under relatime, the kernel's default.
- */
+ * others, so that reading the file does not change it under relatime, the kernel's default. */
 #define ACCESS_AHEAD	60		/* seconds */
 static void stamp(int fd, const struct sp_output_vars *vars)
 {
@@ -229,10 +221,8 @@ static void stamp(int fd, const struct sp_output_vars *vars)
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
 }
 
-/*
- * Returns r, or the error of close if r is 0: a network file system may report only now that its
- * disk is full.
- */
+/* Returns r, or the error of close if r is 0: a network file system may report only now that its
+ * disk is full. */
 static int close_written(int fd, int r)
 {
 	long closed = sp_sys(SYS_close, fd);
@@ -317,10 +307,8 @@ static bool same_file(const struct identity *a, const struct identity *b)
 	return a->present && b->present && a->dev == b->dev && a->ino == b->ino;
 }
 
-/*
- * Copy into a new file, for a file system that can neither link nor rename without replacing. A
- * concurrent reader sees a part.
- */
+/* Copy into a new file, for a file system that can neither link nor rename without replacing. A
+ * concurrent reader sees a part. */
 static int copy(int dir, const char *temp, const char *name, struct identity *id)
 {
 	int from = open_in(dir, temp, O_RDONLY, 0), to = from;
@@ -348,11 +336,9 @@ static int copy(int dir, const char *temp, const char *name, struct identity *id
 	return (int)r;
 }
 
-/*
- * Give temp the name unless it exists, by link(2) or O_EXCL. Returns 0 with the file's identity in
+/* Give temp the name unless it exists, by link(2) or O_EXCL. Returns 0 with the file's identity in
  * *id, -EEXIST or another -errno. Compare the files after an error: a server may have made the link
- * and lost its answer.
- */
+ * and lost its answer. */
 static int take(int dir, const char *temp, const char *name, struct identity *id)
 {
 	const char *from = last_of(temp), *to = last_of(name);
@@ -381,10 +367,8 @@ int sp_output_take(int dir, const char *temp, const char *name)
 	return take(dir, temp, name, &id);
 }
 
-/*
- * Replace the file of an earlier run: move it away first, and back if it turns out to be another
- * file.
- */
+/* Replace the file of an earlier run: move it away first, and back if it turns out to be another
+ * file. */
 static int replace(int dir, const char *temp, const char *name, const struct identity *old,
 		   const struct sp_output_vars *vars, struct identity *id)
 {
@@ -410,11 +394,9 @@ static int replace(int dir, const char *temp, const char *name, const struct ide
 /* more than the processes that start in 10 ms, and half of the smallest pid_max */
 #define PID_DISTANCE	16384
 
-/*
- * Returns whether the file is older than the run. In the 10 ms by which the run's start is
+/* Returns whether the file is older than the run. In the 10 ms by which the run's start is
  * uncertain compare the pids, which the kernel assigns in ascending order. A file without a known
- * writer was not written by a process of the run.
- */
+ * writer was not written by a process of the run. */
 static bool is_earlier(const struct identity *old, const struct sp_run *run,
 		       const struct sp_output_vars *vars, uint64_t own_start_ns)
 {
@@ -431,10 +413,8 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run,
 	       (before > 0) == (before < PID_DISTANCE && before > -PID_DISTANCE);
 }
 
-/*
- * Take the name, replace an earlier run's file, or try the next candidate. *id identifies the new
- * file.
- */
+/* Take the name, replace an earlier run's file, or try the next candidate. *id identifies the new
+ * file. */
 static int replace_or_rename(struct sp_output *o, int dir, const char *temp, const char *path,
 			     const struct sp_output_vars *vars, struct identity *id)
 {

@@ -1,5 +1,4 @@
-/*
- * output.h: names and writes dump files, and never overwrites another run's or user's file.
+/* output.h: names and writes dump files, and never overwrites another run's or user's file.
  *
  * Symbolic links of other users are not followed (core/base/safe-open.h). A dump is written
  * completely to a temporary file in the same folder. That file then takes the name by link(2), or,
@@ -39,35 +38,27 @@ struct sp_output {
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_output_vars *vars,
 		    const struct sp_format_writer *writer, const struct sp_selection *s);
 
-/*
- * Write s to an open descriptor with a time limit (sp_out_shared). own: an empty file that only
- * this process writes.
- */
+/* Write s to an open descriptor with a time limit (sp_out_shared). own: an empty file that only
+ * this process writes. */
 int sp_output_write_fd(int fd, bool own, const struct sp_format_writer *writer,
 		       const struct sp_selection *s);
 
-/*
- * Candidate i for the name: path itself, then with .HOST.PID, .HOST.PID.2 ... before the extension.
- */
+/* Candidate i for the name: path itself, then with .HOST.PID, .HOST.PID.2 ... before the
+ * extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_output_vars *vars,
 			unsigned i);
 
-/*
- * Rename temp to name unless name exists. Both are in the folder `dir` (core/base/safe-open.h);
- * folders in the arguments are ignored. 0, -EEXIST or another -errno.
- */
+/* Rename temp to name unless name exists. Both are in the folder `dir` (core/base/safe-open.h);
+ * folders in the arguments are ignored. 0, -EEXIST or another -errno. */
 int sp_output_take(int dir, const char *temp, const char *name);
 
-/*
- * Returns whether the process wrote the file at or after since_ns. False if the file system does
- * not keep the times.
- */
+/* Returns whether the process wrote the file at or after since_ns. False if the file system does
+ * not keep the times. */
 bool sp_output_is_by(const char *path, const struct sp_output_vars *vars, uint64_t pid_ns,
 		     uint64_t since_ns);
 
-/*
- * Returns whether path is a device, FIFO or symbolic link, which is written to but never replaced.
- */
+/* Returns whether path is a device, FIFO or symbolic link, which is written to but never
+ * replaced. */
 bool sp_output_is_special(const char *path);
 
 /* Replace the known extension of path, if it has one, by that of the writer. */

@@ -16,10 +16,8 @@ static inline struct perf_event_attr sp_perf_event(uint32_t type, uint64_t confi
 					 .exclude_hv = 1 };
 }
 
-/*
- * Returns a close-on-exec descriptor or -errno. tid 0 is the calling thread; flags is 0 or
- * PERF_FLAG_PID_CGROUP, for which tid is the cgroup's descriptor.
- */
+/* Returns a close-on-exec descriptor or -errno. tid 0 is the calling thread; flags is 0 or
+ * PERF_FLAG_PID_CGROUP, for which tid is the cgroup's descriptor. */
 static inline int sp_perf_open(const struct perf_event_attr *attr, int tid, int cpu, int leader,
 			       unsigned long flags)
 {

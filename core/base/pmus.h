@@ -1,5 +1,4 @@
-/*
- * pmus.h: lists the PMUs of a machine's cores, one for each kind of core.
+/* pmus.h: lists the PMUs of a machine's cores, one for each kind of core.
  *
  * Intel hybrid processors have cpu_core and cpu_atom; on Arm a PMU has the core's name.
  * /sys/bus/event_source/devices/NAME/cpus lists the PMU's CPUs. Other PMUs (software, memory

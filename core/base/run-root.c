@@ -21,11 +21,9 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 
 #define PROCESSOR 39u
 
-/*
- * Parse the fields of a stat line from the third to the processor, numbered as in proc(5); a letter
+/* Parse the fields of a stat line from the third to the processor, numbered as in proc(5); a letter
  * becomes 0. The second field, the name in parentheses, may contain anything: start after its last
- * parenthesis.
- */
+ * parenthesis. */
 static void find_fields(const char *after_name, uint64_t field[PROCESSOR + 1])
 {
 	const char *p = after_name;
@@ -62,10 +60,8 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 
 #define LIBRARY "libsspapi.so"
 
-/*
- * The argument of PROCMAP_QUERY, an ioctl on /proc/PID/maps since Linux 6.11 (struct procmap_query
- * of linux/fs.h).
- */
+/* The argument of PROCMAP_QUERY, an ioctl on /proc/PID/maps since Linux 6.11 (struct procmap_query
+ * of linux/fs.h). */
 struct mapping_query {
 	uint64_t size, flags, address;
 	uint64_t start, end, protection, page_size, offset, inode;
@@ -76,11 +72,9 @@ struct mapping_query {
 #define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)
 #define QUERY			_IOWR('f', 17, struct mapping_query)
 
-/*
- * Query only executable mappings, of which a process has few: 10 us for a shell instead of 32 us to
+/* Query only executable mappings, of which a process has few: 10 us for a shell instead of 32 us to
  * read all lines. Returns whether one is the library; -errno if the kernel does not support the
- * query.
- */
+ * query. */
 static int find_by_query(int fd)
 {
 	/* initialised for valgrind, which does not see the kernel's write */
@@ -160,10 +154,8 @@ struct sp_run sp_run_find(uint64_t own_ns)
 
 	if (!sp_process_stat(0, 0, &s))
 		return run;
-	/*
-	 * Use the start of the process, not of this program: a program that it ran before exec may
-	 * have had children, whose files belong to the run.
-	 */
+	/* Use the start of the process, not of this program: a program that it ran before exec may
+	 * have had children, whose files belong to the run. */
 	run.start_ns = epoch_of(s.start_ticks);
 	run.id = s.start_ticks << PID_BITS | (uint64_t)run.pid;
 	for (int i = 0, pid = s.ppid; i < MOST_ANCESTORS && pid > 0; i++, pid = s.ppid) {

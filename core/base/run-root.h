@@ -1,5 +1,4 @@
-/*
- * run-root.h: finds the run to which this process belongs.
+/* run-root.h: finds the run to which this process belongs.
  *
  * A run is the tree of processes below the topmost living ancestor that has libsspapi loaded. Files
  * older than that ancestor are from an earlier run.
@@ -19,10 +18,8 @@ struct sp_run {
 /* ns: the kernel reports a process's start in ticks */
 #define SP_START_KNOWN_TO	10000000u
 
-/*
- * Reads /proc in about 10 us per ancestor; async-signal-safe. Without such an ancestor the start is
- * own_ns.
- */
+/* Reads /proc in about 10 us per ancestor; async-signal-safe. Without such an ancestor the start is
+ * own_ns. */
 struct sp_run sp_run_find(uint64_t own_ns);
 
 /* Read /proc/PID/stat; false if there is no such process. pid 0 is this process. */
@@ -37,10 +34,8 @@ struct sp_process_stat {
 };
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s);
 
-/*
- * Returns whether the process has ended, including zombies. In a container whose first process does
- * not reap, a zombie stays as long as that process.
- */
+/* Returns whether the process has ended, including zombies. In a container whose first process does
+ * not reap, a zombie stays as long as that process. */
 static inline bool sp_process_is_over(const struct sp_process_stat *s)
 {
 	return (s->state == 'Z' || s->state == 'X') && s->threads <= 1;

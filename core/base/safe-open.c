@@ -39,10 +39,8 @@ static int owner_of(int fd, mode_t *mode, uid_t *owner)
 	return (int)r;
 }
 
-/*
- * Returns whether the owner is the user or root. In a user namespace root has the number of the
- * root directory's owner.
- */
+/* Returns whether the owner is the user or root. In a user namespace root has the number of the
+ * root directory's owner. */
 static bool is_trusted(uid_t owner)
 {
 	struct stat root;
@@ -77,10 +75,8 @@ static int prepend_link(struct path_walk *w, int link)
 	return *w->unresolved == '/' ? enter(w, open_dir(AT_FDCWD, "/", 0)) : 0;
 }
 
-/*
- * Follow a link. 0: entered a folder, or put its target before the rest of the path; 1: it is the
- * last part and a link of /proc; -ENOTDIR: not a link.
- */
+/* Follow a link. 0: entered a folder, or put its target before the rest of the path; 1: it is the
+ * last part and a link of /proc; -ENOTDIR: not a link. */
 static int follow(struct path_walk *w, const char *name)
 {
 	int fd = (int)sp_sys_whole(SYS_openat, w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0),

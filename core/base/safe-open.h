@@ -1,5 +1,4 @@
-/*
- * safe-open.h: opens the folder of a file and returns the file's name in it.
+/* safe-open.h: opens the folder of a file and returns the file's name in it.
  *
  * The path is resolved part by part. A symbolic link is followed only if its owner is the user or
  * root: another user's link could direct the write to a file of the user's in another folder. The
@@ -33,9 +32,7 @@ void sp_parent_dir_close(struct sp_parent_dir *p);
 /* A message for an error that strerror(3) would describe misleadingly, or NULL. */
 const char *sp_parent_dir_error(int error);
 
-/*
- * Open a FIFO or device, or a link to anything, to write into it; never replace it. Returns a
+/* Open a FIFO or device, or a link to anything, to write into it; never replace it. Returns a
  * descriptor or -errno; -EPERM: a FIFO whose owner is neither the user, root nor the owner of its
- * folder.
- */
+ * folder. */
 int sp_safe_open_special(const char *path, int flags);

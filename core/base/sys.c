@@ -63,10 +63,8 @@ void *sp_map_hint(size_t bytes)
 }
 
 #ifdef __SANITIZE_THREAD__
-/*
- * Use libc's functions, which ThreadSanitizer intercepts: it reports races on reused pages if it
- * does not see the munmap.
- */
+/* Use libc's functions, which ThreadSanitizer intercepts: it reports races on reused pages if it
+ * does not see the munmap. */
 
 void *sp_map(size_t bytes)
 {

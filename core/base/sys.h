@@ -1,5 +1,4 @@
-/*
- * sys.h: system calls without libc's wrappers.
+/* sys.h: system calls without libc's wrappers.
  *
  * libc's open, write, close and fallocate are cancellation points: a thread with a pending
  * cancellation would end inside PAPI_start, unlike without sspapi. syscall(2) is no cancellation
@@ -23,10 +22,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/*
- * Cast each argument to the long that syscall() reads. clang stores only the lower half of an int
- * that is passed on the stack, as the sixth argument is: process_vm_writev() got invalid flags.
- */
+/* Cast each argument to the long that syscall() reads. clang stores only the lower half of an int
+ * that is passed on the stack, as the sixth argument is: process_vm_writev() got invalid flags. */
 #define SP_SYS_0(nr) syscall(nr)
 #define SP_SYS_1(nr, a) syscall(nr, (long)(a))
 #define SP_SYS_2(nr, a, b) syscall(nr, (long)(a), (long)(b))
@@ -44,10 +41,8 @@
 		sp_r_ < 0 ? -(long)errno : sp_r_; \
 	})
 
-/*
- * Read six words as libc's syscall(2) does, whatever the call needs. For functions that replace
- * syscall(2).
- */
+/* Read six words as libc's syscall(2) does, whatever the call needs. For functions that replace
+ * syscall(2). */
 #define SP_SIX_WORDS(to, last) \
 	do { \
 		va_list sp_ap_; \
@@ -83,11 +78,9 @@ int sp_write_all(int fd, const void *bytes, size_t n);
 /* Read at most n - 1 bytes of a small file and add a NUL; the number of bytes, or -errno. */
 long sp_read_file(const char *path, char *buffer, size_t n);
 
-/*
- * Map from now on in a range that Linux does not choose by itself. In a child of fork libpapi
+/* Map from now on in a range that Linux does not choose by itself. In a child of fork libpapi
  * unmaps the addresses of its parent's overflow buffers, which are not mapped in the child: without
- * this it unmapped a part of the store.
- */
+ * this it unmapped a part of the store. */
 void sp_map_set_base(void);
 void *sp_map_hint(size_t bytes);	/* an address for mmap; NULL: any */
 
@@ -95,10 +88,8 @@ void *sp_map_hint(size_t bytes);	/* an address for mmap; NULL: any */
 void *sp_map(size_t bytes);
 void sp_unmap(void *p, size_t bytes);
 
-/*
- * Zero these whole pages in a child of fork. The kernel then does not write-protect them in the
- * parent, which saves a page fault at the first store to each. No effect before Linux 4.14.
- */
+/* Zero these whole pages in a child of fork. The kernel then does not write-protect them in the
+ * parent, which saves a page fault at the first store to each. No effect before Linux 4.14. */
 void sp_wipe_on_fork(void *p, size_t bytes);
 
 static inline uint64_t sp_ns_of(clockid_t clock)

@@ -1,5 +1,4 @@
-/*
- * components.h: facts about the counts of each PAPI component.
+/* components.h: facts about the counts of each PAPI component.
  *
  * PAPI's own metadata is rarely right: devices (nvml, cuda) and process-wide counters (io, sde)
  * report thread granularity. So a table lists the components by name.

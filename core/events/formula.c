@@ -1,5 +1,4 @@
-/*
- * formula.c: parses a formula, decides whether its values add up, and evaluates it; see formula.h.
+/* formula.c: parses a formula, decides whether its values add up, and evaluates it; see formula.h.
  *
  * PAPI evaluates on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2. To decide whether a preset's values
  * add up, the stack has classes instead of numbers: a constant, a sum of native counts times
@@ -205,10 +204,8 @@ static int rank(enum sp_formula_op op)
 	return op == SP_FORMULA_MUL || op == SP_FORMULA_DIV ? 2 : 1;
 }
 
-/*
- * Append the waiting operators of at least this rank, which are evaluated first. Equal operators
- * bind from the left, but with PAPI's rules from the right.
- */
+/* Append the waiting operators of at least this rank, which are evaluated first. Equal operators
+ * bind from the left, but with PAPI's rules from the right. */
 static bool release(struct sp_formula *f, struct waiting *w, int least)
 {
 	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].op) >= least) {

@@ -1,6 +1,5 @@
-/*
- * formula.h: parses PAPI's postfix and infix formulas into steps, and evaluates those of presets.
- */
+/* formula.h: parses PAPI's postfix and infix formulas into steps, and evaluates those of
+ * presets. */
 #ifndef SP_FORMULA_H
 #define SP_FORMULA_H
 
@@ -50,16 +49,12 @@ bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const
 /* *a = *a op b; false for a division by 0. */
 bool sp_formula_calculate(enum sp_formula_op op, double *a, double b);
 
-/*
- * Returns whether a preset's value is a linear sum of its native counts, so that values add up. The
- * formula is PAPI's postfix, or infix; an invalid formula is not linear.
- */
+/* Returns whether a preset's value is a linear sum of its native counts, so that values add up. The
+ * formula is PAPI's postfix, or infix; an invalid formula is not linear. */
 bool sp_formula_is_linear(const char *formula);
 
-/*
- * Evaluate the formula for native counts n[0 .. natives - 1]; false if it is invalid or needs the
- * clock frequency (#).
- */
+/* Evaluate the formula for native counts n[0 .. natives - 1]; false if it is invalid or needs the
+ * clock frequency (#). */
 bool sp_formula_value(const char *formula, const double *n, unsigned natives, double *value);
 
 #endif

@@ -45,10 +45,8 @@ static bool is_of_the_other_kind(const struct sp_component_fact *fact, const cha
 	return false;
 }
 
-/*
- * Search the description of a device's event: a driver names these at run time, so no table can
- * list them. Other descriptions may mention an average that the event does not count.
- */
+/* Search the description of a device's event: a driver names these at run time, so no table can
+ * list them. Other descriptions may mention an average that the event does not count. */
 static bool is_described_as_gauge(const struct sp_component_fact *fact, const char *text)
 {
 	if (fact && fact->scope != SP_SCOPE_DEVICE)

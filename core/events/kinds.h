@@ -1,5 +1,4 @@
-/*
- * kinds.h: decides whether an event's value is a count, which adds up, or a gauge, which does not.
+/* kinds.h: decides whether an event's value is a count, which adds up, or a gauge, which does not.
  *
  * PAPI's metadata rarely helps: no component sets value_type, and its 0, "running sum", means "not
  * set". So units, names and formulas decide.

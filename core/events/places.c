@@ -105,11 +105,9 @@ static struct sp_event_place coretemp(const char *name)
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
-/*
- * Convert the number of a GPU in a process that may use only some, as launchers arrange for ranks.
+/* Convert the number of a GPU in a process that may use only some, as launchers arrange for ranks.
  * With "2,3" GPU 0 is number 2. NOT_KNOWN if the list has other names (GPU-8932f937-...) or no such
- * entry.
- */
+ * entry. */
 static int visible_gpu(const char *variable, int id)
 {
 	const char *list = variable ? secure_getenv(variable) : NULL;
@@ -124,10 +122,8 @@ static int visible_gpu(const char *variable, int id)
 	return NOT_KNOWN;
 }
 
-/*
- * The GPU number of the vendor's library in cuda:::x:stat=sum:device=1,
- * rocp_sdk:::x:DIMENSION_XCC=0:device=1, nvml:::NAME:device_1:power and the like.
- */
+/* The GPU number of the vendor's library in cuda:::x:stat=sum:device=1,
+ * rocp_sdk:::x:DIMENSION_XCC=0:device=1, nvml:::NAME:device_1:power and the like. */
 static struct sp_event_place gpu(const char *component, const char *name)
 {
 	static const struct {
@@ -191,10 +187,8 @@ struct sp_event_place sp_event_place_find(enum sp_scope scope, const char *compo
 	case SP_SCOPE_DEVICE:
 		return strcmp(component, "coretemp") == 0 ? coretemp(name) : gpu(component, name);
 	case SP_SCOPE_HOST:
-		/*
-		 * CPU1 is the first CPU line of /proc/stat, the kernel's cpu0; TOTAL is the
-		 * machine's.
-		 */
+		/* CPU1 is the first CPU line of /proc/stat, the kernel's cpu0; TOTAL is the
+		 * machine's. */
 		cpu = strcmp(component, "stealtime") == 0 ? number_after(name, ":CPU") : NOT_KNOWN;
 		return cpu < 1 ? machine : at(SP_PLACE_CPU, online(cpu));
 	case SP_SCOPE_PROCESS:		/* io: of this process, wherever its threads ran */

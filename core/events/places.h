@@ -1,5 +1,4 @@
-/*
- * places.h: finds where in the machine an event is counted, from its name.
+/* places.h: finds where in the machine an event is counted, from its name.
  *
  * Counts of a package, a memory controller, a device or the host are attributed to that component
  * of the tree, never to one CPU. Reads small files below /sys. Called once for each event, before

@@ -1,7 +1,5 @@
-/*
- * compute.c: computes the metrics of a store's rows from the event sets that have all events of a
- * metric; see compute.h.
- */
+/* compute.c: computes the metrics of a store's rows from the event sets that have all events of a
+ * metric; see compute.h. */
 #include "../base/sys.h"
 #include "../model/format-common.h"
 #include "compute.h"
@@ -16,9 +14,8 @@ static bool has_definitions(const struct sp_metrics *t, const struct sp_metric *
 	return false;
 }
 
-/*
- * Mark definition d and those it depends on, which precede it: needed[from .. d]. Returns `from`.
- */
+/* Mark definition d and those it depends on, which precede it: needed[from .. d]. Returns
+ * `from`. */
 static uint32_t mark_needed(struct sp_metrics *t, uint32_t d)
 {
 	uint32_t from = d;
@@ -215,10 +212,8 @@ static void sum_tree(struct sp_metrics *t)
 	}
 }
 
-/*
- * Count the event sets of which each metric is, or is not, made: a relation with some of the
- * metric's events is one or the other.
- */
+/* Count the event sets of which each metric is, or is not, made: a relation with some of the
+ * metric's events is one or the other. */
 static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {

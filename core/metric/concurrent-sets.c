@@ -1,5 +1,4 @@
-/*
- * concurrent-sets.c: finds event sets that ran at the same time; see concurrent-sets.h.
+/* concurrent-sets.c: finds event sets that ran at the same time; see concurrent-sets.h.
  *
  * A PAPI event set has events of one component. A metric over two components uses the sets of one
  * thread. If some of its events count more than a thread, it uses all sets of that process or
@@ -159,10 +158,8 @@ static uint32_t covered(struct joining *j, const uint32_t *order, uint32_t n, ui
 	return any_ns ? (uint32_t)(100.0 * (double)all_ns / (double)any_ns) : 0;
 }
 
-/*
- * Extend a thread's part that sspapi stat counted to the machine's part: its counters are on during
- * all of it.
- */
+/* Extend a thread's part that sspapi stat counted to the machine's part: its counters are on during
+ * all of it. */
 static void extend_to_machine(struct joining *j, struct part *p, const uint32_t *order, uint32_t n)
 {
 	for (uint32_t i = 0; p->by_stat && !p->wide && i < n; i++) {

@@ -1,7 +1,5 @@
-/*
- * concurrent-sets.h: finds event sets that ran at the same time, so that a metric can use several
- * of them.
- */
+/* concurrent-sets.h: finds event sets that ran at the same time, so that a metric can use several
+ * of them. */
 #pragma once
 
 #include "relation.h"

@@ -44,10 +44,9 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
-/*
- * Compare names like cuda:::x:stat=sum, with qualifiers in any order. PAPI's presets name no
- * device, but counted events do (cuda:::x:stat=sum:device=0): a term without a device matches any.
- */
+/* Compare names like cuda:::x:stat=sum, with qualifiers in any order. PAPI's presets name no
+ * device, but counted events do (cuda:::x:stat=sum:device=0): a term without a device matches
+ * any. */
 static bool same_of_component(const char *term, const char *event)
 {
 	size_t n = strcspn(term, ":");
@@ -82,9 +81,8 @@ static bool same_but_numbers(const char *term, const char *event)
 	return !*event;
 }
 
-/*
- * Returns whether term and event are the same, ignoring case, the order of masks and a missing PMU.
- */
+/* Returns whether term and event are the same, ignoring case, the order of masks and a missing
+ * PMU. */
 static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
@@ -113,10 +111,8 @@ static bool same_event(const char *term, const char *event)
 
 /* ---- binding ------------------------------------------------------------------- */
 
-/*
- * Drop the machine's event if there are packages' events (powercap's zone psys): the sum would
- * contain them twice.
- */
+/* Drop the machine's event if there are packages' events (powercap's zone psys): the sum would
+ * contain them twice. */
 static void leave_whole(struct sp_metrics *t, struct sp_metric_term *term)
 {
 	uint32_t *id = t->id + term->ids, n = 0;
@@ -257,10 +253,8 @@ static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
 	return sorts;
 }
 
-/*
- * Disable definitions of tables for other CPUs. The CPU names and the definitions are both in the
- * order of the file.
- */
+/* Disable definitions of tables for other CPUs. The CPU names and the definitions are both in the
+ * order of the file. */
 static void leave_out_tables(struct sp_metrics *t)
 {
 	uint32_t c = 0, found = 0, cpus = 0;
@@ -312,10 +306,8 @@ static bool was_counted(const struct sp_model *m, const char *name)
 	return false;
 }
 
-/*
- * Show only the last usable definition of a name, unless an event of that name was counted. `other`
- * has the previous one, for machines to which the last does not apply.
- */
+/* Show only the last usable definition of a name, unless an event of that name was counted. `other`
+ * has the previous one, for machines to which the last does not apply. */
 static void choose_all(struct sp_metrics *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {

@@ -1,5 +1,4 @@
-/*
- * metric.h: derived metrics, in the grammar of PAPI's preset tables.
+/* metric.h: derived metrics, in the grammar of PAPI's preset tables.
  *
  *	CPU,icl
  *	PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,"per core cycle"
@@ -23,32 +22,24 @@
 #define SP_METRIC_TERMS SP_FORMULA_TERMS	/* events of one definition */
 #define SP_METRIC_FILE_MOST (1u << 20)	/* bytes of a file, four times PAPI's */
 
-/*
- * Report a wrong definition at a line and column, both from 1. The reason may contain bytes of the
- * file.
- */
+/* Report a wrong definition at a line and column, both from 1. The reason may contain bytes of the
+ * file. */
 typedef void sp_metric_wrong(uint32_t line, uint32_t column, const char *reason, void *arg);
 
-/*
- * Read the bytes of a file, which are copied. Calls wrong() for each invalid definition and
- * continues with the next one. 0, -EFBIG or -ENOMEM.
- */
+/* Read the bytes of a file, which are copied. Calls wrong() for each invalid definition and
+ * continues with the next one. 0, -EFBIG or -ENOMEM. */
 int sp_metrics_read(struct sp_metrics *t, const char *bytes, uint64_t n, sp_metric_wrong *wrong,
 		    void *arg);
 void sp_metrics_close(struct sp_metrics *t);
 
-/*
- * Find the terms among the model's events and choose the metrics to show: the last computable
+/* Find the terms among the model's events and choose the metrics to show: the last computable
  * definition of each name that is not a counted event. Tables for CPUs apply to machines with their
  * PMUs: as PAPI listed these (sp_header.pmus), or as events and natives name them (icl::...). The
- * model must outlive the table. Returns the number of shown metrics, or -ENOMEM.
- */
+ * model must outlive the table. Returns the number of shown metrics, or -ENOMEM. */
 long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m);
 
-/*
- * Hide all metrics, then show those of these names, in any case. False if none of this name can be
- * computed.
- */
+/* Hide all metrics, then show those of these names, in any case. False if none of this name can be
+ * computed. */
 void sp_metrics_hide(struct sp_metrics *t);
 bool sp_metrics_choose(struct sp_metrics *t, const char *name);
 

@@ -39,10 +39,8 @@ static bool wrong(struct reader *r, const char *at, const char *text, const char
 	return false;
 }
 
-/*
- * The next field without blanks around it; empty fields are skipped, as in PAPI. NULL at the end of
- * the line.
- */
+/* The next field without blanks around it; empty fields are skipped, as in PAPI. NULL at the end of
+ * the line. */
 static char *next_field(struct reader *r)
 {
 	char *p = r->at, *from, *to;
@@ -305,10 +303,8 @@ static void *part(struct sp_metrics *t, uint64_t *used, uint64_t bytes)
 	return p;
 }
 
-/*
- * Allocate the most that the file can need, by its commas and lines. Each step of a formula takes a
- * byte; the other kinds take 2 steps per term and 3 more. Unused pages cost nothing.
- */
+/* Allocate the most that the file can need, by its commas and lines. Each step of a formula takes a
+ * byte; the other kinds take 2 steps per term and 3 more. Unused pages cost nothing. */
 static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 {
 	uint64_t lines = 1, commas = 1, used = 0;

@@ -6,18 +6,15 @@
 /* The next shown metric after i in the order of the file (start with -1); -1 after the last one. */
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);
 
-/*
- * Make the row's relation the current one: finds which metrics have all their events in it
- * (has_all), and which counts it adds to which slots (pair).
- */
+/* Make the row's relation the current one: finds which metrics have all their events in it
+ * (has_all), and which counts it adds to which slots (pair). */
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row);
 
 /* Find has_all for the events with an entry in row.at. */
 void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort);
 
-/*
- * The definition of a shown metric for a kind of machine (-1: none); the kind of the row's machine.
- */
+/* The definition of a shown metric for a kind of machine (-1: none); the kind of the row's
+ * machine. */
 int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort);
 uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row);
 

@@ -1,7 +1,5 @@
-/*
- * table.h: the metrics of a table (metric.h) for a store: definitions, their terms, and the
- * results.
- */
+/* table.h: the metrics of a table (metric.h) for a store: definitions, their terms, and the
+ * results. */
 #pragma once
 
 #include "../events/formula.h"
@@ -33,10 +31,8 @@ struct sp_metric {
 	/* DERIVED_ADD or _SUB of one event, which PAPI accepts but may be a mistake */
 	bool alone;
 	bool whole;			/* always an integer */
-	/*
-	 * the last computed row has a value; false after a division by zero, or if an event was not
-	 * counted
-	 */
+	/* the last computed row has a value; false after a division by zero, or if an event was not
+	 * counted */
 	bool has_value;
 	double value;
 	/* event sets of which it is made, and others with some of its events; see sp_metrics_at */
@@ -113,10 +109,8 @@ struct sp_metrics {
 	bool *needed;			/* [n] */
 	struct sp_metrics_row row;
 	struct sp_metrics_relation relation;
-	/*
-	 * [relations][n / 8 + 1], concurrent-sets.c: a bit for each metric that uses the relation
-	 * with others; NULL: not computed yet
-	 */
+	/* [relations][n / 8 + 1], concurrent-sets.c: a bit for each metric that uses the relation
+	 * with others; NULL: not computed yet */
 	uint8_t *joins;
 	uint64_t n_joins, joins_bytes;
 	/* of the model, by pair of metric and event; valid if `has_observers` */

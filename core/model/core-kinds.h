@@ -1,8 +1,6 @@
-/*
- * core-kinds.h: finds the kind of core (hwloc's cpukinds: P cores, E cores) of a count, since a
+/* core-kinds.h: finds the kind of core (hwloc's cpukinds: P cores, E cores) of a count, since a
  * metric over several kinds is meaningless. Not to be confused with an event's kind, counter or
- * gauge.
- */
+ * gauge. */
 #ifndef SP_CORE_KINDS_H
 #define SP_CORE_KINDS_H
 

@@ -1,7 +1,5 @@
-/*
- * cross-thread.c: writes the note on event sets that count another thread than the one that started
- * them; see model.h.
- */
+/* cross-thread.c: writes the note on event sets that count another thread than the one that started
+ * them; see model.h. */
 #include <string.h>
 
 #include "../base/out.h"
@@ -41,10 +39,8 @@ static void write_note(struct sp_model *m, const struct sp_row *row, uint64_t n)
 		  starter, row->event_set, more, counted);
 }
 
-/*
- * Skip merged stores: they have the note already, but not the names of threads that were not
- * counted.
- */
+/* Skip merged stores: they have the note already, but not the names of threads that were not
+ * counted. */
 void sp_cross_thread_find(struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true }, first = { 0 };

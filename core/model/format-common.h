@@ -1,7 +1,5 @@
-/*
- * format-common.h: queries of events and components for all formats, which handle the parts that a
- * store may lack.
- */
+/* format-common.h: queries of events and components for all formats, which handle the parts that a
+ * store may lack. */
 #ifndef SP_FORMAT_COMMON_H
 #define SP_FORMAT_COMMON_H
 
@@ -56,10 +54,8 @@ static inline bool sp_is_present(const struct sp_model *m, uint32_t component, u
 	return m->sums.present[(uint64_t)component * m->n_events + id];
 }
 
-/*
- * Returns whether the event's sum is meaningful for the component. A placed event, for example of a
- * package, has no count, not even 0, for the package's CPUs.
- */
+/* Returns whether the event's sum is meaningful for the component. A placed event, for example of a
+ * package, has no count, not even 0, for the package's CPUs. */
 static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component, uint32_t id)
 {
 	return !sp_event_is_placed(m, id) || sp_is_present(m, component, id);
@@ -161,9 +157,8 @@ static inline double sp_overhead_share(const struct sp_model *m)
 	return m->h.time.cpu_ns ? own / ((double)m->h.time.cpu_ns + own) : -1.0;
 }
 
-/*
- * The CPU time during which something was counted, if it is known to 2 % of the CPU time; else -1.
- */
+/* The CPU time during which something was counted, if it is known to 2 % of the CPU time; else
+ * -1. */
 static inline int64_t sp_counted_ns(const struct sp_header *h)
 {
 	return h->time.cpu_ns && h->time.counted_more_ns <= h->time.cpu_ns / 50

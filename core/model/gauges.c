@@ -18,10 +18,8 @@ static int32_t component_of_cpu(const struct sp_model *m, const struct sp_row *r
 	return cpu >= 0 && (uint32_t)cpu < on->n_cpus ? on->cpu_component[cpu] : -1;
 }
 
-/*
- * The component of this type below `top` with this OS index, or with ONLY the only one of the type;
- * else -1. Descendants directly follow their ancestor in the array.
- */
+/* The component of this type below `top` with this OS index, or with ONLY the only one of the type;
+ * else -1. Descendants directly follow their ancestor in the array. */
 #define ONLY (-1)
 static int32_t below(const struct sp_model *m, int32_t top, const char *type, int32_t os_index)
 {
@@ -135,10 +133,8 @@ static void take(struct sp_gauge_value *out, enum sp_data_type type, uint64_t re
 	out->min = value[1];
 	out->max = value[2];
 	out->sum = sum;
-	/*
-	 * A process killed during a reading may have written only some of the words: limit the
-	 * mean.
-	 */
+	/* A process killed during a reading may have written only some of the words: limit the
+	 * mean. */
 	out->mean = sum / (double)readings;
 	if (out->mean < low)
 		out->mean = low;

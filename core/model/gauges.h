@@ -1,5 +1,4 @@
-/*
- * gauges.h: gauges, and counts that belong to components as a whole (packages, devices).
+/* gauges.h: gauges, and counts that belong to components as a whole (packages, devices).
  *
  * Part of the model; its rules are in model.h.
  */
@@ -19,10 +18,8 @@ struct sp_gauge_value {
 	double mean;			/* between min and max */
 };
 
-/*
- * The component on which event e of the row is counted, if not on the CPUs of its readings; else
- * -1. For model-rows.c; formats use sp_row_place.
- */
+/* The component on which event e of the row is counted, if not on the CPUs of its readings; else
+ * -1. For model-rows.c; formats use sp_row_place. */
 int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e);
 
 static inline int32_t sp_row_place(const struct sp_row *row, uint32_t e)
@@ -37,10 +34,8 @@ bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *
 /* Add the row's gauges to the model's. For model-open.c. */
 void sp_add_gauges(struct sp_model *m, const struct sp_row *row);
 
-/*
- * Sum up the gauge's readings at the component (-1: without one), over all relations; false without
- * readings.
- */
+/* Sum up the gauge's readings at the component (-1: without one), over all relations; false without
+ * readings. */
 bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event,
 		 struct sp_gauge_value *out);
 

@@ -163,10 +163,8 @@ static uint64_t code_of(const struct sp_model *m, uint32_t id)
 	return code;
 }
 
-/*
- * Fill in first_site, the first call site with the same code: a library may be loaded twice, and
- * callers may be cut.
- */
+/* Fill in first_site, the first call site with the same code: a library may be loaded twice, and
+ * callers may be cut. */
 static void find_first(struct sp_model *m)
 {
 	uint64_t bytes = m->n_callsites * sizeof(uint64_t),
@@ -280,10 +278,8 @@ static int64_t within(int64_t exact, int64_t total)
 	return exact < 0 || total < 0 ? 0 : exact > total ? total : exact;
 }
 
-/*
- * Move the excess of proven counts to other intervals of the same CPU: a window may prove counts of
- * an earlier one.
- */
+/* Move the excess of proven counts to other intervals of the same CPU: a window may prove counts of
+ * an earlier one. */
 static void give_back(const struct sp_row *row, const struct interval_record *from, uint32_t e)
 {
 	int64_t more = from->at[row->k + e] - within(from->at[row->k + e], from->at[e]);

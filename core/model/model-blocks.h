@@ -1,7 +1,5 @@
-/*
- * model-blocks.h: shared by the model's files only: the model's memory, and checked access to a
- * store's blocks.
- */
+/* model-blocks.h: shared by the model's files only: the model's memory, and checked access to a
+ * store's blocks. */
 #ifndef SP_MODEL_BLOCKS_H
 #define SP_MODEL_BLOCKS_H
 
@@ -19,10 +17,8 @@ static inline void *sp_model_take(struct sp_model *m, uint64_t bytes)
 	return p;
 }
 
-/*
- * The most links that a list can have: the blocks that fit in the store. `used` cannot be trusted;
- * with one bit of it flipped, circular lists took minutes.
- */
+/* The most links that a list can have: the blocks that fit in the store. `used` cannot be trusted;
+ * with one bit of it flipped, circular lists took minutes. */
 static inline uint64_t sp_most_blocks(const struct sp_model *m)
 {
 	const struct sp_store_reader *at = m->reader;
@@ -58,10 +54,8 @@ sp_off sp_events_head(const struct sp_model *m);
 sp_off sp_threads_head(const struct sp_model *m, uint32_t process);
 sp_off sp_relations_head(const struct sp_model *m, const struct sp_thread *t);
 
-/*
- * model-rows.c: compute and take the model's memory for one row at a time, after most_k,
- * most_cells, most_intervals and most_chunks are known. sp_row_take returns 0 or -ENOMEM.
- */
+/* model-rows.c: compute and take the model's memory for one row at a time, after most_k,
+ * most_cells, most_intervals and most_chunks are known. sp_row_take returns 0 or -ENOMEM. */
 uint64_t sp_row_bytes(const struct sp_model *m);
 int sp_row_take(struct sp_model *m);
 void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r);
@@ -85,10 +79,8 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number,
 					uint64_t address);
 
-/*
- * Describe the code at an address of module o (NULL: none); the symbol is that of the code `back`
- * bytes before.
- */
+/* Describe the code at an address of module o (NULL: none); the symbol is that of the code `back`
+ * bytes before. */
 void sp_describe_code(const struct sp_model *m, const struct sp_module *o, uint64_t address,
 		  uint32_t back, struct sp_frame_info *seen);
 
@@ -101,9 +93,8 @@ uint64_t sp_overflows_row_bytes(const struct sp_model *m);
 void sp_overflows_take(struct sp_model *m);
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r);
 
-/*
- * cross-thread.c: writes the note on sets that count another thread than the one that started them
- */
+/* cross-thread.c: writes the note on sets that count another thread than the one that started
+ * them */
 void sp_cross_thread_find(struct sp_model *m);
 /* early-counts.c: writes the note on counts before a set's first reading */
 void sp_early_counts_find(struct sp_model *m);

@@ -411,9 +411,8 @@ static void index_lists(struct sp_model *m)
 
 /* ---- sums ------------------------------------------------------------- */
 
-/*
- * Bits of `present` until finish_unsupported: some CPU below can count the event, some CPU cannot.
- */
+/* Bits of `present` until finish_unsupported: some CPU below can count the event, some CPU
+ * cannot. */
 #define CAN	1u
 #define CANNOT	2u
 
@@ -428,10 +427,8 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 		((uint8_t *)to)[i] |= ((const uint8_t *)from)[i];
 }
 
-/*
- * Assume that a CPU can count an event unless it reported the opposite. A placed event is present
- * only at its places.
- */
+/* Assume that a CPU can count an event unless it reported the opposite. A placed event is present
+ * only at its places. */
 static void finish_unsupported(const struct sp_model *m, bool *present)
 {
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -552,10 +549,8 @@ static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
 	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
 }
 
-/*
- * Count each thread once; its rows follow one another. The number of threads of a control group is
- * unknown.
- */
+/* Count each thread once; its rows follow one another. The number of threads of a control group is
+ * unknown. */
 static void count_thread(struct sp_model *m, const struct sp_row *row, const struct sp_row *before)
 {
 	bool same = before->cells && row->thread_at == before->thread_at &&

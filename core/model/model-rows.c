@@ -1,7 +1,5 @@
-/*
- * model-rows.c: reads one relation at a time for the formats, with its cells and permanent
- * readings, also while its thread adds records.
- */
+/* model-rows.c: reads one relation at a time for the formats, with its cells and permanent
+ * readings, also while its thread adds records. */
 #include <errno.h>
 #include <string.h>
 
@@ -48,11 +46,9 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 		memcpy(c->at + SP_ENTRY * k, s->at + (uint64_t)SP_KEPT * k, k * 8);
 }
 
-/*
- * Returns whether the cell has no counts, as most do, since a thread runs on few CPUs. An unread
+/* Returns whether the cell has no counts, as most do, since a thread runs on few CPUs. An unread
  * CPU may have counts of a window's part. Without a branch per count: 1000 threads on 256 CPUs have
- * two million of them.
- */
+ * two million of them. */
 static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
 	const int64_t *total = c->at + SP_TOTAL * k;
@@ -380,10 +376,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		row->why = SP_WHY_NONE;
 }
 
-/*
- * Returns whether to omit a relation that was replaced because the set's start opened counters of
- * another thread. Do not omit it if it was opened alone (sspapi.h) before anything was counted.
- */
+/* Returns whether to omit a relation that was replaced because the set's start opened counters of
+ * another thread. Do not omit it if it was opened alone (sspapi.h) before anything was counted. */
 static bool was_never_used(const struct sp_model *m, const struct sp_row *row)
 {
 	return row->started_by && !row->starts && !row->cells && m->walk.n_places > 1;

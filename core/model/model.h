@@ -1,5 +1,4 @@
-/*
- * model.h: reads a store and its topology once, and sums the counts for all formats.
+/* model.h: reads a store and its topology once, and sums the counts for all formats.
  *
  * sp_model_open reads the header, indexes events and CPUs and sums all counts up the component
  * tree. Formats query the model; they neither read the store nor add counts. The store may be live,
@@ -34,37 +33,30 @@ struct sp_frame_info {
 	uint32_t n_into;
 };
 
-/*
- * The counts that sums omit because another observer counted the same over the same time; see
- * observers.h. Private to observers.c.
- */
+/* The counts that sums omit because another observer counted the same over the same time; see
+ * observers.h. Private to observers.c. */
 struct sp_observers {
 	/* [relations]: index of its first event in `omitted`, plus 1; 0: no event is shared */
 	uint32_t *at;
 	/* [n_events]: most simultaneous observers; NULL: no event can be shared */
 	uint32_t *n;
-	/*
-	 * as `omitted`: how long the counting observer observed it, in the observer's first entry;
-	 * else 0
-	 */
+	/* as `omitted`: how long the counting observer observed it, in the observer's first entry;
+	 * else 0 */
 	uint64_t *ns;
 	bool *omitted;
 	void *memory;
 	uint64_t bytes;
 };
 
-/*
- * Sums of all relations, without gauges; counts with several observers are added once. below[c *
- * n_events + e] is the sum of component c and all below it. A NUMANode has the sum of its parent.
- */
+/* Sums of all relations, without gauges; counts with several observers are added once. below[c *
+ * n_events + e] is the sum of component c and all below it. A NUMANode has the sum of its
+ * parent. */
 struct sp_model_sums {
 	int64_t *below, *below_exact;
 	bool *counted;			/* [component]: counts were attributed to it or below it */
 	int64_t *total, *total_exact;	/* [event]: of all counts, with or without a component */
-	/*
-	 * [component * n_events + event]: a CPU below may be able to count it; for a placed event:
-	 * it was counted here or below, even 0
-	 */
+	/* [component * n_events + event]: a CPU below may be able to count it; for a placed event:
+	 * it was counted here or below, even 0 */
 	bool *present;
 	/* [event]: on no CPU, or on one that is not in the topology */
 	int64_t *unplaced;
@@ -142,10 +134,8 @@ struct sp_model {
 	/* copy; the pointers below are valid until sp_model_close */
 	struct sp_header h;
 
-	/*
-	 * The processes of the store: several in a merged store. Its own header has the common
-	 * texts, the earliest and latest times, and the sums (dropped, self).
-	 */
+	/* The processes of the store: several in a merged store. Its own header has the common
+	 * texts, the earliest and latest times, and the sums (dropped, self). */
 	uint32_t n_processes;
 	struct sp_model_process {
 		const struct sp_header *h;	/* read its texts with sp_model_text */
@@ -167,10 +157,8 @@ struct sp_model {
 		int32_t *cpu_component;
 	} *machine;
 
-	/*
-	 * The components. With several machines the root is a "Job"; its children are the Machines,
-	 * with their hosts as names.
-	 */
+	/* The components. With several machines the root is a "Job"; its children are the Machines,
+	 * with their hosts as names. */
 	uint32_t n_components;
 	const struct sp_component *component;
 	const char *topology_source;	/* "system", a path, or "flat" */
@@ -178,10 +166,8 @@ struct sp_model {
 	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; NULL: damaged */
 	const struct sp_event **event;
 	bool *event_counted;		/* [event]: in some relation */
-	/*
-	 * [event]: PAPI_DOM_* bits of its relations: user 1, kernel 2, other 4, supervisor 8; 0:
-	 * unknown, or a clock
-	 */
+	/* [event]: PAPI_DOM_* bits of its relations: user 1, kernel 2, other 4, supervisor 8; 0:
+	 * unknown, or a clock */
 	uint8_t *event_domain;
 	/* [event]: counted on a component other than a CPU (gauges.h) */
 	bool *event_placed;
@@ -200,15 +186,12 @@ struct sp_model {
 
 	struct sp_model_tally tally;
 
-	/*
-	 * ids are 0 .. n_callsites - 1; id 0 is "other"; n_callsites 0: call sites are not recorded
-	 */
+	/* ids are 0 .. n_callsites - 1; id 0 is "other"; n_callsites 0: call sites are not
+	 * recorded */
 	uint32_t n_callsites;
 
-	/*
-	 * Optional callback of the command that fills in symbol and line from debug information,
-	 * for the code at an offset of f's module.
-	 */
+	/* Optional callback of the command that fills in symbol and line from debug information,
+	 * for the code at an offset of f's module. */
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_info *f);
 	void *names;
 
@@ -273,10 +256,8 @@ struct sp_row {
 	/* of the last reading; a coarse clock if it was temporary */
 	uint64_t latest_ns;
 	int32_t latest_cpu;		/* CPU of the last reading, or SP_NO_CPU */
-	/*
-	 * [k] last values that PAPI returned since it zeroed them; valid until the next row. NULL:
-	 * in a merged store
-	 */
+	/* [k] last values that PAPI returned since it zeroed them; valid until the next row. NULL:
+	 * in a merged store */
 	const int64_t *last;
 	enum sp_attribution how;	/* how its counts are attributed to CPUs */
 	/* reason why it is not exact, or not all counts are proven (why.c) */
@@ -297,19 +278,15 @@ const char *sp_attribution_name(uint32_t how);	/* "auto", as in SSPAPI_ATTRIBUTI
 bool sp_is_torn(const struct sp_model *m);
 const char *sp_torn_text(uint64_t torn);
 
-/*
- * Name the next kind of missing data and its amount, one line each. *i is 0 before the first call;
- * false after the last line.
- */
+/* Name the next kind of missing data and its amount, one line each. *i is 0 before the first call;
+ * false after the last line. */
 #define SP_MISSING_TEXT 256
 bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING_TEXT]);
 
 const char *sp_why_text(enum sp_why why);	/* with the fix, if there is one; "" for none */
 
-/*
- * CPUs to which relations attribute counts of other, unwatched CPUs. sp_why_text_with_cpus adds
- * their numbers to the reason.
- */
+/* CPUs to which relations attribute counts of other, unwatched CPUs. sp_why_text_with_cpus adds
+ * their numbers to the reason. */
 #define SP_UNWATCHED_CPUS 1024u
 struct sp_unwatched {
 	unsigned long cpu[SP_UNWATCHED_CPUS / (8 * sizeof(long))];
@@ -354,10 +331,8 @@ struct sp_callsite {
 	enum sp_region_call call;	/* the region's call */
 };
 
-/*
- * Open one relation of this process's own, intact store. Then call sp_model_next, each time with a
- * zeroed row, the functions that take a row, and, if `kept`, sp_row_kept. Prefaults its memory.
- */
+/* Open one relation of this process's own, intact store. Then call sp_model_next, each time with a
+ * zeroed row, the functions that take a row, and, if `kept`, sp_row_kept. Prefaults its memory. */
 int sp_model_open_one(struct sp_model *m, const struct sp_store_reader *reader, sp_off relation,
 		 bool kept);
 
@@ -365,22 +340,16 @@ int sp_model_open_one(struct sp_model *m, const struct sp_store_reader *reader, 
 int sp_model_open(struct sp_model *m, const struct sp_store_reader *reader);
 void sp_model_close(struct sp_model *m);
 
-/*
- * Read the next relation, oldest thread first. *row is zero before the first call; returns false
- * after the last relation. A row is valid until the next call.
- */
+/* Read the next relation, oldest thread first. *row is zero before the first call; returns false
+ * after the last relation. A row is valid until the next call. */
 bool sp_model_next(struct sp_model *m, struct sp_row *row);
 
-/*
- * Read the counts of CPU i of the row, ascending by OS index, the unknown CPU last; false if i >=
- * row->cells. The arrays are valid until the next row.
- */
+/* Read the counts of CPU i of the row, ascending by OS index, the unknown CPU last; false if i >=
+ * row->cells. The arrays are valid until the next row. */
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
 
-/*
- * The part of event i that was counted before the row's first reading, if PAPI_start does not zero
- * the event; 0 if none or unknown.
- */
+/* The part of event i that was counted before the row's first reading, if PAPI_start does not zero
+ * the event; 0 if none or unknown. */
 int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t i);
 
 /* A permanent reading of a row: the values of the CPU's entries. */
@@ -392,15 +361,11 @@ struct sp_kept {
 	uint32_t chunk, i, n;		/* private: position */
 };
 
-/*
- * Read the next permanent reading, oldest first. *at is zero before the first call; returns false
- * after the last one. Only for the current row.
- */
+/* Read the next permanent reading, oldest first. *at is zero before the first call; returns false
+ * after the last one. Only for the current row. */
 bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at);
-/*
- * Read interval i of the row; false after the last one, and if the store has no call sites. The
- * arrays are valid until the next row.
- */
+/* Read interval i of the row; false after the last one, and if the store has no call sites. The
+ * arrays are valid until the next row. */
 bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
 		     struct sp_interval_counts *at);
 
@@ -417,22 +382,18 @@ struct sp_overflowed {
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i,
 		     struct sp_overflowed *at);
 
-/*
- * Read the next address at which the handler was called, the most frequent first, and a lower limit
- * of its calls; *hit is UINT32_MAX before the first call.
- */
+/* Read the next address at which the handler was called, the most frequent first, and a lower limit
+ * of its calls; *hit is UINT32_MAX before the first call. */
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
 		uint32_t *hit, struct sp_frame_info *f, uint64_t *count);
 
 /* The module number (0: none) and the address of a hit that sp_row_hit returned. */
 uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address);
 
-/*
- * Compare call sites by their innermost frames only. Ranks of a job and runs of a program may have
+/* Compare call sites by their innermost frames only. Ranks of a job and runs of a program may have
  * recorded different numbers of callers (SSPAPI_CALLSITES=auto). sp_model_frames returns the
  * smallest number of frames of all processes that record more than one, at most `least`;
- * sp_model_cut_callsites merges sites that do not differ in the first `frames` frames.
- */
+ * sp_model_cut_callsites merges sites that do not differ in the first `frames` frames. */
 uint32_t sp_model_frames(const struct sp_model *m, uint32_t least);
 void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
 
@@ -448,10 +409,8 @@ const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_
 /* Returns whether frame i of site a and frame k of site b are the same code. Both must exist. */
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k);
 
-/*
- * The nearest component of this type at or above component c, or -1. A "NUMANode" is not above c in
- * the tree: returns that of c's nearest ancestor.
- */
+/* The nearest component of this type at or above component c, or -1. A "NUMANode" is not above c in
+ * the tree: returns that of c's nearest ancestor. */
 int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
 
 /* Data on the thread to which the row's set was attached; NULL if unknown or not attached. */

@@ -1,7 +1,5 @@
-/*
- * observers.c: finds counts of the same thing and chooses the observers that count; see
- * observers.h.
- */
+/* observers.c: finds counts of the same thing and chooses the observers that count; see
+ * observers.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -24,10 +22,8 @@ struct work {
 	uint32_t n, n_heads, n_chosen;
 };
 
-/*
- * Returns whether the event counts only the process's own context, as CUDA's do: two processes
- * never observe the same, and device 0 of two ranks may be two GPUs.
- */
+/* Returns whether the event counts only the process's own context, as CUDA's do: two processes
+ * never observe the same, and device 0 of two ranks may be two GPUs. */
 static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
 {
 	return strcmp(sp_model_text(m, v->component), "cuda") == 0;
@@ -135,10 +131,8 @@ static bool by_time(const void *of, uint32_t x, uint32_t y)
 	return a->first_ns != b->first_ns ? a->first_ns < b->first_ns : x < y;
 }
 
-/*
- * Find the position among the chosen sights, which do not overlap; false if it overlaps one of
- * them.
- */
+/* Find the position among the chosen sights, which do not overlap; false if it overlaps one of
+ * them. */
 static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 {
 	uint32_t low = 0, high = w->n_chosen;
@@ -156,10 +150,8 @@ static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
 	       (low == w->n_chosen || w->sight[w->chosen[low]].first_ns >= s->last_ns);
 }
 
-/*
- * Choose the observers of one subject that count. w->head has the first sight of each observer,
- * whose further sights follow in w->order; mark those of the others in `omitted`.
- */
+/* Choose the observers of one subject that count. w->head has the first sight of each observer,
+ * whose further sights follow in w->order; mark those of the others in `omitted`. */
 static void choose(struct work *w, uint32_t *from)
 {
 	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_omitted = 0;

@@ -1,5 +1,4 @@
-/*
- * observers.h: finds observers of the same counts, so that sums contain the counts once.
+/* observers.h: finds observers of the same counts, so that sums contain the counts once.
  *
  * Two ranks that read RAPL both get the energy of the whole package, and two threads that read
  * stealtime the time of the whole machine. Of observers whose times overlap (from a thread's first
@@ -40,10 +39,8 @@ struct sp_observing {
 	/* Compare only rows for which this returns the same number. */
 	uint64_t (*group)(const void *of, const struct sp_row *row);
 	const void *of;
-	/*
-	 * The list of sightings of a row and its length; valid until the next row. NULL: the row's
-	 * events, by id.
-	 */
+	/* The list of sightings of a row and its length; valid until the next row. NULL: the row's
+	 * events, by id. */
 	uint32_t (*list)(void *with, const struct sp_row *row, const struct sp_sighting **list);
 	void *with;
 };
@@ -52,10 +49,8 @@ struct sp_observing {
 int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct sp_observing *how);
 void sp_observers_close(struct sp_observers *o);
 
-/*
- * Returns whether sums omit entry i of the row's list (event i), because another observer saw it
- * over the same time, for longer.
- */
+/* Returns whether sums omit entry i of the row's list (event i), because another observer saw it
+ * over the same time, for longer. */
 static inline bool sp_observers_omit(const struct sp_observers *o, const struct sp_row *row,
 				      uint32_t i)
 {

@@ -75,10 +75,8 @@ static void copy_redo_log(struct sp_pending *p)
 	p->redo_log.used = bytes;
 }
 
-/*
- * Copy the records that are not folded yet, in order. Read the last one first: if it is visible, so
- * are those before it.
- */
+/* Copy the records that are not folded yet, in order. Read the last one first: if it is visible, so
+ * are those before it. */
 static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded,
 						   unsigned char *to,
 						   const struct sp_record *list[SP_RECORDS_MOST],

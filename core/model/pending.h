@@ -1,5 +1,4 @@
-/*
- * pending.h: reads a relation with its records that are not folded yet, or only in the redo log
+/* pending.h: reads a relation with its records that are not folded yet, or only in the redo log
  * (store/layout.h, "records").
  *
  * Records are folded into the model's memory by the writer's rules; the store is not written. If
@@ -30,20 +29,17 @@ struct sp_pending {
 /* The memory that a relation of at most k events needs. */
 uint64_t sp_pending_bytes(const struct sp_model *m, uint32_t k);
 
-/*
- * Read the relation at off, of k events and `cells` cells, whose block has been checked. Without
- * `intervals` the state does not report that there were too many. memory: sp_pending_bytes(m, k).
- */
+/* Read the relation at off, of k events and `cells` cells, whose block has been checked. Without
+ * `intervals` the state does not report that there were too many. memory: sp_pending_bytes(m,
+ * k). */
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r,
 		     sp_off off, uint32_t k, uint32_t cells, bool intervals, void *memory);
 
 /* A cell with its pending changes; NULL if its block was never allocated. */
 const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i);
 
-/*
- * Returns whether the writer changed the relation since sp_pending_read, so that the data may be
- * inconsistent.
- */
+/* Returns whether the writer changed the relation since sp_pending_read, so that the data may be
+ * inconsistent. */
 bool sp_pending_is_stale(const struct sp_pending *p);
 
 #endif

@@ -23,16 +23,12 @@ void sp_spread_add(struct sp_spread *s, double v);
 double sp_deviation(const struct sp_spread *s);	/* sample standard deviation; 0 of one value */
 double sp_root(double v);
 
-/*
- * The elapsed time of the runs in ns, and the number of busy CPUs (time on CPUs / elapsed time;
- * busy->n 0: unknown). Also for a single run.
- */
+/* The elapsed time of the runs in ns, and the number of busy CPUs (time on CPUs / elapsed time;
+ * busy->n 0: unknown). Also for a single run. */
 void sp_repeats_times(struct sp_model *m, struct sp_spread *elapsed, struct sp_spread *busy);
 
-/*
- * The spread of each event, [n_events]; NULL for a single run or without memory. Free it with
- * sp_repeats_free.
- */
+/* The spread of each event, [n_events]; NULL for a single run or without memory. Free it with
+ * sp_repeats_free. */
 struct sp_spread *sp_repeats_spread(struct sp_model *m);
 void sp_repeats_free(struct sp_spread *s, const struct sp_model *m);
 

@@ -105,10 +105,8 @@ const char *sp_why_text_with_cpus(char text[SP_WHY_TEXT], enum sp_why why,
 				   sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
-/*
- * Returns whether the file lacks data. A dump in the store format is complete even if the live file
- * was torn.
- */
+/* Returns whether the file lacks data. A dump in the store format is complete even if the live file
+ * was torn. */
 bool sp_is_torn(const struct sp_model *m)
 {
 	return m->h.torn && !m->reader->region &&

@@ -1,5 +1,4 @@
-/*
- * api.h: shared by the files that implement sspapi.h.
+/* api.h: shared by the files that implement sspapi.h.
  *
  * A relation of preload/handles/relations.h is locked while it is queried. Its permanent readings
  * never change and may be many, so they are copied and printed without the lock. Only the print
@@ -13,11 +12,9 @@
 
 #define SP_API __attribute__((visibility("default")))
 
-/*
- * Keep rel's permanent readings in place until sp_api_done, even if rel is freed. Call sp_api_reads
+/* Keep rel's permanent readings in place until sp_api_done, even if rel is freed. Call sp_api_reads
  * with rel locked and sp_api_done with it unlocked. A reader that leaves by longjmp keeps them for
- * ever.
- */
+ * ever. */
 void sp_api_reads(const struct sspapi_relation *rel);
 void sp_api_done(const struct sspapi_relation *rel);
 

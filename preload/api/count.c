@@ -1,7 +1,5 @@
-/*
- * count.c: sspapi_start, reset, read, accum and stop: call PAPI as the wrappers do, and make an
- * entry for each reading.
- */
+/* count.c: sspapi_start, reset, read, accum and stop: call PAPI as the wrappers do, and make an
+ * entry for each reading. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,10 +28,8 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 
 /* ---- start -------------------------------------------------------------- */
 
-/*
- * Returns whether libpapi is before libsspapi in the loader's order, so that calls of the program
- * on its sets are not intercepted.
- */
+/* Returns whether libpapi is before libsspapi in the loader's order, so that calls of the program
+ * on its sets are not intercepted. */
 static bool unseen(const struct sp_real *real)
 {
 	static int is;
@@ -61,10 +57,8 @@ static uint64_t hash_events(const struct sp_real *real, int es, int state)
 	return sum ? sum : 1;
 }
 
-/*
- * Find the record of a set that is not intercepted, or make one if PAPI reports other events.
- * Assume that it counts the calling thread.
- */
+/* Find the record of a set that is not intercepted, or make one if PAPI reports other events.
+ * Assume that it counts the calling thread. */
 static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 {
 	uint64_t hash = hash_events(real, es, state);
@@ -190,10 +184,8 @@ struct call {
 	struct sp_stack at;		/* call site of the program */
 };
 
-/*
- * Returns whether the set still has the part's events. Queries PAPI for them only if they may have
- * changed.
- */
+/* Returns whether the set still has the part's events. Queries PAPI for them only if they may have
+ * changed. */
 static bool is_part_bound(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;
@@ -208,10 +200,8 @@ static bool is_part_bound(const struct call *c, const struct sp_set *s)
 	       memcmp(codes, p->codes, sizeof(codes)) == 0;
 }
 
-/*
- * Returns whether the set with which the part was started still exists. Otherwise PAPI would write
- * the values of another one, or more values.
- */
+/* Returns whether the set with which the part was started still exists. Otherwise PAPI would write
+ * the values of another one, or more values. */
 static bool is_part_current(const struct call *c)
 {
 	const struct sp_set *s = sp_set_of(c->es);
@@ -260,10 +250,8 @@ static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *a
 	return true;
 }
 
-/*
- * A CPU that is not in the caller's topology gets no entry, as in sys-sage, but its counts are
- * recorded.
- */
+/* A CPU that is not in the caller's topology gets no entry, as in sys-sage, but its counts are
+ * recorded. */
 static enum sp_entries entries_on(int cpu, void *arg)
 {
 	struct call *c = arg;
@@ -275,10 +263,8 @@ static enum sp_entries entries_on(int cpu, void *arg)
 	return c->permanent ? SP_ENTRIES_PERMANENT : SP_ENTRIES_TEMPORARY;
 }
 
-/*
- * Make an entry for a set that was stopped and is now attached to another relation or to none. Its
- * values are no new counts of this relation, but the other relation must record the call.
- */
+/* Make an entry for a set that was stopped and is now attached to another relation or to none. Its
+ * values are no new counts of this relation, but the other relation must record the call. */
 static int record_detached(struct call *c, enum sp_op op, const long long *values, uint32_t open)
 {
 	struct sp_binding *p = c->part;

@@ -1,7 +1,5 @@
-/*
- * query.c: sspapi.h's functions that query a relation: its entries, as in sys-sage, its totals and
- * its permanent readings.
- */
+/* query.c: sspapi.h's functions that query a relation: its entries, as in sys-sage, its totals and
+ * its permanent readings. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,10 +38,8 @@ static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 	*to = sp_plus(sp_event_type(&p->model, p->key.event[e]), *to, x);
 }
 
-/*
- * Returns whether to include the CPU's entry. A gauge is not summed over CPUs: of all CPUs use the
- * last reading.
- */
+/* Returns whether to include the CPU's entry. A gauge is not summed over CPUs: of all CPUs use the
+ * last reading. */
 static bool is_wanted_entry(const struct sp_binding *p, int e, const struct sp_row *row,
 			    const struct sp_at_cpu *at, int cpu)
 {
@@ -87,9 +83,8 @@ static uint64_t latest(struct sspapi_relation *rel)
 	return rel->parts && sp_api_row(rel->parts, &row) ? row.latest_ns : 0;
 }
 
-/*
- * Find the entry and totals. Values that do not exist are 0; invalid arguments set errno to EINVAL.
- */
+/* Find the entry and totals. Values that do not exist are 0; invalid arguments set errno to
+ * EINVAL. */
 static struct query find_entry_at(const sspapi_relation *rel, int event, int cpu,
 				     uint64_t timestamp)
 {
@@ -299,10 +294,8 @@ static struct copy *room_for(uint64_t n)
 	return c;
 }
 
-/*
- * Copy permanent entries in their order, then temporary ones. Entries since the room was computed
- * are left to the next call.
- */
+/* Copy permanent entries in their order, then temporary ones. Entries since the room was computed
+ * are left to the next call. */
 static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c,
 		      uint64_t room)
 {

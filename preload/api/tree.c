@@ -244,10 +244,8 @@ static bool is_dumped(const struct tree *r, const struct sp_model *m)
 	return r->n == m->n_components;
 }
 
-/*
- * The sum of component i. In a tree other than the dump's add its PUs; counts of whole packages are
- * only in the dump's own tree.
- */
+/* The sum of component i. In a tree other than the dump's add its PUs; counts of whole packages are
+ * only in the dump's own tree. */
 static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i, uint32_t e,
 		      const int64_t *sum)
 {

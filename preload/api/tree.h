@@ -24,10 +24,8 @@ struct tree {
 /* NULL if c is not a component. */
 struct tree *sp_api_tree(const struct sspapi_component *c);
 
-/*
- * The index after the last component below *top. A NUMANode is not in the tree: *top then becomes
- * its parent.
- */
+/* The index after the last component below *top. A NUMANode is not in the tree: *top then becomes
+ * its parent. */
 uint32_t sp_api_below(const struct tree *r, int32_t *top);
 
 /* The index of the PU at or below component `top`, or -1. */

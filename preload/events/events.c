@@ -107,10 +107,8 @@ static const char *const *pmu_names(const void *component, uint32_t version, uin
 										   : 2616));
 }
 
-/*
- * Store the PMUs of all initialised components once: tables of metrics identify the machine by
- * them.
- */
+/* Store the PMUs of all initialised components once: tables of metrics identify the machine by
+ * them. */
 static void store_pmus(const struct sp_real *papi)
 {
 	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0, most;
@@ -135,11 +133,9 @@ static void store_pmus(const struct sp_real *papi)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-/*
- * Query libsde, since PAPI has no metadata of its events. Assume an integer count, the usual case,
+/* Query libsde, since PAPI has no metadata of its events. Assume an integer count, the usual case,
  * if the type is unknown. Before an event is registered PAPI returns -1 for it, and later a value
- * that was not zeroed.
- */
+ * that was not zeroed. */
 static void query_libsde(struct sp_event_info *e, const char *name)
 {
 	enum sp_sde result = sp_sde_query(name, &e->kind, &e->data_type);
@@ -157,10 +153,8 @@ static void query_libsde(struct sp_event_info *e, const char *name)
 
 static const struct sp_event_place no_place = { SP_PLACE_UNKNOWN, SP_NO_CPU };
 
-/*
- * The place of an event; a component's preset is counted where its natives are (PAPI 7.2:
- * PAPI_CUDA_FP16_FMA:device=1), since its own name has no place.
- */
+/* The place of an event; a component's preset is counted where its natives are (PAPI 7.2:
+ * PAPI_CUDA_FP16_FMA:device=1), since its own name has no place. */
 static struct sp_event_place place_of(const struct sp_event_info *e, const struct sp_event_text *t)
 {
 	struct sp_event_place first =
@@ -230,10 +224,8 @@ static uint64_t digest(const char *name)
 								   : sp_digest(SP_DIGEST, name, n);
 }
 
-/*
- * Find the same event under another code: two threads that name a native event at once each get a
- * code from PAPI 7.0 to 7.3.
- */
+/* Find the same event under another code: two threads that name a native event at once each get a
+ * code from PAPI 7.0 to 7.3. */
 static struct sp_event_info *find_same(const struct sp_event_info *e)
 {
 	struct sp_event_info *at =
@@ -276,11 +268,9 @@ static long store_event(const struct sp_real *papi, struct sp_event_info *e)
 	return id;
 }
 
-/*
- * Returns whether the code now denotes another event. A library may have registered its counter.
+/* Returns whether the code now denotes another event. A library may have registered its counter.
  * PAPI keeps a preset's device with the preset, not with its sets: once the preset was requested on
- * a second device, a set may count it on either.
- */
+ * a second device, a set may count it on either. */
 static bool has_changed(const struct sp_real *papi, const struct sp_event_info *e)
 {
 	struct described d;

@@ -1,5 +1,4 @@
-/*
- * events.h: PAPI's event codes, and their events in the store.
+/* events.h: PAPI's event codes, and their events in the store.
  *
  * PAPI is queried once per code, when a set first has it, since names of native events are gone
  * after PAPI_shutdown. Only functions without an effect that the application could see are called:
@@ -34,17 +33,13 @@ struct sp_event_info {
 	struct sp_terms terms;		/* the natives of which it is a sum */
 };
 
-/*
- * Find or make the record of a code, one for all codes of a name; NULL if out of memory. Call it
+/* Find or make the record of a code, one for all codes of a name; NULL if out of memory. Call it
  * without locks. A code that becomes another event gets a new record: a record's kind, type and
- * place never change.
- */
+ * place never change. */
 struct sp_event_info *sp_event_find(const struct sp_real *papi, int code);
 
-/*
- * The event's id in the store when counted in this domain (PAPI_DOM_*; 0: unknown). User and kernel
- * counts are two events; their names contain the domain if both exist.
- */
+/* The event's id in the store when counted in this domain (PAPI_DOM_*; 0: unknown). User and kernel
+ * counts are two events; their names contain the domain if both exist. */
 uint32_t sp_event_in(struct sp_event_info *e, uint32_t domain);
 
 /* Store the PMU of an opened event, that of one kind of cores. */

@@ -1,5 +1,4 @@
-/*
- * sde.c: reads libsde's records of its counters; see sde.h.
+/* sde.c: reads libsde's records of its counters; see sde.h.
  *
  * libsde has one variable, a pointer to all its data, which is in no symbol table. So search
  * libsde's writable memory for a pointer to a list of libraries that includes the event's. The
@@ -171,10 +170,8 @@ static int find_sde(const struct sp_object *o, void *arg)
 	return 0;
 }
 
-/*
- * Returns whether it is NAME:MIN or another value of a recorder, which is an address that a
- * callback of libsde's returns. The callback's argument begins with the recorder.
- */
+/* Returns whether it is NAME:MIN or another value of a recorder, which is an address that a
+ * callback of libsde's returns. The callback's argument begins with the recorder. */
 static bool is_of_recorder(const struct counter *c)
 {
 	struct counter recorder;

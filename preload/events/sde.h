@@ -1,5 +1,4 @@
-/*
- * sde.h: finds the type of a software-defined event, and whether its value is a count, which PAPI's
+/* sde.h: finds the type of a software-defined event, and whether its value is a count, which PAPI's
  * component sde does not report.
  *
  * Reads libsde's own record. Wrapping papi_sde_register_counter would not work: programs that refer
@@ -18,11 +17,9 @@ enum sp_sde {
 	SP_SDE_KNOWN
 };
 
-/*
- * Query the event with PAPI's name ("sde:::LIB::EVENT"). Writes kind and type if known. May take
+/* Query the event with PAPI's name ("sde:::LIB::EVENT"). Writes kind and type if known. May take
  * the loader's lock; called in one thread at a time, when an event is first seen, never while it
- * counts.
- */
+ * counts. */
 enum sp_sde sp_sde_query(const char *name, enum sp_kind *kind, enum sp_data_type *type);
 
 /* Call it at the first PAPI call of the process. */

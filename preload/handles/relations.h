@@ -1,5 +1,4 @@
-/*
- * relations.h: handles of relations for programs (sspapi.h).
+/* relations.h: handles of relations for programs (sspapi.h).
  *
  * A handle is a slot of a pool that is never unmapped, so that any pointer can be checked. A
  * relation made by sspapi_start has a part for each event set with which it was started. A part is
@@ -53,10 +52,8 @@ void sp_api_give(const struct sspapi_relation *rel, struct sp_lock_state *lock_s
 
 struct sspapi_relation *sp_api_new(void);
 
-/*
- * The part of rel (locked, or not shared yet) for the set's present events, made if necessary; NULL
- * if out of memory.
- */
+/* The part of rel (locked, or not shared yet) for the set's present events, made if necessary; NULL
+ * if out of memory. */
 struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
 			       const struct sp_relation_key *key);
 
@@ -64,10 +61,8 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
 void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off,
 			 const struct sp_relation_key *key);
 
-/*
- * Make slots for sspapi's own relations that have none; then call fn, without locks, for each
- * relation until it returns false.
- */
+/* Make slots for sspapi's own relations that have none; then call fn, without locks, for each
+ * relation until it returns false. */
 void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg);
 
 void sp_api_forget(void);		/* reset in a new process */

@@ -1,5 +1,4 @@
-/*
- * exit.c: writes the dump when the process ends; see exit.h.
+/* exit.c: writes the dump when the process ends; see exit.h.
  *
  * Wraps the calls by which a process ends. _exit, _Exit and the exec family do not run the
  * destructor below; several threads may call exit at once; abort waits for a dump that is being
@@ -53,10 +52,8 @@ static bool is_stderr_cut; /* the reader of standard error stalled during this d
 /* readings since then are also written, and no thread records any more */
 static bool is_dump_repeated;
 static bool is_dump_written; /* the last dump of the end was written completely */
-/*
- * the live file was removed, or removing it failed. Set it afterwards: a thread that sees it ends
- * the process
- */
+/* the live file was removed, or removing it failed. Set it afterwards: a thread that sees it ends
+ * the process */
 static bool is_live_file_done;
 static bool is_single_thread; /* the process had no other thread when the dump began */
 /* boot ns at which a dump of the end began; 0: none is being written */
@@ -119,10 +116,8 @@ static const char *why(const char *path, int error)
 	}
 }
 
-/*
- * Report the failure in one line, with the fix: `sspapi recover`, if there is a live file. A live
- * file that could not grow has only the first relations, or none.
- */
+/* Report the failure in one line, with the fix: `sspapi recover`, if there is a live file. A live
+ * file that could not grow has only the first relations, or none. */
 static void failed(const char *path, int error)
 {
 	const char *live = sp_store.region.path;
@@ -273,10 +268,8 @@ static int write_all(struct sp_selection *s)
 	return r;
 }
 
-/*
- * Returns whether the live file's folder is no longer reachable under its name (chroot,
- * pivot_root).
- */
+/* Returns whether the live file's folder is no longer reachable under its name (chroot,
+ * pivot_root). */
 static bool dir_moved(const char *path)
 {
 	char dir[sizeof(sp_store.region.path)];
@@ -288,10 +281,8 @@ static bool dir_moved(const char *path)
 	       (uint64_t)s.st_dev != sp_store.region.file_dev;
 }
 
-/*
- * Remove the live file if a dump of the end was written; otherwise only the live file has the
- * counts.
- */
+/* Remove the live file if a dump of the end was written; otherwise only the live file has the
+ * counts. */
 static void finish_live_file(bool safe)
 {
 	const char *path = sp_store.region.path;
@@ -322,11 +313,9 @@ static void delay(void)
 
 #define DUMP_WAIT_MS	30000			/* enough for a large dump on a slow disk */
 
-/*
- * Become the only writer. Wait while another thread writes, since the caller may be about to end
+/* Become the only writer. Wait while another thread writes, since the caller may be about to end
  * the process; only for a limited time, since that thread may be stopped. Returns false at once in
- * a signal handler that interrupted this thread's own dump.
- */
+ * a signal handler that interrupted this thread's own dump. */
 static bool enter(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
@@ -365,10 +354,8 @@ static bool file_is_whole(void)
 	return !r->truncated;
 }
 
-/*
- * Keep blocks from being removed from the lists during the dump. Taking the lock waits for removals
- * in progress.
- */
+/* Keep blocks from being removed from the lists during the dump. Taking the lock waits for removals
+ * in progress. */
 static void begin_reading(void)
 {
 	struct sp_lock_state lock_state;
@@ -402,10 +389,8 @@ void sp_end_close_model(struct sp_model *m)
 	end_reading();
 }
 
-/*
- * Open the model, write it, close it. Call it between enter() and leave(). `path` NULL: the
- * configured name and formats.
- */
+/* Open the model, write it, close it. Call it between enter() and leave(). `path` NULL: the
+ * configured name and formats. */
 static int dump(enum sp_end end, const char *path, const struct sp_format_writer *writer)
 {
 	struct sp_quiet quiet;
@@ -466,11 +451,9 @@ static bool is_last(enum sp_end end)
 /* ms; recording takes 20 ns, but its thread may wait for a CPU */
 #define TRIES	10
 
-/*
- * Disable the fast path, so that each later reading calls sp_end_again. Returns the number of
+/* Disable the fast path, so that each later reading calls sp_end_again. Returns the number of
  * threads whose record began before and is still unfinished. A thread checks both flags after it
- * has stored the data that others see within a microsecond.
- */
+ * has stored the data that others see within a microsecond. */
 static unsigned begin_end(enum sp_end end)
 {
 	struct sp_process_stat p;
@@ -504,10 +487,8 @@ static void dump_once(enum sp_end end)
 	do {
 		store_relaxed(&is_recorded_since, false);
 		booking = begin_end(end);
-		/*
-		 * set it before the dump: recover uses files written since then in place of the
-		 * live file
-		 */
+		/* set it before the dump: recover uses files written since then in place of the
+		 * live file */
 		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 		store_release(&sp_store.header->end, end);
 		store_relaxed(&is_dump_written, dump_as_user(end) == 0);
@@ -516,11 +497,9 @@ static void dump_once(enum sp_end end)
 	store_relaxed(&is_dump_done, is_last(end));
 }
 
-/*
- * Make other threads' PAPI calls wait from now on, after their record, until the process has ended.
+/* Make other threads' PAPI calls wait from now on, after their record, until the process has ended.
  * Without sspapi it would end within microseconds, and a dump cannot contain readings that are made
- * while it is written.
- */
+ * while it is written. */
 static void stop_others(void)
 {
 	uint32_t nobody = 0;
@@ -600,10 +579,8 @@ static void wait_for_end(void)
 	}
 }
 
-/*
- * Write again, but at once only in the thread that runs the exit: other threads may be killed at
- * any point from now on, and would leave partial files.
- */
+/* Write again, but at once only in the thread that runs the exit: other threads may be killed at
+ * any point from now on, and would leave partial files. */
 void sp_end_again(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
@@ -624,10 +601,8 @@ void sp_end_again(void)
 	errno = saved;
 }
 
-/*
- * If other threads still count, at_last writes the dump; until then the live file has the counts.
- * Without a live file write a snapshot now.
- */
+/* If other threads still count, at_last writes the dump; until then the live file has the counts.
+ * Without a live file write a snapshot now. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	store_relaxed(&finishing, (uint32_t)sp_sys(SYS_gettid));
@@ -639,10 +614,8 @@ __attribute__((destructor)) static void at_exit(void)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/*
- * The functions that exit.c wraps. Find them at the start: in a child of fork the loader's lock may
- * be taken for ever.
- */
+/* The functions that exit.c wraps. Find them at the start: in a child of fork the loader's lock may
+ * be taken for ever. */
 static const char *const names[] = { "exit",	"execve",  "execv",    "execvp",
 				     "execvpe", "fexecve", "execveat", "abort" };
 SP_AT_START static void *real_function[SP_COUNT(names)];
@@ -682,11 +655,9 @@ static bool to_be_dumped(void)
 		has_live_file());
 }
 
-/*
- * Stop the other threads' readings, so that those since the dump can be written once more. Returns
+/* Stop the other threads' readings, so that those since the dump can be written once more. Returns
  * false if all is written and the live file is removed. A thread that did not wait for the removal
- * ended the process before it.
- */
+ * ended the process before it. */
 static bool finish_others(void)
 {
 	if (may_be_dumped())
@@ -710,12 +681,10 @@ static void report_no_counts(void)
 				       "has made no event set of PAPI");
 }
 
-/*
- * Delay the end of the process until the dump is written. A second thread that calls exit, or
+/* Delay the end of the process until the dump is written. A second thread that calls exit, or
  * returns from main, does not find functions that the first one has begun on libc's list, and would
  * end the process. at_last is the last function on the list; it registers itself again for a third
- * thread.
- */
+ * thread. */
 static void at_last(int status, void *arg)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
@@ -732,11 +701,9 @@ static void at_last(int status, void *arg)
 /* A turn takes 1 us; give up if one of the program's handlers is slow. */
 #define TURN_MS	2000
 
-/*
- * Take turns after the first thread. While at_last is off libc's list, a third thread would find
+/* Take turns after the first thread. While at_last is off libc's list, a third thread would find
  * the list empty and end the process before the dump. (Seen in 5 of 20 runs of 16 threads on an
- * emulated aarch64.) One thread more may return from main: at_last is registered twice.
- */
+ * emulated aarch64.) One thread more may return from main: at_last is registered twice. */
 static void before_exit(void)
 {
 	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
@@ -776,10 +743,8 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/*
- * Delay abort while a dump of the end is written, since without sspapi the process would have
- * ended. Then delay it by the time by which it came after the start of the dump.
- */
+/* Delay abort while a dump of the end is written, since without sspapi the process would have
+ * ended. Then delay it by the time by which it came after the start of the dump. */
 static void wait_for_dump(void)
 {
 	struct timespec as_late;
@@ -806,16 +771,13 @@ EXPORT __attribute__((noreturn)) void abort(void)
 		real();
 }
 
-/*
- * Register a function without an object. libc removes those of an object when another thread's exit
+/* Register a function without an object. libc removes those of an object when another thread's exit
  * ends the object (_dl_fini). quick_exit would then end the process before the live file is
- * removed.
- */
+ * removed. */
 int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
-/*
- * Serves quick_exit, which has another list. Its handlers run in reverse order and may call PAPI.
- */
+/* Serves quick_exit, which has another list. Its handlers run in reverse order and may call
+ * PAPI. */
 static void at_quick(void *arg)
 {
 	(void)arg;
@@ -842,10 +804,8 @@ __attribute__((constructor)) static void at_start(void)
 	sp_dlerror_back(&pending);
 }
 
-/*
- * Make execve, execv, execvp, execvpe, fexecve and execveat, which write a dump first. If exec
- * fails, a later dump replaces it.
- */
+/* Make execve, execv, execvp, execvpe, fexecve and execveat, which write a dump first. If exec
+ * fails, a later dump replaces it. */
 #define EXEC(name, params, args) \
 	EXPORT int name params \
 	{ \
@@ -864,10 +824,8 @@ EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp)
 EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
      (dir, path, argv, envp, flags))
 
-/*
- * Collect variadic arguments on the stack, for execl, execlp and execle: exec must not call malloc
- * in a child of fork.
- */
+/* Collect variadic arguments on the stack, for execl, execlp and execle: exec must not call malloc
+ * in a child of fork. */
 #define COUNT(last, n) \
 	do { \
 		va_list ap; \

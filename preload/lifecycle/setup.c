@@ -1,7 +1,5 @@
-/*
- * setup.c: the first PAPI call of a process or of its child: opens the store, fills in its header
- * and finds libpapi.
- */
+/* setup.c: the first PAPI call of a process or of its child: opens the store, fills in its header
+ * and finds libpapi. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -184,10 +182,8 @@ static bool open_store(void)
 	return true;
 }
 
-/*
- * Set the number of CPUs before the topology is loaded. Another thread may make a set meanwhile,
- * and must not wait, since it may have the loader's lock that loading needs.
- */
+/* Set the number of CPUs before the topology is loaded. Another thread may make a set meanwhile,
+ * and must not wait, since it may have the loader's lock that loading needs. */
 static void set_n_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -258,11 +254,9 @@ static void papi_found(struct sp_papi *p)
 /* most bytes of stack between a call and the calls that libpapi makes for it */
 #define NESTED_MOST (256u << 10)
 
-/*
- * Returns whether libpapi makes this call, when another library wraps PAPI and all calls return to
+/* Returns whether libpapi makes this call, when another library wraps PAPI and all calls return to
  * it: then a PAPI call is in progress on this stack. The distance excludes most calls that longjmp
- * left behind.
- */
+ * left behind. */
 static bool is_nested(uintptr_t caller)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);

@@ -1,7 +1,5 @@
-/*
- * shared-tls.c: keeps a thread state per task that shares its thread-local storage; see
- * shared-tls.h.
- */
+/* shared-tls.c: keeps a thread state per task that shares its thread-local storage; see
+ * shared-tls.h. */
 #include <errno.h>
 
 #include "../../core/base/lock.h"
@@ -47,10 +45,8 @@ static void make_states(void)
 		sp_wipe_on_fork(states, STATES * sizeof(*states));
 }
 
-/*
- * Switch sp_thread_state to the task `tid`. The fast path stays disabled, since it does not check
- * the task.
- */
+/* Switch sp_thread_state to the task `tid`. The fast path stays disabled, since it does not check
+ * the task. */
 static void switch_state(int tid)
 {
 	struct sp_thread_state *to;
@@ -73,10 +69,8 @@ static void switch_state(int tid)
 	sp_signals_restore(&lock_state);
 }
 
-/*
- * Returns whether this is the first call in a child of fork. A thread that cloned a guest without
- * calling PAPI has stored its own tid.
- */
+/* Returns whether this is the first call in a child of fork. A thread that cloned a guest without
+ * calling PAPI has stored its own tid. */
 static bool was_forked(void)
 {
 	return sp_thread_state.calls ? sp_thread_state.generation != sp_process.generation

@@ -21,10 +21,8 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-/*
- * Install the handler unless the application has one. A later handler of the application replaces
- * it.
- */
+/* Install the handler unless the application has one. A later handler of the application replaces
+ * it. */
 static void install(int number)
 {
 	struct sigaction old, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };

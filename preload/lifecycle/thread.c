@@ -23,10 +23,8 @@ bool sp_thread_state_ready(void)
 	if (sp_thread_state.by_page)
 		sp_proof_disarm();	/* a child of fork does not have the mmap pages */
 	prctl(PR_GET_NAME, name);
-	/*
-	 * Start at a different point of the 1024 calls in each thread, so that some short threads
-	 * are also timed.
-	 */
+	/* Start at a different point of the 1024 calls in each thread, so that some short threads
+	 * are also timed. */
 	sp_thread_state.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);
 	sp_thread_state.tid = (int)sp_sys(SYS_gettid);
 	sp_thread_state.id = sp_add(&threads_seen, 1) + 1;

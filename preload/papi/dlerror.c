@@ -12,10 +12,8 @@ static int (*next_dlclose)(void *);
 
 static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
 
-/*
- * Use dlvsym, which no library wraps: a sanitizer calls dlsym at its start, when not even
- * dl_iterate_phdr works.
- */
+/* Use dlvsym, which no library wraps: a sanitizer calls dlsym at its start, when not even
+ * dl_iterate_phdr works. */
 void sp_dlsym_find(void)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
@@ -50,10 +48,8 @@ static int find_dlerror(const struct sp_object *o, void *arg)
 	return next_dlerror != NULL;
 }
 
-/*
- * Call the next dlerror. Find it without dlsym, which would clear the application's error. If
- * libsspapi was opened by dlopen, libc is before it in the loader's order.
- */
+/* Call the next dlerror. Find it without dlsym, which would clear the application's error. If
+ * libsspapi was opened by dlopen, libc is before it in the loader's order. */
 char *sp_real_dlerror(void)
 {
 	bool past_own = false;

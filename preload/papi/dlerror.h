@@ -1,16 +1,12 @@
-/*
- * dlerror.h: calls the loader without changing the application's dlerror: an error that was pending
- * before a call is pending after it. Per thread; may take the loader's lock.
- */
+/* dlerror.h: calls the loader without changing the application's dlerror: an error that was pending
+ * before a call is pending after it. Per thread; may take the loader's lock. */
 #ifndef SP_DLERROR_H
 #define SP_DLERROR_H
 
 #include <stdbool.h>
 
-/*
- * The dlsym after sspapi's own, NULL until sp_dlsym_find. A plain pointer for the assembly in
- * loader.c.
- */
+/* The dlsym after sspapi's own, NULL until sp_dlsym_find. A plain pointer for the assembly in
+ * loader.c. */
 extern void *sp_next_dlsym __attribute__((visibility("hidden")));
 void sp_dlsym_find(void);
 

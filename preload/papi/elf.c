@@ -1,7 +1,5 @@
-/*
- * elf.c: reads the symbol tables of loaded objects, which the loader has mapped and checked; see
- * elf.h.
- */
+/* elf.c: reads the symbol tables of loaded objects, which the loader has mapped and checked; see
+ * elf.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -85,11 +83,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE		/* since glibc 2.35 */
-/*
- * An object's first page. dlfo_map_start may be the start of a later part if the kernel left gaps
+/* An object's first page. dlfo_map_start may be the start of a later part if the kernel left gaps
  * between the parts of the program or of ld.so (aarch64; linked for large pages). Their first page
- * is then at their base, or, if the program is not relocated, at the kernel's AT_PHDR.
- */
+ * is then at their base, or, if the program is not relocated, at the kernel's AT_PHDR. */
 static const void *first_page(const struct dl_find_object *found)
 {
 	const uintptr_t in_first[] = { found->dlfo_link_map->l_addr, getauxval(AT_PHDR) };
@@ -130,8 +126,7 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 }
 #endif
 
-/*
- * ---- all objects ------------------------------------------------------
+/* ---- all objects ------------------------------------------------------
  *
  * dl_iterate_phdr takes a lock that glibc does not free in a child of fork. If another thread had
  * it at the fork, the child waits for ever (seen on an emulated aarch64, once in 18,000 forks with
@@ -170,10 +165,8 @@ static bool can_be_read(const struct link_map *l)
 	return true;
 }
 
-/*
- * The head of the loader's list, or NULL to use dl_iterate_phdr, also if the headers of an object
- * are not in its first page.
- */
+/* The head of the loader's list, or NULL to use dl_iterate_phdr, also if the headers of an object
+ * are not in its first page. */
 static const struct link_map *list_of_child(void)
 {
 	const struct link_map *m = NULL;

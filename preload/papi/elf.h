@@ -1,5 +1,4 @@
-/*
- * elf.h: finds loaded objects and their dynamic symbols, without dlopen or dlsym.
+/* elf.h: finds loaded objects and their dynamic symbols, without dlopen or dlsym.
  *
  * Uses dl_iterate_phdr, which takes the loader's lock: not async-signal-safe. The path of a reading
  * uses only sp_elf_at.
@@ -11,10 +10,8 @@
 
 #include "../../core/base/base.h"
 
-/*
- * strcmp and strncmp without libc: a sanitizer's run-time library calls dlsym before its own strcmp
- * works.
- */
+/* strcmp and strncmp without libc: a sanitizer's run-time library calls dlsym before its own strcmp
+ * works. */
 static inline bool sp_begins(const char *s, const char *with)
 {
 	while (*with && *s == *with)
@@ -42,23 +39,19 @@ struct sp_object {
 	unsigned headers;
 };
 
-/*
- * Call each() for every object in the loader's order until it returns non-zero; returns that value.
- */
+/* Call each() for every object in the loader's order until it returns non-zero; returns that
+ * value. */
 int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
 
 /* Find the object that contains the address; false, with an empty *o, if no object does. */
 bool sp_elf_find(struct sp_object *o, uintptr_t address);
 
-/*
- * The same without lock, memory or system call. Reads the object's first page, not its dynamic
- * section. False also if this libc needs a lock.
- */
+/* The same without lock, memory or system call. Reads the object's first page, not its dynamic
+ * section. False also if this libc needs a lock. */
 bool sp_elf_at(struct sp_object *o, uintptr_t address);
 
-/*
- * The address of a function that o itself defines, or 0. For cases in which dlsym cannot be used.
- */
+/* The address of a function that o itself defines, or 0. For cases in which dlsym cannot be
+ * used. */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
 
 /* Find the object's build id and store its length in *n; NULL if it has none. */

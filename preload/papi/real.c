@@ -121,12 +121,10 @@ static bool search_objects(struct source *s, bool papi)
 	return false;
 }
 
-/*
- * Find the libpapi to which the loader would bind the caller without sspapi. It is after sspapi in
+/* Find the libpapi to which the loader would bind the caller without sspapi. It is after sspapi in
  * the global scope, if it was loaded before the caller, else in the scope of the caller's object (a
  * plug-in opened with RTLD_LOCAL). A caller that has the function from a handle is in neither case:
- * use any libpapi, then any object that defines the function.
- */
+ * use any libpapi, then any object that defines the function. */
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
@@ -199,10 +197,8 @@ static void add_front(struct fronts *f, uintptr_t low, uintptr_t span)
 		f->at[f->n++] = (struct range){ low, span };
 }
 
-/*
- * Collect the objects before sspapi if one of them has such a wrapper, since it may call any of
- * them. The program counts only if it has the wrapper itself.
- */
+/* Collect the objects before sspapi if one of them has such a wrapper, since it may call any of
+ * them. The program counts only if it has the wrapper itself. */
 static int find_front(const struct sp_object *o, void *arg)
 {
 	struct fronts *f = arg;
@@ -267,10 +263,8 @@ bool sp_real_in_front(uintptr_t caller)
 
 SP_AT_START static bool starting;
 
-/*
- * Fill in the functions. A preload library after sspapi that wraps some of them is called before
- * libpapi, as without sspapi.
- */
+/* Fill in the functions. A preload library after sspapi that wraps some of them is called before
+ * libpapi, as without sspapi. */
 static void fill(struct sp_papi *p, const struct source *s)
 {
 	const struct sp_object *o = &s->object;
@@ -312,10 +306,8 @@ static struct sp_papi *add_papi(const struct sp_papi *is)
 	return NULL;
 }
 
-/*
- * Cache of calling objects, so that the loader is queried once even with several libpapis. Written
- * with the lock and read without it, as a seqlock: `sequence` is odd during a write.
- */
+/* Cache of calling objects, so that the loader is queried once even with several libpapis. Written
+ * with the lock and read without it, as a seqlock: `sequence` is odd during a write. */
 static struct {
 	struct range of;
 	struct sp_papi *papi;
@@ -355,10 +347,8 @@ static void forget_callers(void)
 	end_write();
 }
 
-/*
- * Query the loader without `lock`: the loader has its own lock, with which a constructor may call
- * PAPI.
- */
+/* Query the loader without `lock`: the loader has its own lock, with which a constructor may call
+ * PAPI. */
 static struct sp_papi *add(const struct source *s)
 {
 	struct fronts in_front = { .n = 0 };
@@ -417,11 +407,9 @@ static int by_soname(const struct sp_object *o, void *arg)
 	return is_papi(o);
 }
 
-/*
- * Find a libpapi that is loaded at the start now: later a signal handler may need it, or a thread
+/* Find a libpapi that is loaded at the start now: later a signal handler may need it, or a thread
  * for which another one waits with the loader's lock. Without a libpapi do not call dlsym, since
- * libc would allocate an error message.
- */
+ * libc would allocate an error message. */
 __attribute__((constructor)) static void at_start(void)
 {
 	struct sp_pending_error pending;

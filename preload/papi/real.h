@@ -1,5 +1,4 @@
-/*
- * real.h: finds the libpapi that the application uses, and its functions.
+/* real.h: finds the libpapi that the application uses, and its functions.
  *
  * dlsym(RTLD_NEXT) finds the functions; if libpapi is loaded with RTLD_LOCAL, a handle of the
  * caller's object or of libpapi does. The loader is queried once per libpapi and calling object,
@@ -28,11 +27,9 @@ struct sp_real {
 /* in the spelling that libpapi exports */
 #define FROW(name, NAME, params, args, before, after) void (*name) params;
 #include "fortran.def"
-	/*
-	 * Functions that sspapi calls itself and does not wrap; they have no effect that the
+	/* Functions that sspapi calls itself and does not wrap; they have no effect that the
 	 * application could see. Others do: a reading may raise SIGFPE (rates at 0 cycles), and
-	 * PAPI_event_name_to_code changes the code that the application gets next.
-	 */
+	 * PAPI_event_name_to_code changes the code that the application gets next. */
 	int (*PAPI_is_initialized)(void);
 	int (*PAPI_num_events)(int);
 	int (*PAPI_list_events)(int, int *, int *);
@@ -70,11 +67,9 @@ static inline bool sp_is_own_code(uintptr_t code)
 struct sp_papi {
 	struct sp_real real;
 	uintptr_t base, low, span;	/* of its mapping */
-	/*
-	 * span in which a return address marks a call of libpapi's own. 0: the object also contains
+	/* span in which a return address marks a call of libpapi's own. 0: the object also contains
 	 * the application's calls (libpapi.a in python-papi's wheel); then nested calls are
-	 * libpapi's
-	 */
+	 * libpapi's */
 	uintptr_t own;
 	bool global;			/* loaded at the start: all calls are for it */
 	char path[512];
@@ -83,28 +78,23 @@ struct sp_papi {
 /* The observed libpapi; NULL before the first call and after it was unloaded. */
 extern struct sp_papi *sp_papi_used;
 
-/*
- * The functions for a call from `caller`; finds libpapi if necessary. Needed if sp_papi_used alone
+/* The functions for a call from `caller`; finds libpapi if necessary. Needed if sp_papi_used alone
  * does not determine them. Never NULL, but its pointers may be. *observed: it is the observed
- * libpapi.
- */
+ * libpapi. */
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed);
 
 /* The same after a new search, since objects may have been loaded. */
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
 
-/*
- * Returns whether the address is a function of the observed libpapi, or of one that becomes it now.
- */
+/* Returns whether the address is a function of the observed libpapi, or of one that becomes it
+ * now. */
 bool sp_real_is_observed(uintptr_t address);
 
 /* Returns whether the object of this code wraps PAPI between sspapi and the observed libpapi. */
 bool sp_real_calls(uintptr_t code);
 
-/*
- * Returns whether the caller's object, opened with RTLD_LOCAL, has in its scope a function of this
- * name other than sspapi's.
- */
+/* Returns whether the caller's object, opened with RTLD_LOCAL, has in its scope a function of this
+ * name other than sspapi's. */
 bool sp_real_in_scope(uintptr_t caller, const char *name);
 
 /* Handle an unloaded object; true if it was the observed libpapi, which is then forgotten. */
@@ -116,12 +106,10 @@ void sp_real_child(void);
 /* There are several libpapis: call sp_real_for for every call. */
 extern bool sp_papi_several;
 
-/*
- * The path of an object to which also libpapi's own calls return (sp_real_in_front), so that only
+/* The path of an object to which also libpapi's own calls return (sp_real_in_front), so that only
  * nesting identifies them. It is a library before sspapi that wraps PAPI functions, the
  * application's object if it contains libpapi.a, or with LD_AUDIT the auditors. NULL: no such
- * object.
- */
+ * object. */
 extern const char *sp_papi_front;
 bool sp_real_in_front(uintptr_t caller);
 
