@@ -417,9 +417,9 @@ static void append_times(struct writing *w, struct sp_row *row, struct sp_times 
 	}
 	sp_compact_write(w->c, t, sizeof(*t));
 	for (uint32_t i = 0; row->times && sp_row_cell(w->m, row, i, &at); i++)
-		sp_compact_write(w->c, &at.there, sizeof(at.there));
+		sp_compact_write(w->c, &at.run_ns, sizeof(at.run_ns));
 	if (row->times)
-		append_values(w, (const int64_t *)row->edge, k);
+		append_values(w, (const int64_t *)row->error_margin, k);
 }
 
 static void append_relation(struct writing *w, struct sp_row *row, uint32_t k)

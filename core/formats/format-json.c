@@ -269,7 +269,7 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 			continue;
 		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings,
-			  at.there);
+			  at.run_ns);
 		values(o, m, row, ", \"total\": [", at.total, &at);
 		values(o, m, row, ", \"exact\": [", at.exact, &at);
 		sp_out_char(o, '}');
@@ -576,11 +576,11 @@ static void write_attribution(struct sp_out *o, struct sp_model *m, struct sp_ro
 
 	sp_unwatched_add(&unwatched, row);
 	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [",
-		  sp_attribution_name(row->how),
+		  sp_attribution_name(row->attribution),
 		  row->why ? sp_why_text_with_cpus(why, row->why, &unwatched) : NULL);
 	for (uint32_t e = 0; e < row->k; e++)
 		sp_json_f(o, e ? ", %lu" : "%lu",
-			  row->times ? row->edge[e] * row->times->windows : 0);
+			  row->times ? row->error_margin[e] * row->times->windows : 0);
 	sp_json_f(o, "], \"moves\": % ld",
 		  row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves
 								     : -1);

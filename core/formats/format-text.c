@@ -445,7 +445,7 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 {
 	bool back = (row->flags & SP_RELATION_BACKWARDS) && !(row->flags & SP_RELATION_ESTIMATED);
 	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
-	bool foreign = (row->flags & SP_RELATION_FOREIGN) && row->how == SP_BY_READING;
+	bool foreign = (row->flags & SP_RELATION_FOREIGN) && row->attribution == SP_BY_READING;
 
 	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back ? 2u : 0) |
 	       (row->flags & SP_RELATION_UNSURE ? 4u : 0) | (running && row->readings ? 8u : 0) |

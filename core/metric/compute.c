@@ -217,7 +217,7 @@ static void sum_tree(struct sp_metrics *t)
 static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		int32_t v = sp_metrics_variant(t, (uint32_t)i, sp_metrics_sort(t, row));
+		int32_t v = sp_metrics_variant(t, (uint32_t)i, sp_metrics_machine_kind(t, row));
 		bool any = false;
 
 		for (uint32_t k = 0; v >= 0 && !any && k < t->at[v].n_slots; k++)
@@ -364,7 +364,8 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 		int32_t of = -1;
 		unsigned n = 0;
 
-		for (int32_t v = sums ? i : -1; v >= 0; v = t->n_sorts > 1 ? t->at[v].other : -1)
+		for (int32_t v = sums ? i : -1; v >= 0;
+		     v = t->n_machine_kinds > 1 ? t->at[v].other : -1)
 			if (has_counts(&t->at[v], sums)) {
 				of = v;
 				n++;

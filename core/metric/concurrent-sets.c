@@ -16,7 +16,7 @@
 struct part {
 	uint64_t group, row;		/* parts of one group may be joined; the relation's index */
 	uint64_t at[2];			/* start and end */
-	uint32_t metric, variant, sort, event;
+	uint32_t metric, variant, machine_kind, event;
 	bool whole;			/* counted all that time */
 	bool wide, by_stat;		/* counts more than a thread; counted by sspapi stat */
 };
@@ -69,11 +69,11 @@ static bool is_whole(const struct sp_row *row)
 /* Write the parts of one relation to `to`, unless NULL; returns their number. */
 static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct part *to)
 {
-	uint32_t n = 0, sort = sp_metrics_sort(t, row);
+	uint32_t n = 0, machine_kind = sp_metrics_machine_kind(t, row);
 
 	sp_metrics_take(t, row);
 	for (int32_t i = sp_metrics_next(t, -1); row->cells && i >= 0; i = sp_metrics_next(t, i)) {
-		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);
+		int32_t v = sp_metrics_variant(t, (uint32_t)i, machine_kind);
 		const struct sp_metric *d = v >= 0 && !t->at[v].has_all ? &t->at[v] : NULL;
 
 		for (uint32_t k = 0; d && k < d->n_slots; k++)
@@ -88,7 +88,7 @@ static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct 
 							sp_max(row->first_ns, row->last_ns) },
 						.metric = (uint32_t)i,
 						.variant = (uint32_t)v,
-						.sort = sort,
+						.machine_kind = machine_kind,
 						.event = row->event[e],
 						.whole = is_whole(row),
 						.wide = t->model->event[row->event[e]]->scope !=
@@ -104,7 +104,7 @@ static uint32_t parts_of(struct sp_metrics *t, const struct sp_row *row, struct 
 
 static bool is_same_group(const struct part *a, const struct part *b)
 {
-	return a->metric == b->metric && a->group == b->group && a->sort == b->sort;
+	return a->metric == b->metric && a->group == b->group && a->machine_kind == b->machine_kind;
 }
 
 static bool by_group(const void *of, uint32_t x, uint32_t y)
@@ -113,8 +113,8 @@ static bool by_group(const void *of, uint32_t x, uint32_t y)
 
 	if (a->metric != b->metric)
 		return a->metric < b->metric;
-	if (a->sort != b->sort)
-		return a->sort < b->sort;
+	if (a->machine_kind != b->machine_kind)
+		return a->machine_kind < b->machine_kind;
 	return a->group != b->group ? a->group < b->group : x < y;
 }
 
@@ -186,7 +186,7 @@ static void join_group(struct joining *j, const uint32_t *order, uint32_t n)
 		paused = paused || !j->part[order[i]].whole;
 		extend_to_machine(j, &j->part[order[i]], order, n);
 	}
-	sp_metrics_find_whole(t, first->sort);
+	sp_metrics_find_whole(t, first->machine_kind);
 	for (uint32_t i = 0; i < n; i++)
 		t->row.at[j->part[order[i]].event] = 0;
 	if (!t->at[first->variant].has_all)

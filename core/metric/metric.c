@@ -163,31 +163,31 @@ static int32_t find_definition(const struct sp_metrics *t, uint32_t before,
 
 /* ---- tables and machines ------------------------------------------------------ */
 
-static uint32_t all_sorts(const struct sp_metrics *t)
+static uint32_t all_machine_kinds(const struct sp_metrics *t)
 {
-	return (uint32_t)((1ull << t->n_sorts) - 1);
+	return (uint32_t)((1ull << t->n_machine_kinds) - 1);
 }
 
-static uint8_t sort_number(struct sp_metrics *t, const char *pmus)
+static uint8_t find_machine_kind(struct sp_metrics *t, const char *pmus)
 {
 	uint32_t i = 0;
 
-	while (i < t->n_sorts && strcmp(t->pmus[i], pmus) != 0)
+	while (i < t->n_machine_kinds && strcmp(t->pmus[i], pmus) != 0)
 		i++;
-	if (i == t->n_sorts && i == SP_METRIC_SORTS)
-		return SP_METRIC_SORTS - 1;
-	if (i == t->n_sorts)
-		t->pmus[t->n_sorts++] = pmus;
+	if (i == t->n_machine_kinds && i == SP_METRIC_MACHINE_KINDS)
+		return SP_METRIC_MACHINE_KINDS - 1;
+	if (i == t->n_machine_kinds)
+		t->pmus[t->n_machine_kinds++] = pmus;
 	return (uint8_t)i;
 }
 
 /* Number the kinds of machines by their PMUs. Use the process with the longest list. */
-static void sort_machines(struct sp_metrics *t)
+static void find_machine_kinds(struct sp_metrics *t)
 {
 	const struct sp_model *m = t->model;
 	uint32_t at = 0;
 
-	t->n_sorts = 0;
+	t->n_machine_kinds = 0;
 	for (uint32_t k = 0; k < m->n_machines; k++) {
 		const char *most = "";
 
@@ -199,10 +199,10 @@ static void sort_machines(struct sp_metrics *t)
 
 			most = strlen(text) > strlen(most) ? text : most;
 		}
-		t->sort_of[k] = sort_number(t, most);
+		t->machine_kind_of[k] = find_machine_kind(t, most);
 	}
-	if (!t->n_sorts)
-		sort_number(t, "");
+	if (!t->n_machine_kinds)
+		find_machine_kind(t, "");
 }
 
 static bool is_in_list(const char *list, const char *name)
@@ -242,15 +242,15 @@ static bool is_counted_on(const struct sp_model *m, const char *pmu)
 }
 
 /* With several machines an event does not show on which it was counted. */
-static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
+static uint32_t machine_kinds_with(const struct sp_metrics *t, const char *pmu)
 {
-	uint32_t sorts = 0;
+	uint32_t machine_kinds = 0;
 
-	for (uint32_t i = 0; i < t->n_sorts; i++)
+	for (uint32_t i = 0; i < t->n_machine_kinds; i++)
 		if (is_in_list(t->pmus[i], pmu) ||
-		    (t->n_sorts == 1 && is_counted_on(t->model, pmu)))
-			sorts |= 1u << i;
-	return sorts;
+		    (t->n_machine_kinds == 1 && is_counted_on(t->model, pmu)))
+			machine_kinds |= 1u << i;
+	return machine_kinds;
 }
 
 /* Disable definitions of tables for other CPUs. The CPU names and the definitions are both in the
@@ -260,9 +260,10 @@ static void leave_out_tables(struct sp_metrics *t)
 	uint32_t c = 0, found = 0, cpus = 0;
 
 	for (uint32_t i = 0; i < t->n_cpus; i++) {
-		t->cpu[i].sorts =
-			t->cpu[i].component ? all_sorts(t) : sorts_with(t, t->cpu[i].name);
-		found |= t->cpu[i].component ? 0 : t->cpu[i].sorts;
+		t->cpu[i].machine_kinds = t->cpu[i].component
+						  ? all_machine_kinds(t)
+						  : machine_kinds_with(t, t->cpu[i].name);
+		found |= t->cpu[i].component ? 0 : t->cpu[i].machine_kinds;
 		cpus += !t->cpu[i].component;
 	}
 	t->foreign = cpus && !found;
@@ -271,10 +272,10 @@ static void leave_out_tables(struct sp_metrics *t)
 
 		while (c < t->n_cpus && t->cpu[c].table < d->table)
 			c++;
-		d->sorts = d->table ? 0 : all_sorts(t);
+		d->machine_kinds = d->table ? 0 : all_machine_kinds(t);
 		for (uint32_t k = c; k < t->n_cpus && t->cpu[k].table == d->table; k++)
-			d->sorts |= t->cpu[k].sorts;
-		d->usable = d->sorts != 0;
+			d->machine_kinds |= t->cpu[k].machine_kinds;
+		d->usable = d->machine_kinds != 0;
 	}
 }
 
@@ -358,7 +359,7 @@ static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 	t->row.sum = part(&at, ne * sizeof(*t->row.sum));
 	t->row.at = part(&at, ne * sizeof(*t->row.at));
 	t->row.present = part(&at, ne * sizeof(bool));
-	t->sort_of = part(&at, n_machines);
+	t->machine_kind_of = part(&at, n_machines);
 	t->now = part(&at, t->n * sizeof(*t->now));
 	t->needed = part(&at, t->n * sizeof(bool));
 	t->slot = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->slot));
@@ -407,7 +408,7 @@ long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m)
 	t->n_ids = 0;
 	t->elapsed_ns = (double)sp_elapsed(m);
 	t->hertz = (double)m->h.cpu_max_khz * 1e3;
-	sort_machines(t);
+	find_machine_kinds(t);
 	leave_out_tables(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		bind_one(t, i);
@@ -439,7 +440,7 @@ const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char 
 	for (uint32_t i = t->n; i-- > 0;) {
 		if (strcasecmp(t->at[i].name, name) != 0)
 			continue;
-		if (t->at[i].sorts)
+		if (t->at[i].machine_kinds)
 			return &t->at[i];
 		of_others = of_others ? of_others : &t->at[i];
 	}

@@ -20,30 +20,31 @@ static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_ter
 	return term->definition >= 0 && t->at[term->definition].has_all;
 }
 
-void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort)
+void sp_metrics_find_whole(struct sp_metrics *t, uint32_t machine_kind)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_metric *d = &t->at[i];
 
-		d->has_all = d->usable && (d->sorts >> sort & 1);
+		d->has_all = d->usable && (d->machine_kinds >> machine_kind & 1);
 		for (uint32_t k = 0; d->has_all && k < d->n_terms; k++)
 			d->has_all = term_is_there(t, &t->term[d->first_term + k]);
 	}
 }
 
 /* Select the definition of a shown metric for this kind of machine, or -1. */
-int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
+int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t machine_kind)
 {
 	int32_t v = (int32_t)shown;
 
-	while (v >= 0 && !(t->at[v].sorts >> sort & 1))
-		v = t->n_sorts > 1 ? t->at[v].other : -1;
+	while (v >= 0 && !(t->at[v].machine_kinds >> machine_kind & 1))
+		v = t->n_machine_kinds > 1 ? t->at[v].other : -1;
 	return v;
 }
 
-uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row)
+uint32_t sp_metrics_machine_kind(const struct sp_metrics *t, const struct sp_row *row)
 {
-	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
+	return t->n_machine_kinds > 1 ? t->machine_kind_of[t->model->process[row->process].machine]
+				      : 0;
 }
 
 /* Reuse the results for the previous relation if it had the same events, as is usual. */
@@ -52,24 +53,25 @@ void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row)
 	const uint8_t *joins = t->joins && row->walk.index && row->walk.index <= t->n_joins
 				       ? t->joins + (row->walk.index - 1) * (t->n / 8 + 1)
 				       : NULL;
-	uint32_t sort = sp_metrics_sort(t, row);
+	uint32_t machine_kind = sp_metrics_machine_kind(t, row);
 
-	if (t->relation.event && t->relation.k == row->k && t->relation.sort == sort &&
+	if (t->relation.event && t->relation.k == row->k &&
+	    t->relation.machine_kind == machine_kind &&
 	    memcmp(t->relation.event, row->event, row->k * sizeof(*row->event)) == 0 &&
 	    !joins == !t->relation.joins &&
 	    (!joins || memcmp(joins, t->relation.joins, t->n / 8 + 1) == 0))
 		return;
 	t->relation.event = row->event;
 	t->relation.k = row->k;
-	t->relation.sort = sort;
+	t->relation.machine_kind = machine_kind;
 	t->relation.joins = joins;
 	t->relation.n_pairs = 0;
 	for (uint32_t i = row->k; i-- > 0;)
 		/* count an event that is in a set twice once */
 		t->row.at[row->event[i]] = i + 1;
-	sp_metrics_find_whole(t, sort);
+	sp_metrics_find_whole(t, machine_kind);
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		int32_t v = sp_metrics_variant(t, (uint32_t)i, sort);
+		int32_t v = sp_metrics_variant(t, (uint32_t)i, machine_kind);
 		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
 
 		for (uint32_t k = 0;

@@ -11,12 +11,12 @@ int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);
 void sp_metrics_take(struct sp_metrics *t, const struct sp_row *row);
 
 /* Find has_all for the events with an entry in row.at. */
-void sp_metrics_find_whole(struct sp_metrics *t, uint32_t sort);
+void sp_metrics_find_whole(struct sp_metrics *t, uint32_t machine_kind);
 
 /* The definition of a shown metric for a kind of machine (-1: none); the kind of the row's
  * machine. */
-int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort);
-uint32_t sp_metrics_sort(const struct sp_metrics *t, const struct sp_row *row);
+int32_t sp_metrics_variant(const struct sp_metrics *t, uint32_t shown, uint32_t machine_kind);
+uint32_t sp_metrics_machine_kind(const struct sp_metrics *t, const struct sp_row *row);
 
 /* Returns whether metric i uses the current relation together with others. */
 static inline bool sp_metrics_joins(const struct sp_metrics *t, uint32_t i)

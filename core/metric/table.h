@@ -5,7 +5,7 @@
 #include "../events/formula.h"
 #include "../model/observers.h"
 
-#define SP_METRIC_SORTS 32u		/* kinds of machines in a merged store */
+#define SP_METRIC_MACHINE_KINDS 32u	/* kinds of machines in a merged store */
 #define SP_METRIC_IDS_MOST (1u << 18)	/* of all terms of a file */
 
 struct sp_metric_term {
@@ -22,7 +22,7 @@ struct sp_metric {
 	uint32_t table, line, column;	/* table 0: for every CPU; column of the name */
 	uint32_t first_term, n_terms, first_step, n_steps;
 	/* bit mask of the kinds of machines to which its table applies; 0: none */
-	uint32_t sorts;
+	uint32_t machine_kinds;
 	/* previous usable definition of this name, for other machines; -1: none */
 	int32_t other;
 	/* applies to one of the machines, and its events were counted */
@@ -60,7 +60,7 @@ struct sp_metric_cpu {
 	const char *name;
 	uint32_t table;
 	bool component;			/* "cuda,GH100": a component's table, for any CPU */
-	uint32_t sorts;			/* bit mask of the kinds of machines that have this PMU */
+	uint32_t machine_kinds;		/* bit mask of the kinds of machines that have this PMU */
 };
 
 /* Private to compute.c: the row whose metrics are computed. */
@@ -75,7 +75,7 @@ struct sp_metrics_row {
 /* Private to compute.c: the current relation. */
 struct sp_metrics_relation {
 	const uint32_t *event;		/* [k]; NULL: none */
-	uint32_t k, sort;
+	uint32_t k, machine_kind;
 	const uint8_t *joins;		/* its row of `joins`; NULL: none */
 	struct sp_sighting *pair;	/* event i of the relation is added to slot `of` */
 	bool *pair_joins;		/* only together with other relations */
@@ -91,16 +91,16 @@ struct sp_metrics {
 	uint32_t *id;
 	uint32_t n_wrong;		/* invalid lines */
 	/* kinds of machines, by their PMUs; several only in a merged store */
-	uint32_t n_sorts;
+	uint32_t n_machine_kinds;
 	bool foreign;			/* there are tables for CPUs, but none for these machines */
 	double hertz, elapsed_ns;	/* of the store; 0: unknown */
 	double observed_ns;		/* private: of the current row */
 	struct sp_model *model;
 	uint32_t n_slots;		/* sums per row: see sp_metrics_add */
 
-	const char *pmus[SP_METRIC_SORTS];	/* of each kind, "perf,icl"; "": unknown */
+	const char *pmus[SP_METRIC_MACHINE_KINDS];	/* of each kind, "perf,icl"; "": unknown */
 	/* [machine]; private to metric.c and compute.c, as those below */
-	uint8_t *sort_of;
+	uint8_t *machine_kind_of;
 	uint32_t *slot;			/* the events of each shown metric */
 	struct sp_metric_value {
 		bool has_value;

@@ -13,7 +13,7 @@
 
 /* A CPU of a row in row->walk.values; total[k], exact[k] and entry[k] follow. */
 struct cell_record {
-	int64_t cpu, readings, ns, there;
+	int64_t cpu, readings, ns, run_ns;
 	bool has_entry, has_kept, is_latest, has_unsupported;
 	int64_t at[];
 };
@@ -94,7 +94,7 @@ static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_rel
 	uint32_t k = row->k;
 
 	read_cell(c, from, p, i, k, row->latest_ns);
-	c->there = row->ns ? (int64_t)load_relaxed(&row->ns[i]) : -1;
+	c->run_ns = row->ns ? (int64_t)load_relaxed(&row->ns[i]) : -1;
 	if (r->flags & SP_RELATION_PROVEN)
 		memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
 	clip_exact(row, c, p->f.kinds);
@@ -155,7 +155,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 		c->is_latest = false;
 		c->ns = (int64_t)from->ns;
-		c->there = row->ns ? (int64_t)row->ns[i] : -1;
+		c->run_ns = row->ns ? (int64_t)row->ns[i] : -1;
 		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
 		row->readings += from->readings;
 		row->walk.cell_of[row->cells] = row->cells;
@@ -292,12 +292,12 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 	struct sp_layout l = sp_layout_of(m, row->k, cells);
 	const struct sp_times *t = sp_times_of(r, &l);
 
-	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how
+	row->attribution = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how
 								 : SP_BY_READING;
 	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
 	row->times = t->flags & SP_TIMES_KNOWN ? t : NULL;
 	row->ns = row->times ? t->at : NULL;
-	row->edge = row->times ? t->at + cells : NULL;
+	row->error_margin = row->times ? t->at + cells : NULL;
 }
 
 /* Returns whether all counts are proven, so that no reason is needed. */
@@ -440,7 +440,7 @@ static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i
 	at->has_kept = c->has_kept;
 	at->is_latest = c->is_latest;
 	at->entry_ns = (uint64_t)c->ns;
-	at->there = c->there;
+	at->run_ns = c->run_ns;
 }
 
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)

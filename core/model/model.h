@@ -259,12 +259,12 @@ struct sp_row {
 	/* [k] last values that PAPI returned since it zeroed them; valid until the next row. NULL:
 	 * in a merged store */
 	const int64_t *last;
-	enum sp_attribution how;	/* how its counts are attributed to CPUs */
+	enum sp_attribution attribution;	/* how its counts are attributed to CPUs */
 	/* reason why it is not exact, or not all counts are proven (why.c) */
 	enum sp_why why;
 	bool proven;			/* all counts are proven; `why` is then unset */
 	const struct sp_times *times;	/* NULL: unknown; its arrays: */
-	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
+	const uint64_t *ns, *error_margin;	/* [cells of the relation], [k] */
 	/* [k]: sp_row_place; NULL: all on the CPUs of the readings */
 	const int32_t *place;
 
@@ -306,7 +306,7 @@ struct sp_at_cpu {
 	/* [k] not 0: this CPU cannot count the event (sspapi stat); NULL: it can count all */
 	const int64_t *unsupported;
 	/* ns for which the thread was on this CPU while the set ran; -1: unknown */
-	int64_t there;
+	int64_t run_ns;
 	bool has_kept;			/* has permanent readings, see sp_row_kept */
 	bool is_latest;			/* has the relation's last, permanent reading */
 	bool has_entry;			/* has a temporary entry of sys-sage */

@@ -92,8 +92,8 @@ static double time_of(struct sp_model *m)
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.cells; i++)
-			if (sp_row_cell(m, &row, i, &at) && at.there >= 0)
-				sum = (sum > 0.0 ? sum : 0.0) + (double)at.there;
+			if (sp_row_cell(m, &row, i, &at) && at.run_ns >= 0)
+				sum = (sum > 0.0 ? sum : 0.0) + (double)at.run_ns;
 	return sum;
 }
 

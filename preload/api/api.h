@@ -12,11 +12,11 @@
 
 #define SP_API __attribute__((visibility("default")))
 
-/* Keep rel's permanent readings in place until sp_api_done, even if rel is freed. Call sp_api_reads
- * with rel locked and sp_api_done with it unlocked. A reader that leaves by longjmp keeps them for
- * ever. */
-void sp_api_reads(const struct sspapi_relation *rel);
-void sp_api_done(const struct sspapi_relation *rel);
+/* Keep rel's permanent readings in place until sp_api_end_read, even if rel is freed.
+ * sp_api_begin_read needs rel locked, sp_api_end_read unlocked. A reader that leaves by longjmp
+ * keeps them for ever. */
+void sp_api_begin_read(const struct sspapi_relation *rel);
+void sp_api_end_read(const struct sspapi_relation *rel);
 
 /* Read the part's present counts; read its cells with sp_row_cell(&p->model, ...). */
 bool sp_api_row(struct sp_binding *p, struct sp_row *row);

@@ -42,13 +42,13 @@ SP_API void sspapi_free(sspapi_relation *rel)
 	sp_api_give(rel, &lock_state);
 }
 
-void sp_api_reads(const struct sspapi_relation *rel)
+void sp_api_begin_read(const struct sspapi_relation *rel)
 {
 	((struct sspapi_relation *)rel)->readers++;
 }
 
 /* Do nothing if the slot was freed, or given to another relation, in a child of fork. */
-void sp_api_done(const struct sspapi_relation *rel)
+void sp_api_end_read(const struct sspapi_relation *rel)
 {
 	struct sspapi_relation *r = (struct sspapi_relation *)rel;
 	struct sp_lock_state lock_state;

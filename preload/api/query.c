@@ -337,7 +337,7 @@ static int open_part(const struct sspapi_relation *rel, int event, unsigned n, s
 										  : PAPI_OK;
 	}
 	if (rc == PAPI_OK)
-		sp_api_reads(rel);
+		sp_api_begin_read(rel);
 	sp_api_give(rel, &lock_state);
 	memset(&is->row, 0, sizeof(is->row));
 	if (rc == PAPI_OK)
@@ -348,7 +348,7 @@ static int open_part(const struct sspapi_relation *rel, int event, unsigned n, s
 static void close_part(const struct sspapi_relation *rel, struct part *is)
 {
 	sp_model_close(&is->model);
-	sp_api_done(rel);
+	sp_api_end_read(rel);
 }
 
 /* By time; at the same time permanent entries first. */
@@ -465,12 +465,12 @@ SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 			p = p->next;
 		open = p && sp_model_open_one(&m, &sp_store.reader, p->off, true) == 0;
 		if (open)
-			sp_api_reads(rel);
+			sp_api_begin_read(rel);
 		sp_api_give(rel, &lock_state);
 		if (open) {
 			print_part(&m, cpu, out);
 			sp_model_close(&m);
-			sp_api_done(rel);
+			sp_api_end_read(rel);
 		}
 	}
 }

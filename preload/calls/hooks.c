@@ -914,7 +914,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s, sp_ticks());
 	if (SP_UNLIKELY(sp_process.dumped))
-		sp_end_again();
+		sp_end_dump_again();
 }
 
 /* Nothing is booked of it. */

@@ -209,7 +209,7 @@ static int touch(const struct sp_object *o, void *arg)
 
 void sp_modules_prepare(void)
 {
-	unsigned long long now = sp_elf_loads();
+	unsigned long long now = sp_elf_load_count();
 	struct sp_lock_state lock_state;
 
 	dir = sp_process_output_vars()->dir;

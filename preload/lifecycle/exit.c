@@ -451,7 +451,7 @@ static bool is_last(enum sp_end end)
 /* ms; recording takes 20 ns, but its thread may wait for a CPU */
 #define TRIES	10
 
-/* Disable the fast path, so that each later reading calls sp_end_again. Returns the number of
+/* Disable the fast path, so that each later reading calls sp_end_dump_again. Returns the number of
  * threads whose record began before and is still unfinished. A thread checks both flags after it
  * has stored the data that others see within a microsecond. */
 static unsigned begin_end(enum sp_end end)
@@ -581,7 +581,7 @@ static void wait_for_end(void)
 
 /* Write again, but at once only in the thread that runs the exit: other threads may be killed at
  * any point from now on, and would leave partial files. */
-void sp_end_again(void)
+void sp_end_dump_again(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
 	int saved = errno;

@@ -22,7 +22,7 @@ int sp_end_open_model(struct sp_model *m);
 void sp_end_close_model(struct sp_model *m);
 
 /* a reading was recorded after the dump of the end began (sp_process.dumped) */
-void sp_end_again(void);
+void sp_end_dump_again(void);
 void sp_end_child(void);		/* reset in a child of fork */
 
 #endif

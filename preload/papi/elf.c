@@ -268,7 +268,7 @@ static int take_loads(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-unsigned long long sp_elf_loads(void)
+unsigned long long sp_elf_load_count(void)
 {
 	const struct link_map *list = list_of_child();
 	unsigned long long loads = n_closed;

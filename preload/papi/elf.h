@@ -58,7 +58,7 @@ uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
 const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
 
 /* A number that changes when an object is loaded or unloaded. */
-unsigned long long sp_elf_loads(void);
+unsigned long long sp_elf_load_count(void);
 void sp_elf_note_close(void);		/* report a dlclose */
 
 void sp_elf_in_child(void);		/* report that this process is a child of fork */

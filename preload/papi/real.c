@@ -436,7 +436,7 @@ static const struct sp_real *functions_of(struct sp_papi *p, bool *observed)
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 {
 	static unsigned long long loads;
-	unsigned long long now = sp_elf_loads();
+	unsigned long long now = sp_elf_load_count();
 	struct sp_papi *p = load_acquire(&sp_papi_used);
 	struct sp_lock_state h;
 

@@ -486,7 +486,7 @@ static void check_timed(struct sp_model *m, struct sp_row *row)
 	static const int32_t cpu[3] = { 0, 1, 700 };
 	struct sp_at_cpu at;
 
-	assert_int_equal(row->how, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE);
+	assert_int_equal(row->attribution, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE);
 	assert_int_equal(row->why, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
 	assert_non_null(row->times);
 	assert_int_equal(row->times->flags,
@@ -494,13 +494,13 @@ static void check_timed(struct sp_model *m, struct sp_row *row)
 	assert_int_equal(row->times->moves, 12);
 	assert_int_equal(row->times->windows, 3);
 	assert_string_equal(sp_model_text(m, row->times->allowed), exact ? "0-2" : "0-1,700");
-	assert_int_equal(row->edge[0], row->k == 1 ? 9 : 5);
-	assert_int_equal(row->edge[row->k - 1], 9);
+	assert_int_equal(row->error_margin[0], row->k == 1 ? 9 : 5);
+	assert_int_equal(row->error_margin[row->k - 1], 9);
 	assert_int_equal(row->cells, 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_true(sp_row_cell(m, row, i, &at));
 		assert_int_equal(at.cpu, cpu[i]);
-		assert_int_equal(at.there, 1000 + cpu[i]);
+		assert_int_equal(at.run_ns, 1000 + cpu[i]);
 	}
 }
 
@@ -519,10 +519,10 @@ static unsigned check_times(const char *name)
 			continue;
 		}
 		assert_null(row.times);
-		assert_int_equal(row.how, SP_BY_READING);
+		assert_int_equal(row.attribution, SP_BY_READING);
 		assert_int_equal(row.why, SP_WHY_NONE);
 		assert_true(sp_row_cell(&f.model, &row, 0, &at));
-		assert_int_equal(at.there, -1);
+		assert_int_equal(at.run_ns, -1);
 	}
 	sp_file_close(&f);
 	return n;

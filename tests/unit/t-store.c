@@ -846,10 +846,10 @@ static void check_apart(struct sp_model *m, struct sp_row *row, uint64_t *on_0, 
 	while (sp_model_next(m, row)) {
 		if (!row->tid)
 			continue;
-		assert_int_equal(row->how, told_of((int)row->tid)->how);
+		assert_int_equal(row->attribution, told_of((int)row->tid)->how);
 		assert_int_equal(row->why, told_of((int)row->tid)->why);
 		assert_true(sp_row_cell(m, row, 0, &at) && at.cpu == 0);
-		assert_int_equal(at.there, row->tid);
+		assert_int_equal(at.run_ns, row->tid);
 		*on_0 -= (uint64_t)row->tid;
 		*odd -= (uint64_t)row->tid % 2;
 	}
@@ -875,16 +875,16 @@ static void folding_times(void **state)
 	sp_model_close(&m);
 	threads = folded_row(&m, &row);
 	assert_true(threads > 30);
-	assert_int_equal(row.how, SP_BY_EXACT);
+	assert_int_equal(row.attribution, SP_BY_EXACT);
 	assert_int_equal(row.why, SP_WHY_STARVED);
 	assert_non_null(row.times);
 	assert_int_equal(row.times->flags, SP_TIMES_KNOWN | SP_TIMES_MOVES);
 	assert_int_equal(row.times->moves, 2 * threads);
 	assert_int_equal(row.times->windows, threads);
-	assert_int_equal(row.edge[0], 100);
-	assert_int_equal(row.edge[1], 200);
+	assert_int_equal(row.error_margin[0], 100);
+	assert_int_equal(row.error_margin[1], 200);
 	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
-		assert_int_equal(at.there,
+		assert_int_equal(at.run_ns,
 				 at.cpu == 0 ? on_0 : 5 * (at.cpu == 701 ? odd : threads - odd));
 	assert_int_equal(row.cells, 3);
 	sp_model_close(&m);
@@ -902,7 +902,7 @@ static void folding_unknown(void **state)
 	folded_row(&m, &row);
 	assert_true(sp_row_cell(&m, &row, 0, &at));
 	assert_int_equal(row.times ? row.times->flags : 0, *state ? SP_TIMES_KNOWN : 0);
-	assert_true(*state ? at.there > 0 : at.there == -1);
+	assert_true(*state ? at.run_ns > 0 : at.run_ns == -1);
 	sp_model_close(&m);
 }
 
@@ -929,7 +929,7 @@ static void told_words(void **state)
 	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* and the last reason */
 	sp_relation_set_attribution(r, SP_BY_RESIDENCY, SP_WHY_NONE);
 	open_first(&m, &row);
-	assert_int_equal(row.how, SP_BY_EXACT);
+	assert_int_equal(row.attribution, SP_BY_EXACT);
 	assert_int_equal(row.why, SP_WHY_CLOSED);
 	assert_null(row.times);
 	assert_int_equal(row.flags & ~SP_RELATION_HOW, SP_RELATION_ESTIMATED);
@@ -937,7 +937,7 @@ static void told_words(void **state)
 	r->flags |= SP_RELATION_HOW;			/* of a version to come, or damaged */
 	memset(&row, 0, sizeof(row));
 	open_first(&m, &row);
-	assert_int_equal(row.how, SP_BY_READING);
+	assert_int_equal(row.attribution, SP_BY_READING);
 	assert_int_equal(row.why, SP_WHY_NONE);
 	sp_model_close(&m);
 }

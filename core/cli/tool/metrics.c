@@ -169,7 +169,7 @@ static void of_this_machine(const char *verb, const char *what, const char *word
 
 static void lacks(const char *verb, const struct sp_metric *d)
 {
-	if (d->sorts)
+	if (d->machine_kinds)
 		sp_message(verb, "%s needs %s, which was not counted", d->name,
 			   sp_metrics_missing(&table, d));
 	else
@@ -182,7 +182,7 @@ static void report_alone(const char *verb, const char *path)
 	struct where w = { .verb = verb, .path = path };
 
 	for (uint32_t i = 0; i < table.n; i++)
-		if (table.at[i].alone && table.at[i].sorts)
+		if (table.at[i].alone && table.at[i].machine_kinds)
 			wrong(table.at[i].line, table.at[i].column,
 			      "a sum or difference of one event; it is taken for that event", &w);
 }
