@@ -76,14 +76,20 @@ long long sspapi_subtree_exact(const sspapi_component *component, int event);
 
 /* Start the event set, in a new relation if *rel is NULL, else in *rel. After an error the set does
  * not run and *rel is unchanged. Until sspapi_stop PAPI's own calls on the set change only the
- * totals of this relation. The program frees the relation with sspapi_free. */
+ * totals of this relation. The program frees the relation with sspapi_free.
+ *
+ * PAPI_OK; PAPI_EINVAL: invalid relation, or one that sspapi made, or a set without events;
+ * PAPI_EISRUN; PAPI_ENOMEM; PAPI_ENOSUPP: the set cannot be attributed; PAPI_ENOINIT: no libpapi,
+ * or sspapi is disabled; or PAPI_start's error.
+ */
 int sspapi_start(int event_set, sspapi_relation **rel);
 int sspapi_reset(sspapi_relation *rel);
 
 /* Read the set that was started last, and make an entry for the CPU that counted, by sys-sage's
- * rules. root: NULL for any CPU; else a CPU that is not in the tree gets no entry and the result is
- * PAPI_EINVAL, but its counts are in the totals. timestamp: receives the time of the reading, or
- * NULL. */
+ * rules (sspapi_start(3)). permanent: the entry is never replaced. root: NULL for any CPU; else a
+ * CPU that is not in the tree gets no entry and the result is PAPI_EINVAL, but its counts are in
+ * the totals. timestamp: NULL, or receives the time of the reading. PAPI_ENOEVST: the set was
+ * destroyed or has other events now. */
 int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
@@ -102,12 +108,12 @@ void sspapi_free(sspapi_relation *rel);
 
 /* ---- query a relation ----------------------------------------------------------- */
 
-/* The entry of an event (PAPI's code) on a CPU (-1: all) of the reading at timestamp (0: the
- * latest). */
+/* The entry of an event (PAPI's code) on a CPU (OS index; -1: all) of the reading at timestamp (0:
+ * the latest). Values of a floating-point event are the bits of a double, as in PAPI. */
 long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp);
 
-/* Copy all entries; the library owns the copy, which is valid until the calling thread's next
- * call. */
+/* Copy all entries; the library owns the copy, which is valid until the calling thread's next call.
+ * PAPI_ENOEVNT: the relation lacks the event; PAPI_ENOMEM. */
 int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu,
 			   struct sspapi_cpu_metrics *out);
 

@@ -213,8 +213,8 @@ static void find_gpus(struct walk *w)
 	hwloc_bitmap_free(cpus);
 }
 
-/* Add GPUs where hwloc would, below the object of their local CPUs. Their gp_index is above those
- * of hwloc's objects. */
+/* Add GPUs where hwloc would, below the object of their local CPUs. Their gp_index is above all
+ * others. */
 static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
 	for (int i = 0; i < w->n_gpus; i++) {

@@ -54,7 +54,7 @@ void sp_lock_give(struct sp_lock *l, const struct sp_lock_state *h)
 
 #define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
 
-/* Also block SIGTTOU: a terminal with `stty tostop` then lets a background process write. */
+/* Block SIGTTOU as well: a terminal with `stty tostop` then lets a background process write. */
 void sp_quiet_begin(struct sp_quiet *q)
 {
 	uint64_t set = WRITE_SIGNALS | (uint64_t)1 << (SIGTTOU - 1);

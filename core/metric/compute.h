@@ -1,8 +1,8 @@
 /* compute.h: computes the metrics of a table for the rows of a store that formats show (metric.h).
  *
- * A value needs counts that were counted together. They come from event sets that have all of the
- * metric's events, or that ran at the same time as the sets with the rest of them
- * (concurrent-sets.c). A row therefore has separate sums (n_slots) for metrics.
+ * A value needs counts that were counted together. They come from event sets with all of the
+ * metric's events, or from sets that ran at the same time (concurrent-sets.c). A row therefore has
+ * separate sums (n_slots) for metrics.
  */
 #pragma once
 

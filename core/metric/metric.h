@@ -1,4 +1,4 @@
-/* metric.h: derived metrics, in the grammar of PAPI's preset tables.
+/* metric.h: derived metrics, in PAPI's grammar of preset tables.
  *
  *	CPU,icl
  *	PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,"per core cycle"

@@ -682,9 +682,8 @@ static void report_no_counts(void)
 }
 
 /* Delay the end of the process until the dump is written. A second thread that calls exit, or
- * returns from main, does not find functions that the first one has begun on libc's list, and would
- * end the process. at_last is the last function on the list; it registers itself again for a third
- * thread. */
+ * returns from main, does not run functions that the first one has begun. It would end the process.
+ * at_last is the last function on libc's list; it registers itself again for a third thread. */
 static void at_last(int status, void *arg)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);

@@ -121,10 +121,10 @@ static bool search_objects(struct source *s, bool papi)
 	return false;
 }
 
-/* Find the libpapi to which the loader would bind the caller without sspapi. It is after sspapi in
- * the global scope, if it was loaded before the caller, else in the scope of the caller's object (a
- * plug-in opened with RTLD_LOCAL). A caller that has the function from a handle is in neither case:
- * use any libpapi, then any object that defines the function. */
+/* Find the libpapi to which the loader would bind the caller without sspapi. A libpapi that was
+ * loaded before the caller is after sspapi in the global scope. Otherwise it is in the scope of the
+ * caller's object (a plug-in opened with RTLD_LOCAL). A caller that has the function from a handle
+ * is in neither case: use any libpapi, then any object that defines the function. */
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
