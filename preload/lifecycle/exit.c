@@ -664,7 +664,7 @@ static void keep_promise(void)
 {
 	static bool was_reported;
 
-	if (!sp_process_is_promised() || load_relaxed(&expected) ||
+	if (!sp_process_has_announced_dump() || load_relaxed(&expected) ||
 	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
 	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process "

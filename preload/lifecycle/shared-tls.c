@@ -61,7 +61,7 @@ static void become(int tid)
 		else
 			sp_thread_state = (struct sp_thread_state){ .id = SP_NO_THREAD,
 								    .mark = SP_NO_MARK,
-								    .again = SP_NO_AGAIN,
+								    .rearm = SP_NO_AGAIN,
 								    .shares_tls = true };
 	}
 	store_relaxed(&sp_thread_state.set, SP_NO_SET);

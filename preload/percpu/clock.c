@@ -31,17 +31,17 @@ uint64_t sp_clock_own_ns(void)
 	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-#define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each,
+#define MAX_AGE_NS	10000000u /* ns: of 1000 threads the kernel adds up the time of each,
 					 * 20 us */
 
 /* All its threads' time on CPUs, as of a moment ago: what it spends is such time, too. */
-static uint64_t life(void)
+static uint64_t process_cpu_ns(void)
 {
-	static uint64_t looked, was;
+	static uint64_t read_at, was;
 	uint64_t now = sp_clock_ns();
 
-	if (now - load_relaxed(&looked) > LOOK_AGAIN) {
-		store_relaxed(&looked, now);
+	if (now - load_relaxed(&read_at) > MAX_AGE_NS) {
+		store_relaxed(&read_at, now);
 		store_relaxed(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
 	}
 	return load_relaxed(&was);
@@ -51,8 +51,9 @@ static uint64_t remaining_budget_ns(void)
 {
 	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
-	return left > 3 * sp_process.budget.fixed / 4 ? left
-						      : sp_budget_left(&sp_process.budget, life());
+	return left > 3 * sp_process.budget.fixed / 4
+		       ? left
+		       : sp_budget_left(&sp_process.budget, process_cpu_ns());
 }
 
 bool sp_clock_can_afford(uint64_t ns)
@@ -101,7 +102,7 @@ static int open_one(int tid, int cpu, bool inherits, uint64_t event, int leader)
 	return sp_counter_open(&a, tid, cpu, leader);
 }
 
-static int open_off(int tid)
+static int open_disabled(int tid)
 {
 	struct perf_event_attr a = attr_of(TIME);
 
@@ -112,9 +113,9 @@ static int open_off(int tid)
 void sp_clock_close(struct sp_clock *c)
 {
 	sp_page_proof_unmap(c->page);
-	sp_counter_close(c->moves);
+	sp_counter_close(c->moves_fd);
 	sp_counter_close(c->moves_leader);
-	sp_counter_close(c->off);
+	sp_counter_close(c->disabled_fd);
 	for (uint32_t i = 0; i < c->times.n; i++)
 		sp_counter_close(c->times.at[i].fd);
 	sp_unmap(c, c->bytes);
@@ -122,7 +123,7 @@ void sp_clock_close(struct sp_clock *c)
 
 SP_AT_START static struct sp_cpus at_start;		/* of the process */
 
-static long take_mask(int tid, struct sp_cpus *m)
+static long read_affinity(int tid, struct sp_cpus *m)
 {
 	memset(m, 0, sizeof(*m));
 	return sp_sys(SYS_sched_getaffinity, tid, sizeof(m->word), m->word);
@@ -130,7 +131,7 @@ static long take_mask(int tid, struct sp_cpus *m)
 
 void sp_clock_begin(void)
 {
-	take_mask(0, &at_start);
+	read_affinity(0, &at_start);
 }
 
 void sp_clock_budget(void)
@@ -139,7 +140,7 @@ void sp_clock_budget(void)
 }
 
 /* Of a process without /proc: one. */
-static uint32_t threads(void)
+static uint32_t count_threads(void)
 {
 	struct statx x = { .stx_nlink = 0 };
 
@@ -149,9 +150,10 @@ static uint32_t threads(void)
 		       : x.stx_nlink - 2;
 }
 
-uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
+uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t each, uint32_t begun,
+			   enum sp_why *limit)
 {
-	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
+	uint32_t cpus = sp_cpus_count(&at_start), there = count_threads(), n = sp_cpus_count(m);
 	uint32_t parts = sp_cpu_neighbors_share(cpus, there, begun), can = n;
 	uint64_t may = sp_counters_left() / parts;
 
@@ -164,10 +166,10 @@ uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, e
 	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
 }
 
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
+long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
 {
 	struct sp_cpus wide;
-	long r = take_mask(tid, m);
+	long r = read_affinity(tid, m);
 
 	for (uint32_t i = 0; before && i < before->n; i++)
 		sp_cpus_set(m, (uint32_t)before->cpu[i], true);
@@ -182,7 +184,7 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
 
 bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l)
 {
-	uint64_t v[3 + SP_NATIVES_MOST];
+	uint64_t v[3 + SP_MAX_NATIVES];
 
 	*l = (struct sp_clock_sample){ .ran = 0 };
 	if (t->fd < 0)
@@ -194,16 +196,16 @@ bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *
 	return true;
 }
 
-bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
+bool sp_clock_read_moves(const struct sp_clock *c, uint64_t *moves)
 {
 	uint64_t v[3] = { 0 };
-	bool is = c->moves < 0 || sp_counter_read(c->moves, v, 3);
+	bool is = c->moves_fd < 0 || sp_counter_read(c->moves_fd, v, 3);
 
 	*moves = v[0];
 	return is;
 }
 
-bool sp_clock_is_on(const struct sp_clock *c)
+bool sp_clock_is_counting(const struct sp_clock *c)
 {
 	uint64_t first[3], again[3];
 
@@ -211,7 +213,7 @@ bool sp_clock_is_on(const struct sp_clock *c)
 	       sp_counter_read(c->moves_leader, again, 3) && again[1] != first[1];
 }
 
-#define LOOKS 3			/* the closest of them counts */
+#define TRIES 3 /* the closest of them counts */
 
 /* The first that is there. */
 static uint32_t first_of(const struct sp_residency *t)
@@ -226,7 +228,7 @@ static uint32_t first_of(const struct sp_residency *t)
 void sp_residency_forget(struct sp_residency *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		t->at[i].compared = false;
+		t->at[i].is_compared = false;
 	t->slack = UINT64_MAX;
 }
 
@@ -238,12 +240,12 @@ static void compare(struct sp_residency *t, int i)
 	struct sp_clock_sample before, it, after;
 	uint64_t begun = sp_clock_own_ns();
 
-	if (at->compared)
+	if (at->is_compared)
 		return;
-	at->compared = true;
+	at->is_compared = true;
 	at->low = at == by ? 0 : INT64_MIN / 2;
 	at->high = at == by ? 0 : INT64_MAX / 2;
-	for (int n = 0; at != by && n < LOOKS && sp_residency_read(by, &before); n++) {
+	for (int n = 0; at != by && n < TRIES && sp_residency_read(by, &before); n++) {
 		int64_t least, most;
 
 		if (!sp_residency_read(at, &it) || !sp_residency_read(by, &after))
@@ -257,32 +259,32 @@ static void compare(struct sp_residency *t, int i)
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, sp_clock_own_ns() - begun, 0);
 }
 
-uint32_t sp_clock_switched(struct sp_clock *c)
+uint32_t sp_clock_count_reenabled(struct sp_clock *c)
 {
 	uint64_t v[3];
 
 	/* (Where there is none, that is not known.) */
-	if (c->off < 0 || (sp_counter_read(c->off, v, 3) && v[1])) {
-		sp_counter_close(c->off);
-		c->off = open_off(c->tid);
-		c->switched++;
+	if (c->disabled_fd < 0 || (sp_counter_read(c->disabled_fd, v, 3) && v[1])) {
+		sp_counter_close(c->disabled_fd);
+		c->disabled_fd = open_disabled(c->tid);
+		c->n_reenabled++;
 	}
-	return c->switched;
+	return c->n_reenabled;
 }
 
 struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others)
 {
-	return (struct sp_clock_sum){ .known = true,
+	return (struct sp_clock_sum){ .is_known = true,
 				      .at = at,
 				      .time = (int64_t)(here->enabled - here->ran - others) };
 }
 
-bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from,
-		     const struct sp_clock_sum *to)
+bool sp_clock_adds_up(struct sp_residency *t, const struct sp_clock_sum *from,
+		      const struct sp_clock_sum *to)
 {
 	int64_t least, most;
 
-	if (!from->known || !to->known)
+	if (!from->is_known || !to->is_known)
 		return false;
 	if (from->at == to->at)
 		return from->time == to->time;
@@ -296,10 +298,10 @@ bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from,
 bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from,
 		       const struct sp_clock_sum *to)
 {
-	int64_t most = from->known ? from->time : from->most,
-		least = to->known ? to->time : to->least;
+	int64_t most = from->is_known ? from->time : from->most,
+		least = to->is_known ? to->time : to->least;
 
-	if (!(from->known || from->is_limited) || !(to->known || to->is_limited))
+	if (!(from->is_known || from->is_limited) || !(to->is_known || to->is_limited))
 		return false;
 	if (from->at == to->at)
 		return least > most;
@@ -308,27 +310,27 @@ bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from,
 	return least + t->at[to->at].low > most + t->at[from->at].high;
 }
 
-uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from,
-		       const struct sp_clock_sum *to)
+uint64_t sp_clock_time_away(struct sp_residency *t, const struct sp_clock_sum *from,
+			    const struct sp_clock_sum *to)
 {
-	int64_t least = from->known ? from->time : from->least,
-		most = to->known ? to->time : to->most, ns = most - least;
+	int64_t least = from->is_known ? from->time : from->least,
+		most = to->is_known ? to->time : to->most, ns = most - least;
 
 	if (from->at != to->at) {
 		compare(t, from->at);
 		compare(t, to->at);
 		ns += t->at[to->at].high - t->at[from->at].low;
 	}
-	return (from->known || from->is_limited) && (to->known || to->is_limited) && ns > 0
+	return (from->is_known || from->is_limited) && (to->is_known || to->is_limited) && ns > 0
 		       ? (uint64_t)ns
 		       : 0;
 }
 
-int sp_clock_time(struct sp_clock *c)
+int sp_clock_open_times(struct sp_clock *c)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; !c->timed && i < c->n && r >= 0; i++) {
+	for (uint32_t i = 0; !c->has_times && i < c->n && r >= 0; i++) {
 		struct sp_residency_at *t = &c->times.at[i];
 
 		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME, -1);
@@ -343,11 +345,11 @@ int sp_clock_time(struct sp_clock *c)
 		c->times.n = 0;
 		return r;
 	}
-	c->timed = true;
+	c->has_times = true;
 	return 0;
 }
 
-int sp_clock_add(struct sp_clock *c, int cpu)
+int sp_clock_add_cpu(struct sp_clock *c, int cpu)
 {
 	int i = 0, fd;
 
@@ -357,14 +359,14 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 		return i;
 	if (c->n == c->room)
 		return -EDQUOT;
-	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME, -1) : -1;
-	if (c->timed && fd < 0)
+	fd = c->has_times ? open_one(c->tid, cpu, c->inherits, TIME, -1) : -1;
+	if (c->has_times && fd < 0)
 		return fd;
-	sp_cpus_set(&c->may, (uint32_t)cpu, true);
+	sp_cpus_set(&c->allowed, (uint32_t)cpu, true);
 	c->times.at[i] = (struct sp_residency_at){ .fd = fd, .words = 3 };
 	c->cpu[i] = cpu;
 	c->n++;
-	if (c->timed)
+	if (c->has_times)
 		c->times.n = c->n;
 	return i;
 }
@@ -375,19 +377,20 @@ int sp_clock_add(struct sp_clock *c, int cpu)
 static int open_moves(struct sp_clock *c)
 {
 	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
-	c->moves = c->moves_leader < 0 ? c->moves_leader
-				       : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
-	if (c->moves < 0) {
+	c->moves_fd = c->moves_leader < 0
+			      ? c->moves_leader
+			      : open_one(c->tid, -1, c->inherits, MOVES, c->moves_leader);
+	if (c->moves_fd < 0) {
 		sp_counter_close(c->moves_leader);
 		c->moves_leader = -1;
 	}
-	return c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
+	return c->moves_fd == -EACCES || c->moves_fd == -EPERM ? 0 : c->moves_fd;
 }
 
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most,
 			       int neighbors, enum sp_why limit, int *error)
 {
-	uint64_t room = sp_max(most, sp_min(most + SP_CPUS_MORE, sp_cpus_online)),
+	uint64_t room = sp_max(most, sp_min(most + SP_EXTRA_CPUS, sp_cpus_online)),
 		 size = sizeof(struct sp_clock) +
 			room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
@@ -405,7 +408,7 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	c->tid = tid;
 	c->inherits = inherits;
 	c->generation = sp_process.generation;
-	c->may = *m;
+	c->allowed = *m;
 	c->limit = limit;
 	c->times.at = (struct sp_residency_at *)(c + 1);
 	c->cpu = (int32_t *)(c->times.at + room);
@@ -413,9 +416,10 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	if (most < sp_cpus_count(m) && neighbors >= 0)
 		sp_cpu_neighbors_read(&c->neighbors, SP_CPU_TOPOLOGY_DIR, (uint32_t)neighbors);
 	c->n = sp_cpu_neighbors_choose(&c->neighbors, m, most, c->cpu);
-	c->moves = c->moves_leader = -1;
+	c->moves_fd = c->moves_leader = -1;
 	*error = limit == SP_WHY_UNWATCHED ? open_moves(c) : 0;
-	c->off = *error < 0 || inherits || tid != sp_thread_state.tid ? -1 : open_off(tid);
+	c->disabled_fd =
+		*error < 0 || inherits || tid != sp_thread_state.tid ? -1 : open_disabled(tid);
 	if (*error < 0) {
 		sp_clock_close(c);
 		return NULL;

@@ -7,8 +7,8 @@
  *
  * What a process may spend on all this (SSPAPI_ATTRIBUTION=auto) is in process/budget.h.
  */
-#ifndef SP_SPLIT_CLOCK_H
-#define SP_SPLIT_CLOCK_H
+#ifndef SP_CLOCK_H
+#define SP_CLOCK_H
 
 #include "../../core/store/layout.h"
 #include "cpu-select.h"
@@ -25,7 +25,7 @@ struct sp_residency {
 	struct sp_residency_at {
 		int fd;			/* -1: none, as of a CPU that is offline */
 		uint32_t words;		/* that it has to read: three, or a group's */
-		bool compared;
+		bool is_compared;
 		int64_t low, high;	/* then: ns that its time lags behind the first one's, at
 					 * least and at most */
 	} *at;				/* [n]; a clock's: [room] */
@@ -38,23 +38,23 @@ struct sp_clock {
 	struct sp_percpu *counting;	/* whose hardware counters are on; NULL: nobody's */
 	uint64_t bytes;			/* of this mapping */
 	int tid;
-	bool own;			/* of a thread of this process, and its own */
+	bool is_own; /* of a thread of this process, and its own */
 	bool inherits;
-	bool stale;			/* its thread may run elsewhere, too, by now */
-	int moves;			/* descriptor of what counts moves; < 0: they are not
+	bool is_stale; /* its thread may run elsewhere, too, by now */
+	int moves_fd; /* descriptor of what counts moves; < 0: they are not
 					 * counted */
 	int moves_leader;		/* its group's leader, a clock that is always on */
-	int off;			/* an event that is switched off: the program's prctl
-					 * switches all on (sp_clock_switched) */
-	uint32_t switched;		/* how often it did */
+	int disabled_fd; /* an event that is switched off: the program's prctl
+					 * switches all on (sp_clock_count_reenabled) */
+	uint32_t n_reenabled; /* how often it did */
 	void *page;			/* of page-proof.h, which goes with the thread; NULL:
 					 * none */
 	uint32_t generation;
-	struct sp_cpus may;		/* the CPUs that the thread could run on */
+	struct sp_cpus allowed; /* the CPUs that the thread could run on */
 	struct sp_cpu_neighbors neighbors;		/* where it was, if that are more than are
 							 * watched */
 	enum sp_why limit;		/* why others are not watched */
-	bool timed;			/* it has its own events, */
+	bool has_times; /* it has its own events, */
 	struct sp_residency times;		/* these */
 	uint32_t n, room;		/* CPUs that are watched; that may be */
 	int32_t *cpu;			/* [room], the nearest first */
@@ -70,7 +70,7 @@ struct sp_clock_sample {
 /* The time of the thread's own that was on none of their CPUs, in ns from some beginning: by one
  * scan of the thread itself. */
 struct sp_clock_sum {
-	bool known;
+	bool is_known;
 	int at;				/* the CPU by whose event, an index */
 	int64_t time;			/* by that event */
 	bool is_limited;			/* by that event, too: */
@@ -84,12 +84,13 @@ void sp_clock_budget(void);		/* and in each process of it */
  * the thread may run on now, and those of the clock that it had before (NULL: none); and, while
  * that leaves most of the budget, those that the process could run on at its start: a thread that
  * binds itself to one CPU after the other is found there.  <= 0: why not. */
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
+long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
 
 /* How many of them can be watched: what descriptors and time (SSPAPI_ATTRIBUTION=auto) are left is
  * shared with threads that will come; `begun` have theirs. 0: there is no time for one. *limit: why
  * others are not watched. */
-uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit);
+uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t each, uint32_t begun,
+			   enum sp_why *limit);
 
 /* With so many of them, those near to CPU `neighbors`, where the thread is (-1: not known); moves
  * are counted where nothing limits them. NULL: *error is why (-EDQUOT, -EMFILE ...). */
@@ -98,19 +99,19 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 void sp_clock_close(struct sp_clock *c);
 
 /* With events of its own from now on; 0, or -errno: it has none. */
-int sp_clock_time(struct sp_clock *c);
+int sp_clock_open_times(struct sp_clock *c);
 
 /* One CPU more, if there is room: its thread goes there.  Its index, or -errno. */
-#define SP_CPUS_MORE	8u
-int sp_clock_add(struct sp_clock *c, int cpu);
+#define SP_EXTRA_CPUS 8u
+int sp_clock_add_cpu(struct sp_clock *c, int cpu);
 
 /* How often the thread has moved; 0 where that is not counted.  False: the descriptor is not ours
  * any more. */
-bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
+bool sp_clock_read_moves(const struct sp_clock *c, uint64_t *moves);
 
 /* Does the thread run right now, and does the first of its events count? (Not by a clock that does
  * not count moves.) */
-bool sp_clock_is_on(const struct sp_clock *c);
+bool sp_clock_is_counting(const struct sp_clock *c);
 
 /* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
 bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l);
@@ -124,21 +125,21 @@ struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uin
 
 /* How often the program has switched the thread's events on again (PR_TASK_PERF_EVENTS_ENABLE): in
  * between ours stood still, but PAPI's did not if PAPI_start came.  By the thread itself. */
-uint32_t sp_clock_switched(struct sp_clock *c);
+uint32_t sp_clock_count_reenabled(struct sp_clock *c);
 
 /* Was the thread on their CPUs only from the one to the other?  (The one and only place where looks
  * at two events are compared: they are some hundred ns apart, which no visit to a CPU is shorter
  * than.) */
-bool sp_clock_closes(struct sp_residency *t, const struct sp_clock_sum *from,
-		     const struct sp_clock_sum *to);
+bool sp_clock_adds_up(struct sp_residency *t, const struct sp_clock_sum *from,
+		      const struct sp_clock_sum *to);
 
 /* Was it elsewhere, too, for sure? */
 bool sp_clock_was_away(struct sp_residency *t, const struct sp_clock_sum *from,
 		       const struct sp_clock_sum *to);
 
 /* How many ns, at most?  0: not known. */
-uint64_t sp_clock_away(struct sp_residency *t, const struct sp_clock_sum *from,
-		       const struct sp_clock_sum *to);
+uint64_t sp_clock_time_away(struct sp_residency *t, const struct sp_clock_sum *from,
+			    const struct sp_clock_sum *to);
 
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */

@@ -26,7 +26,7 @@ void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
 {
 	unsigned long bit = 1ul << cpu % BITS;
 
-	if (cpu < SP_CPUS_MOST)
+	if (cpu < SP_MAX_CPUS)
 		s->word[cpu / BITS] = is ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
 }
 
@@ -66,8 +66,8 @@ uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
 	uint32_t n = 0;
 
 	for (uint32_t level = 0; level <= SP_CPU_NEIGHBOR_LEVELS; level++)
-		for (uint32_t i = 0; i < SP_CPUS_MOST && n < most; i++) {
-			uint32_t at = (neighbors->cpu + i) % SP_CPUS_MOST;
+		for (uint32_t i = 0; i < SP_MAX_CPUS && n < most; i++) {
+			uint32_t at = (neighbors->cpu + i) % SP_MAX_CPUS;
 
 			if (!sp_cpus_has(&left, at) ||
 			    !(at == neighbors->cpu || is_neighbor(neighbors, level, at)))
@@ -78,11 +78,11 @@ uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
 	return n;
 }
 
-#define ALONE	4u			/* a thread that is alone leaves three quarters */
+#define LONE_PARTS 4u /* a thread that is alone leaves three quarters */
 
 uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun)
 {
 	uint32_t all = threads > 1 ? (uint32_t)sp_max(cpus / 2, threads) : 0;
 
-	return all > begun + ALONE ? all - begun : ALONE;
+	return all > begun + LONE_PARTS ? all - begun : LONE_PARTS;
 }

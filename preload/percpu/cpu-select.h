@@ -13,15 +13,15 @@
 
 #include "../../core/base/base.h"
 
-#define SP_CPUS_MOST	1024u
+#define SP_MAX_CPUS 1024u
 
 struct sp_cpus {
-	unsigned long word[SP_CPUS_MOST / (8 * sizeof(long))];
+	unsigned long word[SP_MAX_CPUS / (8 * sizeof(long))];
 };
 
 static inline bool sp_cpus_has(const struct sp_cpus *s, uint32_t cpu)
 {
-	return cpu < SP_CPUS_MOST &&
+	return cpu < SP_MAX_CPUS &&
 	       s->word[cpu / (8 * sizeof(long))] >> cpu % (8 * sizeof(long)) & 1;
 }
 

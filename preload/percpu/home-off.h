@@ -14,7 +14,7 @@
 
 /* The CPU that event e leaves out, an index: its counters rest, and it is home; -1: there is
  * none. */
-int sp_home_off_of(const struct sp_percpu *p, uint32_t e);
+int sp_home_off_index(const struct sp_percpu *p, uint32_t e);
 
 /* Do counters of event e rest somewhere else? */
 bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e);
@@ -30,6 +30,6 @@ void sp_home_off_window(struct sp_percpu *p, bool stayed);
 
 /* Those that rest count from now on, unless the program has switched all events of the thread off;
  * those of another thread only while it runs.  True: they do. */
-bool sp_home_off_wake(struct sp_percpu *p);
+bool sp_home_off_switch_on(struct sp_percpu *p);
 
 #endif

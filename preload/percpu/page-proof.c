@@ -15,7 +15,7 @@
 #include "rseq-proof.h"
 #include "page-proof.h"
 
-static uint32_t most, lock_state;		/* pages; most 0: none, or they do not tell */
+static uint32_t max_pages, n_pages; /* pages; most 0: none, or they do not tell */
 SP_AT_START static uint32_t seccomp_filters;	/* of system calls, when the program started */
 
 static __thread struct {
@@ -125,13 +125,13 @@ void sp_page_proof_test(void)
 	int fd = share ? sp_perf_open(&event, 0, -1, -1, 0) : -1;
 	const struct perf_event_mmap_page *page = map(fd);
 
-	store_relaxed(&most, 0);
+	store_relaxed(&max_pages, 0);
 	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !most;
+	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !max_pages;
 	     delay.tv_nsec *= 10) {
 		before = load_relaxed(&page->lock);
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
-		store_relaxed(&most, load_relaxed(&page->lock) != before ? share : 0);
+		store_relaxed(&max_pages, load_relaxed(&page->lock) != before ? share : 0);
 	}
 	sp_unmap((void *)page, page_size());
 	sp_close(fd);
@@ -139,15 +139,15 @@ void sp_page_proof_test(void)
 
 bool sp_page_proof_is_full(void)
 {
-	return load_relaxed(&most) && load_relaxed(&lock_state) >= load_relaxed(&most);
+	return load_relaxed(&max_pages) && load_relaxed(&n_pages) >= load_relaxed(&max_pages);
 }
 
 bool sp_page_proof_has_room(void)
 {
-	return load_relaxed(&lock_state) < load_relaxed(&most);
+	return load_relaxed(&n_pages) < load_relaxed(&max_pages);
 }
 
-static bool is_there(void)
+static bool has_page(void)
 {
 	return own.page && own.generation == sp_process.generation;
 }
@@ -157,20 +157,20 @@ void *sp_page_proof_map(void)
 	const struct perf_event_mmap_page *page = NULL;
 	int fd;
 
-	if (is_there() || sp_thread_state.shares_tls)
+	if (has_page() || sp_thread_state.shares_tls)
 		return NULL;
-	if (sp_add(&lock_state, 1) < load_relaxed(&most)) {
+	if (sp_add(&n_pages, 1) < load_relaxed(&max_pages)) {
 		fd = open_unowned(sp_thread_state.tid);
 		page = map(fd);
 		sp_close(fd);
 	}
 	if (!page) {
-		sp_add(&lock_state, -1u);
+		sp_add(&n_pages, -1u);
 		return NULL;
 	}
 	own.generation = sp_process.generation;
 	store_relaxed(&own.page, page);
-	sp_proof_by_page((const sp_mark_word *)&page->lock);
+	sp_proof_use_page((const sp_mark_word *)&page->lock);
 	return (void *)page;
 }
 
@@ -178,16 +178,16 @@ void sp_page_proof_unmap(void *page)
 {
 	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by
 	 * stays.) */
-	if (!page || (page == own.page && is_there()))
+	if (!page || (page == own.page && has_page()))
 		return;
 	sp_unmap(page, page_size());
-	sp_add(&lock_state, -1u);
+	sp_add(&n_pages, -1u);
 }
 
-#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the
+#define LOCK_STEP	2u /* of the word: it is odd while the kernel writes the
 					 * page */
 
-bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
+bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t open)
 {
 	int saved = errno;
 	uint64_t is;
@@ -196,15 +196,15 @@ bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
 		return false;
 	is = load_relaxed(sp_thread_state.mark.word);
 	sp_order();
-	if (is == sp_thread_state.mark.is + A_CHANGE &&
+	if (is == sp_thread_state.mark.expected + LOCK_STEP &&
 	    sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
-		store_relaxed(&sp_thread_state.mark.is, is);
+		store_relaxed(&sp_thread_state.mark.expected, is);
 	errno = saved;
 	return sp_proof_is_valid(open);
 }
 
 void sp_page_proof_child(void)
 {
-	lock_state = 0;
+	n_pages = 0;
 	sp_proof_disarm();
 }

@@ -12,7 +12,7 @@
  * once: it is none of those that a prctl switches.
  *
  * Unlike rseq it does not tell of signals: a handler's calls of PAPI count a loss where they are
- * nested in another one or change what a set is bound to (sp_proof_on_top).
+ * nested in another one or change what a set is bound to (sp_proof_note_nested).
  *
  * By the thread itself, but where it says so.
  */
@@ -43,10 +43,11 @@ void sp_page_proof_unmap(void *page);
  * and on older kernels wherever both are software events, the word changes by 2 for each group, as
  * when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it
  * was, since a move away and back takes two.)  False: the thread may have moved since `open`. */
-bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open);	/* errno is given back */
+bool sp_page_proof_after_start(const struct sp_perf_fds *o,
+			       uint32_t open); /* errno is given back */
 
 /* A window begins: the CPU is noted, if it is not known since the last loss. */
-SP_HOT_INLINE void sp_page_proof_begins(void)
+SP_HOT_INLINE void sp_page_proof_begin_window(void)
 {
 	if (SP_UNLIKELY(sp_thread_state.by_page) && load_relaxed(&sp_thread_state.cpu) < 0)
 		(void)sp_cpu_query();

@@ -28,30 +28,30 @@ void sp_percpu_give(struct sp_percpu *p);
 void sp_percpu_drop(struct sp_percpu **p);
 
 /* For a split; NULL: there is none. */
-void *sp_lifetime_memory(uint64_t bytes);
+void *sp_lifetime_alloc(uint64_t bytes);
 
 /* The calling thread's clock for sets that take so many descriptors a CPU, made if need be (anew,
  * with the CPUs that it had, where it is stale); NULL: *error is why. */
-struct sp_clock *sp_lifetime_own(uint32_t each, int *error);
+struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error);
 
 /* Another thread's, or with its children: the caller's. */
-struct sp_clock *sp_lifetime_other(int tid, bool inherits, uint32_t each, int *error);
-void sp_lifetime_drop(struct sp_clock *c);
+struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t each, int *error);
+void sp_lifetime_drop_clock(struct sp_clock *c);
 
 /* How many CPUs these will have. */
-uint32_t sp_lifetime_cpus(int tid, uint32_t each);
+uint32_t sp_lifetime_count_cpus(int tid, uint32_t each);
 
 /* What auto can pay for a set that takes so many descriptors a CPU: SP_BY_EXACT, perhaps on the
  * nearest CPUs alone, or SP_BY_RESIDENCY, or SP_BY_READING. *limit: why no more. */
 enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit);
 
 /* The split goes by this clock from now on; how many do. */
-void sp_lifetime_add(struct sp_clock *c, struct sp_percpu *p);
-uint32_t sp_lifetime_count(struct sp_clock *c);
+void sp_lifetime_add_percpu(struct sp_clock *c, struct sp_percpu *p);
+uint32_t sp_lifetime_count_percpu(struct sp_clock *c);
 
 /* The hardware counters of p are on from now on (NULL: nobody's); the one whose were, taken, or
  * NULL. */
-struct sp_percpu *sp_lifetime_counts(struct sp_clock *c, struct sp_percpu *p);
+struct sp_percpu *sp_lifetime_set_counting(struct sp_clock *c, struct sp_percpu *p);
 
 /* Closes the counters of one group (enum sp_group; -1: of all). */
 void sp_lifetime_close(struct sp_percpu *p, int group);

@@ -28,11 +28,11 @@ void sp_percpu_distrust(struct sp_percpu *p);
 
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place.
  * started: PAPI has started it already, and may have counted on any CPU since. */
-void sp_percpu_starts(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started);
+void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started);
 
 /* PAPI has zeroed or started it, with these counters: a segment begins, with a scan.  `open`:
  * sp_proof_now() from right before PAPI was called. */
-void sp_percpu_zeroed(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds);
+void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds);
 
 /* Before PAPI is called: the copies are read, where what they have now proves what PAPI will hand
  * out.  `last`: [k] what it handed out last.  ends: the call ends the segment (PAPI_stop,
@@ -58,14 +58,14 @@ bool sp_percpu_is_shared(const struct sp_percpu *p);
  * SP_NO_CPU: not so, or it has a mark.  (While the program has that event switched off PAPI's are
  * off, too, until PAPI_start comes, which scans.  A guest, shared-tls.h, is to be ruled out by the
  * caller.) */
-int sp_percpu_stays(struct sp_percpu *p);
+int sp_percpu_stayed_cpu(struct sp_percpu *p);
 
 /* PAPI's return. */
-struct sp_answer {
+struct sp_percpu_reading {
 	const int64_t *last, *value;	/* [k] the value before, and this one */
-	bool counts_on;			/* PAPI's counters count on from the value */
+	bool keeps_counting; /* PAPI's counters count on from the value */
 	const struct sp_perf_fds *perf_fds;
-	uint32_t open;			/* as above */
+	uint32_t proof; /* as above */
 	int cpu;			/* where the counted thread runs, or ran last, where it is
 					 * not the caller; SP_NO_CPU */
 };
@@ -74,7 +74,7 @@ struct sp_answer {
 struct sp_shares {
 	uint32_t n;			/* CPUs beside the last one */
 	const int32_t *cpu;		/* [n] */
-	const int64_t *at;		/* [n][k] */
+	const int64_t *counts; /* [n][k] */
 	const int64_t *proven;		/* [n + 1][k] newly proven, the last CPU's last; perhaps of
 					 * what was booked before */
 	const uint64_t *ns;		/* [n + 1] time there, the last CPU's last */
@@ -82,30 +82,30 @@ struct sp_shares {
 	uint64_t moves;			/* in the window */
 	enum sp_attribution how;
 	enum sp_why why;		/* of what is not proven; none: all of it is */
-	int dark;			/* the CPU that got counts which no counter of ours had, as
+	int unwatched_cpu; /* the CPU that got counts which no counter of ours had, as
 					 * it or another one is not watched; SP_NO_CPU: none */
 };
 
-/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_percpu_done. */
-bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer,
+/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_percpu_end_window. */
+bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answer,
 		      struct sp_shares *shares);
-void sp_percpu_done(struct sp_percpu *p);
+void sp_percpu_end_window(struct sp_percpu *p);
 
 /* Are its windows split by time (for now)?  Then those that are proven without a scan must be told,
- * too (sp_percpu_ran): the time of a window on several CPUs begins after them.  Not while another
+ * too (sp_percpu_take_time): the time of a window on several CPUs begins after them.  Not while another
  * thread reads the set: each of its windows is scanned, and would prove once more what was proven
  * without. */
 bool sp_percpu_needs_time(const struct sp_percpu *p);
 
 /* The CPU on which the counted thread ran last, another one than the caller, as the scan of this
  * call tells; SP_NO_CPU: it does not.  Then /proc does: */
-int sp_percpu_where(const struct sp_percpu *p);
-void sp_percpu_is_at(struct sp_percpu *p, int cpu);
+int sp_percpu_target_cpu(const struct sp_percpu *p);
+void sp_percpu_set_target_cpu(struct sp_percpu *p, int cpu);
 
 /* A value was booked that the windows do not see: a handler's, inside a call of PAPI. */
-void sp_percpu_missed(struct sp_percpu *p);
+void sp_percpu_note_missed(struct sp_percpu *p);
 
 /* A zeroing, or what PAPI_write does. */
-void sp_percpu_lost(struct sp_percpu *p);
+void sp_percpu_note_missed_reset(struct sp_percpu *p);
 
 #endif

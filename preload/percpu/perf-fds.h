@@ -16,7 +16,7 @@
 
 #include "../../core/base/base.h"
 
-#define SP_NATIVES_MOST	24u		/* of one set; a set with more is not split */
+#define SP_MAX_NATIVES 24u /* of one set; a set with more is not split */
 
 struct sp_native {
 	struct perf_event_attr attr;	/* as PAPI passed it */
@@ -26,7 +26,7 @@ struct sp_native {
 	uint32_t thread;		/* the thread that opened it for itself
 					 * (sp_thread_state.id), by PAPI_attach, too; 0: it is
 					 * another one's */
-	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on
+	bool is_leader; /* a group, perhaps of itself alone: what PAPI switches on
 					 * and off */
 };
 
@@ -34,26 +34,26 @@ struct sp_perf_fds {
 	struct sp_native *at;		/* [room]; NULL: none */
 	uint32_t n, room;
 	uint32_t changes;		/* grows whenever an event comes or goes */
-	uint32_t more;			/* that are open, too, and for which there is no room */
-	uint32_t had;			/* how many of both there were when PAPI had last opened all
+	uint32_t unlisted; /* that are open, too, and for which there is no room */
+	uint32_t complete; /* how many of both there were when PAPI had last opened all
 					 * of them */
-	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has
+	uint32_t to_reopen; /* and before PAPI_start closed the first one; 0: it has
 					 * not */
-	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and
+	uint32_t reopening; /* PAPI_start closes and opens again what it had open, and
 					 * so many stand at `at`, of which n are open again; 0: it
 					 * does not */
-	uint32_t left;			/* of those: not closed yet */
-	uint32_t before;		/* `changes` then */
+	uint32_t unclosed; /* of those: not closed yet */
+	uint32_t prev_changes; /* `changes` then */
 	int opener;			/* the thread that opened the last one */
 	uint32_t seccomp_filters;		/* sp_seccomp_filters() when PAPI last opened one
 						 * that it had not had open right before */
 	int named_tid;			/* the thread that PAPI named for the last one kept; 0:
 					 * itself */
-	bool odd;			/* one of those more is another thread's than the one kept
+	bool is_mixed; /* one of those more is another thread's than the one kept
 					 * last */
-	bool reordered;			/* events were removed: PAPI fills the gaps in an order of
+	bool is_reordered; /* events were removed: PAPI fills the gaps in an order of
 					 * its own */
-	bool missed;			/* something came or went that could not be written here */
+	bool has_missed; /* something came or went that could not be written here */
 };
 
 /* Asked by the thread that starts the set, inside PAPI.  errno is given back. hold, let: in between
@@ -64,9 +64,9 @@ struct sp_perf_fds {
 struct sp_perf_fds_hooks {
 	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
 	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t was);
-	void (*again)(struct sp_perf_fds *o);
-	bool (*alone)(struct sp_perf_fds *o);
-	bool (*same)(struct sp_perf_fds *o);
+	void (*reopened)(struct sp_perf_fds *o);
+	bool (*is_exclusive)(struct sp_perf_fds *o);
+	bool (*reopened_same)(struct sp_perf_fds *o);
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
@@ -76,13 +76,13 @@ bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 void sp_perf_fds_child(void);		/* in a child of fork: the lock is free */
 
 /* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
- * to it: the address of its perf fds, plus SP_OPENS_AGAIN in PAPI_start; 0: no set. */
-#define SP_OPENS_AGAIN	((uintptr_t)1)
-extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+ * to it: the address of its perf fds, plus SP_IS_REOPENING in PAPI_start; 0: no set. */
+#define SP_IS_REOPENING ((uintptr_t)1)
+extern __thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));
 
 static inline uint32_t sp_perf_fds_all(const struct sp_perf_fds *o)
 {
-	return o->n + o->more;
+	return o->n + o->unlisted;
 }
 
 /* How many of them PAPI_start switches on, one by one. */

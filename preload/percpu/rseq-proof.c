@@ -51,14 +51,14 @@ static void arm_rseq(void)
 	struct rseq *area = sp_rseq_area();
 	sp_mark_word *word = (sp_mark_word *)&area->rseq_cs;
 
-	store_relaxed(&sp_thread_state.mark.is, (uint64_t)(uintptr_t)&never_run);
-	store_relaxed(&sp_thread_state.again.to, word);
+	store_relaxed(&sp_thread_state.mark.expected, (uint64_t)(uintptr_t)&never_run);
+	store_relaxed(&sp_thread_state.rearm.to, word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.from, &sp_thread_state.mark.is);
+	store_relaxed(&sp_thread_state.rearm.from, &sp_thread_state.mark.expected);
 	store_relaxed(&sp_thread_state.mark.cpu, (const int32_t *)&area->cpu_id);
 	sp_order();
 	store_relaxed(&sp_thread_state.mark.word, word);
-	sp_proof_again();
+	sp_proof_rearm();
 }
 
 bool sp_proof_test(void)
@@ -72,9 +72,9 @@ bool sp_proof_test(void)
 	/* The shortest may be over before the thread sleeps. */
 	for (struct timespec delay = { 0, 1000 };
 	     delay.tv_nsec <= 1000000 && !load_relaxed(&rseq_works); delay.tv_nsec *= 10) {
-		before = sp_proof_at();
+		before = sp_proof_count_losses();
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
-		store_relaxed(&rseq_works, sp_proof_at() != before);
+		store_relaxed(&rseq_works, sp_proof_count_losses() != before);
 	}
 	if (!load_relaxed(&rseq_works))
 		sp_proof_disarm();
@@ -101,25 +101,25 @@ void sp_proof_report(void)
 }
 
 /* Likewise: in between the word is none that `is` may be. */
-void sp_proof_by_page(const sp_mark_word *word)
+void sp_proof_use_page(const sp_mark_word *word)
 {
 	sp_thread_state.by_page = true;
 	store_relaxed(&sp_thread_state.mark.cpu, &sp_thread_state.cpu);
 	store_relaxed(&sp_thread_state.mark.word, word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.to, &sp_thread_state.mark.is);
+	store_relaxed(&sp_thread_state.rearm.to, &sp_thread_state.mark.expected);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.from, word);
-	sp_proof_again();
+	store_relaxed(&sp_thread_state.rearm.from, word);
+	sp_proof_rearm();
 }
 
 SP_COLD void sp_proof_disarm(void)
 {
-	store_relaxed(&sp_thread_state.again.from, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.rearm.from, &sp_no_mark.word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.to, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.rearm.to, &sp_no_mark.word);
 	sp_order();
-	store_relaxed(&sp_thread_state.mark.is, 1);
+	store_relaxed(&sp_thread_state.mark.expected, 1);
 	sp_order();
 	store_relaxed(&sp_thread_state.mark.word, &sp_no_mark.word);
 	store_relaxed(&sp_thread_state.mark.cpu, &sp_no_mark.cpu);

@@ -7,7 +7,7 @@
  * and `losses` counts it.
  *
  * A reading proves its window if nothing was lost from before the real call that opened the window
- * until after the one that closes it.  sp_proof_now (the fast path: sp_proof_at) stands before the
+ * until after the one that closes it.  sp_proof_now (the fast path: sp_proof_count_losses) stands before the
  * real call; after it the CPU's number is read, and right then sp_proof_stayed asks.
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19 on) would let a
@@ -32,7 +32,7 @@ void sp_proof_report(void);		/* that it proves nothing, if so */
 /* A call is nested in another one, by a handler, or what it changes the fast path of the one below
  * takes for unchanged: rseq shows the signal as a loss; a page (page-proof.h) does not, so that it
  * is counted as one here. */
-static inline void sp_proof_on_top(void)
+static inline void sp_proof_note_nested(void)
 {
 	if (!load_relaxed(&sp_process.proof_works))
 		sp_add(&sp_thread_state.losses, 1);
@@ -44,22 +44,22 @@ static inline void sp_proof_on_top(void)
  *   that what the handler proves ends with a move before our next look;
  * - of a page's, whose word is read: a handler finds the loss counted or makes one of its own, and
  *   the CPU is not known until the word is. */
-SP_HOT_INLINE void sp_proof_again(void)
+SP_HOT_INLINE void sp_proof_rearm(void)
 {
 	store_relaxed(&sp_thread_state.cpu, -1);
 	sp_add(&sp_thread_state.losses, 1);
 	sp_order();
-	store_relaxed(sp_thread_state.again.to, load_relaxed(sp_thread_state.again.from));
+	store_relaxed(sp_thread_state.rearm.to, load_relaxed(sp_thread_state.rearm.from));
 	sp_order();
 	store_relaxed(&sp_thread_state.cpu, -1);
 	sp_add(&sp_thread_state.losses, 1);
 }
 
 /* The number of losses so far: while it is the same, the thread has not left its CPU. */
-SP_HOT_INLINE uint32_t sp_proof_at(void)
+SP_HOT_INLINE uint32_t sp_proof_count_losses(void)
 {
-	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.is))
-		sp_proof_again();
+	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.expected))
+		sp_proof_rearm();
 	sp_order();
 	return sp_thread_state.losses;
 }
@@ -67,7 +67,7 @@ SP_HOT_INLINE uint32_t sp_proof_at(void)
 /* Nothing was lost since it looked so; and the CPU is this one. */
 SP_HOT_INLINE bool sp_proof_is_valid(uint32_t open)
 {
-	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.is))
+	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.expected))
 		return false;
 	sp_order();
 	return SP_LIKELY(sp_thread_state.losses == open);
@@ -82,20 +82,20 @@ SP_HOT_INLINE bool sp_proof_stayed(uint32_t open, int cpu)
 }
 
 /* Does the calling thread have one?  (From its first sp_proof_now on.) */
-SP_HOT_INLINE bool sp_proof_is_there(void)
+SP_HOT_INLINE bool sp_proof_has_mark(void)
 {
 	return sp_thread_state.mark.word != &sp_no_mark.word;
 }
 
 /* No other call of PAPI was made on top, by a handler; without a mark each call is a loss. */
-SP_HOT_INLINE bool sp_proof_alone(uint32_t open)
+SP_HOT_INLINE bool sp_proof_is_not_nested(uint32_t open)
 {
-	return sp_proof_is_there() ? sp_proof_is_valid(open) : sp_thread_state.losses == open;
+	return sp_proof_has_mark() ? sp_proof_is_valid(open) : sp_thread_state.losses == open;
 }
 
 /* Gives the calling thread its mark: rseq's, where that works; this page's. Takes it away. */
 SP_COLD void sp_proof_arm(void);
-SP_COLD void sp_proof_by_page(const sp_mark_word *word);
+SP_COLD void sp_proof_use_page(const sp_mark_word *word);
 SP_COLD void sp_proof_disarm(void);
 
 /* On the slow path: where a thread has no mark yet, it gets rseq's. */
@@ -104,9 +104,9 @@ static inline uint32_t sp_proof_now(void)
 	if (SP_UNLIKELY(sp_thread_state.by_page &&
 			sp_thread_state.generation != sp_process.generation))
 		sp_proof_disarm();	/* a child of fork has none of the pages */
-	if (SP_UNLIKELY(!sp_proof_is_there()))
+	if (SP_UNLIKELY(!sp_proof_has_mark()))
 		sp_proof_arm();
-	return sp_proof_at();
+	return sp_proof_count_losses();
 }
 
 #endif

@@ -6,12 +6,12 @@
 #include "../../core/base/perf.h"
 #include "shadow-fds.h"
 
-#define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */
-#define MOST	4096u
+#define MAX_NUMBER 8192u /* numbers above make the table large, which each fork copies */
+#define MAX_DEFAULT 4096u
 
 /* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
 static uint64_t *id;
-static uint32_t lowest, room, lock_state;
+static uint32_t lowest, room, n_fds;
 static long fd_limit = -1;			/* SSPAPI_DESCRIPTORS */
 
 static uint32_t soft_limit(void)
@@ -29,12 +29,12 @@ static uint32_t budget(void)
 	uint32_t limit = soft_limit();
 
 	return (uint32_t)sp_min(room, fd_limit >= 0 ? sp_min((uint64_t)fd_limit, limit)
-						    : sp_min(limit / 4, MOST));
+						    : sp_min(limit / 4, MAX_DEFAULT));
 }
 
 uint32_t sp_counters_left(void)
 {
-	uint32_t all = budget(), has = load_relaxed(&lock_state);
+	uint32_t all = budget(), has = load_relaxed(&n_fds);
 
 	return all > has ? all - has : 0;
 }
@@ -53,13 +53,13 @@ static void grow_table(void)
 void sp_counters_begin(long most)
 {
 	uint32_t n, limit = soft_limit(),
-		    top = (uint32_t)sp_max(sp_min(limit, HIGHEST),
+		    top = (uint32_t)sp_max(sp_min(limit, MAX_NUMBER),
 					   most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
 
 	fd_limit = most;
 	if (room || !most)
 		return;
-	n = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
+	n = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MAX_DEFAULT), top / 2);
 	id = n ? sp_map(n * sizeof(*id)) : NULL;
 	if (!id)
 		return;
@@ -77,7 +77,7 @@ static uint64_t id_of(int fd)
 	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) < 0 ? 0 : is;
 }
 
-static bool ours(int fd)
+static bool is_own(int fd)
 {
 	uint32_t i = (uint32_t)fd - lowest;
 	uint64_t is = fd >= 0 && i < room ? load_relaxed(&id[i]) : 0;
@@ -95,7 +95,7 @@ static uint32_t next_free(uint32_t from)
 }
 
 /* `fd` goes to a high number, and is known from then on. */
-static int keep(int fd)
+static int move_up(int fd)
 {
 	uint32_t from = 0, i;
 	uint64_t is;
@@ -121,11 +121,11 @@ static int keep(int fd)
 	return high == -EINVAL ? -EMFILE : high < 0 ? high : -EDQUOT;
 }
 
-static bool take_one(void)
+static bool reserve_one(void)
 {
-	if (sp_add(&lock_state, 1) < budget())
+	if (sp_add(&n_fds, 1) < budget())
 		return true;
-	sp_add(&lock_state, -1u);
+	sp_add(&n_fds, -1u);
 	return false;
 }
 
@@ -133,13 +133,13 @@ int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int le
 {
 	int fd;
 
-	if (!take_one())
+	if (!reserve_one())
 		return -EDQUOT;
 	fd = sp_perf_open(attr, tid, cpu, leader, 0);
 	if (fd >= 0)
-		fd = keep(fd);
+		fd = move_up(fd);
 	if (fd < 0)
-		sp_add(&lock_state, -1u);
+		sp_add(&n_fds, -1u);
 	return fd;
 }
 
@@ -149,22 +149,22 @@ void sp_counter_close(int fd)
 
 	if (fd < 0 || (uint32_t)fd - lowest >= room)
 		return;
-	is = ours(fd);
+	is = is_own(fd);
 	store_relaxed(&id[(uint32_t)fd - lowest], 0);
 	if (is)
 		sp_close(fd);
-	sp_add(&lock_state, -1u);
+	sp_add(&n_fds, -1u);
 }
 
 bool sp_counter_read(int fd, uint64_t *to, unsigned words)
 {
-	return ours(fd) &&
+	return is_own(fd) &&
 	       sp_sys(SYS_read, fd, to, words * sizeof(*to)) == (long)(words * sizeof(*to));
 }
 
 bool sp_counter_switch(int fd, bool on)
 {
-	return ours(fd) &&
+	return is_own(fd) &&
 	       sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) >= 0;
 }
 
@@ -172,9 +172,9 @@ void sp_counters_child(void)
 {
 	for (uint32_t i = 0; i < room; i++)
 		if (id[i]) {
-			if (ours((int)(lowest + i)))
+			if (is_own((int)(lowest + i)))
 				sp_close((int)(lowest + i));
 			id[i] = 0;
 		}
-	lock_state = 0;
+	n_fds = 0;
 }

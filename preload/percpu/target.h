@@ -24,16 +24,16 @@
 #endif
 
 struct sp_count_target {
-	bool known;			/* false: nothing is open, not all was seen, or not all of
+	bool is_known; /* false: nothing is open, not all was seen, or not all of
 					 * it is of one thread */
-	bool attached;			/* PAPI named the thread (PAPI_attach); else it is who
+	bool is_attached; /* PAPI named the thread (PAPI_attach); else it is who
 					 * opened them, or the CPU's */
 	bool inherits;			/* one of them counts threads made later, too */
 	int tid;			/* the thread; -1: any that runs on the CPU; 0: not known */
 	uint32_t thread;		/* sp_thread_state.id of that who opened them for itself;
 					 * 0 */
 	uint32_t domain;		/* that of all of them together (sp_target_domain) */
-	uint32_t each;			/* the CPU and the domain of each, in one number */
+	uint32_t digest; /* the CPU and the domain of each, in one number */
 	int cpu;			/* all count on this one only; -1: on any; SP_CPUS_MIXED:
 					 * not all on the same */
 };
@@ -46,8 +46,9 @@ uint32_t sp_target_domain(const struct perf_event_attr *a);
 static inline bool sp_target_is_same(const struct sp_count_target *a,
 				     const struct sp_count_target *b)
 {
-	return a->known == b->known && a->attached == b->attached && a->inherits == b->inherits &&
-	       a->tid == b->tid && a->thread == b->thread && a->each == b->each;
+	return a->is_known == b->is_known && a->is_attached == b->is_attached &&
+	       a->inherits == b->inherits && a->tid == b->tid && a->thread == b->thread &&
+	       a->digest == b->digest;
 }
 
 #endif

@@ -51,14 +51,14 @@ struct sp_window_cpu {
 
 struct sp_window {
 	uint32_t n;			/* CPUs that have a copy */
-	bool falls;			/* P may fall: a difference of counters */
-	bool sound;			/* the copies have counted nothing that P has not */
+	bool can_fall; /* P may fall: a difference of counters */
+	bool is_sound; /* the copies have counted nothing that P has not */
 	int64_t value;			/* that PAPI handed out last in this segment, as far as was
 					 * heard of */
 	int64_t greatest;		/* and by which something may be proven */
 	int64_t before;			/* P when the anchors were taken: it tells nothing of what
 					 * was counted since */
-	int64_t known;			/* and the sum of `proven` then */
+	int64_t base_proven; /* and the sum of `proven` then */
 	int64_t after;			/* a value that PAPI handed out in this segment */
 	struct sp_window_cpu *cpu;	/* [n] */
 };
@@ -66,7 +66,7 @@ struct sp_window {
 /* A value that PAPI handed out.  What the copies had then: of a difference `low` is what its added
  * counters had before the call, less what the others had after it, and `high` and `now` the other
  * way round. */
-struct sp_window_seen {
+struct sp_window_reading {
 	int64_t value;
 	const int64_t *low;		/* [n] at least: looked at before PAPI's call (SP_UNKNOWN:
 					 * nothing is known of this one); NULL: nothing of any */
@@ -79,9 +79,9 @@ struct sp_window_seen {
 					 * it is known */
 	const double *weight;		/* [n] of the rest; NULL, or all 0: it goes where the
 					 * reading is booked */
-	double away;			/* the weight of all CPUs without a copy, beside these: that
+	double away_weight; /* the weight of all CPUs without a copy, beside these: that
 					 * part goes there, too */
-	bool timed;			/* a clock: its shadow counters may differ from P by some ns
+	bool is_clock; /* a clock: its shadow counters may differ from P by some ns
 					 * in a window */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a
 					 * copy */
@@ -122,28 +122,28 @@ void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *shadow);
 
 /* All that is new up to this value was counted on CPU i (n: one without a copy; not of a
  * difference), and is booked there as proven.  Not for a value below the last one (see
- * sp_window_missed), nor right after such a one. */
-void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i);
+ * sp_window_miss), nor right after such a one. */
+void sp_window_attribute_stayed(struct sp_window *w, int64_t value, uint32_t i);
 
 /* All that is new up to this value is booked on CPU i (n: elsewhere), and nobody knows where it was
  * counted.  Not for a value below the last one, nor of a difference: there something has to be
- * taken back, which sp_window_moved without copies does. */
-void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i);
+ * taken back, which sp_window_attribute without copies does. */
+void sp_window_miss(struct sp_window *w, int64_t value, uint32_t i);
 
 /* The same of the latest value: what is new from here on may be proven again. */
-void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i);
+void sp_window_skip(struct sp_window *w, int64_t value, uint32_t i);
 
 /* So many counts that were skipped on CPU i were counted there: the thread has been nowhere else
  * since before they were. */
-void sp_window_owed(struct sp_window *w, int64_t counts, uint32_t i);
+void sp_window_prove_skipped(struct sp_window *w, int64_t counts, uint32_t i);
 
 /* The copies are not to be believed until P is zeroed again; what they proved in this segment the
- * next sp_window_moved takes back. */
+ * next sp_window_attribute takes back. */
 void sp_window_distrust(struct sp_window *w);
 
 /* The thread may have moved, or is another one.  Values may come late, in any order, within their
  * segment. */
-void sp_window_moved(struct sp_window *w, const struct sp_window_seen *seen,
-		     const struct sp_window_shares *to);
+void sp_window_attribute(struct sp_window *w, const struct sp_window_reading *seen,
+			 const struct sp_window_shares *to);
 
 #endif

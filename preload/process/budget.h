@@ -66,7 +66,7 @@ static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 }
 
 /* A read of one perf fd. */
-static inline uint64_t sp_budget_look(const struct sp_budget *b)
+static inline uint64_t sp_budget_read(const struct sp_budget *b)
 {
 	return (SP_FEW * SP_SCAN_NS + load_relaxed(&b->scan.ns)) /
 	       (SP_FEW + load_relaxed(&b->scan.calls));
@@ -75,7 +75,7 @@ static inline uint64_t sp_budget_look(const struct sp_budget *b)
 /* A scan of `cpus` CPUs. */
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
-	return (cpus + SP_OWN_READS) * sp_budget_look(b);
+	return (cpus + SP_OWN_READS) * sp_budget_read(b);
 }
 
 /* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has
@@ -110,7 +110,7 @@ static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left
 
 /* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening
  * and the one that is kept aside. */
-static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, uint32_t each)
+static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
 	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
 	uint64_t cost = sp_budget_open(b, each) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
@@ -123,11 +123,12 @@ static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, ui
 static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts,
 				      uint32_t n, uint32_t each)
 {
-	uint32_t can = sp_budget_pays(b, left / parts, each);
+	uint32_t can = sp_budget_payable_cpus(b, left / parts, each);
 
 	if (can == 0 || can >= n)
 		return can;
-	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beyond_scans(b, left) / parts, each),
+	return (uint32_t)sp_max(sp_budget_payable_cpus(b, sp_budget_beyond_scans(b, left) / parts,
+						       each),
 				1);
 }
 

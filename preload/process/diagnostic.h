@@ -9,7 +9,7 @@
 
 enum sp_diag_level { SP_DIAG_ERROR, SP_DIAG_WARNING, SP_DIAG_DETAIL };
 
-extern long sp_diag_most;			/* lines above this level are not said */
+extern long sp_diag_max_level;			/* lines above this level are not said */
 void sp_diag_capture(void);		/* at the start: what descriptor 2 is */
 int sp_diag_descriptor(void);		/* 2, or -1 if it is something else by now */
 /* false: not all of it (sp_process_diag) */

@@ -17,16 +17,16 @@
  * the loader ends the child at its next dlopen.  So a fork waits for our changes, and our changes
  * wait for a fork.  Neither waits for ever: a constructor may fork with the loader's lock held, and
  * a function that pthread_atfork registered may wait for a thread that waits here. */
-static uint32_t inside;			/* threads in the loader because of us, and FORK for each
+static uint32_t n_inside; /* threads in the loader because of us, and FORK for each
 					 * that forks */
 
-static uint32_t change(uint32_t by)
+static uint32_t add_inside(uint32_t by)
 {
-	return __atomic_fetch_add(&inside, by, __ATOMIC_SEQ_CST);
+	return __atomic_fetch_add(&n_inside, by, __ATOMIC_SEQ_CST);
 }
 
 #define FORK	0x10000u
-#define NAPS	20000u			/* of 50 us: about a second */
+#define MAX_DELAYS 20000u /* of 50 us: about a second */
 
 /* Waits until inside & bits is 0.  False: it is not. */
 static bool wait_while(uint32_t bits)
@@ -35,26 +35,26 @@ static bool wait_while(uint32_t bits)
 	int saved = errno;
 	unsigned n_delays = 0;
 
-	while ((load_acquire(&inside) & bits) && n_delays++ < NAPS)
+	while ((load_acquire(&n_inside) & bits) && n_delays++ < MAX_DELAYS)
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 	errno = saved;
-	return n_delays <= NAPS;
+	return n_delays <= MAX_DELAYS;
 }
 
 static void before_fork(void)
 {
-	change(FORK);
+	add_inside(FORK);
 	(void)wait_while(FORK - 1);
 }
 
 static void in_parent(void)
 {
-	change(-FORK);
+	add_inside(-FORK);
 }
 
 static void in_child(void)
 {
-	store_release(&inside, 0);
+	store_release(&n_inside, 0);
 }
 
 /* From the start: a fork that has begun calls no handler that is registered then. */
@@ -67,10 +67,10 @@ __attribute__((constructor)) static void at_start(void)
 static void enter_loader(struct sp_lock_state *lock_state)
 {
 	sp_signals_block(lock_state);
-	while (change(1) >= FORK) {
-		change(-1);
+	while (add_inside(1) >= FORK) {
+		add_inside(-1);
 		if (!wait_while(~(FORK - 1))) {
-			change(1);
+			add_inside(1);
 			return;
 		}
 	}
@@ -78,7 +78,7 @@ static void enter_loader(struct sp_lock_state *lock_state)
 
 static void leave_loader(const struct sp_lock_state *lock_state)
 {
-	change(-1);
+	add_inside(-1);
 	sp_signals_restore(lock_state);
 }
 
@@ -108,7 +108,7 @@ static void *open_own_library(const char *name)
 	void *library;
 	open_fn open = find_dlopen();
 
-	sp_elf_find(&own, (uintptr_t)&sp_thread_counters_open);
+	sp_elf_find(&own, (uintptr_t)&sp_own_library_open);
 	strncpy(path, own.path, sizeof(path) - 1);
 	slash = strrchr(path, '/');
 	if (!open || !slash || (size_t)(slash - path) + strlen(name) + 9 > sizeof(path))
@@ -123,7 +123,7 @@ static void *open_own_library(const char *name)
 	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
-void *sp_thread_counters_open(const char *name)
+void *sp_own_library_open(const char *name)
 {
 	struct sp_lock_state lock_state;
 	void *library;
@@ -134,7 +134,7 @@ void *sp_thread_counters_open(const char *name)
 	return library;
 }
 
-void sp_thread_counters_close(void *library)
+void sp_own_library_close(void *library)
 {
 	struct sp_lock_state lock_state;
 

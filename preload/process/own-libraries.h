@@ -4,9 +4,9 @@
 
 /* A library beside us, private (RTLD_DEEPBIND): an application may bring an hwloc of its own (Open
  * MPI does); neither must get the other's functions. NULL: it cannot be opened. */
-void *sp_thread_counters_open(const char *name);
+void *sp_own_library_open(const char *name);
 
 /* Unloads it. */
-void sp_thread_counters_close(void *library);
+void sp_own_library_close(void *library);
 
 #endif

@@ -17,7 +17,7 @@
 struct sp_process sp_process;
 
 __thread struct sp_thread_state sp_thread_state __attribute__((tls_model("initial-exec"))) = {
-	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN,
+	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .rearm = SP_NO_AGAIN,
 };
 struct sp_no_mark sp_no_mark = { .cpu = -1 };
 const char sp_no_set[128] __attribute__((aligned(128)));
@@ -25,7 +25,7 @@ struct sp_store sp_store;
 struct sp_conf sp_conf;
 
 SP_AT_START static uint64_t start_ns;
-SP_AT_START static int promised;			/* the process of which `sspapi run` has
+SP_AT_START static int announced_pid;			/* the process of which `sspapi run` has
 							 * said where its counts go; 0: none */
 SP_AT_START static char dir[SP_CONF_PATH];
 /* As `who` has them, but for the folder, which is known at the start. */
@@ -46,9 +46,9 @@ static int number(const char *digits)
 	return n;
 }
 
-bool sp_process_is_promised(void)
+bool sp_process_has_announced_dump(void)
 {
-	return promised && promised == (int)sp_sys(SYS_getpid);
+	return announced_pid && announced_pid == (int)sp_sys(SYS_getpid);
 }
 
 /* Also called by the first PAPI call, if that comes from a constructor that runs
@@ -64,7 +64,7 @@ void sp_process_capture(char **environment)
 	sp_conf_capture(environment);
 	for (char **e = environment; e && *e; e++)
 		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0)
-			promised = number(*e + strlen(SP_PROMISED));
+			announced_pid = number(*e + strlen(SP_PROMISED));
 	n = sp_sys(SYS_getcwd, dir, sizeof(dir));
 	if (n <= 0)
 		strcpy(dir, ".");
@@ -157,7 +157,7 @@ static struct {				/* what is to be noted, and there is no store yet */
 	size_t used;
 } early;
 
-static void keep(const char *text)
+static void keep_early(const char *text)
 {
 	size_t n = strlen(text) + 1;
 
@@ -175,7 +175,7 @@ void sp_process_note_quiet(const char *text)
 	if (sp_store.header)
 		sp_store_note(&sp_store, text);
 	else
-		keep(text);
+		keep_early(text);
 	sp_lock_give(&sp_store.lock, &lock_state);
 }
 

@@ -57,7 +57,7 @@ extern const char sp_no_set[128] SP_HIDDEN;
 typedef uint64_t sp_mark_word __attribute__((may_alias));
 struct sp_mark {
 	const sp_mark_word *word;
-	uint64_t is;			/* its value while the thread stays */
+	uint64_t expected;			/* its value while the thread stays */
 	const int32_t *cpu;		/* and the thread's CPU then; -1: not known */
 };
 
@@ -66,7 +66,7 @@ extern struct sp_no_mark {
 	sp_mark_word word;
 	int32_t cpu;
 } sp_no_mark SP_HIDDEN;
-#define SP_NO_MARK { .word = &sp_no_mark.word, .is = 1, .cpu = &sp_no_mark.cpu }
+#define SP_NO_MARK { .word = &sp_no_mark.word, .expected = 1, .cpu = &sp_no_mark.cpu }
 #define SP_NO_AGAIN { &sp_no_mark.word, &sp_no_mark.word }
 
 /* What a thread keeps for itself.  Written by its thread alone. */
@@ -83,7 +83,7 @@ struct __attribute__((aligned(SP_THREAD_STATE_ALIGN))) sp_thread_state {
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own
 					 * calls are the readings; 0: none */
 	/* after a loss the mark holds again by this copy */
-	struct { sp_mark_word *to; const sp_mark_word *from; } again;
+	struct { sp_mark_word *to; const sp_mark_word *from; } rearm;
 	int32_t cpu;			/* of a page's mark */
 	int32_t tid;
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
@@ -143,7 +143,7 @@ struct sp_who;
 const struct sp_who *sp_process_who(void);
 
 /* Has `sspapi run` said where the counts of this process go? */
-bool sp_process_is_promised(void);
+bool sp_process_has_announced_dump(void);
 uint64_t sp_process_start_ns(void);
 
 /* Is this a call that libpapi makes to itself?  Its return address is in libpapi,

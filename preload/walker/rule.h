@@ -39,7 +39,7 @@ struct sp_rule {
 					 * (unwind.c) */
 #define SP_RULE_SIGNAL	32u		/* a signal handler returns to it */
 
-#define SP_FRAME_MOST	(16u << 20)	/* bytes of a frame */
+#define SP_MAX_FRAME	(16u << 20)	/* bytes of a frame */
 
 /* The address without the signature that pointer authentication puts into its upper bits. */
 static inline uintptr_t sp_unsigned_address(uintptr_t to)

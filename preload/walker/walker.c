@@ -49,7 +49,7 @@ int sp_no_pipe2(int fd[2], int flags)
 static const struct sp_walk_callbacks *callbacks;
 static unw_addr_space_t space;
 static unw_cursor_t cursor;
-static struct sp_stack first;		/* the frame that is looked at */
+static struct sp_stack frame;		/* the frame that is looked at */
 static const struct sp_tables *tables;	/* its object's */
 static uintptr_t function;		/* where its code begins */
 
@@ -147,7 +147,7 @@ static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *valu
 	if (write || (reg != IP && reg != SP && reg != FP))
 		return -UNW_EBADREG;
 	seen.fp |= reg == FP;
-	*value = reg == IP ? first.to - 1 : reg == SP ? first.sp : first.fp;	/* (the call is
+	*value = reg == IP ? frame.to - 1 : reg == SP ? frame.sp : frame.fp;	/* (the call is
 										 * before what it
 										 * returns to) */
 	return 0;
@@ -221,7 +221,7 @@ static uintptr_t saved_at(unw_regnum_t reg, bool *is_known)
 
 static bool fits(intptr_t distance)
 {
-	return distance > -(intptr_t)SP_FRAME_MOST && distance < (intptr_t)SP_FRAME_MOST;
+	return distance > -(intptr_t)SP_MAX_FRAME && distance < (intptr_t)SP_MAX_FRAME;
 }
 
 /* From what was read. False: the way is none that a rule can say. */
@@ -237,7 +237,7 @@ static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa
 			others++;
 			there = seen.value[i] == cfa ? seen.word[i] : there;
 		}
-	if (!known || cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || others > 1 ||
+	if (!known || cfa <= at->sp || cfa - at->sp >= SP_MAX_FRAME || others > 1 ||
 	    (others && !(there && seen.fp)))
 		return false;
 	*rule = (struct sp_rule){ .function = function,
@@ -261,7 +261,7 @@ static int find_row(void *arg, void *row, size_t bytes, unw_word_t from, unw_wor
 {
 	(void)arg;
 	(void)bytes;
-	if (first.to - 1 - from >= end - from)
+	if (frame.to - 1 - from >= end - from)
 		return 0;
 	seen.found = unw_apply_reg_state(&cursor, row) >= 0;
 	return -UNW_ESTOPUNWIND;
@@ -278,7 +278,7 @@ static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 
 	memset(&seen, 0, sizeof(seen));
 	tables = NULL;
-	first = *at;
+	frame = *at;
 	if (unw_init_remote(&cursor, space, NULL) == 0)
 		(void)unw_reg_states_iterate(&cursor, find_row, NULL);
 	if (seen.none)
