@@ -27,9 +27,9 @@ static bool may_switch_off(const struct sp_percpu *p, bool soon)
 {
 	return p->home_off.is_possible && !load_relaxed(&p->home_off.is_disabled) &&
 	       !sp_is_remote(p) && p->shadow.leader[SP_HARDWARE] >= 0 && p->clock->counting == p &&
-	       p->shadow.is_probed && !p->shadow.starved_windows && p->segment.home >= 0 &&
-	       p->cpu[p->segment.home].fd[p->shadow.leader[SP_HARDWARE]] >= 0 &&
-	       (soon || p->home_off.index == p->segment.home ||
+	       p->shadow.is_probed && !p->shadow.starved_windows && p->period.home >= 0 &&
+	       p->cpu[p->period.home].fd[p->shadow.leader[SP_HARDWARE]] >= 0 &&
+	       (soon || p->home_off.index == p->period.home ||
 		sp_ticks_ns(p->scan.last.ticks - p->home_off.since) > MIN_SWITCH_NS);
 }
 
@@ -53,7 +53,7 @@ static bool keeps_counting(struct sp_percpu *p, int i)
 	    once.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
 		for (uint32_t e = 0; e < p->k; e++)
 			sp_window_distrust(&p->window[e]);
-		p->segment.distrust_why = SP_WHY_SWITCHED_OFF;
+		p->period.distrust_why = SP_WHY_SWITCHED_OFF;
 	}
 	return false;
 }
@@ -76,14 +76,14 @@ bool sp_home_off_switch_on(struct sp_percpu *p)
 	if (p->shadow.leader[SP_HARDWARE] < 0 || (!other && !switch_cpu(p, i, true)))
 		return false;
 	/* They have not run for as long as the thread was there since the scan. */
-	if (i == p->segment.home && sp_residency_read(&p->times.at[i], &now))
+	if (i == p->period.home && sp_residency_read(&p->times.at[i], &now))
 		p->cpu[i].now.high = now.ran;
 	return true;
 }
 
 static void switch_off_home(struct sp_percpu *p)
 {
-	int home = p->segment.home;
+	int home = p->period.home;
 
 	if (p->home_off.index == home || (p->home_off.index >= 0 && !sp_home_off_switch_on(p)) ||
 	    !switch_cpu(p, home, false))
@@ -97,7 +97,7 @@ void sp_home_off_begin(struct sp_percpu *p, bool soon)
 	if (p->scan.last.caller_stayed && may_switch_off(p, soon))
 		switch_off_home(p);
 	else if (p->home_off.index >= 0 &&
-		 (p->home_off.index != p->segment.home || load_relaxed(&p->home_off.is_disabled)))
+		 (p->home_off.index != p->period.home || load_relaxed(&p->home_off.is_disabled)))
 		(void)sp_home_off_switch_on(p);
 }
 
@@ -107,7 +107,7 @@ static bool is_home(const struct sp_percpu *p)
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->sum[e].has_hardware && sp_home_off_index(p, e) < 0)
 			return false;
-	return p->home_off.index == p->segment.home;
+	return p->home_off.index == p->period.home;
 }
 
 static bool is_proven(const struct sp_percpu *p)
@@ -126,7 +126,7 @@ void sp_home_off_window(struct sp_percpu *p, bool stayed)
 				p->parts.low[i] = p->cpu[i].value[e];
 			if (p->sum[e].has_hardware)
 				sp_window_switch_off(&p->window[e], p->parts.low,
-						     (uint32_t)p->segment.home);
+						     (uint32_t)p->period.home);
 		}
 		switch_off_home(p);
 	} else if (p->home_off.index >= 0 && !is_home(p)) {

@@ -1,5 +1,5 @@
-/* percpu.c: windows: what was counted where; see percpu.h.  What is opened for them is
- * shadow-open.c, their reading is shadow-read.c, what is proven by it window.c. */
+/* percpu.c: attributes the windows of a set; see percpu.h. shadow-open.c opens the shadow
+ * counters, shadow-read.c reads them, and window.c decides what they prove. */
 #include <string.h>
 
 #include "../../core/base/seccomp.h"
@@ -12,7 +12,7 @@
 #include "percpu-internal.h"
 #include "percpu.h"
 
-/* ---- did the copies run? -------------------------------------------------------- */
+/* ---- did the shadow counters run? ---------------------------------------------- */
 
 static uint64_t min_ns(const struct sp_percpu_cpu *c)
 {
@@ -31,18 +31,18 @@ static bool ran_all_the_time(const struct sp_percpu_cpu *c, enum sp_group g)
 	return ran >= min_ns(c) && ran <= max_ns(c);
 }
 
-/* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some time
- * before or after the software's.  By that clock the group of the CPU where the thread was at the
- * scan before, and which was read then, says how long the thread ran anywhere: the groups ran that
- * long, taken together, but for the time that reading them one after the other took. */
+/* Before Linux 6.2 hardware events have their own clock, which a switch reads some time before
+ * or after that of software events. The group of the previous home shows how long the thread ran
+ * anywhere. All groups together must have run that long, except for the time of reading them one
+ * after another. */
 static bool ran_together(const struct sp_percpu *p)
 {
 	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan.last.duration), all;
 
-	if (p->segment.prev_home < 0)
+	if (p->period.prev_home < 0)
 		return false;
-	all = p->cpu[p->segment.prev_home].now.enabled[SP_HARDWARE] -
-	      p->cpu[p->segment.prev_home].prev.enabled[SP_HARDWARE];
+	all = p->cpu[p->period.prev_home].now.enabled[SP_HARDWARE] -
+	      p->cpu[p->period.prev_home].prev.enabled[SP_HARDWARE];
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_percpu_cpu *c = &p->cpu[i];
 
@@ -55,8 +55,8 @@ static bool ran_together(const struct sp_percpu *p)
 	return ran + may >= all && ran <= all + may;
 }
 
-/* Since the scan before, wherever the thread was.  (A CPU where PAPI's counters count nothing of
- * the group needs no copies, nor does home while they rest.) */
+/* Since the previous scan, wherever the thread was. CPUs where PAPI's counters count none of the
+ * group need no shadow counters, and those of home may be off. */
 static bool has_run(const struct sp_percpu *p, enum sp_group g)
 {
 	if (p->shadow.leader[g] < 0)
@@ -71,16 +71,16 @@ static bool has_run(const struct sp_percpu *p, enum sp_group g)
 	return true;
 }
 
-/* Is every native of event e in a group of copies that ran? */
+/* Did the shadow counters of every native of event e run? */
 static bool is_counted(const struct sp_percpu *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (!p->segment.ran[p->shadow.group[p->sum[e].native[t]]])
+		if (!p->period.ran[p->shadow.group[p->sum[e].native[t]]])
 			return false;
 	return p->sum[e].n != 0;
 }
 
-/* Are copies of event e there, which count what PAPI's counts? */
+/* Are there shadow counters of event e that count the same as PAPI's? */
 static bool has_shadow(const struct sp_percpu *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
@@ -90,25 +90,23 @@ static bool has_shadow(const struct sp_percpu *p, uint32_t e)
 	       p->kind == SP_BY_EXACT;
 }
 
-/* After a scan: where was the thread since the scan before but on CPUs that are watched? */
+/* After a scan: why may the thread have been on unwatched CPUs since the previous scan? */
 static enum sp_why find_gap(struct sp_percpu *p)
 {
-	if (p->segment.home < 0 && !sp_is_remote(p))
+	if (p->period.home < 0 && !sp_is_remote(p))
 		return SP_WHY_UNWATCHED;
 	if (p->scan.last.n_reenabled != p->scan.prev.n_reenabled)
 		return SP_WHY_SWITCHED_OFF;
 	if (sp_clock_adds_up(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
 		return SP_WHY_NONE;
-	/* (The kernel brings the times of what children inherit up to date at different
-	 * moments.) */
+	/* The kernel updates the times of inherited events at different moments. */
 	if (!p->target.inherits &&
 	    sp_clock_was_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
 		return SP_WHY_UNWATCHED;
 	return sp_is_remote(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
 
-/* Was the thread where this group has no copies?  (The CPU has no such event, or the kernel refused
- * it there.) */
+/* Was the thread on a CPU where the kernel refused this group? */
 static bool was_without_shadow(const struct sp_percpu *p, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -118,23 +116,23 @@ static bool was_without_shadow(const struct sp_percpu *p, enum sp_group g)
 	return false;
 }
 
-/* By the clock, to the ns: the thread was on one CPU from the scan before to the last one. */
+/* By the clock, to the ns: the thread was on one CPU from the previous scan to the last one. */
 static bool was_only_home(struct sp_percpu *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != p->segment.home && p->cpu[i].now.high != p->cpu[i].prev.high)
+		if ((int)i != p->period.home && p->cpu[i].now.high != p->cpu[i].prev.high)
 			return false;
-	return p->segment.home >= 0 && find_gap(p) == SP_WHY_NONE;
+	return p->period.home >= 0 && find_gap(p) == SP_WHY_NONE;
 }
 
-/* Under `auto` the budget pays for scans, too: 400 threads that slept between two windows, with a
- * start each, took a third of their time. */
+/* The budget of `auto` also pays for scans. Otherwise 400 threads that start a set and sleep
+ * between two windows spend a third of their time on them. */
 static bool may_scan(const struct sp_percpu *p)
 {
 	return sp_clock_may_scan(p->n) || (sp_clock_may_scan(1) && sp_scan_is_short(p));
 }
 
-/* The scan that ends a segment: its time was kept aside. */
+/* May the scan that ends a period be made? Its time was reserved. */
 static bool may_scan_at_end(struct sp_percpu *p)
 {
 	uint64_t reserved_ns = p->skips.reserved_ns;
@@ -144,7 +142,7 @@ static bool may_scan_at_end(struct sp_percpu *p)
 	return reserved_ns || may_scan(p);
 }
 
-/* The scan that begins one. */
+/* May the scan that begins a period be made? */
 static bool may_scan_at_begin(struct sp_percpu *p)
 {
 	if (p->scan.has_baseline && !may_scan(p))
@@ -159,58 +157,58 @@ static bool is_ready(const struct sp_percpu *p, uint32_t proof)
 	return !sp_is_remote(p) && sp_percpu_is_ready(p, proof);
 }
 
-/* No scan now: windows are proven while the thread stays where it is. */
+/* Skips the scan: windows are proven while the thread stays on its CPU. */
 static void begin_unscanned(struct sp_percpu *p)
 {
 	p->sharing.read_by_tid = 0;
 	p->fast.proof = sp_proof_now();
-	p->segment.home = sp_is_remote(p) ? -1 : sp_scan_index(p, sp_cpu_here());
+	p->period.home = sp_is_remote(p) ? -1 : sp_scan_index(p, sp_cpu_here());
 	store_relaxed(&p->fast.is_ready, 0);
 }
 
-/* Nor when a segment began: there will be none until the next one does. */
-static void begin_unscanned_segment(struct sp_percpu *p)
+/* Skips the scan that begins a period, so that there is none until the next period. */
+static void begin_unscanned_period(struct sp_percpu *p)
 {
 	begin_unscanned(p);
-	p->segment.is_unmoved = p->segment.is_home_proven = false;
-	p->skips.segment = true;
+	p->period.is_unmoved = p->period.is_home_proven = false;
+	p->skips.period = true;
 	store_relaxed(&p->fast.is_ready,
 		      !sp_is_remote(p) && (p->shadow.is_probed || !p->shadow.has_hardware ||
-					   p->segment.home < 0));
+					   p->period.home < 0));
 }
 
 static bool scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 {
-	p->segment.prev_home = p->segment.home;
+	p->period.prev_home = p->period.home;
 	p->skips.reading = false;
 	if (!sp_scan(p, o))
 		return false;
 	if (p->scan.last.n_reenabled != p->scan.prev.n_reenabled)
-		p->home_off.index = -1; /* the program's prctl has switched them on, too */
-	if (p->segment.gap_why == SP_WHY_NONE || p->segment.gap_why == SP_WHY_RUNNING) {
+		p->home_off.index = -1;	/* the program's prctl has switched them on, too */
+	if (p->period.gap_why == SP_WHY_NONE || p->period.gap_why == SP_WHY_RUNNING) {
 		enum sp_why gap = find_gap(p);
 
-		p->segment.gap_why = gap ? gap : p->segment.gap_why;
+		p->period.gap_why = gap ? gap : p->period.gap_why;
 		if (gap == SP_WHY_UNWATCHED)
 			store_relaxed(&p->home_off.is_disabled, true);
 	}
 	for (int g = 0; g < SP_GROUPS; g++) {
-		if (!p->segment.ran[g] || has_run(p, (enum sp_group)g))
+		if (!p->period.ran[g] || has_run(p, (enum sp_group)g))
 			continue;
-		p->segment.ran[g] = false;
-		if (p->shadow.leader[g] >= 0 && !p->segment.idle_why)
-			p->segment.idle_why = was_without_shadow(p, (enum sp_group)g)
+		p->period.ran[g] = false;
+		if (p->shadow.leader[g] >= 0 && !p->period.idle_why)
+			p->period.idle_why = was_without_shadow(p, (enum sp_group)g)
 						      ? SP_WHY_UNWATCHED
 					      : g == SP_HARDWARE ? SP_WHY_STARVED
 								 : SP_WHY_NONE;
 	}
-	p->segment.is_home_proven = p->segment.is_unmoved =
-		p->segment.is_unmoved && p->segment.prev_home == p->segment.home &&
+	p->period.is_home_proven = p->period.is_unmoved =
+		p->period.is_unmoved && p->period.prev_home == p->period.home &&
 		was_only_home(p);
 	return true;
 }
 
-/* ---- the windows' state ---------------------------------------------------------- */
+/* ---- the windows' state -------------------------------------------------------- */
 
 static void shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
 {
@@ -225,15 +223,15 @@ static void begin_windows(struct sp_percpu *p, const int64_t *had, uint32_t home
 		sp_window_begin(&p->window[e], p->parts.low, had ? had[e] : 0, home);
 	}
 	memset(p->skips.counts, 0, p->k * sizeof(*p->skips.counts));
-	p->segment.gap_why = p->segment.idle_why = p->segment.distrust_why = SP_WHY_NONE;
-	p->segment.ran[SP_SOFTWARE] = p->segment.ran[SP_HARDWARE] = true;
+	p->period.gap_why = p->period.idle_why = p->period.distrust_why = SP_WHY_NONE;
+	p->period.ran[SP_SOFTWARE] = p->period.ran[SP_HARDWARE] = true;
 }
 
 static void distrust(struct sp_percpu *p, enum sp_why why)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		sp_window_distrust(&p->window[e]);
-	p->segment.distrust_why = why;
+	p->period.distrust_why = why;
 }
 
 /* No other reader's value was later. */
@@ -242,27 +240,27 @@ static bool may_stay(const struct sp_window *w, int64_t value)
 	return value >= w->value && w->value == w->greatest;
 }
 
-/* What was booked since the last scan without a look at the copies: where the thread stayed at
- * home, it is proven. Handlers' calls inside others it does not know. */
+/* Adds the readings since the last scan that were attributed without one: proven if the thread
+ * stayed at home. Calls of handlers inside other calls are not known here. */
 static void catch_up(struct sp_percpu *p, const int64_t *last)
 {
 	bool lost = __atomic_exchange_n(&p->skips.missed_reset, false, __ATOMIC_RELAXED),
 	     fresh = load_relaxed(&p->fast.is_reset);
 	bool missed = __atomic_exchange_n(&p->skips.missed_value, false, __ATOMIC_RELAXED);
-	uint32_t home = p->segment.home < 0 ? p->n : (uint32_t)p->segment.home;
+	uint32_t home = p->period.home < 0 ? p->n : (uint32_t)p->period.home;
 
-	p->segment.is_unmoved = p->segment.is_home_proven && !missed && !lost;
+	p->period.is_unmoved = p->period.is_home_proven && !missed && !lost;
 	store_relaxed(&p->fast.is_reset, 0);
 	if (fresh || lost)
 		begin_windows(p, NULL, home);
-	/* (Where values are missing it is not known which of the others were booked as proven:
-	 * their counts would be proven twice.) */
+	/* Values are missing, so it is unclear which others were attributed as proven. Their
+	 * counts would be proven twice. */
 	if (lost || (missed && (fresh || home < p->n)))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool known = home < p->n || !(sp_is_remote(p) || p->sum[e].can_fall);
 
-		/* (Or it would weigh once more in what is shared out by counts.) */
+		/* Otherwise it counts twice when counts are distributed by growth. */
 		if (home < p->n)
 			p->cpu[home].attributed_value[e] += last[e] - p->window[e].value;
 		if (known && !missed && !lost && may_stay(&p->window[e], last[e]))
@@ -272,7 +270,7 @@ static void catch_up(struct sp_percpu *p, const int64_t *last)
 	}
 }
 
-/* One look at one event, which is charged as looks have taken so far. */
+/* Charges a read of one event at the average price of past reads. */
 static bool may_read_one(void)
 {
 	if (!sp_clock_may_scan(1))
@@ -284,11 +282,11 @@ static bool may_read_one(void)
 int sp_percpu_stayed_cpu(struct sp_percpu *p)
 {
 	if (sp_proof_has_mark() || sp_is_remote(p) || !load_relaxed(&p->fast.is_ready) ||
-	    !p->segment.is_home_proven || p->skips.segment || p->scan.failure ||
-	    p->segment.home < 0 || load_relaxed(&p->skips.missed_value) ||
+	    !p->period.is_home_proven || p->skips.period || p->scan.failure ||
+	    p->period.home < 0 || load_relaxed(&p->skips.missed_value) ||
 	    load_relaxed(&p->skips.missed_reset) || !may_read_one() || !sp_scan_is_short(p))
 		return SP_NO_CPU;
-	return p->cpu[p->segment.home].cpu;
+	return p->cpu[p->period.home].cpu;
 }
 
 void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
@@ -297,18 +295,18 @@ void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 	bool remote = sp_is_remote(p);
 
 	store_relaxed(&p->sharing.is_cpu_known, false);
-	/* (another thread's reset may scan it right now) */
+	/* Another thread's reset may be scanning it. */
 	if (!(ends || remote) || !sp_percpu_take_here(p))
 		return;
-	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.segment ||
+	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
 	    is_ready(p, sp_proof_now()) || sp_percpu_stayed_cpu(p) >= 0) {
 		;
 	} else if (!(ends ? may_scan_at_end(p) : may_scan(p))) {
 		p->skips.this_call = true;
 	} else {
 		catch_up(p, last);
-		if (p->skips.reading) /* (rseq must not prove this call, or the scan would
-						 * not be used.) */
+		/* Prevents rseq from proving this call, which would ignore the scan. */
+		if (p->skips.reading)
 			sp_add(&sp_thread_state.losses, 1);
 		p->sharing.read_by_tid =
 			scan(p, remote ? NULL : perf_fds) ? sp_thread_state.tid : 0;
@@ -316,13 +314,13 @@ void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 	sp_percpu_give(p);
 }
 
-/* Where the thread was since the segment began is known to the count, before it goes where that may
- * not be. */
+/* Gives home an anchor while its count is known, before the thread goes to CPUs where its count
+ * may not be. */
 static void anchor_home(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
 		shadow_values(p, e, p->parts.high);
-		p->parts.high[p->segment.home] = p->papi.shadow_high[e];
+		p->parts.high[p->period.home] = p->papi.shadow_high[e];
 		if (has_shadow(p, e) && is_counted(p, e))
 			sp_window_anchor(&p->window[e], p->papi.value[e], p->parts.high);
 	}
@@ -334,18 +332,18 @@ void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, co
 	if (!p->target.is_own || p->target.tid != sp_thread_state.tid || sp_is_remote(p) ||
 	    !sp_percpu_take_here(p))
 		return;
-	if (p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.segment &&
+	if (p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
 	    perf_fds->seccomp_filters == sp_seccomp_filters() && may_scan(p)) {
 		bool is;
 
 		catch_up(p, last);
-		/* So that home's count from the next scan on. (Since the last one the program may
-		 * have switched the thread's events off.) */
+		/* Makes home's counters count from the next scan on. The program may have
+		 * switched the thread's events off since the last one. */
 		if (p->home_off.index >= 0 && scan(p, perf_fds))
 			(void)sp_home_off_switch_on(p);
 		is = scan(p, perf_fds);
-		if (is && p->segment.home >= 0 && p->papi.is_read && p->scan.last.caller_stayed &&
-		    p->segment.gap_why == SP_WHY_NONE)
+		if (is && p->period.home >= 0 && p->papi.is_read && p->scan.last.caller_stayed &&
+		    p->period.gap_why == SP_WHY_NONE)
 			anchor_home(p);
 		p->sharing.read_by_tid = 0;
 		if (is)
@@ -377,25 +375,26 @@ bool sp_percpu_is_shared(const struct sp_percpu *p)
 	return load_relaxed(&p->sharing.is_shared);
 }
 
-/* ---- a window -------------------------------------------------------------------- */
+/* ---- a window ------------------------------------------------------------------ */
 
-/* What one look tells of all events. */
+/* The evidence of one scan, for all events. */
 struct sample {
-	bool has_low, has_high; /* the copies are a lower bound; an upper one, if the times
-					 * close */
-	bool is_before; /* they were read before PAPI was called, */
-	bool is_double; /* and once more after it: that scan is the last one */
-	bool has_stayed; /* the thread, from the scan to PAPI's answer, or from
-					 * PAPI's call to the scan (another's: it slept) */
-	bool is_unmoved; /* from the value before to this one, and all that is new
-					 * was counted there */
-	bool has_papi; /* PAPI's counters were looked at after the copies, and
-					 * count on */
+	/* The shadow counters are a lower limit; also an upper one, if the times add up. */
+	bool has_low, has_high;
+	bool is_before;			/* They were read before PAPI was called. */
+	bool is_double;			/* They were read again after it, which is the last scan. */
+	/* The thread did not move between the scan and PAPI's read. Another thread: it slept. */
+	bool has_stayed;
+	/* It was on one CPU from the previous reading to this one, and that CPU counted all new
+	 * counts. */
+	bool is_unmoved;
+	/* PAPI's counters, which keep counting, were read after the shadow counters. */
+	bool has_papi;
 };
 
-/* The copies of event e, as they were when PAPI read its counters, at least and at most.  Where the
- * thread stayed, those of other CPUs stood still, and those of its own have grown as PAPI's
- * counters have.  False: at most is not known. */
+/* Sets the limits of event e's shadow counters at the moment of PAPI's read. If the thread
+ * stayed, those of other CPUs did not change, and its own grew as PAPI's counters did. False:
+ * there is no upper limit. */
 static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
 {
 	int64_t since = l->has_papi ? value - p->papi.value[e] : 0;
@@ -406,9 +405,9 @@ static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sampl
 
 		p->parts.low[i] = l->is_double ? c->prev_value[e] : c->value[e];
 		p->parts.high[i] = c->value[e];
-		if (l->has_stayed && (int)i != p->segment.home)
+		if (l->has_stayed && (int)i != p->period.home)
 			continue;
-		/* it stands still, where it will count from */
+		/* It is off, and keeps the value that it will count from. */
 		if ((int)i == sp_home_off_index(p, e))
 			continue;
 		if (l->has_stayed && l->has_papi) {
@@ -424,7 +423,8 @@ static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sampl
 	return has_limit;
 }
 
-/* The time there since times were told last; what was told without a scan was at home. */
+/* The time there since time was attributed last. Time that was attributed without a scan was at
+ * home. */
 static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 {
 	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, booked_ns = 0;
@@ -434,7 +434,7 @@ static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 	return ns > booked_ns ? ns - booked_ns : 0;
 }
 
-/* Has CPU i no copy of event e that counts, though PAPI's counter counts there? */
+/* Is there no running shadow counter of event e on CPU i, though PAPI's counter counts there? */
 static bool lacks_shadow(const struct sp_percpu *p, uint32_t e, uint32_t i)
 {
 	const struct sp_percpu_cpu *c = &p->cpu[i];
@@ -450,17 +450,17 @@ static bool lacks_shadow(const struct sp_percpu *p, uint32_t e, uint32_t i)
 	return false;
 }
 
-/* The time on CPUs that are not watched. (The kernel updates the times of threads that inherit at
- * different moments.) */
+/* The time on unwatched CPUs. The kernel updates the times of inherited events at different
+ * moments. */
 static double time_away(struct sp_percpu *p)
 {
-	return p->segment.gap_why == SP_WHY_UNWATCHED && !p->target.inherits
+	return p->period.gap_why == SP_WHY_UNWATCHED && !p->target.inherits
 		       ? (double)sp_clock_time_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum)
 		       : 0;
 }
 
-/* Home's counters rest: what the others have not counted of this much is home's; of a thread that
- * was where none are, in proportion to the times. */
+/* Home's counters are off: of `new`, the counts that the others do not have are home's. If the
+ * thread was also on unwatched CPUs, home and those share them in proportion to time. */
 static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 {
 	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? time_away(p) : 0;
@@ -473,12 +473,12 @@ static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 		new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
 }
 
-/* What is not proven: as the copies counted, which *grown is; where they did not run, as long as
- * the thread was there.  What they have not counted of a thread that was where it has none is from
- * there: on a CPU that is none of ours, where the reading is. */
+/* Sets the weights of unproven counts: by growth of the shadow counters, or by time where those
+ * did not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to
+ * the CPU of the reading. */
 static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, bool by_count)
 {
-	bool away = shadow && !p->target.inherits && p->segment.gap_why == SP_WHY_UNWATCHED;
+	bool away = shadow && !p->target.inherits && p->period.gap_why == SP_WHY_UNWATCHED;
 	double whole = 0, unknown_ns = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -498,28 +498,28 @@ static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, boo
 		weigh_home(p, sp_home_off_index(p, e), new, away);
 }
 
-/* Interrupted perhaps, but not moved. */
+/* Attributes all new counts to home: the thread may have been interrupted, but did not move. */
 static void attribute_unmoved(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *a)
 {
 	int64_t new = a->value[e] - p->window[e].value;
 
 	for (uint32_t i = 0; i <= p->n; i++)
 		p->parts.counts[i * p->k + e] = p->parts.proven[i * p->k + e] =
-			(int)i == p->segment.home ? new : 0;
-	p->parts.proven[(uint32_t)p->segment.home * p->k + e] += p->skips.counts[e];
-	sp_window_prove_skipped(&p->window[e], p->skips.counts[e], (uint32_t)p->segment.home);
-	sp_window_attribute_stayed(&p->window[e], a->value[e], (uint32_t)p->segment.home);
+			(int)i == p->period.home ? new : 0;
+	p->parts.proven[(uint32_t)p->period.home * p->k + e] += p->skips.counts[e];
+	sp_window_prove_skipped(&p->window[e], p->skips.counts[e], (uint32_t)p->period.home);
+	sp_window_attribute_stayed(&p->window[e], a->value[e], (uint32_t)p->period.home);
 }
 
-/* Notes the CPU that got counts of event e which no counter of ours had, since it or another CPU is
- * not watched. */
+/* Notes the CPU that got counts of event e that no shadow counter had, because it or another CPU
+ * is not watched. */
 static void find_unwatched(struct sp_percpu *p, uint32_t e, bool shadow, uint32_t at)
 {
 	for (uint32_t i = 0; i < p->n && shadow; i++)
 		if (p->parts.total[i] > 0 && lacks_shadow(p, e, i))
 			p->parts.unwatched_row = i + 1;
 	if (at == p->n ? p->parts.total[at] > 0
-		       : shadow && p->segment.gap_why == SP_WHY_UNWATCHED &&
+		       : shadow && p->period.gap_why == SP_WHY_UNWATCHED &&
 				 p->parts.total[at] > p->parts.grown[at] &&
 				 sp_clock_was_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
 		p->parts.unwatched_row = at + 1;
@@ -542,9 +542,8 @@ static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_per
 		bool has_limit = proves_by_limits(p, e, l, a->value[e]);
 
 		seen.low = p->parts.low;
-		/* (What counters that rest elsewhere than at home would have counted nobody
-		 * knows.) */
-		seen.high = l->has_high && p->segment.gap_why == SP_WHY_NONE && counted &&
+		/* No limit is known for counters that are off elsewhere than at home. */
+		seen.high = l->has_high && p->period.gap_why == SP_WHY_NONE && counted &&
 					    has_limit && !sp_home_off_hides(p, e)
 				    ? p->parts.high
 				    : NULL;
@@ -565,7 +564,7 @@ static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_per
 		find_unwatched(p, e, shadow, at);
 }
 
-/* Of all that was booked so far. */
+/* The unproven counts of all windows so far. */
 static int64_t count_unproven(const struct sp_percpu *p, uint32_t e)
 {
 	const struct sp_window *w = &p->window[e];
@@ -577,9 +576,9 @@ static int64_t count_unproven(const struct sp_percpu *p, uint32_t e)
 	return sum;
 }
 
-/* Of threads that inherit no clock says where they were: was more counted than all copies have by
- * now?  (A little more it is at times where all CPUs are watched, too: a child that is made around
- * PAPI's reset.) */
+/* Inherited events have no clock that shows where their threads were. Has PAPI counted more than
+ * all shadow counters have by now? The difference may also be a child that was made around
+ * PAPI's reset, so this only matters if some CPU is not watched. */
 static bool has_counted_more(struct sp_percpu *p, uint32_t e, int64_t value)
 {
 	const struct sp_window *w = &p->window[e];
@@ -595,7 +594,7 @@ static bool has_counted_more(struct sp_percpu *p, uint32_t e, int64_t value)
 	return value - w->before > now && p->n < sp_cpus_online;
 }
 
-/* elsewhere: some of the window was counted on a CPU that is none of ours. */
+/* elsewhere: some counts of the window are from unwatched CPUs. */
 static enum sp_why find_reason(const struct sp_percpu *p, uint32_t e, const struct sample *l,
 			       bool elsewhere)
 {
@@ -607,22 +606,22 @@ static enum sp_why find_reason(const struct sp_percpu *p, uint32_t e, const stru
 		return SP_WHY_CLOCK;
 	if (!has_shadow(p, e))
 		return p->why;
-	if (p->segment.distrust_why && !p->window[e].is_sound)
-		return p->segment.distrust_why;
-	if (!l->has_low && p->segment.home >= 0)
+	if (p->period.distrust_why && !p->window[e].is_sound)
+		return p->period.distrust_why;
+	if (!l->has_low && p->period.home >= 0)
 		return SP_WHY_HANDLER;
 	if (sp_is_remote(p))
 		return !l->has_low					     ? SP_WHY_HANDLER
-		       : elsewhere || p->segment.gap_why == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED
+		       : elsewhere || p->period.gap_why == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED
 									     : SP_WHY_RUNNING;
-	if (p->segment.idle_why && !is_counted(p, e))
-		return p->segment.idle_why;
-	return p->segment.gap_why ? p->segment.gap_why
+	if (p->period.idle_why && !is_counted(p, e))
+		return p->period.idle_why;
+	return p->period.gap_why ? p->period.gap_why
 	       : l->has_stayed	  ? SP_WHY_EDGE
 				  : SP_WHY_INSIDE;
 }
 
-/* Of a part that is watched, which limit that is. */
+/* Replaces SP_WHY_UNWATCHED by the limit that keeps CPUs from being watched. */
 static enum sp_why find_why(const struct sp_percpu *p, uint32_t e, const struct sample *l,
 			    bool elsewhere)
 {
@@ -631,12 +630,12 @@ static enum sp_why find_why(const struct sp_percpu *p, uint32_t e, const struct 
 	return why == SP_WHY_UNWATCHED ? p->clock->limit : why;
 }
 
-/* Another thread that has slept since the scan before, when all was proven: nothing is new. */
+/* Another thread has slept since the previous scan, at which all was proven: nothing is new. */
 static bool has_slept(const struct sp_percpu *p, const struct sp_percpu_reading *a,
 		      const struct sample *l)
 {
 	if (!l->is_before || !sp_is_remote(p) || !p->scan.last.is_unmoved ||
-	    sp_has_advanced(&p->cpu[p->scan.last.sum.at]) || p->segment.unproven_why != SP_WHY_NONE)
+	    sp_has_advanced(&p->cpu[p->scan.last.sum.at]) || p->period.unproven_why != SP_WHY_NONE)
 		return false;
 	for (uint32_t e = 0; e < p->k; e++)
 		if (p->window[e].value != a->value[e])
@@ -670,23 +669,23 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 		p->skips.counts[e] = 0;
 		is = count_unproven(p, e);
 		all = all && !is;
-		/* (A difference of counters is not believed, either, where the copies are no bound:
-		 * window.h.) */
+		/* A difference of counters is not trusted either if its shadow counters are no
+		 * limit (window.h). */
 		if (sound && !p->window[e].is_sound)
-			p->segment.distrust_why = p->sum[e].can_fall && is > was
+			p->period.distrust_why = p->sum[e].can_fall && is > was
 							  ? find_why(p, e, l, false)
 							  : SP_WHY_COPIES;
 		if (is > was)
-			p->segment.unproven_why =
+			p->period.unproven_why =
 				find_why(p, e, l,
 					 p->parts.elsewhere[e] > elsewhere ||
 						 has_counted_more(p, e, a->value[e]));
 	}
-	p->segment.unproven_why = all ? SP_WHY_NONE : p->segment.unproven_why;
-	return p->segment.unproven_why;
+	p->period.unproven_why = all ? SP_WHY_NONE : p->period.unproven_why;
+	return p->period.unproven_why;
 }
 
-/* ---- what is told of it ---------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------- */
 
 static bool has_part(const struct sp_percpu *p, uint32_t i)
 {
@@ -704,12 +703,12 @@ static void save_times(struct sp_percpu *p)
 		p->cpu[i].attributed_ns = p->cpu[i].now.high;
 		memcpy(p->cpu[i].attributed_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
-	p->attributed.home = p->segment.home;
+	p->attributed.home = p->period.home;
 	p->attributed.moves = p->scan.last.moves;
 	p->attributed.ticks = p->fast.time_from = p->scan.last.ticks;
 }
 
-/* The parts, that of the reading's CPU last; those that have nothing are none. */
+/* Moves the rows that have counts to the front, and that of the reading's CPU to the end. */
 static void fill_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_shares *s)
 {
 	size_t row = p->k * sizeof(*p->parts.counts);
@@ -739,8 +738,8 @@ static void fill_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_sha
 	save_times(p);
 }
 
-/* Where the reading is booked: where the thread is, or was last; of one that has ended, where it
- * has counted last. */
+/* The index of the reading's CPU: where the thread is or was last. If the thread has ended:
+ * where it has counted last. */
 static uint32_t find_reading_cpu(const struct sp_percpu *p, int cpu)
 {
 	int i = cpu < 0 ? -1 : sp_scan_index(p, cpu);
@@ -751,7 +750,7 @@ static uint32_t find_reading_cpu(const struct sp_percpu *p, int cpu)
 	return i < 0 ? p->n : (uint32_t)i;
 }
 
-/* The copies were read before PAPI was called (ask). */
+/* Evidence of a scan before PAPI was called. */
 static bool sample_before(struct sp_percpu *p, struct sample *l)
 {
 	l->has_low = l->is_before = true;
@@ -759,37 +758,36 @@ static bool sample_before(struct sp_percpu *p, struct sample *l)
 		l->has_stayed = l->has_high = sp_scan_needs_upper_limit(p) && sp_scan_has_slept(p);
 		return true;
 	}
-	l->has_stayed = p->segment.home >= 0 && p->scan.last.proof == sp_proof_now();
+	l->has_stayed = p->period.home >= 0 && p->scan.last.proof == sp_proof_now();
 	l->has_papi = l->has_stayed && p->papi.is_read;
 	l->has_high = l->has_papi;
-	if (l->has_stayed || p->segment.home < 0)
+	if (l->has_stayed || p->period.home < 0)
 		return true;
 	l->is_double = l->has_high = true;
 	return scan(p, NULL);
 }
 
-/* They are read after it: what PAPI's counters have counted since is told by those, if they count
- * on. */
+/* Scans after PAPI's return. If PAPI's counters keep counting, they show what was counted since. */
 static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *a, struct sample *l)
 {
 	if (!scan(p, !sp_is_remote(p) && a->keeps_counting ? a->perf_fds : NULL))
 		return false;
 	if (sp_is_remote(p))
 		return true;
-	l->has_high = p->segment.home >= 0;
+	l->has_high = p->period.home >= 0;
 	l->has_stayed = p->scan.last.caller_stayed && p->scan.last.proof == a->proof;
-	/* Where it moved, copies were read after those of the CPU where it is now. */
+	/* If the thread moved, they are read after the shadow counters of its present CPU. */
 	l->has_papi = (p->papi.is_read && l->has_stayed) ||
 		      (a->keeps_counting && !l->has_stayed &&
 		       sp_scan_read_papi(p, a->perf_fds, p->papi.value));
 	l->has_low = l->has_high || l->has_stayed || l->has_papi;
-	/* A handler has zeroed them meanwhile. */
+	/* A handler has reset them meanwhile. */
 	if (load_relaxed(&p->skips.missed_reset))
 		l->has_low = l->has_high = false;
 	return true;
 }
 
-/* Has a handler booked since the copies were read? */
+/* Has a handler's reading or reset come since the shadow counters were read? */
 static bool has_missed(const struct sp_percpu *p, const struct sp_percpu_reading *a)
 {
 	for (uint32_t e = 0; e < p->k; e++)
@@ -809,15 +807,15 @@ static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *a, struc
 		catch_up(p, a->last);
 	if (!(read_by_tid ? sample_before(p, l) : sample_after(p, a, l)))
 		return false;
-	l->is_unmoved = p->segment.is_unmoved && (l->has_stayed || !l->is_before || l->is_double) &&
+	l->is_unmoved = p->period.is_unmoved && (l->has_stayed || !l->is_before || l->is_double) &&
 			!sp_is_remote(p) && p->why != SP_WHY_MULTIPLEXED;
-	p->segment.is_home_proven =
+	p->period.is_home_proven =
 		l->is_unmoved || ((l->is_before || l->has_stayed) && !l->is_double);
 	return true;
 }
 
-/* Attributes a reading without a scan to the CPU where it was read; the scan at the end of the
- * segment may prove it.  False: the reading needs a scan. */
+/* Attributes a reading without a scan to the CPU where it was read. The scan at the end of the
+ * period may prove it. False: the reading needs a scan. */
 static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *a)
 {
 	int at;
@@ -837,27 +835,27 @@ static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *a)
 			p->parts.elsewhere[e] += new;
 		sp_window_skip(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
 	}
-	p->segment.is_home_proven = p->segment.is_unmoved && at >= 0 && at == p->segment.home;
+	p->period.is_home_proven = p->period.is_unmoved && at >= 0 && at == p->period.home;
 	begin_unscanned(p);
-	p->segment.is_home_proven = p->segment.is_home_proven && at == p->segment.home;
+	p->period.is_home_proven = p->period.is_home_proven && at == p->period.home;
 	p->skips.reading = true;
 	return true;
 }
 
-/* The thread is read on a CPU that is not watched, where it is since PAPI was called.  False: it
- * will not be watched, either. */
+/* Watches the unwatched CPU on which the thread has been since PAPI was called. False:
+ * impossible. */
 static bool follow_thread(struct sp_percpu *p, const struct sp_percpu_reading *a, int cpu)
 {
 	uint32_t proof = p->scan.last.proof;
-	bool is_home_proven = p->segment.is_home_proven;
+	bool is_home_proven = p->period.is_home_proven;
 
 	if (!a->keeps_counting || sp_is_remote(p) || !p->scan.last.caller_stayed ||
 	    proof != sp_proof_now() || a->perf_fds->seccomp_filters != sp_seccomp_filters() ||
 	    !sp_shadow_follow(p, a->perf_fds, cpu) || !scan(p, NULL))
 		return false;
-	p->segment.is_home_proven = is_home_proven && p->segment.home >= 0 &&
+	p->period.is_home_proven = is_home_proven && p->period.home >= 0 &&
 				    p->scan.last.caller_stayed && p->scan.last.proof == proof;
-	p->attributed.home = p->segment.is_home_proven ? p->segment.home : p->attributed.home;
+	p->attributed.home = p->period.is_home_proven ? p->period.home : p->attributed.home;
 	return true;
 }
 
@@ -878,23 +876,23 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answe
 	skips = p->skips.this_call ||
 		(p->sharing.read_by_tid != sp_thread_state.tid && !may_scan(p));
 	p->skips.this_call = false;
-	if (skips && p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.segment &&
+	if (skips && p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
 	    skip_reading(p, answer)) {
 		shares->why = SP_WHY_CREDIT;
 		sp_percpu_give(p);
 		return false;
 	}
-	p->skips.segment = p->skips.segment || skips;
-	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.segment ||
+	p->skips.period = p->skips.period || skips;
+	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
 	    !sample(p, answer, &l)) {
 		shares->why = p->scan.failure	       ? p->scan.failure
 			      : p->shadow.is_displaced ? SP_WHY_OUSTED
-			      : p->skips.segment       ? SP_WHY_CREDIT
+			      : p->skips.period       ? SP_WHY_CREDIT
 						       : SP_WHY_HANDLER;
 		p->skips.missed_value = true;
 		store_relaxed(&p->fast.is_ready, 0);
-		if (p->clock && !p->scan.failure && p->skips.segment)
-			begin_unscanned_segment(p);
+		if (p->clock && !p->scan.failure && p->skips.period)
+			begin_unscanned_period(p);
 		sp_percpu_give(p);
 		return false;
 	}
@@ -911,12 +909,12 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answe
 		sp_home_off_window(p, l.has_stayed && !l.is_before);
 	else
 		sp_home_off_begin(p, false);
-	p->segment.was_unwatched |=
+	p->period.was_unwatched |=
 		at == p->n ? cpu >= 0 && !follow_thread(p, answer, cpu)
-			   : p->segment.gap_why == SP_WHY_UNWATCHED &&
+			   : p->period.gap_why == SP_WHY_UNWATCHED &&
 				     sp_lifetime_count_cpus(p->target.tid,
 							    p->natives + !p->has_times) > p->n;
-	/* The next call that ends the segment proves it. */
+	/* Lets the next call that ends the period scan, and prove it. */
 	if (why != SP_WHY_NONE && answer->keeps_counting)
 		store_relaxed(&p->fast.is_ready, 0);
 	return true;
@@ -927,10 +925,10 @@ void sp_percpu_end_window(struct sp_percpu *p)
 	sp_percpu_give(p);
 }
 
-/* ---- a zeroing ------------------------------------------------------------------- */
+/* ---- a reset ------------------------------------------------------------------- */
 
-/* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by
- * time, and what is proven without a scan is told from the first one on. */
+/* Tests whether hardware shadow counters run while PAPI's do. If not, windows are attributed by
+ * time, from the first one on. */
 static void probe_hardware(struct sp_percpu *p)
 {
 	int here = sp_scan_index(p, sp_cpu_here());
@@ -939,7 +937,7 @@ static void probe_hardware(struct sp_percpu *p)
 
 	if (here < 0)
 		return;
-	/* (What the last scan has stays of one moment.) */
+	/* Keeps the values of the last scan, which are all of one moment. */
 	first = second = p->cpu[here];
 	if (!sp_scan_read_group(p, &first, SP_HARDWARE, count) ||
 	    !sp_scan_read_group(p, &second, SP_HARDWARE, count))
@@ -950,23 +948,23 @@ static void probe_hardware(struct sp_percpu *p)
 		p->shadow.starved_windows = 1;
 }
 
-/* PAPI has zeroed it: what its counters have by now, and then the copies. */
-static void restart_segment(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
+/* Begins a period after PAPI's reset: reads PAPI's counters, then the shadow counters. */
+static void restart_period(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
 	int64_t had[SP_MAX_PERCPU_EVENTS];
 	bool has_papi_values, is;
 
-	/* (From here on a handler's are later.) */
+	/* Notes of handlers from here on are later than the reset. */
 	store_relaxed(&p->skips.missed_reset, false);
 	store_relaxed(&p->skips.missed_value, false);
 	store_relaxed(&p->fast.is_reset, 0);
 	if (!may_scan_at_begin(p)) {
-		begin_unscanned_segment(p);
+		begin_unscanned_period(p);
 		return;
 	}
-	p->skips.segment = false;
+	p->skips.period = false;
 	has_papi_values = sp_scan_read_papi(p, perf_fds, had);
-	p->segment.is_unmoved = p->segment.is_home_proven;
+	p->period.is_unmoved = p->period.is_home_proven;
 	is = scan(p, NULL);
 	if (is && sp_home_off_switch_on(p))
 		is = scan(p, NULL);
@@ -990,7 +988,7 @@ void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_p
 			probed = p->shadow.is_probed;
 			store_relaxed(&p->fast.is_ready,
 				      p->scan.has_baseline &&
-					      (p->segment.home < 0 || p->shadow.is_probed));
+					      (p->period.home < 0 || p->shadow.is_probed));
 		}
 		p->sharing.read_by_tid = 0;
 		if ((is_ready(p, open) && open == sp_proof_now()) || sp_percpu_stayed_cpu(p) >= 0) {
@@ -1000,7 +998,7 @@ void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_p
 			if (probed)
 				sp_home_off_begin(p, true);
 		} else if (p->clock) {
-			restart_segment(p, perf_fds);
+			restart_period(p, perf_fds);
 		}
 	}
 	sp_percpu_give(p);
@@ -1018,17 +1016,17 @@ void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_
 	    !p->scan.failure && p->scan.has_baseline && sp_scan_index(p, sp_cpu_here()) < 0 &&
 	    perf_fds->seccomp_filters == sp_seccomp_filters())
 		(void)sp_shadow_follow(p, perf_fds, sp_cpu_here());
-	/* Before PAPI's own start: nothing of ours counts where it need not. */
+	/* Scans before PAPI starts, so that none of our counters runs without need. */
 	if (p->clock && p->target.is_own && !p->scan.failure && !is_ready(p, sp_proof_now()) &&
 	    !may_scan_at_begin(p)) {
-		begin_unscanned_segment(p);
+		begin_unscanned_period(p);
 	} else if (p->clock && p->target.is_own && !p->scan.failure &&
 		   !is_ready(p, sp_proof_now())) {
-		p->skips.segment = false;
-		p->segment.is_home_proven = sp_scan(p, NULL) && !started;
-		if (p->segment.is_home_proven)
+		p->skips.period = false;
+		p->period.is_home_proven = sp_scan(p, NULL) && !started;
+		if (p->period.is_home_proven)
 			sp_home_off_begin(p, false);
-		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
+		/* Only PAPI's start shows whether the hardware counters run. */
 		save_times(p);
 	}
 	p->sharing.read_by_tid = 0;
@@ -1067,7 +1065,7 @@ void sp_percpu_note_missed_reset(struct sp_percpu *p)
 
 void sp_percpu_distrust(struct sp_percpu *p)
 {
-	/* (What PAPI multiplexes itself it opens at each start.) */
+	/* PAPI opens the events that it multiplexes itself at each start. */
 	p->scan.failure = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
 	sp_percpu_note_missed_reset(p);
 }

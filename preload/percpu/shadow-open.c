@@ -493,7 +493,7 @@ static struct sp_percpu *make_percpu(const struct sp_percpu_request *w, struct s
 	p->shadow.digest = digest(w->perf_fds);
 	p->target.is_foreign = w->perf_fds->opener != sp_thread_state.tid;
 	p->shadow.leader[0] = p->shadow.leader[1] = -1;
-	p->segment.home = p->attributed.home = p->home_off.index = -1;
+	p->period.home = p->attributed.home = p->home_off.index = -1;
 	p->sharing.cpu = SP_NO_CPU;
 	return p;
 }
@@ -621,7 +621,7 @@ static void reset_proven(struct sp_percpu *p)
 		}
 		p->parts.elsewhere[e] = 0;
 	}
-	p->segment.unproven_why = SP_WHY_NONE;
+	p->period.unproven_why = SP_WHY_NONE;
 }
 
 static bool is_same_target(const struct sp_percpu *p, const struct sp_perf_fds *o)
@@ -638,7 +638,7 @@ static bool is_same_target(const struct sp_percpu *p, const struct sp_perf_fds *
 /* A scan that failed says so: it is opened anew. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
-	if (!p->clock || p->scan.failure != SP_WHY_NONE || p->segment.was_unwatched)
+	if (!p->clock || p->scan.failure != SP_WHY_NONE || p->period.was_unwatched)
 		return false;
 	if (p->fast.changes != perf_fds->changes && is_same_target(p, perf_fds))
 		p->fast.changes = perf_fds->changes;
@@ -665,8 +665,8 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 	enum sp_why limit;
 
 	*why = SP_WHY_NONE;
-	if (*at && (*at)->segment.was_unwatched && choose_method(w, &limit) == SP_BY_READING)
-		(*at)->segment.was_unwatched = false; /* what is watched is better than nothing */
+	if (*at && (*at)->period.was_unwatched && choose_method(w, &limit) == SP_BY_READING)
+		(*at)->period.was_unwatched = false; /* what is watched is better than nothing */
 	if (fits(*at, w)) {
 		if (!w->is_own && (*at)->target.is_own)
 			(*at)->sharing.is_shared = (*at)->sharing.was_read_elsewhere = true;
@@ -675,7 +675,7 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 		return (*at)->kind;
 	}
 	clock = *at ? load_relaxed(&(*at)->clock) : NULL;
-	if (clock && (*at)->segment.was_unwatched)
+	if (clock && (*at)->period.was_unwatched)
 		clock->is_stale = true;
 	sp_percpu_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)

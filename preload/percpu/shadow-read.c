@@ -456,7 +456,7 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 	charge(p, remote, here, begun_ns);
 	store_relaxed(&p->sharing.cpu, read && remote && here < 0 ? find_target_cpu(p) : SP_NO_CPU);
 	store_relaxed(&p->sharing.is_cpu_known, read);
-	p->segment.home = remote ? -1 : here;
+	p->period.home = remote ? -1 : here;
 	p->scan.failure = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->scan.has_baseline)
 		save_previous(p);

@@ -1,4 +1,4 @@
-/* target.c: says whose counts an event set holds; see target.h. */
+/* target.c: finds the target of perf fds; see target.h. */
 #include "../../core/store/domain.h"
 #include "target.h"
 

@@ -1,4 +1,4 @@
-/* window.c: the rule, over the values of scans; see window.h. */
+/* window.c: applies the rule of window.h to the values of scans. */
 #include <string.h>
 
 #include "window.h"
@@ -90,9 +90,9 @@ int64_t sp_window_replace(struct sp_window *w, uint32_t i)
 	return open;
 }
 
-/* ---- what is proven ---------------------------------------------------------- */
+/* ---- proof --------------------------------------------------------------------- */
 
-/* What the copies said. */
+/* Keeps only counts that were proven without shadow counters of this period. */
 static void forget_proofs(struct sp_window *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
@@ -115,8 +115,8 @@ static bool is_known(const struct sp_window_cpu *c, const int64_t *shadow, uint3
 	return shadow && shadow[i] != SP_UNKNOWN && c->anchor != SP_UNKNOWN;
 }
 
-/* A copy that counted what P did not (a child that fork made while PAPI switched its counter on, a
- * counter of another PMU): a net, and no proof. */
+/* Has a shadow counter counted what P did not? Examples: a child that was forked while PAPI
+ * switched its counter on, or a counter of another PMU. This is a safety net, not a proof. */
 static bool exceeds_papi(const struct sp_window *w, const struct sp_window_reading *s)
 {
 	int64_t sum = 0;
@@ -127,7 +127,7 @@ static bool exceeds_papi(const struct sp_window *w, const struct sp_window_readi
 	return sum > s->value - w->before;
 }
 
-/* Compares growth since an earlier value, not since the zeroing: home's shadow counter could
+/* Compares growth since an earlier value, not since the reset: home's shadow counter could
  * otherwise hide in P's earlier counts. */
 static bool growth_exceeds_papi(const struct sp_window *w, const struct sp_window_reading *s)
 {
@@ -167,7 +167,7 @@ void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *shadow)
 	w->cpu[home].anchor = shadow[home] - papi;
 }
 
-/* What the others leave of P at most is home's. */
+/* Home's lower limit is the rest of P without the upper limits of the others. */
 static void prove_home(struct sp_window *w, const struct sp_window_reading *s, uint32_t home)
 {
 	struct sp_window_cpu *h = &w->cpu[home];
@@ -178,8 +178,8 @@ static void prove_home(struct sp_window *w, const struct sp_window_reading *s, u
 			left -= s->high[i] - w->cpu[i].anchor;
 	if (s->high)
 		raise_proven(h, h->base + left);
-	/* (A late value's look may be from before what is proven by a later one: that would be
-	 * counted twice.) */
+	/* The scan of a late value may be older than counts that a later value proved: these
+	 * would count twice. */
 	if (s->now && s->value >= w->greatest) {
 		h->anchor = s->now[home];
 		h->base = h->proven;
@@ -197,14 +197,14 @@ static void prove_all(struct sp_window *w, const struct sp_window_reading *s)
 		prove_home(w, s, home);
 }
 
-/* ---- where it is booked -------------------------------------------------------- */
+/* ---- attribution --------------------------------------------------------------- */
 
 static int64_t to_whole(double x)
 {
 	return (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
 }
 
-/* What is proven and not booked yet first. */
+/* First, counts that are proven but not attributed yet. */
 static int64_t attribute_proven(const struct sp_window *w, int64_t rest, int64_t *total)
 {
 	for (uint32_t i = 0; i < w->n && rest > 0; i++) {
@@ -214,7 +214,7 @@ static int64_t attribute_proven(const struct sp_window *w, int64_t rest, int64_t
 	return rest;
 }
 
-/* The rest by weight, to the last count. */
+/* Distributes the rest by weight, to the last count. */
 static int64_t attribute_rest(const struct sp_window *w, const double *weight, double away,
 			      int64_t rest, int64_t *total)
 {
@@ -232,8 +232,8 @@ static int64_t attribute_rest(const struct sp_window *w, const double *weight, d
 	return rest;
 }
 
-/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller, in
- * proportion. */
+/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller,
+ * in proportion. */
 static int64_t attribute_grown(const struct sp_window *w, const int64_t *grown, int64_t rest,
 			       int64_t *total)
 {
@@ -254,7 +254,7 @@ static int64_t attribute_grown(const struct sp_window *w, const int64_t *grown, 
 	return rest;
 }
 
-/* Of what is booked, what is not proven first; the last of it is elsewhere. */
+/* Takes back unproven counts first; the last of it goes to the unwatched CPUs. */
 static void take_back(const struct sp_window *w, int64_t rest, int64_t *total)
 {
 	for (uint32_t i = 0; i < 2 * w->n && rest < 0; i++) {
@@ -282,8 +282,8 @@ static void attribute(const struct sp_window *w, const struct sp_window_reading 
 				       total);
 }
 
-/* What both books have in common is proven.  (The store's counts are never below 0: what was
- * reported below would be proven when it is taken back.) */
+/* Reports the counts that are both proven and attributed. Not below 0, as the store's counts
+ * are: taking them back would prove them. */
 static int64_t take_new_proven(struct sp_window_cpu *c, int64_t total)
 {
 	int64_t before = c->reported;

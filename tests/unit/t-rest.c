@@ -104,7 +104,7 @@ static bool wake(unsigned when, bool runs, int caller)
 				    .target.tid = 1,
 				    .k = 1,
 				    .n = 1,
-				    .segment.home = -1,
+				    .period.home = -1,
 				    .shadow.leader = { -1, 0 },
 				    .cpu = &cpu,
 				    .window = &window };
