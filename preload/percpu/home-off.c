@@ -1,10 +1,10 @@
-/* home-off.c: switches a CPU's hardware counters off and on; see home-off.h. */
+/* home-off.c: switches home's hardware counters off and on; see home-off.h. */
 #include "shadow-fds.h"
 #include "percpu-fast.h"
 #include "home-off.h"
 #include "shadow-read.h"
 
-/* ns: a switch takes 1 us, so that a thread that moves all the time has its counters on. */
+/* A switch takes 1 us: for a thread that moves often, the counters stay on. */
 #define MIN_SWITCH_NS	200000u
 
 int sp_home_off_index(const struct sp_percpu *p, uint32_t e)
@@ -21,8 +21,8 @@ bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e)
 	return p->home_off.index >= 0 && p->sum[e].has_hardware && sp_home_off_index(p, e) < 0;
 }
 
-/* Once the thread was where none of ours count, or another thread reads: home's part would not be
- * known again and again. */
+/* Not after the thread was on an unwatched CPU, or was read by another thread: home's part would
+ * be unknown again and again. */
 static bool may_switch_off(const struct sp_percpu *p, bool soon)
 {
 	return p->home_off.is_possible && !load_relaxed(&p->home_off.is_disabled) &&
@@ -38,10 +38,10 @@ static bool switch_cpu(const struct sp_percpu *p, int i, bool on)
 	return sp_counter_switch(p->cpu[i].fd[p->shadow.leader[SP_HARDWARE]], on);
 }
 
-/* Do the events of another thread count, which the program may switch off at any time? If not,
- * nothing was changed, or the copies are not believed any more. (That prctl switches the thread's
- * events one by one, in the order in which they were opened: if the clock's first one still counts
- * after ours was switched on, it has not come to ours yet.) */
+/* The program may switch another thread's events off at any time. Do they count now? If not, the
+ * counter is off again, or the shadow counters are not trusted any more. prctl switches events
+ * one by one in the order of opening. If the clock's first one still counts after this counter
+ * was switched on, it has not reached this one yet. */
 static bool keeps_counting(struct sp_percpu *p, int i)
 {
 	struct sp_percpu_cpu once = p->cpu[i];
@@ -64,8 +64,8 @@ bool sp_home_off_switch_on(struct sp_percpu *p)
 	struct sp_clock_sample now;
 	int i = p->home_off.index;
 
-	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE): its
-	 * clock stands still then. */
+	/* The program may have switched the thread's events off (PR_TASK_PERF_EVENTS_DISABLE),
+	 * which stops its clock. */
 	if (i < 0 || (!other && !p->scan.last.sum.is_known))
 		return false;
 	if (other && p->shadow.leader[SP_HARDWARE] >= 0 &&
@@ -75,7 +75,7 @@ bool sp_home_off_switch_on(struct sp_percpu *p)
 	p->home_off.since = p->scan.last.ticks;
 	if (p->shadow.leader[SP_HARDWARE] < 0 || (!other && !switch_cpu(p, i, true)))
 		return false;
-	/* They have not run for as long as the thread was there since the scan. */
+	/* The counters were off while the thread was there after the scan. */
 	if (i == p->period.home && sp_residency_read(&p->times.at[i], &now))
 		p->cpu[i].now.high = now.ran;
 	return true;
@@ -101,7 +101,7 @@ void sp_home_off_begin(struct sp_percpu *p, bool soon)
 		(void)sp_home_off_switch_on(p);
 }
 
-/* Are home's counters the ones that rest, and all windows know? */
+/* Are home's counters the ones that are off, with no anchor in any window? */
 static bool is_home(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)

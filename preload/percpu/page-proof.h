@@ -1,20 +1,19 @@
-/* page-proof.h: where rseq proves nothing (rseq-proof.h), a page of the kernel's does.
+/* page-proof.h: proves with an mmap page, if rseq does not work, that a thread stayed
+ * (rseq-proof.h).
  *
- * An event that counts a thread on all CPUs, mapped, has a word in its page (`lock`) that the
- * kernel changes each time that it puts the thread on a CPU, whichever that is: while it is the
- * same the thread has not left its CPU.  (That of an inherited event would not do: the kernel swaps
- * those of two threads.)  A page for each thread, as many as mlock-budget.h allows; once mapped it
- * stays until the thread has ended, since a handler may come right before its word is read.  The
- * mapping keeps the event, too, whoever closes the descriptor.
+ * The mmap page of a perf event that counts a thread on all CPUs has a word, `lock`. The kernel
+ * changes it each time it puts the thread on a CPU. An inherited event is unsuitable, since the
+ * kernel swaps those of two threads. Each thread has one page, as far as mlock-budget.h allows. It
+ * stays mapped until the thread has ended, since a handler may interrupt right before the read. The
+ * mapping keeps the event, even if the program closes the descriptor.
  *
- * The word would stand still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE),
- * though PAPI_start turns PAPI's on again. So the event is opened by another thread, which ends at
- * once: it is none of those that a prctl switches.
+ * PR_TASK_PERF_EVENTS_DISABLE would stop the word, though PAPI_start switches PAPI's events on
+ * again. So another thread, which ends at once, opens the event: that prctl does not switch it.
  *
- * Unlike rseq it does not tell of signals: a handler's calls of PAPI count a loss where they are
- * nested in another one or change what a set is bound to (sp_proof_note_nested).
+ * A page does not show signals: a handler's PAPI calls count a loss if they are nested or change
+ * the binding of a set (sp_proof_note_nested).
  *
- * By the thread itself, but where it says so.
+ * The functions are for the thread itself, unless they say otherwise.
  */
 #ifndef SP_PAGE_PROOF_H
 #define SP_PAGE_PROOF_H
@@ -25,28 +24,28 @@
 struct sp_perf_fds;
 
 void sp_page_proof_begin(void);		/* when the program starts */
-/* Once in a process where rseq proves nothing: sleeps, looks. */
+/* Sleeps and checks a page. Once in a process in which rseq proves nothing. */
 void sp_page_proof_test(void);
 
-/* All pages that there may be are taken. */
+/* Are all allowed pages in use? */
 bool sp_page_proof_is_full(void);
-/* There may be one more. */
+/* May one more be mapped? */
 bool sp_page_proof_has_room(void);
 
-/* From now on the calling thread goes by a page; the caller unmaps it. NULL: there is none to be
- * had, or the thread has one. */
+/* Gives the calling thread a page as its mark. The caller unmaps it. NULL: impossible, or the
+ * thread has one. */
 void *sp_page_proof_map(void);
-/* Of a thread that has ended, by any. */
+/* Unmaps the page of a thread that has ended. Any thread. */
 void sp_page_proof_unmap(void *page);
 
-/* PAPI_start has come, and has switched on what is opened there. (Where that is of the page's PMU,
- * and on older kernels wherever both are software events, the word changes by 2 for each group, as
- * when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it
- * was, since a move away and back takes two.)  False: the thread may have moved since `open`. */
+/* After PAPI_start has switched on the events *o. False: the thread may have moved since `open`.
+ * Switching on a group of the page's PMU (on older kernels: any software event) changes the word
+ * by 2, like a switch to a CPU. One such change is not a move if the thread is on the same CPU,
+ * since a move away and back takes two. */
 bool sp_page_proof_after_start(const struct sp_perf_fds *o,
-			       uint32_t open); /* errno is given back */
+			       uint32_t open);	/* preserves errno */
 
-/* A window begins: the CPU is noted, if it is not known since the last loss. */
+/* Begins a window: reads the CPU if it is unknown since the last loss. */
 SP_HOT_INLINE void sp_page_proof_begin_window(void)
 {
 	if (SP_UNLIKELY(sp_thread_state.by_page) && load_relaxed(&sp_thread_state.cpu) < 0)

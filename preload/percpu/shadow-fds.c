@@ -1,4 +1,4 @@
-/* shadow-fds.c: opens and closes our descriptors, within the budget; see shadow-fds.h. */
+/* shadow-fds.c: opens and closes sspapi's own descriptors, within the budget; see shadow-fds.h. */
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -6,13 +6,14 @@
 #include "../../core/base/perf.h"
 #include "shadow-fds.h"
 
-#define MAX_NUMBER 8192u /* numbers above make the table large, which each fork copies */
+/* higher numbers would enlarge the table that each fork copies */
+#define MAX_NUMBER 8192u
 #define MAX_DEFAULT 4096u
 
-/* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
+/* [room] by number minus `lowest`: the kernel's id of the event that was opened there; 0: none. */
 static uint64_t *id;
 static uint32_t lowest, room, n_fds;
-static long fd_limit = -1;			/* SSPAPI_DESCRIPTORS */
+static long fd_limit = -1;		/* SSPAPI_DESCRIPTORS */
 
 static uint32_t soft_limit(void)
 {
@@ -23,7 +24,7 @@ static uint32_t soft_limit(void)
 	return r.rlim_cur > INT32_MAX ? INT32_MAX : (uint32_t)r.rlim_cur;
 }
 
-/* How many there may be right now: the application may have lowered its limit since. */
+/* The present limit: the application may have lowered its own since. */
 static uint32_t budget(void)
 {
 	uint32_t limit = soft_limit();
@@ -64,12 +65,12 @@ void sp_counters_begin(long most)
 	if (!id)
 		return;
 	lowest = top - n;
-	store_release(&room, n);		/* last: a child of fork may be made now */
+	store_release(&room, n);	/* last, since another thread may fork now */
 	(void)sp_sys(SYS_madvise, id, sp_align(room * sizeof(*id), 4096), MADV_POPULATE_WRITE);
 	grow_table();
 }
 
-/* Of a counter; 0: it is none. */
+/* The kernel's id of a perf event; 0: not a perf event. */
 static uint64_t id_of(int fd)
 {
 	uint64_t is = 0;
@@ -85,8 +86,8 @@ static bool is_own(int fd)
 	return is && is == id_of(fd);
 }
 
-/* A number that the application has closed under us stays ours until who has it closes it: nobody
- * may take another one's counter for his. */
+/* A number that the application has closed stays reserved until its owner closes it. Otherwise
+ * two owners could have the same number. */
 static uint32_t next_free(uint32_t from)
 {
 	while (from < room && load_relaxed(&id[from]))
@@ -94,7 +95,7 @@ static uint32_t next_free(uint32_t from)
 	return from;
 }
 
-/* `fd` goes to a high number, and is known from then on. */
+/* Moves `fd` to a high number, and records it. */
 static int move_up(int fd)
 {
 	uint32_t from = 0, i;

@@ -1,4 +1,4 @@
-/* shadow-open.c: what is opened for a set's split, and what is given back; see percpu.h. */
+/* shadow-open.c: opens and closes the shadow counters of a set; see percpu.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -20,15 +20,15 @@
 #include "percpu-internal.h"
 #include "page-proof.h"
 
-#define MAX_THREAD_SETS	32u /* of a thread: a process that ends closes what it has, 4 us
-					 * each */
-#define MAX_STARVED_WINDOWS 16u /* windows until counters that never run are closed */
+/* Limit, since a process that ends closes all its perf fds, at 4 us each. */
+#define MAX_THREAD_SETS	32u
+#define MAX_STARVED_WINDOWS 16u		/* until hardware counters that never run are closed */
 
 bool sp_has_one_clock;
 uint64_t sp_tick_ns = 1ull << 32;
 SP_AT_START static uint64_t first_ticks, first_ns;
 
-/* ---- once in a process ------------------------------------------------------- */
+/* ---- once in a process --------------------------------------------------------- */
 
 __attribute__((constructor)) static void at_start(void)
 {
@@ -88,15 +88,14 @@ void sp_percpu_child(void)
 	sp_lifetime_child();
 }
 
-/* ---- opening --------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------- */
 
 static bool is_software(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE;
 }
 
-/* As PAPI's, but that it samples nothing, never takes a counter that another one has, and is read
- * whole. */
+/* The same as PAPI's event, but without sampling, never pinned, and read with times. */
 static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, bool inherits)
 {
 	struct perf_event_attr a = n->attr;
@@ -115,8 +114,7 @@ static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, boo
 	return a;
 }
 
-/* What one CPU cannot count is that CPU's matter: on a machine with cores of two kinds an event is
- * some CPUs'. */
+/* Is the error that of one CPU? On a machine with cores of two kinds some CPUs lack an event. */
 static bool is_cpu_error(int error)
 {
 	return error == -ENOENT || error == -ENODEV || error == -EINVAL || error == -EOPNOTSUPP;
@@ -131,9 +129,9 @@ static void close_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_grou
 		}
 }
 
-/* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events:
- * ENOENT says that no PMU of this CPU has the event.  (A tracepoint beside an event of one kind of
- * cores counts on all.) */
+/* Does the CPU lack all events of the group? PAPI's counters, which are the same events, then do
+ * not count there: ENOENT means that no PMU of this CPU has the event. A group may have a
+ * tracepoint, which counts on all CPUs, and an event of one kind of cores. */
 static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *c,
 			 const struct sp_perf_fds *o, enum sp_group g)
 {
@@ -152,7 +150,7 @@ static bool lacks_events(const struct sp_percpu *p, const struct sp_percpu_cpu *
 	return true;
 }
 
-/* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
+/* Opens one group on one CPU. 0; 1: the CPU cannot count it; or -errno. */
 static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o,
 		      enum sp_group g)
 {
@@ -181,7 +179,7 @@ static int open_group(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct
 	return 0;
 }
 
-/* Only the first n CPUs are watched. */
+/* Stops watching all but the first n CPUs. */
 static void watch_only(struct sp_percpu *p, uint32_t n)
 {
 	for (uint32_t i = p->n; i-- > n;)
@@ -190,7 +188,7 @@ static void watch_only(struct sp_percpu *p, uint32_t n)
 	p->n = n;
 }
 
-/* (Where a CPU has no such event, nobody refused anything.) */
+/* ENOENT is not a refusal: the CPU has no such event. */
 static enum sp_why why_of_error(int error)
 {
 	return error == -ENOENT			      ? SP_WHY_UNWATCHED
@@ -201,7 +199,7 @@ static enum sp_why why_of_error(int error)
 						      : SP_WHY_REFUSED;
 }
 
-/* Room is made by what this thread's other sets hold. */
+/* Opens one group on all CPUs, closing this thread's oldest sets to make room. */
 static int open_on_all_cpus(struct sp_percpu *p, const struct sp_perf_fds *o, enum sp_group g)
 {
 	bool refused = false;
@@ -216,9 +214,9 @@ static int open_on_all_cpus(struct sp_percpu *p, const struct sp_perf_fds *o, en
 			continue;
 		if (sp_lifetime_close_oldest(p->clock, p)) {
 			sp_lifetime_close(p, (int)g);
-			i = UINT32_MAX;		/* from the first one again */
+			i = UINT32_MAX;	/* begins again with the first */
 			r = have = 0;
-		} else if (have) {		/* the nearest have theirs, and are watched */
+		} else if (have) {	/* the nearest CPUs have theirs */
 			watch_only(p, i);
 			p->clock->limit = why_of_error(r);
 			r = 0;
@@ -259,9 +257,9 @@ static void open_counters(struct sp_percpu *p, const struct sp_perf_fds *o)
 		p->kind = SP_BY_RESIDENCY;
 }
 
-/* Whose running times are the thread's: those of the copies of software's events, which always run,
- * if each CPU has some. (Of children that inherit the kernel brings the times up to date at
- * different moments.)  False: *why is why not. */
+/* Sets the running times to those of software shadow counters, which always run, if all CPUs
+ * have some; otherwise to the clock's. The kernel updates inherited times at different moments,
+ * so these need a clock. False: *why is the reason. */
 static bool find_times(struct sp_percpu *p, enum sp_why *why)
 {
 	int leads = p->shadow.leader[SP_SOFTWARE], r;
@@ -286,22 +284,23 @@ static bool find_times(struct sp_percpu *p, enum sp_why *why)
 	return true;
 }
 
-/* ---- what is wanted ------------------------------------------------------------------ */
+/* ---- what the set counts ------------------------------------------------------- */
 
-/* Copies of CPU-CLOCK differ from PAPI's by some 100 ns a move, at times by 50 us; TASK-CLOCK is
+/* CPU-CLOCK differs from PAPI's by about 100 ns per move, sometimes by 50 us. TASK-CLOCK is
  * exact. */
 static bool is_clock(const struct sp_native *n)
 {
 	return is_software(&n->attr) && n->attr.config == PERF_COUNT_SW_CPU_CLOCK;
 }
 
-/* Some dozen instructions of the kernel's on its way to a counter; software's events are exact. */
+/* Error margin of a hardware event: some dozen kernel instructions on the way to a counter.
+ * Software events are exact. */
 static uint64_t margin_of(const struct sp_native *n)
 {
 	return is_software(&n->attr) ? 0 : 100;
 }
 
-/* PAPI opens natives in the order in which events brought them. */
+/* PAPI opens natives in the order of the events that use them first. */
 static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t is)
 {
 	uint32_t i = 0;
@@ -342,8 +341,8 @@ static bool fill_sums(struct sp_percpu *p, const struct sp_percpu_request *w)
 	return n == w->perf_fds->n;
 }
 
-/* fn of each native of the event, until it says false.  False, too: PAPI has not opened what the
- * set's events are made of. */
+/* Calls fn for each native of the event until it returns false. Also false if PAPI's perf fds
+ * are not those of the set's events. */
 static bool each_native(const struct sp_percpu_request *w,
 			bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
@@ -414,9 +413,9 @@ static uint64_t mix_word(uint64_t d, uint64_t word)
 	return d ^ d >> 29;
 }
 
-/* `inherit` is left out and compared separately: an option sets it for our events before PAPI sets
- * it for its own. By words: PAPI opens the events of two sets that a thread starts in turn at each
- * start. */
+/* Leaves out `inherit`, which is compared separately: an option sets it for our events before
+ * PAPI sets it for its own. Works in words, since PAPI reopens the events at each start if a
+ * thread alternates between two sets. */
 static uint64_t digest(const struct sp_perf_fds *o)
 {
 	uint64_t d = SP_DIGEST + o->n + o->unlisted, word[sizeof(struct perf_event_attr) / 8];
@@ -507,7 +506,7 @@ static void make_windows(struct sp_percpu *p)
 			       p->sum[e].can_fall);
 }
 
-/* Descriptors for each CPU. */
+/* Descriptors per CPU. */
 static uint32_t count_fds_per_cpu(const struct sp_percpu_request *w)
 {
 	for (uint32_t i = 0; i < w->perf_fds->n && !w->inherits; i++)
@@ -516,8 +515,8 @@ static uint32_t count_fds_per_cpu(const struct sp_percpu_request *w)
 	return w->perf_fds->n + 1;
 }
 
-/* Hardware counters of an own set may be off where its thread stays (home-off.h). (Before Linux 6.2
- * they tell there how long the others should have run.) */
+/* Hardware counters of an own set may be off at home (home-off.h). Not before Linux 6.2, where
+ * they show how long the others should have run. */
 static bool can_switch_off(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
@@ -527,8 +526,8 @@ static bool can_switch_off(const struct sp_percpu *p)
 	       p->kind == SP_BY_EXACT && p->shadow.has_hardware;
 }
 
-/* With its clock, and counters where they can be had and there is credit for them: by `how`, and
- * else *why says why not. */
+/* Opens a clock and, if the method allows, shadow counters. NULL or less than `how`: *why is the
+ * reason. */
 static struct sp_percpu *open_percpu(const struct sp_percpu_request *w, enum sp_attribution how,
 				     enum sp_why *why)
 {
@@ -576,7 +575,8 @@ static struct sp_percpu *open_percpu(const struct sp_percpu_request *w, enum sp_
 	return p;
 }
 
-/* What the setting asks for, as far as auto can pay for it; else *why is why not. */
+/* Returns the method that SSPAPI_ATTRIBUTION requests, as far as `auto` has the budget;
+ * otherwise *why is the reason. */
 static enum sp_attribution choose_method(const struct sp_percpu_request *w, enum sp_why *why)
 {
 	enum sp_attribution how = (enum sp_attribution)sp_conf.attribution;
@@ -593,7 +593,7 @@ void sp_shadow_reserve_scan(struct sp_percpu *p)
 {
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
-	/* (The opening has counted on the first one.) */
+	/* Opening included the first one in its cost. */
 	if (p->skips.reserved_ns || sp_conf.attribution != SP_BY_AUTO ||
 	    (p->scan.has_baseline && !sp_clock_can_afford(ns)))
 		return;
@@ -603,14 +603,14 @@ void sp_shadow_reserve_scan(struct sp_percpu *p)
 
 static bool fits(struct sp_percpu *p, const struct sp_percpu_request *w)
 {
-	/* (A thread's own that another one starts is shared from then on.) */
+	/* A thread's own set that another one starts is shared from then on. */
 	return p && sp_percpu_matches(p, w->perf_fds) && p->target.tid == w->tid &&
 	       (p->target.is_own || !w->is_own || w->inherits) &&
 	       p->target.inherits == w->inherits && p->k == w->k &&
 	       (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
-/* It goes on for another relation: what is booked there is not what is proven here. */
+/* Continues for another relation, to which earlier counts do not belong. */
 static void reset_proven(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
@@ -635,7 +635,7 @@ static bool is_same_target(const struct sp_percpu *p, const struct sp_perf_fds *
 	       digest(o) == p->shadow.digest;
 }
 
-/* A scan that failed says so: it is opened anew. */
+/* After a failed scan, opens them again. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
 	if (!p->clock || p->scan.failure != SP_WHY_NONE || p->period.was_unwatched)
@@ -645,8 +645,8 @@ bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 	return p->fast.changes == perf_fds->changes;
 }
 
-/* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and
- * copies can be had of nobody. */
+/* Linux numbers its PMUs from 0. A very high number comes from a library that emulates
+ * perf_event_open, which offers no shadow counters. */
 #define PMUS_OF_LINUX	4096u
 static bool is_of_linux(const struct sp_perf_fds *o)
 {
@@ -666,7 +666,7 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 
 	*why = SP_WHY_NONE;
 	if (*at && (*at)->period.was_unwatched && choose_method(w, &limit) == SP_BY_READING)
-		(*at)->period.was_unwatched = false; /* what is watched is better than nothing */
+		(*at)->period.was_unwatched = false;	/* some watched CPUs are better than none */
 	if (fits(*at, w)) {
 		if (!w->is_own && (*at)->target.is_own)
 			(*at)->sharing.is_shared = (*at)->sharing.was_read_elsewhere = true;
@@ -707,7 +707,7 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 	return (*at)->kind;
 }
 
-/* ---- a CPU more ------------------------------------------------------------------------ */
+/* ---- one more CPU -------------------------------------------------------------- */
 
 static bool open_groups(struct sp_percpu *p, struct sp_percpu_cpu *c, const struct sp_perf_fds *o)
 {
@@ -720,7 +720,7 @@ static bool open_groups(struct sp_percpu *p, struct sp_percpu_cpu *c, const stru
 	return !p->has_times || c->fd[p->shadow.leader[SP_SOFTWARE]] >= 0;
 }
 
-/* Opens shadow counters as CPU i of p, which has none.  False: nothing stays open. */
+/* Opens shadow counters as CPU i, which has none. False: nothing stays open. */
 static bool open_cpu(struct sp_percpu *p, uint32_t i, const struct sp_perf_fds *o, int cpu)
 {
 	struct sp_percpu_cpu *c = &p->cpu[i];
@@ -759,7 +759,7 @@ static bool open_cpu(struct sp_percpu *p, uint32_t i, const struct sp_perf_fds *
 	return false;
 }
 
-/* The counts there start at 0: what the set has counted there before is proven, or elsewhere. */
+/* Its counts begin at 0: earlier ones there are proven or in `elsewhere`. */
 static bool add_cpu(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	if (p->n == p->room || !open_cpu(p, p->n, o, cpu))
@@ -808,8 +808,7 @@ bool sp_shadow_follow(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 		replace_cpu(p, o, cpu);
 		is = true;
 	}
-	if (is) {			/* by other events: what the last scan says of all is
-					 * over */
+	if (is) {			/* the last scan's sum used other events */
 		sp_residency_forget(&p->times);
 		p->scan.last.sum = (struct sp_clock_sum){ .is_known = false };
 	}
@@ -843,7 +842,7 @@ void sp_shadow_add_cpus(struct sp_percpu *p, const struct sp_perf_fds *o,
 			 (p->n - n) * each);
 }
 
-/* ---- starting ----------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------ */
 
 static void switch_hardware(struct sp_percpu *p, bool on)
 {
@@ -858,8 +857,8 @@ static void switch_hardware(struct sp_percpu *p, bool on)
 	p->home_off.index = -1;
 }
 
-/* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's
- * timer going. */
+/* Closes flexible counters that never ran next to PAPI's, since they keep the kernel's timer
+ * going. */
 static void close_starved(struct sp_percpu *p)
 {
 	sp_lifetime_close(p, SP_HARDWARE);
@@ -871,7 +870,7 @@ static void close_starved(struct sp_percpu *p)
 		p->kind = SP_BY_RESIDENCY;
 }
 
-/* Hardware's counters are few: those of the set that a thread uses right now. */
+/* Leaves the few hardware counters to the set that the thread uses right now. */
 static void switch_counting(struct sp_percpu *p)
 {
 	struct sp_clock *c = p->clock;
