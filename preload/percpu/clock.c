@@ -17,24 +17,24 @@
 
 uint32_t sp_cpus_online;
 
-/* ---- what it may cost ------------------------------------------------------ */
+/* ---- cost ---------------------------------------------------------------------- */
 
 uint64_t sp_clock_ns(void)
 {
 	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* What passes while it waits for a CPU is not spent: beside others the credit was gone after a
- * tenth of the threads. */
+/* CPU time, since waiting for a CPU costs nothing. By real time the budget was gone after a
+ * tenth of the threads when other programs ran. */
 uint64_t sp_clock_own_ns(void)
 {
 	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-#define MAX_AGE_NS	10000000u /* ns: of 1000 threads the kernel adds up the time of each,
-					 * 20 us */
+/* the kernel adds up the time of all threads: 20 us for 1000 */
+#define MAX_AGE_NS	10000000u
 
-/* All its threads' time on CPUs, as of a moment ago: what it spends is such time, too. */
+/* CPU time of the whole process, at most MAX_AGE_NS old. It includes sspapi's own. */
 static uint64_t process_cpu_ns(void)
 {
 	static uint64_t read_at, was;
@@ -73,12 +73,12 @@ bool sp_clock_may_scan(uint32_t cpus)
 	       sp_budget_may_scan(&sp_process.budget, remaining_budget_ns(), cpus);
 }
 
-/* ---- opening ----------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------- */
 
-/* Whose running time is wanted: of a PMU of the kernel's that sets seldom have.  What PAPI_start
- * switches on makes the kernel (6.18) put each event of the same PMU on its CPU again, 0.1 us each:
- * start and stop of two software events took 1.93 us with dummies in place of these, 1.78 us with
- * these as without any. */
+/* The event for times is of a PMU that sets seldom use. PAPI_start makes the kernel (6.18)
+ * reschedule each event of the PMU of the events that it switches on, 0.1 us each. Start and
+ * stop of two software events took 1.93 us with dummy events here, and 1.78 us with these as
+ * well as without any. */
 #define TIME	PERF_COUNT_SW_TASK_CLOCK
 #define MOVES	PERF_COUNT_SW_CPU_MIGRATIONS
 
@@ -89,7 +89,8 @@ static struct perf_event_attr attr_of(uint64_t event)
 		.size = sizeof(struct perf_event_attr),
 		.config = event,
 		.exclude_hv = 1,
-		.exclude_kernel = event != MOVES, /* or perf_event_paranoid 2 refuses it */
+		/* otherwise perf_event_paranoid 2 refuses it */
+		.exclude_kernel = event != MOVES,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 }
@@ -121,7 +122,7 @@ void sp_clock_close(struct sp_clock *c)
 	sp_unmap(c, c->bytes);
 }
 
-SP_AT_START static struct sp_cpus at_start;		/* of the process */
+SP_AT_START static struct sp_cpus at_start;	/* of the process */
 
 static long read_affinity(int tid, struct sp_cpus *m)
 {
@@ -139,7 +140,7 @@ void sp_clock_budget(void)
 	sp_process.budget.fixed = sp_budget_fixed(sp_cpus_count(&at_start));
 }
 
-/* Of a process without /proc: one. */
+/* The number of threads; 1 without /proc. */
 static uint32_t count_threads(void)
 {
 	struct statx x = { .stx_nlink = 0 };
@@ -180,7 +181,7 @@ long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, s
 	return r;
 }
 
-/* ---- on no other CPU? ---------------------------------------------------------- */
+/* ---- was the thread on an unwatched CPU? --------------------------------------- */
 
 bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *l)
 {
@@ -213,9 +214,9 @@ bool sp_clock_is_counting(const struct sp_clock *c)
 	       sp_counter_read(c->moves_leader, again, 3) && again[1] != first[1];
 }
 
-#define TRIES 3 /* the closest of them counts */
+#define TRIES 3				/* the closest of them counts */
 
-/* The first that is there. */
+/* The first event that is open. */
 static uint32_t first_of(const struct sp_residency *t)
 {
 	uint32_t i = 0;
@@ -232,8 +233,8 @@ void sp_residency_forget(struct sp_residency *t)
 	t->slack = UINT64_MAX;
 }
 
-/* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags
- * behind the first one's shows by a look between two looks at that one. */
+/* Measures how far an event's time is behind the first one's, by a read between two reads of
+ * that one. Its time runs from when it was opened, while the thread runs anywhere. */
 static void compare(struct sp_residency *t, int i)
 {
 	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
@@ -263,7 +264,7 @@ uint32_t sp_clock_count_reenabled(struct sp_clock *c)
 {
 	uint64_t v[3];
 
-	/* (Where there is none, that is not known.) */
+	/* Without the event, assumes that it did. */
 	if (c->disabled_fd < 0 || (sp_counter_read(c->disabled_fd, v, 3) && v[1])) {
 		sp_counter_close(c->disabled_fd);
 		c->disabled_fd = open_disabled(c->tid);
@@ -336,7 +337,7 @@ int sp_clock_open_times(struct sp_clock *c)
 		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME, -1);
 		t->words = 3;
 		c->times.n = i + 1;
-		if (r == -ENODEV)		/* it is offline */
+		if (r == -ENODEV)	/* it is offline */
 			r = 0;
 	}
 	if (r < 0) {
@@ -371,9 +372,9 @@ int sp_clock_add_cpu(struct sp_clock *c, int cpu)
 	return i;
 }
 
-/* Opens the counter of moves in a group with a clock. By itself it is one more event of software's
- * PMU, which PAPI_start and PAPI_stop take off its CPU and put back: 40 to 130 ns of each pair.
- * -errno: without rights to the kernel's domain there is none. */
+/* Opens the counter of moves in a group with a clock. Alone it would be one more event of the
+ * software PMU, which PAPI_start and PAPI_stop reschedule: 40 to 130 ns per pair. -errno; 0
+ * without rights to the kernel's domain, which leaves moves uncounted. */
 static int open_moves(struct sp_clock *c)
 {
 	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
@@ -400,8 +401,8 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 		*error = -ENOMEM;
 		return NULL;
 	}
-	/* Another set may count the page faults of the thread that makes it; and those after a
-	 * fork, where a page that the child has, too, is one at the next store. */
+	/* Prefault: another set may count the page faults of this thread. Also after a fork,
+	 * when the first store to a page shared with the child is a fault. */
 	sp_wipe_on_fork(c, size);
 	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;

@@ -1,4 +1,4 @@
-/* cpu-select.c: puts CPUs in the order of their nearness to one; see cpu-select.h. */
+/* cpu-select.c: sorts CPUs by distance from one CPU; see cpu-select.h. */
 #include <string.h>
 
 #include "../../core/base/cpu-list.h"
@@ -30,7 +30,7 @@ void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
 		s->word[cpu / BITS] = is ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
 }
 
-/* A list that is longer than its room is none. */
+/* A list that fills the buffer may be incomplete, and is ignored. */
 static bool read_level(struct sp_cpu_neighbors *neighbors, uint32_t level, const char *dir,
 		       const char *file)
 {
@@ -78,7 +78,7 @@ uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
 	return n;
 }
 
-#define LONE_PARTS 4u /* a thread that is alone leaves three quarters */
+#define LONE_PARTS 4u			/* a single thread leaves three quarters */
 
 uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun)
 {

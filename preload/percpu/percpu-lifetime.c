@@ -1,4 +1,4 @@
-/* percpu-lifetime.c: takes and lets go clocks and splits, and clears away after ended threads; see
+/* percpu-lifetime.c: takes and gives back clocks and sets, and frees those of ended threads; see
  * percpu-lifetime.h. */
 #include <errno.h>
 #include <sched.h>
@@ -14,15 +14,14 @@
 #include "page-proof.h"
 
 static __thread struct sp_clock *own_clock __attribute__((tls_model("initial-exec")));
-static struct sp_clock *clocks;		/* own ones, */
-static struct sp_percpu *unused;		/* and memory of splits that were dropped; both
-						 * guarded by: */
+static struct sp_clock *clocks;		/* threads' own, guarded by `lock` */
+static struct sp_percpu *unused;	/* memory of dropped sets, guarded by `lock` */
 static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
-static uint32_t full_at;		/* so many clocks: look for pages of threads that have
-					 * ended */
+/* number of clocks at which pages of ended threads are searched */
+static uint32_t full_at;
 
-/* ---- whose scan it is ---------------------------------------------------------- */
+/* ---- who scans a set ----------------------------------------------------------- */
 
 bool sp_percpu_take(struct sp_percpu *p, uintptr_t frame)
 {
@@ -35,14 +34,14 @@ bool sp_percpu_take(struct sp_percpu *p, uintptr_t frame)
 	if (taken_by != own_tid || !load_relaxed(&p->frame) ||
 	    sp_interrupted(load_relaxed(&p->frame), frame))
 		return false;
-	/* A handler jumped out of a scan: what it left is half done. */
+	/* A handler has jumped out of a scan, which is incomplete. */
 	p->scan.has_baseline = false;
 	store_relaxed(&p->fast.is_ready, 0);
 	store_relaxed(&p->frame, frame);
 	return true;
 }
 
-/* ---- who goes by it ------------------------------------------------------------ */
+/* ---- the sets of a clock ------------------------------------------------------- */
 
 void sp_lifetime_add_percpu(struct sp_clock *c, struct sp_percpu *p)
 {
@@ -129,7 +128,7 @@ void sp_lifetime_close(struct sp_percpu *p, int group)
 			}
 }
 
-/* It is no clock's any more. */
+/* Detaches the set from its clock. */
 static void close_percpu(struct sp_percpu *p)
 {
 	sp_add(&sp_process.budget.used_ns, -p->skips.reserved_ns);
@@ -140,7 +139,8 @@ static void close_percpu(struct sp_percpu *p)
 	p->clock = NULL;
 }
 
-/* Nobody finds it any more, but who had found it before: a call under the handler that drops it. */
+/* Frees a set that no other call can find. A call that a handler interrupted may still use its
+ * memory. */
 static void free_percpu(struct sp_percpu *p, bool is_locked)
 {
 	struct sp_clock *c = p->clock;
@@ -159,7 +159,7 @@ static void free_percpu(struct sp_percpu *p, bool is_locked)
 		sp_lock_give(&lock, &lock_state);
 }
 
-#define MIN_UNUSED 16u /* so many that were dropped last are nobody else's yet */
+#define MIN_UNUSED 16u			/* the last ones dropped are not reused yet */
 
 void *sp_lifetime_alloc(uint64_t bytes)
 {
@@ -205,7 +205,7 @@ static bool close_percpu_sets(struct sp_percpu *list)
 
 	for (p = list; p && sp_percpu_take_here(p); p = p->next)
 		;
-	if (p) {			/* that one is looked at */
+	if (p) {			/* somebody scans this one */
 		for (struct sp_percpu *q = list; q != p; q = next) {
 			next = q->next;
 			give_percpu(q, true);
@@ -226,8 +226,8 @@ void sp_percpu_drop(struct sp_percpu **at)
 	struct sp_percpu *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
 	uint64_t begun = p ? sp_clock_own_ns() : 0;
 
-	/* Not waited for: it may be this very thread that has it, under the handler that we run in;
-	 * or one that a handler jumped out of. */
+	/* Does not wait: the owner may be the call that this handler interrupted, or one that a
+	 * handler jumped out of. */
 	if (p && (sp_percpu_take_here(p) ||
 		  !__atomic_fetch_or(&p->taken_by, SP_DROPPED, __ATOMIC_ACQ_REL)))
 		free_percpu(p, false);
@@ -247,14 +247,13 @@ bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but)
 	return true;
 }
 
-/* A thread's number may be another's by now: that one has made its own clock, and this is not
- * it. */
+/* Has the clock's thread ended? If its tid is that of a new thread, that one has its own clock. */
 static bool is_ended(const struct sp_clock *c)
 {
 	return c != own_clock && (c->tid == sp_thread_state.tid || sp_thread_ended(c->tid));
 }
 
-/* Gives back what threads hold that have ended. */
+/* Frees the clocks of ended threads. */
 static void reap(void)
 {
 	struct sp_clock **at, *c;
@@ -274,7 +273,7 @@ static void reap(void)
 	sp_lock_give(&lock, &lock_state);
 }
 
-/* ---- clocks ---------------------------------------------------------------------- */
+/* ---- clocks -------------------------------------------------------------------- */
 
 void sp_lifetime_drop_clock(struct sp_clock *c)
 {
@@ -292,8 +291,8 @@ static bool has_clock(void)
 	return own_clock && own_clock->generation == sp_process.generation && !own_clock->is_stale;
 }
 
-/* To watch for a thread: those that it may run on to *m, how many to *most, and why no more to
- * *limit.  <= 0: why not. */
+/* Finds the CPUs to watch for a thread to *m, how many to *most, and why no more to *limit.
+ * Result <= 0: -errno. */
 static long find_cpus(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, enum sp_why *limit)
 {
 	long r = sp_clock_find_cpus(tid, find_stale(tid), each, m);
@@ -331,7 +330,7 @@ enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enu
 		       : own_clock->has_times || may_add(1) ? SP_BY_RESIDENCY
 							    : SP_BY_READING;
 	if (find_cpus(tid, each, &m, &counters, limit) <= 0)
-		return SP_BY_EXACT;		/* (Opening them tells why not.) */
+		return SP_BY_EXACT;	/* opening them will show the reason */
 	return counters							      ? SP_BY_EXACT
 	       : sp_clock_max_cpus(&m, 1, load_relaxed(&n_clocks), &of_times) ? SP_BY_RESIDENCY
 									      : SP_BY_READING;
@@ -352,8 +351,8 @@ struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t each, 
 	return c;
 }
 
-/* Of a clock that went before its thread: for the next one, as handlers may look at the page at any
- * time. */
+/* The page of a retired clock, kept for the thread's next clock, since handlers may read it at
+ * any time. */
 static __thread struct {
 	void *page;			/* NULL: none */
 	uint32_t generation;		/* a child of fork has no page there */
@@ -372,8 +371,7 @@ static void give_page(struct sp_clock *c)
 {
 	if (kept_page.generation != sp_process.generation)
 		kept_page.page = NULL;
-	/* Threads that have ended have pages; those that live are not looked at for each new
-	 * one. */
+	/* Frees pages of ended threads, but does not search for them at each new clock. */
 	if (!kept_page.page && sp_page_proof_is_full() &&
 	    load_relaxed(&n_clocks) >= load_relaxed(&full_at)) {
 		reap();
@@ -387,8 +385,8 @@ static void give_page(struct sp_clock *c)
 	}
 }
 
-/* The calling thread's own goes, and the counters of all sets that go by it; but its page.  False:
- * one is looked at right now. */
+/* Closes the calling thread's clock and all sets that use it, but keeps its page. False: a set
+ * is being scanned. */
 static bool retire(struct sp_clock *c)
 {
 	struct sp_lock_state lock_state;
@@ -404,7 +402,7 @@ static bool retire(struct sp_clock *c)
 		}
 	sp_lock_give(&lock, &lock_state);
 	if (may) {
-		own_clock = NULL; /* before it is gone: a handler may ask for it */
+		own_clock = NULL;	/* first, since a handler may use it */
 		keep_page(c);
 		sp_clock_close(c);
 	}

@@ -1,4 +1,4 @@
-/* perf-fds.c: sees what libpapi opens and closes; see perf-fds.h. */
+/* perf-fds.c: intercepts the perf events that libpapi opens and closes; see perf-fds.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,12 +16,11 @@
 typedef long syscall_fn(long, ...);
 typedef int close_fn(int);
 
-/* What libpapi's entries held; never NULL while they hold ours. */
+/* The functions in libpapi's entries before ours; never NULL while ours are there. */
 static syscall_fn *next_syscall;
 static close_fn *next_close;
 static struct sp_lock lock;
-static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0:
-					 * none */
+static uintptr_t watched;		/* base of the libpapi whose entries are ours; 0: none */
 
 __thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));
 static const struct sp_perf_fds_hooks *hooks;
@@ -43,10 +42,10 @@ uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o)
 	return n;
 }
 
-/* ---- what libpapi does --------------------------------------------------- */
+/* ---- recording ----------------------------------------------------------------- */
 
-/* Populated: another set of this thread may count page faults right now.  (The first room is the
- * set's page.) */
+/* Prefaults, since another set of this thread may count page faults. The first room is in the
+ * set's page. */
 static bool make_room(struct sp_perf_fds *o)
 {
 	uint64_t bytes = SP_MAX_NATIVES * sizeof(*o->at);
@@ -112,19 +111,20 @@ static void note_close(struct sp_perf_fds *o, int fd)
 	o->is_mixed = o->is_mixed && o->unlisted;
 }
 
-/* What is opened and closed right now is this set's. */
+/* The perf fds of the set for which this thread is inside PAPI; NULL: none. */
 static struct sp_perf_fds *opening_set(void)
 {
 	return (struct sp_perf_fds *)(sp_opening_set & ~SP_IS_REOPENING);
 }
 
-/* ---- the same ones again --------------------------------------------------
+/* ---- the same events again --------------------------------------------------
  *
- * PAPI_start closes a set's perf events and opens them again if the thread used another set
- * meanwhile. If they are the same, the list keeps all but the descriptors, and `changes` its value.
- * Sets that other threads use are excluded. */
+ * PAPI_start closes a set's perf events and reopens them if the thread used another set meanwhile.
+ * If they are the same, the list keeps all but the descriptors, and `changes` its value. Sets that
+ * other threads use are excluded.
+ */
 
-/* Makes the list that of the open events again, since they differ. */
+/* Restores the list to the open events, since they differ. */
 static void end_reopening(struct sp_perf_fds *o)
 {
 	uint32_t n = o->n;
@@ -168,7 +168,7 @@ static bool note_reopened(struct sp_perf_fds *o, const struct perf_event_attr *a
 {
 	struct sp_native *n = &o->at[o->n];
 
-	/* The number of a thread that has ended may be a new one's. */
+	/* A thread's tid may be that of an ended thread. */
 	if (o->n >= o->reopening || o->unclosed || (tid >= 0 && n->thread != sp_thread_state.id) ||
 	    n->cpu != cpu || n->tid != (tid ? tid : sp_thread_state.tid) ||
 	    n->is_leader != (leader < 0) || attr->inherit || attr->size != n->attr.size ||
@@ -196,7 +196,7 @@ static void end_note(struct sp_perf_fds *o, uint32_t was)
 		hooks->unlock_fds(o, was);
 }
 
-/* ---- what libpapi calls ----------------------------------------------------- */
+/* ---- libpapi's calls ----------------------------------------------------------- */
 
 static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid,
 				int cpu, int leader, int fd)
@@ -219,7 +219,7 @@ static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_a
 	errno = saved;
 }
 
-/* True: nothing else has changed since it was closed. */
+/* True: nothing else has changed since the first was closed. */
 static inline bool is_unchanged(struct sp_perf_fds *o)
 {
 	uint32_t changes = o->prev_changes + 1;
@@ -237,7 +237,7 @@ static SP_COLD void report_reopened(struct sp_perf_fds *o)
 	errno = saved;
 }
 
-/* All six words, whatever the call needs, as libc's. */
+/* Passes all six words on, as libc's does, whatever the call needs. */
 static long on_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct perf_event_attr *attr = (const struct perf_event_attr *)a;
@@ -274,11 +274,11 @@ static int on_close(int fd)
 	return next_close(fd);
 }
 
-/* ---- libpapi's entries ----------------------------------------------------- */
+/* ---- libpapi's entries --------------------------------------------------------- */
 
 struct entries {
 	struct sp_object of;		/* libpapi */
-	uintptr_t *syscall, *close;	/* its entries; NULL: it has none */
+	uintptr_t *syscall, *close;	/* its entries; NULL: none */
 };
 
 static bool find_entry(uintptr_t at, const char *name, bool in_plt, void *arg)
@@ -306,7 +306,8 @@ static int find_symbol(const struct sp_object *o, void *arg)
 	return f->address != 0;
 }
 
-/* The loader has made it read-only where all is bound at the start (RELRO). */
+/* Has the loader made the entry read-only (RELRO)? It does if all symbols are bound at the
+ * start. */
 static bool is_relro(const struct entries *e, uintptr_t at)
 {
 	const struct sp_object *o = &e->of;
@@ -331,8 +332,8 @@ static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t val
 	return true;
 }
 
-/* Where the entry is bound at the first call it points into libpapi still; passing a call on to
- * there would bind it, past us.  Then what the loader would find is looked up here. */
+/* Returns the function that an entry calls. Before lazy binding the entry points into libpapi,
+ * and the first call through it would overwrite ours. So the symbol is resolved here. */
 static uintptr_t find_next(const uintptr_t *entry, const char *name)
 {
 	struct first f = { name, *entry };
@@ -354,7 +355,7 @@ static bool watch(void)
 		sp_elf_slots(e.of.base, e.of.dynamic, find_entry, &e);
 	if (!e.syscall || !e.close)
 		return false;
-	/* A child of fork, say, has its parent's. */
+	/* A child of fork, for example, has its parent's. */
 	if (*e.syscall == (uintptr_t)on_syscall || *e.close == (uintptr_t)on_close)
 		return *e.syscall == (uintptr_t)on_syscall && *e.close == (uintptr_t)on_close;
 	to_syscall = find_next(e.syscall, "syscall");
@@ -367,9 +368,8 @@ static bool watch(void)
 	       write_entry(&e, e.syscall, (uintptr_t)on_syscall);
 }
 
-/* One thread at a time: another would take our functions for those that stood there, and they would
- * call themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at
- * once). */
+/* Locks: a second thread would save our functions as the previous ones, which would then call
+ * themselves for ever. Seen in 4 of 60 runs of four threads that make their first sets at once. */
 bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from)
 {
 	struct sp_lock_state lock_state;

@@ -1,4 +1,4 @@
-/* shadow-read.c: reads our counters of all CPUs for a set; see shadow-read.h. */
+/* shadow-read.c: reads the shadow counters of a set on all CPUs; see shadow-read.h. */
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -15,12 +15,12 @@ int sp_scan_index(const struct sp_percpu *p, int cpu)
 	return -1;
 }
 
-/* ---- counts of one CPU ---------------------------------------------------------- */
+/* ---- counts of one CPU --------------------------------------------------------- */
 
 bool sp_scan_read_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g,
 			uint64_t *count)
 {
-	uint64_t v[3 + SP_MAX_NATIVES]; /* number, enabled, running, values */
+	uint64_t v[3 + SP_MAX_NATIVES];	/* number, enabled, running, values */
 	uint32_t at = 3;
 
 	if (p->shadow.leader[g] < 0 || c->fd[p->shadow.leader[g]] < 0)
@@ -35,7 +35,7 @@ bool sp_scan_read_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_gr
 	return true;
 }
 
-/* Inherited ones cannot be read as groups before Linux 6.12: one by one. */
+/* Reads events one by one: before Linux 6.12 inherited ones cannot be read as groups. */
 static bool read_singles(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
 	uint64_t v[3];
@@ -52,7 +52,7 @@ static bool read_singles(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t 
 	return true;
 }
 
-/* A sum of counts, to the nearest whole number. */
+/* A sum of counts, to the nearest integer. */
 static int64_t value_of(const struct sp_percpu *p, uint32_t e, const uint64_t *count)
 {
 	double sum = 0;
@@ -77,8 +77,7 @@ static void set_values(const struct sp_percpu *p, struct sp_percpu_cpu *c, const
 		c->value[e] = value_of(p, e, count);
 }
 
-/* The CPU's times, and of copies that tell them what they have; *look is the caller's copy of the
- * times. */
+/* Reads the CPU's times to *sample, and the counts that come with them. */
 static bool read_times(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count,
 		       struct sp_clock_sample *sample)
 {
@@ -91,7 +90,7 @@ static bool read_times(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *c
 	return true;
 }
 
-/* What the copies have beside that. */
+/* Reads the remaining counts. */
 static bool read_rest(struct sp_percpu *p, struct sp_percpu_cpu *c, uint64_t *count)
 {
 	return p->has_times ? sp_scan_read_group(p, c, SP_HARDWARE, count)
@@ -107,8 +106,8 @@ bool sp_scan_needs_upper_limit(const struct sp_percpu *p)
 	return false;
 }
 
-/* What a sum was between two looks: at least by the first one, but for what is taken off in it; at
- * most the other way round. */
+/* The limit of a sum between two reads of its natives. Lower limit: `added` is the first read,
+ * `taken` the second. Upper limit: the reverse. */
 static int64_t limit_of(const struct sp_percpu *p, uint32_t e, const uint64_t *added,
 			const uint64_t *taken)
 {
@@ -136,7 +135,7 @@ bool sp_scan_read_sum(struct sp_percpu *p, uint32_t e, int64_t *sum)
 	return true;
 }
 
-/* ---- PAPI's own counters ---------------------------------------------------------- */
+/* ---- PAPI's own counters ------------------------------------------------------- */
 
 static bool is_counter(int fd)
 {
@@ -191,9 +190,10 @@ bool sp_scan_read_papi(struct sp_percpu *p, const struct sp_perf_fds *o, int64_t
 	return true;
 }
 
-/* ---- all CPUs ------------------------------------------------------------------- */
+/* ---- all CPUs ------------------------------------------------------------------ */
 
-/* Where the thread was not since the scan before, nothing was counted. */
+/* Reads one CPU; nothing was counted there if the thread has not run there since the previous
+ * scan. */
 static bool read_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clock_sample *sample)
 {
 	uint64_t count[SP_MAX_NATIVES] = { 0 };
@@ -213,12 +213,12 @@ static bool read_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clo
 	return true;
 }
 
-/* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave
- * `first`. */
+/* Reads PAPI's counters between two reads of the shadow counters of the caller's CPU, of which
+ * `first` is the first. */
 static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c,
 			      const struct sp_perf_fds *o, const uint64_t *first)
 {
-	struct sp_percpu_cpu once = *c;		/* its times stay those of the first look */
+	struct sp_percpu_cpu once = *c;	/* keeps the times of the first read */
 	uint64_t second[SP_MAX_NATIVES];
 
 	memcpy(second, first, sizeof(second));
@@ -232,7 +232,7 @@ static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c
 	return true;
 }
 
-/* The CPU where the caller itself runs, whose clock goes on meanwhile. */
+/* Reads the caller's own CPU, whose clock runs meanwhile. */
 static bool read_own_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c,
 			 struct sp_clock_sample *sample, const struct sp_perf_fds *o)
 {
@@ -246,8 +246,8 @@ static bool read_own_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c,
 	return true;
 }
 
-/* The time on no CPU of ours, from two looks at one event before and after all others, which have
- * run for `others`. */
+/* Limits the time on unwatched CPUs by two reads of one event, before and after all others,
+ * which have run for `others`. */
 static void limit_sum(struct sp_percpu *p, int by, const struct sp_clock_sample *first,
 		      const struct sp_clock_sample *again, uint64_t others)
 {
@@ -257,8 +257,7 @@ static void limit_sum(struct sp_percpu *p, int by, const struct sp_clock_sample 
 						  .most = sp_clock_sum(again, by, others).time };
 }
 
-/* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it
- * ran anywhere. */
+/* Reads CPU i again. Its clock ran there as long as anywhere if the caller has stayed on CPU i. */
 static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample *first,
 		       uint64_t others)
 {
@@ -274,8 +273,8 @@ static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample 
 	return true;
 }
 
-/* At the scan that *sum is of the thread was on CPU i alone.  Has it been nowhere else until this
- * look at that CPU?  Where it has not run nothing was counted. */
+/* Was the thread only on CPU i from the scan of *sum, which found it there, until this read of
+ * that CPU? */
 static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum, int i,
 		       const struct sp_clock_sample *sample)
 {
@@ -298,8 +297,8 @@ bool sp_scan_is_short(const struct sp_percpu *p)
 	       is_unmoved(p, &p->scan.last.sum, i, &sample);
 }
 
-/* The caller runs on a CPU that is not watched: an event that tells the time on all of them, looked
- * at before and after the others, shows how long. */
+/* The caller runs on an unwatched CPU. Reads an event with times before and after all others,
+ * which limits its time there. */
 static bool read_from_unwatched(struct sp_percpu *p)
 {
 	struct sp_clock_sample first, again, sample;
@@ -342,8 +341,8 @@ static bool read_all(struct sp_percpu *p, int here, const struct sp_perf_fds *o)
 	return read_again(p, here, &first, others);
 }
 
-/* Of another thread. Where it was unmoved, one look tells all. Else: did it sleep, or run on one
- * CPU alone, during the scan?  Then its times on the others are of one moment. */
+/* Reads another thread's set. If the thread was unmoved, one read is enough. If it slept or ran
+ * on one CPU during the scan, its times on the others are of one moment. */
 static bool read_remote(struct sp_percpu *p)
 {
 	int by = p->scan.prev.sum.is_known ? p->scan.prev.sum.at : p->sharing.last_index;
@@ -359,7 +358,7 @@ static bool read_remote(struct sp_percpu *p)
 			return false;
 		others += (int)i == by ? 0 : p->cpu[i].now.low;
 	}
-	/* (Hardware counters were read after the times.) */
+	/* Hardware counters were read after the times. */
 	if ((!p->scan.last.is_unmoved || p->shadow.has_hardware) &&
 	    !sp_residency_read(&p->times.at[by], &again))
 		return false;
@@ -375,8 +374,8 @@ static bool read_remote(struct sp_percpu *p)
 	return true;
 }
 
-/* The CPU on which another thread ran last: the only one where it ran since the scan before, or the
- * one from then if it has not run. */
+/* The CPU on which another thread ran last: the only one on which it has run since the previous
+ * scan, or the previous one if it has not run. */
 static int find_target_cpu(struct sp_percpu *p)
 {
 	const struct sp_clock_sum *from = &p->scan.prev.sum, *to = &p->scan.last.sum;
@@ -411,8 +410,8 @@ static void save_previous(struct sp_percpu *p)
 	p->scan.prev = p->scan.last;
 }
 
-/* Of a scan by which the caller's own time cannot be told, each so many are timed, by a system
- * call; the others are charged as those took. */
+/* If a scan does not show the caller's CPU time, one in this many is timed by a system call. The
+ * others are charged at its price. */
 #define SCANS_PER_TIMED 16u
 
 static void charge(struct sp_percpu *p, bool remote, int here, uint64_t begun_ns)
@@ -462,7 +461,7 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 		save_previous(p);
 	p->scan.has_baseline = read;
 	p->fast.proof = p->scan.last.proof;
-	/* (On a CPU that is none of ours there is nothing to probe.) */
+	/* There is nothing to probe on an unwatched CPU. */
 	store_relaxed(&p->fast.is_ready,
 		      read && !remote && (p->scan.last.caller_stayed || !sp_proof_has_mark()) &&
 			      (p->shadow.is_probed || !p->shadow.has_hardware || here < 0));
