@@ -1,6 +1,6 @@
 /* clock.h: measures on which CPUs a thread runs, and how long.
  *
- * For each perf event the kernel keeps how long the thread ran on its CPU, and how long anywhere. A
+ * The kernel keeps for each perf event how long the thread ran on its CPU, and how long anywhere. A
  * set whose shadow counters always run uses their times. Any other set uses its thread's clock: one
  * event per watched CPU. A thread's own sets share its clock; a set that counts another thread, or
  * inherits, has its own clock.
@@ -54,7 +54,7 @@ struct sp_clock {
 	/* of the thread's CPU then, if not all CPUs are watched */
 	struct sp_cpu_neighbors neighbors;
 	enum sp_why limit;		/* why not all CPUs are watched */
-	bool has_times;			/* `times` has events of its own */
+	bool has_times;			/* `times` are the clock's own events */
 	struct sp_residency times;
 	uint32_t n, room;		/* watched CPUs; room */
 	int32_t *cpu;			/* [room], the nearest first */
@@ -81,8 +81,8 @@ void sp_clock_budget(void);		/* in each process */
 
 /* Finds the CPUs to watch for a thread whose sets each take `each` descriptors per CPU. These
  * are the CPUs that the thread may run on now, and those of its previous clock (NULL: none). If
- * that leaves most of the budget, those that the process could run on at its start are added,
- * for threads that pin themselves to one CPU after another. Result <= 0: -errno. */
+ * most of the budget remains, the process's CPUs at its start are added. A thread that pins
+ * itself to one CPU after another needs them. Result <= 0: -errno. */
 long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
 
 /* Returns how many of the CPUs *m can be watched; 0: no budget for any. The remaining
@@ -119,17 +119,17 @@ bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *
 /* Forgets the comparisons of the events, which are repeated when needed. */
 void sp_residency_forget(struct sp_residency *t);
 
-/* For the calling thread, which was only on CPU `at` during the scan: `here` is that CPU's read,
- * `others` the sum of the running times of the others. */
+/* Computes the sum for the calling thread, which was only on CPU `at` during the scan. `here` is
+ * that CPU's read, `others` the running times of all others. */
 struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others);
 
 /* Returns how many times the program has switched the thread's events on again
  * (PR_TASK_PERF_EVENTS_ENABLE). Ours did not count before that, but PAPI's did after a
- * PAPI_start. For the thread itself. */
+ * PAPI_start. Only for the calling thread. */
 uint32_t sp_clock_count_reenabled(struct sp_clock *c);
 
-/* Was the thread only on watched CPUs between two scans? Reads of different events are some
- * hundred ns apart, which is less than any visit to a CPU takes. */
+/* Was the thread only on watched CPUs between two scans? Reads of different events are within
+ * some hundred ns, which is less than any visit to a CPU takes. */
 bool sp_clock_adds_up(struct sp_residency *t, const struct sp_clock_sum *from,
 		      const struct sp_clock_sum *to);
 

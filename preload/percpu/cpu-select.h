@@ -29,7 +29,7 @@ uint32_t sp_cpus_count(const struct sp_cpus *s);
 void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more);
 void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is);
 
-/* The neighbors of a CPU, the nearest level first. */
+/* The CPU's neighbors, the nearest level first. */
 #define SP_CPU_NEIGHBOR_LEVELS	3u	/* its core, last-level cache, package */
 struct sp_cpu_neighbors {
 	uint32_t cpu;

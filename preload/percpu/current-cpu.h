@@ -8,8 +8,8 @@
 #include "../../core/base/rseq.h"
 #include "../process/process.h"
 
-/* Queries the CPU by a system call or the vDSO, if rseq does not work or the thread has no rseq
- * area (a guest's is another thread's). Counts a loss, so that earlier reads prove nothing
+/* Queries the CPU by a system call or the vDSO. For threads without a working rseq area of their
+ * own (a guest's is another thread's). Counts a loss, so that earlier reads prove nothing
  * (rseq-proof.h), except by a page on that CPU. */
 int sp_cpu_query(void);
 

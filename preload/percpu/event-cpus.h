@@ -2,8 +2,8 @@
  * kinds (core/base/pmus.h).
  *
  * PAPI's counter of a thread counts only on the CPUs of its PMU. On another CPU the kernel refuses
- * a shadow counter. For a generic event (PERF_TYPE_HARDWARE) it would use that CPU's PMU, and count
- * what PAPI's counter does not.
+ * a shadow counter. A generic event (PERF_TYPE_HARDWARE) would use that CPU's PMU there, and count
+ * more than PAPI's counter does.
  *
  * Read once per process; afterwards any thread may call these.
  */

@@ -21,8 +21,8 @@ bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e)
 	return p->home_off.index >= 0 && p->sum[e].has_hardware && sp_home_off_index(p, e) < 0;
 }
 
-/* Not after the thread was on an unwatched CPU, or was read by another thread: home's part would
- * be unknown again and again. */
+/* Forbidden once the thread was on an unwatched CPU, or another thread read it: home's part
+ * would be unknown repeatedly. */
 static bool may_switch_off(const struct sp_percpu *p, bool soon)
 {
 	return p->home_off.is_possible && !load_relaxed(&p->home_off.is_disabled) &&

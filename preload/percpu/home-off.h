@@ -1,8 +1,9 @@
-/* home-off.h: keeps hardware shadow counters off on the CPU where a thread stays.
+/* home-off.h: keeps hardware shadow counters off on a thread's home CPU.
  *
  * While a thread stays on its CPU (home), the shadow counters there prove nothing: home's part is
- * the rest of PAPI's counts (window.h). They are off, so that the processor counts each event once.
- * A scan that finds that the thread has moved switches them on; its new CPU can then become home.
+ * the rest of the set's counts (window.h). They are off, so that the processor counts each event
+ * once. A scan that finds that the thread has moved switches them on; its new CPU can then become
+ * home.
  *
  * The caller has taken the set (percpu-lifetime.h). The fast path does none of this.
  */
@@ -21,8 +22,8 @@ bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e);
  * allowed. soon: even if others were off a moment ago. */
 void sp_home_off_begin(struct sp_percpu *p, bool soon);
 
-/* After a window: switches home's counters off if at most a thousandth of all counts is
- * unproven, and the caller has stayed there from PAPI's call to the scan after it. Otherwise
+/* After a window: switches home's counters off if all counts but a thousandth are proven. The
+ * caller must have stayed there from PAPI's call to the scan after it (`stayed`). Otherwise
  * switches counters on that must not be off. */
 void sp_home_off_window(struct sp_percpu *p, bool stayed);
 

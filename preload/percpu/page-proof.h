@@ -2,7 +2,7 @@
  * (rseq-proof.h).
  *
  * The mmap page of a perf event that counts a thread on all CPUs has a word, `lock`. The kernel
- * changes it each time it puts the thread on a CPU. An inherited event is unsuitable, since the
+ * changes it each time it schedules the thread in. An inherited event is unsuitable, since the
  * kernel swaps those of two threads. Each thread has one page, as far as mlock-budget.h allows. It
  * stays mapped until the thread has ended, since a handler may interrupt right before the read. The
  * mapping keeps the event, even if the program closes the descriptor.
@@ -13,7 +13,7 @@
  * A page does not show signals: a handler's PAPI calls count a loss if they are nested or change
  * the binding of a set (sp_proof_note_nested).
  *
- * The functions are for the thread itself, unless they say otherwise.
+ * The functions are for the thread itself, unless noted otherwise.
  */
 #ifndef SP_PAGE_PROOF_H
 #define SP_PAGE_PROOF_H
@@ -40,8 +40,8 @@ void sp_page_proof_unmap(void *page);
 
 /* After PAPI_start has switched on the events *o. False: the thread may have moved since `open`.
  * Switching on a group of the page's PMU (on older kernels: any software event) changes the word
- * by 2, like a switch to a CPU. One such change is not a move if the thread is on the same CPU,
- * since a move away and back takes two. */
+ * by 2, as scheduling the thread in does. One such change is not a move if the thread is on the
+ * same CPU, since a move away and back takes two. */
 bool sp_page_proof_after_start(const struct sp_perf_fds *o,
 			       uint32_t open);	/* preserves errno */
 

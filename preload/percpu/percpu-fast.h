@@ -68,7 +68,7 @@ static inline void sp_percpu_set_time_from(struct sp_percpu *p, uint64_t now)
 	((struct sp_percpu_fast *)p)->time_from = now;
 }
 
-/* Returns the ns since time_from, and begins anew. All of it was on one CPU, where all windows
+/* Returns the ns since time_from, and begins anew. All of it was on one CPU, and all windows
  * were proven. */
 static inline uint64_t sp_percpu_take_time(struct sp_percpu *p, uint64_t now)
 {

@@ -24,7 +24,7 @@ struct sp_percpu_cpu {
 	int cpu;
 	/* the CPU has no such events: PAPI's counters do not count here either */
 	bool has_no_events[SP_GROUPS];
-	/* the kernel refused a shadow counter where PAPI may count */
+	/* the kernel refused a shadow counter, but PAPI's may count here */
 	bool is_refused;
 	int *fd;			/* [natives]; -1: closed */
 	struct sp_cpu_times prev, now;	/* at the scan before the last, and at the last */
@@ -34,7 +34,7 @@ struct sp_percpu_cpu {
 	int64_t *attributed_value;	/* [k] and the shadow counters */
 };
 
-/* All CPUs at a scan. */
+/* The sums of one scan. */
 struct sp_scan {
 	struct sp_clock_sum sum;	/* clock time on no watched CPU (clock.h) */
 	/* of another thread: ns that it had run anywhere, by the event of sum.at */
@@ -65,7 +65,7 @@ struct sp_percpu_target {
 struct sp_percpu_shadow {
 	/* the CPUs that the thread could run on when these were opened */
 	struct sp_cpus allowed;
-	uint64_t digest;		/* of PAPI's perf fds then (perf-fds.h) */
+	uint64_t digest;		/* of the set's perf fds then (perf-fds.h) */
 	/* it has hardware counters, which are on while the set runs */
 	bool has_hardware;
 	bool is_displaced;		/* another set's are on instead */
@@ -150,7 +150,7 @@ struct sp_percpu_attributed {
 /* Home's hardware counters while they are off (home-off.h). */
 struct sp_percpu_home_off {
 	bool is_possible, is_disabled;	/* allowed for this set; forbidden from now on */
-	int index;			/* of the CPU where they are off; -1: nowhere */
+	int index;			/* of the CPU whose counters are off; -1: none */
 	uint64_t since;			/* ticks of the last change */
 };
 

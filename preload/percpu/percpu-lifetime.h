@@ -32,7 +32,7 @@ void sp_percpu_drop(struct sp_percpu **p);
 void *sp_lifetime_alloc(uint64_t bytes);
 
 /* Returns the calling thread's clock for sets that take `each` descriptors per CPU. Makes one if
- * there is none, or if it is stale (with its CPUs). NULL: *error is the reason. */
+ * missing or stale (with its CPUs). NULL: *error is the reason. */
 struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error);
 
 /* Makes a clock for another thread, or for one with its children. The caller owns it. */
@@ -59,7 +59,7 @@ struct sp_percpu *sp_lifetime_set_counting(struct sp_clock *c, struct sp_percpu 
 void sp_lifetime_close(struct sp_percpu *p, int group);
 
 /* Closes the shadow counters of the thread's set that was started longest ago, except *but.
- * False: there is none. */
+ * False: no such set. */
 bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but);
 
 void sp_lifetime_child(void);		/* in a child of fork: forgets all clocks and sets */

@@ -1,5 +1,5 @@
 /* percpu.c: attributes the windows of a set; see percpu.h. shadow-open.c opens the shadow
- * counters, shadow-read.c reads them, and window.c decides what they prove. */
+ * counters, shadow-read.c reads them, and window.c decides which counts they prove. */
 #include <string.h>
 
 #include "../../core/base/seccomp.h"
@@ -166,7 +166,7 @@ static void begin_unscanned(struct sp_percpu *p)
 	store_relaxed(&p->fast.is_ready, 0);
 }
 
-/* Skips the scan that begins a period, so that there is none until the next period. */
+/* Skips the scan that begins a period, so that no scan happens until the next period. */
 static void begin_unscanned_period(struct sp_percpu *p)
 {
 	begin_unscanned(p);
@@ -381,18 +381,18 @@ bool sp_percpu_is_shared(const struct sp_percpu *p)
 struct sample {
 	/* The shadow counters are a lower limit; also an upper one, if the times add up. */
 	bool has_low, has_high;
-	bool is_before;			/* They were read before PAPI was called. */
-	bool is_double;			/* They were read again after it, which is the last scan. */
+	bool is_before;			/* The scan was before PAPI's call. */
+	bool is_double;			/* Another scan, the last one, was after it. */
 	/* The thread did not move between the scan and PAPI's read. Another thread: it slept. */
 	bool has_stayed;
-	/* It was on one CPU from the previous reading to this one, and that CPU counted all new
+	/* The thread was on one CPU from the previous reading to this one, which counted all new
 	 * counts. */
 	bool is_unmoved;
 	/* PAPI's counters, which keep counting, were read after the shadow counters. */
 	bool has_papi;
 };
 
-/* Sets the limits of event e's shadow counters at the moment of PAPI's read. If the thread
+/* Sets the limits of event e's shadow counters when PAPI read its counters. If the thread
  * stayed, those of other CPUs did not change, and its own grew as PAPI's counters did. False:
  * there is no upper limit. */
 static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
@@ -407,7 +407,7 @@ static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sampl
 		p->parts.high[i] = c->value[e];
 		if (l->has_stayed && (int)i != p->period.home)
 			continue;
-		/* It is off, and keeps the value that it will count from. */
+		/* Off: keeps the value that it will count from. */
 		if ((int)i == sp_home_off_index(p, e))
 			continue;
 		if (l->has_stayed && l->has_papi) {
@@ -473,9 +473,9 @@ static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 		new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
 }
 
-/* Sets the weights of unproven counts: by growth of the shadow counters, or by time where those
- * did not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to
- * the CPU of the reading. */
+/* Sets the weights of unproven counts: by growth of the shadow counters, or by time if those did
+ * not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to the
+ * CPU of the reading. */
 static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, bool by_count)
 {
 	bool away = shadow && !p->target.inherits && p->period.gap_why == SP_WHY_UNWATCHED;
@@ -738,8 +738,8 @@ static void fill_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_sha
 	save_times(p);
 }
 
-/* The index of the reading's CPU: where the thread is or was last. If the thread has ended:
- * where it has counted last. */
+/* The index of the reading's CPU: the thread's present or last CPU. If the thread has ended: the
+ * CPU that counted last. */
 static uint32_t find_reading_cpu(const struct sp_percpu *p, int cpu)
 {
 	int i = cpu < 0 ? -1 : sp_scan_index(p, cpu);
@@ -767,7 +767,7 @@ static bool sample_before(struct sp_percpu *p, struct sample *l)
 	return scan(p, NULL);
 }
 
-/* Scans after PAPI's return. If PAPI's counters keep counting, they show what was counted since. */
+/* Scans after PAPI's return. If PAPI's counters keep counting, they show later counts. */
 static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *a, struct sample *l)
 {
 	if (!scan(p, !sp_is_remote(p) && a->keeps_counting ? a->perf_fds : NULL))
@@ -814,7 +814,7 @@ static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *a, struc
 	return true;
 }
 
-/* Attributes a reading without a scan to the CPU where it was read. The scan at the end of the
+/* Attributes a reading without a scan to the CPU of the caller. The scan at the end of the
  * period may prove it. False: the reading needs a scan. */
 static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *a)
 {
@@ -1026,7 +1026,7 @@ void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_
 		p->period.is_home_proven = sp_scan(p, NULL) && !started;
 		if (p->period.is_home_proven)
 			sp_home_off_begin(p, false);
-		/* Only PAPI's start shows whether the hardware counters run. */
+		/* Whether the hardware counters run is seen after PAPI's start. */
 		save_times(p);
 	}
 	p->sharing.read_by_tid = 0;

@@ -55,7 +55,7 @@ bool sp_percpu_is_shared(const struct sp_percpu *p);
 /* The CPU that counted everything since the last reading, if the thread has no mark
  * (rseq-proof.h) and one shadow counter's time proves it. SP_NO_CPU: not proven, or it has a
  * mark. Two system calls. The caller excludes guests (shared-tls.h). If the program has switched
- * this event off, PAPI's are off, too, until PAPI_start, which scans. */
+ * this event off, PAPI's are also off until PAPI_start, which scans. */
 int sp_percpu_stayed_cpu(struct sp_percpu *p);
 
 /* The values that PAPI returned. */

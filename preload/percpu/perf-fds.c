@@ -306,8 +306,7 @@ static int find_symbol(const struct sp_object *o, void *arg)
 	return f->address != 0;
 }
 
-/* Has the loader made the entry read-only (RELRO)? It does if all symbols are bound at the
- * start. */
+/* Has the loader made the entry read-only (RELRO)? It does with LD_BIND_NOW, for example. */
 static bool is_relro(const struct entries *e, uintptr_t at)
 {
 	const struct sp_object *o = &e->of;

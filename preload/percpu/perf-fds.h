@@ -80,7 +80,7 @@ bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 
 void sp_perf_fds_child(void);		/* in a child of fork: frees the lock */
 
-/* ^ The event set for which this thread is inside PAPI, so that perf_event_open calls can be
+/* The event set for which this thread is inside PAPI, so that perf_event_open calls can be
  * assigned to it: the address of its perf fds, plus SP_IS_REOPENING in PAPI_start; 0: no set. */
 #define SP_IS_REOPENING ((uintptr_t)1)
 extern __thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));

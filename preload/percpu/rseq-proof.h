@@ -39,8 +39,8 @@ static inline void sp_proof_note_nested(void)
 
 /* Restores the mark after a loss. Inlined, so that the fast path keeps its registers. A handler
  * may interrupt at any point and prove its own windows. rseq: the pointer is set before the loss
- * is counted, so that a later move ends what the handler proved. Page: the handler sees the loss
- * or counts its own, and the CPU is unknown until the word is read. */
+ * is counted, so that a later move ends the handler's proof. Page: the handler sees the loss or
+ * counts its own, and the CPU is unknown until the word is read. */
 SP_HOT_INLINE void sp_proof_rearm(void)
 {
 	store_relaxed(&sp_thread_state.cpu, -1);
@@ -61,7 +61,7 @@ SP_HOT_INLINE uint32_t sp_proof_count_losses(void)
 	return sp_thread_state.losses;
 }
 
-/* Nothing was lost since `open` was read; sp_proof_stayed(): and the CPU is `cpu`. */
+/* Was there no loss since `open` was read? sp_proof_stayed(): and is the CPU `cpu`? */
 SP_HOT_INLINE bool sp_proof_is_valid(uint32_t open)
 {
 	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.expected))

@@ -6,7 +6,7 @@
 #include "../../core/base/perf.h"
 #include "shadow-fds.h"
 
-/* higher numbers would enlarge the table that each fork copies */
+/* higher numbers would enlarge the table that each fork duplicates */
 #define MAX_NUMBER 8192u
 #define MAX_DEFAULT 4096u
 

@@ -284,7 +284,7 @@ static bool find_times(struct sp_percpu *p, enum sp_why *why)
 	return true;
 }
 
-/* ---- what the set counts ------------------------------------------------------- */
+/* ---- the set's events ---------------------------------------------------------- */
 
 /* CPU-CLOCK differs from PAPI's by about 100 ns per move, sometimes by 50 us. TASK-CLOCK is
  * exact. */
@@ -515,7 +515,7 @@ static uint32_t count_fds_per_cpu(const struct sp_percpu_request *w)
 	return w->perf_fds->n + 1;
 }
 
-/* Hardware counters of an own set may be off at home (home-off.h). Not before Linux 6.2, where
+/* Hardware counters of an own set may be off at home (home-off.h). Not before Linux 6.2, since
  * they show how long the others should have run. */
 static bool can_switch_off(const struct sp_percpu *p)
 {
@@ -759,7 +759,7 @@ static bool open_cpu(struct sp_percpu *p, uint32_t i, const struct sp_perf_fds *
 	return false;
 }
 
-/* Its counts begin at 0: earlier ones there are proven or in `elsewhere`. */
+/* Counts there begin at 0: earlier ones there are proven or in `elsewhere`. */
 static bool add_cpu(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	if (p->n == p->room || !open_cpu(p, p->n, o, cpu))

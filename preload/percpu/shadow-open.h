@@ -16,7 +16,7 @@ struct sp_percpu_request {
 	const struct sp_terms *const *terms;	/* [k] */
 };
 
-/* Once in a process, before anything counts; and in a child of fork. */
+/* Set up once per process, before anything counts; and in a child of fork. */
 void sp_percpu_begin(void);
 void sp_percpu_child(void);
 
@@ -25,7 +25,7 @@ void sp_percpu_child(void);
 enum sp_attribution sp_percpu_prepare(struct sp_percpu **p, const struct sp_percpu_request *want,
 				      enum sp_why *why);
 
-/* Do they still fit PAPI's perf fds? The same events, reopened, do. By the set's user. */
+/* Do they still fit PAPI's perf fds? The same events, reopened, do. The set's user calls this. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds);
 
 /* The kernel's PMU, of one kind of cores, that counts this event, after PAPI has opened it.

@@ -12,19 +12,19 @@
  * A thread's own set starts without a scan. The shadow counters of other CPUs do not change
  * meanwhile, but that of the thread's CPU (home) has no anchor. Home's lower limit is P minus the
  * upper limits of all others, if the times show that the thread was only on watched CPUs (`high`).
- * From then on home has an anchor, too. Its shadow counter may be off until then. At a reading
- * where all counts are proven, the thread's present CPU can become home.
+ * From then on home also has an anchor. Its shadow counter may be off until then. When all counts
+ * are proven, the thread's CPU can become home.
  *
  * If all shadow counters together have grown by more than P, one of them counted something else.
  * `is_sound` is then false, and all that they proved since the reset is taken back.
  *
- * If rseq or an mmap page proves that the thread stayed on one CPU from one reading to the next,
- * all new counts are that CPU's. No shadow counter is needed.
+ * If the thread stayed on one CPU from one reading to the next, by rseq or an mmap page, all new
+ * counts are that CPU's. No shadow counter is needed.
  *
  * struct sp_window is one event of one set; its counts may be sums of several counters. Limits
  * apply to the relation's whole life, so that a later window may prove earlier counts. A difference
- * of counters may fall: its limits apply to one moment, and each reading takes back what it does
- * not prove. tests/unit/t-window.c has the model.
+ * of counters may fall: its limits apply to one moment, and each reading takes back counts that it
+ * does not prove. tests/unit/t-window.c has the model.
  */
 #ifndef SP_WINDOW_H
 #define SP_WINDOW_H
@@ -38,7 +38,7 @@
 struct sp_window_cpu {
 	/* The shadow counter at the beginning of the period. SP_UNKNOWN: home's, so far. */
 	int64_t anchor;
-	/* Its upper limit when P had sp_window.after. SP_UNKNOWN: no reading since the reset. */
+	/* Upper limit when P had sp_window.after. SP_UNKNOWN: no reading since the reset. */
 	int64_t after;
 	int64_t base;			/* `proven` when the anchor was set */
 	int64_t proven;			/* lower limit of the counts here */
@@ -101,7 +101,7 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 void sp_window_begin(struct sp_window *w, const int64_t *shadow, int64_t before, uint32_t home);
 
 /* Are all counts since the anchors were set proven, up to the last value? A thousandth may be
- * unproven, and stays so: counts between the reads of a shadow counter and of PAPI's. */
+ * unproven, and stays so: counts between two reads, of PAPI's counter and a shadow counter. */
 bool sp_window_may_switch_off(const struct sp_window *w);
 
 /* If so: makes CPU `home` home from the last value on, so that its shadow counter may be off.
@@ -138,7 +138,7 @@ void sp_window_skip(struct sp_window *w, int64_t value, uint32_t i);
 void sp_window_prove_skipped(struct sp_window *w, int64_t counts, uint32_t i);
 
 /* Stops trusting the shadow counters until P is reset. The next sp_window_attribute() takes back
- * what they proved in this period. */
+ * their proofs of this period. */
 void sp_window_distrust(struct sp_window *w);
 
 /* Attributes the new counts of a reading if the thread may have moved, or is another one. Within

@@ -1,4 +1,4 @@
-/* diagnostic.c: writes a line to standard error, if it still is the process's first; see
+/* diagnostic.c: writes a line to standard error, if that is still the process's first; see
  * diagnostic.h. */
 #include <string.h>
 #include <sys/stat.h>
@@ -9,15 +9,15 @@
 #include "../../core/base/sys.h"
 #include "diagnostic.h"
 
-struct file_id { /* a descriptor is */
+struct file_id {
 	uint64_t dev, rdev, ino;
 };
 
 SP_AT_START static struct file_id at_start;
 SP_AT_START static bool captured;
-long sp_diag_max_level = SP_DIAG_WARNING; /* until SSPAPI_VERBOSE is read */
+long sp_diag_max_level = SP_DIAG_WARNING;	/* until SSPAPI_VERBOSE is read */
 
-/* Where a sandbox refuses the one call, by the other. */
+/* Uses the second call if a sandbox refuses the first. */
 static bool read_file_id(struct file_id *w)
 {
 	struct statx x;
@@ -48,7 +48,7 @@ int sp_diag_descriptor(void)
 		       : -1;
 }
 
-/* Whole, or as much as there is room for. */
+/* Prints all of it, or as much as there is room for. */
 static bool is_reported(const char *line, size_t n)
 {
 	int fd = sp_diag_descriptor();

@@ -1,4 +1,4 @@
-/* machine.c: loads the topology library, and puts the tree into the store; see machine.h. */
+/* machine.c: loads the topology library, and stores the component tree; see machine.h. */
 #include <string.h>
 
 #include "../../core/base/conf.h"
@@ -15,8 +15,8 @@
 
 #define TOPO_LIBRARY "libsspapi-topo.so"
 
-/* A child of fork gets its parent's.  It may have left any thread in the middle of
- * dlopen or of hwloc, whose locks nobody opens again: the child enters neither. */
+/* The tree, which a child of fork gets from its parent. The fork may have left any thread inside
+ * dlopen or hwloc with a lock taken forever, so the child calls neither. */
 static struct sp_topo tree;		/* n is stored last; 0: none */
 static const char *tree_source;
 static int loading_pid;			/* the process that is loading now; 0: none */
@@ -32,7 +32,7 @@ static void store_tree(const struct sp_topo *t, const char *source)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-/* What is as it is in every container is not said to each user on standard error. */
+/* Notes the fallback. Reasons that are normal in a container are not printed. */
 static void note_fallback(void (*note)(const char *), const char *source, const char *why,
 		     const char *instead)
 {
@@ -101,7 +101,7 @@ static bool use_parents_tree(void)
 
 struct topo_library {
 	void *handle;
-	load_fn load;			/* NULL: there is none */
+	load_fn load;			/* NULL: not found */
 	struct sp_pending_error pending;
 };
 
@@ -112,8 +112,8 @@ static void open_topo(struct topo_library *l)
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 
-/* It does not stay: an application that opens libhwloc later would get ours, with another malloc
- * and environment than its own. */
+/* Unloads it: an application that opens libhwloc later would otherwise get ours, with another
+ * malloc and environment. */
 static void close_topo(struct topo_library *l)
 {
 	if (l->handle)
