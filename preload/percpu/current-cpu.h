@@ -8,9 +8,9 @@
 #include "../../core/base/rseq.h"
 #include "../process/process.h"
 
-/* Queries the CPU by a system call or the vDSO. For threads without a working rseq area of their
- * own (a guest's is another thread's). Counts a loss, so that earlier reads prove nothing
- * (rseq-proof.h), except by a page on that CPU. */
+/* Queries the CPU by a system call or the vDSO. Needed without rseq, and for guests, whose rseq
+ * area is another thread's. Counts a loss, so that earlier reads prove nothing (rseq-proof.h),
+ * except by a page on that CPU. */
 int sp_cpu_query(void);
 
 /* The calling thread's CPU. The kernel keeps it in the thread's rseq area, which glibc 2.35 and

@@ -1,5 +1,4 @@
-/* page-proof.h: proves with an mmap page, if rseq does not work, that a thread stayed
- * (rseq-proof.h).
+/* page-proof.h: proves by an mmap page that a thread stayed, if rseq does not work (rseq-proof.h).
  *
  * The mmap page of a perf event that counts a thread on all CPUs has a word, `lock`. The kernel
  * changes it each time it schedules the thread in. An inherited event is unsuitable, since the
@@ -10,10 +9,8 @@
  * PR_TASK_PERF_EVENTS_DISABLE would stop the word, though PAPI_start switches PAPI's events on
  * again. So another thread, which ends at once, opens the event: that prctl does not switch it.
  *
- * A page does not show signals: a handler's PAPI calls count a loss if they are nested or change
- * the binding of a set (sp_proof_note_nested).
- *
- * The functions are for the thread itself, unless noted otherwise.
+ * A page does not show signals, so sp_proof_note_nested() counts a loss. The functions are for the
+ * thread itself, unless noted otherwise.
  */
 #ifndef SP_PAGE_PROOF_H
 #define SP_PAGE_PROOF_H
@@ -24,24 +21,19 @@
 struct sp_perf_fds;
 
 void sp_page_proof_begin(void);		/* when the program starts */
-/* Sleeps and checks a page. Once in a process in which rseq proves nothing. */
-void sp_page_proof_test(void);
+void sp_page_proof_test(void);		/* once, if rseq proves nothing */
 
-/* Are all allowed pages in use? */
-bool sp_page_proof_is_full(void);
-/* May one more be mapped? */
-bool sp_page_proof_has_room(void);
+bool sp_page_proof_is_full(void);	/* all allowed pages are in use */
+bool sp_page_proof_has_room(void);	/* one more may be mapped */
 
-/* Gives the calling thread a page as its mark. The caller unmaps it. NULL: impossible, or the
- * thread has one. */
+/* Gives the calling thread a page as its mark, which the caller unmaps. NULL: impossible. */
 void *sp_page_proof_map(void);
-/* Unmaps the page of a thread that has ended. Any thread. */
-void sp_page_proof_unmap(void *page);
+void sp_page_proof_unmap(void *page);	/* of an ended thread; any thread */
 
 /* After PAPI_start has switched on the events *o. False: the thread may have moved since `open`.
  * Switching on a group of the page's PMU (on older kernels: any software event) changes the word
- * by 2, as scheduling the thread in does. One such change is not a move if the thread is on the
- * same CPU, since a move away and back takes two. */
+ * by 2, as scheduling in does. On the same CPU, one such change is no move: a move and return
+ * take two. */
 bool sp_page_proof_after_start(const struct sp_perf_fds *o,
 			       uint32_t open);	/* preserves errno */
 

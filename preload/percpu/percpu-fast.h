@@ -1,5 +1,4 @@
-/* percpu-fast.h: the part of struct sp_percpu that each start and stop reads, and types of all
- * files here. */
+/* percpu-fast.h: the part of struct sp_percpu that starts and stops read, and shared types. */
 #ifndef SP_PERCPU_FAST_H
 #define SP_PERCPU_FAST_H
 
@@ -17,13 +16,10 @@ struct sp_terms {
 
 /* The first words of struct sp_percpu, in one cache line. */
 struct sp_percpu_fast {
-	/* a window of the calling thread's own set may begin without a scan */
-	uint32_t is_ready;
+	uint32_t is_ready;		/* an own window may begin without a scan */
 	uint32_t proof;			/* if sp_proof_now() still returns this */
-	/* perf_fds->changes when the shadow counters were opened (perf-fds.h) */
-	uint32_t changes;
-	/* PAPI has reset the set since, while the thread stayed: a period has begun (window.h) */
-	uint32_t is_reset;
+	uint32_t changes;		/* that perf_fds had when these were opened */
+	uint32_t is_reset;		/* a reset has begun a period since (window.h) */
 	uint64_t time_from;		/* sp_ticks() from which on time is not attributed yet */
 };
 
@@ -68,8 +64,7 @@ static inline void sp_percpu_set_time_from(struct sp_percpu *p, uint64_t now)
 	((struct sp_percpu_fast *)p)->time_from = now;
 }
 
-/* Returns the ns since time_from, and begins anew. All of it was on one CPU, and all windows
- * were proven. */
+/* Returns the ns since time_from, which were on one CPU and proven, and begins anew. */
 static inline uint64_t sp_percpu_take_time(struct sp_percpu *p, uint64_t now)
 {
 	struct sp_percpu_fast *g = (struct sp_percpu_fast *)p;

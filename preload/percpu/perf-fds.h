@@ -5,8 +5,8 @@
  * library's calls are affected. An event that is opened during a PAPI call for a set belongs to
  * this set, in PAPI's order of its native events. An event that libpapi closes is removed.
  *
- * Called by threads inside PAPI. Two that build one set at once race in PAPI itself. If two start a
- * set at once, the thread whose call gets a record writes; the other only sets `has_missed`.
+ * Called by threads inside PAPI. If two start a set at once, the thread whose call gets a record
+ * writes; the other only sets `has_missed`.
  */
 #ifndef SP_PERF_FDS_H
 #define SP_PERF_FDS_H
@@ -22,11 +22,8 @@ struct sp_native {
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
 	int tid;			/* the thread it counts; -1: all that run on the CPU */
-	/* sp_thread_state.id of the thread that opened it for itself, also by PAPI_attach; 0: it
-	 * counts another thread. */
-	uint32_t thread;
-	/* leads a group, perhaps of itself alone, which PAPI switches on and off */
-	bool is_leader;
+	uint32_t thread;		/* that opened it for itself; 0: another's event */
+	bool is_leader;			/* a group's first, which PAPI switches on and off */
 };
 
 struct sp_perf_fds {
@@ -34,37 +31,27 @@ struct sp_perf_fds {
 	uint32_t n, room;
 	uint32_t changes;		/* grows with every event that is opened or closed */
 	uint32_t unlisted;		/* open events for which there is no room here */
-	/* number of all events when PAPI had last opened all of them */
-	uint32_t complete;
-	/* the same before PAPI_start closed the first one; 0: it has not */
-	uint32_t to_reopen;
-	/* PAPI_start is reopening this many events in `at`, of which n are open again; 0: it is
-	 * not. */
-	uint32_t reopening;
+	uint32_t complete;		/* all events when PAPI had last opened them */
+	uint32_t to_reopen;		/* and before PAPI_start closed one; 0: it has not */
+	uint32_t reopening;		/* events in `at` that PAPI_start reopens; n are open */
 	uint32_t unclosed;		/* how many of those are not closed yet */
 	uint32_t prev_changes;		/* `changes` before that */
 	int opener;			/* tid of the thread that opened the last one */
-	/* sp_seccomp_filters() when PAPI last opened an event that it had not had open right
-	 * before. */
-	uint32_t seccomp_filters;
-	/* the thread that PAPI named for the last event in `at`; 0: itself */
-	int named_tid;
-	/* an unlisted event counts another thread than the last event in `at` */
-	bool is_mixed;
-	/* events were removed, so that PAPI's order is not that of opening */
-	bool is_reordered;
-	/* an event was opened or closed that could not be recorded */
-	bool has_missed;
+	uint32_t seccomp_filters;	/* count when PAPI last opened a new event */
+	int named_tid;			/* PAPI's tid for the last event in `at`; 0: itself */
+	bool is_mixed;			/* an unlisted event has another target than `at`'s */
+	bool is_reordered;		/* removals have changed PAPI's order of events */
+	bool has_missed;		/* some event could not be recorded */
 };
 
 /* Callbacks for the thread that starts the set, inside PAPI. They preserve errno.
  *
- * lock_fds, unlock_fds: only this thread writes the record in between; `was` is for unlock_fds.
- * False: another thread owns the set now.
+ * lock_fds: only this thread writes the record until unlock_fds(was). False: another thread owns
+ * the set.
  *
- * reopened: PAPI_start has closed the set's events and opened as many again, none of which counts
- * yet. is_exclusive: no other thread has called PAPI for the set. reopened_same: the events are the
- * same as before; false if something else requires `reopened`.
+ * reopened: PAPI_start has reopened the set's events, none of which counts yet. is_exclusive: no
+ * other thread has called PAPI for the set. reopened_same: the same events; false: needs
+ * `reopened`.
  */
 struct sp_perf_fds_hooks {
 	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
@@ -74,8 +61,7 @@ struct sp_perf_fds_hooks {
 	bool (*reopened_same)(struct sp_perf_fds *o);
 };
 
-/* Redirects the entries of the current libpapi; one compare if that is done. False: the entries
- * were not found or are not writable, so nothing is recorded. */
+/* Redirects libpapi's entries; one compare if that is done. False: not found or not writable. */
 bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 
 void sp_perf_fds_child(void);		/* in a child of fork: frees the lock */
@@ -90,10 +76,8 @@ static inline uint32_t sp_perf_fds_all(const struct sp_perf_fds *o)
 	return o->n + o->unlisted;
 }
 
-/* How many events PAPI_start switches on one by one. */
-uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o);
+uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o);	/* that PAPI_start switches on */
 
-/* Empties the record, for a new set. */
-void sp_perf_fds_forget(struct sp_perf_fds *o);
+void sp_perf_fds_forget(struct sp_perf_fds *o);	/* for a new set */
 
 #endif

@@ -1,8 +1,7 @@
 /* target.h: the thread or CPU whose events an event set counts, as PAPI opened them (perf-fds.h).
  *
  * The program's request may differ: PAPI opens the counters at its next call, from whichever
- * thread, and also for a request that it refuses. Seen: a set counted a thread that could not add
- * an event to it. Pure functions of the perf fds.
+ * thread, and also for a request that it refuses. Pure functions of the perf fds.
  */
 #ifndef SP_TARGET_H
 #define SP_TARGET_H
@@ -11,9 +10,8 @@
 
 #define SP_CPUS_MIXED	(-3)
 
-/* The domains that the kernel does not distinguish. Linux ignores exclude_hv on x86-64, and
- * libpfm4 clears it for every event of an x86 CPU. Without this, PAPI_DOM_USER alone would
- * appear as user+supervisor. */
+/* The domains that the kernel does not distinguish: Linux ignores exclude_hv on x86-64. libpfm4
+ * clears it there, so that PAPI_DOM_USER would appear as user+supervisor. */
 #ifdef __x86_64__
 #define SP_DOMAINS_UNSEEN (SP_DOMAIN_OTHER | SP_DOMAIN_SUPERVISOR)
 #else
@@ -21,15 +19,11 @@
 #endif
 
 struct sp_count_target {
-	/* false: nothing is open, some events are not known, or they are of several threads */
-	bool is_known;
-	/* PAPI named the thread (PAPI_attach); otherwise it opened them for itself, or they are
-	 * a CPU's */
-	bool is_attached;
+	bool is_known;			/* false: no events, unknown ones, or several threads' */
+	bool is_attached;		/* PAPI named the thread (PAPI_attach) */
 	bool inherits;			/* one of them also counts threads made later */
 	int tid;			/* -1: any that runs on the CPU; 0: unknown */
-	/* sp_thread_state.id of the thread that opened them for itself; 0: none */
-	uint32_t thread;
+	uint32_t thread;		/* that opened them for itself; 0: none */
 	uint32_t domain;		/* of all events together (sp_target_domain) */
 	uint32_t digest;		/* of the CPU and domain of each event */
 	int cpu;			/* -1: any; SP_CPUS_MIXED: several */

@@ -1,5 +1,4 @@
-/* budget.h: limits the CPU time that a process spends on shadow counters under
- * SSPAPI_ATTRIBUTION=auto.
+/* budget.h: limits the CPU time for shadow counters under SSPAPI_ATTRIBUTION=auto.
  *
  * The budget is a fixed time per process, plus a hundredth of its CPU time. Each opening, closing
  * and scan is charged as measured, or as estimated from past ones if measuring would take a system
@@ -30,12 +29,10 @@ struct sp_budget {
 #define SP_OPEN_NS	6000u		/* price until SP_FEW calls were measured */
 #define SP_SCAN_NS	1500u
 #define SP_FEW		64u		/* the first ones take longer */
-/* of a thread, in addition to those per CPU: three, and one spare */
-#define SP_OWN_FDS	4u
+#define SP_OWN_FDS	4u		/* of a thread without those per CPU; one is spare */
 #define SP_OWN_READS	3u		/* of a scan, in addition to one per CPU */
 
-/* Machines with more CPUs run more threads. Each opens counters at its start, when none has run
- * for long. */
+/* Machines with more CPUs run more threads, which open counters before any has run for long. */
 static inline uint64_t sp_budget_fixed(uint32_t cpus)
 {
 	return 20000000 + 5000000 * sp_min(cpus, 16);
@@ -86,8 +83,7 @@ static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left
 	return left > kept ? left - kept : 0;
 }
 
-/* May a scan be made whose time was not reserved? Half of the fixed part is for openings,
- * without which none of a thread's counts are proven. */
+/* May a scan be made whose time was not reserved? Half of the fixed part is for openings. */
 static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
 	return sp_budget_shared(b, left, load_relaxed(&b->open.ns)) >= sp_budget_scan(b, cpus);
@@ -107,8 +103,7 @@ static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left
 	return sp_budget_beyond_scans(b, left) >= sp_budget_open(b, fds);
 }
 
-/* The number of CPUs that `ns` pays for, with `each` perf fds per CPU, the scan after the
- * opening and the reserved one. */
+/* The number of CPUs that `ns` pays for: `each` perf fds per CPU, a scan and the reserved one. */
 static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
 	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
@@ -117,8 +112,7 @@ static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
-/* The number of n CPUs that one of `parts` threads can watch. If not all, it watches few, so
- * that budget is left to follow the thread. */
+/* The number of n CPUs that one of `parts` threads can watch: all, or few, to follow the thread. */
 static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts,
 				      uint32_t n, uint32_t each)
 {

@@ -27,14 +27,9 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 	/* Set by percpu/, callsites/ and calls/; here, in a cache line that every call reads. */
 	bool proof_works;		/* rseq proves that a thread stayed (rseq-proof.h) */
 	bool unwinds;			/* call sites have more than one frame */
-	/* some set has used PAPI_profil (preload/calls/histograms.h) */
-	bool histograms;
-	/* Call sites wait for their symbols, or need room (callsites.h): starts and stops take
-	 * the slow path. */
-	bool sites_due;
-	/* In a separate cache line, but in these pages: elsewhere the first store after a fork
-	 * is a page fault. */
-	/* for shadow counters (percpu/clock.c) */
+	bool histograms;		/* some set has used PAPI_profil (histograms.h) */
+	bool sites_due;			/* slow path next: call sites need symbols or room */
+	/* In these pages, since elsewhere the first store after a fork is a page fault. */
 	struct sp_budget budget __attribute__((aligned(128)));
 } sp_process SP_HIDDEN;
 
@@ -46,12 +41,12 @@ extern struct __attribute__((aligned(SP_PAGE))) sp_process {
 #define SP_THREAD_STATE_ALIGN 16
 #endif
 
-/* Stands for no set. Its first words are 0: comparing with these takes one test less than NULL. */
+/* No set: its first words are 0, and comparing with these takes one test less than with NULL. */
 extern const char sp_no_set[128] SP_HIDDEN;
 #define SP_NO_SET ((struct sp_set *)sp_no_set)
 
-/* The word that shows whether a thread stayed on its CPU, by either proof (percpu/rseq-proof.h). */
-/* rseq's pointer, a union in older headers; or a page's lock and index */
+/* The word that shows whether a thread stayed on its CPU (percpu/rseq-proof.h): rseq's pointer,
+ * which is a union in older headers; or a page's lock and index. */
 typedef uint64_t sp_mark_word __attribute__((may_alias));
 struct sp_mark {
 	const sp_mark_word *word;
@@ -70,16 +65,13 @@ extern struct sp_no_mark {
 /* The thread state. Written only by its thread. */
 struct __attribute__((aligned(SP_THREAD_STATE_ALIGN))) sp_thread_state {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	/* for which it may take the fast path (fast.h); or SP_NO_SET */
-	struct sp_set *set;
-	/* unique in the process; SP_NO_THREAD before sp_thread_state_ready() */
-	uint32_t id;
+	struct sp_set *set;		/* that may take its fast path (fast.h), or SP_NO_SET */
+	uint32_t id;			/* unique; SP_NO_THREAD before sp_thread_state_ready() */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (rseq-proof.h) */
 	struct sp_mark mark;
-	/* The frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none. */
-	uintptr_t nests;
+	uintptr_t nests;		/* frame of a NESTS row, whose inner calls count; 0 */
 	/* copied after a loss to restore the mark */
 	struct { sp_mark_word *to; const sp_mark_word *from; } rearm;
 	int32_t cpu;			/* of a page's mark */
@@ -89,36 +81,29 @@ struct __attribute__((aligned(SP_THREAD_STATE_ALIGN))) sp_thread_state {
 	uint32_t region_call;		/* the call that began it (enum sp_region_call) */
 	sp_off thread;			/* of its block */
 	struct sp_thread *block;
-	/* The frame of the current PAPI call, if it was recorded (sp_papi_front); 0: none. */
-	uintptr_t inside;
-	/* readable part of the stack that was used last (callsites/unwind.c) */
-	uintptr_t stack_low, stack_end;
+	uintptr_t inside;		/* frame of the current call (sp_papi_front); 0: none */
+	uintptr_t stack_low, stack_end;	/* of the stack used last: readable (unwind.c) */
 	bool stack_whole;		/* which ends there */
-	/* a child that shares another thread's TLS, and so its rseq area (shared-tls.h) */
-	bool shares_tls;
+	bool shares_tls;		/* a guest (shared-tls.h): rseq's area is another's */
 	bool by_page;			/* the mark is a page's word (percpu/page-proof.h) */
-	/* The thread's own sets that count it now, ended by NULL (sets/counted-time.h). */
-	struct sp_set *counting[4];
+	struct sp_set *counting[4];	/* own sets that count now, NULL at the end */
 };
 
 extern __thread struct sp_thread_state sp_thread_state __attribute__((tls_model("initial-exec")));
 
-/* The tid of a child that may share this TLS, so that each call checks its caller
- * (shared-tls.h). 0: none; SP_SHARED_TLS_UNKNOWN: several, or unknown. */
+/* tid of a child that may share this TLS; SP_SHARED_TLS_UNKNOWN: several; 0 (shared-tls.h). */
 extern __thread int32_t sp_shared_tls_tid __attribute__((tls_model("initial-exec")));
 #define SP_SHARED_TLS_UNKNOWN (-1)
 #define SP_NO_THREAD UINT32_MAX
 
 extern struct sp_store sp_store;	/* core/store/store.h */
-/* read once at the first PAPI call (core/base/conf.h); inherited by fork */
-extern struct sp_conf sp_conf;
+extern struct sp_conf sp_conf;		/* read once (core/base/conf.h); inherited by fork */
 
 /* For calls before the setup, or by unknown callers: sets the process up and finds libpapi
  * (lifecycle/setup.c). Preserves errno. *observed as in sp_real_for(). */
 const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
 
-/* Ensures that the calling thread has a block in the store (lifecycle/thread.c). False: no
- * memory. */
+/* Gives the calling thread a block in the store (lifecycle/thread.c). False: no memory. */
 bool sp_thread_state_ready(void);
 bool sp_thread_ended(int tid);
 
@@ -129,8 +114,7 @@ void sp_process_begin(int pid);		/* begins this process, perhaps a child of fork
 const char *sp_process_exe(void);
 extern int sp_process_pid;		/* of the process that was set up */
 
-/* False in a child of vfork, which uses its parent's memory, and in a child of fork before its
- * first PAPI call. */
+/* False in a child of vfork, and in a child of fork before its first PAPI call. */
 bool sp_process_is_ours(void);
 /* Reports a fork to elf.h before the loaded objects are read, if the child has not called PAPI. */
 void sp_process_check_fork(void);
@@ -143,8 +127,7 @@ const struct sp_who *sp_process_who(void);
 bool sp_process_has_announced_dump(void);
 uint64_t sp_process_start_ns(void);
 
-/* Is this a call that libpapi makes to itself? Its return address is in libpapi, or in the
- * calling wrapper if libpapi ends a function by a jump. */
+/* Does libpapi call itself? The return address is in libpapi, or in a wrapper after a tail call. */
 static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
 {
 	return (caller - p->low < p->own) |	/* bitwise: one jump */
