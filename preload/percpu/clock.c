@@ -37,14 +37,14 @@ uint64_t sp_clock_own_ns(void)
 /* CPU time of the whole process, at most MAX_AGE_NS old. It includes sspapi's own. */
 static uint64_t process_cpu_ns(void)
 {
-	static uint64_t read_at, was;
+	static uint64_t read_at, cpu_ns;
 	uint64_t now = sp_clock_ns();
 
 	if (now - load_relaxed(&read_at) > MAX_AGE_NS) {
 		store_relaxed(&read_at, now);
-		store_relaxed(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
+		store_relaxed(&cpu_ns, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
 	}
-	return load_relaxed(&was);
+	return load_relaxed(&cpu_ns);
 }
 
 static uint64_t remaining_budget_ns(void)
@@ -151,23 +151,25 @@ static uint32_t count_threads(void)
 		       : x.stx_nlink - 2;
 }
 
-uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t each, uint32_t begun,
+uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t fds_per_cpu, uint32_t begun,
 			   enum sp_why *limit)
 {
-	uint32_t cpus = sp_cpus_count(&at_start), there = count_threads(), n = sp_cpus_count(m);
-	uint32_t parts = sp_cpu_neighbors_share(cpus, there, begun), can = n;
-	uint64_t may = sp_counters_left() / parts;
+	uint32_t cpus = sp_cpus_count(&at_start), n_threads = count_threads(), n = sp_cpus_count(m);
+	uint32_t parts = sp_cpu_neighbors_share(cpus, n_threads, begun), by_time = n;
+	uint64_t by_fds = sp_counters_left() / parts;
 
-	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
+	by_fds = by_fds > SP_OWN_FDS ? (by_fds - SP_OWN_FDS) / fds_per_cpu : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		can = sp_budget_cpus(&sp_process.budget, remaining_budget_ns(), parts, n, each);
-	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED
-		 : may < can	       ? SP_WHY_BUDGET
-				       : SP_WHY_CREDIT;
-	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
+		by_time = sp_budget_cpus(&sp_process.budget, remaining_budget_ns(), parts, n,
+					 fds_per_cpu);
+	*limit = n <= sp_min(by_fds, by_time) ? SP_WHY_UNWATCHED
+		 : by_fds < by_time	      ? SP_WHY_BUDGET
+					      : SP_WHY_CREDIT;
+	return (uint32_t)sp_min(n, sp_min(sp_max(by_fds, 1), by_time));
 }
 
-long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
+long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t fds_per_cpu,
+			struct sp_cpus *m)
 {
 	struct sp_cpus wide;
 	long r = read_affinity(tid, m);
@@ -176,7 +178,7 @@ long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, s
 		sp_cpus_set(m, (uint32_t)before->cpu[i], true);
 	wide = *m;
 	sp_cpus_add(&wide, &at_start);
-	if ((uint64_t)sp_cpus_count(&wide) * each + SP_OWN_FDS <= sp_counters_left() / 4)
+	if ((uint64_t)sp_cpus_count(&wide) * fds_per_cpu + SP_OWN_FDS <= sp_counters_left() / 4)
 		*m = wide;
 	return r;
 }
@@ -200,10 +202,10 @@ bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *
 bool sp_clock_read_moves(const struct sp_clock *c, uint64_t *moves)
 {
 	uint64_t v[3] = { 0 };
-	bool is = c->moves_fd < 0 || sp_counter_read(c->moves_fd, v, 3);
+	bool is_valid = c->moves_fd < 0 || sp_counter_read(c->moves_fd, v, 3);
 
 	*moves = v[0];
-	return is;
+	return is_valid;
 }
 
 bool sp_clock_is_counting(const struct sp_clock *c)
@@ -237,22 +239,22 @@ void sp_residency_forget(struct sp_residency *t)
  * that one. Its time runs from when it was opened, while the thread runs anywhere. */
 static void compare(struct sp_residency *t, int i)
 {
-	struct sp_residency_at *at = &t->at[i], *by = &t->at[first_of(t)];
-	struct sp_clock_sample before, it, after;
+	struct sp_residency_at *at = &t->at[i], *first = &t->at[first_of(t)];
+	struct sp_clock_sample before, sample, after;
 	uint64_t begun = sp_clock_own_ns();
 
 	if (at->is_compared)
 		return;
 	at->is_compared = true;
-	at->low = at == by ? 0 : INT64_MIN / 2;
-	at->high = at == by ? 0 : INT64_MAX / 2;
-	for (int n = 0; at != by && n < TRIES && sp_residency_read(by, &before); n++) {
+	at->low = at == first ? 0 : INT64_MIN / 2;
+	at->high = at == first ? 0 : INT64_MAX / 2;
+	for (int n = 0; at != first && n < TRIES && sp_residency_read(first, &before); n++) {
 		int64_t least, most;
 
-		if (!sp_residency_read(at, &it) || !sp_residency_read(by, &after))
+		if (!sp_residency_read(at, &sample) || !sp_residency_read(first, &after))
 			break;
-		least = (int64_t)(before.enabled - it.enabled);
-		most = (int64_t)(after.enabled - it.enabled);
+		least = (int64_t)(before.enabled - sample.enabled);
+		most = (int64_t)(after.enabled - sample.enabled);
 		at->low = least > at->low ? least : at->low;
 		at->high = most < at->high ? most : at->high;
 		t->slack = sp_min(t->slack, 2 * (after.enabled - before.enabled));
@@ -273,11 +275,11 @@ uint32_t sp_clock_count_reenabled(struct sp_clock *c)
 	return c->n_reenabled;
 }
 
-struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others)
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *sample, int at, uint64_t others)
 {
 	return (struct sp_clock_sum){ .is_known = true,
 				      .at = at,
-				      .time = (int64_t)(here->enabled - here->ran - others) };
+				      .time = (int64_t)(sample->enabled - sample->ran - others) };
 }
 
 bool sp_clock_adds_up(struct sp_residency *t, const struct sp_clock_sum *from,

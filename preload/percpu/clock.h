@@ -79,16 +79,17 @@ struct sp_clock_sum {
 void sp_clock_begin(void);		/* when the program starts */
 void sp_clock_budget(void);		/* in each process */
 
-/* Finds the CPUs to watch for a thread whose sets each take `each` descriptors per CPU. These
- * are the CPUs that the thread may run on now, and those of its previous clock (NULL: none). If
- * most of the budget remains, the process's CPUs at its start are added. A thread that pins
- * itself to one CPU after another needs them. Result <= 0: -errno. */
-long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
+/* Finds the CPUs to watch for a thread's sets. These are the CPUs that the thread may run on
+ * now, and those of its previous clock (NULL: none). If most of the budget remains, the
+ * process's CPUs at its start are added. A thread that pins itself to one CPU after another
+ * needs them. Result <= 0: -errno. */
+long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t fds_per_cpu,
+			struct sp_cpus *m);
 
 /* Returns how many of the CPUs *m can be watched; 0: no budget for any. The remaining
  * descriptors and time (SSPAPI_ATTRIBUTION=auto) are shared with future threads; `begun` threads
  * have theirs. *limit: why not all can be watched. */
-uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t each, uint32_t begun,
+uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t fds_per_cpu, uint32_t begun,
 			   enum sp_why *limit);
 
 /* Makes a clock that watches `most` of the CPUs *m, the nearest to CPU `neighbors` first (the
@@ -119,8 +120,8 @@ bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *
 /* Forgets the comparisons of the events, which are repeated when needed. */
 void sp_residency_forget(struct sp_residency *t);
 
-/* Computes the sum for the calling thread, which was only on CPU `at` during the scan. `here` is
- * that CPU's read, `others` the running times of all others. */
+/* Computes the sum for the calling thread, which was only on CPU `at` during the scan. `sample`
+ * is that CPU's read, `others` the running times of all others. */
 struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others);
 
 /* Returns how many times the program has switched the thread's events on again

@@ -22,12 +22,13 @@ void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more)
 		to->word[i] |= more->word[i];
 }
 
-void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
+void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is_set)
 {
 	unsigned long bit = 1ul << cpu % BITS;
 
 	if (cpu < SP_MAX_CPUS)
-		s->word[cpu / BITS] = is ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
+		s->word[cpu / BITS] =
+			is_set ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
 }
 
 /* A list that fills the buffer may be incomplete, and is ignored. */
@@ -60,9 +61,9 @@ static bool is_neighbor(const struct sp_cpu_neighbors *neighbors, uint32_t level
 }
 
 uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
-				 const struct sp_cpus *may, uint32_t most, int32_t *cpu)
+				 const struct sp_cpus *allowed, uint32_t most, int32_t *cpu)
 {
-	struct sp_cpus left = *may;
+	struct sp_cpus left = *allowed;
 	uint32_t n = 0;
 
 	for (uint32_t level = 0; level <= SP_CPU_NEIGHBOR_LEVELS; level++)

@@ -27,7 +27,7 @@ static inline bool sp_cpus_has(const struct sp_cpus *s, uint32_t cpu)
 
 uint32_t sp_cpus_count(const struct sp_cpus *s);
 void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more);
-void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is);
+void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is_set);
 
 /* The CPU's neighbors, the nearest level first. */
 #define SP_CPU_NEIGHBOR_LEVELS	3u	/* its core, last-level cache, package */
@@ -39,9 +39,9 @@ struct sp_cpu_neighbors {
 #define SP_CPU_TOPOLOGY_DIR	"/sys/devices/system/cpu"
 void sp_cpu_neighbors_read(struct sp_cpu_neighbors *neighbors, const char *dir, uint32_t cpu);
 
-/* Chooses at most `most` of the CPUs *may, the nearest first. Returns how many. */
+/* Chooses at most `most` of the CPUs *allowed, the nearest first. Returns how many. */
 uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
-				 const struct sp_cpus *may, uint32_t most, int32_t *cpu);
+				 const struct sp_cpus *allowed, uint32_t most, int32_t *cpu);
 
 /* Returns into how many parts to divide the remaining budget (descriptors, ns) when a thread
  * starts a set and takes one part: the number of threads to expect. cpus: that the process may

@@ -97,11 +97,11 @@ static uint32_t owner_of(const struct perf_event_attr *a)
 {
 	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff),
 		 *at = &owner_cache[(key * 0x9e3779b97f4a7c15u) >> 58];
-	uint64_t is = load_relaxed(at);
+	uint64_t entry = load_relaxed(at);
 	uint32_t type;
 
-	if (is >> 32 == key + 1)
-		return (uint32_t)is;
+	if (entry >> 32 == key + 1)
+		return (uint32_t)entry;
 	type = find_owner(a);
 	if (type)
 		store_relaxed(at, (key + 1) << 32 | type);

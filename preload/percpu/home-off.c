@@ -44,13 +44,13 @@ static bool switch_cpu(const struct sp_percpu *p, int i, bool on)
  * was switched on, it has not reached this one yet. */
 static bool keeps_counting(struct sp_percpu *p, int i)
 {
-	struct sp_percpu_cpu once = p->cpu[i];
+	struct sp_percpu_cpu copy = p->cpu[i];
 	uint64_t count[SP_MAX_NATIVES];
 
 	if (sp_clock_is_counting(p->clock))
 		return true;
-	if (!switch_cpu(p, i, false) || !sp_scan_read_group(p, &once, SP_HARDWARE, count) ||
-	    once.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
+	if (!switch_cpu(p, i, false) || !sp_scan_read_group(p, &copy, SP_HARDWARE, count) ||
+	    copy.now.ran[SP_HARDWARE] != p->cpu[i].now.ran[SP_HARDWARE]) {
 		for (uint32_t e = 0; e < p->k; e++)
 			sp_window_distrust(&p->window[e]);
 		p->period.distrust_why = SP_WHY_SWITCHED_OFF;

@@ -190,15 +190,15 @@ void sp_page_proof_unmap(void *page)
 bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t open)
 {
 	int saved = errno;
-	uint64_t is;
+	uint64_t now;
 
 	if (!sp_thread_state.by_page || sp_perf_fds_leaders(o) != 1)
 		return false;
-	is = load_relaxed(sp_thread_state.mark.word);
+	now = load_relaxed(sp_thread_state.mark.word);
 	sp_order();
-	if (is == sp_thread_state.mark.expected + LOCK_STEP &&
+	if (now == sp_thread_state.mark.expected + LOCK_STEP &&
 	    sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
-		store_relaxed(&sp_thread_state.mark.expected, is);
+		store_relaxed(&sp_thread_state.mark.expected, now);
 	errno = saved;
 	return sp_proof_is_valid(open);
 }

@@ -293,21 +293,22 @@ static bool has_clock(void)
 
 /* Finds the CPUs to watch for a thread to *m, how many to *most, and why no more to *limit.
  * Result <= 0: -errno. */
-static long find_cpus(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, enum sp_why *limit)
+static long find_cpus(int tid, uint32_t fds_per_cpu, struct sp_cpus *m, uint32_t *most,
+		      enum sp_why *limit)
 {
-	long r = sp_clock_find_cpus(tid, find_stale(tid), each, m);
+	long r = sp_clock_find_cpus(tid, find_stale(tid), fds_per_cpu, m);
 
-	*most = r > 0 ? sp_clock_max_cpus(m, each, load_relaxed(&n_clocks), limit) : 0;
+	*most = r > 0 ? sp_clock_max_cpus(m, fds_per_cpu, load_relaxed(&n_clocks), limit) : 0;
 	return r;
 }
 
-uint32_t sp_lifetime_count_cpus(int tid, uint32_t each)
+uint32_t sp_lifetime_count_cpus(int tid, uint32_t fds_per_cpu)
 {
 	enum sp_why limit;
 	struct sp_cpus m;
 	uint32_t most;
 
-	return find_cpus(tid, each, &m, &most, &limit) > 0 ? most : 0;
+	return find_cpus(tid, fds_per_cpu, &m, &most, &limit) > 0 ? most : 0;
 }
 
 static bool may_add(uint32_t fds)
@@ -318,7 +319,8 @@ static bool may_add(uint32_t fds)
 				   2 * sp_budget_scan(&sp_process.budget, n));
 }
 
-enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit)
+enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t fds_per_cpu,
+					   enum sp_why *limit)
 {
 	uint32_t counters;
 	enum sp_why of_times;
@@ -326,24 +328,24 @@ enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enu
 
 	*limit = SP_WHY_CREDIT;
 	if (own && has_clock())
-		return may_add(each)			    ? SP_BY_EXACT
+		return may_add(fds_per_cpu)		    ? SP_BY_EXACT
 		       : own_clock->has_times || may_add(1) ? SP_BY_RESIDENCY
 							    : SP_BY_READING;
-	if (find_cpus(tid, each, &m, &counters, limit) <= 0)
+	if (find_cpus(tid, fds_per_cpu, &m, &counters, limit) <= 0)
 		return SP_BY_EXACT;	/* opening them will show the reason */
 	return counters							      ? SP_BY_EXACT
 	       : sp_clock_max_cpus(&m, 1, load_relaxed(&n_clocks), &of_times) ? SP_BY_RESIDENCY
 									      : SP_BY_READING;
 }
 
-struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t each, int *error)
+struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t fds_per_cpu, int *error)
 {
 	struct sp_clock *c = NULL;
 	enum sp_why limit;
 	struct sp_cpus m;
 	uint32_t most;
 
-	*error = (int)find_cpus(tid, each, &m, &most, &limit);
+	*error = (int)find_cpus(tid, fds_per_cpu, &m, &most, &limit);
 	most = (uint32_t)sp_max(most, 1);
 	if (*error > 0)
 		c = sp_clock_make(tid, inherits, &m, most,
@@ -390,26 +392,26 @@ static void give_page(struct sp_clock *c)
 static bool retire(struct sp_clock *c)
 {
 	struct sp_lock_state lock_state;
-	bool may;
+	bool is_closed;
 
 	sp_lock_take(&lock, &lock_state);
-	may = close_percpu_sets(c->percpu_sets);
-	for (struct sp_clock **at = &clocks; may && *at; at = &(*at)->next)
+	is_closed = close_percpu_sets(c->percpu_sets);
+	for (struct sp_clock **at = &clocks; is_closed && *at; at = &(*at)->next)
 		if (*at == c) {
 			*at = c->next;
 			store_relaxed(&n_clocks, n_clocks - 1);
 			break;
 		}
 	sp_lock_give(&lock, &lock_state);
-	if (may) {
+	if (is_closed) {
 		own_clock = NULL;	/* first, since a handler may use it */
 		keep_page(c);
 		sp_clock_close(c);
 	}
-	return may;
+	return is_closed;
 }
 
-struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error)
+struct sp_clock *sp_lifetime_own_clock(uint32_t fds_per_cpu, int *error)
 {
 	struct sp_cpus m;
 	struct sp_lock_state lock_state;
@@ -422,7 +424,7 @@ struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error)
 		own_clock = NULL;
 	if (load_relaxed(&n_clocks) >= load_relaxed(&reap_at))
 		reap();
-	*error = (int)find_cpus(sp_thread_state.tid, each, &m, &most, &limit);
+	*error = (int)find_cpus(sp_thread_state.tid, fds_per_cpu, &m, &most, &limit);
 	if (*error <= 0 || (own_clock && !retire(own_clock)))
 		return own_clock;
 	most = (uint32_t)sp_max(most, 1);
@@ -430,7 +432,7 @@ struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error)
 		sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(), limit, error);
 	if (!own_clock && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		most = (uint32_t)sp_max(sp_clock_max_cpus(&m, each, load_relaxed(&n_clocks),
+		most = (uint32_t)sp_max(sp_clock_max_cpus(&m, fds_per_cpu, load_relaxed(&n_clocks),
 							  &limit),
 					1);
 		own_clock = sp_clock_make(sp_thread_state.tid, false, &m, most, sched_getcpu(),

@@ -31,21 +31,21 @@ void sp_percpu_drop(struct sp_percpu **p);
 /* Allocates a zeroed struct sp_percpu of this size. NULL: no memory. */
 void *sp_lifetime_alloc(uint64_t bytes);
 
-/* Returns the calling thread's clock for sets that take `each` descriptors per CPU. Makes one if
+/* Returns the calling thread's clock for sets with `fds_per_cpu` perf fds per CPU. Makes one if
  * missing or stale (with its CPUs). NULL: *error is the reason. */
-struct sp_clock *sp_lifetime_own_clock(uint32_t each, int *error);
+struct sp_clock *sp_lifetime_own_clock(uint32_t fds_per_cpu, int *error);
 
 /* Makes a clock for another thread, or for one with its children. The caller owns it. */
-struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t each, int *error);
+struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t fds_per_cpu, int *error);
 void sp_lifetime_drop_clock(struct sp_clock *c);
 
 /* How many CPUs such a clock would watch. */
-uint32_t sp_lifetime_count_cpus(int tid, uint32_t each);
+uint32_t sp_lifetime_count_cpus(int tid, uint32_t fds_per_cpu);
 
-/* Returns the method that `auto` has the budget for, if a set takes `each` descriptors per CPU:
- * SP_BY_EXACT (perhaps on the nearest CPUs only), SP_BY_RESIDENCY or SP_BY_READING. *limit: why
- * no better. */
-enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t each, enum sp_why *limit);
+/* Returns the method that `auto` has the budget for, for a set: SP_BY_EXACT (perhaps on the
+ * nearest CPUs only), SP_BY_RESIDENCY or SP_BY_READING. *limit: why no better. */
+enum sp_attribution sp_lifetime_affordable(int tid, bool own, uint32_t fds_per_cpu,
+					   enum sp_why *limit);
 
 /* Adds a set to those that use the clock; and counts them. */
 void sp_lifetime_add_percpu(struct sp_clock *c, struct sp_percpu *p);

@@ -37,7 +37,7 @@ static bool ran_all_the_time(const struct sp_percpu_cpu *c, enum sp_group g)
  * after another. */
 static bool ran_together(const struct sp_percpu *p)
 {
-	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan.last.duration), all;
+	uint64_t ran = 0, tolerance = 2000 + sp_ticks_ns(p->scan.last.duration), all;
 
 	if (p->period.prev_home < 0)
 		return false;
@@ -52,7 +52,7 @@ static bool ran_together(const struct sp_percpu *p)
 			return false;
 		ran += c->now.ran[SP_HARDWARE] - c->prev.ran[SP_HARDWARE];
 	}
-	return ran + may >= all && ran <= all + may;
+	return ran + tolerance >= all && ran <= all + tolerance;
 }
 
 /* Since the previous scan, wherever the thread was. CPUs where PAPI's counters count none of the
@@ -216,11 +216,12 @@ static void shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
 		to[i] = p->cpu[i].value[e];
 }
 
-static void begin_windows(struct sp_percpu *p, const int64_t *had, uint32_t home)
+static void begin_windows(struct sp_percpu *p, const int64_t *papi_values, uint32_t home)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
 		shadow_values(p, e, p->parts.low);
-		sp_window_begin(&p->window[e], p->parts.low, had ? had[e] : 0, home);
+		sp_window_begin(&p->window[e], p->parts.low, papi_values ? papi_values[e] : 0,
+				home);
 	}
 	memset(p->skips.counts, 0, p->k * sizeof(*p->skips.counts));
 	p->period.gap_why = p->period.idle_why = p->period.distrust_why = SP_WHY_NONE;
@@ -334,19 +335,19 @@ void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, co
 		return;
 	if (p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
 	    perf_fds->seccomp_filters == sp_seccomp_filters() && may_scan(p)) {
-		bool is;
+		bool is_scanned;
 
 		catch_up(p, last);
 		/* Makes home's counters count from the next scan on. The program may have
 		 * switched the thread's events off since the last one. */
 		if (p->home_off.index >= 0 && scan(p, perf_fds))
 			(void)sp_home_off_switch_on(p);
-		is = scan(p, perf_fds);
-		if (is && p->period.home >= 0 && p->papi.is_read && p->scan.last.caller_stayed &&
-		    p->period.gap_why == SP_WHY_NONE)
+		is_scanned = scan(p, perf_fds);
+		if (is_scanned && p->period.home >= 0 && p->papi.is_read &&
+		    p->scan.last.caller_stayed && p->period.gap_why == SP_WHY_NONE)
 			anchor_home(p);
 		p->sharing.read_by_tid = 0;
-		if (is)
+		if (is_scanned)
 			sp_shadow_add_cpus(p, perf_fds, to);
 	}
 	sp_percpu_give(p);
@@ -463,14 +464,15 @@ static double time_away(struct sp_percpu *p)
  * thread was also on unwatched CPUs, home and those share them in proportion to time. */
 static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 {
-	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? time_away(p) : 0;
+	double home_ns = (double)time_on(p, (uint32_t)home), away_ns = away ? time_away(p) : 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		new -= (int)i == home ? 0 : p->parts.grown[i];
 		p->parts.weight[i] = 0;
 	}
-	p->parts.grown[home] =
-		new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
+	p->parts.grown[home] = new > 0 && home_ns > 0
+				       ? (int64_t)((double)new * (home_ns / (home_ns + away_ns)))
+				       : 0;
 }
 
 /* Sets the weights of unproven counts: by growth of the shadow counters, or by time if those did
@@ -659,7 +661,7 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 		p->shadow.starved_windows =
 			has_run(p, SP_HARDWARE) ? 0 : p->shadow.starved_windows + 1;
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t was = count_unproven(p, e), elsewhere = p->parts.elsewhere[e], is;
+		int64_t before = count_unproven(p, e), elsewhere = p->parts.elsewhere[e], unproven;
 		bool sound = p->window[e].is_sound;
 
 		if (l->is_unmoved && may_stay(&p->window[e], a->value[e]))
@@ -667,15 +669,15 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 		else
 			attribute_event(p, e, a, l, at);
 		p->skips.counts[e] = 0;
-		is = count_unproven(p, e);
-		all = all && !is;
+		unproven = count_unproven(p, e);
+		all = all && !unproven;
 		/* A difference of counters is not trusted either if its shadow counters are no
 		 * limit (window.h). */
 		if (sound && !p->window[e].is_sound)
-			p->period.distrust_why = p->sum[e].can_fall && is > was
-							  ? find_why(p, e, l, false)
-							  : SP_WHY_COPIES;
-		if (is > was)
+			p->period.distrust_why = p->sum[e].can_fall && unproven > before
+							 ? find_why(p, e, l, false)
+							 : SP_WHY_COPIES;
+		if (unproven > before)
 			p->period.unproven_why =
 				find_why(p, e, l,
 					 p->parts.elsewhere[e] > elsewhere ||
@@ -931,14 +933,14 @@ void sp_percpu_end_window(struct sp_percpu *p)
  * time, from the first one on. */
 static void probe_hardware(struct sp_percpu *p)
 {
-	int here = sp_scan_index(p, sp_cpu_here());
+	int own_index = sp_scan_index(p, sp_cpu_here());
 	uint64_t count[SP_MAX_NATIVES];
 	struct sp_percpu_cpu first, second;
 
-	if (here < 0)
+	if (own_index < 0)
 		return;
 	/* Keeps the values of the last scan, which are all of one moment. */
-	first = second = p->cpu[here];
+	first = second = p->cpu[own_index];
 	if (!sp_scan_read_group(p, &first, SP_HARDWARE, count) ||
 	    !sp_scan_read_group(p, &second, SP_HARDWARE, count))
 		return;
@@ -951,8 +953,8 @@ static void probe_hardware(struct sp_percpu *p)
 /* Begins a period after PAPI's reset: reads PAPI's counters, then the shadow counters. */
 static void restart_period(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
-	int64_t had[SP_MAX_PERCPU_EVENTS];
-	bool has_papi_values, is;
+	int64_t papi_values[SP_MAX_PERCPU_EVENTS];
+	bool has_papi_values, is_scanned;
 
 	/* Notes of handlers from here on are later than the reset. */
 	store_relaxed(&p->skips.missed_reset, false);
@@ -963,13 +965,13 @@ static void restart_period(struct sp_percpu *p, const struct sp_perf_fds *perf_f
 		return;
 	}
 	p->skips.period = false;
-	has_papi_values = sp_scan_read_papi(p, perf_fds, had);
+	has_papi_values = sp_scan_read_papi(p, perf_fds, papi_values);
 	p->period.is_unmoved = p->period.is_home_proven;
-	is = scan(p, NULL);
-	if (is && sp_home_off_switch_on(p))
-		is = scan(p, NULL);
-	if (is)
-		begin_windows(p, has_papi_values ? had : NULL, p->n);
+	is_scanned = scan(p, NULL);
+	if (is_scanned && sp_home_off_switch_on(p))
+		is_scanned = scan(p, NULL);
+	if (is_scanned)
+		begin_windows(p, has_papi_values ? papi_values : NULL, p->n);
 	save_times(p);
 }
 

@@ -179,9 +179,9 @@ static bool note_reopened(struct sp_perf_fds *o, const struct perf_event_attr *a
 	return true;
 }
 
-static bool begin_note(struct sp_perf_fds *o, uint32_t *was)
+static bool begin_note(struct sp_perf_fds *o, uint32_t *prev_state)
 {
-	if (sp_opening_set & SP_IS_REOPENING && !hooks->lock_fds(o, was)) {
+	if (sp_opening_set & SP_IS_REOPENING && !hooks->lock_fds(o, prev_state)) {
 		store_relaxed(&o->has_missed, true);
 		sp_add(&o->changes, 1);
 		return false;
@@ -190,10 +190,10 @@ static bool begin_note(struct sp_perf_fds *o, uint32_t *was)
 	return true;
 }
 
-static void end_note(struct sp_perf_fds *o, uint32_t was)
+static void end_note(struct sp_perf_fds *o, uint32_t prev_state)
 {
 	if (sp_opening_set & SP_IS_REOPENING)
-		hooks->unlock_fds(o, was);
+		hooks->unlock_fds(o, prev_state);
 }
 
 /* ---- libpapi's calls ----------------------------------------------------------- */
@@ -203,16 +203,16 @@ static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_a
 {
 	int saved = errno;
 	bool again;
-	uint32_t was;
+	uint32_t prev_state;
 
-	if (begin_note(o, &was)) {
+	if (begin_note(o, &prev_state)) {
 		note_open(o, attr, tid, cpu, leader, fd);
 		again = sp_opening_set & SP_IS_REOPENING && sp_perf_fds_all(o) == o->to_reopen;
 		if (again) {
 			o->to_reopen = 0;
 			o->complete = sp_perf_fds_all(o);
 		}
-		end_note(o, was);
+		end_note(o, prev_state);
 		if (again)
 			hooks->reopened(o);
 	}
@@ -255,14 +255,14 @@ static long on_syscall(long number, long a, long b, long c, long d, long e, long
 
 static SP_COLD void note_closed(struct sp_perf_fds *o, int fd)
 {
-	uint32_t was;
+	uint32_t prev_state;
 
-	if (!begin_note(o, &was))
+	if (!begin_note(o, &prev_state))
 		return;
 	if (sp_opening_set & SP_IS_REOPENING && !o->to_reopen)
 		o->to_reopen = sp_perf_fds_all(o);
 	note_close(o, fd);
-	end_note(o, was);
+	end_note(o, prev_state);
 }
 
 static int on_close(int fd)

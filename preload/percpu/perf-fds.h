@@ -46,16 +46,16 @@ struct sp_perf_fds {
 
 /* Callbacks for the thread that starts the set, inside PAPI. They preserve errno.
  *
- * lock_fds: only this thread writes the record until unlock_fds(was). False: another thread owns
- * the set.
+ * lock_fds: only this thread writes the record until unlock_fds(prev_state). False: another thread
+ * owns the set.
  *
  * reopened: PAPI_start has reopened the set's events, none of which counts yet. is_exclusive: no
  * other thread has called PAPI for the set. reopened_same: the same events; false: needs
  * `reopened`.
  */
 struct sp_perf_fds_hooks {
-	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
-	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t was);
+	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *prev_state);
+	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t prev_state);
 	void (*reopened)(struct sp_perf_fds *o);
 	bool (*is_exclusive)(struct sp_perf_fds *o);
 	bool (*reopened_same)(struct sp_perf_fds *o);

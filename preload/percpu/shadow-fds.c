@@ -73,17 +73,17 @@ void sp_counters_begin(long most)
 /* The kernel's id of a perf event; 0: not a perf event. */
 static uint64_t id_of(int fd)
 {
-	uint64_t is = 0;
+	uint64_t kernel_id = 0;
 
-	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) < 0 ? 0 : is;
+	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &kernel_id) < 0 ? 0 : kernel_id;
 }
 
 static bool is_own(int fd)
 {
 	uint32_t i = (uint32_t)fd - lowest;
-	uint64_t is = fd >= 0 && i < room ? load_relaxed(&id[i]) : 0;
+	uint64_t kernel_id = fd >= 0 && i < room ? load_relaxed(&id[i]) : 0;
 
-	return is && is == id_of(fd);
+	return kernel_id && kernel_id == id_of(fd);
 }
 
 /* A number that the application has closed stays reserved until its owner closes it. Otherwise
@@ -99,7 +99,7 @@ static uint32_t next_free(uint32_t from)
 static int move_up(int fd)
 {
 	uint32_t from = 0, i;
-	uint64_t is;
+	uint64_t kernel_id;
 	int high;
 
 	for (;;) {
@@ -112,9 +112,9 @@ static int move_up(int fd)
 		from = next_free(i);
 	}
 	sp_close(fd);
-	is = high >= 0 && i < room ? id_of(high) : 0;
-	if (is) {
-		store_relaxed(&id[i], is);
+	kernel_id = high >= 0 && i < room ? id_of(high) : 0;
+	if (kernel_id) {
+		store_relaxed(&id[i], kernel_id);
 		return high;
 	}
 	sp_close(high);
@@ -146,13 +146,13 @@ int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int le
 
 void sp_counter_close(int fd)
 {
-	bool is;
+	bool is_open;
 
 	if (fd < 0 || (uint32_t)fd - lowest >= room)
 		return;
-	is = is_own(fd);
+	is_open = is_own(fd);
 	store_relaxed(&id[(uint32_t)fd - lowest], 0);
-	if (is)
+	if (is_open)
 		sp_close(fd);
 	sp_add(&n_fds, -1u);
 }

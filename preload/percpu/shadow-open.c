@@ -301,14 +301,14 @@ static uint64_t margin_of(const struct sp_native *n)
 }
 
 /* PAPI opens natives in the order of the events that use them first. */
-static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t is)
+static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t native)
 {
 	uint32_t i = 0;
 
-	while (i < *n && code[i] != is)
+	while (i < *n && code[i] != native)
 		i++;
 	if (i == *n && *n < SP_MAX_NATIVES)
-		code[(*n)++] = is;
+		code[(*n)++] = native;
 	return i;
 }
 
@@ -531,13 +531,14 @@ static bool can_switch_off(const struct sp_percpu *p)
 static struct sp_percpu *open_percpu(const struct sp_percpu_request *w, enum sp_attribution how,
 				     enum sp_why *why)
 {
-	uint32_t each = how == SP_BY_EXACT ? count_fds_per_cpu(w) : 1;
+	uint32_t fds_per_cpu = how == SP_BY_EXACT ? count_fds_per_cpu(w) : 1;
 	struct sp_clock *c;
 	struct sp_percpu *p;
 	int error = 0;
 
-	c = w->is_own && !w->inherits ? sp_lifetime_own_clock(each, &error)
-				      : sp_lifetime_other_clock(w->tid, w->inherits, each, &error);
+	c = w->is_own && !w->inherits
+		    ? sp_lifetime_own_clock(fds_per_cpu, &error)
+		    : sp_lifetime_other_clock(w->tid, w->inherits, fds_per_cpu, &error);
 	p = c ? make_percpu(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_of_error(error);
@@ -626,13 +627,13 @@ static void reset_proven(struct sp_percpu *p)
 
 static bool is_same_target(const struct sp_percpu *p, const struct sp_perf_fds *o)
 {
-	struct sp_count_target is = sp_count_target(o);
+	struct sp_count_target target = sp_count_target(o);
 
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.inherit != p->target.inherits)
 			return false;
-	return is.is_known && is.tid == p->target.tid && is.thread == p->target.thread &&
-	       digest(o) == p->shadow.digest;
+	return target.is_known && target.tid == p->target.tid &&
+	       target.thread == p->target.thread && digest(o) == p->shadow.digest;
 }
 
 /* After a failed scan, opens them again. */
@@ -798,30 +799,30 @@ static void replace_cpu(struct sp_percpu *p, const struct sp_perf_fds *o, int cp
 bool sp_shadow_follow(struct sp_percpu *p, const struct sp_perf_fds *o, int cpu)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t each = p->natives + !p->has_times;
-	bool is;
+	uint32_t fds_per_cpu = p->natives + !p->has_times;
+	bool is_watched;
 
-	if (!sp_clock_may_follow(each))
+	if (!sp_clock_may_follow(fds_per_cpu))
 		return false;
-	is = add_cpu(p, o, cpu);
-	if (!is && may_replace(p)) {
+	is_watched = add_cpu(p, o, cpu);
+	if (!is_watched && may_replace(p)) {
 		replace_cpu(p, o, cpu);
-		is = true;
+		is_watched = true;
 	}
-	if (is) {			/* the last scan's sum used other events */
+	if (is_watched) { /* the last scan's sum used other events */
 		sp_residency_forget(&p->times);
 		p->scan.last.sum = (struct sp_clock_sum){ .is_known = false };
 	}
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
-			 each);
-	return is;
+			 fds_per_cpu);
+	return is_watched;
 }
 
 void sp_shadow_add_cpus(struct sp_percpu *p, const struct sp_perf_fds *o,
 			const struct sp_cpus *more)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t n = p->n, each = p->natives + !p->has_times;
+	uint32_t n = p->n, fds_per_cpu = p->natives + !p->has_times;
 
 	for (uint32_t cpu = 0; cpu < SP_MAX_CPUS; cpu++) {
 		uint32_t i = 0;
@@ -831,7 +832,7 @@ void sp_shadow_add_cpus(struct sp_percpu *p, const struct sp_perf_fds *o,
 		if (!sp_cpus_has(more, cpu) || i < p->n)
 			continue;
 		if ((sp_conf.attribution == SP_BY_AUTO &&
-		     !sp_clock_can_afford(sp_budget_open(&sp_process.budget, each))) ||
+		     !sp_clock_can_afford(sp_budget_open(&sp_process.budget, fds_per_cpu))) ||
 		    !add_cpu(p, o, (int)cpu))
 			break;
 	}
@@ -839,7 +840,7 @@ void sp_shadow_add_cpus(struct sp_percpu *p, const struct sp_perf_fds *o,
 		return;
 	sp_residency_forget(&p->times);
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
-			 (p->n - n) * each);
+			 (p->n - n) * fds_per_cpu);
 }
 
 /* ---- starting ------------------------------------------------------------------ */

@@ -126,9 +126,9 @@ bool sp_scan_read_sum(struct sp_percpu *p, uint32_t e, int64_t *sum)
 	*sum = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint64_t count[SP_MAX_NATIVES] = { 0 };
-		struct sp_percpu_cpu once = p->cpu[i];
+		struct sp_percpu_cpu copy = p->cpu[i];
 
-		if (!read_natives(p, &once, count))
+		if (!read_natives(p, &copy, count))
 			return false;
 		*sum += value_of(p, e, count);
 	}
@@ -139,9 +139,9 @@ bool sp_scan_read_sum(struct sp_percpu *p, uint32_t e, int64_t *sum)
 
 static bool is_counter(int fd)
 {
-	uint64_t is;
+	uint64_t kernel_id;
 
-	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
+	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &kernel_id) >= 0;
 }
 
 static bool read_papis_group(const struct sp_perf_fds *o, unsigned head, unsigned each,
@@ -218,12 +218,12 @@ static bool read_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c, struct sp_clo
 static bool read_papi_between(struct sp_percpu *p, const struct sp_percpu_cpu *c,
 			      const struct sp_perf_fds *o, const uint64_t *first)
 {
-	struct sp_percpu_cpu once = *c;	/* keeps the times of the first read */
+	struct sp_percpu_cpu copy = *c; /* keeps the times of the first read */
 	uint64_t second[SP_MAX_NATIVES];
 
 	memcpy(second, first, sizeof(second));
 	if (!sp_scan_read_papi(p, o, p->papi.value) ||
-	    (sp_scan_needs_upper_limit(p) && !read_natives(p, &once, second)))
+	    (sp_scan_needs_upper_limit(p) && !read_natives(p, &copy, second)))
 		return false;
 	for (uint32_t e = 0; e < p->k; e++) {
 		p->papi.shadow_low[e] = limit_of(p, e, first, second);
@@ -248,13 +248,13 @@ static bool read_own_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c,
 
 /* Limits the time on unwatched CPUs by two reads of one event, before and after all others,
  * which have run for `others`. */
-static void limit_sum(struct sp_percpu *p, int by, const struct sp_clock_sample *first,
+static void limit_sum(struct sp_percpu *p, int timer, const struct sp_clock_sample *first,
 		      const struct sp_clock_sample *again, uint64_t others)
 {
-	p->scan.last.sum = (struct sp_clock_sum){ .at = by,
+	p->scan.last.sum = (struct sp_clock_sum){ .at = timer,
 						  .is_limited = true,
-						  .least = sp_clock_sum(first, by, others).time,
-						  .most = sp_clock_sum(again, by, others).time };
+						  .least = sp_clock_sum(first, timer, others).time,
+						  .most = sp_clock_sum(again, timer, others).time };
 }
 
 /* Reads CPU i again. Its clock ran there as long as anywhere if the caller has stayed on CPU i. */
@@ -303,74 +303,75 @@ static bool read_from_unwatched(struct sp_percpu *p)
 {
 	struct sp_clock_sample first, again, sample;
 	uint64_t others = 0;
-	uint32_t by = 0;
+	uint32_t timer = 0;
 
-	while (by + 1 < p->n && p->times.at[by].fd < 0)
-		by++;
-	if (!sp_residency_read(&p->times.at[by], &first))
+	while (timer + 1 < p->n && p->times.at[timer].fd < 0)
+		timer++;
+	if (!sp_residency_read(&p->times.at[timer], &first))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (!read_cpu(p, &p->cpu[i], &sample))
 			return false;
-		others += i == by ? 0 : p->cpu[i].now.low;
+		others += i == timer ? 0 : p->cpu[i].now.low;
 	}
-	if (!sp_residency_read(&p->times.at[by], &again))
+	if (!sp_residency_read(&p->times.at[timer], &again))
 		return false;
-	limit_sum(p, (int)by, &first, &again, others);
+	limit_sum(p, (int)timer, &first, &again, others);
 	return true;
 }
 
-static bool read_all(struct sp_percpu *p, int here, const struct sp_perf_fds *o)
+static bool read_all(struct sp_percpu *p, int own_index, const struct sp_perf_fds *o)
 {
 	struct sp_clock_sample first, sample;
 	uint64_t others = 0;
 
 	p->papi.is_read = false;
-	if (here < 0)
+	if (own_index < 0)
 		return read_from_unwatched(p);
-	if (!read_own_cpu(p, &p->cpu[here], &first, o))
+	if (!read_own_cpu(p, &p->cpu[own_index], &first, o))
 		return false;
-	p->scan.last.is_unmoved = is_unmoved(p, &p->scan.prev.sum, here, &first);
+	p->scan.last.is_unmoved = is_unmoved(p, &p->scan.prev.sum, own_index, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if ((int)i == here)
+		if ((int)i == own_index)
 			continue;
 		if (!p->scan.last.is_unmoved && !read_cpu(p, &p->cpu[i], &sample))
 			return false;
 		others += p->cpu[i].now.low;
 	}
-	return read_again(p, here, &first, others);
+	return read_again(p, own_index, &first, others);
 }
 
 /* Reads another thread's set. If the thread was unmoved, one read is enough. If it slept or ran
  * on one CPU during the scan, its times on the others are of one moment. */
 static bool read_remote(struct sp_percpu *p)
 {
-	int by = p->scan.prev.sum.is_known ? p->scan.prev.sum.at : p->sharing.last_index;
+	int timer = p->scan.prev.sum.is_known ? p->scan.prev.sum.at : p->sharing.last_index;
 	struct sp_clock_sample first, again, sample;
 	uint64_t others = 0;
 
-	if (!read_cpu(p, &p->cpu[by], &first))
+	if (!read_cpu(p, &p->cpu[timer], &first))
 		return false;
 	p->scan.last.enabled = first.enabled;
-	p->scan.last.is_unmoved = is_unmoved(p, &p->scan.prev.sum, by, &first);
+	p->scan.last.is_unmoved = is_unmoved(p, &p->scan.prev.sum, timer, &first);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (!p->scan.last.is_unmoved && (int)i != by && !read_cpu(p, &p->cpu[i], &sample))
+		if (!p->scan.last.is_unmoved && (int)i != timer &&
+		    !read_cpu(p, &p->cpu[i], &sample))
 			return false;
-		others += (int)i == by ? 0 : p->cpu[i].now.low;
+		others += (int)i == timer ? 0 : p->cpu[i].now.low;
 	}
 	/* Hardware counters were read after the times. */
 	if ((!p->scan.last.is_unmoved || p->shadow.has_hardware) &&
-	    !sp_residency_read(&p->times.at[by], &again))
+	    !sp_residency_read(&p->times.at[timer], &again))
 		return false;
 	if (!p->scan.last.is_unmoved || p->shadow.has_hardware)
-		p->cpu[by].now.high = again.ran;
+		p->cpu[timer].now.high = again.ran;
 	if (p->scan.last.is_unmoved) {
 		p->scan.last.sum = p->scan.prev.sum;
 		return true;
 	}
-	limit_sum(p, by, &first, &again, others);
+	limit_sum(p, timer, &first, &again, others);
 	if (p->scan.last.sum.least == p->scan.last.sum.most && !p->target.inherits)
-		p->scan.last.sum = sp_clock_sum(&first, by, others);
+		p->scan.last.sum = sp_clock_sum(&first, timer, others);
 	return true;
 }
 
@@ -414,18 +415,19 @@ static void save_previous(struct sp_percpu *p)
  * others are charged at its price. */
 #define SCANS_PER_TIMED 16u
 
-static void charge(struct sp_percpu *p, bool remote, int here, uint64_t begun_ns)
+static void charge(struct sp_percpu *p, bool remote, int own_index, uint64_t begun_ns)
 {
 	uint32_t reads = p->scan.last.is_unmoved && remote
 				 ? 1
 				 : (p->scan.last.is_unmoved ? 1 : p->n) + SP_OWN_READS;
 	struct sp_budget *b = &sp_process.budget;
 
-	if (here < 0 && !begun_ns)
+	if (own_index < 0 && !begun_ns)
 		sp_add(&b->used_ns, reads * sp_budget_read(b));
 	else
 		sp_budget_charge(b, &b->scan,
-				 here >= 0 ? p->scan.last.caller_ns : sp_clock_own_ns() - begun_ns,
+				 own_index >= 0 ? p->scan.last.caller_ns
+						: sp_clock_own_ns() - begun_ns,
 				 reads);
 }
 
@@ -433,29 +435,31 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 {
 	bool remote = sp_is_remote(p), read;
 	uint64_t begun = sp_ticks(), begun_ns;
-	int here;
+	int own_index;
 
 	if (p->scan.has_baseline)
 		save_previous(p);
 	p->scan.last = (struct sp_scan){ .proof = sp_proof_now(),
 					 .n_reenabled = p->scan.prev.n_reenabled };
-	here = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
-	begun_ns = here < 0 && p->sharing.n_scans++ % SCANS_PER_TIMED == 0 ? sp_clock_own_ns() : 0;
+	own_index = p->target.tid == sp_thread_state.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	begun_ns = own_index < 0 && p->sharing.n_scans++ % SCANS_PER_TIMED == 0 ? sp_clock_own_ns()
+										: 0;
 	if (!remote)
 		p->scan.last.n_reenabled = sp_clock_count_reenabled(p->clock);
 	if (p->scan.last.n_reenabled != p->scan.prev.n_reenabled)
 		sp_residency_forget(&p->times);
-	read = remote && here < 0 ? read_remote(p) : read_all(p, here, o);
+	read = remote && own_index < 0 ? read_remote(p) : read_all(p, own_index, o);
 	p->scan.last.moves = p->scan.prev.moves;
 	read = read &&
 	       (p->scan.last.is_unmoved || sp_clock_read_moves(p->clock, &p->scan.last.moves));
 	p->scan.last.caller_stayed = p->scan.last.proof == sp_proof_now();
 	p->scan.last.ticks = sp_ticks();
 	p->scan.last.duration = p->scan.last.ticks - begun;
-	charge(p, remote, here, begun_ns);
-	store_relaxed(&p->sharing.cpu, read && remote && here < 0 ? find_target_cpu(p) : SP_NO_CPU);
+	charge(p, remote, own_index, begun_ns);
+	store_relaxed(&p->sharing.cpu,
+		      read && remote && own_index < 0 ? find_target_cpu(p) : SP_NO_CPU);
 	store_relaxed(&p->sharing.is_cpu_known, read);
-	p->period.home = remote ? -1 : here;
+	p->period.home = remote ? -1 : own_index;
 	p->scan.failure = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->scan.has_baseline)
 		save_previous(p);
@@ -464,6 +468,6 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 	/* There is nothing to probe on an unwatched CPU. */
 	store_relaxed(&p->fast.is_ready,
 		      read && !remote && (p->scan.last.caller_stayed || !sp_proof_has_mark()) &&
-			      (p->shadow.is_probed || !p->shadow.has_hardware || here < 0));
+			      (p->shadow.is_probed || !p->shadow.has_hardware || own_index < 0));
 	return read;
 }

@@ -259,8 +259,8 @@ static void take_back(const struct sp_window *w, int64_t rest, int64_t *total)
 {
 	for (uint32_t i = 0; i < 2 * w->n && rest < 0; i++) {
 		const struct sp_window_cpu *c = &w->cpu[i % w->n];
-		int64_t may = c->total + total[i % w->n] - (i < w->n ? c->proven : 0);
-		int64_t part = min64(-rest, max64(may, 0));
+		int64_t available = c->total + total[i % w->n] - (i < w->n ? c->proven : 0);
+		int64_t part = min64(-rest, max64(available, 0));
 
 		total[i % w->n] -= part;
 		rest += part;

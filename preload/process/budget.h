@@ -41,9 +41,9 @@ static inline uint64_t sp_budget_fixed(uint32_t cpus)
 /* life: the process's CPU time in ns. */
 static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 {
-	uint64_t may = b->fixed + life / 100, used_ns = load_relaxed(&b->used_ns);
+	uint64_t limit = b->fixed + life / 100, used_ns = load_relaxed(&b->used_ns);
 
-	return may > used_ns ? may - used_ns : 0;
+	return limit > used_ns ? limit - used_ns : 0;
 }
 
 /* Adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
@@ -103,25 +103,27 @@ static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left
 	return sp_budget_beyond_scans(b, left) >= sp_budget_open(b, fds);
 }
 
-/* The number of CPUs that `ns` pays for: `each` perf fds per CPU, a scan and the reserved one. */
-static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_t ns, uint32_t each)
+/* The number of CPUs that `ns` pays for: perf fds, a scan and the reserved one. */
+static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_t ns,
+					      uint32_t fds_per_cpu)
 {
 	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
-	uint64_t cost = sp_budget_open(b, each) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
+	uint64_t cost =
+		sp_budget_open(b, fds_per_cpu) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
 
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
 /* The number of n CPUs that one of `parts` threads can watch: all, or few, to follow the thread. */
 static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts,
-				      uint32_t n, uint32_t each)
+				      uint32_t n, uint32_t fds_per_cpu)
 {
-	uint32_t can = sp_budget_payable_cpus(b, left / parts, each);
+	uint32_t can = sp_budget_payable_cpus(b, left / parts, fds_per_cpu);
 
 	if (can == 0 || can >= n)
 		return can;
 	return (uint32_t)sp_max(sp_budget_payable_cpus(b, sp_budget_beyond_scans(b, left) / parts,
-						       each),
+						       fds_per_cpu),
 				1);
 }
 

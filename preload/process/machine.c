@@ -81,15 +81,15 @@ static bool load_with(load_fn load, const char *source)
 /* True: there is nothing to load. */
 static bool use_parents_tree(void)
 {
-	int own = (int)sp_sys(SYS_getpid),
-	    was = __atomic_exchange_n(&loading_pid, own, __ATOMIC_ACQ_REL);
+	int pid = (int)sp_sys(SYS_getpid),
+	    loading = __atomic_exchange_n(&loading_pid, pid, __ATOMIC_ACQ_REL);
 
 	if (load_acquire(&tree.n)) {
 		store_release(&loading_pid, 0);
 		store_tree(&tree, tree_source);
 		return true;
 	}
-	if (!was || was == own)
+	if (!loading || loading == pid)
 		return false;
 	store_release(&loading_pid, 0);
 	sp_process_note_quiet(

@@ -21,9 +21,9 @@
 /* threads in the loader because of us, plus FORK for each that forks */
 static uint32_t n_inside;
 
-static uint32_t add_inside(uint32_t by)
+static uint32_t add_inside(uint32_t n)
 {
-	return __atomic_fetch_add(&n_inside, by, __ATOMIC_SEQ_CST);
+	return __atomic_fetch_add(&n_inside, n, __ATOMIC_SEQ_CST);
 }
 
 #define FORK	0x10000u

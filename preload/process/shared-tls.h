@@ -25,8 +25,8 @@ SP_COLD void sp_find_caller(void);
 SP_COLD bool sp_caller_is_this_thread(void);
 
 /* Before this thread makes a guest; after it was made (tid), was not (tid < 0), or has ended
- * (0). `was` is the first one's result. */
+ * (0). `prev` is the first one's result. */
 int32_t sp_shared_tls_before_clone(void);
-void sp_shared_tls_after_clone(int32_t was, int tid);
+void sp_shared_tls_after_clone(int32_t prev, int tid);
 
 #endif

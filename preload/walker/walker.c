@@ -228,29 +228,29 @@ static bool fits(intptr_t distance)
 static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa, uintptr_t ra_at)
 {
 	bool known;
-	uintptr_t fp_at = saved_at(FP, &known), there = 0;
-	intptr_t by, fp = 0;
+	uintptr_t fp_at = saved_at(FP, &known), cfa_at = 0;
+	intptr_t distance, fp = 0;
 	unsigned others = 0;
 
 	for (unsigned i = 0; i < seen.n; i++)
 		if (seen.word[i] != ra_at) {
 			others++;
-			there = seen.value[i] == cfa ? seen.word[i] : there;
+			cfa_at = seen.value[i] == cfa ? seen.word[i] : cfa_at;
 		}
 	if (!known || cfa <= at->sp || cfa - at->sp >= SP_MAX_FRAME || others > 1 ||
-	    (others && !(there && seen.fp)))
+	    (others && !(cfa_at && seen.fp)))
 		return false;
 	*rule = (struct sp_rule){ .function = function,
 				  .how = (uint8_t)((seen.fp ? SP_RULE_BY_FP : 0) |
 						   (others ? SP_RULE_THERE : 0)) };
-	by = (intptr_t)(others ? there : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
+	distance = (intptr_t)(others ? cfa_at : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
 	if (others && fp_at && fp_at == at->fp)
 		rule->how |= SP_RULE_FP_AT_FP;
 	else if (fp_at)
 		fp = (intptr_t)(fp_at - cfa);
-	if (!fits(by) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
+	if (!fits(distance) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
 		return false;
-	rule->cfa = (int32_t)by;
+	rule->cfa = (int32_t)distance;
 	rule->ra = (int32_t)(intptr_t)(ra_at - cfa);
 	rule->fp = (int32_t)fp;
 	return true;
