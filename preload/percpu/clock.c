@@ -24,8 +24,8 @@ uint64_t sp_clock_ns(void)
 	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* CPU time, since waiting for a CPU costs nothing. By real time the budget was gone after a
- * tenth of the threads when other programs ran. */
+/* CPU time, since waiting for a CPU costs nothing. By real time the budget was gone after a tenth
+ * of the threads when other programs ran. */
 uint64_t sp_clock_own_ns(void)
 {
 	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
@@ -76,9 +76,9 @@ bool sp_clock_may_scan(uint32_t cpus)
 /* ---- opening ------------------------------------------------------------------- */
 
 /* The event for times is of a PMU that sets seldom use. PAPI_start makes the kernel (6.18)
- * reschedule each event of the PMU of the events that it switches on, 0.1 us each. Start and
- * stop of two software events took 1.93 us with dummy events here, and 1.78 us with these as
- * well as without any. */
+ * reschedule each event of the PMU of the events that it switches on, 0.1 us each. Start and stop
+ * of two software events took 1.93 us with dummy events here, and 1.78 us with these as well as
+ * without any. */
 #define TIME	PERF_COUNT_SW_TASK_CLOCK
 #define MOVES	PERF_COUNT_SW_CPU_MIGRATIONS
 
@@ -235,8 +235,8 @@ void sp_residency_forget(struct sp_residency *t)
 	t->slack = UINT64_MAX;
 }
 
-/* Measures how far an event's time is behind the first one's, by a read between two reads of
- * that one. Its time runs from when it was opened, while the thread runs anywhere. */
+/* Measures how far an event's time is behind the first one's, by a read between two reads of that
+ * one. Its time runs from when it was opened, while the thread runs anywhere. */
 static void compare(struct sp_residency *t, int i)
 {
 	struct sp_residency_at *at = &t->at[i], *first = &t->at[first_of(t)];
@@ -375,8 +375,8 @@ int sp_clock_add_cpu(struct sp_clock *c, int cpu)
 }
 
 /* Opens the counter of moves in a group with a clock. Alone it would be one more event of the
- * software PMU, which PAPI_start and PAPI_stop reschedule: 40 to 130 ns per pair. -errno; 0
- * without rights to the kernel's domain, which leaves moves uncounted. */
+ * software PMU, which PAPI_start and PAPI_stop reschedule: 40 to 130 ns per pair. -errno; 0 without
+ * rights to the kernel's domain, which leaves moves uncounted. */
 static int open_moves(struct sp_clock *c)
 {
 	c->moves_leader = open_one(c->tid, -1, c->inherits, TIME, -1);
@@ -403,8 +403,8 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 		*error = -ENOMEM;
 		return NULL;
 	}
-	/* Prefault: another set may count the page faults of this thread. Also after a fork,
-	 * when the first store to a page shared with the child is a fault. */
+	/* Prefault: another set may count the page faults of this thread. Also after a fork, when
+	 * the first store to a page shared with the child is a fault. */
 	sp_wipe_on_fork(c, size);
 	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;

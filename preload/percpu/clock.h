@@ -20,8 +20,8 @@ extern uint32_t sp_cpus_online;		/* when the program started */
 /* Events whose running times are those of one thread, one per CPU. */
 struct sp_residency {
 	uint32_t n;
-	/* Limit in ns of the difference between two reads of two compared clocks; less than a
-	 * visit to a CPU takes. */
+	/* Limit in ns of the difference between two reads of two compared clocks; less than a visit
+	 * to a CPU takes. */
 	uint64_t slack;
 	struct sp_residency_at {
 		int fd;			/* -1: none, as on an offline CPU */
@@ -79,16 +79,16 @@ struct sp_clock_sum {
 void sp_clock_begin(void);		/* when the program starts */
 void sp_clock_budget(void);		/* in each process */
 
-/* Finds the CPUs to watch for a thread's sets. These are the CPUs that the thread may run on
- * now, and those of its previous clock (NULL: none). If most of the budget remains, the
- * process's CPUs at its start are added. A thread that pins itself to one CPU after another
- * needs them. Result <= 0: -errno. */
+/* Finds the CPUs to watch for a thread's sets. These are the CPUs that the thread may run on now,
+ * and those of its previous clock (NULL: none). If most of the budget remains, the process's CPUs
+ * at its start are added. A thread that pins itself to one CPU after another needs them. Result <=
+ * 0: -errno. */
 long sp_clock_find_cpus(int tid, const struct sp_clock *before, uint32_t fds_per_cpu,
 			struct sp_cpus *m);
 
-/* Returns how many of the CPUs *m can be watched; 0: no budget for any. The remaining
- * descriptors and time (SSPAPI_ATTRIBUTION=auto) are shared with future threads; `begun` threads
- * have theirs. *limit: why not all can be watched. */
+/* Returns how many of the CPUs *m can be watched; 0: no budget for any. The remaining descriptors
+ * and time (SSPAPI_ATTRIBUTION=auto) are shared with future threads; `begun` threads have theirs.
+ * *limit: why not all can be watched. */
 uint32_t sp_clock_max_cpus(const struct sp_cpus *m, uint32_t fds_per_cpu, uint32_t begun,
 			   enum sp_why *limit);
 
@@ -110,8 +110,8 @@ int sp_clock_add_cpu(struct sp_clock *c, int cpu);
  * descriptor. */
 bool sp_clock_read_moves(const struct sp_clock *c, uint64_t *moves);
 
-/* Does the thread run right now, with its first event counting? False if the clock does not
- * count moves. */
+/* Does the thread run right now, with its first event counting? False if the clock does not count
+ * moves. */
 bool sp_clock_is_counting(const struct sp_clock *c);
 
 /* False: the program has closed the descriptor. An event that is not open has no time. */
@@ -120,17 +120,17 @@ bool sp_residency_read(const struct sp_residency_at *t, struct sp_clock_sample *
 /* Forgets the comparisons of the events, which are repeated when needed. */
 void sp_residency_forget(struct sp_residency *t);
 
-/* Computes the sum for the calling thread, which was only on CPU `at` during the scan. `sample`
- * is that CPU's read, `others` the running times of all others. */
+/* Computes the sum for the calling thread, which was only on CPU `at` during the scan. `sample` is
+ * that CPU's read, `others` the running times of all others. */
 struct sp_clock_sum sp_clock_sum(const struct sp_clock_sample *here, int at, uint64_t others);
 
 /* Returns how many times the program has switched the thread's events on again
- * (PR_TASK_PERF_EVENTS_ENABLE). Ours did not count before that, but PAPI's did after a
- * PAPI_start. Only for the calling thread. */
+ * (PR_TASK_PERF_EVENTS_ENABLE). Ours did not count before that, but PAPI's did after a PAPI_start.
+ * Only for the calling thread. */
 uint32_t sp_clock_count_reenabled(struct sp_clock *c);
 
-/* Was the thread only on watched CPUs between two scans? Reads of different events are within
- * some hundred ns, which is less than any visit to a CPU takes. */
+/* Was the thread only on watched CPUs between two scans? Reads of different events are within some
+ * hundred ns, which is less than any visit to a CPU takes. */
 bool sp_clock_adds_up(struct sp_residency *t, const struct sp_clock_sum *from,
 		      const struct sp_clock_sum *to);
 

@@ -43,11 +43,11 @@ void sp_cpu_neighbors_read(struct sp_cpu_neighbors *neighbors, const char *dir, 
 uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
 				 const struct sp_cpus *allowed, uint32_t most, int32_t *cpu);
 
-/* Returns into how many parts to divide the remaining budget (descriptors, ns) when a thread
- * starts a set and takes one part: the number of threads to expect. cpus: that the process may
- * run on; threads: that exist; begun: that have their part. A process of one thread keeps most
- * of it. Otherwise one thread for each core of two hardware threads is expected, or the present
- * number if higher. */
+/* Returns into how many parts to divide the remaining budget (descriptors, ns) when a thread starts
+ * a set and takes one part: the number of threads to expect. cpus: that the process may run on;
+ * threads: that exist; begun: that have their part. A process of one thread keeps most of it.
+ * Otherwise one thread for each core of two hardware threads is expected, or the present number if
+ * higher. */
 uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun);
 
 #endif

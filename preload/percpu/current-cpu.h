@@ -27,8 +27,8 @@ static inline int sp_cpu_here(void)
 	return sp_cpu_query();
 }
 
-/* The CPU on which another thread last ran, of this process (pid 0) or of another; SP_NO_CPU if
- * it has ended. Reads /proc: about 10 us. */
+/* The CPU on which another thread last ran, of this process (pid 0) or of another; SP_NO_CPU if it
+ * has ended. Takes 10 us. */
 int sp_cpu_of(int pid, int tid);
 
 #endif

@@ -74,9 +74,9 @@ static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core
 	return fd >= 0;
 }
 
-/* Linux gives a generic event to the PMU of PERF_TYPE_RAW (Intel's cpu_core). If no core has
- * that (Arm), the first PMU that accepts it gets it, in the order of registration. If several
- * accept it, this kernel mixes groups (Linux before 6.2 on x86), and the owner is unknown. */
+/* Linux gives a generic event to the PMU of PERF_TYPE_RAW (Intel's cpu_core). If no core has that
+ * (Arm), the first PMU that accepts it gets it, in the order of registration. If several accept it,
+ * this kernel mixes groups (Linux before 6.2 on x86), and the owner is unknown. */
 static uint32_t find_owner(const struct perf_event_attr *a)
 {
 	uint32_t type = 0, n = 0;

@@ -18,8 +18,8 @@
  * Returns a descriptor, or -errno. */
 typedef int sp_pmu_open_fn(const struct perf_event_attr *attr, int leader);
 
-/* Reads the PMUs. If the folder cannot be read, all PMUs are assumed to be on all CPUs, and
- * generic events to have no known PMU. */
+/* Reads the PMUs. If the folder cannot be read, all PMUs are assumed to be on all CPUs, and generic
+ * events to have no known PMU. */
 void sp_pmus_read(const char *dir, sp_pmu_open_fn *open);
 
 /* Is the PMU known that counts the event on all CPUs? For a generic event it is found by

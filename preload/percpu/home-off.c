@@ -21,8 +21,8 @@ bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e)
 	return p->home_off.index >= 0 && p->sum[e].has_hardware && sp_home_off_index(p, e) < 0;
 }
 
-/* Forbidden once the thread was on an unwatched CPU, or another thread read it: home's part
- * would be unknown repeatedly. */
+/* Forbidden once the thread was on an unwatched CPU, or another thread read it: home's part would
+ * be unknown repeatedly. */
 static bool may_switch_off(const struct sp_percpu *p, bool soon)
 {
 	return p->home_off.is_possible && !load_relaxed(&p->home_off.is_disabled) &&
@@ -39,9 +39,9 @@ static bool switch_cpu(const struct sp_percpu *p, int i, bool on)
 }
 
 /* The program may switch another thread's events off at any time. Do they count now? If not, the
- * counter is off again, or the shadow counters are not trusted any more. prctl switches events
- * one by one in the order of opening. If the clock's first one still counts after this counter
- * was switched on, it has not reached this one yet. */
+ * counter is off again, or the shadow counters are not trusted any more. prctl switches events one
+ * by one in the order of opening. If the clock's first one still counts after this counter was
+ * switched on, it has not reached this one yet. */
 static bool keeps_counting(struct sp_percpu *p, int i)
 {
 	struct sp_percpu_cpu copy = p->cpu[i];

@@ -18,8 +18,8 @@ int sp_home_off_index(const struct sp_percpu *p, uint32_t e);
 /* Are counters of event e off elsewhere than at home? */
 bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e);
 
-/* At the beginning of a period, for the caller's own set: switches home's counters off, if
- * allowed. soon: even if others were off a moment ago. */
+/* At the beginning of a period, for the caller's own set: switches home's counters off, if allowed.
+ * soon: even if others were off a moment ago. */
 void sp_home_off_begin(struct sp_percpu *p, bool soon);
 
 /* After a window: switches home's counters off if all counts but a thousandth are proven. The
@@ -27,8 +27,8 @@ void sp_home_off_begin(struct sp_percpu *p, bool soon);
  * switches counters on that must not be off. */
 void sp_home_off_window(struct sp_percpu *p, bool stayed);
 
-/* Switches them on, unless the program has switched all events of the thread off; those of
- * another thread only while it runs. True: done. */
+/* Switches them on, unless the program has switched all events of the thread off; those of another
+ * thread only while it runs. True: done. */
 bool sp_home_off_switch_on(struct sp_percpu *p);
 
 #endif

@@ -35,9 +35,9 @@ static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE,
 					      .exclude_kernel = 1,
 					      .exclude_hv = 1 };
 
-/* Creates a thread that opens an event of thread `tid`, stores the descriptor or -errno in *fd
- * and ends, which clears *runs. Returns its tid, or -errno. The thread shares the caller's
- * stack, which it does not use, and TLS, so it runs no C code. */
+/* Creates a thread that opens an event of thread `tid`, stores the descriptor or -errno in *fd and
+ * ends, which clears *runs. Returns its tid, or -errno. The thread shares the caller's stack, which
+ * it does not use, and TLS, so it runs no C code. */
 static long open_by_another(long tid, int *fd, int *runs)
 {
 	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -89,8 +89,8 @@ static int open_unowned(int tid)
 	int fd = -EAGAIN, runs = 1;
 	struct sp_lock_state signals;
 
-	/* A seccomp filter that was installed since may kill a process that creates a thread.
-	 * Under earlier ones, such as a container's, programs create theirs. */
+	/* A seccomp filter that was installed since may kill a process that creates a thread. Under
+	 * earlier ones, such as a container's, programs create theirs. */
 	if (sp_seccomp_filters() != seccomp_filters)
 		return -EACCES;
 	sp_signals_block(&signals);	/* the other thread inherits the caller's mask */
@@ -176,8 +176,8 @@ void *sp_page_proof_map(void)
 
 void sp_page_proof_unmap(void *page)
 {
-	/* A handler may have made a clock and page while this thread was making its own. The
-	 * page in use stays mapped. */
+	/* A handler may have made a clock and page while this thread was making its own. The page
+	 * in use stays mapped. */
 	if (!page || (page == own.page && has_page()))
 		return;
 	sp_unmap(page, page_size());
@@ -187,7 +187,7 @@ void sp_page_proof_unmap(void *page)
 /* of the word, which is odd while the kernel writes the page */
 #define LOCK_STEP	2u
 
-bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t open)
+bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t proof)
 {
 	int saved = errno;
 	uint64_t now;
@@ -200,7 +200,7 @@ bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t open)
 	    sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
 		store_relaxed(&sp_thread_state.mark.expected, now);
 	errno = saved;
-	return sp_proof_is_valid(open);
+	return sp_proof_is_valid(proof);
 }
 
 void sp_page_proof_child(void)

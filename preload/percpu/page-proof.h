@@ -30,12 +30,11 @@ bool sp_page_proof_has_room(void);	/* one more may be mapped */
 void *sp_page_proof_map(void);
 void sp_page_proof_unmap(void *page);	/* of an ended thread; any thread */
 
-/* After PAPI_start has switched on the events *o. False: the thread may have moved since `open`.
- * Switching on a group of the page's PMU (on older kernels: any software event) changes the word
- * by 2, as scheduling in does. On the same CPU, one such change is no move: a move and return
- * take two. */
-bool sp_page_proof_after_start(const struct sp_perf_fds *o,
-			       uint32_t open);	/* preserves errno */
+/* After PAPI_start has switched on the events *o. Preserves errno. False: the thread may have moved
+ * since `proof`. Switching on a group of the page's PMU (on older kernels: any software event)
+ * changes the word by 2, as scheduling in does. On the same CPU, one such change is no move: a move
+ * and return take two. */
+bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t proof);
 
 /* Begins a window: reads the CPU if it is unknown since the last loss. */
 SP_HOT_INLINE void sp_page_proof_begin_window(void)

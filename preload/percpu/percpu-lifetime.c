@@ -291,8 +291,8 @@ static bool has_clock(void)
 	return own_clock && own_clock->generation == sp_process.generation && !own_clock->is_stale;
 }
 
-/* Finds the CPUs to watch for a thread to *m, how many to *most, and why no more to *limit.
- * Result <= 0: -errno. */
+/* Finds the CPUs to watch for a thread to *m, how many to *most, and why no more to *limit. Result
+ * <= 0: -errno. */
 static long find_cpus(int tid, uint32_t fds_per_cpu, struct sp_cpus *m, uint32_t *most,
 		      enum sp_why *limit)
 {
@@ -353,8 +353,8 @@ struct sp_clock *sp_lifetime_other_clock(int tid, bool inherits, uint32_t fds_pe
 	return c;
 }
 
-/* The page of a retired clock, kept for the thread's next clock, since handlers may read it at
- * any time. */
+/* The page of a retired clock, kept for the thread's next clock, since handlers may read it at any
+ * time. */
 static __thread struct {
 	void *page;			/* NULL: none */
 	uint32_t generation;		/* a child of fork has no page there */
@@ -387,8 +387,8 @@ static void give_page(struct sp_clock *c)
 	}
 }
 
-/* Closes the calling thread's clock and all sets that use it, but keeps its page. False: a set
- * is being scanned. */
+/* Closes the calling thread's clock and all sets that use it, but keeps its page. False: a set is
+ * being scanned. */
 static bool retire(struct sp_clock *c)
 {
 	struct sp_lock_state lock_state;

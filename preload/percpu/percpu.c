@@ -1,5 +1,5 @@
-/* percpu.c: attributes the windows of a set; see percpu.h. shadow-open.c opens the shadow
- * counters, shadow-read.c reads them, and window.c decides which counts they prove. */
+/* percpu.c: attributes the windows of a set; see percpu.h. shadow-open.c opens the shadow counters,
+ * shadow-read.c reads them, and window.c decides which counts they prove. */
 #include <string.h>
 
 #include "../../core/base/seccomp.h"
@@ -31,8 +31,8 @@ static bool ran_all_the_time(const struct sp_percpu_cpu *c, enum sp_group g)
 	return ran >= min_ns(c) && ran <= max_ns(c);
 }
 
-/* Before Linux 6.2 hardware events have their own clock, which a switch reads some time before
- * or after that of software events. The group of the previous home shows how long the thread ran
+/* Before Linux 6.2 hardware events have their own clock, which a switch reads some time before or
+ * after that of software events. The group of the previous home shows how long the thread ran
  * anywhere. All groups together must have run that long, except for the time of reading them one
  * after another. */
 static bool ran_together(const struct sp_percpu *p)
@@ -254,8 +254,8 @@ static void catch_up(struct sp_percpu *p, const int64_t *last)
 	store_relaxed(&p->fast.is_reset, 0);
 	if (fresh || lost)
 		begin_windows(p, NULL, home);
-	/* Values are missing, so it is unclear which others were attributed as proven. Their
-	 * counts would be proven twice. */
+	/* Values are missing, so it is unclear which others were attributed as proven. Their counts
+	 * would be proven twice. */
 	if (lost || (missed && (fresh || home < p->n)))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
@@ -315,8 +315,8 @@ void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 	sp_percpu_give(p);
 }
 
-/* Gives home an anchor while its count is known, before the thread goes to CPUs where its count
- * may not be. */
+/* Gives home an anchor while its count is known, before the thread goes to CPUs where its count may
+ * not be. */
 static void anchor_home(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
@@ -338,8 +338,8 @@ void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, co
 		bool is_scanned;
 
 		catch_up(p, last);
-		/* Makes home's counters count from the next scan on. The program may have
-		 * switched the thread's events off since the last one. */
+		/* Makes home's counters count from the next scan on. The program may have switched
+		 * the thread's events off since the last one. */
 		if (p->home_off.index >= 0 && scan(p, perf_fds))
 			(void)sp_home_off_switch_on(p);
 		is_scanned = scan(p, perf_fds);
@@ -393,9 +393,9 @@ struct sample {
 	bool has_papi;
 };
 
-/* Sets the limits of event e's shadow counters when PAPI read its counters. If the thread
- * stayed, those of other CPUs did not change, and its own grew as PAPI's counters did. False:
- * there is no upper limit. */
+/* Sets the limits of event e's shadow counters when PAPI read its counters. If the thread stayed,
+ * those of other CPUs did not change, and its own grew as PAPI's counters did. False: there is no
+ * upper limit. */
 static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
 {
 	int64_t since = l->has_papi ? value - p->papi.value[e] : 0;
@@ -476,8 +476,8 @@ static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 }
 
 /* Sets the weights of unproven counts: by growth of the shadow counters, or by time if those did
- * not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to the
- * CPU of the reading. */
+ * not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to the CPU
+ * of the reading. */
 static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, bool by_count)
 {
 	bool away = shadow && !p->target.inherits && p->period.gap_why == SP_WHY_UNWATCHED;
@@ -501,20 +501,20 @@ static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, boo
 }
 
 /* Attributes all new counts to home: the thread may have been interrupted, but did not move. */
-static void attribute_unmoved(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *a)
+static void attribute_unmoved(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *r)
 {
-	int64_t new = a->value[e] - p->window[e].value;
+	int64_t new = r->value[e] - p->window[e].value;
 
 	for (uint32_t i = 0; i <= p->n; i++)
 		p->parts.counts[i * p->k + e] = p->parts.proven[i * p->k + e] =
 			(int)i == p->period.home ? new : 0;
 	p->parts.proven[(uint32_t)p->period.home * p->k + e] += p->skips.counts[e];
 	sp_window_prove_skipped(&p->window[e], p->skips.counts[e], (uint32_t)p->period.home);
-	sp_window_attribute_stayed(&p->window[e], a->value[e], (uint32_t)p->period.home);
+	sp_window_attribute_stayed(&p->window[e], r->value[e], (uint32_t)p->period.home);
 }
 
-/* Notes the CPU that got counts of event e that no shadow counter had, because it or another CPU
- * is not watched. */
+/* Notes the CPU that got counts of event e that no shadow counter had, because it or another CPU is
+ * not watched. */
 static void find_unwatched(struct sp_percpu *p, uint32_t e, bool shadow, uint32_t at)
 {
 	for (uint32_t i = 0; i < p->n && shadow; i++)
@@ -527,21 +527,21 @@ static void find_unwatched(struct sp_percpu *p, uint32_t e, bool shadow, uint32_
 		p->parts.unwatched_row = at + 1;
 }
 
-static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *a,
+static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *r,
 			    const struct sample *l, uint32_t at)
 {
 	struct sp_window *w = &p->window[e];
 	bool shadow = has_shadow(p, e), counted = is_counted(p, e);
-	struct sp_window_reading seen = { .value = a->value[e],
+	struct sp_window_reading seen = { .value = r->value[e],
 					  .at = at,
 					  .weight = p->parts.weight,
 					  .grown = shadow ? p->parts.grown : NULL };
-	int64_t rest = a->value[e] - w->value;
+	int64_t rest = r->value[e] - w->value;
 
 	seen.is_clock = p->sum[e].has_clock;
 
 	if (shadow && l->has_low) {
-		bool has_limit = proves_by_limits(p, e, l, a->value[e]);
+		bool has_limit = proves_by_limits(p, e, l, r->value[e]);
 
 		seen.low = p->parts.low;
 		/* No limit is known for counters that are off elsewhere than at home. */
@@ -549,7 +549,7 @@ static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_per
 					    has_limit && !sp_home_off_hides(p, e)
 				    ? p->parts.high
 				    : NULL;
-		seen.now = a->keeps_counting && has_limit ? p->parts.high : NULL;
+		seen.now = r->keeps_counting && has_limit ? p->parts.high : NULL;
 	}
 	if (rest > 0) {
 		seen.away_weight = shadow ? 0 : time_away(p);
@@ -579,8 +579,8 @@ static int64_t count_unproven(const struct sp_percpu *p, uint32_t e)
 }
 
 /* Inherited events have no clock that shows where their threads were. Has PAPI counted more than
- * all shadow counters have by now? The difference may also be a child that was made around
- * PAPI's reset, so this only matters if some CPU is not watched. */
+ * all shadow counters have by now? The difference may also be a child that was made around PAPI's
+ * reset, so this only matters if some CPU is not watched. */
 static bool has_counted_more(struct sp_percpu *p, uint32_t e, int64_t value)
 {
 	const struct sp_window *w = &p->window[e];
@@ -633,25 +633,25 @@ static enum sp_why find_why(const struct sp_percpu *p, uint32_t e, const struct 
 }
 
 /* Another thread has slept since the previous scan, at which all was proven: nothing is new. */
-static bool has_slept(const struct sp_percpu *p, const struct sp_percpu_reading *a,
+static bool has_slept(const struct sp_percpu *p, const struct sp_percpu_reading *r,
 		      const struct sample *l)
 {
 	if (!l->is_before || !sp_is_remote(p) || !p->scan.last.is_unmoved ||
 	    sp_has_advanced(&p->cpu[p->scan.last.sum.at]) || p->period.unproven_why != SP_WHY_NONE)
 		return false;
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->window[e].value != a->value[e])
+		if (p->window[e].value != r->value[e])
 			return false;
 	return true;
 }
 
-static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_reading *a,
+static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_reading *r,
 				    const struct sample *l, uint32_t at)
 {
 	bool all = true;
 
 	p->parts.unwatched_row = 0;
-	if (has_slept(p, a, l)) {
+	if (has_slept(p, r, l)) {
 		memset(p->parts.counts, 0, (p->n + 1) * p->k * sizeof(*p->parts.counts));
 		memset(p->parts.proven, 0, (p->n + 1) * p->k * sizeof(*p->parts.proven));
 		return SP_WHY_NONE;
@@ -664,10 +664,10 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 		int64_t before = count_unproven(p, e), elsewhere = p->parts.elsewhere[e], unproven;
 		bool sound = p->window[e].is_sound;
 
-		if (l->is_unmoved && may_stay(&p->window[e], a->value[e]))
-			attribute_unmoved(p, e, a);
+		if (l->is_unmoved && may_stay(&p->window[e], r->value[e]))
+			attribute_unmoved(p, e, r);
 		else
-			attribute_event(p, e, a, l, at);
+			attribute_event(p, e, r, l, at);
 		p->skips.counts[e] = 0;
 		unproven = count_unproven(p, e);
 		all = all && !unproven;
@@ -681,7 +681,7 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 			p->period.unproven_why =
 				find_why(p, e, l,
 					 p->parts.elsewhere[e] > elsewhere ||
-						 has_counted_more(p, e, a->value[e]));
+						 has_counted_more(p, e, r->value[e]));
 	}
 	p->period.unproven_why = all ? SP_WHY_NONE : p->period.unproven_why;
 	return p->period.unproven_why;
@@ -770,18 +770,18 @@ static bool sample_before(struct sp_percpu *p, struct sample *l)
 }
 
 /* Scans after PAPI's return. If PAPI's counters keep counting, they show later counts. */
-static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *a, struct sample *l)
+static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *r, struct sample *l)
 {
-	if (!scan(p, !sp_is_remote(p) && a->keeps_counting ? a->perf_fds : NULL))
+	if (!scan(p, !sp_is_remote(p) && r->keeps_counting ? r->perf_fds : NULL))
 		return false;
 	if (sp_is_remote(p))
 		return true;
 	l->has_high = p->period.home >= 0;
-	l->has_stayed = p->scan.last.caller_stayed && p->scan.last.proof == a->proof;
+	l->has_stayed = p->scan.last.caller_stayed && p->scan.last.proof == r->proof;
 	/* If the thread moved, they are read after the shadow counters of its present CPU. */
 	l->has_papi = (p->papi.is_read && l->has_stayed) ||
-		      (a->keeps_counting && !l->has_stayed &&
-		       sp_scan_read_papi(p, a->perf_fds, p->papi.value));
+		      (r->keeps_counting && !l->has_stayed &&
+		       sp_scan_read_papi(p, r->perf_fds, p->papi.value));
 	l->has_low = l->has_high || l->has_stayed || l->has_papi;
 	/* A handler has reset them meanwhile. */
 	if (load_relaxed(&p->skips.missed_reset))
@@ -790,24 +790,24 @@ static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *a,
 }
 
 /* Has a handler's reading or reset come since the shadow counters were read? */
-static bool has_missed(const struct sp_percpu *p, const struct sp_percpu_reading *a)
+static bool has_missed(const struct sp_percpu *p, const struct sp_percpu_reading *r)
 {
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->window[e].value != a->last[e])
+		if (p->window[e].value != r->last[e])
 			return true;
 	return load_relaxed(&p->skips.missed_value) || load_relaxed(&p->skips.missed_reset) ||
 	       load_relaxed(&p->fast.is_reset);
 }
 
-static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *a, struct sample *l)
+static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *r, struct sample *l)
 {
-	bool read_by_tid = p->sharing.read_by_tid == sp_thread_state.tid && !has_missed(p, a);
+	bool read_by_tid = p->sharing.read_by_tid == sp_thread_state.tid && !has_missed(p, r);
 
 	p->sharing.read_by_tid = 0;
 	*l = (struct sample){ .has_low = false };
 	if (!read_by_tid)
-		catch_up(p, a->last);
-	if (!(read_by_tid ? sample_before(p, l) : sample_after(p, a, l)))
+		catch_up(p, r->last);
+	if (!(read_by_tid ? sample_before(p, l) : sample_after(p, r, l)))
 		return false;
 	l->is_unmoved = p->period.is_unmoved && (l->has_stayed || !l->is_before || l->is_double) &&
 			!sp_is_remote(p) && p->why != SP_WHY_MULTIPLEXED;
@@ -816,26 +816,26 @@ static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *a, struc
 	return true;
 }
 
-/* Attributes a reading without a scan to the CPU of the caller. The scan at the end of the
- * period may prove it. False: the reading needs a scan. */
-static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *a)
+/* Attributes a reading without a scan to the CPU of the caller. The scan at the end of the period
+ * may prove it. False: the reading needs a scan. */
+static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *r)
 {
 	int at;
 
-	catch_up(p, a->last);
+	catch_up(p, r->last);
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->sum[e].can_fall || !may_stay(&p->window[e], a->value[e]))
+		if (p->sum[e].can_fall || !may_stay(&p->window[e], r->value[e]))
 			return false;
-	at = a->cpu < 0 ? -1 : sp_scan_index(p, a->cpu);
+	at = r->cpu < 0 ? -1 : sp_scan_index(p, r->cpu);
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t new = a->value[e] - p->window[e].value;
+		int64_t new = r->value[e] - p->window[e].value;
 
 		p->skips.counts[e] += new;
 		if (at >= 0)
 			p->cpu[at].attributed_value[e] += new;
 		else
 			p->parts.elsewhere[e] += new;
-		sp_window_skip(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
+		sp_window_skip(&p->window[e], r->value[e], at < 0 ? p->n : (uint32_t)at);
 	}
 	p->period.is_home_proven = p->period.is_unmoved && at >= 0 && at == p->period.home;
 	begin_unscanned(p);
@@ -846,14 +846,14 @@ static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *a)
 
 /* Watches the unwatched CPU on which the thread has been since PAPI was called. False:
  * impossible. */
-static bool follow_thread(struct sp_percpu *p, const struct sp_percpu_reading *a, int cpu)
+static bool follow_thread(struct sp_percpu *p, const struct sp_percpu_reading *r, int cpu)
 {
 	uint32_t proof = p->scan.last.proof;
 	bool is_home_proven = p->period.is_home_proven;
 
-	if (!a->keeps_counting || sp_is_remote(p) || !p->scan.last.caller_stayed ||
-	    proof != sp_proof_now() || a->perf_fds->seccomp_filters != sp_seccomp_filters() ||
-	    !sp_shadow_follow(p, a->perf_fds, cpu) || !scan(p, NULL))
+	if (!r->keeps_counting || sp_is_remote(p) || !p->scan.last.caller_stayed ||
+	    proof != sp_proof_now() || r->perf_fds->seccomp_filters != sp_seccomp_filters() ||
+	    !sp_shadow_follow(p, r->perf_fds, cpu) || !scan(p, NULL))
 		return false;
 	p->period.is_home_proven = is_home_proven && p->period.home >= 0 &&
 				    p->scan.last.caller_stayed && p->scan.last.proof == proof;
@@ -861,7 +861,7 @@ static bool follow_thread(struct sp_percpu *p, const struct sp_percpu_reading *a
 	return true;
 }
 
-bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answer,
+bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *reading,
 		      struct sp_shares *shares)
 {
 	enum sp_why why;
@@ -879,14 +879,14 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answe
 		(p->sharing.read_by_tid != sp_thread_state.tid && !may_scan(p));
 	p->skips.this_call = false;
 	if (skips && p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
-	    skip_reading(p, answer)) {
+	    skip_reading(p, reading)) {
 		shares->why = SP_WHY_CREDIT;
 		sp_percpu_give(p);
 		return false;
 	}
 	p->skips.period = p->skips.period || skips;
 	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
-	    !sample(p, answer, &l)) {
+	    !sample(p, reading, &l)) {
 		shares->why = p->scan.failure	       ? p->scan.failure
 			      : p->shadow.is_displaced ? SP_WHY_OUSTED
 			      : p->skips.period       ? SP_WHY_CREDIT
@@ -898,26 +898,26 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answe
 		sp_percpu_give(p);
 		return false;
 	}
-	cpu = sp_is_remote(p) ? answer->cpu : sp_cpu_here();
+	cpu = sp_is_remote(p) ? reading->cpu : sp_cpu_here();
 	at = find_reading_cpu(p, cpu);
-	why = attribute_events(p, answer, &l, at);
+	why = attribute_events(p, reading, &l, at);
 	fill_shares(p, at, cpu, shares);
 	shares->why = why;
 	shares->unwatched_cpu = !p->parts.unwatched_row ? SP_NO_CPU
 				: p->parts.unwatched_row > p->n
 					? cpu
 					: p->cpu[p->parts.unwatched_row - 1].cpu;
-	if (answer->keeps_counting)
+	if (reading->keeps_counting)
 		sp_home_off_window(p, l.has_stayed && !l.is_before);
 	else
 		sp_home_off_begin(p, false);
 	p->period.was_unwatched |=
-		at == p->n ? cpu >= 0 && !follow_thread(p, answer, cpu)
+		at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
 			   : p->period.gap_why == SP_WHY_UNWATCHED &&
 				     sp_lifetime_count_cpus(p->target.tid,
 							    p->natives + !p->has_times) > p->n;
 	/* Lets the next call that ends the period scan, and prove it. */
-	if (why != SP_WHY_NONE && answer->keeps_counting)
+	if (why != SP_WHY_NONE && reading->keeps_counting)
 		store_relaxed(&p->fast.is_ready, 0);
 	return true;
 }
@@ -975,7 +975,7 @@ static void restart_period(struct sp_percpu *p, const struct sp_perf_fds *perf_f
 	save_times(p);
 }
 
-void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds)
+void sp_percpu_after_reset(struct sp_percpu *p, uint32_t proof, const struct sp_perf_fds *perf_fds)
 {
 	bool probed = false;
 
@@ -993,7 +993,8 @@ void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_p
 					      (p->period.home < 0 || p->shadow.is_probed));
 		}
 		p->sharing.read_by_tid = 0;
-		if ((is_ready(p, open) && open == sp_proof_now()) || sp_percpu_stayed_cpu(p) >= 0) {
+		if ((is_ready(p, proof) && proof == sp_proof_now()) ||
+		    sp_percpu_stayed_cpu(p) >= 0) {
 			store_relaxed(&p->skips.missed_reset, false);
 			store_relaxed(&p->skips.missed_value, false);
 			sp_percpu_note_reset(p);

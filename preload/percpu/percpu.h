@@ -25,23 +25,22 @@
 /* Stops trusting the shadow counters until the set is prepared again. */
 void sp_percpu_distrust(struct sp_percpu *p);
 
-/* Before PAPI starts the set: switches its shadow counters on and those of the thread's other
- * sets off. started: PAPI has started the set already, and may have counted on any CPU since. */
+/* Before PAPI starts the set: switches its shadow counters on and those of the thread's other sets
+ * off. started: PAPI has started the set already, and may have counted on any CPU since. */
 void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started);
 
 /* After PAPI has reset or started the set, whose counters are *perf_fds: begins a period with a
  * scan. proof: sp_proof_now() from right before the PAPI call. */
-void sp_percpu_after_reset(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds);
+void sp_percpu_after_reset(struct sp_percpu *p, uint32_t proof, const struct sp_perf_fds *perf_fds);
 
-/* Before PAPI is called: reads the shadow counters if their values can prove the counts that
- * PAPI will return. ends: the call ends the period (PAPI_stop, PAPI_accum), so that a later scan
- * proves nothing. last: [k] the values that PAPI returned last. */
+/* Before PAPI is called: reads the shadow counters if their values can prove the counts that PAPI
+ * will return. ends: the call ends the period (PAPI_stop, PAPI_accum), so that a later scan proves
+ * nothing. last: [k] the values that PAPI returned last. */
 void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 			   const struct sp_perf_fds *perf_fds);
 
-/* Before the calling thread pins itself to other CPUs (sched_setaffinity) while its own set
- * runs: attributes the counts up to now and opens shadow counters on those CPUs. `last` as
- * above. */
+/* Before the calling thread pins itself to other CPUs (sched_setaffinity) while its own set runs:
+ * attributes the counts up to now and opens shadow counters on those CPUs. `last` as above. */
 void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, const int64_t *last,
 			       const struct sp_perf_fds *perf_fds);
 /* Adds CPUs to those on which the thread may run. False: none of them is new. */
@@ -52,10 +51,10 @@ bool sp_percpu_add_allowed(struct sp_percpu *p, const struct sp_cpus *to);
 bool sp_percpu_share(struct sp_percpu *p);
 bool sp_percpu_is_shared(const struct sp_percpu *p);
 
-/* The CPU that counted everything since the last reading, if the thread has no mark
- * (rseq-proof.h) and one shadow counter's time proves it. SP_NO_CPU: not proven, or it has a
- * mark. Two system calls. The caller excludes guests (shared-tls.h). If the program has switched
- * this event off, PAPI's are also off until PAPI_start, which scans. */
+/* The CPU that counted everything since the last reading, if the thread has no mark (rseq-proof.h)
+ * and one shadow counter's time proves it. SP_NO_CPU: not proven, or it has a mark. Two system
+ * calls. The caller excludes guests (shared-tls.h). If the program has switched this event off,
+ * PAPI's are also off until PAPI_start, which scans. */
 int sp_percpu_stayed_cpu(struct sp_percpu *p);
 
 /* The values that PAPI returned. */
@@ -86,13 +85,13 @@ struct sp_shares {
 
 /* Attributes the window that ends with a reading. False: impossible for the reason shares->why.
  * Otherwise *shares is valid until sp_percpu_end_window(). */
-bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *answer,
+bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *reading,
 		      struct sp_shares *shares);
 void sp_percpu_end_window(struct sp_percpu *p);
 
 /* Are windows attributed by time, for now? If so, sp_percpu_take_time() must account for those
- * proven without a scan, since a later window's time begins after them. False while another
- * thread reads the set: each window is scanned then, and would prove that time again. */
+ * proven without a scan, since a later window's time begins after them. False while another thread
+ * reads the set: each window is scanned then, and would prove that time again. */
 bool sp_percpu_needs_time(const struct sp_percpu *p);
 
 /* The CPU on which the target, another thread than the caller, ran last according to this call's

@@ -44,8 +44,8 @@ uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o)
 
 /* ---- recording ----------------------------------------------------------------- */
 
-/* Prefaults, since another set of this thread may count page faults. The first room is in the
- * set's page. */
+/* Prefaults, since another set of this thread may count page faults. The first room is in the set's
+ * page. */
 static bool make_room(struct sp_perf_fds *o)
 {
 	uint64_t bytes = SP_MAX_NATIVES * sizeof(*o->at);
@@ -331,8 +331,8 @@ static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t val
 	return true;
 }
 
-/* Returns the function that an entry calls. Before lazy binding the entry points into libpapi,
- * and the first call through it would overwrite ours. So the symbol is resolved here. */
+/* Returns the function that an entry calls. Before lazy binding the entry points into libpapi, and
+ * the first call through it would overwrite ours. So the symbol is resolved here. */
 static uintptr_t find_next(const uintptr_t *entry, const char *name)
 {
 	struct first f = { name, *entry };

@@ -22,7 +22,7 @@ struct sp_native {
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
 	int tid;			/* the thread it counts; -1: all that run on the CPU */
-	uint32_t thread;		/* that opened it for itself; 0: another's event */
+	uint32_t thread;		/* sp_thread_state.id that opened it for itself; 0: none */
 	bool is_leader;			/* a group's first, which PAPI switches on and off */
 };
 
@@ -66,8 +66,8 @@ bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 
 void sp_perf_fds_child(void);		/* in a child of fork: frees the lock */
 
-/* The event set for which this thread is inside PAPI, so that perf_event_open calls can be
- * assigned to it: the address of its perf fds, plus SP_IS_REOPENING in PAPI_start; 0: no set. */
+/* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
+ * to it: the address of its perf fds, plus SP_IS_REOPENING in PAPI_start; 0: no set. */
 #define SP_IS_REOPENING ((uintptr_t)1)
 extern __thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));
 

@@ -10,9 +10,9 @@
 static bool rseq_works;
 
 #ifdef SP_HAVE_RSEQ
-/* A section of one instruction that never runs. The kernel checks that glibc's registered
- * signature precedes the abort address, and otherwise kills the process. Both are in our text,
- * which stays mapped (-z nodelete). */
+/* A section of one instruction that never runs. The kernel checks that glibc's registered signature
+ * precedes the abort address, and otherwise kills the process. Both are in our text, which stays
+ * mapped (-z nodelete). */
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
 	".hidden sp_proof_start\n.globl sp_proof_start\n"

@@ -11,8 +11,7 @@
  *
  * From Linux 6.19 on the kernel checks the pointer only on interrupts from user space, so a
  * sleeping thread could keep it. sp_proof_test() detects this once; the lock word of an mmap page
- * then replaces the pointer (page-proof.h). A thread's mark is either of them, and its expected
- * value.
+ * then replaces the pointer (page-proof.h). Either of them is the thread's mark.
  *
  * Other users of rseq (allocators with per-CPU caches) replace the pointer: such a window is not
  * proven. Before Linux 6.6 close() clears it, so that the window after a PAPI_start that reopens
@@ -29,18 +28,18 @@
 bool sp_proof_test(void);
 void sp_proof_report(void);		/* notes in the dump that there is no proof, if so */
 
-/* A nested call, or its effect, could remain unseen by the interrupted call's fast path. rseq
- * counts the signal as a loss; an mmap page does not, so this does. */
+/* Counts a loss for a handler's call that is nested, or changes a set's relation: rseq shows the
+ * signal, an mmap page does not. */
 static inline void sp_proof_note_nested(void)
 {
 	if (!load_relaxed(&sp_process.proof_works))
 		sp_add(&sp_thread_state.losses, 1);
 }
 
-/* Restores the mark after a loss. Inlined, so that the fast path keeps its registers. A handler
- * may interrupt at any point and prove its own windows. rseq: the pointer is set before the loss
- * is counted, so that a later move ends the handler's proof. Page: the handler sees the loss or
- * counts its own, and the CPU is unknown until the word is read. */
+/* Restores the mark after a loss. Inlined, so that the fast path keeps its registers. A handler may
+ * interrupt at any point and prove its own windows. rseq: the pointer is set before the loss is
+ * counted, so that a later move ends the handler's proof. Page: the handler sees the loss or counts
+ * its own, and the CPU is unknown until the word is read. */
 SP_HOT_INLINE void sp_proof_rearm(void)
 {
 	store_relaxed(&sp_thread_state.cpu, -1);
@@ -61,21 +60,21 @@ SP_HOT_INLINE uint32_t sp_proof_count_losses(void)
 	return sp_thread_state.losses;
 }
 
-/* Was there no loss since `open` was read? sp_proof_stayed(): and is the CPU `cpu`? */
-SP_HOT_INLINE bool sp_proof_is_valid(uint32_t open)
+/* Was there no loss since `proof` was read? sp_proof_stayed(): and is the CPU `cpu`? */
+SP_HOT_INLINE bool sp_proof_is_valid(uint32_t proof)
 {
 	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.word) != sp_thread_state.mark.expected))
 		return false;
 	sp_order();
-	return SP_LIKELY(sp_thread_state.losses == open);
+	return SP_LIKELY(sp_thread_state.losses == proof);
 }
 
-SP_HOT_INLINE bool sp_proof_stayed(uint32_t open, int cpu)
+SP_HOT_INLINE bool sp_proof_stayed(uint32_t proof, int cpu)
 {
 	if (SP_UNLIKELY(load_plain(sp_thread_state.mark.cpu) != cpu))
 		return false;
 	sp_order();
-	return sp_proof_is_valid(open);
+	return sp_proof_is_valid(proof);
 }
 
 /* Does the calling thread have a mark? Valid after its first sp_proof_now(). */
@@ -84,10 +83,10 @@ SP_HOT_INLINE bool sp_proof_has_mark(void)
 	return sp_thread_state.mark.word != &sp_no_mark.word;
 }
 
-/* Was there no nested call since `open`? Without a mark each call counts as a loss. */
-SP_HOT_INLINE bool sp_proof_is_not_nested(uint32_t open)
+/* Was there no nested call since `proof`? Without a mark each call counts as a loss. */
+SP_HOT_INLINE bool sp_proof_is_not_nested(uint32_t proof)
 {
-	return sp_proof_has_mark() ? sp_proof_is_valid(open) : sp_thread_state.losses == open;
+	return sp_proof_has_mark() ? sp_proof_is_valid(proof) : sp_thread_state.losses == proof;
 }
 
 /* Give the calling thread rseq's mark if it works, or this page's; or remove it. */

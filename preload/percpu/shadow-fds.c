@@ -86,8 +86,8 @@ static bool is_own(int fd)
 	return kernel_id && kernel_id == id_of(fd);
 }
 
-/* A number that the application has closed stays reserved until its owner closes it. Otherwise
- * two owners could have the same number. */
+/* A number that the application has closed stays reserved until its owner closes it. Otherwise two
+ * owners could have the same number. */
 static uint32_t next_free(uint32_t from)
 {
 	while (from < room && load_relaxed(&id[from]))

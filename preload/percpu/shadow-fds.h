@@ -15,8 +15,8 @@
 #include "../../core/base/base.h"
 
 /* Sets the limit once per process, before anything counts, and enlarges the kernel's table of
- * descriptors for it. Each enlargement waits some ms for other threads, so it happens once. most
- * < 0: a quarter of the soft limit, at most 4096. */
+ * descriptors for it. Each enlargement waits some ms for other threads, so it happens once. most <
+ * 0: a quarter of the soft limit, at most 4096. */
 void sp_counters_begin(long most);
 
 /* How many more may be opened right now. */

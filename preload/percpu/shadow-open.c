@@ -257,9 +257,9 @@ static void open_counters(struct sp_percpu *p, const struct sp_perf_fds *o)
 		p->kind = SP_BY_RESIDENCY;
 }
 
-/* Sets the running times to those of software shadow counters, which always run, if all CPUs
- * have some; otherwise to the clock's. The kernel updates inherited times at different moments,
- * so these need a clock. False: *why is the reason. */
+/* Sets the running times to those of software shadow counters, which always run, if all CPUs have
+ * some; otherwise to the clock's. The kernel updates inherited times at different moments, so these
+ * need a clock. False: *why is the reason. */
 static bool find_times(struct sp_percpu *p, enum sp_why *why)
 {
 	int leads = p->shadow.leader[SP_SOFTWARE], r;
@@ -341,8 +341,8 @@ static bool fill_sums(struct sp_percpu *p, const struct sp_percpu_request *w)
 	return n == w->perf_fds->n;
 }
 
-/* Calls fn for each native of the event until it returns false. Also false if PAPI's perf fds
- * are not those of the set's events. */
+/* Calls fn for each native of the event until it returns false. Also false if PAPI's perf fds are
+ * not those of the set's events. */
 static bool each_native(const struct sp_percpu_request *w,
 			bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
@@ -413,9 +413,9 @@ static uint64_t mix_word(uint64_t d, uint64_t word)
 	return d ^ d >> 29;
 }
 
-/* Leaves out `inherit`, which is compared separately: an option sets it for our events before
- * PAPI sets it for its own. Works in words, since PAPI reopens the events at each start if a
- * thread alternates between two sets. */
+/* Leaves out `inherit`, which is compared separately: an option sets it for our events before PAPI
+ * sets it for its own. Works in words, since PAPI reopens the events at each start if a thread
+ * alternates between two sets. */
 static uint64_t digest(const struct sp_perf_fds *o)
 {
 	uint64_t d = SP_DIGEST + o->n + o->unlisted, word[sizeof(struct perf_event_attr) / 8];
@@ -515,8 +515,8 @@ static uint32_t count_fds_per_cpu(const struct sp_percpu_request *w)
 	return w->perf_fds->n + 1;
 }
 
-/* Hardware counters of an own set may be off at home (home-off.h). Not before Linux 6.2, since
- * they show how long the others should have run. */
+/* Hardware counters of an own set may be off at home (home-off.h). Not before Linux 6.2, since they
+ * show how long the others should have run. */
 static bool can_switch_off(const struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++)
@@ -576,8 +576,8 @@ static struct sp_percpu *open_percpu(const struct sp_percpu_request *w, enum sp_
 	return p;
 }
 
-/* Returns the method that SSPAPI_ATTRIBUTION requests, as far as `auto` has the budget;
- * otherwise *why is the reason. */
+/* Returns the method that SSPAPI_ATTRIBUTION requests, as far as `auto` has the budget; otherwise
+ * *why is the reason. */
 static enum sp_attribution choose_method(const struct sp_percpu_request *w, enum sp_why *why)
 {
 	enum sp_attribution how = (enum sp_attribution)sp_conf.attribution;

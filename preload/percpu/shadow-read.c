@@ -246,8 +246,8 @@ static bool read_own_cpu(struct sp_percpu *p, struct sp_percpu_cpu *c,
 	return true;
 }
 
-/* Limits the time on unwatched CPUs by two reads of one event, before and after all others,
- * which have run for `others`. */
+/* Limits the time on unwatched CPUs by two reads of one event, before and after all others, which
+ * have run for `others`. */
 static void limit_sum(struct sp_percpu *p, int timer, const struct sp_clock_sample *first,
 		      const struct sp_clock_sample *again, uint64_t others)
 {
@@ -273,8 +273,8 @@ static bool read_again(struct sp_percpu *p, int i, const struct sp_clock_sample 
 	return true;
 }
 
-/* Was the thread only on CPU i from the scan of *sum, which found it there, until this read of
- * that CPU? */
+/* Was the thread only on CPU i from the scan of *sum, which found it there, until this read of that
+ * CPU? */
 static bool is_unmoved(const struct sp_percpu *p, const struct sp_clock_sum *sum, int i,
 		       const struct sp_clock_sample *sample)
 {
@@ -297,8 +297,8 @@ bool sp_scan_is_short(const struct sp_percpu *p)
 	       is_unmoved(p, &p->scan.last.sum, i, &sample);
 }
 
-/* The caller runs on an unwatched CPU. Reads an event with times before and after all others,
- * which limits its time there. */
+/* The caller runs on an unwatched CPU. Reads an event with times before and after all others, which
+ * limits its time there. */
 static bool read_from_unwatched(struct sp_percpu *p)
 {
 	struct sp_clock_sample first, again, sample;
@@ -341,8 +341,8 @@ static bool read_all(struct sp_percpu *p, int own_index, const struct sp_perf_fd
 	return read_again(p, own_index, &first, others);
 }
 
-/* Reads another thread's set. If the thread was unmoved, one read is enough. If it slept or ran
- * on one CPU during the scan, its times on the others are of one moment. */
+/* Reads another thread's set. If the thread was unmoved, one read is enough. If it slept or ran on
+ * one CPU during the scan, its times on the others are of one moment. */
 static bool read_remote(struct sp_percpu *p)
 {
 	int timer = p->scan.prev.sum.is_known ? p->scan.prev.sum.at : p->sharing.last_index;

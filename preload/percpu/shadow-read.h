@@ -23,9 +23,9 @@ static inline bool sp_has_advanced(const struct sp_percpu_cpu *c)
 
 int sp_scan_index(const struct sp_percpu *p, int cpu);	/* index in p->cpu; -1: not watched */
 
-/* Reads the times and counts of all CPUs; the last scan becomes the previous one. Also reads
- * PAPI's counters `o` (NULL: none) into p->papi, right after the shadow counters of the caller's
- * CPU. False: p->scan.failure is the reason. */
+/* Reads the times and counts of all CPUs; the last scan becomes the previous one. Also reads PAPI's
+ * counters `o` (NULL: none) into p->papi, right after the shadow counters of the caller's CPU.
+ * False: p->scan.failure is the reason. */
 bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o);
 
 /* Will the next scan read one CPU only, since the thread was nowhere else? */
@@ -34,8 +34,8 @@ bool sp_scan_is_short(const struct sp_percpu *p);
 /* Has the other thread slept since before the last scan? */
 bool sp_scan_has_slept(const struct sp_percpu *p);
 
-/* Is an upper limit of shadow counters needed? Yes for a CPU without an anchor (window.h), and
- * for a difference of counters. */
+/* Is an upper limit of shadow counters needed? Yes for a CPU without an anchor (window.h), and for
+ * a difference of counters. */
 bool sp_scan_needs_upper_limit(const struct sp_percpu *p);
 
 /* Reads the counts of one group on one CPU to count[native]. */

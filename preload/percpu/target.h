@@ -23,7 +23,7 @@ struct sp_count_target {
 	bool is_attached;		/* PAPI named the thread (PAPI_attach) */
 	bool inherits;			/* one of them also counts threads made later */
 	int tid;			/* -1: any that runs on the CPU; 0: unknown */
-	uint32_t thread;		/* that opened them for itself; 0: none */
+	uint32_t thread;		/* sp_thread_state.id that opened them for itself; 0 */
 	uint32_t domain;		/* of all events together (sp_target_domain) */
 	uint32_t digest;		/* of the CPU and domain of each event */
 	int cpu;			/* -1: any; SP_CPUS_MIXED: several */

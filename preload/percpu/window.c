@@ -13,9 +13,9 @@ static int64_t max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool falls)
+void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool can_fall)
 {
-	*w = (struct sp_window){ .n = n, .can_fall = falls, .cpu = cpu };
+	*w = (struct sp_window){ .n = n, .can_fall = can_fall, .cpu = cpu };
 	for (uint32_t i = 0; i < n; i++)
 		cpu[i] = (struct sp_window_cpu){ .anchor = SP_UNKNOWN, .after = SP_UNKNOWN };
 }
@@ -178,8 +178,8 @@ static void prove_home(struct sp_window *w, const struct sp_window_reading *s, u
 			left -= s->high[i] - w->cpu[i].anchor;
 	if (s->high)
 		raise_proven(h, h->base + left);
-	/* The scan of a late value may be older than counts that a later value proved: these
-	 * would count twice. */
+	/* The scan of a late value may be older than counts that a later value proved: these would
+	 * count twice. */
 	if (s->now && s->value >= w->greatest) {
 		h->anchor = s->now[home];
 		h->base = h->proven;
@@ -232,8 +232,8 @@ static int64_t attribute_rest(const struct sp_window *w, const double *weight, d
 	return rest;
 }
 
-/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller,
- * in proportion. */
+/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller, in
+ * proportion. */
 static int64_t attribute_grown(const struct sp_window *w, const int64_t *grown, int64_t rest,
 			       int64_t *total)
 {
@@ -282,8 +282,8 @@ static void attribute(const struct sp_window *w, const struct sp_window_reading 
 				       total);
 }
 
-/* Reports the counts that are both proven and attributed. Not below 0, as the store's counts
- * are: taking them back would prove them. */
+/* Reports the counts that are both proven and attributed. Not below 0, as the store's counts are:
+ * taking them back would prove them. */
 static int64_t take_new_proven(struct sp_window_cpu *c, int64_t total)
 {
 	int64_t before = c->reported;

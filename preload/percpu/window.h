@@ -68,8 +68,8 @@ struct sp_window {
  * are the other way round. */
 struct sp_window_reading {
 	int64_t value;
-	/* [n] lower limits, read before PAPI's call; SP_UNKNOWN: none for this CPU. NULL: none
-	 * at all. */
+	/* [n] lower limits, read before PAPI's call; SP_UNKNOWN: none for this CPU. NULL: none at
+	 * all. */
 	const int64_t *low;
 	/* [n] upper limits, read after it. NULL: the thread may have been on an unwatched CPU. */
 	const int64_t *high;
@@ -94,7 +94,7 @@ struct sp_window_shares {
 };
 
 /* No counts, nothing proven. */
-void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool falls);
+void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool can_fall);
 
 /* Begins a period: P was reset, and had `before` right before the shadow counters had `shadow`.
  * home: the CPU of an own set, whose shadow counter was not read since; n: none. */
@@ -104,8 +104,8 @@ void sp_window_begin(struct sp_window *w, const int64_t *shadow, int64_t before,
  * unproven, and stays so: counts between two reads, of PAPI's counter and a shadow counter. */
 bool sp_window_may_switch_off(const struct sp_window *w);
 
-/* If so: makes CPU `home` home from the last value on, so that its shadow counter may be off.
- * The thread has stayed there since PAPI was called for that value; the others had `shadow` [n]
+/* If so: makes CPU `home` home from the last value on, so that its shadow counter may be off. The
+ * thread has stayed there since PAPI was called for that value; the others had `shadow` [n]
  * then. */
 void sp_window_switch_off(struct sp_window *w, const int64_t *shadow, uint32_t home);
 
@@ -113,8 +113,8 @@ void sp_window_switch_off(struct sp_window *w, const int64_t *shadow, uint32_t h
  * it. */
 void sp_window_add(struct sp_window *w);
 
-/* Reuses CPU i for another CPU, whose shadow counter begins at 0. Returns the unproven counts
- * that were attributed to the old one. */
+/* Reuses CPU i for another CPU, whose shadow counter begins at 0. Returns the unproven counts that
+ * were attributed to the old one. */
 int64_t sp_window_replace(struct sp_window *w, uint32_t i);
 
 /* Gives home an anchor. P had `papi` before the shadow counters had `shadow` [n], and the thread
@@ -141,9 +141,9 @@ void sp_window_prove_skipped(struct sp_window *w, int64_t counts, uint32_t i);
  * their proofs of this period. */
 void sp_window_distrust(struct sp_window *w);
 
-/* Attributes the new counts of a reading if the thread may have moved, or is another one. Within
- * a period, values may come late and in any order. */
-void sp_window_attribute(struct sp_window *w, const struct sp_window_reading *seen,
+/* Attributes the new counts of a reading if the thread may have moved, or is another one. Within a
+ * period, values may come late and in any order. */
+void sp_window_attribute(struct sp_window *w, const struct sp_window_reading *reading,
 			 const struct sp_window_shares *to);
 
 #endif

@@ -14,10 +14,10 @@
 
 /* ---- fork ---------------------------------------------------------------------- */
 
-/* A child of fork has its parent's list of libraries. If another thread was changing that list,
- * the loader ends the child at its next dlopen. So a fork waits for our changes, and our changes
- * wait for a fork, but neither forever. A constructor may fork with the loader's lock taken, and
- * a pthread_atfork handler may wait for a thread that waits here. */
+/* A child of fork has its parent's list of libraries. If another thread was changing that list, the
+ * loader ends the child at its next dlopen. So a fork waits for our changes, and our changes wait
+ * for a fork, but neither forever. A constructor may fork with the loader's lock taken, and a
+ * pthread_atfork handler may wait for a thread that waits here. */
 /* threads in the loader because of us, plus FORK for each that forks */
 static uint32_t n_inside;
 

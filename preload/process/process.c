@@ -76,8 +76,8 @@ static void at_start(int argc, char **argv, char **environment)
 	sp_process_capture(environment);
 }
 
-/* A pointer in .init_array instead of a constructor: gcc -flto calls all constructors of a
- * library from one function, without arguments. */
+/* A pointer in .init_array instead of a constructor: gcc -flto calls all constructors of a library
+ * from one function, without arguments. */
 __attribute__((section(".init_array"), used)) static void (*start)(int, char **,
 								   char **) = at_start;
 

@@ -24,8 +24,8 @@ SP_COLD void sp_find_caller(void);
 /* Is it already? If not, the next call will find its caller. */
 SP_COLD bool sp_caller_is_this_thread(void);
 
-/* Before this thread makes a guest; after it was made (tid), was not (tid < 0), or has ended
- * (0). `prev` is the first one's result. */
+/* Before this thread makes a guest; after it was made (tid), was not (tid < 0), or has ended (0).
+ * `prev` is the first one's result. */
 int32_t sp_shared_tls_before_clone(void);
 void sp_shared_tls_after_clone(int32_t prev, int tid);
 

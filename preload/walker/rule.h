@@ -26,8 +26,8 @@ struct sp_rule {
 	/* Distance of the caller's stack pointer from the frame's stack pointer, or as `how`
 	 * defines. */
 	int32_t cfa;
-	/* Distances from there to the return address, and to the caller's saved frame pointer
-	 * (0: unchanged). */
+	/* Distances from there to the return address, and to the caller's saved frame pointer (0:
+	 * unchanged). */
 	int32_t ra, fp;
 	uint8_t how;
 };

@@ -28,8 +28,8 @@
 int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
 		 int need, void *arg);
 
-/* Refuse the pipe that libunwind opens, by replacing libc's functions. The library is loaded
- * with RTLD_DEEPBIND, so no other code finds these. */
+/* Refuse the pipe that libunwind opens, by replacing libc's functions. The library is loaded with
+ * RTLD_DEEPBIND, so no other code finds these. */
 EXPORT int sp_no_pipe(int fd[2]) __asm__("pipe");
 EXPORT int sp_no_pipe2(int fd[2], int flags) __asm__("pipe2");
 
@@ -267,9 +267,9 @@ static int find_row(void *arg, void *row, size_t bytes, unw_word_t from, unw_wor
 	return -UNW_ESTOPUNWIND;
 }
 
-/* Steps once, independently of earlier frames, as the rule will be used. Does not use
- * unw_step(): it guesses where the tables end, and on aarch64 it first reads code and ends at a
- * frame pointer of 0. */
+/* Steps once, independently of earlier frames, as the rule will be used. Does not use unw_step():
+ * it guesses where the tables end, and on aarch64 it first reads code and ends at a frame pointer
+ * of 0. */
 static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 {
 	unw_word_t cfa = 0, fp = 0;
