@@ -55,8 +55,8 @@ static bool ran_together(const struct sp_percpu *p)
 	return ran + tolerance >= all && ran <= all + tolerance;
 }
 
-/* Since the previous scan, wherever the thread was. CPUs where PAPI's counters count none of the
- * group need no shadow counters, and those of home may be off. */
+/* Did the group run since the previous scan, wherever the thread was? CPUs where PAPI's counters
+ * count none of the group need no shadow counters, and those of home may be off. */
 static bool has_run(const struct sp_percpu *p, enum sp_group g)
 {
 	if (p->shadow.leader[g] < 0)
@@ -116,7 +116,7 @@ static bool was_without_shadow(const struct sp_percpu *p, enum sp_group g)
 	return false;
 }
 
-/* By the clock, to the ns: the thread was on one CPU from the previous scan to the last one. */
+/* Was the thread on one CPU from the previous scan to the last one, by the clock, to the ns? */
 static bool was_only_home(struct sp_percpu *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -210,7 +210,7 @@ static bool scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 
 /* ---- the windows' state -------------------------------------------------------- */
 
-static void shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
+static void copy_shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		to[i] = p->cpu[i].value[e];
@@ -219,7 +219,7 @@ static void shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
 static void begin_windows(struct sp_percpu *p, const int64_t *papi_values, uint32_t home)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		shadow_values(p, e, p->parts.low);
+		copy_shadow_values(p, e, p->parts.low);
 		sp_window_begin(&p->window[e], p->parts.low, papi_values ? papi_values[e] : 0,
 				home);
 	}
@@ -235,28 +235,28 @@ static void distrust(struct sp_percpu *p, enum sp_why why)
 	p->period.distrust_why = why;
 }
 
-/* No other reader's value was later. */
+/* Was no other reader's value later? */
 static bool may_stay(const struct sp_window *w, int64_t value)
 {
 	return value >= w->value && w->value == w->greatest;
 }
 
 /* Adds the readings since the last scan that were attributed without one: proven if the thread
- * stayed at home. Calls of handlers inside other calls are not known here. */
+ * stayed at home. Nested calls are unknown here. */
 static void catch_up(struct sp_percpu *p, const int64_t *last)
 {
-	bool lost = __atomic_exchange_n(&p->skips.missed_reset, false, __ATOMIC_RELAXED),
-	     fresh = load_relaxed(&p->fast.is_reset);
-	bool missed = __atomic_exchange_n(&p->skips.missed_value, false, __ATOMIC_RELAXED);
+	bool missed_reset = __atomic_exchange_n(&p->skips.missed_reset, false, __ATOMIC_RELAXED),
+	     is_reset = load_relaxed(&p->fast.is_reset);
+	bool missed_value = __atomic_exchange_n(&p->skips.missed_value, false, __ATOMIC_RELAXED);
 	uint32_t home = p->period.home < 0 ? p->n : (uint32_t)p->period.home;
 
-	p->period.is_unmoved = p->period.is_home_proven && !missed && !lost;
+	p->period.is_unmoved = p->period.is_home_proven && !missed_value && !missed_reset;
 	store_relaxed(&p->fast.is_reset, 0);
-	if (fresh || lost)
+	if (is_reset || missed_reset)
 		begin_windows(p, NULL, home);
 	/* Values are missing, so it is unclear which others were attributed as proven. Their counts
 	 * would be proven twice. */
-	if (lost || (missed && (fresh || home < p->n)))
+	if (missed_reset || (missed_value && (is_reset || home < p->n)))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool known = home < p->n || !(sp_is_remote(p) || p->sum[e].can_fall);
@@ -264,7 +264,7 @@ static void catch_up(struct sp_percpu *p, const int64_t *last)
 		/* Otherwise it counts twice when counts are distributed by growth. */
 		if (home < p->n)
 			p->cpu[home].attributed_value[e] += last[e] - p->window[e].value;
-		if (known && !missed && !lost && may_stay(&p->window[e], last[e]))
+		if (known && !missed_value && !missed_reset && may_stay(&p->window[e], last[e]))
 			sp_window_attribute_stayed(&p->window[e], last[e], home);
 		else
 			sp_window_miss(&p->window[e], last[e], home);
@@ -320,7 +320,7 @@ void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 static void anchor_home(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		shadow_values(p, e, p->parts.high);
+		copy_shadow_values(p, e, p->parts.high);
 		p->parts.high[p->period.home] = p->papi.shadow_high[e];
 		if (has_shadow(p, e) && is_counted(p, e))
 			sp_window_anchor(&p->window[e], p->papi.value[e], p->parts.high);
@@ -396,7 +396,7 @@ struct sample {
 /* Sets the limits of event e's shadow counters when PAPI read its counters. If the thread stayed,
  * those of other CPUs did not change, and its own grew as PAPI's counters did. False: there is no
  * upper limit. */
-static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
+static bool set_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
 {
 	int64_t since = l->has_papi ? value - p->papi.value[e] : 0;
 	bool has_limit = true;
@@ -428,11 +428,11 @@ static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sampl
  * home. */
 static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 {
-	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, booked_ns = 0;
+	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, attributed_ns = 0;
 
 	if ((int)i == p->attributed.home)
-		booked_ns = sp_ticks_ns(p->fast.time_from - p->attributed.ticks);
-	return ns > booked_ns ? ns - booked_ns : 0;
+		attributed_ns = sp_ticks_ns(p->fast.time_from - p->attributed.ticks);
+	return ns > attributed_ns ? ns - attributed_ns : 0;
 }
 
 /* Is there no running shadow counter of event e on CPU i, though PAPI's counter counts there? */
@@ -532,31 +532,32 @@ static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_per
 {
 	struct sp_window *w = &p->window[e];
 	bool shadow = has_shadow(p, e), counted = is_counted(p, e);
-	struct sp_window_reading seen = { .value = r->value[e],
-					  .at = at,
-					  .weight = p->parts.weight,
-					  .grown = shadow ? p->parts.grown : NULL };
+	struct sp_window_reading window_reading = { .value = r->value[e],
+						    .at = at,
+						    .weight = p->parts.weight,
+						    .grown = shadow ? p->parts.grown : NULL };
 	int64_t rest = r->value[e] - w->value;
 
-	seen.is_clock = p->sum[e].has_clock;
+	window_reading.is_clock = p->sum[e].has_clock;
 
 	if (shadow && l->has_low) {
-		bool has_limit = proves_by_limits(p, e, l, r->value[e]);
+		bool has_limit = set_limits(p, e, l, r->value[e]);
 
-		seen.low = p->parts.low;
+		window_reading.low = p->parts.low;
 		/* No limit is known for counters that are off elsewhere than at home. */
-		seen.high = l->has_high && p->period.gap_why == SP_WHY_NONE && counted &&
-					    has_limit && !sp_home_off_hides(p, e)
-				    ? p->parts.high
-				    : NULL;
-		seen.now = r->keeps_counting && has_limit ? p->parts.high : NULL;
+		window_reading.high = l->has_high && p->period.gap_why == SP_WHY_NONE && counted &&
+						      has_limit && !sp_home_off_hides(p, e)
+					      ? p->parts.high
+					      : NULL;
+		window_reading.now = r->keeps_counting && has_limit ? p->parts.high : NULL;
 	}
 	if (rest > 0) {
-		seen.away_weight = shadow ? 0 : time_away(p);
+		window_reading.away_weight = shadow ? 0 : time_away(p);
 		weigh(p, e, rest, shadow,
 		      shadow ? counted || sp_is_remote(p) : p->kind != SP_BY_RESIDENCY);
 	}
-	sp_window_attribute(w, &seen, &(struct sp_window_shares){ p->parts.total, p->parts.share });
+	sp_window_attribute(w, &window_reading,
+			    &(struct sp_window_shares){ p->parts.total, p->parts.share });
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->parts.counts[i * p->k + e] = p->parts.total[i];
 		p->parts.proven[i * p->k + e] = p->parts.share[i];
@@ -632,7 +633,7 @@ static enum sp_why find_why(const struct sp_percpu *p, uint32_t e, const struct 
 	return why == SP_WHY_UNWATCHED ? p->clock->limit : why;
 }
 
-/* Another thread has slept since the previous scan, at which all was proven: nothing is new. */
+/* Has another thread slept since the previous scan, at which all was proven? */
 static bool has_slept(const struct sp_percpu *p, const struct sp_percpu_reading *r,
 		      const struct sample *l)
 {
@@ -769,7 +770,8 @@ static bool sample_before(struct sp_percpu *p, struct sample *l)
 	return scan(p, NULL);
 }
 
-/* Scans after PAPI's return. If PAPI's counters keep counting, they show later counts. */
+/* Scans after PAPI's return. If PAPI's counters keep counting, they show the counts since its
+ * return. */
 static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *r, struct sample *l)
 {
 	if (!scan(p, !sp_is_remote(p) && r->keeps_counting ? r->perf_fds : NULL))
@@ -778,7 +780,7 @@ static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *r,
 		return true;
 	l->has_high = p->period.home >= 0;
 	l->has_stayed = p->scan.last.caller_stayed && p->scan.last.proof == r->proof;
-	/* If the thread moved, they are read after the shadow counters of its present CPU. */
+	/* If the thread moved, other shadow counters were read after those of its present CPU. */
 	l->has_papi = (p->papi.is_read && l->has_stayed) ||
 		      (r->keeps_counting && !l->has_stayed &&
 		       sp_scan_read_papi(p, r->perf_fds, p->papi.value));
