@@ -110,7 +110,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	struct sp_set *s = NULL, *called = NULL;
 	struct sp_binding *part;
 	int rc = prepare(real, rel, es, at, &s);
-	const uintptr_t opening = sp_opening;
+	const uintptr_t opening = sp_opening_set;
 	uint32_t open;
 
 	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
@@ -121,7 +121,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	open = sp_proof_now();
 	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
-	sp_opening = opening;
+	sp_opening_set = opening;
 	if (called)
 		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK) {

@@ -9,7 +9,7 @@ static inline bool may_open(const struct sp_set *s)
 {
 	return sp_is_fast(s) && !sp_thread_state.nests && !sp_shared_tls_tid &&
 	       load_relaxed(&sp_process.papi) &&
-	       (load_relaxed(&s->writer.placed) || sp_proof_is_there() ||
+	       (load_relaxed(&s->writer.placed) || sp_proof_has_mark() ||
 		load_relaxed(&s->percpu)) &&
 	       sp_thread_state.calls && sp_thread_state.generation == sp_process.generation;
 }

@@ -136,10 +136,10 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
  * handler calls a page's. */
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
-	return sp_is_fast(s) &&
-	       (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) &&
-			  sp_proof_stayed(open, s->writer.cpu)) ||
-		(sp_proof_alone(open) && (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
+	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) &&
+					   sp_proof_stayed(open, s->writer.cpu)) ||
+				 (sp_proof_is_not_nested(open) &&
+				  (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
@@ -175,14 +175,14 @@ SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 	if (SP_UNLIKELY(!sp_percpu_is_ready(p, open) || !sp_proof_is_valid(open)))
 		sp_begin_slow(s);
 	else
-		sp_percpu_fresh(p);
+		sp_percpu_note_reset(p);
 }
 
 SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
-	sp_page_proof_begins();
+	sp_page_proof_begin_window();
 	store_relaxed(&s->writer.window_open, open);
 	sp_fast_begins(s, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
@@ -209,7 +209,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #undef EACH
 	p = load_relaxed(&s->percpu);
 	if (p)				/* (it was ready before) */
-		sp_percpu_fresh(p);
+		sp_percpu_note_reset(p);
 	if (!sp_records_accum(&s->writer, s->writer.cpu, before, site))
 		sp_fast_finish(s, SP_OP_ACCUM, before, site);
 	return true;
@@ -217,9 +217,9 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 
 SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
-	sp_opening = (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN;
+	sp_opening_set = (uintptr_t)&s->perf_fds | SP_IS_REOPENING;
 	store_relaxed(&s->started, true);
-	sp_page_proof_begins();
+	sp_page_proof_begin_window();
 }
 
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
@@ -231,13 +231,13 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 	    SP_UNLIKELY(load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes)))
 		return false;
 	store_relaxed(&s->writer.window_open, open);
-	if (SP_UNLIKELY(!sp_proof_is_valid(open)) && !sp_page_proof_started(&s->perf_fds, open))
+	if (SP_UNLIKELY(!sp_proof_is_valid(open)) && !sp_page_proof_after_start(&s->perf_fds, open))
 		sp_begin_slow(s);
 	else if (p)			/* (it was ready before) */
-		sp_percpu_fresh(p);
+		sp_percpu_note_reset(p);
 	now = sp_ticks();
 	if (p)
-		sp_percpu_begun(p, now);
+		sp_percpu_set_time_from(p, now);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
 	if (SP_LIKELY(!s->writer.placed))

@@ -152,9 +152,9 @@ void sp_opens(int id)
 		sp_first_set();
 	if (s) {
 		(void)sp_thread_state_ready();		/* who opens it */
-		s->perf_fds.whole = 0;
+		s->perf_fds.to_reopen = 0;
 	}
-	sp_opening = s ? (uintptr_t)&s->perf_fds : 0;
+	sp_opening_set = s ? (uintptr_t)&s->perf_fds : 0;
 }
 
 /* Which set is the option for? */
@@ -212,7 +212,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 		on_open_while_running(s, id);
 	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
-	s->perf_fds.had = sp_perf_fds_all(&s->perf_fds);
+	s->perf_fds.complete = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
 	sp_set_learn(id);
 	return s;
@@ -241,7 +241,7 @@ void sp_before_remove(int id, struct sp_listed *had)
 {
 	sp_opens(id);
 	had->n = 0;
-	if (sp_opening)			/* else PAPI may not be up, and crash */
+	if (sp_opening_set)			/* else PAPI may not be up, and crash */
 		list_events(id, had);
 }
 
@@ -256,7 +256,7 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had)
 		list_events(id, &has);
 	if (s && (!had->n || has.n > had->n ||
 		  memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
-		s->perf_fds.reordered = true;
+		s->perf_fds.is_reordered = true;
 		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI "
 				      "may hand out the counts of one "
 				      "event as another's from then on; clean the set up and add "
@@ -352,7 +352,7 @@ static void after_inherit(int rc, int id, bool inherits)
 	if (!s)
 		return;
 	is = sp_count_target(&s->perf_fds);
-	s->misread = is.known && is.inherits != inherits
+	s->misread = is.is_known && is.inherits != inherits
 			     ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1)
 			     : 0;
 	s->changed = true;
@@ -444,14 +444,14 @@ int sp_where(struct sp_set *s)
 		return s->book_on;
 	if (s->target.thread == sp_thread_state.id || s->target.tid <= 0)
 		return sp_cpu_here();
-	cpu = p ? sp_percpu_where(p) : SP_NO_CPU;
+	cpu = p ? sp_percpu_target_cpu(p) : SP_NO_CPU;
 	if (cpu < 0) {
 		cpu = sp_cpu_of(s->target.tid, 0);
 		if (p)
-			sp_percpu_is_at(p, cpu);
+			sp_percpu_set_target_cpu(p, cpu);
 	}
 	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
-		cpu = s->last_cpu >= 0 || s->target.attached ? s->last_cpu
+		cpu = s->last_cpu >= 0 || s->target.is_attached ? s->last_cpu
 							     : load_relaxed(&s->writer.cpu);
 	s->last_cpu = cpu;
 	return cpu;
@@ -493,7 +493,7 @@ static enum sp_op state_of(int id)
 
 static bool is_of_other(const struct sp_set *s)
 {
-	return s->target.attached && s->target.thread != sp_thread_state.id;
+	return s->target.is_attached && s->target.thread != sp_thread_state.id;
 }
 
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
@@ -507,7 +507,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 		sp_sites_modules();
 	percpu = load_relaxed(&s->percpu);
 	if (percpu)
-		sp_percpu_starts(percpu, &s->perf_fds, started);
+		sp_percpu_before_start(percpu, &s->perf_fds, started);
 }
 
 static void prepare_slow(int id)
@@ -577,7 +577,7 @@ static bool opened_same(struct sp_perf_fds *o)
 
 	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
 	return is_alone(o) && !load_relaxed(&s->writer.runs) &&
-	       load_relaxed(&s->bound_changes) == o->before &&
+	       load_relaxed(&s->bound_changes) == o->prev_changes &&
 	       sp_sys(SYS_gettid) == sp_thread_state.tid;
 }
 
@@ -594,7 +594,7 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 	if (!load_relaxed(&s->is_bound) || !lock_perf_fds(o, &was))
 		return;
 	if (!sp_caller_is_this_thread()) {	/* they count a guest that passed for its host */
-		store_relaxed(&o->missed, true);
+		store_relaxed(&o->has_missed, true);
 		sp_add(&o->changes, 1);
 	}
 	is = sp_count_target(o);
@@ -605,7 +605,7 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 	if (load_relaxed(&s->writer.runs)) {
 		sp_records_zeroed(&s->writer, sp_thread_state.id, was);
 		if (p)
-			sp_percpu_lost(p);
+			sp_percpu_note_missed_reset(p);
 	}
 	if (same)
 		store_relaxed(&s->bound_changes, load_relaxed(&o->changes));
@@ -626,7 +626,7 @@ static void get_ready(struct sp_set *s, int id)
 	if (load_relaxed(&s->started) && runs(id))
 		;
 	else if (p && sp_percpu_matches(p, &s->perf_fds))
-		sp_percpu_starts(p, &s->perf_fds, false);
+		sp_percpu_before_start(p, &s->perf_fds, false);
 	else
 		prepare_slow(id);
 }
@@ -643,7 +643,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	sp_page_proof_begins();
+	sp_page_proof_begin_window();
 	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);
@@ -669,8 +669,8 @@ static bool counts_others(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
 
-	return is.known && !s->multiplexed && !sp_target_is_same(&is, &s->target) &&
-	       (s->target.known || is.thread != sp_thread_state.id || is.cpu >= 0);
+	return is.is_known && !s->multiplexed && !sp_target_is_same(&is, &s->target) &&
+	       (s->target.is_known || is.thread != sp_thread_state.id || is.cpu >= 0);
 }
 
 /* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next
@@ -698,9 +698,9 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 	if (!p)			/* a handler on top has dropped it */
 		return;
 	if (is_of_other(s) || sp_caller_is_this_thread())
-		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
+		sp_percpu_after_reset(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
 	else
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 	if (sp_percpu_needs_time(p))
 		store_relaxed(&s->fast_thread, 0);
 	errno = saved;
@@ -718,7 +718,7 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	}
 	sp_add(&t->moves, shares->moves);
 	sp_add(&t->windows, shares->n != 0);
-	sp_times_unwatched(t, (uint32_t)(shares->dark + 1));
+	sp_times_unwatched(t, (uint32_t)(shares->unwatched_cpu + 1));
 }
 
 static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
@@ -739,7 +739,7 @@ static bool proves(const struct sp_set *s, uint32_t open)
 bool sp_stays_by_clock(const struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
-	int saved = errno, cpu = p ? sp_percpu_stays(p) : SP_NO_CPU;
+	int saved = errno, cpu = p ? sp_percpu_stayed_cpu(p) : SP_NO_CPU;
 	bool stays = cpu >= 0 && sp_caller_is_this_thread() && cpu == load_relaxed(&s->writer.cpu);
 
 	errno = saved;
@@ -769,24 +769,24 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 	/* a scan by an unknown guest would read its host's counters */
 	known = is_of_other(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 		sp_relation_set_attribution(w->relation, SP_BY_READING,
 					    known ? SP_WHY_HANDLER : SP_WHY_GUEST);
 		return false;
 	}
 	if (!sp_percpu_window(p,
-			      &(struct sp_answer){ .last = w->values,
+			      &(struct sp_percpu_reading){ .last = w->values,
 						   .value = (const int64_t *)b->x,
-						   .counts_on = b->op == SP_OP_READ,
+						   .keeps_counting = b->op == SP_OP_READ,
 						   .perf_fds = &s->perf_fds,
-						   .open = open,
+						   .proof = open,
 						   .cpu = b->cpu },
 			      shares)) {
 		sp_relation_set_attribution(w->relation, shares->how, shares->why);
 		return false;
 	}
 	*parts = (struct sp_parts){
-		.n = shares->n, .cpu = shares->cpu, .at = shares->at, .proven = shares->proven
+		.n = shares->n, .cpu = shares->cpu, .at = shares->counts, .proven = shares->proven
 	};
 	b->parts = parts;
 	b->cpu = shares->last;
@@ -803,7 +803,7 @@ static void end_parts(struct sp_set *s)
 		return;
 	if (sp_percpu_needs_time(p))
 		store_relaxed(&s->fast_thread, 0);
-	sp_percpu_done(p);
+	sp_percpu_end_window(p);
 }
 
 static bool zeroes(enum sp_op op)
@@ -822,13 +822,13 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 	if (!p)
 		return;
 	if (op == SP_OP_WRITE)
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 	else if (zeroes(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
-		sp_percpu_fresh(p);
+		sp_percpu_note_reset(p);
 	else if (zeroes(op))
 		sp_begin_slow(s);
 	if (op == SP_OP_START)
-		sp_percpu_begun(p, sp_ticks());
+		sp_percpu_set_time_from(p, sp_ticks());
 }
 
 /* Tries the short ways of records.h first, which suffice for ordinary sets. */
@@ -886,7 +886,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
 		find_zeroing(s, values);
 	if (!own)
-		sp_proof_on_top();
+		sp_proof_note_nested();
 	timed = own && !fast && p && sp_percpu_needs_time(p);
 	b.proven =
 		(fast || timed) && !s->writer.placed && !s->multiplexed &&
@@ -901,7 +901,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	else
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (percpu && zeroes(op))
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_book_gauges(s, op, cpu, values);
@@ -950,7 +950,7 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 	    !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 	if (p)
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 	if (op != SP_OP_READ)
 		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
@@ -962,7 +962,7 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 	 * system calls. */
 	int cpu = values ? sp_where(s) : SP_NO_CPU;
 
-	sp_page_proof_begins();
+	sp_page_proof_begin_window();
 	book_on(s, op, cpu, values, open, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
 		(void)sp_where(s);	/* it may have ended by the first reading */
@@ -1051,7 +1051,7 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	if (!own)
 		store_relaxed(&s->fast_thread, 0);
 	if (!sp_records_enter(&s->writer, op, frame, sp_thread_state.id, own)) {
-		sp_proof_on_top();
+		sp_proof_note_nested();
 		return NULL;
 	}
 	if (op != SP_OP_START)
@@ -1099,11 +1099,11 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
 	uint32_t was;
 
-	sp_opening = s ? (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN : 0;
+	sp_opening_set = s ? (uintptr_t)&s->perf_fds | SP_IS_REOPENING : 0;
 	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have
 							 * closed all and opened none) */
-		store_relaxed(&s->perf_fds.whole,
-			      sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.had);
+		store_relaxed(&s->perf_fds.to_reopen,
+			      sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.complete);
 		unlock_perf_fds(&s->perf_fds, was);
 	}
 	if (SP_UNLIKELY(s && s->has_histograms))
@@ -1158,7 +1158,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		return;
 	}
 	if (called && sp_thread_state.by_page)
-		(void)sp_page_proof_started(&called->perf_fds, open);
+		(void)sp_page_proof_after_start(&called->perf_fds, open);
 	if (!s)
 		return;
 	if (called && !gone(called) &&

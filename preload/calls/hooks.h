@@ -53,7 +53,7 @@ void sp_opens_by_option(int option, const PAPI_option_t *o);
 
 /* The events of a set before some are removed. */
 struct sp_listed {
-	int n, code[SP_PERCPU_EVENTS];	/* n 0: none, or more */
+	int n, code[SP_MAX_PERCPU_EVENTS];	/* n 0: none, or more */
 };
 void sp_before_remove(int id, struct sp_listed *had);
 void sp_after_remove(int rc, int id, const struct sp_listed *had);
@@ -177,7 +177,7 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s, uint64_t now)
 	struct sp_times *t = load_relaxed(&s->times);
 
 	if (p && SP_LIKELY(cpu < load_relaxed(&s->writer.cells)) && SP_LIKELY(t != NULL))
-		sp_add(&t->at[cpu], sp_percpu_ran(p, now));
+		sp_add(&t->at[cpu], sp_percpu_take_time(p, now));
 }
 
 /* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault

@@ -101,7 +101,7 @@ static __attribute__((noinline)) void begin_call(struct call_ctx *w)
 		w->real = sp_enter(w->at, &w->is_program_call);
 	}
 	w->nests = w->is_program_call ? nests_now(w->at, w->frame) : 0;
-	w->opening = sp_opening;
+	w->opening = sp_opening_set;
 }
 
 /* Right before PAPI is called.  Where each call asks, what is called on top of this one may be
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void after_papi(struct call_ctx *w, struct sp_s
 	w->errno_is = errno;
 	if (w->per_call_lookup)
 		sp_thread_state.inside = w->inside;
-	sp_opening = w->opening;
+	sp_opening_set = w->opening;
 	sp_thread_state.nests = w->nests;
 }
 
@@ -228,7 +228,7 @@ struct fast_miss {
 				   ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) \
 				   : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
-		const uint32_t open = sp_proof_at(); \
+		const uint32_t open = sp_proof_count_losses(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \
@@ -416,8 +416,8 @@ EXPORT int PAPI_start(int EventSet)
 	FAST(PAPI_start, (EventSet), (s->number),
 	     sp_is_prepared(s) && sp_is_ready(s, open) &&
 		     (sp_counting_is_ready(open) || s->writer.placed),
-	     const uintptr_t under = sp_opening;
-	     sp_fast_starts(s), sp_opening = under, NULL)
+	     const uintptr_t under = sp_opening_set;
+	     sp_fast_starts(s), sp_opening_set = under, NULL)
 }
 
 EXPORT int PAPI_stop(int EventSet, long long *values)

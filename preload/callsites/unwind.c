@@ -22,7 +22,7 @@
 #define OBJECTS		64u
 #define RULES		1024u		/* a power of 2 */
 #define OWN_MOST	24u		/* frames of ours and libpapi's that may lie in front */
-#define PAGES_MOST	(SP_FRAME_MOST / 4096)	/* of a stack, that the kernel is asked about at
+#define PAGES_MOST	(SP_MAX_FRAME / 4096)	/* of a stack, that the kernel is asked about at
 						 * once */
 #define TRIES		64u		/* to walk while another thread does, */
 #define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the
@@ -250,7 +250,7 @@ static bool is_on_stack(uintptr_t word)
 		return false;
 	for (unsigned pages = 0; word >= sp_thread_state.stack_end && !sp_thread_state.stack_whole;
 	     pages++) {
-		if (word - sp_thread_state.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
+		if (word - sp_thread_state.stack_end >= SP_MAX_FRAME || pages > PAGES_MOST)
 			return false;
 		if (is_readable(word - sp_thread_state.stack_end < 4096
 					? word
@@ -281,7 +281,7 @@ static inline bool follow(struct sp_stack *at, const struct sp_rule *r)
 
 	if ((r->how & SP_RULE_ENDS) || ((r->how & SP_RULE_THERE) && !take(&cfa, cfa, at->sp)))
 		return false;
-	if (cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST ||
+	if (cfa <= at->sp || cfa - at->sp >= SP_MAX_FRAME ||
 	    !take(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
 		return false;
 	if ((r->how & SP_RULE_FP_AT_FP) || r->fp)
@@ -444,7 +444,7 @@ static void open_walker(void)
 	if (sp_elf_each(is_taken, NULL))
 		return;
 	sp_dlerror_keep(&pending);
-	library = sp_thread_counters_open(SP_WALKER_LIBRARY);
+	library = sp_own_library_open(SP_WALKER_LIBRARY);
 	walker = library ? sp_real_dlsym(library, SP_WALKER_SYMBOL) : NULL;
 	sp_dlerror_back(&pending);
 }

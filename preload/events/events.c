@@ -70,12 +70,12 @@ enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 static void find_terms(struct sp_event_info *e, const PAPI_event_info_t *info)
 {
 	struct sp_terms *t = &e->terms;
-	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
+	unsigned n = info->count < SP_MAX_TERMS ? info->count : 0;
 	bool postfix = strstr(info->derived, "FIX") != NULL,
 	     sub = strcmp(info->derived, "DERIVED_SUB") == 0;
 	/* PAPI opens all, and returns the first */
 	bool first = strcmp(info->derived, "DERIVED_CMPD") == 0;
-	double unit[SP_TERMS_MOST] = { 0 };
+	double unit[SP_MAX_TERMS] = { 0 };
 
 	if (e->kind != SP_COUNTER || e->data_type == SP_FP64)
 		return;

@@ -674,7 +674,7 @@ static void report_no_counts(void)
 {
 	static bool was_reported;
 
-	if (!sp_process_is_promised() || load_relaxed(&has_event_set) ||
+	if (!sp_process_has_announced_dump() || load_relaxed(&has_event_set) ||
 	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
 	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process "

@@ -130,7 +130,7 @@ _Static_assert(SP_CALLS <= SP_CALLS_MAX, "a thread's block counts every row of p
 static void complain(const char *line, void *arg)
 {
 	(void)arg;
-	sp_diag_most = sp_conf.verbose;	/* sp_conf_read reads it first */
+	sp_diag_max_level = sp_conf.verbose;	/* read first */
 	sp_process_diag(SP_DIAG_WARNING, line, "");
 }
 
@@ -202,7 +202,7 @@ static void set_up(void)
 		forget_parent();
 	if (!sp_process_pid) {
 		sp_conf_read(&sp_conf, complain, NULL);
-		sp_diag_most = sp_conf.verbose;
+		sp_diag_max_level = sp_conf.verbose;
 		wipes = sp_sys(SYS_madvise, &sp_process, sizeof(sp_process), MADV_WIPEONFORK) == 0;
 	}
 	sp_process_pid = pid;

@@ -62,7 +62,7 @@ static void switch_state(int tid)
 		else
 			sp_thread_state = (struct sp_thread_state){ .id = SP_NO_THREAD,
 								    .mark = SP_NO_MARK,
-								    .again = SP_NO_AGAIN,
+								    .rearm = SP_NO_AGAIN,
 								    .shares_tls = true };
 	}
 	store_relaxed(&sp_thread_state.set, SP_NO_SET);

@@ -1,4 +1,4 @@
-/* cpu-select.c: puts CPUs in the order of their nearness to one; see cpu-select.h. */
+/* cpu-select.c: sorts CPUs by distance from one CPU; see cpu-select.h. */
 #include <string.h>
 
 #include "../../core/base/cpu-list.h"
@@ -22,15 +22,16 @@ void sp_cpus_add(struct sp_cpus *to, const struct sp_cpus *more)
 		to->word[i] |= more->word[i];
 }
 
-void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is)
+void sp_cpus_set(struct sp_cpus *s, uint32_t cpu, bool is_set)
 {
 	unsigned long bit = 1ul << cpu % BITS;
 
-	if (cpu < SP_CPUS_MOST)
-		s->word[cpu / BITS] = is ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
+	if (cpu < SP_MAX_CPUS)
+		s->word[cpu / BITS] =
+			is_set ? s->word[cpu / BITS] | bit : s->word[cpu / BITS] & ~bit;
 }
 
-/* A list that is longer than its room is none. */
+/* A list that fills the buffer may be incomplete, and is ignored. */
 static bool read_level(struct sp_cpu_neighbors *neighbors, uint32_t level, const char *dir,
 		       const char *file)
 {
@@ -60,14 +61,14 @@ static bool is_neighbor(const struct sp_cpu_neighbors *neighbors, uint32_t level
 }
 
 uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
-				 const struct sp_cpus *may, uint32_t most, int32_t *cpu)
+				 const struct sp_cpus *allowed, uint32_t most, int32_t *cpu)
 {
-	struct sp_cpus left = *may;
+	struct sp_cpus left = *allowed;
 	uint32_t n = 0;
 
 	for (uint32_t level = 0; level <= SP_CPU_NEIGHBOR_LEVELS; level++)
-		for (uint32_t i = 0; i < SP_CPUS_MOST && n < most; i++) {
-			uint32_t at = (neighbors->cpu + i) % SP_CPUS_MOST;
+		for (uint32_t i = 0; i < SP_MAX_CPUS && n < most; i++) {
+			uint32_t at = (neighbors->cpu + i) % SP_MAX_CPUS;
 
 			if (!sp_cpus_has(&left, at) ||
 			    !(at == neighbors->cpu || is_neighbor(neighbors, level, at)))
@@ -78,11 +79,11 @@ uint32_t sp_cpu_neighbors_choose(const struct sp_cpu_neighbors *neighbors,
 	return n;
 }
 
-#define ALONE	4u			/* a thread that is alone leaves three quarters */
+#define LONE_PARTS 4u			/* a single thread leaves three quarters */
 
 uint32_t sp_cpu_neighbors_share(uint32_t cpus, uint32_t threads, uint32_t begun)
 {
 	uint32_t all = threads > 1 ? (uint32_t)sp_max(cpus / 2, threads) : 0;
 
-	return all > begun + ALONE ? all - begun : ALONE;
+	return all > begun + LONE_PARTS ? all - begun : LONE_PARTS;
 }

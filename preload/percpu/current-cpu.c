@@ -1,4 +1,4 @@
-/* current-cpu.c: asks the kernel on which CPU this thread is, or another; see current-cpu.h. */
+/* current-cpu.c: queries the kernel for a thread's CPU; see current-cpu.h. */
 #include "../../core/base/run-root.h"
 #include "../../core/base/sys.h"
 #include "../../core/store/layout.h"
@@ -7,25 +7,26 @@
 
 __attribute__((cold, noinline)) int sp_cpu_query(void)
 {
-	unsigned is = 0;
+	unsigned kernel_cpu = 0;
 	uint32_t losses;
-	int cpu, was;
+	int cpu, prev;
 
-	if (sp_thread_state.shares_tls)		/* (libc would look into the rseq area) */
-		return sp_sys(SYS_getcpu, &is, NULL, NULL) == 0 ? (int)is : SP_NO_CPU;
+	if (sp_thread_state.shares_tls)	/* libc would read the other thread's rseq area */
+		return sp_sys(SYS_getcpu, &kernel_cpu, NULL, NULL) == 0 ? (int)kernel_cpu
+									: SP_NO_CPU;
 	if (!sp_thread_state.by_page) {
 		sp_add(&sp_thread_state.losses, 1);
 		return sched_getcpu();
 	}
-	/* Again where a handler on top has counted a loss: since then the CPU may be another. */
+	/* Repeat if a nested call has counted a loss: the CPU may have changed since. */
 	do {
 		losses = load_relaxed(&sp_thread_state.losses);
 		sp_order();
 		cpu = sched_getcpu();
-		was = load_relaxed(&sp_thread_state.cpu);
+		prev = load_relaxed(&sp_thread_state.cpu);
 		store_relaxed(&sp_thread_state.cpu, cpu);
 		sp_order();
-		if (was >= 0 && was != cpu)
+		if (prev >= 0 && prev != cpu)
 			sp_add(&sp_thread_state.losses, 1);
 	} while (load_relaxed(&sp_thread_state.losses) != losses);
 	return cpu;

@@ -1,4 +1,4 @@
-/* current-cpu.h: the CPU that a reading belongs to: where the counted thread runs, or last ran. */
+/* current-cpu.h: finds the CPU of a reading: the one on which the target runs or last ran. */
 #ifndef SP_CURRENT_CPU_H
 #define SP_CURRENT_CPU_H
 
@@ -8,13 +8,13 @@
 #include "../../core/base/rseq.h"
 #include "../process/process.h"
 
-/* Where rseq proves nothing, or the thread has no rseq area (of a guest it is another thread's):
- * one system call, or a call of the vDSO.  Nothing that was read before is proven (rseq-proof.h),
+/* Queries the CPU by a system call or the vDSO. Needed without rseq, and for guests, whose rseq
+ * area is another thread's. Counts a loss, so that earlier reads prove nothing (rseq-proof.h),
  * except by a page on that CPU. */
 int sp_cpu_query(void);
 
-/* The CPU that the calling thread runs on.  The kernel keeps it up to date in the
- * thread's rseq area, which glibc 2.35 and later registers: one load. */
+/* The calling thread's CPU. The kernel keeps it in the thread's rseq area, which glibc 2.35 and
+ * later registers: one load. */
 static inline int sp_cpu_here(void)
 {
 #ifdef SP_HAVE_RSEQ
@@ -27,8 +27,8 @@ static inline int sp_cpu_here(void)
 	return sp_cpu_query();
 }
 
-/* The CPU on which another thread last ran, of this process (pid 0) or of
- * another; SP_NO_CPU if it has ended.  Reads /proc: about 10 us. */
+/* The CPU on which another thread last ran, of this process (pid 0) or of another; SP_NO_CPU if it
+ * has ended. Takes 10 us. */
 int sp_cpu_of(int pid, int tid);
 
 #endif

@@ -1,27 +1,28 @@
-/* event-cpus.c: of which PMU an event is, and on which CPUs that one is; see event-cpus.h. */
+/* event-cpus.c: finds an event's PMU and the CPUs of that PMU; see event-cpus.h. */
 #include "../../core/base/cpu-list.h"
 #include "../../core/base/sys.h"
 #include "event-cpus.h"
 
-#define ARM_CYCLES	0x11u		/* of all Arm's PMUs, which name no general event before
-					 * Linux 6.6 */
-#define ANSWERS		64u		/* a power of two */
+/* of all Arm PMUs, which Linux before 6.6 does not select by a generic event's config */
+#define ARM_CYCLES	0x11u
+#define OWNERS 64u			/* a power of two */
 
 static struct sp_core_pmu pmu[SP_PMUS_MOST];
 static uint32_t n_pmus;
-static bool blind;			/* the folder cannot be read */
+static bool is_unreadable;		/* the folder cannot be read */
 static sp_pmu_open_fn *open_counter;
-static uint64_t answer[ANSWERS];	/* above a general event, plus 1; below whose it is */
+/* upper half: a generic event, plus 1; lower half: its PMU's type */
+static uint64_t owner_cache[OWNERS];
 
 void sp_pmus_read(const char *dir, sp_pmu_open_fn *open)
 {
 	int n = sp_core_pmus(dir, pmu);
 
-	blind = n < 0;
+	is_unreadable = n < 0;
 	n_pmus = (uint32_t)(n < 0 ? 0 : n);
 	open_counter = open;
-	for (uint32_t i = 0; i < ANSWERS; i++)
-		answer[i] = 0;
+	for (uint32_t i = 0; i < OWNERS; i++)
+		owner_cache[i] = 0;
 }
 
 bool sp_pmus_differ(void)
@@ -51,7 +52,8 @@ static struct perf_event_attr with_event(const struct perf_event_attr *a, uint32
 	};
 }
 
-/* The hardware events of a group are of one PMU: Linux refuses any other's. */
+/* Can the event join a group of this PMU? Linux refuses groups of hardware events of different
+ * PMUs. */
 static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core_pmu *p)
 {
 	struct perf_event_attr of = with_event(a, PERF_TYPE_HARDWARE,
@@ -72,10 +74,10 @@ static bool is_in_group_of(const struct perf_event_attr *a, const struct sp_core
 	return fd >= 0;
 }
 
-/* Linux gives one to the PMU of PERF_TYPE_RAW (Intel's cpu_core), or, where no core has that (Arm),
- * to the first that takes it, in the order in which they came: that one is found.  Of several
- * nothing is known: then this kernel mixes groups, as Linux before 6.2 did on x86. */
-static uint32_t find(const struct perf_event_attr *a)
+/* Linux gives a generic event to the PMU of PERF_TYPE_RAW (Intel's cpu_core). If no core has that
+ * (Arm), the first PMU that accepts it gets it, in the order of registration. If several accept it,
+ * this kernel mixes groups (Linux before 6.2 on x86), and the owner is unknown. */
+static uint32_t find_owner(const struct perf_event_attr *a)
 {
 	uint32_t type = 0, n = 0;
 
@@ -90,27 +92,27 @@ static uint32_t find(const struct perf_event_attr *a)
 	return n == 1 ? type : 0;
 }
 
-/* What is not known now is asked again: descriptors may have been short. */
-static uint32_t whose(const struct perf_event_attr *a)
+/* An unknown owner is searched again: descriptors may have been short. */
+static uint32_t owner_of(const struct perf_event_attr *a)
 {
 	uint64_t key = (uint64_t)a->type << 24 | (a->config & 0xffffff),
-		 *at = &answer[(key * 0x9e3779b97f4a7c15u) >> 58];
-	uint64_t is = load_relaxed(at);
+		 *at = &owner_cache[(key * 0x9e3779b97f4a7c15u) >> 58];
+	uint64_t entry = load_relaxed(at);
 	uint32_t type;
 
-	if (is >> 32 == key + 1)
-		return (uint32_t)is;
-	type = find(a);
+	if (entry >> 32 == key + 1)
+		return (uint32_t)entry;
+	type = find_owner(a);
 	if (type)
 		store_relaxed(at, (key + 1) << 32 | type);
 	return type;
 }
 
-/* 0: not known. */
+/* 0: unknown */
 static uint32_t type_of(const struct perf_event_attr *a)
 {
 	if (is_general(a))
-		return whose(a);
+		return owner_of(a);
 	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE
 		       ? (uint32_t)(a->config >> 32)
 		       : a->type;
@@ -128,7 +130,7 @@ static const struct sp_core_pmu *pmu_of(const struct perf_event_attr *a)
 
 bool sp_pmu_is_known(const struct perf_event_attr *a)
 {
-	return !is_general(a) || (n_pmus < 2 ? !blind : whose(a) != 0);
+	return !is_general(a) || (n_pmus < 2 ? !is_unreadable : owner_of(a) != 0);
 }
 
 bool sp_pmu_is_on(const struct perf_event_attr *a, int cpu)

@@ -1,35 +1,34 @@
-/* home-off.h: hardware counters of the CPU where a thread stays are off.
+/* home-off.h: keeps hardware shadow counters off on a thread's home CPU.
  *
- * While a thread stays, its CPU's shadow counters tell nothing: that CPU is home, whose part is
- * what the others leave (window.h).  So they rest, and the processor counts each event once.  A
- * scan that finds that the thread has moved switches them on again; where it is then can be home in
- * their place.
+ * While a thread stays on its CPU (home), the shadow counters there prove nothing: home's part is
+ * the rest of the set's counts (window.h). They are off, so that the processor counts each event
+ * once. A scan that finds that the thread has moved switches them on; its new CPU can then become
+ * home.
  *
- * The caller has the split (percpu-lifetime.h).  None of this is done while the fast path is taken.
+ * The caller has taken the set (percpu-lifetime.h). The fast path does none of this.
  */
 #ifndef SP_HOME_OFF_H
 #define SP_HOME_OFF_H
 
 #include "percpu-internal.h"
 
-/* The CPU that event e leaves out, an index: its counters rest, and it is home; -1: there is
- * none. */
-int sp_home_off_of(const struct sp_percpu *p, uint32_t e);
+/* Index of the home CPU at which event e's counters are off; -1: none. */
+int sp_home_off_index(const struct sp_percpu *p, uint32_t e);
 
-/* Do counters of event e rest somewhere else? */
+/* Are counters of event e off elsewhere than at home? */
 bool sp_home_off_hides(const struct sp_percpu *p, uint32_t e);
 
-/* A segment begins, and the thread, the caller, is at home or was at the last scan. The counters
- * there rest from now on, if they may.  soon: even if others have rested a moment ago. */
+/* At the beginning of a period, for the caller's own set: switches home's counters off, if allowed.
+ * soon: even if others were off a moment ago. */
 void sp_home_off_begin(struct sp_percpu *p, bool soon);
 
-/* After a window in a segment: the counters at home rest, if all counts but a thousandth are proven
- * and the thread, the caller, has stayed there from PAPI's call to the scan after it; those that
- * must not rest any more count. */
+/* After a window: switches home's counters off if all counts but a thousandth are proven. The
+ * caller must have stayed there from PAPI's call to the scan after it (`stayed`). Otherwise
+ * switches counters on that must not be off. */
 void sp_home_off_window(struct sp_percpu *p, bool stayed);
 
-/* Those that rest count from now on, unless the program has switched all events of the thread off;
- * those of another thread only while it runs.  True: they do. */
-bool sp_home_off_wake(struct sp_percpu *p);
+/* Switches them on, unless the program has switched all events of the thread off; those of another
+ * thread only while it runs. True: done. */
+bool sp_home_off_switch_on(struct sp_percpu *p);
 
 #endif

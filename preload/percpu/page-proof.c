@@ -1,4 +1,4 @@
-/* page-proof.c: opens the page that changes when a thread moves; see page-proof.h. */
+/* page-proof.c: maps the mmap page that changes when a thread moves; see page-proof.h. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -15,8 +15,8 @@
 #include "rseq-proof.h"
 #include "page-proof.h"
 
-static uint32_t most, lock_state;		/* pages; most 0: none, or they do not tell */
-SP_AT_START static uint32_t seccomp_filters;	/* of system calls, when the program started */
+static uint32_t max_pages, n_pages;	/* max_pages 0: pages are not allowed, or prove nothing */
+SP_AT_START static uint32_t seccomp_filters;	/* when the program started */
 
 static __thread struct {
 	const struct perf_event_mmap_page *page;
@@ -28,16 +28,16 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Of the clock's PMU: clock.c. */
+/* Uses the PMU of the clock (clock.c). */
 static const struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE,
 					      .size = sizeof(event),
 					      .config = PERF_COUNT_SW_TASK_CLOCK,
 					      .exclude_kernel = 1,
 					      .exclude_hv = 1 };
 
-/* Makes a thread that opens the event of thread `tid`, puts the descriptor or -errno to *fd and
- * ends, which clears *runs. Its number, or -errno. The thread has the caller's stack, which it does
- * not use, and the caller's TLS, so that it is no code of C. */
+/* Creates a thread that opens an event of thread `tid`, stores the descriptor or -errno in *fd and
+ * ends, which clears *runs. Returns its tid, or -errno. The thread shares the caller's stack, which
+ * it does not use, and TLS, so it runs no C code. */
 static long open_by_another(long tid, int *fd, int *runs)
 {
 	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -89,22 +89,22 @@ static int open_unowned(int tid)
 	int fd = -EAGAIN, runs = 1;
 	struct sp_lock_state signals;
 
-	/* A filter that came since may end who makes a thread.  (Under those from before, as a
-	 * container's, programs make theirs.) */
+	/* A seccomp filter that was installed since may kill a process that creates a thread. Under
+	 * earlier ones, such as a container's, programs create theirs. */
 	if (sp_seccomp_filters() != seccomp_filters)
 		return -EACCES;
-	sp_signals_block(&signals);	/* the other thread begins with the caller's mask */
+	sp_signals_block(&signals);	/* the other thread inherits the caller's mask */
 	other = open_by_another(tid, &fd, &runs);
 	while (other > 0 && load_acquire(&runs))
 		(void)sp_sys(SYS_futex, &runs, FUTEX_WAIT, 1, NULL, NULL, 0);
-	/* (By sleeping: the thread may have a lower priority than the caller.) */
+	/* Sleep, since the thread may have a lower priority than the caller. */
 	while (other > 0 && sp_sys(SYS_tgkill, pid, other, 0) == 0)
 		(void)sp_sys(SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000 }, NULL);
 	sp_signals_restore(&signals);
 	return fd;
 }
 
-/* A fault of ours would be one that PAPI counts, perhaps: the kernel fetches it now. */
+/* Populates the page, since PAPI may count page faults. */
 static const struct perf_event_mmap_page *map(int fd)
 {
 	long r = fd < 0 ? -1
@@ -125,13 +125,13 @@ void sp_page_proof_test(void)
 	int fd = share ? sp_perf_open(&event, 0, -1, -1, 0) : -1;
 	const struct perf_event_mmap_page *page = map(fd);
 
-	store_relaxed(&most, 0);
-	/* The shortest may be over before the thread sleeps. */
-	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !most;
+	store_relaxed(&max_pages, 0);
+	/* The shortest may end before the thread sleeps. */
+	for (struct timespec delay = { 0, 1000 }; page && delay.tv_nsec <= 1000000 && !max_pages;
 	     delay.tv_nsec *= 10) {
 		before = load_relaxed(&page->lock);
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
-		store_relaxed(&most, load_relaxed(&page->lock) != before ? share : 0);
+		store_relaxed(&max_pages, load_relaxed(&page->lock) != before ? share : 0);
 	}
 	sp_unmap((void *)page, page_size());
 	sp_close(fd);
@@ -139,15 +139,15 @@ void sp_page_proof_test(void)
 
 bool sp_page_proof_is_full(void)
 {
-	return load_relaxed(&most) && load_relaxed(&lock_state) >= load_relaxed(&most);
+	return load_relaxed(&max_pages) && load_relaxed(&n_pages) >= load_relaxed(&max_pages);
 }
 
 bool sp_page_proof_has_room(void)
 {
-	return load_relaxed(&lock_state) < load_relaxed(&most);
+	return load_relaxed(&n_pages) < load_relaxed(&max_pages);
 }
 
-static bool is_there(void)
+static bool has_page(void)
 {
 	return own.page && own.generation == sp_process.generation;
 }
@@ -157,54 +157,54 @@ void *sp_page_proof_map(void)
 	const struct perf_event_mmap_page *page = NULL;
 	int fd;
 
-	if (is_there() || sp_thread_state.shares_tls)
+	if (has_page() || sp_thread_state.shares_tls)
 		return NULL;
-	if (sp_add(&lock_state, 1) < load_relaxed(&most)) {
+	if (sp_add(&n_pages, 1) < load_relaxed(&max_pages)) {
 		fd = open_unowned(sp_thread_state.tid);
 		page = map(fd);
 		sp_close(fd);
 	}
 	if (!page) {
-		sp_add(&lock_state, -1u);
+		sp_add(&n_pages, -1u);
 		return NULL;
 	}
 	own.generation = sp_process.generation;
 	store_relaxed(&own.page, page);
-	sp_proof_by_page((const sp_mark_word *)&page->lock);
+	sp_proof_use_page((const sp_mark_word *)&page->lock);
 	return (void *)page;
 }
 
 void sp_page_proof_unmap(void *page)
 {
-	/* (A handler on top of who made this thread's clock made one, too: what this thread goes by
-	 * stays.) */
-	if (!page || (page == own.page && is_there()))
+	/* A handler may have made a clock and page while this thread was making its own. The page
+	 * in use stays mapped. */
+	if (!page || (page == own.page && has_page()))
 		return;
 	sp_unmap(page, page_size());
-	sp_add(&lock_state, -1u);
+	sp_add(&n_pages, -1u);
 }
 
-#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the
-					 * page */
+/* of the word, which is odd while the kernel writes the page */
+#define LOCK_STEP	2u
 
-bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open)
+bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t proof)
 {
 	int saved = errno;
-	uint64_t is;
+	uint64_t now;
 
 	if (!sp_thread_state.by_page || sp_perf_fds_leaders(o) != 1)
 		return false;
-	is = load_relaxed(sp_thread_state.mark.word);
+	now = load_relaxed(sp_thread_state.mark.word);
 	sp_order();
-	if (is == sp_thread_state.mark.is + A_CHANGE &&
+	if (now == sp_thread_state.mark.expected + LOCK_STEP &&
 	    sched_getcpu() == load_relaxed(&sp_thread_state.cpu))
-		store_relaxed(&sp_thread_state.mark.is, is);
+		store_relaxed(&sp_thread_state.mark.expected, now);
 	errno = saved;
-	return sp_proof_is_valid(open);
+	return sp_proof_is_valid(proof);
 }
 
 void sp_page_proof_child(void)
 {
-	lock_state = 0;
+	n_pages = 0;
 	sp_proof_disarm();
 }

@@ -1,20 +1,16 @@
-/* page-proof.h: where rseq proves nothing (rseq-proof.h), a page of the kernel's does.
+/* page-proof.h: proves by an mmap page that a thread stayed, if rseq does not work (rseq-proof.h).
  *
- * An event that counts a thread on all CPUs, mapped, has a word in its page (`lock`) that the
- * kernel changes each time that it puts the thread on a CPU, whichever that is: while it is the
- * same the thread has not left its CPU.  (That of an inherited event would not do: the kernel swaps
- * those of two threads.)  A page for each thread, as many as mlock-budget.h allows; once mapped it
- * stays until the thread has ended, since a handler may come right before its word is read.  The
- * mapping keeps the event, too, whoever closes the descriptor.
+ * The mmap page of a perf event that counts a thread on all CPUs has a word, `lock`. The kernel
+ * changes it each time it schedules the thread in. An inherited event is unsuitable, since the
+ * kernel swaps those of two threads. Each thread has one page, as far as mlock-budget.h allows. It
+ * stays mapped until the thread has ended, since a handler may interrupt right before the read. The
+ * mapping keeps the event, even if the program closes the descriptor.
  *
- * The word would stand still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE),
- * though PAPI_start turns PAPI's on again. So the event is opened by another thread, which ends at
- * once: it is none of those that a prctl switches.
+ * PR_TASK_PERF_EVENTS_DISABLE would stop the word, though PAPI_start switches PAPI's events on
+ * again. So another thread, which ends at once, opens the event: that prctl does not switch it.
  *
- * Unlike rseq it does not tell of signals: a handler's calls of PAPI count a loss where they are
- * nested in another one or change what a set is bound to (sp_proof_on_top).
- *
- * By the thread itself, but where it says so.
+ * A page does not show signals, so sp_proof_note_nested() counts a loss. The functions are for the
+ * thread itself, unless noted otherwise.
  */
 #ifndef SP_PAGE_PROOF_H
 #define SP_PAGE_PROOF_H
@@ -25,28 +21,23 @@
 struct sp_perf_fds;
 
 void sp_page_proof_begin(void);		/* when the program starts */
-/* Once in a process where rseq proves nothing: sleeps, looks. */
-void sp_page_proof_test(void);
+void sp_page_proof_test(void);		/* once, if rseq proves nothing */
 
-/* All pages that there may be are taken. */
-bool sp_page_proof_is_full(void);
-/* There may be one more. */
-bool sp_page_proof_has_room(void);
+bool sp_page_proof_is_full(void);	/* all allowed pages are in use */
+bool sp_page_proof_has_room(void);	/* one more may be mapped */
 
-/* From now on the calling thread goes by a page; the caller unmaps it. NULL: there is none to be
- * had, or the thread has one. */
+/* Gives the calling thread a page as its mark, which the caller unmaps. NULL: impossible. */
 void *sp_page_proof_map(void);
-/* Of a thread that has ended, by any. */
-void sp_page_proof_unmap(void *page);
+void sp_page_proof_unmap(void *page);	/* of an ended thread; any thread */
 
-/* PAPI_start has come, and has switched on what is opened there. (Where that is of the page's PMU,
- * and on older kernels wherever both are software events, the word changes by 2 for each group, as
- * when the thread is put on a CPU.  One such change is no move if the thread is on the CPU where it
- * was, since a move away and back takes two.)  False: the thread may have moved since `open`. */
-bool sp_page_proof_started(const struct sp_perf_fds *o, uint32_t open);	/* errno is given back */
+/* After PAPI_start has switched on the events *o. Preserves errno. False: the thread may have moved
+ * since `proof`. Switching on a group of the page's PMU (on older kernels: any software event)
+ * changes the word by 2, as scheduling in does. On the same CPU, one such change is no move: a move
+ * and return take two. */
+bool sp_page_proof_after_start(const struct sp_perf_fds *o, uint32_t proof);
 
-/* A window begins: the CPU is noted, if it is not known since the last loss. */
-SP_HOT_INLINE void sp_page_proof_begins(void)
+/* Begins a window: reads the CPU if it is unknown since the last loss. */
+SP_HOT_INLINE void sp_page_proof_begin_window(void)
 {
 	if (SP_UNLIKELY(sp_thread_state.by_page) && load_relaxed(&sp_thread_state.cpu) < 0)
 		(void)sp_cpu_query();

@@ -1,5 +1,5 @@
-/* percpu.c: windows: what was counted where; see percpu.h.  What is opened for them is
- * shadow-open.c, their reading is shadow-read.c, what is proven by it window.c. */
+/* percpu.c: attributes the windows of a set; see percpu.h. shadow-open.c opens the shadow counters,
+ * shadow-read.c reads them, and window.c decides which counts they prove. */
 #include <string.h>
 
 #include "../../core/base/seccomp.h"
@@ -12,557 +12,563 @@
 #include "percpu-internal.h"
 #include "percpu.h"
 
-/* ---- did the copies run? -------------------------------------------------------- */
+/* ---- did the shadow counters run? ---------------------------------------------- */
 
-static uint64_t least(const struct sp_percpu_cpu *c)
+static uint64_t min_ns(const struct sp_percpu_cpu *c)
 {
-	return c->now.low > c->mark.high ? c->now.low - c->mark.high : 0;
+	return c->now.low > c->prev.high ? c->now.low - c->prev.high : 0;
 }
 
-static uint64_t most(const struct sp_percpu_cpu *c)
+static uint64_t max_ns(const struct sp_percpu_cpu *c)
 {
-	return c->now.high - c->mark.low;
+	return c->now.high - c->prev.low;
 }
 
 static bool ran_all_the_time(const struct sp_percpu_cpu *c, enum sp_group g)
 {
-	uint64_t ran = c->now.ran[g] - c->mark.ran[g];
+	uint64_t ran = c->now.ran[g] - c->prev.ran[g];
 
-	return ran >= least(c) && ran <= most(c);
+	return ran >= min_ns(c) && ran <= max_ns(c);
 }
 
-/* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some time
- * before or after the software's.  By that clock the group of the CPU where the thread was at the
- * scan before, and which was read then, says how long the thread ran anywhere: the groups ran that
- * long, taken together, but for the time that reading them one after the other took. */
+/* Before Linux 6.2 hardware events have their own clock, which a switch reads some time before or
+ * after that of software events. The group of the previous home shows how long the thread ran
+ * anywhere. All groups together must have run that long, except for the time of reading them one
+ * after another. */
 static bool ran_together(const struct sp_percpu *p)
 {
-	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan.last.took), all;
+	uint64_t ran = 0, tolerance = 2000 + sp_ticks_ns(p->scan.last.duration), all;
 
-	if (p->segment.from < 0)
+	if (p->period.prev_home < 0)
 		return false;
-	all = p->cpu[p->segment.from].now.enabled[SP_HARDWARE] -
-	      p->cpu[p->segment.from].mark.enabled[SP_HARDWARE];
+	all = p->cpu[p->period.prev_home].now.enabled[SP_HARDWARE] -
+	      p->cpu[p->period.prev_home].prev.enabled[SP_HARDWARE];
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_percpu_cpu *c = &p->cpu[i];
 
 		if (!sp_has_advanced(c))
 			continue;
-		if (c->now.ran[SP_HARDWARE] - c->mark.ran[SP_HARDWARE] < least(c) / 2)
+		if (c->now.ran[SP_HARDWARE] - c->prev.ran[SP_HARDWARE] < min_ns(c) / 2)
 			return false;
-		ran += c->now.ran[SP_HARDWARE] - c->mark.ran[SP_HARDWARE];
+		ran += c->now.ran[SP_HARDWARE] - c->prev.ran[SP_HARDWARE];
 	}
-	return ran + may >= all && ran <= all + may;
+	return ran + tolerance >= all && ran <= all + tolerance;
 }
 
-/* Since the scan before, wherever the thread was.  (A CPU where PAPI's counters count nothing of
- * the group needs no copies, nor does home while they rest.) */
+/* Did the group run since the previous scan, wherever the thread was? CPUs where PAPI's counters
+ * count none of the group need no shadow counters, and those of home may be off. */
 static bool has_run(const struct sp_percpu *p, enum sp_group g)
 {
-	if (p->perf_fds.leader[g] < 0)
+	if (p->shadow.leader[g] < 0)
 		return false;
-	if (g == SP_HARDWARE && !sp_one_clock)
+	if (g == SP_HARDWARE && !sp_has_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (sp_has_advanced(&p->cpu[i]) && !p->cpu[i].has_no_events[g] &&
-		    !(g == SP_HARDWARE && p->rest.at == (int)i) &&
-		    (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
+		    !(g == SP_HARDWARE && p->home_off.index == (int)i) &&
+		    (p->cpu[i].is_refused || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
 }
 
-/* Is every native of event e in a group of copies that ran? */
+/* Did the shadow counters of every native of event e run? */
 static bool is_counted(const struct sp_percpu *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (!p->segment.ran[p->perf_fds.group[p->sum[e].native[t]]])
+		if (!p->period.ran[p->shadow.group[p->sum[e].native[t]]])
 			return false;
 	return p->sum[e].n != 0;
 }
 
-/* Are copies of event e there, which count what PAPI's counts? */
+/* Are there shadow counters of event e that count the same as PAPI's? */
 static bool has_shadow(const struct sp_percpu *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (p->perf_fds.leader[p->perf_fds.group[p->sum[e].native[t]]] < 0)
+		if (p->shadow.leader[p->shadow.group[p->sum[e].native[t]]] < 0)
 			return false;
-	return p->sum[e].n && !p->sum[e].clock && !p->target.foreign && p->kind == SP_BY_EXACT;
+	return p->sum[e].n && !p->sum[e].is_cpu_clock && !p->target.is_foreign &&
+	       p->kind == SP_BY_EXACT;
 }
 
-/* After a scan: where was the thread since the scan before but on CPUs that are watched? */
-static enum sp_why gap_of(struct sp_percpu *p)
+/* After a scan: why may the thread have been on unwatched CPUs since the previous scan? */
+static enum sp_why find_gap(struct sp_percpu *p)
 {
-	if (p->segment.home < 0 && !sp_is_theirs(p))
+	if (p->period.home < 0 && !sp_is_remote(p))
 		return SP_WHY_UNWATCHED;
-	if (p->scan.last.switched != p->scan.before.switched)
+	if (p->scan.last.n_reenabled != p->scan.prev.n_reenabled)
 		return SP_WHY_SWITCHED_OFF;
-	if (sp_clock_closes(&p->times, &p->scan.before.sum, &p->scan.last.sum))
+	if (sp_clock_adds_up(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
 		return SP_WHY_NONE;
-	/* (The kernel brings the times of what children inherit up to date at different
-	 * moments.) */
+	/* The kernel updates the times of inherited events at different moments. */
 	if (!p->target.inherits &&
-	    sp_clock_was_away(&p->times, &p->scan.before.sum, &p->scan.last.sum))
+	    sp_clock_was_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
 		return SP_WHY_UNWATCHED;
-	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
+	return sp_is_remote(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
 
-/* Was the thread where this group has no copies?  (The CPU has no such event, or the kernel refused
- * it there.) */
-static bool was_where_none_is(const struct sp_percpu *p, enum sp_group g)
+/* Was the thread on a CPU where the kernel refused this group? */
+static bool was_without_shadow(const struct sp_percpu *p, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_has_advanced(&p->cpu[i]) && p->cpu[i].fd[p->perf_fds.leader[g]] < 0 &&
+		if (sp_has_advanced(&p->cpu[i]) && p->cpu[i].fd[p->shadow.leader[g]] < 0 &&
 		    !p->cpu[i].has_no_events[g])
 			return true;
 	return false;
 }
 
-/* By the clock, to the ns: the thread was on one CPU from the scan before to the last one. */
-static bool was_nowhere_else(struct sp_percpu *p)
+/* Was the thread on one CPU from the previous scan to the last one, by the clock, to the ns? */
+static bool was_only_home(struct sp_percpu *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != p->segment.home && p->cpu[i].now.high != p->cpu[i].mark.high)
+		if ((int)i != p->period.home && p->cpu[i].now.high != p->cpu[i].prev.high)
 			return false;
-	return p->segment.home >= 0 && gap_of(p) == SP_WHY_NONE;
+	return p->period.home >= 0 && find_gap(p) == SP_WHY_NONE;
 }
 
-/* Under `auto` the budget pays for scans, too: 400 threads that slept between two windows, with a
- * start each, took a third of their time. */
+/* The budget of `auto` also pays for scans. Otherwise 400 threads that start a set and sleep
+ * between two windows spend a third of their time on them. */
 static bool may_scan(const struct sp_percpu *p)
 {
 	return sp_clock_may_scan(p->n) || (sp_clock_may_scan(1) && sp_scan_is_short(p));
 }
 
-/* The scan that ends a segment: its time was kept aside. */
-static bool may_end(struct sp_percpu *p)
+/* May the scan that ends a period be made? Its time was reserved. */
+static bool may_scan_at_end(struct sp_percpu *p)
 {
-	uint64_t reserved_ns = p->unread.reserved_ns;
+	uint64_t reserved_ns = p->skips.reserved_ns;
 
 	sp_add(&sp_process.budget.used_ns, -reserved_ns);
-	p->unread.reserved_ns = 0;
+	p->skips.reserved_ns = 0;
 	return reserved_ns || may_scan(p);
 }
 
-/* The scan that begins one. */
-static bool may_begin(struct sp_percpu *p)
+/* May the scan that begins a period be made? */
+static bool may_scan_at_begin(struct sp_percpu *p)
 {
-	if (p->scan.marked && !may_scan(p))
+	if (p->scan.has_baseline && !may_scan(p))
 		return false;
-	sp_plan_keeps(p);
+	sp_shadow_reserve_scan(p);
 	return true;
 }
 
 /* Another thread's proof may have the same number as the owner's. */
 static bool is_ready(const struct sp_percpu *p, uint32_t proof)
 {
-	return !sp_is_theirs(p) && sp_percpu_is_ready(p, proof);
+	return !sp_is_remote(p) && sp_percpu_is_ready(p, proof);
 }
 
-/* No scan now: windows are proven while the thread stays where it is. */
-static void stays_here(struct sp_percpu *p)
+/* Skips the scan: windows are proven while the thread stays on its CPU. */
+static void begin_unscanned(struct sp_percpu *p)
 {
-	p->others.read_by_tid = 0;
+	p->sharing.read_by_tid = 0;
 	p->fast.proof = sp_proof_now();
-	p->segment.home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
-	store_relaxed(&p->fast.ready, 0);
+	p->period.home = sp_is_remote(p) ? -1 : sp_scan_index(p, sp_cpu_here());
+	store_relaxed(&p->fast.is_ready, 0);
 }
 
-/* Nor when a segment began: there will be none until the next one does. */
-static void stays_unseen(struct sp_percpu *p)
+/* Skips the scan that begins a period, so that no scan happens until the next period. */
+static void begin_unscanned_period(struct sp_percpu *p)
 {
-	stays_here(p);
-	p->segment.unmoved = p->segment.is_home_proven = false;
-	p->unread.unseen = true;
-	store_relaxed(&p->fast.ready,
-		      !sp_is_theirs(p) &&
-			      (p->perf_fds.probed || !p->perf_fds.counts || p->segment.home < 0));
+	begin_unscanned(p);
+	p->period.is_unmoved = p->period.is_home_proven = false;
+	p->skips.period = true;
+	store_relaxed(&p->fast.is_ready,
+		      !sp_is_remote(p) && (p->shadow.is_probed || !p->shadow.has_hardware ||
+					   p->period.home < 0));
 }
 
 static bool scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 {
-	p->segment.from = p->segment.home;
-	p->unread.skipped = false;
+	p->period.prev_home = p->period.home;
+	p->skips.reading = false;
 	if (!sp_scan(p, o))
 		return false;
-	if (p->scan.last.switched != p->scan.before.switched)
-		p->rest.at = -1;		/* the program's prctl has switched them on, too */
-	if (p->segment.gap == SP_WHY_NONE || p->segment.gap == SP_WHY_RUNNING) {
-		enum sp_why gap = gap_of(p);
+	if (p->scan.last.n_reenabled != p->scan.prev.n_reenabled)
+		p->home_off.index = -1;	/* the program's prctl has switched them on, too */
+	if (p->period.gap_why == SP_WHY_NONE || p->period.gap_why == SP_WHY_RUNNING) {
+		enum sp_why gap = find_gap(p);
 
-		p->segment.gap = gap ? gap : p->segment.gap;
+		p->period.gap_why = gap ? gap : p->period.gap_why;
 		if (gap == SP_WHY_UNWATCHED)
-			store_relaxed(&p->rest.never, true);
+			store_relaxed(&p->home_off.is_disabled, true);
 	}
 	for (int g = 0; g < SP_GROUPS; g++) {
-		if (!p->segment.ran[g] || has_run(p, (enum sp_group)g))
+		if (!p->period.ran[g] || has_run(p, (enum sp_group)g))
 			continue;
-		p->segment.ran[g] = false;
-		if (p->perf_fds.leader[g] >= 0 && !p->segment.stood)
-			p->segment.stood = was_where_none_is(p, (enum sp_group)g) ? SP_WHY_UNWATCHED
-					   : g == SP_HARDWARE			  ? SP_WHY_STARVED
-										  : SP_WHY_NONE;
+		p->period.ran[g] = false;
+		if (p->shadow.leader[g] >= 0 && !p->period.idle_why)
+			p->period.idle_why = was_without_shadow(p, (enum sp_group)g)
+						      ? SP_WHY_UNWATCHED
+					      : g == SP_HARDWARE ? SP_WHY_STARVED
+								 : SP_WHY_NONE;
 	}
-	p->segment.is_home_proven = p->segment.unmoved =
-		p->segment.unmoved && p->segment.from == p->segment.home && was_nowhere_else(p);
+	p->period.is_home_proven = p->period.is_unmoved =
+		p->period.is_unmoved && p->period.prev_home == p->period.home &&
+		was_only_home(p);
 	return true;
 }
 
-/* ---- the windows' state ---------------------------------------------------------- */
+/* ---- the windows' state -------------------------------------------------------- */
 
-static void shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
+static void copy_shadow_values(const struct sp_percpu *p, uint32_t e, int64_t *to)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		to[i] = p->cpu[i].value[e];
 }
 
-static void begin(struct sp_percpu *p, const int64_t *had, uint32_t home)
+static void begin_windows(struct sp_percpu *p, const int64_t *papi_values, uint32_t home)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		shadow_values(p, e, p->parts.low);
-		sp_window_begin(&p->window[e], p->parts.low, had ? had[e] : 0, home);
+		copy_shadow_values(p, e, p->parts.low);
+		sp_window_begin(&p->window[e], p->parts.low, papi_values ? papi_values[e] : 0,
+				home);
 	}
-	memset(p->unread.owed, 0, p->k * sizeof(*p->unread.owed));
-	p->segment.gap = p->segment.stood = p->segment.distrust = SP_WHY_NONE;
-	p->segment.ran[SP_SOFTWARE] = p->segment.ran[SP_HARDWARE] = true;
+	memset(p->skips.counts, 0, p->k * sizeof(*p->skips.counts));
+	p->period.gap_why = p->period.idle_why = p->period.distrust_why = SP_WHY_NONE;
+	p->period.ran[SP_SOFTWARE] = p->period.ran[SP_HARDWARE] = true;
 }
 
 static void distrust(struct sp_percpu *p, enum sp_why why)
 {
 	for (uint32_t e = 0; e < p->k; e++)
 		sp_window_distrust(&p->window[e]);
-	p->segment.distrust = why;
+	p->period.distrust_why = why;
 }
 
-/* No other reader's value was later. */
+/* Was no other reader's value later? */
 static bool may_stay(const struct sp_window *w, int64_t value)
 {
 	return value >= w->value && w->value == w->greatest;
 }
 
-/* What was booked since the last scan without a look at the copies: where the thread stayed at
- * home, it is proven. Handlers' calls inside others it does not know. */
+/* Adds the readings since the last scan that were attributed without one: proven if the thread
+ * stayed at home. Nested calls are unknown here. */
 static void catch_up(struct sp_percpu *p, const int64_t *last)
 {
-	bool lost = __atomic_exchange_n(&p->unread.lost, false, __ATOMIC_RELAXED),
-	     fresh = load_relaxed(&p->fast.fresh);
-	bool missed = __atomic_exchange_n(&p->unread.missed, false, __ATOMIC_RELAXED);
-	uint32_t home = p->segment.home < 0 ? p->n : (uint32_t)p->segment.home;
+	bool missed_reset = __atomic_exchange_n(&p->skips.missed_reset, false, __ATOMIC_RELAXED),
+	     is_reset = load_relaxed(&p->fast.is_reset);
+	bool missed_value = __atomic_exchange_n(&p->skips.missed_value, false, __ATOMIC_RELAXED);
+	uint32_t home = p->period.home < 0 ? p->n : (uint32_t)p->period.home;
 
-	p->segment.unmoved = p->segment.is_home_proven && !missed && !lost;
-	store_relaxed(&p->fast.fresh, 0);
-	if (fresh || lost)
-		begin(p, NULL, home);
-	/* (Where values are missing it is not known which of the others were booked as proven:
-	 * their counts would be proven twice.) */
-	if (lost || (missed && (fresh || home < p->n)))
+	p->period.is_unmoved = p->period.is_home_proven && !missed_value && !missed_reset;
+	store_relaxed(&p->fast.is_reset, 0);
+	if (is_reset || missed_reset)
+		begin_windows(p, NULL, home);
+	/* Values are missing, so it is unclear which others were attributed as proven. Their counts
+	 * would be proven twice. */
+	if (missed_reset || (missed_value && (is_reset || home < p->n)))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
-		bool known = home < p->n || !(sp_is_theirs(p) || p->sum[e].falls);
+		bool known = home < p->n || !(sp_is_remote(p) || p->sum[e].can_fall);
 
-		/* (Or it would weigh once more in what is shared out by counts.) */
+		/* Otherwise it counts twice when counts are distributed by growth. */
 		if (home < p->n)
-			p->cpu[home].booked_value[e] += last[e] - p->window[e].value;
-		if (known && !missed && !lost && may_stay(&p->window[e], last[e]))
-			sp_window_stayed(&p->window[e], last[e], home);
+			p->cpu[home].attributed_value[e] += last[e] - p->window[e].value;
+		if (known && !missed_value && !missed_reset && may_stay(&p->window[e], last[e]))
+			sp_window_attribute_stayed(&p->window[e], last[e], home);
 		else
-			sp_window_missed(&p->window[e], last[e], home);
+			sp_window_miss(&p->window[e], last[e], home);
 	}
 }
 
-/* One look at one event, which is charged as looks have taken so far. */
-static bool may_look(void)
+/* Charges a read of one event at the average price of past reads. */
+static bool may_read_one(void)
 {
 	if (!sp_clock_may_scan(1))
 		return false;
-	sp_add(&sp_process.budget.used_ns, sp_budget_look(&sp_process.budget));
+	sp_add(&sp_process.budget.used_ns, sp_budget_read(&sp_process.budget));
 	return true;
 }
 
-int sp_percpu_stays(struct sp_percpu *p)
+int sp_percpu_stayed_cpu(struct sp_percpu *p)
 {
-	if (sp_proof_is_there() || sp_is_theirs(p) || !load_relaxed(&p->fast.ready) ||
-	    !p->segment.is_home_proven || p->unread.unseen || p->scan.trouble ||
-	    p->segment.home < 0 || load_relaxed(&p->unread.missed) ||
-	    load_relaxed(&p->unread.lost) || !may_look() || !sp_scan_is_short(p))
+	if (sp_proof_has_mark() || sp_is_remote(p) || !load_relaxed(&p->fast.is_ready) ||
+	    !p->period.is_home_proven || p->skips.period || p->scan.failure ||
+	    p->period.home < 0 || load_relaxed(&p->skips.missed_value) ||
+	    load_relaxed(&p->skips.missed_reset) || !may_read_one() || !sp_scan_is_short(p))
 		return SP_NO_CPU;
-	return p->cpu[p->segment.home].cpu;
+	return p->cpu[p->period.home].cpu;
 }
 
 void sp_percpu_read_before(struct sp_percpu *p, bool ends, const int64_t *last,
 			   const struct sp_perf_fds *perf_fds)
 {
-	bool theirs = sp_is_theirs(p);
+	bool remote = sp_is_remote(p);
 
-	store_relaxed(&p->others.found, false);
-	/* (another thread's reset may scan it right now) */
-	if (!(ends || theirs) || !sp_percpu_take_here(p))
+	store_relaxed(&p->sharing.is_cpu_known, false);
+	/* Another thread's reset may be scanning it. */
+	if (!(ends || remote) || !sp_percpu_take_here(p))
 		return;
-	if (!p->clock || !p->scan.marked || p->scan.trouble || p->unread.unseen ||
-	    is_ready(p, sp_proof_now()) || sp_percpu_stays(p) >= 0) {
+	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
+	    is_ready(p, sp_proof_now()) || sp_percpu_stayed_cpu(p) >= 0) {
 		;
-	} else if (!(ends ? may_end(p) : may_scan(p))) {
-		p->unread.skips = true;
+	} else if (!(ends ? may_scan_at_end(p) : may_scan(p))) {
+		p->skips.this_call = true;
 	} else {
 		catch_up(p, last);
-		if (p->unread.skipped)		/* (rseq must not prove this call, or the scan would
-						 * not be used.) */
+		/* Prevents rseq from proving this call, which would ignore the scan. */
+		if (p->skips.reading)
 			sp_add(&sp_thread_state.losses, 1);
-		p->others.read_by_tid = scan(p, theirs ? NULL : perf_fds) ? sp_thread_state.tid : 0;
+		p->sharing.read_by_tid =
+			scan(p, remote ? NULL : perf_fds) ? sp_thread_state.tid : 0;
 	}
 	sp_percpu_give(p);
 }
 
-/* Where the thread was since the segment began is known to the count, before it goes where that may
+/* Gives home an anchor while its count is known, before the thread goes to CPUs where its count may
  * not be. */
 static void anchor_home(struct sp_percpu *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		shadow_values(p, e, p->parts.high);
-		p->parts.high[p->segment.home] = p->beside.most[e];
+		copy_shadow_values(p, e, p->parts.high);
+		p->parts.high[p->period.home] = p->papi.shadow_high[e];
 		if (has_shadow(p, e) && is_counted(p, e))
-			sp_window_anchor(&p->window[e], p->beside.papi[e], p->parts.high);
+			sp_window_anchor(&p->window[e], p->papi.value[e], p->parts.high);
 	}
 }
 
 void sp_percpu_before_affinity(struct sp_percpu *p, const struct sp_cpus *to, const int64_t *last,
 			       const struct sp_perf_fds *perf_fds)
 {
-	if (!p->target.own || p->target.tid != sp_thread_state.tid || sp_is_theirs(p) ||
+	if (!p->target.is_own || p->target.tid != sp_thread_state.tid || sp_is_remote(p) ||
 	    !sp_percpu_take_here(p))
 		return;
-	if (p->clock && p->scan.marked && !p->scan.trouble && !p->unread.unseen &&
+	if (p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
 	    perf_fds->seccomp_filters == sp_seccomp_filters() && may_scan(p)) {
-		bool is;
+		bool is_scanned;
 
 		catch_up(p, last);
-		/* So that home's count from the next scan on. (Since the last one the program may
-		 * have switched the thread's events off.) */
-		if (p->rest.at >= 0 && scan(p, perf_fds))
-			(void)sp_home_off_wake(p);
-		is = scan(p, perf_fds);
-		if (is && p->segment.home >= 0 && p->beside.had && p->scan.last.quiet &&
-		    p->segment.gap == SP_WHY_NONE)
+		/* Makes home's counters count from the next scan on. The program may have switched
+		 * the thread's events off since the last one. */
+		if (p->home_off.index >= 0 && scan(p, perf_fds))
+			(void)sp_home_off_switch_on(p);
+		is_scanned = scan(p, perf_fds);
+		if (is_scanned && p->period.home >= 0 && p->papi.is_read &&
+		    p->scan.last.caller_stayed && p->period.gap_why == SP_WHY_NONE)
 			anchor_home(p);
-		p->others.read_by_tid = 0;
-		if (is)
-			sp_plan_add(p, perf_fds, to);
+		p->sharing.read_by_tid = 0;
+		if (is_scanned)
+			sp_shadow_add_cpus(p, perf_fds, to);
 	}
 	sp_percpu_give(p);
 }
 
 bool sp_percpu_add_allowed(struct sp_percpu *p, const struct sp_cpus *to)
 {
-	uint32_t n = sp_cpus_count(&p->perf_fds.may);
+	uint32_t n = sp_cpus_count(&p->shadow.allowed);
 
-	sp_cpus_add(&p->perf_fds.may, to);
-	return sp_cpus_count(&p->perf_fds.may) != n;
+	sp_cpus_add(&p->shadow.allowed, to);
+	return sp_cpus_count(&p->shadow.allowed) != n;
 }
 
 bool sp_percpu_share(struct sp_percpu *p)
 {
-	if (p->target.own && p->target.tid != sp_thread_state.tid) {
-		store_relaxed(&p->rest.never, true);
-		store_relaxed(&p->others.visited, true);
+	if (p->target.is_own && p->target.tid != sp_thread_state.tid) {
+		store_relaxed(&p->home_off.is_disabled, true);
+		store_relaxed(&p->sharing.was_read_elsewhere, true);
 	}
-	return p->target.own && p->target.tid != sp_thread_state.tid &&
-	       !__atomic_exchange_n(&p->others.shared, true, __ATOMIC_RELAXED);
+	return p->target.is_own && p->target.tid != sp_thread_state.tid &&
+	       !__atomic_exchange_n(&p->sharing.is_shared, true, __ATOMIC_RELAXED);
 }
 
 bool sp_percpu_is_shared(const struct sp_percpu *p)
 {
-	return load_relaxed(&p->others.shared);
+	return load_relaxed(&p->sharing.is_shared);
 }
 
-/* ---- a window -------------------------------------------------------------------- */
+/* ---- a window ------------------------------------------------------------------ */
 
-/* What one look tells of all events. */
+/* The evidence of one scan, for all events. */
 struct sample {
-	bool low, high;			/* the copies are a lower bound; an upper one, if the times
-					 * close */
-	bool before;			/* they were read before PAPI was called, */
-	bool twice;			/* and once more after it: that scan is the last one */
-	bool stayed;			/* the thread, from the scan to PAPI's answer, or from
-					 * PAPI's call to the scan (another's: it slept) */
-	bool unmoved;			/* from the value before to this one, and all that is new
-					 * was counted there */
-	bool papi;			/* PAPI's counters were looked at after the copies, and
-					 * count on */
+	/* The shadow counters are a lower limit; also an upper one, if the times add up. */
+	bool has_low, has_high;
+	bool is_before;			/* The scan was before PAPI's call. */
+	bool is_double;			/* Another scan, the last one, was after it. */
+	/* The thread did not move between the scan and PAPI's read. Another thread: it slept. */
+	bool has_stayed;
+	/* The thread was on one CPU from the previous reading to this one, which counted all new
+	 * counts. */
+	bool is_unmoved;
+	/* PAPI's counters, which keep counting, were read after the shadow counters. */
+	bool has_papi;
 };
 
-/* The copies of event e, as they were when PAPI read its counters, at least and at most.  Where the
- * thread stayed, those of other CPUs stood still, and those of its own have grown as PAPI's
- * counters have.  False: at most is not known. */
-static bool proves_by_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
+/* Sets the limits of event e's shadow counters when PAPI read its counters. If the thread stayed,
+ * those of other CPUs did not change, and its own grew as PAPI's counters did. False: there is no
+ * upper limit. */
+static bool set_limits(struct sp_percpu *p, uint32_t e, const struct sample *l, int64_t value)
 {
-	int64_t since = l->papi ? value - p->beside.papi[e] : 0;
-	bool sure = true;
+	int64_t since = l->has_papi ? value - p->papi.value[e] : 0;
+	bool has_limit = true;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_percpu_cpu *c = &p->cpu[i];
 
-		p->parts.low[i] = l->twice ? c->mark_value[e] : c->value[e];
+		p->parts.low[i] = l->is_double ? c->prev_value[e] : c->value[e];
 		p->parts.high[i] = c->value[e];
-		if (l->stayed && (int)i != p->segment.home)
+		if (l->has_stayed && (int)i != p->period.home)
 			continue;
-		/* it stands still, where it will count from */
-		if ((int)i == sp_home_off_of(p, e))
+		/* Off: keeps the value that it will count from. */
+		if ((int)i == sp_home_off_index(p, e))
 			continue;
-		if (l->stayed && l->papi) {
-			p->parts.low[i] = p->beside.least[e] + since;
-			p->parts.high[i] = p->beside.most[e] + since;
-		} else if (p->sum[e].falls || (!l->before && !l->papi)) {
+		if (l->has_stayed && l->has_papi) {
+			p->parts.low[i] = p->papi.shadow_low[e] + since;
+			p->parts.high[i] = p->papi.shadow_high[e] + since;
+		} else if (p->sum[e].can_fall || (!l->is_before && !l->has_papi)) {
 			p->parts.low[i] = SP_UNKNOWN;
-			sure = sure && !p->sum[e].falls;
-		} else if (!l->before) {
+			has_limit = has_limit && !p->sum[e].can_fall;
+		} else if (!l->is_before) {
 			p->parts.low[i] += since;
 		}
 	}
-	return sure;
+	return has_limit;
 }
 
-/* The time there since times were told last; what was told without a scan was at home. */
+/* The time there since time was attributed last. Time that was attributed without a scan was at
+ * home. */
 static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 {
-	uint64_t ns = p->cpu[i].now.high - p->cpu[i].booked_ns, booked_ns = 0;
+	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, attributed_ns = 0;
 
-	if ((int)i == p->booked_ns.home)
-		booked_ns = sp_ticks_ns(p->fast.begun - p->booked_ns.ticks);
-	return ns > booked_ns ? ns - booked_ns : 0;
+	if ((int)i == p->attributed.home)
+		attributed_ns = sp_ticks_ns(p->fast.time_from - p->attributed.ticks);
+	return ns > attributed_ns ? ns - attributed_ns : 0;
 }
 
-/* Has CPU i no copy of event e that counts, though PAPI's counter counts there? */
-static bool is_blind(const struct sp_percpu *p, uint32_t e, uint32_t i)
+/* Is there no running shadow counter of event e on CPU i, though PAPI's counter counts there? */
+static bool lacks_shadow(const struct sp_percpu *p, uint32_t e, uint32_t i)
 {
 	const struct sp_percpu_cpu *c = &p->cpu[i];
 
-	if (p->rest.at == (int)i && sp_home_off_hides(p, e))
+	if (p->home_off.index == (int)i && sp_home_off_hides(p, e))
 		return true;
 	for (uint32_t t = 0; t < p->sum[e].n; t++) {
 		uint32_t n = p->sum[e].native[t];
 
-		if (c->fd[n] < 0 && !c->has_no_events[p->perf_fds.group[n]])
+		if (c->fd[n] < 0 && !c->has_no_events[p->shadow.group[n]])
 			return true;
 	}
 	return false;
 }
 
-/* The time on CPUs that are not watched. (The kernel updates the times of threads that inherit at
- * different moments.) */
+/* The time on unwatched CPUs. The kernel updates the times of inherited events at different
+ * moments. */
 static double time_away(struct sp_percpu *p)
 {
-	return p->segment.gap == SP_WHY_UNWATCHED && !p->target.inherits
-		       ? (double)sp_clock_away(&p->times, &p->scan.before.sum, &p->scan.last.sum)
+	return p->period.gap_why == SP_WHY_UNWATCHED && !p->target.inherits
+		       ? (double)sp_clock_time_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum)
 		       : 0;
 }
 
-/* Home's counters rest: what the others have not counted of this much is home's; of a thread that
- * was where none are, in proportion to the times. */
+/* Home's counters are off: of `new`, the counts that the others do not have are home's. If the
+ * thread was also on unwatched CPUs, home and those share them in proportion to time. */
 static void weigh_home(struct sp_percpu *p, int home, int64_t new, bool away)
 {
-	double there = (double)time_on(p, (uint32_t)home), elsewhere = away ? time_away(p) : 0;
+	double home_ns = (double)time_on(p, (uint32_t)home), away_ns = away ? time_away(p) : 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		new -= (int)i == home ? 0 : p->parts.grown[i];
 		p->parts.weight[i] = 0;
 	}
-	p->parts.grown[home] =
-		new > 0 && there > 0 ? (int64_t)((double)new * (there / (there + elsewhere))) : 0;
+	p->parts.grown[home] = new > 0 && home_ns > 0
+				       ? (int64_t)((double)new * (home_ns / (home_ns + away_ns)))
+				       : 0;
 }
 
-/* What is not proven: as the copies counted, which *grown is; where they did not run, as long as
- * the thread was there.  What they have not counted of a thread that was where it has none is from
- * there: on a CPU that is none of ours, where the reading is. */
+/* Sets the weights of unproven counts: by growth of the shadow counters, or by time if those did
+ * not run. If the thread was on unwatched CPUs, the counts that no shadow counter has go to the CPU
+ * of the reading. */
 static void weigh(struct sp_percpu *p, uint32_t e, int64_t new, bool shadow, bool by_count)
 {
-	bool away = shadow && !p->target.inherits && p->segment.gap == SP_WHY_UNWATCHED;
-	double whole = 0, dark = 0;
+	bool away = shadow && !p->target.inherits && p->period.gap_why == SP_WHY_UNWATCHED;
+	double whole = 0, unknown_ns = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t counted = p->cpu[i].value[e] - p->cpu[i].booked_value[e];
-		bool blind = shadow && is_blind(p, e, i);
+		int64_t counted = p->cpu[i].value[e] - p->cpu[i].attributed_value[e];
+		bool unknown = shadow && lacks_shadow(p, e, i);
 
-		p->parts.grown[i] = counted > 0 && !blind ? counted : 0;
+		p->parts.grown[i] = counted > 0 && !unknown ? counted : 0;
 		p->parts.weight[i] = by_count ? (double)p->parts.grown[i] : 0;
 		whole += p->parts.weight[i];
-		dark += blind ? (double)time_on(p, i) : 0;
+		unknown_ns += unknown ? (double)time_on(p, i) : 0;
 	}
-	for (uint32_t i = 0; i < p->n && (away || dark > 0 || whole <= 0); i++)
-		p->parts.weight[i] =
-			away || (dark > 0 && !is_blind(p, e, i)) ? 0 : (double)time_on(p, i);
-	if (shadow && dark <= 0 && sp_home_off_of(p, e) >= 0)
-		weigh_home(p, sp_home_off_of(p, e), new, away);
+	for (uint32_t i = 0; i < p->n && (away || unknown_ns > 0 || whole <= 0); i++)
+		p->parts.weight[i] = away || (unknown_ns > 0 && !lacks_shadow(p, e, i))
+					     ? 0
+					     : (double)time_on(p, i);
+	if (shadow && unknown_ns <= 0 && sp_home_off_index(p, e) >= 0)
+		weigh_home(p, sp_home_off_index(p, e), new, away);
 }
 
-/* Interrupted perhaps, but not moved. */
-static void attribute_unmoved(struct sp_percpu *p, uint32_t e, const struct sp_answer *a)
+/* Attributes all new counts to home: the thread may have been interrupted, but did not move. */
+static void attribute_unmoved(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *r)
 {
-	int64_t new = a->value[e] - p->window[e].value;
+	int64_t new = r->value[e] - p->window[e].value;
 
 	for (uint32_t i = 0; i <= p->n; i++)
-		p->parts.at[i * p->k + e] = p->parts.proven[i * p->k + e] =
-			(int)i == p->segment.home ? new : 0;
-	p->parts.proven[(uint32_t)p->segment.home * p->k + e] += p->unread.owed[e];
-	sp_window_owed(&p->window[e], p->unread.owed[e], (uint32_t)p->segment.home);
-	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->segment.home);
+		p->parts.counts[i * p->k + e] = p->parts.proven[i * p->k + e] =
+			(int)i == p->period.home ? new : 0;
+	p->parts.proven[(uint32_t)p->period.home * p->k + e] += p->skips.counts[e];
+	sp_window_prove_skipped(&p->window[e], p->skips.counts[e], (uint32_t)p->period.home);
+	sp_window_attribute_stayed(&p->window[e], r->value[e], (uint32_t)p->period.home);
 }
 
-/* Notes the CPU that got counts of event e which no counter of ours had, since it or another CPU is
+/* Notes the CPU that got counts of event e that no shadow counter had, because it or another CPU is
  * not watched. */
-static void find_dark(struct sp_percpu *p, uint32_t e, bool shadow, uint32_t at)
+static void find_unwatched(struct sp_percpu *p, uint32_t e, bool shadow, uint32_t at)
 {
 	for (uint32_t i = 0; i < p->n && shadow; i++)
-		if (p->parts.total[i] > 0 && is_blind(p, e, i))
-			p->parts.dark = i + 1;
-	if (at == p->n
-		    ? p->parts.total[at] > 0
-		    : shadow && p->segment.gap == SP_WHY_UNWATCHED &&
-			      p->parts.total[at] > p->parts.grown[at] &&
-			      sp_clock_was_away(&p->times, &p->scan.before.sum, &p->scan.last.sum))
-		p->parts.dark = at + 1;
+		if (p->parts.total[i] > 0 && lacks_shadow(p, e, i))
+			p->parts.unwatched_row = i + 1;
+	if (at == p->n ? p->parts.total[at] > 0
+		       : shadow && p->period.gap_why == SP_WHY_UNWATCHED &&
+				 p->parts.total[at] > p->parts.grown[at] &&
+				 sp_clock_was_away(&p->times, &p->scan.prev.sum, &p->scan.last.sum))
+		p->parts.unwatched_row = at + 1;
 }
 
-static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_answer *a,
+static void attribute_event(struct sp_percpu *p, uint32_t e, const struct sp_percpu_reading *r,
 			    const struct sample *l, uint32_t at)
 {
 	struct sp_window *w = &p->window[e];
 	bool shadow = has_shadow(p, e), counted = is_counted(p, e);
-	struct sp_window_seen seen = { .value = a->value[e],
-				       .at = at,
-				       .weight = p->parts.weight,
-				       .grown = shadow ? p->parts.grown : NULL };
-	int64_t rest = a->value[e] - w->value;
+	struct sp_window_reading window_reading = { .value = r->value[e],
+						    .at = at,
+						    .weight = p->parts.weight,
+						    .grown = shadow ? p->parts.grown : NULL };
+	int64_t rest = r->value[e] - w->value;
 
-	seen.timed = p->sum[e].timed;
+	window_reading.is_clock = p->sum[e].has_clock;
 
-	if (shadow && l->low) {
-		bool sure = proves_by_limits(p, e, l, a->value[e]);
+	if (shadow && l->has_low) {
+		bool has_limit = set_limits(p, e, l, r->value[e]);
 
-		seen.low = p->parts.low;
-		/* (What counters that rest elsewhere than at home would have counted nobody
-		 * knows.) */
-		seen.high = l->high && p->segment.gap == SP_WHY_NONE && counted && sure &&
-					    !sp_home_off_hides(p, e)
-				    ? p->parts.high
-				    : NULL;
-		seen.now = a->counts_on && sure ? p->parts.high : NULL;
+		window_reading.low = p->parts.low;
+		/* No limit is known for counters that are off elsewhere than at home. */
+		window_reading.high = l->has_high && p->period.gap_why == SP_WHY_NONE && counted &&
+						      has_limit && !sp_home_off_hides(p, e)
+					      ? p->parts.high
+					      : NULL;
+		window_reading.now = r->keeps_counting && has_limit ? p->parts.high : NULL;
 	}
 	if (rest > 0) {
-		seen.away = shadow ? 0 : time_away(p);
+		window_reading.away_weight = shadow ? 0 : time_away(p);
 		weigh(p, e, rest, shadow,
-		      shadow ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+		      shadow ? counted || sp_is_remote(p) : p->kind != SP_BY_RESIDENCY);
 	}
-	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->parts.total, p->parts.share });
+	sp_window_attribute(w, &window_reading,
+			    &(struct sp_window_shares){ p->parts.total, p->parts.share });
 	for (uint32_t i = 0; i <= p->n; i++) {
-		p->parts.at[i * p->k + e] = p->parts.total[i];
+		p->parts.counts[i * p->k + e] = p->parts.total[i];
 		p->parts.proven[i * p->k + e] = p->parts.share[i];
 	}
 	p->parts.elsewhere[e] += p->parts.total[p->n];
 	if (rest > 0)
-		find_dark(p, e, shadow, at);
+		find_unwatched(p, e, shadow, at);
 }
 
-/* Of all that was booked so far. */
-static int64_t not_proven(const struct sp_percpu *p, uint32_t e)
+/* The unproven counts of all windows so far. */
+static int64_t count_unproven(const struct sp_percpu *p, uint32_t e)
 {
 	const struct sp_window *w = &p->window[e];
 	int64_t sum = p->parts.elsewhere[e] > 0 ? p->parts.elsewhere[e] : 0;
@@ -573,15 +579,15 @@ static int64_t not_proven(const struct sp_percpu *p, uint32_t e)
 	return sum;
 }
 
-/* Of threads that inherit no clock says where they were: was more counted than all copies have by
- * now?  (A little more it is at times where all CPUs are watched, too: a child that is made around
- * PAPI's reset.) */
-static bool was_more(struct sp_percpu *p, uint32_t e, int64_t value)
+/* Inherited events have no clock that shows where their threads were. Has PAPI counted more than
+ * all shadow counters have by now? The difference may also be a child that was made around PAPI's
+ * reset, so this only matters if some CPU is not watched. */
+static bool has_counted_more(struct sp_percpu *p, uint32_t e, int64_t value)
 {
 	const struct sp_window *w = &p->window[e];
 	int64_t now;
 
-	if (!p->target.inherits || p->perf_fds.counts || !sp_scan_sum(p, e, &now))
+	if (!p->target.inherits || p->shadow.has_hardware || !sp_scan_read_sum(p, e, &now))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (w->cpu[i].anchor == SP_UNKNOWN)
@@ -591,118 +597,124 @@ static bool was_more(struct sp_percpu *p, uint32_t e, int64_t value)
 	return value - w->before > now && p->n < sp_cpus_online;
 }
 
-/* elsewhere: some of the window was counted on a CPU that is none of ours. */
-static enum sp_why reason(const struct sp_percpu *p, uint32_t e, const struct sample *l,
-			  bool elsewhere)
+/* elsewhere: some counts of the window are from unwatched CPUs. */
+static enum sp_why find_reason(const struct sp_percpu *p, uint32_t e, const struct sample *l,
+			       bool elsewhere)
 {
 	if (p->kind != SP_BY_EXACT)
 		return p->why || !elsewhere ? p->why : SP_WHY_UNWATCHED;
-	if (p->target.foreign)
+	if (p->target.is_foreign)
 		return SP_WHY_OPENER;
-	if (p->sum[e].clock)
+	if (p->sum[e].is_cpu_clock)
 		return SP_WHY_CLOCK;
 	if (!has_shadow(p, e))
 		return p->why;
-	if (p->segment.distrust && !p->window[e].sound)
-		return p->segment.distrust;
-	if (!l->low && p->segment.home >= 0)
+	if (p->period.distrust_why && !p->window[e].is_sound)
+		return p->period.distrust_why;
+	if (!l->has_low && p->period.home >= 0)
 		return SP_WHY_HANDLER;
-	if (sp_is_theirs(p))
-		return !l->low						 ? SP_WHY_HANDLER
-		       : elsewhere || p->segment.gap == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED
-									 : SP_WHY_RUNNING;
-	if (p->segment.stood && !is_counted(p, e))
-		return p->segment.stood;
-	return p->segment.gap ? p->segment.gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
+	if (sp_is_remote(p))
+		return !l->has_low					     ? SP_WHY_HANDLER
+		       : elsewhere || p->period.gap_why == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED
+									     : SP_WHY_RUNNING;
+	if (p->period.idle_why && !is_counted(p, e))
+		return p->period.idle_why;
+	return p->period.gap_why ? p->period.gap_why
+	       : l->has_stayed	  ? SP_WHY_EDGE
+				  : SP_WHY_INSIDE;
 }
 
-/* Of a part that is watched, which limit that is. */
-static enum sp_why why_of(const struct sp_percpu *p, uint32_t e, const struct sample *l,
-			  bool elsewhere)
+/* Replaces SP_WHY_UNWATCHED by the limit that keeps CPUs from being watched. */
+static enum sp_why find_why(const struct sp_percpu *p, uint32_t e, const struct sample *l,
+			    bool elsewhere)
 {
-	enum sp_why why = reason(p, e, l, elsewhere);
+	enum sp_why why = find_reason(p, e, l, elsewhere);
 
 	return why == SP_WHY_UNWATCHED ? p->clock->limit : why;
 }
 
-/* Another thread that has slept since the scan before, when all was proven: nothing is new. */
-static bool is_still(const struct sp_percpu *p, const struct sp_answer *a, const struct sample *l)
+/* Has another thread slept since the previous scan, at which all was proven? */
+static bool has_slept(const struct sp_percpu *p, const struct sp_percpu_reading *r,
+		      const struct sample *l)
 {
-	if (!l->before || !sp_is_theirs(p) || !p->scan.last.unmoved ||
-	    sp_has_advanced(&p->cpu[p->scan.last.sum.at]) || p->segment.open_why != SP_WHY_NONE)
+	if (!l->is_before || !sp_is_remote(p) || !p->scan.last.is_unmoved ||
+	    sp_has_advanced(&p->cpu[p->scan.last.sum.at]) || p->period.unproven_why != SP_WHY_NONE)
 		return false;
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->window[e].value != a->value[e])
+		if (p->window[e].value != r->value[e])
 			return false;
 	return true;
 }
 
-static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_answer *a,
+static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_reading *r,
 				    const struct sample *l, uint32_t at)
 {
 	bool all = true;
 
-	p->parts.dark = 0;
-	if (is_still(p, a, l)) {
-		memset(p->parts.at, 0, (p->n + 1) * p->k * sizeof(*p->parts.at));
+	p->parts.unwatched_row = 0;
+	if (has_slept(p, r, l)) {
+		memset(p->parts.counts, 0, (p->n + 1) * p->k * sizeof(*p->parts.counts));
 		memset(p->parts.proven, 0, (p->n + 1) * p->k * sizeof(*p->parts.proven));
 		return SP_WHY_NONE;
 	}
 
-	if (p->perf_fds.leader[SP_HARDWARE] >= 0 && !was_where_none_is(p, SP_HARDWARE))
-		p->perf_fds.starving = has_run(p, SP_HARDWARE) ? 0 : p->perf_fds.starving + 1;
+	if (p->shadow.leader[SP_HARDWARE] >= 0 && !was_without_shadow(p, SP_HARDWARE))
+		p->shadow.starved_windows =
+			has_run(p, SP_HARDWARE) ? 0 : p->shadow.starved_windows + 1;
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t was = not_proven(p, e), elsewhere = p->parts.elsewhere[e], is;
-		bool sound = p->window[e].sound;
+		int64_t before = count_unproven(p, e), elsewhere = p->parts.elsewhere[e], unproven;
+		bool sound = p->window[e].is_sound;
 
-		if (l->unmoved && may_stay(&p->window[e], a->value[e]))
-			attribute_unmoved(p, e, a);
+		if (l->is_unmoved && may_stay(&p->window[e], r->value[e]))
+			attribute_unmoved(p, e, r);
 		else
-			attribute_event(p, e, a, l, at);
-		p->unread.owed[e] = 0;
-		is = not_proven(p, e);
-		all = all && !is;
-		/* (A difference of counters is not believed, either, where the copies are no bound:
-		 * window.h.) */
-		if (sound && !p->window[e].sound)
-			p->segment.distrust = p->sum[e].falls && is > was ? why_of(p, e, l, false)
-									  : SP_WHY_COPIES;
-		if (is > was)
-			p->segment.open_why = why_of(p, e, l,
-						     p->parts.elsewhere[e] > elsewhere ||
-							     was_more(p, e, a->value[e]));
+			attribute_event(p, e, r, l, at);
+		p->skips.counts[e] = 0;
+		unproven = count_unproven(p, e);
+		all = all && !unproven;
+		/* A difference of counters is not trusted either if its shadow counters are no
+		 * limit (window.h). */
+		if (sound && !p->window[e].is_sound)
+			p->period.distrust_why = p->sum[e].can_fall && unproven > before
+							 ? find_why(p, e, l, false)
+							 : SP_WHY_COPIES;
+		if (unproven > before)
+			p->period.unproven_why =
+				find_why(p, e, l,
+					 p->parts.elsewhere[e] > elsewhere ||
+						 has_counted_more(p, e, r->value[e]));
 	}
-	p->segment.open_why = all ? SP_WHY_NONE : p->segment.open_why;
-	return p->segment.open_why;
+	p->period.unproven_why = all ? SP_WHY_NONE : p->period.unproven_why;
+	return p->period.unproven_why;
 }
 
-/* ---- what is told of it ---------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------- */
 
 static bool has_part(const struct sp_percpu *p, uint32_t i)
 {
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->parts.at[i * p->k + e] || p->parts.proven[i * p->k + e])
+		if (p->parts.counts[i * p->k + e] || p->parts.proven[i * p->k + e])
 			return true;
-	return p->cpu[i].now.high != p->cpu[i].booked_ns;
+	return p->cpu[i].now.high != p->cpu[i].attributed_ns;
 }
 
-static void note_booked_times(struct sp_percpu *p)
+static void save_times(struct sp_percpu *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->cpu[i].booked_ns != p->cpu[i].now.high)
-			p->cpu[i].seen = p->scan.last.ticks;
-		p->cpu[i].booked_ns = p->cpu[i].now.high;
-		memcpy(p->cpu[i].booked_value, p->cpu[i].value, p->k * sizeof(int64_t));
+		if (p->cpu[i].attributed_ns != p->cpu[i].now.high)
+			p->cpu[i].last_seen = p->scan.last.ticks;
+		p->cpu[i].attributed_ns = p->cpu[i].now.high;
+		memcpy(p->cpu[i].attributed_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
-	p->booked_ns.home = p->segment.home;
-	p->booked_ns.moves = p->scan.last.moves;
-	p->booked_ns.ticks = p->fast.begun = p->scan.last.ticks;
+	p->attributed.home = p->period.home;
+	p->attributed.moves = p->scan.last.moves;
+	p->attributed.ticks = p->fast.time_from = p->scan.last.ticks;
 }
 
-/* The parts, that of the reading's CPU last; those that have nothing are none. */
-static void book_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_shares *s)
+/* Moves the rows that have counts to the front, and that of the reading's CPU to the end. */
+static void fill_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_shares *s)
 {
-	size_t row = p->k * sizeof(*p->parts.at);
+	size_t row = p->k * sizeof(*p->parts.counts);
 	int64_t last[p->k];
 	uint32_t n = 0;
 
@@ -712,7 +724,7 @@ static void book_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_sha
 			continue;
 		p->parts.cpus[n] = p->cpu[i].cpu;
 		p->parts.ns[n] = time_on(p, i);
-		memmove(&p->parts.at[n * p->k], &p->parts.at[i * p->k], row);
+		memmove(&p->parts.counts[n * p->k], &p->parts.counts[i * p->k], row);
 		memmove(&p->parts.proven[n * p->k], &p->parts.proven[i * p->k], row);
 		n++;
 	}
@@ -721,135 +733,138 @@ static void book_shares(struct sp_percpu *p, uint32_t at, int cpu, struct sp_sha
 	*s = (struct sp_shares){ .how = p->kind,
 				 .n = n,
 				 .cpu = p->parts.cpus,
-				 .at = p->parts.at,
+				 .counts = p->parts.counts,
 				 .proven = p->parts.proven,
 				 .ns = p->parts.ns,
 				 .last = at < p->n ? p->cpu[at].cpu : cpu,
-				 .moves = p->scan.last.moves - p->booked_ns.moves };
-	note_booked_times(p);
+				 .moves = p->scan.last.moves - p->attributed.moves };
+	save_times(p);
 }
 
-/* Where the reading is booked: where the thread is, or was last; of one that has ended, where it
- * has counted last. */
-static uint32_t reading_at(const struct sp_percpu *p, int cpu)
+/* The index of the reading's CPU: the thread's present or last CPU. If the thread has ended: the
+ * CPU that counted last. */
+static uint32_t find_reading_cpu(const struct sp_percpu *p, int cpu)
 {
 	int i = cpu < 0 ? -1 : sp_scan_index(p, cpu);
 
 	for (uint32_t c = 0; c < p->n && cpu < 0 && i < 0; c++)
-		if (p->cpu[c].now.high != p->cpu[c].booked_ns)
+		if (p->cpu[c].now.high != p->cpu[c].attributed_ns)
 			i = (int)c;
 	return i < 0 ? p->n : (uint32_t)i;
 }
 
-/* The copies were read before PAPI was called (ask). */
+/* Evidence of a scan before PAPI was called. */
 static bool sample_before(struct sp_percpu *p, struct sample *l)
 {
-	l->low = l->before = true;
-	if (sp_is_theirs(p)) {
-		l->stayed = l->high = sp_scan_needs_most(p) && sp_scan_slept(p);
+	l->has_low = l->is_before = true;
+	if (sp_is_remote(p)) {
+		l->has_stayed = l->has_high = sp_scan_needs_upper_limit(p) && sp_scan_has_slept(p);
 		return true;
 	}
-	l->stayed = p->segment.home >= 0 && p->scan.last.proof == sp_proof_now();
-	l->papi = l->stayed && p->beside.had;
-	l->high = l->papi;
-	if (l->stayed || p->segment.home < 0)
+	l->has_stayed = p->period.home >= 0 && p->scan.last.proof == sp_proof_now();
+	l->has_papi = l->has_stayed && p->papi.is_read;
+	l->has_high = l->has_papi;
+	if (l->has_stayed || p->period.home < 0)
 		return true;
-	l->twice = l->high = true;
+	l->is_double = l->has_high = true;
 	return scan(p, NULL);
 }
 
-/* They are read after it: what PAPI's counters have counted since is told by those, if they count
- * on. */
-static bool sample_after(struct sp_percpu *p, const struct sp_answer *a, struct sample *l)
+/* Scans after PAPI's return. If PAPI's counters keep counting, they show the counts since its
+ * return. */
+static bool sample_after(struct sp_percpu *p, const struct sp_percpu_reading *r, struct sample *l)
 {
-	if (!scan(p, !sp_is_theirs(p) && a->counts_on ? a->perf_fds : NULL))
+	if (!scan(p, !sp_is_remote(p) && r->keeps_counting ? r->perf_fds : NULL))
 		return false;
-	if (sp_is_theirs(p))
+	if (sp_is_remote(p))
 		return true;
-	l->high = p->segment.home >= 0;
-	l->stayed = p->scan.last.quiet && p->scan.last.proof == a->open;
-	/* Where it moved, copies were read after those of the CPU where it is now. */
-	l->papi = (p->beside.had && l->stayed) ||
-		  (a->counts_on && !l->stayed && sp_scan_papis(p, a->perf_fds, p->beside.papi));
-	l->low = l->high || l->stayed || l->papi;
-	/* A handler has zeroed them meanwhile. */
-	if (load_relaxed(&p->unread.lost))
-		l->low = l->high = false;
+	l->has_high = p->period.home >= 0;
+	l->has_stayed = p->scan.last.caller_stayed && p->scan.last.proof == r->proof;
+	/* If the thread moved, other shadow counters were read after those of its present CPU. */
+	l->has_papi = (p->papi.is_read && l->has_stayed) ||
+		      (r->keeps_counting && !l->has_stayed &&
+		       sp_scan_read_papi(p, r->perf_fds, p->papi.value));
+	l->has_low = l->has_high || l->has_stayed || l->has_papi;
+	/* A handler has reset them meanwhile. */
+	if (load_relaxed(&p->skips.missed_reset))
+		l->has_low = l->has_high = false;
 	return true;
 }
 
-/* Has a handler booked since the copies were read? */
-static bool is_behind(const struct sp_percpu *p, const struct sp_answer *a)
+/* Has a handler's reading or reset come since the shadow counters were read? */
+static bool has_missed(const struct sp_percpu *p, const struct sp_percpu_reading *r)
 {
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->window[e].value != a->last[e])
+		if (p->window[e].value != r->last[e])
 			return true;
-	return load_relaxed(&p->unread.missed) || load_relaxed(&p->unread.lost) ||
-	       load_relaxed(&p->fast.fresh);
+	return load_relaxed(&p->skips.missed_value) || load_relaxed(&p->skips.missed_reset) ||
+	       load_relaxed(&p->fast.is_reset);
 }
 
-static bool sample(struct sp_percpu *p, const struct sp_answer *a, struct sample *l)
+static bool sample(struct sp_percpu *p, const struct sp_percpu_reading *r, struct sample *l)
 {
-	bool read_by_tid = p->others.read_by_tid == sp_thread_state.tid && !is_behind(p, a);
+	bool read_by_tid = p->sharing.read_by_tid == sp_thread_state.tid && !has_missed(p, r);
 
-	p->others.read_by_tid = 0;
-	*l = (struct sample){ .low = false };
+	p->sharing.read_by_tid = 0;
+	*l = (struct sample){ .has_low = false };
 	if (!read_by_tid)
-		catch_up(p, a->last);
-	if (!(read_by_tid ? sample_before(p, l) : sample_after(p, a, l)))
+		catch_up(p, r->last);
+	if (!(read_by_tid ? sample_before(p, l) : sample_after(p, r, l)))
 		return false;
-	l->unmoved = p->segment.unmoved && (l->stayed || !l->before || l->twice) &&
-		     !sp_is_theirs(p) && p->why != SP_WHY_MULTIPLEXED;
-	p->segment.is_home_proven = l->unmoved || ((l->before || l->stayed) && !l->twice);
+	l->is_unmoved = p->period.is_unmoved && (l->has_stayed || !l->is_before || l->is_double) &&
+			!sp_is_remote(p) && p->why != SP_WHY_MULTIPLEXED;
+	p->period.is_home_proven =
+		l->is_unmoved || ((l->is_before || l->has_stayed) && !l->is_double);
 	return true;
 }
 
-/* Attributes a reading without a scan to the CPU where it was read; the scan at the end of the
- * segment may prove it.  False: the reading needs a scan. */
-static bool skip(struct sp_percpu *p, const struct sp_answer *a)
+/* Attributes a reading without a scan to the CPU of the caller. The scan at the end of the period
+ * may prove it. False: the reading needs a scan. */
+static bool skip_reading(struct sp_percpu *p, const struct sp_percpu_reading *r)
 {
 	int at;
 
-	catch_up(p, a->last);
+	catch_up(p, r->last);
 	for (uint32_t e = 0; e < p->k; e++)
-		if (p->sum[e].falls || !may_stay(&p->window[e], a->value[e]))
+		if (p->sum[e].can_fall || !may_stay(&p->window[e], r->value[e]))
 			return false;
-	at = a->cpu < 0 ? -1 : sp_scan_index(p, a->cpu);
+	at = r->cpu < 0 ? -1 : sp_scan_index(p, r->cpu);
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t new = a->value[e] - p->window[e].value;
+		int64_t new = r->value[e] - p->window[e].value;
 
-		p->unread.owed[e] += new;
+		p->skips.counts[e] += new;
 		if (at >= 0)
-			p->cpu[at].booked_value[e] += new;
+			p->cpu[at].attributed_value[e] += new;
 		else
 			p->parts.elsewhere[e] += new;
-		sp_window_skipped(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
+		sp_window_skip(&p->window[e], r->value[e], at < 0 ? p->n : (uint32_t)at);
 	}
-	p->segment.is_home_proven = p->segment.unmoved && at >= 0 && at == p->segment.home;
-	stays_here(p);
-	p->segment.is_home_proven = p->segment.is_home_proven && at == p->segment.home;
-	p->unread.skipped = true;
+	p->period.is_home_proven = p->period.is_unmoved && at >= 0 && at == p->period.home;
+	begin_unscanned(p);
+	p->period.is_home_proven = p->period.is_home_proven && at == p->period.home;
+	p->skips.reading = true;
 	return true;
 }
 
-/* The thread is read on a CPU that is not watched, where it is since PAPI was called.  False: it
- * will not be watched, either. */
-static bool follow(struct sp_percpu *p, const struct sp_answer *a, int cpu)
+/* Watches the unwatched CPU on which the thread has been since PAPI was called. False:
+ * impossible. */
+static bool follow_thread(struct sp_percpu *p, const struct sp_percpu_reading *r, int cpu)
 {
 	uint32_t proof = p->scan.last.proof;
-	bool is_home_proven = p->segment.is_home_proven;
+	bool is_home_proven = p->period.is_home_proven;
 
-	if (!a->counts_on || sp_is_theirs(p) || !p->scan.last.quiet || proof != sp_proof_now() ||
-	    a->perf_fds->seccomp_filters != sp_seccomp_filters() ||
-	    !sp_plan_follow(p, a->perf_fds, cpu) || !scan(p, NULL))
+	if (!r->keeps_counting || sp_is_remote(p) || !p->scan.last.caller_stayed ||
+	    proof != sp_proof_now() || r->perf_fds->seccomp_filters != sp_seccomp_filters() ||
+	    !sp_shadow_follow(p, r->perf_fds, cpu) || !scan(p, NULL))
 		return false;
-	p->segment.is_home_proven = is_home_proven && p->segment.home >= 0 && p->scan.last.quiet &&
-				    p->scan.last.proof == proof;
-	p->booked_ns.home = p->segment.is_home_proven ? p->segment.home : p->booked_ns.home;
+	p->period.is_home_proven = is_home_proven && p->period.home >= 0 &&
+				    p->scan.last.caller_stayed && p->scan.last.proof == proof;
+	p->attributed.home = p->period.is_home_proven ? p->period.home : p->attributed.home;
 	return true;
 }
 
-bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer, struct sp_shares *shares)
+bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *reading,
+		      struct sp_shares *shares)
 {
 	enum sp_why why;
 	struct sample l;
@@ -859,197 +874,203 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer, struc
 
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_HANDLER };
 	if (!sp_percpu_take_here(p)) {
-		sp_percpu_missed(p);
+		sp_percpu_note_missed(p);
 		return false;
 	}
-	skips = p->unread.skips || (p->others.read_by_tid != sp_thread_state.tid && !may_scan(p));
-	p->unread.skips = false;
-	if (skips && p->clock && p->scan.marked && !p->scan.trouble && !p->unread.unseen &&
-	    skip(p, answer)) {
+	skips = p->skips.this_call ||
+		(p->sharing.read_by_tid != sp_thread_state.tid && !may_scan(p));
+	p->skips.this_call = false;
+	if (skips && p->clock && p->scan.has_baseline && !p->scan.failure && !p->skips.period &&
+	    skip_reading(p, reading)) {
 		shares->why = SP_WHY_CREDIT;
 		sp_percpu_give(p);
 		return false;
 	}
-	p->unread.unseen = p->unread.unseen || skips;
-	if (!p->clock || !p->scan.marked || p->scan.trouble || p->unread.unseen ||
-	    !sample(p, answer, &l)) {
-		shares->why = p->scan.trouble		 ? p->scan.trouble
-			      : p->perf_fds.is_displaced ? SP_WHY_OUSTED
-			      : p->unread.unseen	 ? SP_WHY_CREDIT
-							 : SP_WHY_HANDLER;
-		p->unread.missed = true;
-		store_relaxed(&p->fast.ready, 0);
-		if (p->clock && !p->scan.trouble && p->unread.unseen)
-			stays_unseen(p);
+	p->skips.period = p->skips.period || skips;
+	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
+	    !sample(p, reading, &l)) {
+		shares->why = p->scan.failure	       ? p->scan.failure
+			      : p->shadow.is_displaced ? SP_WHY_OUSTED
+			      : p->skips.period       ? SP_WHY_CREDIT
+						       : SP_WHY_HANDLER;
+		p->skips.missed_value = true;
+		store_relaxed(&p->fast.is_ready, 0);
+		if (p->clock && !p->scan.failure && p->skips.period)
+			begin_unscanned_period(p);
 		sp_percpu_give(p);
 		return false;
 	}
-	cpu = sp_is_theirs(p) ? answer->cpu : sp_cpu_here();
-	at = reading_at(p, cpu);
-	why = attribute_events(p, answer, &l, at);
-	book_shares(p, at, cpu, shares);
+	cpu = sp_is_remote(p) ? reading->cpu : sp_cpu_here();
+	at = find_reading_cpu(p, cpu);
+	why = attribute_events(p, reading, &l, at);
+	fill_shares(p, at, cpu, shares);
 	shares->why = why;
-	shares->dark = !p->parts.dark	      ? SP_NO_CPU
-		       : p->parts.dark > p->n ? cpu
-					      : p->cpu[p->parts.dark - 1].cpu;
-	if (answer->counts_on)
-		sp_home_off_window(p, l.stayed && !l.before);
+	shares->unwatched_cpu = !p->parts.unwatched_row ? SP_NO_CPU
+				: p->parts.unwatched_row > p->n
+					? cpu
+					: p->cpu[p->parts.unwatched_row - 1].cpu;
+	if (reading->keeps_counting)
+		sp_home_off_window(p, l.has_stayed && !l.is_before);
 	else
 		sp_home_off_begin(p, false);
-	p->segment.wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu)
-				      : p->segment.gap == SP_WHY_UNWATCHED &&
-						sp_lifetime_cpus(p->target.tid,
-								 p->natives + !p->has_times) > p->n;
-	/* The next call that ends the segment proves it. */
-	if (why != SP_WHY_NONE && answer->counts_on)
-		store_relaxed(&p->fast.ready, 0);
+	p->period.was_unwatched |=
+		at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
+			   : p->period.gap_why == SP_WHY_UNWATCHED &&
+				     sp_lifetime_count_cpus(p->target.tid,
+							    p->natives + !p->has_times) > p->n;
+	/* Lets the next call that ends the period scan, and prove it. */
+	if (why != SP_WHY_NONE && reading->keeps_counting)
+		store_relaxed(&p->fast.is_ready, 0);
 	return true;
 }
 
-void sp_percpu_done(struct sp_percpu *p)
+void sp_percpu_end_window(struct sp_percpu *p)
 {
 	sp_percpu_give(p);
 }
 
-/* ---- a zeroing ------------------------------------------------------------------- */
+/* ---- a reset ------------------------------------------------------------------- */
 
-/* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by
- * time, and what is proven without a scan is told from the first one on. */
-static void probe(struct sp_percpu *p)
+/* Tests whether hardware shadow counters run while PAPI's do. If not, windows are attributed by
+ * time, from the first one on. */
+static void probe_hardware(struct sp_percpu *p)
 {
-	int here = sp_scan_index(p, sp_cpu_here());
-	uint64_t count[SP_NATIVES_MOST];
+	int own_index = sp_scan_index(p, sp_cpu_here());
+	uint64_t count[SP_MAX_NATIVES];
 	struct sp_percpu_cpu first, second;
 
-	if (here < 0)
+	if (own_index < 0)
 		return;
-	/* (What the last scan has stays of one moment.) */
-	first = second = p->cpu[here];
-	if (!sp_scan_group(p, &first, SP_HARDWARE, count) ||
-	    !sp_scan_group(p, &second, SP_HARDWARE, count))
+	/* Keeps the values of the last scan, which are all of one moment. */
+	first = second = p->cpu[own_index];
+	if (!sp_scan_read_group(p, &first, SP_HARDWARE, count) ||
+	    !sp_scan_read_group(p, &second, SP_HARDWARE, count))
 		return;
-	p->perf_fds.probed = true;
+	p->shadow.is_probed = true;
 	if (second.now.enabled[SP_HARDWARE] != first.now.enabled[SP_HARDWARE] &&
 	    second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
-		p->perf_fds.starving = 1;
+		p->shadow.starved_windows = 1;
 }
 
-/* PAPI has zeroed it: what its counters have by now, and then the copies. */
-static void restart_segment(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
+/* Begins a period after PAPI's reset: reads PAPI's counters, then the shadow counters. */
+static void restart_period(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
-	int64_t had[SP_PERCPU_EVENTS];
-	bool has_papi_values, is;
+	int64_t papi_values[SP_MAX_PERCPU_EVENTS];
+	bool has_papi_values, is_scanned;
 
-	/* (From here on a handler's are later.) */
-	store_relaxed(&p->unread.lost, false);
-	store_relaxed(&p->unread.missed, false);
-	store_relaxed(&p->fast.fresh, 0);
-	if (!may_begin(p)) {
-		stays_unseen(p);
+	/* Notes of handlers from here on are later than the reset. */
+	store_relaxed(&p->skips.missed_reset, false);
+	store_relaxed(&p->skips.missed_value, false);
+	store_relaxed(&p->fast.is_reset, 0);
+	if (!may_scan_at_begin(p)) {
+		begin_unscanned_period(p);
 		return;
 	}
-	p->unread.unseen = false;
-	has_papi_values = sp_scan_papis(p, perf_fds, had);
-	p->segment.unmoved = p->segment.is_home_proven;
-	is = scan(p, NULL);
-	if (is && sp_home_off_wake(p))
-		is = scan(p, NULL);
-	if (is)
-		begin(p, has_papi_values ? had : NULL, p->n);
-	note_booked_times(p);
+	p->skips.period = false;
+	has_papi_values = sp_scan_read_papi(p, perf_fds, papi_values);
+	p->period.is_unmoved = p->period.is_home_proven;
+	is_scanned = scan(p, NULL);
+	if (is_scanned && sp_home_off_switch_on(p))
+		is_scanned = scan(p, NULL);
+	if (is_scanned)
+		begin_windows(p, has_papi_values ? papi_values : NULL, p->n);
+	save_times(p);
 }
 
-void sp_percpu_zeroed(struct sp_percpu *p, uint32_t open, const struct sp_perf_fds *perf_fds)
+void sp_percpu_after_reset(struct sp_percpu *p, uint32_t proof, const struct sp_perf_fds *perf_fds)
 {
 	bool probed = false;
 
-	store_relaxed(&p->others.found, false);
+	store_relaxed(&p->sharing.is_cpu_known, false);
 	if (!sp_percpu_take_here(p)) {
-		sp_percpu_lost(p);
+		sp_percpu_note_missed_reset(p);
 		return;
 	}
-	if (p->clock && !p->scan.trouble) {
-		if (p->perf_fds.counts && !p->perf_fds.probed && !sp_is_theirs(p)) {
-			probe(p);
-			probed = p->perf_fds.probed;
-			store_relaxed(&p->fast.ready, p->scan.marked && (p->segment.home < 0 ||
-									 p->perf_fds.probed));
+	if (p->clock && !p->scan.failure) {
+		if (p->shadow.has_hardware && !p->shadow.is_probed && !sp_is_remote(p)) {
+			probe_hardware(p);
+			probed = p->shadow.is_probed;
+			store_relaxed(&p->fast.is_ready,
+				      p->scan.has_baseline &&
+					      (p->period.home < 0 || p->shadow.is_probed));
 		}
-		p->others.read_by_tid = 0;
-		if ((is_ready(p, open) && open == sp_proof_now()) || sp_percpu_stays(p) >= 0) {
-			store_relaxed(&p->unread.lost, false);
-			store_relaxed(&p->unread.missed, false);
-			sp_percpu_fresh(p);
+		p->sharing.read_by_tid = 0;
+		if ((is_ready(p, proof) && proof == sp_proof_now()) ||
+		    sp_percpu_stayed_cpu(p) >= 0) {
+			store_relaxed(&p->skips.missed_reset, false);
+			store_relaxed(&p->skips.missed_value, false);
+			sp_percpu_note_reset(p);
 			if (probed)
 				sp_home_off_begin(p, true);
 		} else if (p->clock) {
-			restart_segment(p, perf_fds);
+			restart_period(p, perf_fds);
 		}
 	}
 	sp_percpu_give(p);
 }
 
-void sp_percpu_starts(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started)
+void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started)
 {
 	if (!p->clock || !sp_percpu_take_here(p))
 		return;
 	if (p->target.tid == sp_thread_state.tid &&
-	    !__atomic_exchange_n(&p->others.visited, false, __ATOMIC_RELAXED))
-		store_relaxed(&p->others.shared, false);
-	sp_plan_starts(p);
-	if (p->clock && p->target.own && p->target.tid == sp_thread_state.tid && !p->scan.trouble &&
-	    p->scan.marked && sp_scan_index(p, sp_cpu_here()) < 0 &&
+	    !__atomic_exchange_n(&p->sharing.was_read_elsewhere, false, __ATOMIC_RELAXED))
+		store_relaxed(&p->sharing.is_shared, false);
+	sp_shadow_before_start(p);
+	if (p->clock && p->target.is_own && p->target.tid == sp_thread_state.tid &&
+	    !p->scan.failure && p->scan.has_baseline && sp_scan_index(p, sp_cpu_here()) < 0 &&
 	    perf_fds->seccomp_filters == sp_seccomp_filters())
-		(void)sp_plan_follow(p, perf_fds, sp_cpu_here());
-	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->clock && p->target.own && !p->scan.trouble && !is_ready(p, sp_proof_now()) &&
-	    !may_begin(p)) {
-		stays_unseen(p);
-	} else if (p->clock && p->target.own && !p->scan.trouble && !is_ready(p, sp_proof_now())) {
-		p->unread.unseen = false;
-		p->segment.is_home_proven = sp_scan(p, NULL) && !started;
-		if (p->segment.is_home_proven)
+		(void)sp_shadow_follow(p, perf_fds, sp_cpu_here());
+	/* Scans before PAPI starts, so that none of our counters runs without need. */
+	if (p->clock && p->target.is_own && !p->scan.failure && !is_ready(p, sp_proof_now()) &&
+	    !may_scan_at_begin(p)) {
+		begin_unscanned_period(p);
+	} else if (p->clock && p->target.is_own && !p->scan.failure &&
+		   !is_ready(p, sp_proof_now())) {
+		p->skips.period = false;
+		p->period.is_home_proven = sp_scan(p, NULL) && !started;
+		if (p->period.is_home_proven)
 			sp_home_off_begin(p, false);
-		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
-		note_booked_times(p);
+		/* Whether the hardware counters run is seen after PAPI's start. */
+		save_times(p);
 	}
-	p->others.read_by_tid = 0;
-	store_relaxed(&p->unread.lost, false);
-	store_relaxed(&p->unread.missed, false);
+	p->sharing.read_by_tid = 0;
+	store_relaxed(&p->skips.missed_reset, false);
+	store_relaxed(&p->skips.missed_value, false);
 	sp_percpu_give(p);
 }
 
-int sp_percpu_where(const struct sp_percpu *p)
+int sp_percpu_target_cpu(const struct sp_percpu *p)
 {
-	return load_relaxed(&p->others.found) ? load_relaxed(&p->others.where) : SP_NO_CPU;
+	return load_relaxed(&p->sharing.is_cpu_known) ? load_relaxed(&p->sharing.cpu) : SP_NO_CPU;
 }
 
-void sp_percpu_is_at(struct sp_percpu *p, int cpu)
+void sp_percpu_set_target_cpu(struct sp_percpu *p, int cpu)
 {
-	if (load_relaxed(&p->others.found))
-		store_relaxed(&p->others.where, cpu);
+	if (load_relaxed(&p->sharing.is_cpu_known))
+		store_relaxed(&p->sharing.cpu, cpu);
 }
 
 bool sp_percpu_needs_time(const struct sp_percpu *p)
 {
-	return p->target.own && !load_relaxed(&p->others.shared) &&
-	       (p->kind == SP_BY_RESIDENCY || p->perf_fds.starving);
+	return p->target.is_own && !load_relaxed(&p->sharing.is_shared) &&
+	       (p->kind == SP_BY_RESIDENCY || p->shadow.starved_windows);
 }
 
-void sp_percpu_missed(struct sp_percpu *p)
+void sp_percpu_note_missed(struct sp_percpu *p)
 {
-	store_relaxed(&p->unread.missed, true);
+	store_relaxed(&p->skips.missed_value, true);
 }
 
-void sp_percpu_lost(struct sp_percpu *p)
+void sp_percpu_note_missed_reset(struct sp_percpu *p)
 {
-	store_relaxed(&p->unread.lost, true);
-	store_relaxed(&p->fast.ready, 0);
+	store_relaxed(&p->skips.missed_reset, true);
+	store_relaxed(&p->fast.is_ready, 0);
 }
 
 void sp_percpu_distrust(struct sp_percpu *p)
 {
-	/* (What PAPI multiplexes itself it opens at each start.) */
-	p->scan.trouble = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
-	sp_percpu_lost(p);
+	/* PAPI opens the events that it multiplexes itself at each start. */
+	p->scan.failure = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
+	sp_percpu_note_missed_reset(p);
 }

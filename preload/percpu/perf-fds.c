@@ -1,4 +1,4 @@
-/* perf-fds.c: sees what libpapi opens and closes; see perf-fds.h. */
+/* perf-fds.c: intercepts the perf events that libpapi opens and closes; see perf-fds.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,21 +16,20 @@
 typedef long syscall_fn(long, ...);
 typedef int close_fn(int);
 
-/* What libpapi's entries held; never NULL while they hold ours. */
+/* The functions in libpapi's entries before ours; never NULL while ours are there. */
 static syscall_fn *next_syscall;
 static close_fn *next_close;
 static struct sp_lock lock;
-static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0:
-					 * none */
+static uintptr_t watched;		/* base of the libpapi whose entries are ours; 0: none */
 
-__thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+__thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));
 static const struct sp_perf_fds_hooks *hooks;
 
 void sp_perf_fds_forget(struct sp_perf_fds *o)
 {
-	o->n = o->more = o->had = o->whole = o->kept = 0;
-	o->odd = o->reordered = false;
-	store_relaxed(&o->missed, false);
+	o->n = o->unlisted = o->complete = o->to_reopen = o->reopening = 0;
+	o->is_mixed = o->is_reordered = false;
+	store_relaxed(&o->has_missed, false);
 	sp_add(&o->changes, 1);
 }
 
@@ -39,17 +38,17 @@ uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < o->n; i++)
-		n += o->at[i].leads;
+		n += o->at[i].is_leader;
 	return n;
 }
 
-/* ---- what libpapi does --------------------------------------------------- */
+/* ---- recording ----------------------------------------------------------------- */
 
-/* Populated: another set of this thread may count page faults right now.  (The first room is the
- * set's page.) */
+/* Prefaults, since another set of this thread may count page faults. The first room is in the set's
+ * page. */
 static bool make_room(struct sp_perf_fds *o)
 {
-	uint64_t bytes = SP_NATIVES_MOST * sizeof(*o->at);
+	uint64_t bytes = SP_MAX_NATIVES * sizeof(*o->at);
 	struct sp_native *more;
 
 	if (o->n < o->room)
@@ -61,7 +60,7 @@ static bool make_room(struct sp_perf_fds *o)
 	if (o->n)
 		memcpy(more, o->at, o->n * sizeof(*more));
 	store_release(&o->at, more);
-	o->room = SP_NATIVES_MOST;
+	o->room = SP_MAX_NATIVES;
 	return true;
 }
 
@@ -76,9 +75,9 @@ static void note_open(struct sp_perf_fds *o, const struct perf_event_attr *attr,
 	struct sp_native *n;
 
 	sp_add(&o->changes, 1);
-	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
-		o->more++;
-		o->odd = o->odd || !o->n || tid != o->named_tid;
+	if (o->n == SP_MAX_NATIVES || !make_room(o)) {
+		o->unlisted++;
+		o->is_mixed = o->is_mixed || !o->n || tid != o->named_tid;
 		return;
 	}
 	o->named_tid = tid;
@@ -90,7 +89,7 @@ static void note_open(struct sp_perf_fds *o, const struct perf_event_attr *attr,
 	n->cpu = cpu;
 	n->tid = tid ? tid : sp_thread_state.tid;
 	n->thread = tid && tid != sp_thread_state.tid ? 0 : sp_thread_state.id;
-	n->leads = leader < 0;
+	n->is_leader = leader < 0;
 	o->opener = sp_thread_state.tid;
 	o->seccomp_filters = sp_seccomp_filters();
 }
@@ -105,73 +104,74 @@ static void note_close(struct sp_perf_fds *o, int fd)
 		sp_add(&o->changes, 1);
 		return;
 	}
-	if (o->more) {
-		o->more--;
+	if (o->unlisted) {
+		o->unlisted--;
 		sp_add(&o->changes, 1);
 	}
-	o->odd = o->odd && o->more;
+	o->is_mixed = o->is_mixed && o->unlisted;
 }
 
-/* What is opened and closed right now is this set's. */
-static struct sp_perf_fds *opening(void)
+/* The perf fds of the set for which this thread is inside PAPI; NULL: none. */
+static struct sp_perf_fds *opening_set(void)
 {
-	return (struct sp_perf_fds *)(sp_opening & ~SP_OPENS_AGAIN);
+	return (struct sp_perf_fds *)(sp_opening_set & ~SP_IS_REOPENING);
 }
 
-/* ---- the same ones again --------------------------------------------------
+/* ---- the same events again --------------------------------------------------
  *
- * PAPI_start closes a set's perf events and opens them again if the thread used another set
- * meanwhile. If they are the same, the list keeps all but the descriptors, and `changes` its value.
- * Sets that other threads use are excluded. */
+ * PAPI_start closes a set's perf events and reopens them if the thread used another set meanwhile.
+ * If they are the same, the list keeps all but the descriptors, and `changes` its value. Sets that
+ * other threads use are excluded.
+ */
 
-/* Makes the list that of the open events again, since they differ. */
-static void end_again(struct sp_perf_fds *o)
+/* Restores the list to the open events, since they differ. */
+static void end_reopening(struct sp_perf_fds *o)
 {
 	uint32_t n = o->n;
 
-	for (uint32_t i = 0; o->left && i < o->kept; i++)
+	for (uint32_t i = 0; o->unclosed && i < o->reopening; i++)
 		if (o->at[i].fd >= 0)
 			o->at[n++] = o->at[i];
-	if (o->kept)
+	if (o->reopening)
 		sp_add(&o->changes, 1);
-	o->kept = o->left = 0;
+	o->reopening = o->unclosed = 0;
 	o->n = n;
 }
 
-static bool begin_again(struct sp_perf_fds *o)
+static bool begin_reopening(struct sp_perf_fds *o)
 {
-	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_thread_state.tid ||
-	    !hooks->alone(o))
+	if (!(sp_opening_set & SP_IS_REOPENING) || o->unlisted ||
+	    o->opener != sp_thread_state.tid || !hooks->is_exclusive(o))
 		return false;
-	o->before = o->changes;
+	o->prev_changes = o->changes;
 	sp_add(&o->changes, 1);
-	o->whole = o->kept = o->left = o->n;
+	o->to_reopen = o->reopening = o->unclosed = o->n;
 	o->n = 0;
 	return true;
 }
 
-static bool close_again(struct sp_perf_fds *o, int fd)
+static bool note_reclosed(struct sp_perf_fds *o, int fd)
 {
-	uint32_t i = 0, all = o->kept ? o->kept : o->n;
+	uint32_t i = 0, all = o->reopening ? o->reopening : o->n;
 
 	while (i < all && o->at[i].fd != fd)
 		i++;
-	if (i == all || (o->kept ? o->n != 0 : !begin_again(o)))
+	if (i == all || (o->reopening ? o->n != 0 : !begin_reopening(o)))
 		return false;
 	o->at[i].fd = -1;
-	o->left--;
+	o->unclosed--;
 	return true;
 }
 
-static bool open_again(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid, int cpu,
-		       int leader, int fd)
+static bool note_reopened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid,
+			  int cpu, int leader, int fd)
 {
 	struct sp_native *n = &o->at[o->n];
 
-	/* The number of a thread that has ended may be a new one's. */
-	if (o->n >= o->kept || o->left || (tid >= 0 && n->thread != sp_thread_state.id) ||
+	/* A thread's tid may be that of an ended thread. */
+	if (o->n >= o->reopening || o->unclosed || (tid >= 0 && n->thread != sp_thread_state.id) ||
 	    n->cpu != cpu || n->tid != (tid ? tid : sp_thread_state.tid) ||
-	    n->leads != (leader < 0) || attr->inherit || attr->size != n->attr.size ||
+	    n->is_leader != (leader < 0) || attr->inherit || attr->size != n->attr.size ||
 	    memcmp(attr, &n->attr, size_of(attr)) != 0)
 		return false;
 	n->fd = fd;
@@ -179,106 +179,106 @@ static bool open_again(struct sp_perf_fds *o, const struct perf_event_attr *attr
 	return true;
 }
 
-static bool begin_note(struct sp_perf_fds *o, uint32_t *was)
+static bool begin_note(struct sp_perf_fds *o, uint32_t *prev_state)
 {
-	if (sp_opening & SP_OPENS_AGAIN && !hooks->lock_fds(o, was)) {
-		store_relaxed(&o->missed, true);
+	if (sp_opening_set & SP_IS_REOPENING && !hooks->lock_fds(o, prev_state)) {
+		store_relaxed(&o->has_missed, true);
 		sp_add(&o->changes, 1);
 		return false;
 	}
-	end_again(o);
+	end_reopening(o);
 	return true;
 }
 
-static void end_note(struct sp_perf_fds *o, uint32_t was)
+static void end_note(struct sp_perf_fds *o, uint32_t prev_state)
 {
-	if (sp_opening & SP_OPENS_AGAIN)
-		hooks->unlock_fds(o, was);
+	if (sp_opening_set & SP_IS_REOPENING)
+		hooks->unlock_fds(o, prev_state);
 }
 
-/* ---- what libpapi calls ----------------------------------------------------- */
+/* ---- libpapi's calls ----------------------------------------------------------- */
 
 static SP_COLD void note_opened(struct sp_perf_fds *o, const struct perf_event_attr *attr, int tid,
 				int cpu, int leader, int fd)
 {
 	int saved = errno;
 	bool again;
-	uint32_t was;
+	uint32_t prev_state;
 
-	if (begin_note(o, &was)) {
+	if (begin_note(o, &prev_state)) {
 		note_open(o, attr, tid, cpu, leader, fd);
-		again = sp_opening & SP_OPENS_AGAIN && sp_perf_fds_all(o) == o->whole;
+		again = sp_opening_set & SP_IS_REOPENING && sp_perf_fds_all(o) == o->to_reopen;
 		if (again) {
-			o->whole = 0;
-			o->had = sp_perf_fds_all(o);
+			o->to_reopen = 0;
+			o->complete = sp_perf_fds_all(o);
 		}
-		end_note(o, was);
+		end_note(o, prev_state);
 		if (again)
-			hooks->again(o);
+			hooks->reopened(o);
 	}
 	errno = saved;
 }
 
-/* True: nothing else has changed since it was closed. */
-static inline bool is_as_before(struct sp_perf_fds *o)
+/* True: nothing else has changed since the first was closed. */
+static inline bool is_unchanged(struct sp_perf_fds *o)
 {
-	uint32_t changes = o->before + 1;
+	uint32_t changes = o->prev_changes + 1;
 
-	o->had = o->kept;
-	o->whole = o->kept = 0;
-	return hooks->same(o) && sp_cas(&o->changes, &changes, o->before);
+	o->complete = o->reopening;
+	o->to_reopen = o->reopening = 0;
+	return hooks->reopened_same(o) && sp_cas(&o->changes, &changes, o->prev_changes);
 }
 
-static SP_COLD void opened_otherwise(struct sp_perf_fds *o)
+static SP_COLD void report_reopened(struct sp_perf_fds *o)
 {
 	int saved = errno;
 
-	hooks->again(o);
+	hooks->reopened(o);
 	errno = saved;
 }
 
-/* All six words, whatever the call needs, as libc's. */
+/* Passes all six words on, as libc's does, whatever the call needs. */
 static long on_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct perf_event_attr *attr = (const struct perf_event_attr *)a;
 	long r = next_syscall(number, a, b, c, d, e, f);
-	struct sp_perf_fds *o = opening();
+	struct sp_perf_fds *o = opening_set();
 
 	if (number != SYS_perf_event_open || r < 0 || !o)
 		return r;
-	if (!open_again(o, attr, (int)b, (int)c, (int)d, (int)r))
+	if (!note_reopened(o, attr, (int)b, (int)c, (int)d, (int)r))
 		note_opened(o, attr, (int)b, (int)c, (int)d, (int)r);
-	else if (o->n == o->kept && !is_as_before(o))
-		opened_otherwise(o);
+	else if (o->n == o->reopening && !is_unchanged(o))
+		report_reopened(o);
 	return r;
 }
 
 static SP_COLD void note_closed(struct sp_perf_fds *o, int fd)
 {
-	uint32_t was;
+	uint32_t prev_state;
 
-	if (!begin_note(o, &was))
+	if (!begin_note(o, &prev_state))
 		return;
-	if (sp_opening & SP_OPENS_AGAIN && !o->whole)
-		o->whole = sp_perf_fds_all(o);
+	if (sp_opening_set & SP_IS_REOPENING && !o->to_reopen)
+		o->to_reopen = sp_perf_fds_all(o);
 	note_close(o, fd);
-	end_note(o, was);
+	end_note(o, prev_state);
 }
 
 static int on_close(int fd)
 {
-	struct sp_perf_fds *o = opening();
+	struct sp_perf_fds *o = opening_set();
 
-	if (o && !close_again(o, fd))
+	if (o && !note_reclosed(o, fd))
 		note_closed(o, fd);
 	return next_close(fd);
 }
 
-/* ---- libpapi's entries ----------------------------------------------------- */
+/* ---- libpapi's entries --------------------------------------------------------- */
 
 struct entries {
 	struct sp_object of;		/* libpapi */
-	uintptr_t *syscall, *close;	/* its entries; NULL: it has none */
+	uintptr_t *syscall, *close;	/* its entries; NULL: none */
 };
 
 static bool find_entry(uintptr_t at, const char *name, bool in_plt, void *arg)
@@ -298,7 +298,7 @@ struct first {
 	uintptr_t address;
 };
 
-static int find_first(const struct sp_object *o, void *arg)
+static int find_symbol(const struct sp_object *o, void *arg)
 {
 	struct first *f = arg;
 
@@ -306,7 +306,7 @@ static int find_first(const struct sp_object *o, void *arg)
 	return f->address != 0;
 }
 
-/* The loader has made it read-only where all is bound at the start (RELRO). */
+/* Has the loader made the entry read-only (RELRO)? It does with LD_BIND_NOW, for example. */
 static bool is_relro(const struct entries *e, uintptr_t at)
 {
 	const struct sp_object *o = &e->of;
@@ -331,16 +331,16 @@ static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t val
 	return true;
 }
 
-/* Where the entry is bound at the first call it points into libpapi still; passing a call on to
- * there would bind it, past us.  Then what the loader would find is looked up here. */
-static uintptr_t behind(const uintptr_t *entry, const char *name)
+/* Returns the function that an entry calls. Before lazy binding the entry points into libpapi, and
+ * the first call through it would overwrite ours. So the symbol is resolved here. */
+static uintptr_t find_next(const uintptr_t *entry, const char *name)
 {
 	struct first f = { name, *entry };
 	const struct sp_papi *p = sp_papi_used;
 
 	if (*entry - p->low < p->span) {
 		f.address = 0;
-		sp_elf_each(find_first, &f);
+		sp_elf_each(find_symbol, &f);
 	}
 	return f.address;
 }
@@ -354,11 +354,11 @@ static bool watch(void)
 		sp_elf_slots(e.of.base, e.of.dynamic, find_entry, &e);
 	if (!e.syscall || !e.close)
 		return false;
-	/* A child of fork, say, has its parent's. */
+	/* A child of fork, for example, has its parent's. */
 	if (*e.syscall == (uintptr_t)on_syscall || *e.close == (uintptr_t)on_close)
 		return *e.syscall == (uintptr_t)on_syscall && *e.close == (uintptr_t)on_close;
-	to_syscall = behind(e.syscall, "syscall");
-	to_close = behind(e.close, "close");
+	to_syscall = find_next(e.syscall, "syscall");
+	to_close = find_next(e.close, "close");
 	if (!to_syscall || !to_close)
 		return false;
 	next_syscall = (syscall_fn *)to_syscall;
@@ -367,9 +367,8 @@ static bool watch(void)
 	       write_entry(&e, e.syscall, (uintptr_t)on_syscall);
 }
 
-/* One thread at a time: another would take our functions for those that stood there, and they would
- * call themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at
- * once). */
+/* Locks: a second thread would save our functions as the previous ones, which would then call
+ * themselves for ever. Seen in 4 of 60 runs of four threads that make their first sets at once. */
 bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from)
 {
 	struct sp_lock_state lock_state;

@@ -1,13 +1,12 @@
-/* perf-fds.h: which kernel counters PAPI has open for an event set.
+/* perf-fds.h: records the perf fds that PAPI has open for an event set.
  *
- * PAPI tells nobody what it opens.  libpapi calls perf_event_open by libc's syscall(), and
- * closes by close(): its own entries for these two (GOT) are pointed at functions of ours, which
- * pass everything on to what stood there and write down what concerns a set.  Nobody else's calls
- * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
- * its native events; what libpapi closes is dropped.
+ * libpapi calls perf_event_open by libc's syscall(), and close(). Its GOT entries for these two are
+ * set to functions of perf-fds.c, which pass all calls on and record those of event sets. No other
+ * library's calls are affected. An event that is opened during a PAPI call for a set belongs to
+ * this set, in PAPI's order of its native events. An event that libpapi closes is removed.
  *
- * By the threads that call PAPI; two that build one set at once race in PAPI itself.  If two start
- * one at once, the thread whose call gets a record writes; of the other one only `missed` is kept.
+ * Called by threads inside PAPI. If two start a set at once, the thread whose call gets a record
+ * writes; the other only sets `has_missed`.
  */
 #ifndef SP_PERF_FDS_H
 #define SP_PERF_FDS_H
@@ -16,79 +15,69 @@
 
 #include "../../core/base/base.h"
 
-#define SP_NATIVES_MOST	24u		/* of one set; a set with more is not split */
+#define SP_MAX_NATIVES 24u		/* per set; a set with more has no shadow counters */
 
 struct sp_native {
 	struct perf_event_attr attr;	/* as PAPI passed it */
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
-	int tid;			/* whose counts they are; -1: of all that run on the CPU */
-	uint32_t thread;		/* the thread that opened it for itself
-					 * (sp_thread_state.id), by PAPI_attach, too; 0: it is
-					 * another one's */
-	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on
-					 * and off */
+	int tid;			/* the thread it counts; -1: all that run on the CPU */
+	uint32_t thread;		/* sp_thread_state.id that opened it for itself; 0: none */
+	bool is_leader;			/* a group's first, which PAPI switches on and off */
 };
 
 struct sp_perf_fds {
 	struct sp_native *at;		/* [room]; NULL: none */
 	uint32_t n, room;
-	uint32_t changes;		/* grows whenever an event comes or goes */
-	uint32_t more;			/* that are open, too, and for which there is no room */
-	uint32_t had;			/* how many of both there were when PAPI had last opened all
-					 * of them */
-	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has
-					 * not */
-	uint32_t kept;			/* PAPI_start closes and opens again what it had open, and
-					 * so many stand at `at`, of which n are open again; 0: it
-					 * does not */
-	uint32_t left;			/* of those: not closed yet */
-	uint32_t before;		/* `changes` then */
-	int opener;			/* the thread that opened the last one */
-	uint32_t seccomp_filters;		/* sp_seccomp_filters() when PAPI last opened one
-						 * that it had not had open right before */
-	int named_tid;			/* the thread that PAPI named for the last one kept; 0:
-					 * itself */
-	bool odd;			/* one of those more is another thread's than the one kept
-					 * last */
-	bool reordered;			/* events were removed: PAPI fills the gaps in an order of
-					 * its own */
-	bool missed;			/* something came or went that could not be written here */
+	uint32_t changes;		/* grows with every event that is opened or closed */
+	uint32_t unlisted;		/* open events for which there is no room here */
+	uint32_t complete;		/* all events when PAPI had last opened them */
+	uint32_t to_reopen;		/* and before PAPI_start closed one; 0: it has not */
+	uint32_t reopening;		/* events in `at` that PAPI_start reopens; n are open */
+	uint32_t unclosed;		/* how many of those are not closed yet */
+	uint32_t prev_changes;		/* `changes` before that */
+	int opener;			/* tid of the thread that opened the last one */
+	uint32_t seccomp_filters;	/* count when PAPI last opened a new event */
+	int named_tid;			/* PAPI's tid for the last event in `at`; 0: itself */
+	bool is_mixed;			/* an unlisted event has another target than `at`'s */
+	bool is_reordered;		/* removals have changed PAPI's order of events */
+	bool has_missed;		/* some event could not be recorded */
 };
 
-/* Asked by the thread that starts the set, inside PAPI.  errno is given back. hold, let: in between
- * what stands here is this thread's to write; was: for let.  False: the set is another thread's
- * now. again: PAPI_start has closed what the set had open and has opened as many again, before any
- * of them counts. alone: no other thread has called PAPI for the set so far. same: they are opened
- * again as they were.  False: something else matters, as for `again`. */
+/* Callbacks for the thread that starts the set, inside PAPI. They preserve errno.
+ *
+ * lock_fds: only this thread writes the record until unlock_fds(prev_state). False: another thread
+ * owns the set.
+ *
+ * reopened: PAPI_start has reopened the set's events, none of which counts yet. is_exclusive: no
+ * other thread has called PAPI for the set. reopened_same: the same events; false: needs
+ * `reopened`.
+ */
 struct sp_perf_fds_hooks {
-	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *was);
-	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t was);
-	void (*again)(struct sp_perf_fds *o);
-	bool (*alone)(struct sp_perf_fds *o);
-	bool (*same)(struct sp_perf_fds *o);
+	bool (*lock_fds)(struct sp_perf_fds *o, uint32_t *prev_state);
+	void (*unlock_fds)(struct sp_perf_fds *o, uint32_t prev_state);
+	void (*reopened)(struct sp_perf_fds *o);
+	bool (*is_exclusive)(struct sp_perf_fds *o);
+	bool (*reopened_same)(struct sp_perf_fds *o);
 };
 
-/* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
- * entries were not found, or cannot be written: nothing will be seen. */
+/* Redirects libpapi's entries; one compare if that is done. False: not found or not writable. */
 bool sp_perf_fds_watch(const struct sp_perf_fds_hooks *from);
 
-void sp_perf_fds_child(void);		/* in a child of fork: the lock is free */
+void sp_perf_fds_child(void);		/* in a child of fork: frees the lock */
 
 /* The event set for which this thread is inside PAPI, so that perf_event_open calls can be assigned
- * to it: the address of its perf fds, plus SP_OPENS_AGAIN in PAPI_start; 0: no set. */
-#define SP_OPENS_AGAIN	((uintptr_t)1)
-extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+ * to it: the address of its perf fds, plus SP_IS_REOPENING in PAPI_start; 0: no set. */
+#define SP_IS_REOPENING ((uintptr_t)1)
+extern __thread uintptr_t sp_opening_set __attribute__((tls_model("initial-exec")));
 
 static inline uint32_t sp_perf_fds_all(const struct sp_perf_fds *o)
 {
-	return o->n + o->more;
+	return o->n + o->unlisted;
 }
 
-/* How many of them PAPI_start switches on, one by one. */
-uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o);
+uint32_t sp_perf_fds_leaders(const struct sp_perf_fds *o);	/* that PAPI_start switches on */
 
-/* A new set with a record that another one had. */
-void sp_perf_fds_forget(struct sp_perf_fds *o);
+void sp_perf_fds_forget(struct sp_perf_fds *o);	/* for a new set */
 
 #endif

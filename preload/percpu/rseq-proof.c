@@ -1,4 +1,5 @@
-/* rseq-proof.c: tries once whether rseq tells here that a thread was moved; see rseq-proof.h. */
+/* rseq-proof.c: tests whether rseq shows that a thread was moved, and sets a thread's mark; see
+ * rseq-proof.h. */
 #include <stdbool.h>
 #include <time.h>
 
@@ -9,9 +10,9 @@
 static bool rseq_works;
 
 #ifdef SP_HAVE_RSEQ
-/* A section of one instruction that nobody runs.  The kernel checks that the
- * signature which glibc registered stands before the abort address, and kills the
- * process if not; both lie in our text, which stays mapped (-z nodelete). */
+/* A section of one instruction that never runs. The kernel checks that glibc's registered signature
+ * precedes the abort address, and otherwise kills the process. Both are in our text, which stays
+ * mapped (-z nodelete). */
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
 	".hidden sp_proof_start\n.globl sp_proof_start\n"
@@ -45,20 +46,20 @@ static const struct rseq_cs never_run __attribute__((aligned(32), section(".data
 	.abort_ip = (uintptr_t)sp_proof_abort,
 };
 
-/* A handler on top of it finds no proof, or this one. */
+/* The order lets a nested call find either no proof or this one. */
 static void arm_rseq(void)
 {
 	struct rseq *area = sp_rseq_area();
 	sp_mark_word *word = (sp_mark_word *)&area->rseq_cs;
 
-	store_relaxed(&sp_thread_state.mark.is, (uint64_t)(uintptr_t)&never_run);
-	store_relaxed(&sp_thread_state.again.to, word);
+	store_relaxed(&sp_thread_state.mark.expected, (uint64_t)(uintptr_t)&never_run);
+	store_relaxed(&sp_thread_state.rearm.to, word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.from, &sp_thread_state.mark.is);
+	store_relaxed(&sp_thread_state.rearm.from, &sp_thread_state.mark.expected);
 	store_relaxed(&sp_thread_state.mark.cpu, (const int32_t *)&area->cpu_id);
 	sp_order();
 	store_relaxed(&sp_thread_state.mark.word, word);
-	sp_proof_again();
+	sp_proof_rearm();
 }
 
 bool sp_proof_test(void)
@@ -69,12 +70,12 @@ bool sp_proof_test(void)
 		return false;
 	arm_rseq();
 	store_relaxed(&rseq_works, false);
-	/* The shortest may be over before the thread sleeps. */
+	/* The shortest may end before the thread sleeps. */
 	for (struct timespec delay = { 0, 1000 };
 	     delay.tv_nsec <= 1000000 && !load_relaxed(&rseq_works); delay.tv_nsec *= 10) {
-		before = sp_proof_at();
+		before = sp_proof_count_losses();
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
-		store_relaxed(&rseq_works, sp_proof_at() != before);
+		store_relaxed(&rseq_works, sp_proof_count_losses() != before);
 	}
 	if (!load_relaxed(&rseq_works))
 		sp_proof_disarm();
@@ -100,26 +101,26 @@ void sp_proof_report(void)
 				      "(rseq): no count is called proven");
 }
 
-/* Likewise: in between the word is none that `is` may be. */
-void sp_proof_by_page(const sp_mark_word *word)
+/* Sets the mark in the same order: the word never equals `expected` in between. */
+void sp_proof_use_page(const sp_mark_word *word)
 {
 	sp_thread_state.by_page = true;
 	store_relaxed(&sp_thread_state.mark.cpu, &sp_thread_state.cpu);
 	store_relaxed(&sp_thread_state.mark.word, word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.to, &sp_thread_state.mark.is);
+	store_relaxed(&sp_thread_state.rearm.to, &sp_thread_state.mark.expected);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.from, word);
-	sp_proof_again();
+	store_relaxed(&sp_thread_state.rearm.from, word);
+	sp_proof_rearm();
 }
 
 SP_COLD void sp_proof_disarm(void)
 {
-	store_relaxed(&sp_thread_state.again.from, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.rearm.from, &sp_no_mark.word);
 	sp_order();
-	store_relaxed(&sp_thread_state.again.to, &sp_no_mark.word);
+	store_relaxed(&sp_thread_state.rearm.to, &sp_no_mark.word);
 	sp_order();
-	store_relaxed(&sp_thread_state.mark.is, 1);
+	store_relaxed(&sp_thread_state.mark.expected, 1);
 	sp_order();
 	store_relaxed(&sp_thread_state.mark.word, &sp_no_mark.word);
 	store_relaxed(&sp_thread_state.mark.cpu, &sp_no_mark.cpu);

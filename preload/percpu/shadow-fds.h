@@ -1,11 +1,11 @@
-/* shadow-fds.h: our descriptors of kernel counters, and what they may take of the process's.
+/* shadow-fds.h: opens, reads and closes sspapi's own perf fds, within a budget.
  *
- * Descriptors are the application's: a budget says how many sspapi may hold (SSPAPI_DESCRIPTORS),
- * counted at each opening; their numbers are high, so that the application's own stay what they
- * would be; and since it may close all that it sees, or put something else in a number's place
- * (closefrom, dup2), each is asked whether it still is ours before it is read or closed.
+ * SSPAPI_DESCRIPTORS limits how many of the process's descriptors sspapi may use, checked at each
+ * opening. Their numbers are high, so that the application's own do not change. The application may
+ * close or replace any descriptor (closefrom, dup2), so each is checked before it is read or
+ * closed.
  *
- * Any thread may call these; no lock; not from signal handlers.
+ * Any thread; no lock; not from signal handlers.
  */
 #ifndef SP_SHADOW_FDS_H
 #define SP_SHADOW_FDS_H
@@ -14,29 +14,29 @@
 
 #include "../../core/base/base.h"
 
-/* Once in a process, before anything counts: how many there may be at most, and the kernel's table
- * of descriptors as large as that needs.  (Beside other threads each growth of the table waits some
- * ms for them, so that it grows once.)  most < 0: a quarter of the soft limit, 4096 at most. */
+/* Sets the limit once per process, before anything counts, and enlarges the kernel's table of
+ * descriptors for it. Each enlargement waits some ms for other threads, so it happens once. most <
+ * 0: a quarter of the soft limit, at most 4096. */
 void sp_counters_begin(long most);
 
-/* How many more there may be right now. */
+/* How many more may be opened right now. */
 uint32_t sp_counters_left(void);
 
-/* In a child of fork: the parent's are closed. */
+/* In a child of fork: closes the parent's. */
 void sp_counters_child(void);
 
-/* A counter of thread `tid` on `cpu` (-1: on all), in the group of the counter `leader` (-1: a
- * group of its own).  The descriptor; -EDQUOT: the budget is spent; -errno as perf_event_open. */
+/* Opens a counter of thread `tid` on `cpu` (-1: all), in the group of `leader` (-1: a new one).
+ * Returns the descriptor; -EDQUOT: no budget; or perf_event_open's -errno. */
 int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader);
 
-/* Closes it if it is still ours; -1 is none. */
+/* Closes it unless the application has; -1 is ignored. */
 void sp_counter_close(int fd);
 
-/* Reads `words` words (read(2) of a counter); false: it is not ours any more, or gave something
- * else. */
+/* Reads `words` words, as read(2) on a perf event. False: the application has closed it, or the
+ * size differs. */
 bool sp_counter_read(int fd, uint64_t *to, unsigned words);
 
-/* Switches a counter; the others of its group count while their leader does.  False: as above. */
+/* Switches a counter, and with it the others of a group that it leads. False: as above. */
 bool sp_counter_switch(int fd, bool on);
 
 #endif

@@ -1,4 +1,4 @@
-/* shadow-open.h: what is opened for a set's split (percpu.h), and when it counts. */
+/* shadow-open.h: opens and closes a set's shadow counters, and switches them on and off. */
 #ifndef SP_SHADOW_OPEN_H
 #define SP_SHADOW_OPEN_H
 
@@ -6,59 +6,58 @@
 #include "percpu-fast.h"
 #include "cpu-select.h"
 
-/* What is to be split. */
-struct sp_percpu_want {
+/* The counts to attribute per CPU. */
+struct sp_percpu_request {
 	const struct sp_perf_fds *perf_fds;
-	int tid;			/* whose counts they are */
-	bool own;			/* the calling thread's */
+	int tid;			/* the target */
+	bool is_own;			/* the target is the calling thread */
 	bool inherits, overflows, multiplexed;
 	uint32_t k;
 	const struct sp_terms *const *terms;	/* [k] */
 };
 
-/* Once in a process, before anything counts; and in a child of fork. */
+/* Set up once per process, before anything counts; and in a child of fork. */
 void sp_percpu_begin(void);
 void sp_percpu_child(void);
 
-/* Counters of ours for what is wanted, before PAPI starts it: those of *p where they still fit,
- * else others.  *why: why it is less than the setting asks for.  How it will be split. */
-enum sp_attribution sp_percpu_prepare(struct sp_percpu **p, const struct sp_percpu_want *want,
+/* Opens shadow counters for *want before PAPI starts the set, unless those of *p still fit. Returns
+ * the method of attribution; *why: why it is less than SSPAPI_ATTRIBUTION requests. */
+enum sp_attribution sp_percpu_prepare(struct sp_percpu **p, const struct sp_percpu_request *want,
 				      enum sp_why *why);
 
-/* Are they still those for what PAPI has open?  (The same events, opened again, are.)  By the set's
- * user. */
+/* Do they still fit PAPI's perf fds? The same events, reopened, do. The set's user calls this. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds);
 
-/* The kernel's PMU, of one kind of cores, that counts this event, once PAPI has opened it; NULL:
- * any, or not known. */
-const char *sp_percpu_pmu(const struct sp_percpu_want *want, uint32_t event);
+/* The kernel's PMU, of one kind of cores, that counts this event, after PAPI has opened it. NULL:
+ * any, or unknown. */
+const char *sp_percpu_pmu(const struct sp_percpu_request *want, uint32_t event);
 
-/* The domain that the event is counted in (target.h), once PAPI has opened it; 0: not known. */
-uint32_t sp_percpu_domain(const struct sp_percpu_want *want, uint32_t event);
+/* The domain of this event (target.h), after PAPI has opened it. 0: unknown. */
+uint32_t sp_percpu_domain(const struct sp_percpu_request *want, uint32_t event);
 
-/* By event, what the edges of a window on several CPUs may put on a neighbour. */
-void sp_percpu_edges(const struct sp_percpu *p, uint64_t *edge);
+/* The error margin per event of a window on several CPUs. */
+void sp_percpu_error_margins(const struct sp_percpu *p, uint64_t *edge);
 bool sp_percpu_counts_moves(const struct sp_percpu *p);
 
-/* Under auto: keeps the time of the scan aside that ends the segment, if there is some. What the
- * counters have by then proves what was read before. */
-void sp_plan_keeps(struct sp_percpu *p);
+/* Under `auto`: reserves the time of the scan that ends the period, if available. That scan proves
+ * the readings before it. */
+void sp_shadow_reserve_scan(struct sp_percpu *p);
 
-/* CPUs that the thread could run on when they were opened, as "0-3,8". */
+/* CPUs that the thread could run on when the shadow counters were opened, as "0-3,8". */
 void sp_percpu_allowed(const struct sp_percpu *p, char *text, size_t n);
 
-/* Its thread, the caller, runs on this CPU, which is not watched: watches it from now on, in place
- * of the one that it has left for longest if there is no room.  Reads nothing.  False: it cannot.
- * The caller has it (percpu-lifetime.h). */
-bool sp_plan_follow(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, int cpu);
+/* Watches `cpu`, to which the set's thread, the caller, has moved. If there is no room, it replaces
+ * the CPU that the thread left longest ago. Reads nothing. False: impossible. The caller has taken
+ * the set (percpu-lifetime.h). */
+bool sp_shadow_follow(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, int cpu);
 
-/* Its thread, the caller, is about to go to these CPUs while it runs: copies there, too, as far as
- * there is room.  The caller has it (percpu-lifetime.h). */
-void sp_plan_add(struct sp_percpu *p, const struct sp_perf_fds *perf_fds,
-		 const struct sp_cpus *more);
+/* Opens shadow counters on CPUs to which the set's thread, the caller, is about to move, as far as
+ * there is room. The caller has taken the set. */
+void sp_shadow_add_cpus(struct sp_percpu *p, const struct sp_perf_fds *perf_fds,
+			const struct sp_cpus *more);
 
-/* Before PAPI starts the set: its hardware counters are on, no other set's of the thread; those
- * that never found a place go.  The caller has it (percpu-lifetime.h). */
-void sp_plan_starts(struct sp_percpu *p);
+/* Before PAPI starts the set: switches its hardware counters on and those of the thread's other
+ * sets off, and closes those that never ran. The caller has taken the set. */
+void sp_shadow_before_start(struct sp_percpu *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* target.c: says whose counts an event set holds; see target.h. */
+/* target.c: finds the target of perf fds; see target.h. */
 #include "../../core/store/domain.h"
 #include "target.h"
 
@@ -17,19 +17,19 @@ struct sp_count_target sp_count_target(const struct sp_perf_fds *o)
 
 	if (!o->n)
 		return c;
-	c = (struct sp_count_target){ .known = !o->odd && !load_relaxed(&o->missed),
-				      .attached = first->tid >= 0 && !first->thread,
+	c = (struct sp_count_target){ .is_known = !o->is_mixed && !load_relaxed(&o->has_missed),
+				      .is_attached = first->tid >= 0 && !first->thread,
 				      .tid = first->tid,
 				      .thread = first->thread,
 				      .cpu = first->cpu };
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct sp_native *n = &o->at[i];
 
-		c.known = c.known && n->tid == c.tid && n->thread == c.thread;
+		c.is_known = c.is_known && n->tid == c.tid && n->thread == c.thread;
 		c.inherits = c.inherits || n->attr.inherit;
 		c.domain |= sp_target_domain(&n->attr);
-		c.each = c.each * 0x9e3779b1u +
-			 ((uint32_t)n->cpu << 4 | sp_target_domain(&n->attr)) + 1;
+		c.digest = c.digest * 0x9e3779b1u +
+			   ((uint32_t)n->cpu << 4 | sp_target_domain(&n->attr)) + 1;
 		if (n->cpu != c.cpu)
 			c.cpu = SP_CPUS_MIXED;
 	}

@@ -1,32 +1,30 @@
-/* window.h: which counts are proven, as a pure function: no system call, no pointer to the world.
+/* window.h: decides which counts are proven: pure functions, no system calls.
  *
- * The rule: a count on CPU k is proven if CPU k's own counter had counted it before PAPI read its
- * own.
+ * The rule: a count is proven for CPU k if CPU k's shadow counter had counted it before PAPI read
+ * its own counter.
  *
- * P is PAPI's counter of an event, which counts wherever the thread runs.  Copy k is a counter of
- * ours of the same event and thread that counts only on CPU k: whatever copy k had when PAPI read
- * P, P has counted there, too.  So what a copy has grown from its anchor (what it had when the
- * segment began: a segment lasts from one zeroing of P to the next) to a look at it before PAPI's
- * call is a lower bound, whatever else went wrong: a copy that could not run all the time, a CPU
- * that has none, a move inside the call.
+ * P is PAPI's counter of an event, which counts wherever the thread runs. Shadow counter k counts
+ * the same event of the same thread on CPU k only, so P includes what k has counted. A period lasts
+ * from one reset of P to the next; k's anchor is its value at the beginning. Its growth from the
+ * anchor to a read before PAPI's call is a lower limit. That is true even if k could not run all
+ * the time, some CPU has no shadow counter, or the thread moves during the call.
  *
- * A thread's own set is started without a look at the copies: those of other CPUs stand still, that
- * of the CPU where the thread is (home) has no anchor.  Home's bound is then what all others leave
- * at most of P, if the thread was on no CPU without a copy (`high`: the times of the copies say
- * so), and from then on home has an anchor, too.  So home's copy may be off until then: it need
- * only count once it has an anchor.  At a value where all counts are proven, the CPU where the
- * thread is can become home anew.
+ * A thread's own set starts without a scan. The shadow counters of other CPUs do not change
+ * meanwhile, but that of the thread's CPU (home) has no anchor. Home's lower limit is P minus the
+ * upper limits of all others, if the times show that the thread was only on watched CPUs (`high`).
+ * From then on home also has an anchor. Its shadow counter may be off until then. When all counts
+ * are proven, the thread's CPU can become home.
  *
- * A guard: if all copies together have grown by more than P, one of them counted something else.
- * Then `sound` is false, and all that they proved since P was zeroed is taken back.
+ * If all shadow counters together have grown by more than P, one of them counted something else.
+ * `is_sound` is then false, and all that they proved since the reset is taken back.
  *
- * Where the thread stayed on one CPU from one value of PAPI's to the next (rseq, or a page of the
- * kernel's, says so) all that is new is that CPU's: proven without copies.
+ * If the thread stayed on one CPU from one reading to the next, by rseq or an mmap page, all new
+ * counts are that CPU's. No shadow counter is needed.
  *
- * One event of one set; counts may be sums of several counters'.  Bounds are of the relation's
- * whole life, so that what one window leaves open the next one may prove.  Of a difference of
- * counters, which may fall, they are of the moment: what a value does not prove anew is taken back.
- * The model of all this is the test beside it: tests/unit/t-window.c.
+ * struct sp_window is one event of one set; its counts may be sums of several counters. Limits
+ * apply to the relation's whole life, so that a later window may prove earlier counts. A difference
+ * of counters may fall: its limits apply to one moment, and each reading takes back counts that it
+ * does not prove. tests/unit/t-window.c has the model.
  */
 #ifndef SP_WINDOW_H
 #define SP_WINDOW_H
@@ -36,114 +34,116 @@
 
 #define SP_UNKNOWN	INT64_MIN
 
-/* Counts are of the relation's life. */
+/* Counts of one CPU over the relation's life. */
 struct sp_window_cpu {
-	int64_t anchor;			/* the copy's count that the segment began with; SP_UNKNOWN:
-					 * home's, as yet */
-	int64_t after;			/* its count at most when P had `after` (below); SP_UNKNOWN:
-					 * no value since the start */
-	int64_t base;			/* `proven` then */
-	int64_t proven;			/* counted here at least */
-	int64_t stayed;			/* of it: before the segment, or without copies */
-	int64_t total;			/* booked here */
-	int64_t reported;			/* of it: said to be proven */
+	/* The shadow counter at the beginning of the period. SP_UNKNOWN: home's, so far. */
+	int64_t anchor;
+	/* Upper limit when P had sp_window.after. SP_UNKNOWN: no reading since the reset. */
+	int64_t after;
+	int64_t base;			/* `proven` when the anchor was set */
+	int64_t proven;			/* lower limit of the counts here */
+	/* part of `proven` from earlier periods, or without shadow counters */
+	int64_t stayed;
+	int64_t total;			/* attributed here */
+	int64_t reported;		/* part of `total` that was reported as proven */
 };
 
 struct sp_window {
-	uint32_t n;			/* CPUs that have a copy */
-	bool falls;			/* P may fall: a difference of counters */
-	bool sound;			/* the copies have counted nothing that P has not */
-	int64_t value;			/* that PAPI handed out last in this segment, as far as was
-					 * heard of */
-	int64_t greatest;		/* and by which something may be proven */
-	int64_t before;			/* P when the anchors were taken: it tells nothing of what
-					 * was counted since */
-	int64_t known;			/* and the sum of `proven` then */
-	int64_t after;			/* a value that PAPI handed out in this segment */
+	uint32_t n;			/* watched CPUs */
+	bool can_fall;			/* P may fall: a difference of counters */
+	bool is_sound;			/* the shadow counters have counted no more than P */
+	/* PAPI's last value in this period, as far as readings are known */
+	int64_t value;
+	/* PAPI's greatest value in this period that a scan may prove */
+	int64_t greatest;
+	/* P when the anchors were set; later counts prove nothing about it */
+	int64_t before;
+	int64_t base_proven;		/* the sum of `proven` then */
+	int64_t after;			/* a value of P in this period */
 	struct sp_window_cpu *cpu;	/* [n] */
 };
 
-/* A value that PAPI handed out.  What the copies had then: of a difference `low` is what its added
- * counters had before the call, less what the others had after it, and `high` and `now` the other
- * way round. */
-struct sp_window_seen {
+/* A value that PAPI returned, and the limits of the shadow counters then. The lower limit of a
+ * difference is that of its added counters minus the upper limit of the others; `high` and `now`
+ * are the other way round. */
+struct sp_window_reading {
 	int64_t value;
-	const int64_t *low;		/* [n] at least: looked at before PAPI's call (SP_UNKNOWN:
-					 * nothing is known of this one); NULL: nothing of any */
-	const int64_t *high;		/* [n] at most: looked at after it; NULL: the thread may
-					 * have been on a CPU without a copy */
-	const int64_t *now;		/* [n] for home's anchor, as `high`, wherever the thread
-					 * was; NULL: home stays without one */
-	const int64_t *grown;		/* [n] what the copies have counted since the last value,
-					 * which is booked there as far as it goes; NULL: nothing of
-					 * it is known */
-	const double *weight;		/* [n] of the rest; NULL, or all 0: it goes where the
-					 * reading is booked */
-	double away;			/* the weight of all CPUs without a copy, beside these: that
-					 * part goes there, too */
-	bool timed;			/* a clock: its shadow counters may differ from P by some ns
-					 * in a window */
-	uint32_t at;			/* where the reading is booked; n: on a CPU without a
-					 * copy */
+	/* [n] lower limits, read before PAPI's call; SP_UNKNOWN: none for this CPU. NULL: none at
+	 * all. */
+	const int64_t *low;
+	/* [n] upper limits, read after it. NULL: the thread may have been on an unwatched CPU. */
+	const int64_t *high;
+	/* [n] upper limits for home's anchor, wherever the thread was. NULL: home gets none. */
+	const int64_t *now;
+	/* [n] growth of the shadow counters since the last reading, which gets new counts first.
+	 * NULL: unknown. */
+	const int64_t *grown;
+	/* [n] weights for the rest. NULL or all 0: the rest goes to `at`. */
+	const double *weight;
+	/* the weight of all unwatched CPUs, whose part also goes to `at` */
+	double away_weight;
+	/* the event is a clock: its shadow counters may differ from P by some ns per window */
+	bool is_clock;
+	uint32_t at;			/* the CPU of the reading; n: unwatched */
 };
 
-/* Where what is new is booked, and what is newly proven, perhaps of what was booked before: [n +
- * 1], the last one for all CPUs without a copy.  Below 0: taken back. */
+/* Output: new counts per CPU, and those newly proven, also of earlier windows. [n + 1]; the last
+ * one stands for all unwatched CPUs. Negative: taken back. */
 struct sp_window_shares {
 	int64_t *total, *proven;
 };
 
-/* All CPUs and nothing proven. */
-void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool falls);
+/* No counts, nothing proven. */
+void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool can_fall);
 
-/* P was zeroed, and had `before` right before the copies were looked at.  home: the CPU of an own
- * set whose copy was not looked at since; n: there is none. */
+/* Begins a period: P was reset, and had `before` right before the shadow counters had `shadow`.
+ * home: the CPU of an own set, whose shadow counter was not read since; n: none. */
 void sp_window_begin(struct sp_window *w, const int64_t *shadow, int64_t before, uint32_t home);
 
-/* Are all counts since the anchors were taken proven, up to the last value?  A thousandth may be
- * open, and will not be proven then: what is counted between a look at a copy and PAPI's. */
+/* Are all counts since the anchors were set proven, up to the last value? A thousandth may be
+ * unproven, and stays so: counts between two reads, of PAPI's counter and a shadow counter. */
 bool sp_window_may_switch_off(const struct sp_window *w);
 
-/* If so: CPU `home` is home from the last value on, and its copy may be off. The thread stayed
- * there since PAPI was called for that value; the others' copies had `shadow` [n] then. */
+/* If so: makes CPU `home` home from the last value on, so that its shadow counter may be off. The
+ * thread has stayed there since PAPI was called for that value; the others had `shadow` [n]
+ * then. */
 void sp_window_switch_off(struct sp_window *w, const int64_t *shadow, uint32_t home);
 
-/* CPU n has a copy from now on, which has counted nothing yet; there is room for it in what
- * sp_window_init got. */
+/* Adds CPU n, whose shadow counter begins at 0. The array of sp_window_init() must have room for
+ * it. */
 void sp_window_add(struct sp_window *w);
 
-/* Reuses CPU i for another CPU, whose shadow counters begin at 0. Returns the unproven counts that
+/* Reuses CPU i for another CPU, whose shadow counter begins at 0. Returns the unproven counts that
  * were attributed to the old one. */
 int64_t sp_window_replace(struct sp_window *w, uint32_t i);
 
-/* P had `papi` before the copies had `shadow` [n], and the thread has been on their CPUs only since
- * the segment began: home's has counted what the others have not, so that it has an anchor, too. */
+/* Gives home an anchor. P had `papi` before the shadow counters had `shadow` [n], and the thread
+ * was only on watched CPUs in this period: home has counted the rest. */
 void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *shadow);
 
-/* All that is new up to this value was counted on CPU i (n: one without a copy; not of a
- * difference), and is booked there as proven.  Not for a value below the last one (see
- * sp_window_missed), nor right after such a one. */
-void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i);
+/* Attributes all new counts up to this value to CPU i as proven (n: unwatched). Not for
+ * differences, nor for a value below the last one (sp_window_miss) or right after such a value. */
+void sp_window_attribute_stayed(struct sp_window *w, int64_t value, uint32_t i);
 
-/* All that is new up to this value is booked on CPU i (n: elsewhere), and nobody knows where it was
- * counted.  Not for a value below the last one, nor of a difference: there something has to be
- * taken back, which sp_window_moved without copies does. */
-void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i);
+/* Attributes all new counts up to this value to CPU i (n: unwatched) as unproven. Not for
+ * differences, nor for a value below the last one: counts must then be taken back, by
+ * sp_window_attribute() without shadow counters. */
+void sp_window_miss(struct sp_window *w, int64_t value, uint32_t i);
 
-/* The same of the latest value: what is new from here on may be proven again. */
-void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i);
+/* The same for PAPI's latest value: later counts may be proven again. */
+void sp_window_skip(struct sp_window *w, int64_t value, uint32_t i);
 
-/* So many counts that were skipped on CPU i were counted there: the thread has been nowhere else
- * since before they were. */
-void sp_window_owed(struct sp_window *w, int64_t counts, uint32_t i);
+/* Proves `counts` that were skipped on CPU i: the thread has been nowhere else since before
+ * them. */
+void sp_window_prove_skipped(struct sp_window *w, int64_t counts, uint32_t i);
 
-/* The copies are not to be believed until P is zeroed again; what they proved in this segment the
- * next sp_window_moved takes back. */
+/* Stops trusting the shadow counters until P is reset. The next sp_window_attribute() takes back
+ * their proofs of this period. */
 void sp_window_distrust(struct sp_window *w);
 
-/* The thread may have moved, or is another one.  Values may come late, in any order, within their
- * segment. */
-void sp_window_moved(struct sp_window *w, const struct sp_window_seen *seen,
-		     const struct sp_window_shares *to);
+/* Attributes the new counts of a reading if the thread may have moved, or is another one. Within a
+ * period, values may come late and in any order. */
+void sp_window_attribute(struct sp_window *w, const struct sp_window_reading *reading,
+			 const struct sp_window_shares *to);
 
 #endif

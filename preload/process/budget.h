@@ -1,12 +1,11 @@
-/* budget.h: what a process may spend on shadow counters under SSPAPI_ATTRIBUTION=auto.
+/* budget.h: limits the CPU time for shadow counters under SSPAPI_ATTRIBUTION=auto.
  *
- * A fixed time per process, plus a hundredth of its CPU time. The CPU time of each opening, closing
- * and scan is charged, as measured, or as estimated if measuring would take a system call. The next
- * one is estimated from those before it. A set that has shadow counters keeps the time of one scan
- * aside for the reading that ends its segment: shadow counters count all the time, so that this
- * scan proves the readings before it, too.
+ * The budget is a fixed time per process, plus a hundredth of its CPU time. Each opening, closing
+ * and scan is charged as measured, or as estimated from past ones if measuring would take a system
+ * call. A set with shadow counters reserves the time of one scan for the reading that ends its
+ * period. Shadow counters count all the time, so that scan also proves the readings before it.
  *
- * Pure functions of struct sp_budget, except sp_budget_charge, which adds to it. Callers add
+ * Pure functions of struct sp_budget, except sp_budget_charge(), which adds to it. Callers add
  * reserved time to `used_ns` themselves. Any thread, also in signal handlers. Times in ns.
  * tests/unit/t-budget.c has the model.
  */
@@ -16,40 +15,38 @@
 #include "../../core/base/base.h"
 #include "../../core/base/sys.h"
 
-/* Calls that were measured, and their CPU time. */
+/* Measured calls, and their CPU time. */
 struct sp_price {
 	uint64_t ns, calls;
 };
 
 struct sp_budget {
 	uint64_t fixed;			/* may be spent whatever the process has run */
-	uint64_t used_ns;			/* so far, with what is kept aside */
-	struct sp_price open, scan;	/* of a perf fd; of reading one CPU's shadow counters */
+	uint64_t used_ns;		/* spent so far, including reserved time */
+	struct sp_price open, scan;	/* per perf fd; per CPU of a scan */
 };
 
-#define SP_OPEN_NS	6000u		/* as long as few were measured: */
+#define SP_OPEN_NS	6000u		/* price until SP_FEW calls were measured */
 #define SP_SCAN_NS	1500u
 #define SP_FEW		64u		/* the first ones take longer */
-#define SP_OWN_FDS	4u		/* of a thread beside those of each CPU: three, and one is
-					 * left to who comes later */
-#define SP_OWN_READS	3u		/* of a scan beside one of each CPU */
+#define SP_OWN_FDS	4u		/* of a thread without those per CPU; one is spare */
+#define SP_OWN_READS	3u		/* of a scan, in addition to one per CPU */
 
-/* A machine with more CPUs runs more threads, each of which opens counters at its start, when none
- * has run for long. */
+/* Machines with more CPUs run more threads, which open counters before any has run for long. */
 static inline uint64_t sp_budget_fixed(uint32_t cpus)
 {
 	return 20000000 + 5000000 * sp_min(cpus, 16);
 }
 
-/* The process has run for `life` ns of CPU time. */
+/* life: the process's CPU time in ns. */
 static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 {
-	uint64_t may = b->fixed + life / 100, used_ns = load_relaxed(&b->used_ns);
+	uint64_t limit = b->fixed + life / 100, used_ns = load_relaxed(&b->used_ns);
 
-	return may > used_ns ? may - used_ns : 0;
+	return limit > used_ns ? limit - used_ns : 0;
 }
 
-/* Changes state: adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
+/* Adds `ns` to the time spent and to the price *p, b->open or b->scan. No lock. */
 static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns,
 				    uint32_t calls)
 {
@@ -65,21 +62,20 @@ static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 		      (SP_FEW + load_relaxed(&b->open.calls)));
 }
 
-/* A read of one perf fd. */
-static inline uint64_t sp_budget_look(const struct sp_budget *b)
+/* The time to read one perf fd. */
+static inline uint64_t sp_budget_read(const struct sp_budget *b)
 {
 	return (SP_FEW * SP_SCAN_NS + load_relaxed(&b->scan.ns)) /
 	       (SP_FEW + load_relaxed(&b->scan.calls));
 }
 
-/* A scan of `cpus` CPUs. */
+/* The time to scan `cpus` CPUs. */
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
-	return (cpus + SP_OWN_READS) * sp_budget_look(b);
+	return (cpus + SP_OWN_READS) * sp_budget_read(b);
 }
 
-/* The part of `left` that is not reserved. Half of the fixed part is reserved, as far as `used` has
- * not taken it. */
+/* The part of `left` that is not reserved. Half of the fixed part is reserved, minus `used`. */
 static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left, uint64_t used)
 {
 	uint64_t kept = b->fixed / 2 > used ? b->fixed / 2 - used : 0;
@@ -87,8 +83,7 @@ static inline uint64_t sp_budget_shared(const struct sp_budget *b, uint64_t left
 	return left > kept ? left - kept : 0;
 }
 
-/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed part is for
- * openings: nothing that a thread counts is proven without. */
+/* May a scan be made whose time was not reserved? Half of the fixed part is for openings. */
 static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
 	return sp_budget_shared(b, left, load_relaxed(&b->open.ns)) >= sp_budget_scan(b, cpus);
@@ -102,32 +97,33 @@ static inline uint64_t sp_budget_beyond_scans(const struct sp_budget *b, uint64_
 	return sp_budget_shared(b, left, load_relaxed(&b->used_ns) - open_ns);
 }
 
-/* May so many perf fds be opened to follow a thread? */
+/* May this number of perf fds be opened to follow a thread? */
 static inline bool sp_budget_may_follow(const struct sp_budget *b, uint64_t left, uint32_t fds)
 {
 	return sp_budget_beyond_scans(b, left) >= sp_budget_open(b, fds);
 }
 
-/* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening
- * and the one that is kept aside. */
-static inline uint32_t sp_budget_pays(const struct sp_budget *b, uint64_t ns, uint32_t each)
+/* The number of CPUs that `ns` pays for: perf fds, a scan and the reserved one. */
+static inline uint32_t sp_budget_payable_cpus(const struct sp_budget *b, uint64_t ns,
+					      uint32_t fds_per_cpu)
 {
 	uint64_t own = sp_budget_open(b, SP_OWN_FDS) + 2 * sp_budget_scan(b, 0);
-	uint64_t cost = sp_budget_open(b, each) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
+	uint64_t cost =
+		sp_budget_open(b, fds_per_cpu) + 2 * (sp_budget_scan(b, 1) - sp_budget_scan(b, 0));
 
 	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
-/* How many of n CPUs one of `parts` threads can watch. If not all, it watches few, so that time is
- * left to follow the thread. */
+/* The number of n CPUs that one of `parts` threads can watch: all, or few, to follow the thread. */
 static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t left, uint32_t parts,
-				      uint32_t n, uint32_t each)
+				      uint32_t n, uint32_t fds_per_cpu)
 {
-	uint32_t can = sp_budget_pays(b, left / parts, each);
+	uint32_t can = sp_budget_payable_cpus(b, left / parts, fds_per_cpu);
 
 	if (can == 0 || can >= n)
 		return can;
-	return (uint32_t)sp_max(sp_budget_pays(b, sp_budget_beyond_scans(b, left) / parts, each),
+	return (uint32_t)sp_max(sp_budget_payable_cpus(b, sp_budget_beyond_scans(b, left) / parts,
+						       fds_per_cpu),
 				1);
 }
 

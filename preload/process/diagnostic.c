@@ -1,4 +1,4 @@
-/* diagnostic.c: writes a line to standard error, if it still is the process's first; see
+/* diagnostic.c: writes a line to standard error, if that is still the process's first; see
  * diagnostic.h. */
 #include <string.h>
 #include <sys/stat.h>
@@ -9,25 +9,25 @@
 #include "../../core/base/sys.h"
 #include "diagnostic.h"
 
-struct what {				/* a descriptor is */
+struct file_id {
 	uint64_t dev, rdev, ino;
 };
 
-SP_AT_START static struct what at_start;
+SP_AT_START static struct file_id at_start;
 SP_AT_START static bool captured;
-long sp_diag_most = SP_DIAG_WARNING;	/* until SSPAPI_VERBOSE is read */
+long sp_diag_max_level = SP_DIAG_WARNING;	/* until SSPAPI_VERBOSE is read */
 
-/* Where a sandbox refuses the one call, by the other. */
-static bool look(struct what *w)
+/* Uses the second call if a sandbox refuses the first. */
+static bool read_file_id(struct file_id *w)
 {
 	struct statx x;
 	struct stat s;
 
 	if (sp_sys(SYS_newfstatat, 2, "", &s, AT_EMPTY_PATH) == 0)
-		*w = (struct what){ s.st_dev, s.st_rdev, s.st_ino };
+		*w = (struct file_id){ s.st_dev, s.st_rdev, s.st_ino };
 	else if (sp_sys(SYS_statx, 2, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &x) == 0)
-		*w = (struct what){ makedev(x.stx_dev_major, x.stx_dev_minor),
-				    makedev(x.stx_rdev_major, x.stx_rdev_minor), x.stx_ino };
+		*w = (struct file_id){ makedev(x.stx_dev_major, x.stx_dev_minor),
+				       makedev(x.stx_rdev_major, x.stx_rdev_minor), x.stx_ino };
 	else
 		return false;
 	return true;
@@ -35,20 +35,20 @@ static bool look(struct what *w)
 
 void sp_diag_capture(void)
 {
-	captured = look(&at_start);
+	captured = read_file_id(&at_start);
 }
 
 int sp_diag_descriptor(void)
 {
-	struct what now;
+	struct file_id now;
 
-	return captured && look(&now) && now.dev == at_start.dev && now.ino == at_start.ino &&
-			       now.rdev == at_start.rdev
+	return captured && read_file_id(&now) && now.dev == at_start.dev &&
+			       now.ino == at_start.ino && now.rdev == at_start.rdev
 		       ? 2
 		       : -1;
 }
 
-/* Whole, or as much as there is room for. */
+/* Prints all of it, or as much as there is room for. */
 static bool is_reported(const char *line, size_t n)
 {
 	int fd = sp_diag_descriptor();
@@ -72,7 +72,7 @@ bool sp_diag(enum sp_diag_level level, const char *text)
 	char line[2048];
 	struct sp_out o;
 
-	if ((long)level > sp_diag_most)
+	if ((long)level > sp_diag_max_level)
 		return true;
 	sp_out_init(&o, -1, line, sizeof(line) - 1);
 	sp_out_text(&o, "sspapi: ");

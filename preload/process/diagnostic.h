@@ -1,7 +1,5 @@
-/* diagnostic.h: one line for people on standard error, if that is still the descriptor
- * that the process was started with, and takes it without waiting.  Never stdio;
- * async-signal-safe.
- */
+/* diagnostic.h: prints one line to standard error, if that is still the file that the process
+ * started with and can take it without waiting. No stdio; async-signal-safe. */
 #ifndef SP_DIAGNOSTIC_H
 #define SP_DIAGNOSTIC_H
 
@@ -9,25 +7,23 @@
 
 enum sp_diag_level { SP_DIAG_ERROR, SP_DIAG_WARNING, SP_DIAG_DETAIL };
 
-extern long sp_diag_most;			/* lines above this level are not said */
-void sp_diag_capture(void);		/* at the start: what descriptor 2 is */
-int sp_diag_descriptor(void);		/* 2, or -1 if it is something else by now */
-/* false: not all of it (sp_process_diag) */
+extern long sp_diag_max_level;		/* higher levels are not printed */
+void sp_diag_capture(void);		/* at the start: identifies the file of descriptor 2 */
+int sp_diag_descriptor(void);		/* 2, or -1 if it is another file by now */
+/* False: not printed completely (sp_process_diag). */
 bool sp_diag(enum sp_diag_level level, const char *text);
 
-/* What -errno means, as strerror says it, without its lock and locale. */
+/* Describes -errno as strerror() does, without its lock and locale. */
 const char *sp_diag_error(int error);
 
-/* ---- of the process, and for its dump (process.c) ---- */
+/* ---- messages of the process, and for its dump (process.c) --------------------- */
 
-void sp_process_report_truncated(void);			/* says once that the live file is full, if
-							 * it is */
-/* A line on standard error, "what: detail"; where that takes none, a note of the dump, but for
+void sp_process_report_truncated(void);	/* reports once that the live file is full, if it is */
+/* Prints "what: detail". If standard error does not take it, adds a note to the dump, except for
  * details. */
 void sp_process_diag(enum sp_diag_level level, const char *what, const char *detail);
-void sp_process_note(const char *text);		/* for the dump; and as a warning */
-void sp_process_note_quiet(const char *text);	/* for the dump only */
-void sp_process_note_early(void);		/* there is a store now: those from before are
-						 * its */
+void sp_process_note(const char *text);	/* a note in the dump, and a warning */
+void sp_process_note_quiet(const char *text);	/* a note in the dump only */
+void sp_process_note_early(void);	/* moves earlier notes to the store, which exists now */
 
 #endif

@@ -1,4 +1,4 @@
-/* machine.c: loads the topology library, and puts the tree into the store; see machine.h. */
+/* machine.c: loads the topology library, and stores the component tree; see machine.h. */
 #include <string.h>
 
 #include "../../core/base/conf.h"
@@ -15,15 +15,15 @@
 
 #define TOPO_LIBRARY "libsspapi-topo.so"
 
-/* A child of fork gets its parent's.  It may have left any thread in the middle of
- * dlopen or of hwloc, whose locks nobody opens again: the child enters neither. */
-static struct sp_topo known;		/* n is stored last; 0: none */
-static const char *known_source;
-static int loader;			/* the process that is loading now; 0: none */
+/* The tree, which a child of fork gets from its parent. The fork may have left any thread inside
+ * dlopen or hwloc with a lock taken forever, so the child calls neither. */
+static struct sp_topo tree;		/* n is stored last; 0: none */
+static const char *tree_source;
+static int loading_pid;			/* the process that is loading now; 0: none */
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
-static void keep(const struct sp_topo *t, const char *source)
+static void store_tree(const struct sp_topo *t, const char *source)
 {
 	struct sp_lock_state h;
 
@@ -32,8 +32,8 @@ static void keep(const struct sp_topo *t, const char *source)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-/* What is as it is in every container is not said to each user on standard error. */
-static void complain(void (*note)(const char *), const char *source, const char *why,
+/* Notes the fallback. Reasons that are normal in a container are not printed. */
+static void note_fallback(void (*note)(const char *), const char *source, const char *why,
 		     const char *instead)
 {
 	char line[SP_CONF_PATH + 400];
@@ -51,7 +51,7 @@ static void load_flat(void)
 	struct sp_topo t;
 
 	if (sp_topo_flat(&t) == 0) {
-		keep(&t, "flat");
+		store_tree(&t, "flat");
 		sp_topo_free(&t);
 	}
 }
@@ -63,35 +63,35 @@ static bool load_with(load_fn load, const char *source)
 	int r = load(&t, source, why, sizeof(why));
 
 	if (r < 0) {
-		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source,
+		note_fallback(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source,
 			 *why ? why : sp_diag_error(r),
 			 source ? "; using this machine's" : "; using a flat list of CPUs");
 		return false;
 	}
-	known_source = source ? source : "system";
-	known.n_cpus = t.n_cpus;
-	known.component = t.component;
-	known.xml = t.xml;
-	known.xml_bytes = t.xml_bytes;
-	store_release(&known.n, t.n);
-	keep(&known, known_source);
+	tree_source = source ? source : "system";
+	tree.n_cpus = t.n_cpus;
+	tree.component = t.component;
+	tree.xml = t.xml;
+	tree.xml_bytes = t.xml_bytes;
+	store_release(&tree.n, t.n);
+	store_tree(&tree, tree_source);
 	return true;
 }
 
 /* True: there is nothing to load. */
-static bool from_parent(void)
+static bool use_parents_tree(void)
 {
-	int own = (int)sp_sys(SYS_getpid),
-	    was = __atomic_exchange_n(&loader, own, __ATOMIC_ACQ_REL);
+	int pid = (int)sp_sys(SYS_getpid),
+	    loading = __atomic_exchange_n(&loading_pid, pid, __ATOMIC_ACQ_REL);
 
-	if (load_acquire(&known.n)) {
-		store_release(&loader, 0);
-		keep(&known, known_source);
+	if (load_acquire(&tree.n)) {
+		store_release(&loading_pid, 0);
+		store_tree(&tree, tree_source);
 		return true;
 	}
-	if (!was || was == own)
+	if (!loading || loading == pid)
 		return false;
-	store_release(&loader, 0);
+	store_release(&loading_pid, 0);
 	sp_process_note_quiet(
 		"this process was forked while its parent read the machine's topology; "
 		"using a flat list of CPUs");
@@ -101,23 +101,23 @@ static bool from_parent(void)
 
 struct topo_library {
 	void *handle;
-	load_fn load;			/* NULL: there is none */
+	load_fn load;			/* NULL: not found */
 	struct sp_pending_error pending;
 };
 
 static void open_topo(struct topo_library *l)
 {
 	sp_dlerror_keep(&l->pending);
-	l->handle = sp_thread_counters_open(TOPO_LIBRARY);
+	l->handle = sp_own_library_open(TOPO_LIBRARY);
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 
-/* It does not stay: an application that opens libhwloc later would get ours, with another malloc
- * and environment than its own. */
+/* Unloads it: an application that opens libhwloc later would otherwise get ours, with another
+ * malloc and environment. */
 static void close_topo(struct topo_library *l)
 {
 	if (l->handle)
-		sp_thread_counters_close(l->handle);
+		sp_own_library_close(l->handle);
 	sp_dlerror_back(&l->pending);
 }
 
@@ -138,16 +138,16 @@ void sp_machine_load(void)
 	const char *source = *sp_conf.topology ? sp_conf.topology : NULL;
 	struct topo_library l;
 
-	if (!sp_process.counting || from_parent())
+	if (!sp_process.counting || use_parents_tree())
 		return;
 	open_topo(&l);
 	if (!l.load) {
-		complain(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded",
+		note_fallback(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded",
 			 "; using a flat list of CPUs");
 		load_flat();
 	} else if (!load_with(l.load, source) && (!source || !load_with(l.load, NULL))) {
 		load_flat();
 	}
 	close_topo(&l);
-	store_release(&loader, 0);
+	store_release(&loading_pid, 0);
 }

@@ -1,12 +1,12 @@
-/* own-libraries.h: the libraries beside libsspapi.so. */
+/* own-libraries.h: loads the libraries that are installed with libsspapi.so. */
 #ifndef SP_OWN_LIBRARIES_H
 #define SP_OWN_LIBRARIES_H
 
-/* A library beside us, private (RTLD_DEEPBIND): an application may bring an hwloc of its own (Open
- * MPI does); neither must get the other's functions. NULL: it cannot be opened. */
-void *sp_thread_counters_open(const char *name);
+/* Loads one privately (RTLD_DEEPBIND): an application may have its own hwloc (Open MPI does), and
+ * neither may call the other's functions. NULL: it cannot be loaded. */
+void *sp_own_library_open(const char *name);
 
 /* Unloads it. */
-void sp_thread_counters_close(void *library);
+void sp_own_library_close(void *library);
 
 #endif

@@ -1,6 +1,4 @@
-/* process.c: what the process is: its state, its names as they were when it started,
- * its notes.  What sets it up is setup.c.
- */
+/* process.c: the process's state, its names when it started, and its notes. setup.c sets it up. */
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -17,7 +15,7 @@
 struct sp_process sp_process;
 
 __thread struct sp_thread_state sp_thread_state __attribute__((tls_model("initial-exec"))) = {
-	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .again = SP_NO_AGAIN,
+	.set = SP_NO_SET, .id = SP_NO_THREAD, .mark = SP_NO_MARK, .rearm = SP_NO_AGAIN,
 };
 struct sp_no_mark sp_no_mark = { .cpu = -1 };
 const char sp_no_set[128] __attribute__((aligned(128)));
@@ -25,17 +23,17 @@ struct sp_store sp_store;
 struct sp_conf sp_conf;
 
 SP_AT_START static uint64_t start_ns;
-SP_AT_START static int promised;			/* the process of which `sspapi run` has
-							 * said where its counts go; 0: none */
+/* The process for which `sspapi run` has announced the place of its counts; 0: none. */
+SP_AT_START static int announced_pid;
 SP_AT_START static char dir[SP_CONF_PATH];
-/* As `who` has them, but for the folder, which is known at the start. */
+/* The strings of `who`, except the folder. */
 static struct {
 	char host[65], program[256], exe[SP_CONF_PATH];
 	struct sp_output_vars who;
 } names;
 SP_AT_START int sp_process_pid;
 
-/* ---- at the start ----------------------------------------------------- */
+/* ---- at the start -------------------------------------------------------------- */
 
 static int number(const char *digits)
 {
@@ -46,13 +44,12 @@ static int number(const char *digits)
 	return n;
 }
 
-bool sp_process_is_promised(void)
+bool sp_process_has_announced_dump(void)
 {
-	return promised && promised == (int)sp_sys(SYS_getpid);
+	return announced_pid && announced_pid == (int)sp_sys(SYS_getpid);
 }
 
-/* Also called by the first PAPI call, if that comes from a constructor that runs
- * before ours. */
+/* Called at the start, or by a PAPI call of a constructor that runs before ours. */
 void sp_process_capture(char **environment)
 {
 	long n;
@@ -64,7 +61,7 @@ void sp_process_capture(char **environment)
 	sp_conf_capture(environment);
 	for (char **e = environment; e && *e; e++)
 		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0)
-			promised = number(*e + strlen(SP_PROMISED));
+			announced_pid = number(*e + strlen(SP_PROMISED));
 	n = sp_sys(SYS_getcwd, dir, sizeof(dir));
 	if (n <= 0)
 		strcpy(dir, ".");
@@ -79,7 +76,8 @@ static void at_start(int argc, char **argv, char **environment)
 	sp_process_capture(environment);
 }
 
-/* Not as a constructor: gcc -flto calls all of a library's from one function, without arguments. */
+/* A pointer in .init_array instead of a constructor: gcc -flto calls all constructors of a library
+ * from one function, without arguments. */
 __attribute__((section(".init_array"), used)) static void (*start)(int, char **,
 								   char **) = at_start;
 
@@ -143,21 +141,21 @@ bool sp_process_is_ours(void)
 	return sp_process_pid && sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
 }
 
-/* (Its pages are as the kernel gave them.) */
+/* After a fork the kernel has zeroed sp_process. */
 void sp_process_check_fork(void)
 {
 	if (sp_process_pid && !sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
 		sp_elf_in_child();
 }
 
-/* ---- notes ------------------------------------------------------------ */
+/* ---- notes --------------------------------------------------------------------- */
 
-static struct {				/* what is to be noted, and there is no store yet */
-	char text[4096];		/* each with a NUL behind it */
+static struct {				/* notes before there is a store */
+	char text[4096];		/* NUL-terminated strings */
 	size_t used;
 } early;
 
-static void keep(const char *text)
+static void keep_early(const char *text)
 {
 	size_t n = strlen(text) + 1;
 
@@ -175,7 +173,7 @@ void sp_process_note_quiet(const char *text)
 	if (sp_store.header)
 		sp_store_note(&sp_store, text);
 	else
-		keep(text);
+		keep_early(text);
 	sp_lock_give(&sp_store.lock, &lock_state);
 }
 

@@ -61,7 +61,7 @@ static bool counts_now(const struct sp_set *s)
  * read it: only where it takes little of the time. */
 static bool is_clock_read_due(uint64_t ns)
 {
-	return sp_proof_is_there() || ns >= 1000000;
+	return sp_proof_has_mark() || ns >= 1000000;
 }
 
 static void read_clock(struct sp_ran *r)

@@ -77,7 +77,7 @@ static void unbind(struct sp_set *s)
 {
 	bool was = load_relaxed(&s->is_bound);
 
-	sp_proof_on_top();
+	sp_proof_note_nested();
 	store_relaxed(&s->fast_thread, 0);
 	store_relaxed(&s->is_bound, false);
 	store_relaxed(&s->writer.relation, NULL);
@@ -582,7 +582,7 @@ static void query_papi(struct sp_count_target *c, int id, int state)
 			c->cpu = (int)o.cpu.cpu_num;
 	} else if (state & PAPI_ATTACHED && papi->PAPI_get_opt(PAPI_ATTACH, &o) >= 0) {
 		c->tid = (int)o.attach.tid;
-		c->attached = true;
+		c->is_attached = true;
 		sp_watch(c->tid);
 	}
 }
@@ -593,10 +593,10 @@ static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 {
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
 	s->target = sp_count_target(&s->perf_fds);
-	if (s->target.known)
+	if (s->target.is_known)
 		return;
 	query_papi(&s->target, id, state);
-	if ((!perf_event || s->multiplexed) && !s->target.attached) {
+	if ((!perf_event || s->multiplexed) && !s->target.is_attached) {
 		s->target.tid = sp_thread_state.tid;
 		s->target.thread = sp_thread_state.id;
 	}
@@ -665,7 +665,7 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
-	if (s->target.inherits || s->target.attached || (!nowhere && target != SP_TARGET_CPU) ||
+	if (s->target.inherits || s->target.is_attached || (!nowhere && target != SP_TARGET_CPU) ||
 	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->book_on))
 		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
@@ -685,7 +685,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	sp_off off, thread = counted_thread(&s->target);
 
 	s->book_on = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
-	if (s->target.attached) {
+	if (s->target.is_attached) {
 		key.target = SP_TARGET_TID;
 		key.target_id = s->target.tid;
 	} else if (s->book_on >= 0) {
@@ -694,7 +694,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	}
 	if (thread != sp_thread_state.thread) {
 		key.flags |= SP_RELATION_LENT;
-		key.target = s->target.attached ? SP_TARGET_TID : SP_TARGET_THREAD;
+		key.target = s->target.is_attached ? SP_TARGET_TID : SP_TARGET_THREAD;
 		key.target_id = sp_thread_state.tid;
 	}
 	if (s->multiplexed)
@@ -722,7 +722,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	s->k = key.k;
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
-	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id &&
+	s->elsewhere = s->target.is_attached && s->target.thread != sp_thread_state.id &&
 		       sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
 	store_release(&s->is_bound, true);
 	store_relaxed(&s->changed, false);
@@ -768,18 +768,18 @@ static uint32_t wanted_domain(int id)
  * kernel does not tell apart are taken from PAPI if it agrees in the others. */
 static void find_domains(struct sp_set *s, int id, struct set_state *h)
 {
-	struct sp_percpu_want want = { .perf_fds = &s->perf_fds,
+	struct sp_percpu_request want = { .perf_fds = &s->perf_fds,
 				       .k = (uint32_t)h->k,
 				       .terms = h->terms };
 	uint32_t wanted = h->domains ? wanted_domain(id) : 0,
-		 all = s->target.known ? s->target.domain : wanted;
+		 all = s->target.is_known ? s->target.domain : wanted;
 
 	if (!h->domains)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
-		struct sp_event_info *e = sp_event_find(&sp_papi_used->real, h->codes[i]);
-		uint32_t in = s->target.known ? sp_percpu_domain(&want, (uint32_t)i) : 0;
+		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
+		uint32_t in = s->target.is_known ? sp_percpu_domain(&want, (uint32_t)i) : 0;
 
 		if (e && !e->is_clock)
 			h->ids[i] = sp_event_in(e, in && in != all ? in : h->domain);
@@ -815,7 +815,7 @@ static bool is_sampled(const struct sp_real *papi, int id)
 }
 
 /* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
-static void note_pmus(const struct sp_percpu_want *want, const struct set_state *h)
+static void note_pmus(const struct sp_percpu_request *want, const struct set_state *h)
 {
 	for (uint32_t e = 0; e < want->k; e++) {
 		const char *pmu = sp_percpu_pmu(want, e);
@@ -829,9 +829,9 @@ static void note_pmus(const struct sp_percpu_want *want, const struct set_state 
 static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h,
 				  enum sp_why *why)
 {
-	struct sp_percpu_want want = {
+	struct sp_percpu_request want = {
 		.perf_fds = &s->perf_fds,
-		.own = s->target.thread == sp_thread_state.id,
+		.is_own = s->target.thread == sp_thread_state.id,
 		.tid = s->target.tid,
 		.inherits = s->target.inherits,
 		.overflows = is_sampled(&sp_papi_used->real, id),
@@ -844,7 +844,7 @@ static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_sta
 
 	*why = SP_WHY_NONE;
 	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd &&
-	    !s->unseen && !is_misread(s) && s->target.known && s->target.tid > 0 &&
+	    !s->unseen && !is_misread(s) && s->target.is_known && s->target.tid > 0 &&
 	    s->target.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
 
@@ -924,7 +924,7 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 		return;
 	s->times = t;
 	t->flags = SP_TIMES_KNOWN | (sp_percpu_counts_moves(s->percpu) ? SP_TIMES_MOVES : 0);
-	sp_percpu_edges(s->percpu, t->at + r->cells);
+	sp_percpu_error_margins(s->percpu, t->at + r->cells);
 	note_allowed_cpus(s);
 }
 

@@ -1,7 +1,7 @@
-/* walker.c: libunwind with accessors of our own; see walker.h.
+/* walker.c: walks by libunwind with sspapi's own accessors; see walker.h.
  *
- * Never unw_init_local: libunwind then looks at the stack by itself, by way of a pipe, and once the
- * program has closed that and opened files there, reads from one of them and writes to another.
+ * Does not use unw_init_local(): libunwind then checks the stack by a pipe. If the program has
+ * closed that pipe and opened files, it reads from one and writes to another.
  */
 #include <errno.h>
 #include <libunwind.h>
@@ -23,13 +23,13 @@
 #define FP	UNW_AARCH64_X29
 #endif
 
-/* In no header, but exported for libunwind-ptrace. */
+/* Exported for libunwind-ptrace, but declared in no header. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
 int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
 		 int need, void *arg);
 
-/* libunwind opens its pipe in here instead of in libc: there is none. The library is loaded with
- * RTLD_DEEPBIND, so nobody else finds these. */
+/* Refuse the pipe that libunwind opens, by replacing libc's functions. The library is loaded with
+ * RTLD_DEEPBIND, so no other code finds these. */
 EXPORT int sp_no_pipe(int fd[2]) __asm__("pipe");
 EXPORT int sp_no_pipe2(int fd[2], int flags) __asm__("pipe2");
 
@@ -49,17 +49,18 @@ int sp_no_pipe2(int fd[2], int flags)
 static const struct sp_walk_callbacks *callbacks;
 static unw_addr_space_t space;
 static unw_cursor_t cursor;
-static struct sp_stack first;		/* the frame that is looked at */
-static const struct sp_tables *tables;	/* its object's */
-static uintptr_t function;		/* where its code begins */
+static struct sp_stack frame;		/* the frame of this step */
+static const struct sp_tables *tables;	/* of its object */
+static uintptr_t function;		/* first instruction of its code */
 
-/* What libunwind has read of the stack in a step. */
+/* Results of libunwind's reads in one step. */
 static struct {
-	bool unknown, none, fp, found;	/* no tables known; they have no entry; the frame pointer as
-					 * it was; the caller's registers */
+	/* No known tables; no entry in them; the frame pointer was read; the caller's registers
+	 * were found. */
+	bool unknown, none, fp, found;
 	uintptr_t refused;		/* a word that is not on the stack; 0 */
 	unsigned n;
-	uintptr_t word[3], value[3];	/* the others */
+	uintptr_t word[3], value[3];	/* stack words that were read */
 } seen;
 
 static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need, void *arg)
@@ -74,7 +75,7 @@ static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, 
 	if (!tables || !tables->header)
 		return -UNW_ENOINFO;
 	h = (const unsigned char *)tables->header;
-	/* as all linkers write it */
+	/* the encoding that all linkers write */
 	if (h[0] != 1 || h[1] != 0x1b || h[2] != 0x03 || h[3] != 0x3b)
 		return -UNW_ENOINFO;
 	memcpy(&entries, h + 8, sizeof(entries));
@@ -138,7 +139,7 @@ static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int 
 	return 0;
 }
 
-/* Of a frame's other registers nothing is known. */
+/* Other registers of a frame are unknown. */
 static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
 			 void *arg)
 {
@@ -147,9 +148,8 @@ static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *valu
 	if (write || (reg != IP && reg != SP && reg != FP))
 		return -UNW_EBADREG;
 	seen.fp |= reg == FP;
-	*value = reg == IP ? first.to - 1 : reg == SP ? first.sp : first.fp;	/* (the call is
-										 * before what it
-										 * returns to) */
+	/* the call precedes its return address */
+	*value = reg == IP ? frame.to - 1 : reg == SP ? frame.sp : frame.fp;
 	return 0;
 }
 
@@ -203,14 +203,14 @@ static bool begin(const struct sp_walk_callbacks *from_callbacks)
 		space = unw_create_addr_space(&accessors.are, 0);
 		if (!space)
 			return false;
-		/* a cache has a lock, and memory */
+		/* a cache needs a lock and memory */
 		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);
 	}
 	callbacks = from_callbacks;
 	return true;
 }
 
-/* The word that holds the register of the frame; 0: none. */
+/* The address of the frame's saved register; 0: not saved. */
 static uintptr_t saved_at(unw_regnum_t reg, bool *is_known)
 {
 	unw_save_loc_t at;
@@ -221,55 +221,55 @@ static uintptr_t saved_at(unw_regnum_t reg, bool *is_known)
 
 static bool fits(intptr_t distance)
 {
-	return distance > -(intptr_t)SP_FRAME_MOST && distance < (intptr_t)SP_FRAME_MOST;
+	return distance > -(intptr_t)SP_MAX_FRAME && distance < (intptr_t)SP_MAX_FRAME;
 }
 
-/* From what was read. False: the way is none that a rule can say. */
+/* Makes a rule of the reads. False: a rule cannot express the step. */
 static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa, uintptr_t ra_at)
 {
 	bool known;
-	uintptr_t fp_at = saved_at(FP, &known), there = 0;
-	intptr_t by, fp = 0;
+	uintptr_t fp_at = saved_at(FP, &known), cfa_at = 0;
+	intptr_t distance, fp = 0;
 	unsigned others = 0;
 
 	for (unsigned i = 0; i < seen.n; i++)
 		if (seen.word[i] != ra_at) {
 			others++;
-			there = seen.value[i] == cfa ? seen.word[i] : there;
+			cfa_at = seen.value[i] == cfa ? seen.word[i] : cfa_at;
 		}
-	if (!known || cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || others > 1 ||
-	    (others && !(there && seen.fp)))
+	if (!known || cfa <= at->sp || cfa - at->sp >= SP_MAX_FRAME || others > 1 ||
+	    (others && !(cfa_at && seen.fp)))
 		return false;
 	*rule = (struct sp_rule){ .function = function,
 				  .how = (uint8_t)((seen.fp ? SP_RULE_BY_FP : 0) |
 						   (others ? SP_RULE_THERE : 0)) };
-	by = (intptr_t)(others ? there : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
+	distance = (intptr_t)(others ? cfa_at : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
 	if (others && fp_at && fp_at == at->fp)
 		rule->how |= SP_RULE_FP_AT_FP;
 	else if (fp_at)
 		fp = (intptr_t)(fp_at - cfa);
-	if (!fits(by) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
+	if (!fits(distance) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
 		return false;
-	rule->cfa = (int32_t)by;
+	rule->cfa = (int32_t)distance;
 	rule->ra = (int32_t)(intptr_t)(ra_at - cfa);
 	rule->fp = (int32_t)fp;
 	return true;
 }
 
-/* The tables' rows of a function, in order, until the one that the call lies in. */
+/* Visits the rows of a function's tables in order, until the one of the call. */
 static int find_row(void *arg, void *row, size_t bytes, unw_word_t from, unw_word_t end)
 {
 	(void)arg;
 	(void)bytes;
-	if (first.to - 1 - from >= end - from)
+	if (frame.to - 1 - from >= end - from)
 		return 0;
 	seen.found = unw_apply_reg_state(&cursor, row) >= 0;
 	return -UNW_ESTOPUNWIND;
 }
 
-/* Each frame by itself, as its rule will be used. Not by unw_step: that guesses where the tables
- * lead no further, and on aarch64 reads code first, and the frame pointer, which ends a path where
- * it is 0. */
+/* Steps once, independently of earlier frames, as the rule will be used. Does not use unw_step():
+ * it guesses where the tables end, and on aarch64 it first reads code and ends at a frame pointer
+ * of 0. */
 static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 {
 	unw_word_t cfa = 0, fp = 0;
@@ -278,7 +278,7 @@ static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 
 	memset(&seen, 0, sizeof(seen));
 	tables = NULL;
-	first = *at;
+	frame = *at;
 	if (unw_init_remote(&cursor, space, NULL) == 0)
 		(void)unw_reg_states_iterate(&cursor, find_row, NULL);
 	if (seen.none)

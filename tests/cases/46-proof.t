@@ -127,7 +127,7 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	MORE=$light
 	;;
 esac
-# Nor a page, which locked memory limits: the time of one event of ours (sp_percpu_stays).
+# Nor a page, which locked memory limits: the time of one event of ours (sp_percpu_stayed_cpu).
 without_page() {
 	SSPAPI_ATTRIBUTION=exact run_shim shim sh -c 'ulimit -l 0; exec "$@"' - "$@"
 }

@@ -68,11 +68,11 @@ static void check_costs(const struct sp_budget *b)
 	uint32_t cpus = below(129), fds = below(600), each = 1 + below(4);
 	uint64_t ns = (uint64_t)watch_cost(cpus, each);
 
-	assert_int_equal(sp_budget_look(b), scan_cost(-2));
+	assert_int_equal(sp_budget_read(b), scan_cost(-2));
 	assert_int_equal(sp_budget_scan(b, cpus), scan_cost(cpus));
 	assert_int_equal(sp_budget_open(b, fds), open_cost(fds));
-	assert_int_equal(sp_budget_pays(b, ns, each), cpus);
-	assert_int_equal(sp_budget_pays(b, ns - 1, each), cpus ? cpus - 1 : 0);
+	assert_int_equal(sp_budget_payable_cpus(b, ns, each), cpus);
+	assert_int_equal(sp_budget_payable_cpus(b, ns - 1, each), cpus ? cpus - 1 : 0);
 }
 
 /* Compares the answers for the present time, and for the least that suffices. */

@@ -26,7 +26,7 @@ static struct sp_cpus first(uint32_t n)
 static void assert_order(const struct sp_cpu_neighbors *near, const struct sp_cpus *may,
 			 const char *wanted)
 {
-	int32_t cpu[SP_CPUS_MOST];
+	int32_t cpu[SP_MAX_CPUS];
 	uint32_t n = sp_cpu_neighbors_choose(near, may, 8, cpu);
 	char text[100] = "";
 
@@ -303,12 +303,12 @@ static void window(struct run *r, int64_t *value)
 	}
 	r->all += r->life->window;
 	if (!moved) {
-		sp_window_stayed(&r->w, *value, index_of(r, from));
+		sp_window_attribute_stayed(&r->w, *value, index_of(r, from));
 		r->proven += r->life->window;
 		return;
 	}
-	sp_window_moved(&r->w,
-			&(struct sp_window_seen){ .value = *value,
+	sp_window_attribute(&r->w,
+			&(struct sp_window_reading){ .value = *value,
 						  .low = r->copy,
 						  .high = away ? NULL : r->copy,
 						  .now = r->copy,

@@ -54,7 +54,7 @@ bool sp_counter_switch(int fd, bool on)
 	return true;
 }
 
-bool sp_clock_is_on(const struct sp_clock *c)
+bool sp_clock_is_counting(const struct sp_clock *c)
 {
 	(void)c;
 	advance();
@@ -62,7 +62,8 @@ bool sp_clock_is_on(const struct sp_clock *c)
 	return world.runs && world.clock;
 }
 
-bool sp_scan_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g, uint64_t *count)
+bool sp_scan_read_group(struct sp_percpu *p, struct sp_percpu_cpu *c, enum sp_group g,
+			uint64_t *count)
 {
 	(void)p;
 	(void)count;
@@ -96,19 +97,19 @@ static bool wake(unsigned when, bool runs, int caller)
 	world.clock = true;
 	cpu = (struct sp_percpu_cpu){ .fd = &fd };
 	part = (struct sp_window_cpu){ .anchor = 0 };
-	window = (struct sp_window){ .n = 1, .sound = true, .cpu = &part };
+	window = (struct sp_window){ .n = 1, .is_sound = true, .cpu = &part };
 	split = (struct sp_percpu){ .clock = &clock_of,
-				    .target.own = true,
-				    .others.shared = true,
+				    .target.is_own = true,
+				    .sharing.is_shared = true,
 				    .target.tid = 1,
 				    .k = 1,
 				    .n = 1,
-				    .segment.home = -1,
-				    .perf_fds.leader = { -1, 0 },
+				    .period.home = -1,
+				    .shadow.leader = { -1, 0 },
 				    .cpu = &cpu,
 				    .window = &window };
 	sp_thread_state.tid = caller;
-	return sp_home_off_wake(&split);
+	return sp_home_off_switch_on(&split);
 }
 
 static void prctl_at_any_time(void **state)
@@ -120,7 +121,7 @@ static void prctl_at_any_time(void **state)
 			bool is = wake(when, runs, 2);
 
 			woken += is;
-			assert_true(is == (split.rest.at < 0));
+			assert_true(is == (split.home_off.index < 0));
 			world.when = world.prctl == FIRST ? DONE : world.prctl;
 			advance();
 			if (world.prctl == DONE)
@@ -128,7 +129,7 @@ static void prctl_at_any_time(void **state)
 			else
 				assert_true(world.home == is);
 			if (world.falsely)
-				assert_false(window.sound);
+				assert_false(window.is_sound);
 		}
 	assert_true(woken);
 }
@@ -136,11 +137,11 @@ static void prctl_at_any_time(void **state)
 static void nobody_switches(void **state)
 {
 	assert_true(wake(0, true, 2));
-	assert_true(window.sound);
+	assert_true(window.is_sound);
 	assert_false(wake(0, false, 2));		/* of one that sleeps nothing is known */
-	assert_true(window.sound && split.rest.at == 0 && !world.home);
+	assert_true(window.is_sound && split.home_off.index == 0 && !world.home);
 	assert_false(wake(0, true, 1));			/* its own clock did not run */
-	assert_true(split.rest.at == 0 && !world.home);
+	assert_true(split.home_off.index == 0 && !world.home);
 }
 
 int main(void)

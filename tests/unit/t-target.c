@@ -20,53 +20,61 @@ static const struct {
 	  2,
 	  { { { USER }, ME }, { { USER }, ME } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = -1 } },
+	  { .is_known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = -1 } },
 	{ "the kernel, too, of one",
 	  2,
 	  { { { USER }, ME }, { { .exclude_user = 1, .exclude_hv = 1 }, ME } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 3, .cpu = -1 } },
+	  { .is_known = true, .tid = 10, .thread = 1, .domain = 3, .cpu = -1 } },
 	{ "all modes",
 	  1,
 	  { { { .type = 0 }, ME } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 11 & ~SP_DOMAINS_UNSEEN, .cpu = -1 } },
+	  { .is_known = true,
+	    .tid = 10,
+	    .thread = 1,
+	    .domain = 11 & ~SP_DOMAINS_UNSEEN,
+	    .cpu = -1 } },
 	{ "the user's, with exclude_hv clear (libpfm4 on an x86 CPU that it knows)",
 	  1,
 	  { { { .exclude_kernel = 1 }, ME } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 9 & ~SP_DOMAINS_UNSEEN, .cpu = -1 } },
+	  { .is_known = true,
+	    .tid = 10,
+	    .thread = 1,
+	    .domain = 9 & ~SP_DOMAINS_UNSEEN,
+	    .cpu = -1 } },
 	{ "attached, to its own thread, too",
 	  1,
 	  { { { USER }, .tid = 10, .cpu = -1 } },
 	  false,
-	  { .known = true, .attached = true, .tid = 10, .domain = 1, .cpu = -1 } },
+	  { .is_known = true, .is_attached = true, .tid = 10, .domain = 1, .cpu = -1 } },
 	{ "while it is on one CPU",
 	  1,
 	  { { { USER }, .tid = 10, .thread = 1, .cpu = 3 } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = 3 } },
+	  { .is_known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = 3 } },
 	{ "a whole CPU",
 	  1,
 	  { { { USER }, .tid = -1, .cpu = 3 } },
 	  false,
-	  { .known = true, .tid = -1, .domain = 1, .cpu = 3 } },
+	  { .is_known = true, .tid = -1, .domain = 1, .cpu = 3 } },
 	{ "CPUs by event",
 	  2,
 	  { { { USER }, .tid = 10, .thread = 1, .cpu = 3 },
 	    { { USER }, .tid = 10, .thread = 1, .cpu = 4 } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = SP_CPUS_MIXED } },
+	  { .is_known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = SP_CPUS_MIXED } },
 	{ "one event on a CPU",
 	  2,
 	  { { { USER }, ME }, { { USER }, .tid = 10, .thread = 1, .cpu = 4 } },
 	  false,
-	  { .known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = SP_CPUS_MIXED } },
+	  { .is_known = true, .tid = 10, .thread = 1, .domain = 1, .cpu = SP_CPUS_MIXED } },
 	{ "later threads",
 	  2,
 	  { { { USER }, ME }, { { USER, .inherit = 1 }, ME } },
 	  false,
-	  { .known = true, .inherits = true, .tid = 10, .thread = 1, .domain = 1, .cpu = -1 } },
+	  { .is_known = true, .inherits = true, .tid = 10, .thread = 1, .domain = 1, .cpu = -1 } },
 	{ "two threads",
 	  2,
 	  { { { USER }, ME }, { { USER }, .tid = 11, .thread = 2, .cpu = -1 } },
@@ -88,17 +96,17 @@ static void test_counted(void **state)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		struct sp_native native[3];
-		struct sp_perf_fds o = { .at = native, .n = table[i].n, .odd = table[i].odd };
+		struct sp_perf_fds o = { .at = native, .n = table[i].n, .is_mixed = table[i].odd };
 		struct sp_count_target is, want = table[i].is;
 
 		memcpy(native, table[i].native, sizeof(native));
 		is = sp_count_target(&o);
-		want.each = is.each;
+		want.digest = is.digest;
 		if (!sp_target_is_same(&is, &want) || is.domain != want.domain ||
 		    is.cpu != want.cpu)
 			fail_msg("%s: known %d attached %d inherits %d tid %d thread %u domain %u "
 				 "cpu %d",
-				 table[i].what, is.known, is.attached, is.inherits, is.tid,
+				 table[i].what, is.is_known, is.is_attached, is.inherits, is.tid,
 				 is.thread, is.domain, is.cpu);
 	}
 }
@@ -128,16 +136,16 @@ static void test_each(void **state)
 static void test_same(void **state)
 {
 	const struct sp_count_target a = {
-		.known = true, .tid = 1, .thread = 1, .domain = 1, .cpu = -1
+		.is_known = true, .tid = 1, .thread = 1, .domain = 1, .cpu = -1
 	};
 	struct sp_count_target b[] = { a, a, a, a, a, a };
 
-	b[0].known = false;
-	b[1].attached = true;
+	b[0].is_known = false;
+	b[1].is_attached = true;
 	b[2].inherits = true;
 	b[3].tid = 2;
 	b[4].thread = 2;
-	b[5].each = 3;
+	b[5].digest = 3;
 	for (size_t i = 0; i < sizeof(b) / sizeof(*b); i++)
 		assert_false(sp_target_is_same(&a, &b[i]));
 	assert_true(sp_target_is_same(&a, &a));

@@ -473,7 +473,7 @@ static void book(uint32_t i, int64_t total, int64_t proven)
 
 /* Compares the shares of the rest, which is what remains after the proven counts, with what the
  * copies have grown and its weights: rounding may move one count or two. */
-static void check_shares(int64_t rest, const struct sp_window_seen *s, const double *weight,
+static void check_shares(int64_t rest, const struct sp_window_reading *s, const double *weight,
 			 const int64_t *total)
 {
 	double share[CPUS + 1] = { 0 }, more[CPUS + 1] = { 0 }, whole = 0, all = 0, now;
@@ -489,12 +489,13 @@ static void check_shares(int64_t rest, const struct sp_window_seen *s, const dou
 		all += more[i];
 		whole += s->weight ? weight[i] : 0;
 	}
-	whole += s->away;
+	whole += s->away_weight;
 	now = (double)rest < all ? (double)rest : all;
 	for (uint32_t i = 0; i < world.n; i++)
 		share[i] += (all > 0 ? now * more[i] / all : 0) +
 			    (whole > 0 && s->weight ? ((double)rest - now) * weight[i] / whole : 0);
-	share[s->at] += whole > 0 ? ((double)rest - now) * s->away / whole : (double)rest - now;
+	share[s->at] +=
+		whole > 0 ? ((double)rest - now) * s->away_weight / whole : (double)rest - now;
 	for (uint32_t i = 0; i <= world.n && rest > 0; i++)
 		if ((double)total[i] - share[i] >= 2 || share[i] - (double)total[i] >= 2) {
 			say("the share is not what the weights say", i, total[i],
@@ -520,7 +521,7 @@ static void commit_moved(const struct reading *r, bool seen)
 	int64_t total[CPUS + 1], proven[CPUS + 1];
 	int64_t grown[CPUS];
 	double weight[CPUS], given[CPUS];
-	struct sp_window_seen s = { .value = r->value, .at = r->at };
+	struct sp_window_reading s = { .value = r->value, .at = r->at };
 	bool late = r->value < client.value;
 
 	weigh(weight, given);
@@ -529,14 +530,14 @@ static void commit_moved(const struct reading *r, bool seen)
 		client.told[i] = seen ? r->copy[i] : client.told[i];
 	}
 	s.weight = rnd(2) ? given : NULL;
-	s.away = rnd(4) ? 0 : rnd(3) / 7.0;
+	s.away_weight = rnd(4) ? 0 : rnd(3) / 7.0;
 	s.grown = seen && broken != UNGROWN ? grown : NULL;
 	s.low = seen && r->has_low ? r->low : NULL;
 	s.high = seen && r->has_high ? r->high : NULL;
 	s.now = seen && r->has_now ? r->now : NULL;
 	if (broken == NO_GROWTH)
 		client.w.after = INT64_MIN / 2;
-	sp_window_moved(&client.w, &s, &(struct sp_window_shares){ total, proven });
+	sp_window_attribute(&client.w, &s, &(struct sp_window_shares){ total, proven });
 	check_shares(r->value - client.value, &s, weight, total);
 	for (uint32_t i = 0; i <= world.n; i++)
 		book(i, late && broken == LATE_AT ? 0 : total[i], proven[i]);
@@ -551,15 +552,15 @@ static void commit(const struct reading *r)
 
 	if (r->stayed && (d >= 0 || broken == FALLS_STAYED) &&
 	    (r->at < world.n || !kind->falls || broken == FALLS_ELSEWHERE)) {
-		sp_window_stayed(&client.w, r->value, r->at);
+		sp_window_attribute_stayed(&client.w, r->value, r->at);
 		book(r->at, d, d);
 		client.told[r->at] += d;
 	} else if (r->skipped) {
-		sp_window_skipped(&client.w, r->value, r->at);
+		sp_window_skip(&client.w, r->value, r->at);
 		book(r->at, d, 0);
 	} else if (r->missed && (d >= 0 || broken == MISSED_LATE) &&
 		   (!kind->falls || broken == FALLS_MISSED)) {
-		sp_window_missed(&client.w, r->value, r->at);
+		sp_window_miss(&client.w, r->value, r->at);
 		book(r->at, d, 0);
 	} else {
 		commit_moved(r, !r->missed && !r->stayed);
@@ -1004,14 +1005,14 @@ static int begin_one(void **state)
 static void moved(int64_t v, const int64_t *low, const int64_t *high, const double *weight,
 		  uint32_t at)
 {
-	sp_window_moved(&one,
-			&(struct sp_window_seen){ .value = v,
-						  .low = low,
-						  .high = high,
-						  .now = high,
-						  .weight = weight,
-						  .at = at },
-			&(struct sp_window_shares){ total, proven });
+	sp_window_attribute(&one,
+			    &(struct sp_window_reading){ .value = v,
+							 .low = low,
+							 .high = high,
+							 .now = high,
+							 .weight = weight,
+							 .at = at },
+			    &(struct sp_window_shares){ total, proven });
 }
 
 static void expect(const int64_t *t, const int64_t *p)
@@ -1037,7 +1038,7 @@ static void home(void **state)
 static void late_home(void **state)
 {
 	sp_window_begin(&one, AT(500, 100), 0, 0);
-	sp_window_stayed(&one, 11, 0);
+	sp_window_attribute_stayed(&one, 11, 0);
 	moved(8, NULL, AT(508, 100), NULL, 0);
 	expect(AT(-3, 0, 0), AT(-3, 0, 0));
 	moved(9, NULL, AT(509, 100), NULL, 0);
@@ -1050,22 +1051,25 @@ static void late_home(void **state)
  * reading is; or, where a CPU has no copy of this event, by its weight. */
 static void away(void **state)
 {
-	struct sp_window_seen s = { .value = 300, .low = AT(600, 0), .grown = AT(100, 0), .at = N };
+	struct sp_window_reading s = {
+		.value = 300, .low = AT(600, 0), .grown = AT(100, 0), .at = N
+	};
 
 	sp_window_begin(&one, AT(500, 0), 0, 0);
-	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(100, 0, 200), AT(0, 0, 0));
-	s = (struct sp_window_seen){
+	s = (struct sp_window_reading){
 		.value = 310, .grown = AT(4, 0), .weight = (const double[]){ 0, 1 }, .at = 0
 	};
-	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(4, 6, 0), AT(0, 0, 0));
-	s = (struct sp_window_seen){ .value = 320, .grown = AT(40, 4), .at = 1 };
-	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	s = (struct sp_window_reading){ .value = 320, .grown = AT(40, 4), .at = 1 };
+	sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(9, 1, 0), AT(0, 0, 0));
-	s = (struct sp_window_seen){ .value = 360, .weight = (const double[]){ 1, 0 }, .away = 3,
-				     .at = N };
-	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	s = (struct sp_window_reading){
+		.value = 360, .weight = (const double[]){ 1, 0 }, .away_weight = 3, .at = N
+	};
+	sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
 	expect(AT(10, 0, 30), AT(0, 0, 0));
 }
 
@@ -1104,9 +1108,9 @@ static void goes(void **state)
 static void owed(void **state)
 {
 	sp_window_begin(&one, AT(500, 100), 0, 0);
-	sp_window_skipped(&one, 10, 0);
-	sp_window_owed(&one, 10, 0);
-	sp_window_stayed(&one, 15, 0);
+	sp_window_skip(&one, 10, 0);
+	sp_window_prove_skipped(&one, 10, 0);
+	sp_window_attribute_stayed(&one, 15, 0);
 	moved(16, NULL, NULL, NULL, 0);
 	expect(AT(1, 0, 0), AT(0, 0, 0));
 	sp_window_distrust(&one);
@@ -1141,7 +1145,7 @@ static void replaced(void **state)
 static void guard(void **state)
 {
 	sp_window_begin(&one, AT(0, 0), 0, N);
-	sp_window_stayed(&one, 2, 0);
+	sp_window_attribute_stayed(&one, 2, 0);
 	moved(10, AT(6, 1), NULL, NULL, 1);
 	expect(AT(4, 4, 0), AT(4, 1, 0));
 	moved(12, AT(8, 5), NULL, NULL, 1);
@@ -1160,19 +1164,21 @@ static void guard(void **state)
  * segment allows. */
 static void clock_grows(void **state)
 {
-	struct sp_window_seen s = { .value = 100, .low = AT(40, 50), .high = AT(40, 50), .at = 0 };
+	struct sp_window_reading s = {
+		.value = 100, .low = AT(40, 50), .high = AT(40, 50), .at = 0
+	};
 
 	for (int timed = 0; timed < 2; timed++) {
 		begin_one(NULL);
 		sp_window_begin(&one, AT(0, 0), 0, N);
 		s.value = 100;
 		s.low = s.high = AT(40, 50);
-		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
-		s = (struct sp_window_seen){
-			.value = 110, .low = AT(52, 50), .timed = timed, .at = 0
+		sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
+		s = (struct sp_window_reading){
+			.value = 110, .low = AT(52, 50), .is_clock = timed, .at = 0
 		};
-		sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
-		assert_int_equal(one.sound, timed);
+		sp_window_attribute(&one, &s, &(struct sp_window_shares){ total, proven });
+		assert_int_equal(one.is_sound, timed);
 	}
 }
 
@@ -1181,8 +1187,8 @@ static void difference(void **state)
 {
 	sp_window_init(&one, one_cpu, N, true);
 	sp_window_begin(&one, AT(0, 0), 0, N);
-	sp_window_stayed(&one, 5, 0);
-	sp_window_missed(&one, 6, 1);
+	sp_window_attribute_stayed(&one, 5, 0);
+	sp_window_miss(&one, 6, 1);
 	sp_window_begin(&one, AT(4, 2), 0, N);
 	moved(2, AT(5, 3), NULL, NULL, 1);
 	expect(AT(0, 2, 0), AT(-4, 1, 0));
@@ -1224,8 +1230,8 @@ static void late(void **state)
 static void below(void **state)
 {
 	sp_window_begin(&one, AT(0, 0), 0, N);
-	sp_window_missed(&one, 20, N);
-	sp_window_missed(&one, 0, 0);
+	sp_window_miss(&one, 20, N);
+	sp_window_miss(&one, 0, 0);
 	moved(5, AT(0, 5), NULL, NULL, 1);
 	expect(AT(5, 0, 0), AT(0, 0, 0));
 	moved(25, AT(0, 25), NULL, NULL, 1);
