@@ -388,7 +388,7 @@ static void append_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t 
 	struct sp_cell cell = {
 		.cpu = at->cpu,
 		.used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) |
-			(at->unsupported ? SP_CELL_HOLES : 0),
+			(at->unsupported ? SP_CELL_UNSUPPORTED : 0),
 		.readings = at->readings,
 		.epoch = at->has_entry,
 		.ns = at->has_entry ? at->entry_ns : 0,

@@ -24,7 +24,7 @@ struct sp_pending {
 	struct sp_layout layout;
 	struct sp_redo_log redo_log;
 	bool intervals, crowded;
-	uint64_t place, drafted, folded;	/* when it was read */
+	uint64_t place, redo_bytes, folded;	/* when it was read */
 };
 
 /* What it needs of the model's memory, for a relation of k events or fewer. */

@@ -72,7 +72,7 @@ static inline bool sp_name_is_clock(const char *name)
 }
 
 /* Is this the event's name, or what all of its modes are called? */
-static inline bool sp_name_is(const char *event, const char *name, size_t n)
+static inline bool sp_event_has_name(const char *event, const char *name, size_t n)
 {
 	return strncmp(event, name, n) == 0 && (!event[n] || sp_name_bytes(event) == n);
 }

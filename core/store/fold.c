@@ -122,7 +122,7 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 	for (uint32_t i = 0; i < from->n; i++) {
 		at = i - i % cells + (uint32_t)sp_records_cell(w, f[i].cpu);
 		if (f[i].count)
-			sp_overflow_book(to, at, f[i].event, f[i].cpu, f[i].count);
+			sp_overflow_count(to, at, f[i].event, f[i].cpu, f[i].count);
 	}
 	for (uint32_t i = 0; i < SP_HITS; i++) {
 		uint32_t of = h[i].of - 1;
@@ -274,7 +274,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_o
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_LENT)) |
+	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_OTHER_STARTER)) |
 		     (v.ran ? SP_RELATION_RUNNING : 0);
 	add_times(&w, &v);
 	to->threads += from->threads;
@@ -348,7 +348,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 				       .domain = r->domain,
 				       .event_set = r->event_set,
 				       .flags = r->flags & SP_RELATION_KEY_FLAGS &
-						~SP_RELATION_LENT };
+						~SP_RELATION_OTHER_STARTER };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old, *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
@@ -356,7 +356,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 
 	if (r->cells != s->cells || !same_gauges(s, r, &key, kind))
 		return false;
-	if (r->flags & SP_RELATION_LENT)	/* by whom it was started is not kept */
+	if (r->flags & SP_RELATION_OTHER_STARTER)	/* by whom it was started is not kept */
 		key.target_id = r->target == SP_TARGET_TID ? t->tid : 0;
 	old = sp_store_relation_like(s, zero, &key, &old_off);
 	if (!old) {
@@ -441,7 +441,7 @@ static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_threa
 
 	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL;
 	     off = r->next)
-		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) &&
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HANDLE) &&
 		    !is_bound(off, arg))
 			return fold(s, zero, t, r, off);
 	return false;

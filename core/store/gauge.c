@@ -78,7 +78,7 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 	sp_add(&g->readings, 1);
 }
 
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
+void sp_gauges_record(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
 		    uint64_t ns)
 {
 	struct sp_gauge *at;

@@ -38,7 +38,7 @@ void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells,
 
 /* Books x, all values of the set (NULL: START, RESET), at that cell; one behind the last
  * is the last. ns: the time (timestamp.h). Async-signal-safe. */
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
+void sp_gauges_record(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
 		    uint64_t ns);
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */

@@ -73,10 +73,10 @@ uint32_t sp_intervals_room(const struct sp_store_reader *reader, sp_off off, uin
 
 /* ---- by slots ------------------------------------------------------------- */
 
-static struct sp_interval *in_slot(const struct sp_track *t, uint32_t slot)
+static struct sp_interval *in_slot(const struct sp_interval_writer *t, uint32_t slot)
 {
 	const sp_off off = (sp_off)slot * 8;
-	void *at = sp_track_at(t, off, SP_INTERVAL_BYTES(t->k));
+	void *at = sp_interval_writer_at(t, off, SP_INTERVAL_BYTES(t->k));
 
 	return at ? at : (void *)sp_store_reader_at(t->reader, off, SP_INTERVAL_BYTES(t->k));
 }
@@ -87,7 +87,7 @@ static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to,
 }
 
 /* *at: the interval there; NULL: there is none. */
-static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell,
+static uint32_t *slot_of(const struct sp_interval_writer *t, uint32_t from, uint32_t to, int cell,
 			 const struct sp_interval **at)
 {
 	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^
@@ -103,14 +103,14 @@ static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, i
 	return &t->slot[i];
 }
 
-static void go_on_in(struct sp_track *t, struct sp_intervals *b, sp_off off)
+static void go_on_in(struct sp_interval_writer *t, struct sp_intervals *b, sp_off off)
 {
 	t->fresh = b;
 	t->fresh_off = off;
 	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
 }
 
-void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest,
+void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader, sp_off *newest,
 		       uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
@@ -118,7 +118,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader,
 
 	/* (Another thread may look whether it is low.) */
 	sp_copy_words((sp_word *)t,
-		      (const sp_word *)&(struct sp_track){ .k = k,
+		      (const sp_word *)&(struct sp_interval_writer){ .k = k,
 							   .slot = memory,
 							   .slots = slots,
 							   .reader = reader,
@@ -143,7 +143,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader,
 	store_relaxed(&t->low, sp_intervals_wanted(t) != 0);
 }
 
-uint32_t sp_intervals_wanted(const struct sp_track *t)
+uint32_t sp_intervals_wanted(const struct sp_interval_writer *t)
 {
 	uint32_t left = t->fresh ? t->fresh->room - t->fresh_used : 0;
 
@@ -160,13 +160,13 @@ static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
 	return !fresh || fresh->room - used <= fresh->room / 4;
 }
 
-static uint32_t ready_room(const struct sp_track *t)
+static uint32_t ready_room(const struct sp_interval_writer *t)
 {
 	return (uint32_t)((SP_READY_BYTES - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(t->k));
 }
 
 /* Room in one of the blocks that are ready. */
-static bool add_block(struct sp_track *t)
+static bool add_block(struct sp_interval_writer *t)
 {
 	uint32_t room = ready_room(t), left;
 	struct sp_store *s = sp_store_of(t->reader);
@@ -192,13 +192,13 @@ static bool add_block(struct sp_track *t)
 
 /* Room for another pair, if the room that this leaves unused in the block before, which is for
  * sites, is the smaller one. */
-static bool make_room_for_pair(struct sp_track *t)
+static bool make_room_for_pair(struct sp_interval_writer *t)
 {
 	return (!t->fresh || t->fresh->room / 4 < ready_room(t)) && add_block(t);
 }
 
 /* Its words are written at once: none is read before its block's head says that it is there. */
-static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, uint32_t from,
+static const struct sp_interval *new_interval(struct sp_interval_writer *t, uint32_t *s, uint32_t from,
 					      uint32_t to, int cell)
 {
 	struct sp_interval *at;
@@ -237,7 +237,7 @@ static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_i
 								 SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from,
+struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d, uint32_t from,
 				    uint32_t to, int32_t cell, bool first, bool *crowded)
 {
 	const struct sp_interval *at;

@@ -37,7 +37,7 @@ static inline struct sp_interval *sp_interval_in(const struct sp_intervals *bloc
 }
 
 /* Words of the block where new ones go; NULL: these are not there. */
-static inline void *sp_track_at(const struct sp_track *t, sp_off off, uint64_t bytes)
+static inline void *sp_interval_writer_at(const struct sp_interval_writer *t, sp_off off, uint64_t bytes)
 {
 	const uint64_t at = off - t->fresh_off,
 		       used = t->fresh ? sp_interval_at(t->k, t->fresh_used) : 0;
@@ -53,16 +53,16 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 
 /* The writer goes on with the intervals of the list at *newest; memory: room for
  * slots (a power of 2), zeroed.  With the store's lock. */
-void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest,
+void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader, sp_off *newest,
 		       uint32_t k, uint32_t *memory, uint32_t slots);
 
 /* How many more there should be room for before a start; 0: there is enough, or all
  * that may be. */
-uint32_t sp_intervals_wanted(const struct sp_track *t);
+uint32_t sp_intervals_wanted(const struct sp_interval_writer *t);
 
 /* A draft of the interval, which may be new; *crowded: there was no room for the pair of its own.
  * first: the pair was not asked for since there are drafts.  NULL: nobody's. */
-struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from,
+struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d, uint32_t from,
 				    uint32_t to, int32_t cell, bool first, bool *crowded);
 
 /* The same for a reader, who has no slots: by a look through the list at `newest`. */

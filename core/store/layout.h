@@ -104,14 +104,14 @@ enum sp_why {
 					 * for the set */
 	SP_WHY_INSIDE,			/* the thread moved, or was interrupted, inside the call of
 					 * PAPI */
-	SP_WHY_COPIES,			/* our counters counted what PAPI's did not */
+	SP_WHY_SHADOW,			/* our counters counted what PAPI's did not */
 	SP_WHY_CLOCK,			/* a clock, of which each move costs the two some time */
 	SP_WHY_OPENER,			/* another thread than the set's user opened PAPI's
 					 * counters */
 	SP_WHY_SWITCHED_OFF,		/* the program switched counters of the thread off
 					 * (prctl) */
 	SP_WHY_COMPONENT,		/* its component is not perf_event */
-	SP_WHY_OUSTED,			/* another set took its counters by CPU, but PAPI refused to
+	SP_WHY_DISPLACED,			/* another set took its counters by CPU, but PAPI refused to
 					 * start that one */
 	SP_WHY_FILTER,			/* a seccomp filter came, and might end a process that opens
 					 * counters */
@@ -360,21 +360,21 @@ enum sp_scope {
 					 * overtaken by another thread */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it
 					 * lives the state says it */
-#define SP_RELATION_LENT	1024u	/* started by another thread than the one counted, whose
+#define SP_RELATION_OTHER_STARTER	1024u	/* started by another thread than the one counted, whose
 					 * block it hangs from */
 #define SP_RELATION_HASTY	512u	/* a window was shorter than a second, and PAPI refreshes
 					 * the counts once a second */
 #define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution of its counts */
 #define SP_RELATION_WHY_SHIFT	20	/* 6 bits: enum sp_why */
 #define SP_RELATION_HOW		(0x3ffu << SP_RELATION_HOW_SHIFT)
-#define SP_RELATION_HELD	32u	/* the program holds it (sspapi.h): it is not added to
+#define SP_RELATION_HANDLE	32u	/* the program holds it (sspapi.h): it is not added to
 					 * others */
 
 /* A relation is followed, in this order, by
  *	uint32_t event[k]		ids, padded to 8 bytes
  *	struct sp_state			with its arrays
  *	struct sp_record[SP_RECORDS]	each with its values
- *	struct sp_redo_entry[]		SP_DRAFTS of cells and as many of intervals
+ *	struct sp_redo_entry[]		SP_REDO_CELLS of cells and as many of intervals
  *	struct sp_cell			the last cell, of no known CPU, with its arrays
  *	sp_off blocks[] blocks of the cells before it, in order; 0: none of the block's cells was
  *	needed yet
@@ -390,7 +390,7 @@ struct sp_relation {
 	uint32_t k;			/* events */
 	uint32_t cells;			/* dense ones for CPUs 0.., then SP_CELLS_EXTRA */
 	uint32_t target;		/* enum sp_target */
-	int32_t target_id;		/* the CPU or the tid; with SP_RELATION_LENT the tid of the
+	int32_t target_id;		/* the CPU or the tid; with SP_RELATION_OTHER_STARTER the tid of the
 					 * thread that started it */
 	uint32_t scope;			/* enum sp_scope */
 	uint32_t flags;			/* SP_RELATION_* */
@@ -401,7 +401,7 @@ struct sp_relation {
 	sp_off folded;			/* in tid 0: includes this relation, which may still stand
 					 * in its list */
 	sp_off gauges;			/* struct sp_gauges; 0: all events are counters */
-	uint64_t drafted;		/* so many bytes of drafts hold, and not what they are
+	uint64_t redo_bytes;		/* so many bytes of drafts hold, and not what they are
 					 * drafts of */
 	uint64_t place;			/* of the first record, numbered place / SP_PLACES + 1; the
 					 * rest: struct sp_writer */
@@ -417,7 +417,7 @@ struct sp_relation {
  *
  * What is told of a set, each call of PAPI in the order in which it was booked.  Records are added;
  * many of them together are folded (rules.h) into the state, cells and intervals.  What a fold
- * changes is drafted first: drafts that hold (sp_relation.drafted) are to be read in place of the
+ * changes is drafted first: drafts that hold (sp_relation.redo_bytes) are to be read in place of the
  * words that they are drafts of, and may be copied there again and again.  So nothing is lost, nor
  * there twice, whichever instruction is a process's last.
  */
@@ -430,11 +430,11 @@ enum sp_op {
 	SP_OP_PROVEN,			/* so much more is proven of what the cell has */
 	SP_OP_MISSED,			/* calls that have no record (nested, jumped out of,
 					 * overtaken) may have started, stopped or zeroed the set */
-	SP_OP_RUNS = 11, SP_OP_STANDS	/* PAPI was asked whether the set runs (9 and 10 were of
+	SP_OP_IS_RUNNING = 11, SP_OP_IS_STOPPED	/* PAPI was asked whether the set runs (9 and 10 were of
 					 * older versions) */
 };
 
-#define SP_RECORD_OP		15u	/* of `what`: enum sp_op */
+#define SP_RECORD_OP		15u	/* of `op_flags`: enum sp_op */
 #define SP_RECORD_PROVEN	16u	/* the counts are proven to be the cell's */
 #define SP_RECORD_PERMANENT	32u	/* the reading is kept (sp_chunk), */
 #define SP_RECORD_NO_ENTRY	64u	/* or leaves nothing but counts */
@@ -449,7 +449,7 @@ enum sp_op {
 struct sp_record {
 	uint64_t number;		/* from 1; written last: another than its place's is no
 					 * record (yet, or any more) */
-	uint32_t what;			/* SP_RECORD_* */
+	uint32_t op_flags;			/* SP_RECORD_* */
 	int32_t cell;			/* of the relation */
 	uint32_t from, site;		/* call sites: of the call before this one, and of this one;
 					 * 0: not known */
@@ -490,14 +490,14 @@ enum sp_state_array {
 struct sp_redo_entry {
 	sp_off at;
 	uint64_t bytes;
-	int64_t is[];
+	int64_t words[];
 };
 
-#define SP_DRAFTS	8u
+#define SP_REDO_CELLS	8u
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
-#define SP_CELL_HOLES	4u		/* in the compact form: the words of entries are no entries:
+#define SP_CELL_UNSUPPORTED	4u		/* in the compact form: the words of entries are no entries:
 					 * where one is not 0, this CPU cannot count the event */
 
 struct sp_cell {
@@ -529,7 +529,7 @@ struct sp_times {
 #define SP_TIMES_UNWATCHED	4u	/* and to other CPUs */
 
 struct sp_layout {
-	uint64_t state, records, record_bytes, drafts, redo_capacity, cell, cell_bytes, times,
+	uint64_t state, records, record_bytes, redo_log, redo_capacity, cell, cell_bytes, times,
 		bytes;
 	uint64_t blocks, each;		/* the cells of one block; 0: all cells are at `cell`, as in
 					 * version 4 and in the compact form */
@@ -701,11 +701,11 @@ static inline struct sp_layout sp_live_layout(uint64_t k, uint64_t cells, uint32
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
 	l.records = l.state + SP_STATE_BYTES(k);
 	l.record_bytes = sizeof(struct sp_record) + k * 8;
-	l.drafts = l.records + records * l.record_bytes;
+	l.redo_log = l.records + records * l.record_bytes;
 	/* The state; an interval may bring its block's head. */
-	l.redo_capacity = (1 + 3 * SP_DRAFTS) * sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
-		       SP_DRAFTS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
-	l.cell = l.drafts + l.redo_capacity;
+	l.redo_capacity = (1 + 3 * SP_REDO_CELLS) * sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
+		       SP_REDO_CELLS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
+	l.cell = l.redo_log + l.redo_capacity;
 	l.times = l.cell + cells * l.cell_bytes;
 	if (records == SP_RECORDS) {
 		l.each = sp_max((SP_CELLS_BYTES - sizeof(struct sp_block)) / l.cell_bytes, 1u);

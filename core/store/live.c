@@ -46,7 +46,7 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 	return r;
 }
 
-bool sp_live_is(const char *path)
+bool sp_is_live_file(const char *path)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t n = strlen(base), s = sizeof(SUFFIX) - 1;
@@ -64,11 +64,11 @@ static uint64_t number(const char **p)
 	return n;
 }
 
-bool sp_live_is_of(const char *path, unsigned uid)
+bool sp_is_live_file_of(const char *path, unsigned uid)
 {
 	const char *p = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 
-	if (!sp_live_is(path))
+	if (!sp_is_live_file(path))
 		return false;
 	p += sizeof(PREFIX) - 1;
 	return *p >= '0' && *p <= '9' && number(&p) == uid && *p == '.';
@@ -80,7 +80,7 @@ bool sp_live_name_is_dead(const char *path, const char *host)
 	struct sp_process_stat s;
 	uint64_t pid, start;
 
-	if (!sp_live_is(path))
+	if (!sp_is_live_file(path))
 		return false;
 	p += sizeof(PREFIX) - 1;
 	number(&p);			/* the user */

@@ -16,10 +16,10 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 		 uint64_t start_ticks);
 
 /* Is this the name of a live file? */
-bool sp_live_is(const char *path);
+bool sp_is_live_file(const char *path);
 
 /* The same, and made by this user, as the name says. */
-bool sp_live_is_of(const char *path, unsigned uid);
+bool sp_is_live_file_of(const char *path, unsigned uid);
 
 /* Is the process that its name gives certainly gone?  For a file without a header. */
 bool sp_live_name_is_dead(const char *path, const char *host);

@@ -11,7 +11,7 @@ struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_of
 		       : NULL;
 }
 
-void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
+void sp_overflow_count(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
 		      uint64_t times)
 {
 	struct sp_overflow *to = &sp_overflow_in(w->block)[at];

@@ -2,7 +2,7 @@
  * that it interrupted most.
  *
  * Counts are exact; addresses are the most frequent ones of all, in room that does not grow
- * (layout.h, struct sp_hit).  sp_overflow_book and _hit are called in signal handlers: no lock, no
+ * (layout.h, struct sp_hit).  sp_overflow_count and _hit are called in signal handlers: no lock, no
  * memory; a process that is killed in it has lost at most the address of one call.  The store's
  * bytes are written, never followed.
  */
@@ -39,7 +39,7 @@ static inline struct sp_hit *sp_hits_in(struct sp_overflows *o, uint64_t n)
 struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_off off);
 
 /* `times` calls more for event `event` on this CPU: count number `at`. */
-void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
+void sp_overflow_count(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
 		      uint64_t times);
 
 /* So many of them interrupted the code at this address. */

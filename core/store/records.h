@@ -33,7 +33,7 @@ void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, 
 		     uint32_t k, uint32_t cells, const uint8_t *kinds);
 
 /* PAPI_start or PAPI_reset do not zero the set's counts: SP_KEEPS_*. */
-void sp_records_keep(struct sp_writer *w, uint32_t component);
+void sp_records_set_component(struct sp_writer *w, uint32_t component);
 
 /* From now on all counts are those of this CPU (SP_NO_CPU: of no known one), and no reading proves
  * any.  After sp_records_bind.  False: no memory. */
@@ -112,7 +112,7 @@ SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t frame, enum s
 
 /* The same where calls were missed, while others share, after a jump; by whichever thread: `who` is
  * its number, never 0; owner: the thread that started the set.  False: nothing is to be booked: the
- * call is nested, or the writer is being bound. With SP_SLOW_AFTER sp_records_runs comes next. */
+ * call is nested, or the writer is being bound. With SP_SLOW_AFTER sp_records_set_running comes next. */
 bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who,
 		      bool owner);
 
@@ -128,10 +128,10 @@ void sp_records_failed(struct sp_writer *w, uint32_t who);
 
 /* May the call that has returned add its record?  False: it was overtaken, or the writer is being
  * bound. */
-bool sp_records_still(struct sp_writer *w, uint32_t who);
+bool sp_records_can_finish(struct sp_writer *w, uint32_t who);
 
 /* Is a call of this thread's in flight?  Then one that could not enter is nested in it. */
-bool sp_records_nests(const struct sp_writer *w, uint32_t who);
+bool sp_records_is_nested(const struct sp_writer *w, uint32_t who);
 
 /* Was a call missed inside or before the one in flight?  Then nothing of its window is proven. */
 static inline bool sp_records_has_missed(const struct sp_writer *w)
@@ -142,17 +142,17 @@ static inline bool sp_records_has_missed(const struct sp_writer *w)
 /* Notes a call that PAPI has answered and that gets no record. */
 void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 
-/* Inside PAPI.  Until sp_records_let() other threads wait for this call as long as for a record (2
+/* Inside PAPI.  Until sp_records_resume() other threads wait for this call as long as for a record (2
  * s in place of 20 ms).  False: the call was overtaken, or another thread's call may be in
  * flight. */
 bool sp_records_suspend(struct sp_writer *w, uint32_t who, uint32_t *was);
-void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
+void sp_records_resume(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* True: no other thread than this one, which starts the set, has called PAPI for it so far. */
 static inline bool sp_records_is_alone(const struct sp_writer *w, uint32_t who)
 {
 	return load_relaxed(&w->owner) == who &&
-	       !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+	       !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDING));
 }
 
 /* Between hold and let: adds a zeroing that is no call of the program's. */
@@ -170,7 +170,7 @@ struct sp_parts {
 					 * CPU's that the call is booked on */
 };
 
-struct sp_booking {
+struct sp_papi_call {
 	enum sp_op op;
 	int cpu;			/* as the system numbers it; SP_NO_CPU */
 	const long long *x;		/* [k] of READ, STOP, WRITE; of ACCUM what was added; else
@@ -182,15 +182,15 @@ struct sp_booking {
 					 * missed */
 };
 
-/* Any of them.  False: nothing was booked (sp_records_still). */
-bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
+/* Any of them.  False: nothing was booked (sp_records_can_finish). */
+bool sp_records_finish(struct sp_writer *w, const struct sp_papi_call *b);
 
 /* The same without a call of PAPI around it. */
-void sp_records_book(struct sp_writer *w, const struct sp_booking *b);
+void sp_records_add_call(struct sp_writer *w, const struct sp_papi_call *b);
 
-/* After sp_records_enter, with SP_SLOW_AFTER: PAPI says that the set SP_OP_RUNS or SP_OP_STANDS, or
+/* After sp_records_enter, with SP_SLOW_AFTER: PAPI says that the set SP_OP_IS_RUNNING or SP_OP_IS_STOPPED, or
  * 0, neither. */
-void sp_records_runs(struct sp_writer *w, enum sp_op state, uint32_t who);
+void sp_records_set_running(struct sp_writer *w, enum sp_op state, uint32_t who);
 
 /* ---- the short ways ------------------------------------------------------------
  *
@@ -247,7 +247,7 @@ SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 }
 
 /* The short ways of a set with SP_SLOW_MORE; false for any other that is slow. */
-bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady);
+bool sp_records_repeat_more(struct sp_writer *w, const long long *x, uint64_t steady);
 bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x,
 			   uint32_t site, uint64_t ticks);
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site);
@@ -256,7 +256,7 @@ bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site);
 /* Is a count below the one before, though no call has zeroed it?  Somebody else has, as a child of
  * fork that has the descriptors, and all of them, so two are compared.  The slow path is
  * for that: here the counts from before would be lost. */
-SP_HOT_INLINE bool sp_records_fall(const int64_t *before, const long long *x, size_t k)
+SP_HOT_INLINE bool sp_counts_fell(const int64_t *before, const long long *x, size_t k)
 {
 	return SP_UNLIKELY(x[0] < before[0]) || SP_UNLIKELY(x[k - 1] < before[k - 1]);
 }
@@ -264,22 +264,22 @@ SP_HOT_INLINE bool sp_records_fall(const int64_t *before, const long long *x, si
 /* x: of READ and STOP. */
 SP_HOT_INLINE bool sp_records_fell(const struct sp_writer *w, const long long *x)
 {
-	return !w->kinds && sp_records_fall(w->values, x, w->k);
+	return !w->kinds && sp_counts_fell(w->values, x, w->k);
 }
 
 /* READ, alike the one before, which the caller knows as `steady`.  Handlers may have booked until
  * PAPI returned: whether it still is, and `last`, are looked at only now. */
-SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uint64_t steady)
+SP_HOT_INLINE bool sp_records_repeat(struct sp_writer *w, const long long *x, uint64_t steady)
 {
 	struct sp_record *r;
 	const size_t k = w->k;
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow)))
-		return sp_records_again_more(w, x, steady);
+		return sp_records_repeat_more(w, x, steady);
 	if (SP_UNLIKELY(load_plain(&w->steady) != steady))
 		return false;
 	r = load_plain(&w->last);
-	if (sp_records_fall(r->value, x, k))
+	if (sp_counts_fell(r->value, x, k))
 		return false;
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(k, EACH);
@@ -292,20 +292,20 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 /* What stands in a record where nobody has zeroed: nothing. */
 extern int64_t sp_records_zeros[SP_EVENTS_MAX];
 
-static inline bool sp_records_alike(const struct sp_record *r, uint32_t what, int32_t cell,
+static inline bool sp_records_is_alike(const struct sp_record *r, uint32_t op_flags, int32_t cell,
 				    uint32_t site)
 {
-	return r && r->what == what && r->cell == cell && r->from == site && r->site == site;
+	return r && r->op_flags == op_flags && r->cell == cell && r->from == site && r->site == site;
 }
 
 /* A new record, filled in but for its values. */
-SP_HOT_INLINE struct sp_record *sp_records_new(struct sp_writer *w, uint32_t what, int32_t cell,
+SP_HOT_INLINE struct sp_record *sp_records_new(struct sp_writer *w, uint32_t op_flags, int32_t cell,
 					       uint32_t site)
 {
 	struct sp_record *r = (struct sp_record *)load_plain(&w->to);
 
 	store_relaxed(&w->steady, 0);
-	store_relaxed(&r->what, what);
+	store_relaxed(&r->op_flags, op_flags);
 	store_relaxed(&r->cell, cell);
 	store_relaxed(&r->from, w->from);
 	store_relaxed(&r->site, site);
@@ -338,7 +338,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_zero_more(w, op, site);
-	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
+	if (op != SP_OP_RESET || !sp_records_is_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
 			store_relaxed(&w->runs, true);
@@ -372,15 +372,15 @@ static inline void sp_records_stopped(struct sp_writer *w, uint64_t ticks)
 SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t cell,
 				    const long long *x, uint32_t site, uint64_t ticks)
 {
-	const uint32_t what = op | SP_RECORD_PROVEN;
+	const uint32_t op_flags = op | SP_RECORD_PROVEN;
 	struct sp_record *r = load_plain(&w->last);
 	const size_t k = w->k;
-	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+	bool alike = op == SP_OP_READ && sp_records_is_alike(r, op_flags, cell, site);
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_value_more(w, op, cell, x, site, ticks);
 	if (!alike) {
-		r = sp_records_new(w, what, cell, site);
+		r = sp_records_new(w, op_flags, cell, site);
 	}
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(k, EACH);
@@ -401,19 +401,19 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 SP_HOT_INLINE bool sp_records_accum(struct sp_writer *w, int32_t cell, const long long *x,
 				    uint32_t site)
 {
-	const uint32_t what = SP_OP_ACCUM | SP_RECORD_PROVEN;
+	const uint32_t op_flags = SP_OP_ACCUM | SP_RECORD_PROVEN;
 	struct sp_record *r = load_plain(&w->last);
 	const size_t k = w->k;
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_accum_more(w, cell, x, site);
-	if (SP_LIKELY(sp_records_alike(r, what, cell, site))) {
+	if (SP_LIKELY(sp_records_is_alike(r, op_flags, cell, site))) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(k, EACH);
 #undef EACH
 		increment_own(&r->count);
 	} else {
-		r = sp_records_new(w, what, cell, site);
+		r = sp_records_new(w, op_flags, cell, site);
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 		SP_EACH(k, EACH);
 #undef EACH

@@ -28,12 +28,12 @@
 
 /* What an event's values are: counts; of a floating-point counter, their bits; what a gauge shows,
  * which is no count (gauge.h) and only makes entries. */
-enum sp_values { SP_COUNTS, SP_FLOATS, SP_SHOWS };
+enum sp_values { SP_COUNTS, SP_FLOATS, SP_GAUGE_VALUES };
 
 static inline enum sp_values sp_event_values(const struct sp_event *v)
 {
 	return !v			 ? SP_COUNTS
-	       : v->kind == SP_GAUGE	 ? SP_SHOWS
+	       : v->kind == SP_GAUGE	 ? SP_GAUGE_VALUES
 	       : v->data_type == SP_FP64 ? SP_FLOATS
 					 : SP_COUNTS;
 }
@@ -47,7 +47,7 @@ struct sp_fold {
 	/* The cell, to be changed; NULL: no room, which only a damaged store can want for. */
 	struct sp_cell *(*cell)(struct sp_fold *f, int32_t cell);
 	/* The same, to be read. */
-	const struct sp_cell *(*look)(struct sp_fold *f, int32_t cell);
+	const struct sp_cell *(*peek_cell)(struct sp_fold *f, int32_t cell);
 	/* The interval, to be changed; NULL: it is nobody's. */
 	struct sp_interval *(*interval)(struct sp_fold *f, uint32_t from, uint32_t to,
 					int32_t cell);
@@ -56,7 +56,7 @@ struct sp_fold {
 
 static inline uint32_t sp_record_op(const struct sp_record *r)
 {
-	return r->what & SP_RECORD_OP;
+	return r->op_flags & SP_RECORD_OP;
 }
 
 void sp_rules_apply(struct sp_fold *f, const struct sp_record *r);

@@ -268,7 +268,7 @@ static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 	return NULL;
 }
 
-long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
+long sp_store_copy_event(struct sp_store *s, uint32_t id, const char *name)
 {
 	const struct sp_event *from = event_of(s, id);
 	struct sp_event *v;
@@ -286,14 +286,14 @@ long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
 	return v->id;
 }
 
-const char *sp_store_event_named(const struct sp_store *s, uint32_t id)
+const char *sp_store_get_event_name(const struct sp_store *s, uint32_t id)
 {
 	const struct sp_event *v = event_of(s, id);
 
 	return v ? sp_store_reader_text(&s->reader, v->name) : "";
 }
 
-void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
+void sp_store_rename_event(struct sp_store *s, uint32_t id, const char *name)
 {
 	struct sp_event *v = event_of(s, id);
 	sp_off text = v ? sp_store_text(s, name) : 0;
@@ -302,7 +302,7 @@ void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
 		store_release(&v->name, text);
 }
 
-void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
+void sp_store_set_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
 {
 	struct sp_event *v = event_of(s, id);
 
@@ -350,7 +350,7 @@ static const char *watched_name(const struct sp_store *s, int tid)
 	return "";
 }
 
-struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off)
+struct sp_thread *sp_store_find_thread(struct sp_store *s, int tid, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_thread *t;
@@ -583,7 +583,7 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
 	return r;
 }
 
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread,
+bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 			       const struct sp_relation_key *key)
 {
 	struct sp_relation *r = sp_store_relation_at(s, relation);
@@ -597,7 +597,7 @@ bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off threa
 	identify(r, key);
 	flags = load_relaxed(&r->flags);
 	while (!sp_cas(&r->flags, &flags,
-		       (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) |
+		       (flags & (SP_RELATION_API | SP_RELATION_HANDLE | SP_RELATION_UNSURE)) |
 			       key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
 		;
 	/* who sought one has not seen this one */

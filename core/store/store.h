@@ -84,12 +84,12 @@ struct sp_event_text {			/* all may be NULL */
 long sp_store_event(struct sp_store *s, const struct sp_event_text *e);
 
 /* The same in another mode, of another name; and another name for one that is there. */
-long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name);
-void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name);
+long sp_store_copy_event(struct sp_store *s, uint32_t id, const char *name);
+void sp_store_rename_event(struct sp_store *s, uint32_t id, const char *name);
 /* "": it is not there */
-const char *sp_store_event_named(const struct sp_store *s, uint32_t id);
+const char *sp_store_get_event_name(const struct sp_store *s, uint32_t id);
 /* known once it was opened */
-void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);
+void sp_store_set_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);
 
 /* What kinds of values the relation's events have, [k] enum sp_values; false: all are counts. */
 bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8_t *kinds);
@@ -98,7 +98,7 @@ struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name,
 
 /* The newest thread with this tid; else a new one, with the name that is known of a thread that a
  * set was attached to. NULL: no memory. */
-struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off);
+struct sp_thread *sp_store_find_thread(struct sp_store *s, int tid, sp_off *off);
 
 struct sp_relation_key {
 	int event_set;
@@ -120,7 +120,7 @@ struct sp_relation_key {
 /* A relation that no run was booked in becomes that of another key, with as many events.  False: it
  * cannot, or it is another thread's, or there is one of that key.  Under the store's lock, by the
  * thread that started it. */
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread,
+bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 			       const struct sp_relation_key *key);
 
 /* A relation of this thread with the same events, target and scope that no live
@@ -193,7 +193,7 @@ struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint6
 
 /* Relations that differ in one of these are told from each other. */
 #define SP_RELATION_KEY_FLAGS \
-	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_LENT)
+	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_OTHER_STARTER)
 
 /* One of t's with this key, bound or not; and a new one. */
 struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,

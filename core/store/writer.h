@@ -12,7 +12,7 @@ struct sp_store_reader;
 struct sp_store;
 
 /* The intervals of one relation (interval.h). */
-struct sp_track {
+struct sp_interval_writer {
 	uint32_t k;
 	uint32_t used, room;		/* intervals of the relation */
 	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals
@@ -65,7 +65,7 @@ struct sp_log {
 #define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or
 				 * overtaken */
 #define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other
-				 * (`booking_thread`) */
+				 * (`recording_thread`) */
 #define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next
 				 * one */
 #define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call
@@ -73,7 +73,7 @@ struct sp_log {
 #define SP_SLOW_OTHER	16u	/* the set's entries or values are not as most are */
 #define SP_SLOW_MORE	32u	/* readings are kept or have times, the component keeps counts, or
 				 * the set is placed: short ways of their own */
-#define SP_SLOW_BINDS	64u	/* somebody binds the writer (sp_records_take) */
+#define SP_SLOW_BINDING	64u	/* somebody binds the writer (sp_records_take) */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
@@ -95,7 +95,7 @@ struct sp_writer {
 	uint32_t slow;			/* SP_SLOW_*; 0: the short way */
 	uint32_t owner;			/* the thread that started the set (`who` of records.h); 0:
 					 * whoever says so */
-	/* From here to `booking_thread` all is the binding's; what stands before and behind holds
+	/* From here to `recording_thread` all is the binding's; what stands before and behind holds
 	 * while the writer is bound anew. */
 	struct sp_record *last;		/* the newest record, to which a call that is alike is
 					 * added; NULL: none */
@@ -116,7 +116,7 @@ struct sp_writer {
 					 * folded first */
 	uint64_t number;		/* of the newest record */
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
-	struct sp_track track;		/* the intervals */
+	struct sp_interval_writer intervals;		/* the intervals */
 	uint32_t cells;
 	bool ran;			/* a set before left the relation running */
 	struct {
@@ -142,10 +142,10 @@ struct sp_writer {
 	struct sp_layout layout;
 	struct sp_state *state;
 	unsigned char *records;
-	uint32_t booking_thread;		/* who books while SHARED, or binds; 0: nobody */
-	uint32_t next;			/* who waits for `booking_thread`, and is to have it before
+	uint32_t recording_thread;		/* who books while SHARED, or binds; 0: nobody */
+	uint32_t next;			/* who waits for `recording_thread`, and is to have it before
 					 * others; 0: nobody */
-	uint32_t nested_call;			/* whose call is in flight; 0: the owner's, on the
+	uint32_t in_flight_thread;			/* whose call is in flight; 0: the owner's, on the
 						 * short way */
 	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
 };

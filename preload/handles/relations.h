@@ -3,7 +3,7 @@
  * A relation that a program holds is a slot of a pool that is never unmapped, so that
  * any pointer can be looked at for being one.  It has a part for each event set that it
  * was started with: a relation of the store of its own (SP_RELATION_API: no plain set
- * goes on in it; SP_RELATION_HELD: it is not added to others while it is held).  One
+ * goes on in it; SP_RELATION_HANDLE: it is not added to others while it is held).  One
  * that the shim made has one part, and is only asked.
  *
  * A slot's lock is held, with signals blocked, while its relation is counted or asked:
@@ -56,7 +56,7 @@ struct sspapi_relation *sp_api_new(void);
 struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
 			       const struct sp_relation_key *key);
 
-/* Its part `off` is that of another key by now (sp_store_relation_becomes). */
+/* Its part `off` is that of another key by now (sp_store_rekey_relation). */
 void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off,
 			 const struct sp_relation_key *key);
 

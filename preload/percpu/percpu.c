@@ -666,7 +666,7 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_answer 
 		 * window.h.) */
 		if (sound && !p->window[e].sound)
 			p->segment.distrust = p->sum[e].falls && is > was ? why_of(p, e, l, false)
-									  : SP_WHY_COPIES;
+									  : SP_WHY_SHADOW;
 		if (is > was)
 			p->segment.open_why = why_of(p, e, l,
 						     p->parts.elsewhere[e] > elsewhere ||
@@ -874,7 +874,7 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer, struc
 	if (!p->clock || !p->scan.marked || p->scan.trouble || p->unread.unseen ||
 	    !sample(p, answer, &l)) {
 		shares->why = p->scan.trouble		 ? p->scan.trouble
-			      : p->perf_fds.is_displaced ? SP_WHY_OUSTED
+			      : p->perf_fds.is_displaced ? SP_WHY_DISPLACED
 			      : p->unread.unseen	 ? SP_WHY_CREDIT
 							 : SP_WHY_HANDLER;
 		p->unread.missed = true;

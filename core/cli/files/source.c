@@ -88,7 +88,7 @@ int sp_source_open(struct sp_source *s, const char *path)
 		sp_source_close(s);
 		return e;
 	}
-	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
+	if (sp_is_live_file(path) && s->h.end == SP_END_NONE) {
 		const struct sp_store_reader reader = { .base = s->front,
 							.bytes = s->h.compact.members
 									 ? s->h.compact.machines

@@ -507,7 +507,7 @@ static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
 						   at + cpu * m->r->c.n);
 		value[SP_EXACT][i] = cell.cpu == SP_NO_CPU ? 0 : value[SP_TOTAL][i];
 		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
-		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
+		cell.used |= value[SP_ENTRY][i] ? SP_CELL_UNSUPPORTED : 0;
 	}
 	sp_compact_write(&m->c, &cell, sizeof(cell));
 	for (unsigned i = 0; i < SP_CELL_ARRAYS; i++)

@@ -77,7 +77,7 @@ static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 		path = strchr(line, '/');
 		gone = path ? strstr(path, ".live (deleted)") : NULL;
 		t->removed |= gone != NULL;
-		found = path && !gone && sp_live_is(path) &&
+		found = path && !gone && sp_is_live_file(path) &&
 			snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
 			is_of(t->live, t->pid, start_ticks, ending);
 	}
@@ -217,7 +217,7 @@ static void print_end(const struct top *t, bool gone)
 						  : t->became ? "has become another program"
 							      : "has ended";
 
-	if (!gone && !sp_live_is(t->live))
+	if (!gone && !sp_is_live_file(t->live))
 		sp_message(
 			verb,
 			"process %u %s, and this is what it has left: sspapi report %s shows more",
