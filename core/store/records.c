@@ -14,7 +14,7 @@
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 
-#define END	36u			/* so many records are folded */
+#define END	36u			/* number of records that are folded */
 _Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be added");
 
 struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at)
@@ -23,7 +23,7 @@ struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off 
 						      w->cells, (uint32_t)i, at);
 }
 
-/* Cell i, whose block must exist. */
+/* Returns cell i, whose block must exist. */
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {
 	sp_off at;
@@ -41,7 +41,7 @@ static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
 	return (uint32_t)((uint64_t)(at - w->records) / w->layout.record_bytes);
 }
 
-/* (By who waits for the writer, too: it may be unbound right now.) */
+/* A waiting thread also calls this; the writer may be unbound meanwhile. */
 static void mark_unsure(struct sp_writer *w)
 {
 	struct sp_relation *r = load_acquire(&w->relation);
@@ -60,8 +60,8 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 	__atomic_fetch_and(&w->slow, ~flag, __ATOMIC_RELEASE);
 }
 
-/* The block of cell i is there from now on.  (A handler or another thread may do the same now: then
- * one of the two blocks is not used.) */
+/* Makes the block of cell i, if need be. If a handler or another thread makes it too, one block
+ * stays unused. */
 static bool make_cell(struct sp_writer *w, int32_t i)
 {
 	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
@@ -91,7 +91,7 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 		struct sp_cell *c = cell_at(w, i);
 		int32_t is = SP_NO_CPU;
 
-		/* A handler or another thread may look for one now, too. */
+		/* A handler or another thread may take this cell now. */
 		if (load_relaxed(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
 			continue;
 		store_release(&c->used, c->used | SP_CELL_USED);
@@ -100,8 +100,8 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 	return last;
 }
 
-/* The cell to which counts on `cpu` are attributed. Without memory it is the last one, of no known
- * CPU, and *known is false. */
+/* Returns the cell for counts on `cpu`. Without memory that is the last one, of no known CPU,
+ * and *known is false. */
 static int32_t get_cell(struct sp_writer *w, int cpu, bool *known)
 {
 	int32_t cell = sp_records_cell(w, cpu);
@@ -119,7 +119,7 @@ void sp_records_set_cpu(struct sp_writer *w, int cpu)
 
 /* ---- folding ------------------------------------------------------------------ */
 
-/* Intervals that were met in this fold: a program reads at few places in turn. */
+/* Cache of the intervals of this fold, since programs read at few places. */
 #define RECENT_INTERVALS	32u			/* a power of 2 */
 struct recent {
 	uint32_t from, to;
@@ -132,9 +132,9 @@ struct folding {
 	struct sp_writer *w;
 	struct sp_redo_log redo_log;
 	bool crowded;
-	int32_t last_cell;			/* the cell met last */
+	int32_t last_cell;			/* number of `cell`, the last one used */
 	struct sp_cell *cell;
-	bool has_evicted;			/* some intervals that were met are not there any more: */
+	bool has_evicted;			/* recent[] has lost an interval */
 	struct recent recent[RECENT_INTERVALS];
 };
 
@@ -191,14 +191,14 @@ static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32
 	return find_interval_slow(in, m);
 }
 
-/* A reader in another thread is to see what comes behind a word that says what holds only with that
- * word. */
+/* Ensures that readers in other threads see stores in the order in which they depend on each
+ * other. */
 static void order_stores(void)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* What the drafts are of becomes what they say. */
+/* Copies all valid redo entries to their places. */
 static void apply_redo_log(struct sp_writer *w)
 {
 	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.redo_log,
@@ -222,7 +222,7 @@ static void apply_redo_log(struct sp_writer *w)
 	order_stores();
 }
 
-/* Those that are not folded yet, in their order. */
+/* Lists the records that are not folded yet, in order. */
 static uint32_t list_records(const struct sp_writer *w, const struct sp_record *list[SP_RECORDS])
 {
 	uint64_t number = w->relation->place / SP_PLACES, folded = w->state->folded;
@@ -230,7 +230,7 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 	const unsigned char *at = w->records;
 
 	if (!number && !load_acquire(&record_at(w, 0)->number))
-		return 0;		/* a new relation's */
+		return 0;		/* new relation */
 	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--;
 	     at += w->layout.record_bytes) {
 		const struct sp_record *r = (const struct sp_record *)at;
@@ -241,14 +241,14 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 	return n;
 }
 
-/* What one record may change: two cells. */
+/* Redo log bytes that one record may need: it changes at most two cells. */
 static uint64_t most_redo_bytes(const struct sp_writer *w)
 {
 	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 +
 		    3 * sizeof(struct sp_redo_entry));
 }
 
-/* Are there more? */
+/* Returns true if there are more. */
 static bool fold_some(struct sp_writer *w)
 {
 	struct folding in = { .f = { .k = w->k,
@@ -300,7 +300,7 @@ void sp_records_fold(struct sp_writer *w)
 
 	store_relaxed(&w->steady, 0);
 	store_relaxed(&w->last, NULL);
-	apply_redo_log(w);		/* a fold was jumped out of */
+	apply_redo_log(w);		/* a handler may have jumped out of a fold */
 	while (fold_some(w))
 		;
 	base = w->relation->place / SP_PLACES + SP_RECORDS;
@@ -322,7 +322,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	unsigned char *base = (unsigned char *)sp_store_reader_at(reader, off, l.bytes);
 
 	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->recording_thread; at++)
-		store_relaxed(at, 0);		/* (Another thread may still look there.) */
+		store_relaxed(at, 0);		/* another thread may read these words now */
 	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_MORE);
 	store_release(&w->relation, (struct sp_relation *)base);
 	w->reader = reader;
@@ -333,7 +333,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	w->end = w->records + END * l.record_bytes;
-	/* those of another are looked for everywhere */
+	/* search all places for records of an earlier writer */
 	w->to = w->records + SP_RECORDS * l.record_bytes;
 	store_relaxed(&w->cpu, -2);
 	w->kinds = kinds;
@@ -403,7 +403,7 @@ static void fill(struct sp_writer *w, struct sp_record *r, uint32_t op_flags, in
 		store_relaxed(&r->value[e], x[e]);
 }
 
-/* What a record says of the set, to who goes on from there. */
+/* Updates the writer's view of the set by a new record. */
 static void follow_record(struct sp_writer *w, const struct sp_record *r)
 {
 	bool keeps = r->op_flags & SP_RECORD_KEEPS;
@@ -440,8 +440,8 @@ static void follow_record(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* A reading that only says where counting starts stays a record of its own: the rules need its
- * values. */
+/* Adds a record. One that holds a start value is not reused for later calls, since the rules
+ * need its values. */
 static void add_new(struct sp_writer *w, struct sp_record *r)
 {
 	bool baseline = w->baseline;
@@ -452,8 +452,7 @@ static void add_new(struct sp_writer *w, struct sp_record *r)
 		store_relaxed(&w->last, NULL);
 }
 
-/* May a count of PAPI_accum's be added to the one before? (Floating-point counts are bits, and
- * gauges no counts.) */
+/* May ACCUM add to the last record? Not with bits of floating-point counts, or gauges. */
 static bool adds_up(const struct sp_writer *w)
 {
 	for (uint32_t e = 0; w->kinds && e < w->k; e++)
@@ -462,7 +461,7 @@ static bool adds_up(const struct sp_writer *w)
 	return true;
 }
 
-/* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
+/* Adds a call to the last record, if it is equal. Parts and estimates need own records. */
 static bool add_alike(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
 		      uint32_t site, uint64_t count)
 {
@@ -501,12 +500,12 @@ static void add_record(struct sp_writer *w, uint32_t op_flags, int32_t cell, con
 
 /* ---- times ---------------------------------------------------------------------------- */
 
-/* runs: the set, up to this call. */
+/* runs: the set was running until this call. */
 static void set_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 {
 	struct sp_relation *r = w->relation;
 
-	/* What does not begin at 0 is seen from its first reading on. */
+	/* a component that does not start at 0 counts from its first reading */
 	if (!r->first_ns && (reading || !(w->component & SP_KEEPS_ON_START)))
 		store_relaxed(&r->first_ns, now);
 	if (runs || !r->last_ns)
@@ -527,14 +526,14 @@ SP_COLD void sp_records_tick(struct sp_writer *w, bool reading)
 
 /* ---- permanent readings ------------------------------------------------------------------ */
 
-/* Reads the relation as a fold would, which there is nothing for. */
+/* Reads a cell. All records are folded, so there is no redo entry. */
 static const struct sp_cell *read_cell(struct sp_fold *f, int32_t i)
 {
 	return cell_at(f->of, i);
 }
 
-/* What an only permanent reading leaves, in the log: what PAPI handed out, or added to what was
- * left before.  `cell` has its block. */
+/* Writes a permanent reading of a set without temporary entries to the log: what PAPI returned,
+ * or for ACCUM the last entry plus what PAPI added. `cell` has its block. */
 static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op,
 							     int32_t cell, const int64_t *x,
 							     uint64_t ns)
@@ -557,7 +556,7 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 	w->entry = v;
 }
 
-/* Kept before it is booked: a reading is there before its counts. */
+/* Writes a reading to the log, before its record, so that no counts exist without it. */
 static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x, uint64_t ns)
 {
 	struct sp_fold f = { .k = w->k,
@@ -585,7 +584,7 @@ static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, c
 	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
 }
 
-/* ---- short ways with more to do ------------------------------------------------------------ */
+/* ---- fast path with more to do ------------------------------------------ */
 
 static bool has_values(enum sp_op op)
 {
@@ -601,14 +600,13 @@ static uint32_t keeps_flag(const struct sp_writer *w, enum sp_op op)
 	return w->component & on ? SP_RECORD_KEEPS : 0;
 }
 
-/* PAPI hands out what it read up to a second ago. */
+/* Marks the relation if a window is shorter than the second at which PAPI refreshes the counts. */
 static void note_haste(struct sp_writer *w, uint64_t ns)
 {
 	if (w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
 		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
 }
 
-/* The values of a call, in its record. */
 static void write_values(struct sp_writer *w, struct sp_record *r, const long long *x)
 {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
@@ -616,7 +614,7 @@ static void write_values(struct sp_writer *w, struct sp_record *r, const long lo
 #undef EACH
 }
 
-/* A reading is kept, and its time noted, where the set has that, before its record is written. */
+/* Logs a reading and its time, if the set has these, before its record is written. */
 static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op,
 							       int32_t cell, const long long *x)
 {
@@ -676,7 +674,8 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 	return true;
 }
 
-/* Of a component that keeps its counts PAPI adds all of them again: records of their own. */
+/* If the component keeps its counts, PAPI adds all of them again at each ACCUM: no record is
+ * reused. */
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
 {
 	const uint32_t op_flags = op_flags_of(w, SP_OP_ACCUM);
@@ -718,7 +717,7 @@ bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 
 /* ---- a call -------------------------------------------------------------------------------- */
 
-/* No count is below 0, and proven are just these, or none. */
+/* Are all counts >= 0, and all of them proven, or none? */
 static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_t k, bool all)
 {
 	for (uint32_t e = 0; e < k; e++)
@@ -727,7 +726,7 @@ static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_
 	return true;
 }
 
-/* Of one CPU, between the same two call sites as the reading. */
+/* Adds the part of one CPU, with the reading's call sites. */
 static void add_part(struct sp_writer *w, uint32_t op_flags, int32_t cell, int32_t reading,
 		     const int64_t *x, uint32_t from, uint32_t site)
 {
@@ -735,7 +734,7 @@ static void add_part(struct sp_writer *w, uint32_t op_flags, int32_t cell, int32
 	add_counted(w, op_flags, cell, x, site, (uint64_t)reading);
 }
 
-/* Parts of the counts that the reading, just booked, has brought all to its own cell. */
+/* Adds the parts of a reading whose own cell, `reading`, has all counts. */
 static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64_t *counts,
 		      int32_t reading, uint32_t from, uint32_t site)
 {
@@ -762,7 +761,7 @@ static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64
 	w->from = site;
 }
 
-/* The values are in a record of the writer's. */
+/* x: values in the writer's record. */
 static void add_per_cpu(struct sp_writer *w, const struct sp_papi_call *b, uint32_t op_flags,
 			int32_t cell, const int64_t *x)
 {
@@ -782,7 +781,6 @@ static void count_call(struct sp_writer *w, enum sp_op op)
 	else if (op == SP_OP_RESET)
 		sp_add(&w->relation->resets, 1);
 }
-
 
 static bool zeroes(enum sp_op op)
 {
@@ -818,8 +816,8 @@ static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 	else
 		add_record(w, op_flags, cell, x, b->site);
 	if (missed) {
-		store_relaxed(&w->last, NULL);	/* the rules read this value, so no later one may
-						 * replace it */
+		store_relaxed(&w->last, NULL);	/* the rules need this value, so no later call
+						 * may replace it */
 		clear_slow(w, SP_SLOW_AFTER);
 	}
 	count_call(w, b->op);
@@ -829,15 +827,15 @@ static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 		store_relaxed(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 
-/* ---- who books now --------------------------------------------------------------------------- */
+/* ---- turns -------------------------------------------------------------- */
 
-/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right
- * now; for a booking, which calls nothing, 2 s. */
+/* Number of tries: about 20 ms for a PAPI call of another thread, which may not have a CPU now;
+ * 2 s for its recording, which calls nothing. */
 #define PAPI_TRIES	220u
 #define RECORD_TRIES	20000u
 
-/* `in_flight_thread`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who
- * comes back change that one word. */
+/* Set in `in_flight_thread` when PAPI has returned while others wait. A waiting thread that
+ * gives up and the returning one both change this word. */
 #define IN_FLIGHT_RECORDS	0x80000000u
 
 static void pause_try(unsigned tries)
@@ -856,7 +854,7 @@ static void mark_missed(struct sp_writer *w)
 	set_slow(w, SP_SLOW_MISSED);
 }
 
-/* The newest record is found again, after a jump out of a booking. */
+/* Finds the newest record again after a jump out of a call. */
 static void find_records(struct sp_writer *w)
 {
 	uint64_t base = load_acquire(&w->relation->place) / SP_PLACES;
@@ -878,9 +876,8 @@ static void add_zeroing(struct sp_writer *w)
 	add_counted(w, SP_OP_RESET | keeps_flag(w, SP_OP_RESET), 0, NULL, 0, 0);
 }
 
-/* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come
- * back.  A reset or accum that PAPI has answered has zeroed the set; a reading has changed
- * nothing. */
+/* Ends the call in flight without a record, after a jump or if its thread does not return. A
+ * RESET or ACCUM that PAPI executed has zeroed the set; a READ has changed nothing. */
 static void drop_call(struct sp_writer *w)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
@@ -902,7 +899,9 @@ static void end_call(struct sp_writer *w, uint32_t who)
 	store_release(&w->in_flight, 0);
 	sp_order();
 	if ((in_flight_thread & ~IN_FLIGHT_RECORDS) == who)
-		(void)sp_cas(&w->in_flight_thread, &in_flight_thread, 0);	/* behind the mark: see set_mark */
+		(void)sp_cas(&w->in_flight_thread, &in_flight_thread, 0);	/* after
+										 * in_flight: see
+										 * set_mark */
 	if (load_relaxed(&w->recording_thread) == who)
 		store_release(&w->recording_thread, 0);
 }
@@ -914,15 +913,15 @@ static bool is_owner(const struct sp_writer *w, uint32_t who)
 	return !owner || owner == who;
 }
 
-/* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what
- * it has stored is seen by all after a while. */
+/* Makes the owner take turns from its next call on. Without membarrier (old kernels, seccomp),
+ * waits until other CPUs see the flag. */
 static void share(struct sp_writer *w)
 {
 	struct timespec delay = { 0, 1000000 };
 
 	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED) {
 		for (unsigned tries = 0; tries < PAPI_TRIES && !load_acquire(&w->shared); tries++)
-			pause_try(tries);	/* not before the owner's mark is seen */
+			pause_try(tries);	/* wait until the owner sees the flag */
 		return;
 	}
 	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -936,12 +935,12 @@ static bool is_others_turn(const struct sp_writer *w, uint32_t who)
 	return (load_acquire(&w->slow) & SP_SLOW_SHARED) && load_acquire(&w->recording_thread) != who;
 }
 
-/* What is in flight, of another thread; 0: nothing. */
+/* Returns `in_flight` if it is another thread's call; else 0. */
 static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bool owner)
 {
 	uint32_t in_flight_thread = load_acquire(&w->in_flight_thread);
 
-	/* (The writer may have become another's since the caller looked.) */
+	/* the owner may have changed since the caller read it */
 	return (in_flight_thread & ~IN_FLIGHT_RECORDS) == who ||
 			       (!in_flight_thread && owner && is_owner(w, who))
 		       ? 0
@@ -958,7 +957,7 @@ static bool has_turn(const struct sp_writer *w, uint32_t who)
 	return load_acquire(&w->slow) & SP_SLOW_SHARED && load_acquire(&w->recording_thread) == who;
 }
 
-/* A thread that waits comes before one that calls again and again. */
+/* Prefers a waiting thread to one that calls again and again. */
 static bool try_turn(struct sp_writer *w, uint32_t who)
 {
 	uint32_t nobody = 0, next = load_relaxed(&w->next);
@@ -970,7 +969,7 @@ static bool try_turn(struct sp_writer *w, uint32_t who)
 	return false;
 }
 
-/* False: the writer is being bound, and the turn is not this thread's. */
+/* False: the writer is being bound, and it is not this thread's turn. */
 static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uintptr_t others;
@@ -995,18 +994,18 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 		if (is_being_bound(w))
 			return false;
 		if (!has_turn(w, who))
-			return true;	/* (set_mark fails) */
+			return true;	/* set_mark will fail */
 		if (tries < (in_papi ? PAPI_TRIES : RECORD_TRIES))
 			continue;
 		if (!sp_cas(&w->in_flight_thread, &in_flight_thread, who))
-			continue;	/* it has come back right now */
+			continue;	/* the call has just returned */
 		mark_unsure(w);
 		drop_call(w);
 	}
 	return true;
 }
 
-/* The turn is this thread's. */
+/* False: not this thread's turn. */
 static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uint32_t is = who, waited = who;
@@ -1018,9 +1017,9 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 	return turn;
 }
 
-/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the
- * writer become another's. The number comes before the mark: one without a number is an owner's on
- * the short way, and a handler of his would take it for his own. */
+/* Marks the call as in flight. Fails if a thread that does not see the mark began to share, or
+ * if the owner changed. `in_flight_thread` is set before the mark: without it the mark is an
+ * owner's on the fast path, and a handler of the owner would take it for the owner's. */
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
@@ -1042,14 +1041,14 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 	return false;
 }
 
-/* (On the short way the owner's call has no flier.) */
+/* On the fast path the owner does not set in_flight_thread. */
 static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t in_flight_thread)
 {
 	return in_flight_thread == who ||
 	       (!in_flight_thread && is_owner(w, who) && load_acquire(&w->in_flight));
 }
 
-/* NULL: it is bound to nothing. */
+/* NULL: the writer is unbound. */
 static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
 {
 	struct sp_relation *r = load_acquire(&w->relation);
@@ -1059,8 +1058,8 @@ static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
 	return r;
 }
 
-/* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program
- * has unmapped. */
+/* Does the wrapper of the call in flight still exist? The program may have unmapped the stack
+ * with its frame. */
 static bool wrapper_exists(const struct sp_writer *w, uintptr_t mark)
 {
 	uintptr_t back = 0;
@@ -1072,7 +1071,7 @@ static bool wrapper_exists(const struct sp_writer *w, uintptr_t mark)
 	return n == sizeof(back) ? back == load_relaxed(&w->back) : n != -EFAULT;
 }
 
-/* Is a call from this frame nested in one of the same thread? */
+/* Is a call from this frame nested in another of the same thread? */
 static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, bool own)
 {
 	uintptr_t mark = load_acquire(&w->in_flight);
@@ -1081,7 +1080,7 @@ static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, 
 	       sp_interrupted(mark & SP_FRAME, frame) && wrapper_exists(w, mark);
 }
 
-/* Orders calls missed so far before the call in flight. */
+/* Records the calls missed so far before the call in flight. */
 static void run_after(struct sp_writer *w)
 {
 	uint32_t slow = load_acquire(&w->slow);
@@ -1096,8 +1095,8 @@ static void run_after(struct sp_writer *w)
 	}
 }
 
-/* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one
- * already has. */
+/* Lets the caller add records before its PAPI call, during which no thread overtakes it. False:
+ * one already has. */
 static bool begin_records(struct sp_writer *w, uint32_t who)
 {
 	return sp_cas(&w->in_flight_thread, &who, who | IN_FLIGHT_RECORDS);
@@ -1132,8 +1131,8 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			return false;
 		under = load_acquire(&w->in_flight);
 		if (under && in_flight_of_others(w, who, own)) {
-			share(w);		/* it came right now, or was left behind: to be
-						 * waited for, and given up */
+			share(w);		/* it has just come, or was abandoned: wait for
+						 * it, then drop it */
 			continue;
 		}
 		if (under != load_acquire(&w->in_flight))
@@ -1156,9 +1155,9 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 	}
 }
 
-/* ---- who binds ------------------------------------------------------------------------------- */
+/* ---- binding again ------------------------------------------------------ */
 
-/* What the caller's own thread jumped out of is no call in flight. */
+/* Drops calls that this thread has jumped out of. False: a call is in flight. */
 static bool drop_jumped_calls(struct sp_writer *w, uintptr_t frame, uint32_t who)
 {
 	while (load_relaxed(&w->in_flight)) {
@@ -1195,7 +1194,7 @@ SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who,
 				set_slow(w, SP_SLOW_BINDING);
 				return true;
 			}
-			store_relaxed(&w->in_flight, 0);	/* it became another's right now */
+			store_relaxed(&w->in_flight, 0);	/* it has just got another owner */
 		}
 	}
 	if (!had)
@@ -1238,8 +1237,8 @@ SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
 
-	/* A handler on top of another call: its record may be half written, or its values may be
-	 * from before this. */
+	/* A nested zeroing: the interrupted call's record may be incomplete, or have values from
+	 * before. */
 	if (was & IN_FLIGHT_RECORDS || (mark && !(mark & SP_IN_PAPI)) ||
 	    load_relaxed(&w->slow) & SP_SLOW_MISSED)
 		sp_records_missed(w, SP_OP_RESET, who);
@@ -1270,7 +1269,7 @@ SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_papi_call *b
 
 SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
 {
-	/* (A handler may have taken the set apart.) */
+	/* a handler may have destroyed the set */
 	if (load_relaxed(&w->relation) && sp_records_can_finish(w, who))
 		end_call(w, who);
 }

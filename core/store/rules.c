@@ -3,8 +3,8 @@
 
 #include "rules.h"
 
-/* Of functions that get the kinds of the values there are two: where all are counts, which most
- * sets have, loops are sums and little else. */
+/* Marks functions that are compiled twice: for sets whose values are all counts, as in most
+ * sets, the loops become plain sums. */
 #define BY_KIND	static inline __attribute__((always_inline))
 
 static int64_t *last_of(const struct sp_fold *f)
@@ -24,7 +24,7 @@ BY_KIND int64_t minus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 						   : a - b;
 }
 
-/* The sensor shows nothing now. */
+/* A sensor without a value. */
 BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 {
 	return sp_values_by(kinds, e) == SP_FLOATS && sp_float(x) != sp_float(x);
@@ -32,11 +32,11 @@ BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 
 /* ---- totals --------------------------------------------------------------- */
 
-/* Where the record's counts go. */
+/* Destination of a record's counts. */
 struct places {
-	int32_t at;			/* the number of its cell */
+	int32_t at;			/* number of the cell */
 	struct sp_cell *cell;		/* NULL: no room */
-	struct sp_interval *interval;	/* NULL: nobody's */
+	struct sp_interval *interval;	/* NULL: no interval has the counts */
 };
 
 static inline struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
@@ -90,9 +90,9 @@ static bool is_below(const struct sp_fold *f, const struct sp_record *r)
 	return false;
 }
 
-/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting
- * starts; of estimates that went down in a call that was missed nobody knows whether PAPI had
- * zeroed them. */
+/* Are there new counts? A stopped set returns its last values again, and a start value is not a
+ * count. If estimates decreased in a missed call, PAPI may or may not have zeroed them: start
+ * from them. */
 static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 {
 	int64_t *last = last_of(f);
@@ -132,7 +132,7 @@ BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp
 	}
 }
 
-/* From the cell of the reading: no sum changes, whatever came in between. */
+/* Takes counts from the reading's cell, so that no sum changes, whatever was added in between. */
 static void take_part(struct sp_fold *f, const struct sp_record *r)
 {
 	struct places to = places_of(f, r), from = places_in(f, r, r->count);
@@ -145,8 +145,7 @@ static void take_part(struct sp_fold *f, const struct sp_record *r)
 	}
 }
 
-/* Of what is new, or was there before: what is proven is never more than what there is, nor below
- * 0. */
+/* Adds proven counts, new ones or some of those before. Keeps them between 0 and the total. */
 static void take_proof(struct sp_fold *f, const struct sp_record *r)
 {
 	struct places to = places_of(f, r);
@@ -181,7 +180,7 @@ static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32
 	return has_entry(f, c) ? sp_cell_row(c, f->k, SP_ENTRY)[e] : 0;
 }
 
-/* The last reading was another cell's; from here on it is this one's. */
+/* Makes `cell` the one of the last reading. */
 static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
 {
 	const struct sp_cell *was =
@@ -213,8 +212,7 @@ static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struc
 		return is;
 	if (sp_record_op(r) != SP_OP_ACCUM)
 		return minus(f->kinds, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
-	/* A permanent entry that the reading before this one left, in whichever cell, is added to
-	 * as a temporary one. */
+	/* If the last reading left a permanent entry, in any cell, ACCUM adds to it. */
 	if (f->state->flags & SP_STATE_PERMANENT)
 		is = plus(f->kinds, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
 	return plus(f->kinds, e, is, x);
@@ -234,7 +232,8 @@ BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct 
 		to[e] = r->value[e] - others[e];
 	for (uint32_t e = 0; !(reads && !kinds) && e < f->k; e++)
 		to[e] = new_entry(f, c, r, e);
-	if (r->op_flags & SP_RECORD_PERMANENT) {	/* it takes the temporary one's place */
+	if (r->op_flags & SP_RECORD_PERMANENT) {	/* a permanent entry replaces the
+							 * temporary one */
 		f->state->flags |= SP_STATE_PERMANENT;
 		c->epoch = 0;
 	} else {
@@ -304,7 +303,7 @@ static void start(struct sp_fold *f, const struct sp_record *r)
 	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (keeps ? SP_STATE_BASELINE : 0);
 }
 
-/* Counting goes on from the values. */
+/* Counting continues from the values of PAPI_write. */
 static void take_written(struct sp_fold *f, const struct sp_record *r)
 {
 	if (!(f->state->flags & SP_STATE_RUNNING))
@@ -332,7 +331,7 @@ static __attribute__((noinline)) void take_uncommon(struct sp_fold *f, const str
 	case SP_OP_MISSED:
 		f->state->flags |= SP_STATE_MISSED | SP_STATE_UNSURE;
 		break;
-	case SP_OP_IS_RUNNING:		/* a start without a record */
+	case SP_OP_IS_RUNNING:		/* start without a record */
 		if (!runs)
 			start(f, r);
 		break;
