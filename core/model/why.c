@@ -57,8 +57,9 @@ const char *sp_why_text(enum sp_why why)
 			"another thread than the one that started the set opened PAPI's counters",
 		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off "
 					"(PR_TASK_PERF_EVENTS_DISABLE)",
-		[SP_WHY_DISPLACED] = "the counters by CPU had gone to another event set, which PAPI "
-				  "refused to start",
+		[SP_WHY_DISPLACED] =
+			"the counters by CPU had gone to another event set, which PAPI "
+			"refused to start",
 		[SP_WHY_FILTER] = "the program installed a seccomp filter, under which sspapi "
 				  "opens no counters",
 		[SP_WHY_GUEST] = ("rseq does not report the CPU of a child that shares the "

@@ -10,7 +10,7 @@ sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes)
 	struct sp_block head = { .kind = kind, .bytes = (uint32_t)sp_align(bytes, 8) };
 
 	if (sp_align(bytes, 8) > UINT32_MAX && !c->o->error)
-		c->o->error = -EFBIG;	/* no block is that large: relations have at most 2^20
+		c->o->error = -EFBIG;	/* no block is that large: a relation has at most 2^20
 					 * cells */
 	sp_out_bytes(c->o, &head, sizeof(head));
 	c->left = head.bytes - sizeof(head);
@@ -62,7 +62,7 @@ sp_off sp_compact_text(struct sp_compact *c, const char *text)
 	return at;
 }
 
-/* The texts stand behind the list, each as long as it is. */
+/* The texts follow the list, in its order. */
 sp_off sp_compact_texts(struct sp_compact *c, const struct sp_store_reader *reader, sp_off list)
 {
 	const char *text;
@@ -209,7 +209,7 @@ void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_r
 	sp_compact_write(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
 }
 
-#define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
+#define CHUNK_BYTES	65536u		/* per chunk */
 
 sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before,
 			   uint64_t left, uint64_t first_ns)

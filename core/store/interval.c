@@ -110,8 +110,8 @@ static void go_on_in(struct sp_interval_writer *t, struct sp_intervals *b, sp_of
 	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
 }
 
-void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader, sp_off *newest,
-		       uint32_t k, uint32_t *memory, uint32_t slots)
+void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader,
+		       sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
@@ -198,8 +198,8 @@ static bool make_room_for_pair(struct sp_interval_writer *t)
 }
 
 /* Writes the words directly: readers ignore them until the block's head counts the interval. */
-static const struct sp_interval *new_interval(struct sp_interval_writer *t, uint32_t *s, uint32_t from,
-					      uint32_t to, int cell)
+static const struct sp_interval *new_interval(struct sp_interval_writer *t, uint32_t *s,
+					      uint32_t from, uint32_t to, int cell)
 {
 	struct sp_interval *at;
 	uint64_t place;
@@ -238,8 +238,9 @@ static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_i
 								 SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d, uint32_t from,
-				    uint32_t to, int32_t cell, bool first, bool *crowded)
+struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d,
+				    uint32_t from, uint32_t to, int32_t cell, bool first,
+				    bool *crowded)
 {
 	const struct sp_interval *at;
 	const struct sp_intervals *b;

@@ -37,7 +37,8 @@ static inline struct sp_interval *sp_interval_in(const struct sp_intervals *bloc
 }
 
 /* Returns words of the newest block, or NULL if they are not in it. */
-static inline void *sp_interval_writer_at(const struct sp_interval_writer *t, sp_off off, uint64_t bytes)
+static inline void *sp_interval_writer_at(const struct sp_interval_writer *t, sp_off off,
+					  uint64_t bytes)
 {
 	const uint64_t at = off - t->fresh_off,
 		       used = t->fresh ? sp_interval_at(t->k, t->fresh_used) : 0;
@@ -53,16 +54,17 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 
 /* Continues with the intervals of the list at *newest. memory: `slots` zeroed words, a power of
  * 2. Needs the store's lock. */
-void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader, sp_off *newest,
-		       uint32_t k, uint32_t *memory, uint32_t slots);
+void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader,
+		       sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots);
 
 /* Returns for how many more intervals a start should make room; 0: none. */
 uint32_t sp_intervals_wanted(const struct sp_interval_writer *t);
 
 /* Returns the redo entry of an interval, new if need be. *crowded: no room for the pair. first:
  * no entry for this pair has been requested from this log. NULL: no interval has the counts. */
-struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d, uint32_t from,
-				    uint32_t to, int32_t cell, bool first, bool *crowded);
+struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d,
+				    uint32_t from, uint32_t to, int32_t cell, bool first,
+				    bool *crowded);
 
 /* The equivalent for readers, which have no slots: searches the list at `newest`. */
 struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader, sp_off newest,

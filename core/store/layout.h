@@ -113,7 +113,7 @@ enum sp_why {
 					 * counters */
 	SP_WHY_SWITCHED_OFF,		/* the program disabled the thread's counters (prctl) */
 	SP_WHY_COMPONENT,		/* its component is not perf_event */
-	SP_WHY_DISPLACED,			/* another set took its shadow counters, but PAPI refused
+	SP_WHY_DISPLACED,		/* another set took its shadow counters, but PAPI refused
 					 * to start that set */
 	SP_WHY_FILTER,			/* a seccomp filter was installed that may kill a process
 					 * for opening counters */
@@ -127,7 +127,7 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_STAT_OUTSIDE	1u		/* counted from outside (sspapi stat), not by PAPI calls
 					 * of the program */
 #define SP_STAT_WHOLE	2u		/* complete: all CPUs were watched, or the task clock on
-					 * all CPUs proves it; no exec changed the user */
+					 * all CPUs proves it; no program changed its user */
 #define SP_STAT_GROUP	4u		/* a whole control group, counted by per-CPU events; its
 					 * threads are unknown */
 #define SP_STAT_RUN_SHIFT 8		/* above: in a process, its run of `stat -r`, from 1; in
@@ -362,7 +362,7 @@ enum sp_scope {
 					 * overtaken by another thread */
 #define SP_RELATION_RUNNING	256u	/* the set was running when its thread or process ended;
 					 * before that: SP_STATE_RUNNING */
-#define SP_RELATION_OTHER_STARTER	1024u	/* started by another thread than the counted one, in
+#define SP_RELATION_OTHER_STARTER 1024u /* started by another thread than the counted one, in
 					 * whose list it is */
 #define SP_RELATION_HASTY	512u	/* a window was shorter than a second, the interval at
 					 * which the component refreshes its counts */
@@ -496,7 +496,7 @@ struct sp_redo_entry {
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* permanent readings exist for this CPU */
-#define SP_CELL_UNSUPPORTED	4u		/* compact store: SP_ENTRY is a flag; if it is not 0,
+#define SP_CELL_UNSUPPORTED	4u	/* compact store: SP_ENTRY is a flag; if it is not 0,
 					 * this CPU cannot count the event */
 
 struct sp_cell {
@@ -700,8 +700,9 @@ static inline struct sp_layout sp_live_layout(uint64_t k, uint64_t cells, uint32
 	l.record_bytes = sizeof(struct sp_record) + k * 8;
 	l.redo_log = l.records + records * l.record_bytes;
 	/* The state, and for each interval also its block's head. */
-	l.redo_capacity = (1 + 3 * SP_REDO_CELLS) * sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
-		       SP_REDO_CELLS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
+	l.redo_capacity = (1 + 3 * SP_REDO_CELLS) * sizeof(struct sp_redo_entry) +
+			  SP_STATE_BYTES(k) +
+			  SP_REDO_CELLS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
 	l.cell = l.redo_log + l.redo_capacity;
 	l.times = l.cell + cells * l.cell_bytes;
 	if (records == SP_RECORDS) {

@@ -10,7 +10,7 @@
 #define PREFIX "sspapi."
 #define SUFFIX ".live"
 
-/* A new file of that name: 0, or -errno. */
+/* Makes the new file: 0 or -errno. */
 static int make(const char *path)
 {
 	struct sp_parent_dir p;
@@ -31,8 +31,8 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 	const char *in = strcmp(dir, "1") == 0 ? SP_LIVE_DIR : dir;
 	int r = -EEXIST;
 
-	/* A program that exec started has pid and start time of the one before it,
-	 * whose file may be kept for recover: .2, .3 ... */
+	/* After exec the new program has the same pid and start time, and the old file may be
+	 * kept for recover: .2, .3 ... */
 	for (unsigned i = 1; i < 100 && r == -EEXIST; i++) {
 		char number[16] = "";
 
@@ -83,7 +83,7 @@ bool sp_live_name_is_dead(const char *path, const char *host)
 	if (!sp_is_live_file(path))
 		return false;
 	p += sizeof(PREFIX) - 1;
-	number(&p);			/* the user */
+	number(&p);			/* user */
 	if (*p++ != '.' || strncmp(p, host, strlen(host)) != 0 || p[strlen(host)] != '.')
 		return false;
 	p += strlen(host) + 1;
@@ -102,7 +102,7 @@ bool sp_live_may_run(const struct sp_header *h, bool this_host)
 	struct stat ns;
 
 	if (h->end != SP_END_NONE && h->end != SP_END_SNAPSHOT)
-		return false;		/* it said itself that it is finished; after exec its pid
+		return false;		/* the writer marked it as finished; after exec the pid
 					 * lives on */
 	if (!this_host)
 		return true;

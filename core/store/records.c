@@ -169,11 +169,12 @@ static __attribute__((noinline)) struct sp_interval *find_interval_slow(struct f
 {
 	struct sp_writer *w = in->w;
 
-	m->interval = w->intervals.slots ? sp_interval_log(&w->intervals, &in->redo_log, m->from, m->to, m->cell,
-						 !in->has_evicted, &in->crowded)
-			       : sp_interval_log_by_list(w->reader, w->relation->intervals, w->k,
-							 &in->redo_log, m->from, m->to, m->cell,
-							 &in->crowded);
+	m->interval = w->intervals.slots
+			      ? sp_interval_log(&w->intervals, &in->redo_log, m->from, m->to,
+						m->cell, !in->has_evicted, &in->crowded)
+			      : sp_interval_log_by_list(w->reader, w->relation->intervals, w->k,
+							&in->redo_log, m->from, m->to, m->cell,
+							&in->crowded);
 	return m->interval;
 }
 
@@ -557,7 +558,8 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 }
 
 /* Writes a reading to the log, before its record, so that no counts exist without it. */
-static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x, uint64_t ns)
+static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
+			 uint64_t ns)
 {
 	struct sp_fold f = { .k = w->k,
 			     .cells = w->cells,
@@ -684,7 +686,8 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(op_flags & SP_RECORD_KEEPS) && adds_up(w) && sp_records_is_alike(r, op_flags, cell, site)) {
+	if (!(op_flags & SP_RECORD_KEEPS) && adds_up(w) &&
+	    sp_records_is_alike(r, op_flags, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH
@@ -795,8 +798,8 @@ static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 	bool known = true;
 	int32_t cell = values ? get_cell(w, b->cpu, &known) : 0;
 	const int64_t *x = (const int64_t *)b->x;
-	uint32_t op_flags =
-		b->op | keeps_flag(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
+	uint32_t op_flags = b->op | keeps_flag(w, b->op) |
+			    (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log
 			      ? sp_log_time(w->log)
 			      : later_time(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
@@ -932,7 +935,8 @@ static void share(struct sp_writer *w)
 
 static bool is_others_turn(const struct sp_writer *w, uint32_t who)
 {
-	return (load_acquire(&w->slow) & SP_SLOW_SHARED) && load_acquire(&w->recording_thread) != who;
+	return (load_acquire(&w->slow) & SP_SLOW_SHARED) &&
+	       load_acquire(&w->recording_thread) != who;
 }
 
 /* Returns `in_flight` if it is another thread's call; else 0. */
@@ -1033,7 +1037,8 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		slow = load_acquire(&w->slow);
 		if (load_acquire(&w->in_flight_thread) == who && !is_others_turn(w, who) &&
-		    !(slow & SP_SLOW_BINDING) && (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+		    !(slow & SP_SLOW_BINDING) &&
+		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 			return true;
 		(void)sp_cas(&w->in_flight, &is, 0);
 	}

@@ -295,7 +295,8 @@ extern int64_t sp_records_zeros[SP_EVENTS_MAX];
 static inline bool sp_records_is_alike(const struct sp_record *r, uint32_t op_flags, int32_t cell,
 				    uint32_t site)
 {
-	return r && r->op_flags == op_flags && r->cell == cell && r->from == site && r->site == site;
+	return r && r->op_flags == op_flags && r->cell == cell && r->from == site &&
+	       r->site == site;
 }
 
 /* Fills in all of the next record but its values. */

@@ -1,4 +1,4 @@
-/* store.c: what goes into a store, and where; see store.h. */
+/* store.c: adds strings, events, threads, relations and other blocks to a store; see store.h. */
 #include <string.h>
 
 #include "blocks.h"
@@ -415,8 +415,7 @@ struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_t
 	return NULL;
 }
 
-/* Room for n gauges and floating-point counters of the relation; 0: no memory.  A set
- * whose counts belong to no CPU has one cell for them. */
+/* Makes the relation's gauges; 0: no memory. Sets whose counts belong to no CPU have one cell. */
 static sp_off new_gauges(struct sp_store *s, const struct sp_relation_key *key)
 {
 	uint32_t cells = key->scope == SP_SCOPE_THREAD || key->scope == SP_SCOPE_CPU ? s->cells : 1;
@@ -524,9 +523,10 @@ void sp_store_released(struct sp_store *s, sp_off relation)
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 }
 
-/* One that no set is bound to: the last that was let go, or by the list, without what was
- * looked at before (1000 sets of one thread took 30 us each to start, 3000 took 58).  A block
- * that was remembered may be another by now; then a relation is made that need not be. */
+/* Finds a relation to which no set is bound: the last one released, or else in the list, except
+ * for the part already searched. (Each of 1000 sets of one thread took 30 us to start, of 3000
+ * 58 us.) A remembered block may have another use by now; then a new relation is made
+ * unnecessarily. */
 static struct sp_relation *find_free(struct sp_store *s, sp_off thread,
 				     const struct sp_relation_key *key,
 				     bool (*is_bound)(sp_off, void *), void *arg, sp_off *off)
@@ -600,12 +600,12 @@ bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 		       (flags & (SP_RELATION_API | SP_RELATION_HANDLE | SP_RELATION_UNSURE)) |
 			       key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
 		;
-	/* who sought one has not seen this one */
+	/* searches have not seen this relation */
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 	return true;
 }
 
-/* ---- how counts were told to CPUs --------------------------------------- */
+/* ---- attribution -------------------------------------------------------- */
 
 struct sp_times *sp_relation_times(const struct sp_relation *r)
 {
@@ -614,7 +614,7 @@ struct sp_times *sp_relation_times(const struct sp_relation *r)
 	return sp_times_of(r, &l);
 }
 
-/* A new relation is SP_BY_AUTO: nothing was told yet. */
+/* SP_BY_AUTO in a new relation: nothing was attributed yet. */
 static uint32_t how_of(uint32_t flags)
 {
 	return flags >> SP_RELATION_HOW_SHIFT & 7;
@@ -635,7 +635,8 @@ void sp_times_unwatched(struct sp_times *t, uint32_t cpu)
 		store_relaxed(&t->flags, t->flags | SP_TIMES_UNWATCHED);
 }
 
-/* The best that any window got, and why the last one that left something open was not better. */
+/* Keeps the best attribution of all windows, and why the last window that left something open
+ * was not better. */
 void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
 	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0,

@@ -488,7 +488,9 @@ static enum sp_op state_of(int id)
 {
 	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
-	return both == PAPI_RUNNING ? SP_OP_IS_RUNNING : both == PAPI_STOPPED ? SP_OP_IS_STOPPED : 0;
+	return both == PAPI_RUNNING   ? SP_OP_IS_RUNNING
+	       : both == PAPI_STOPPED ? SP_OP_IS_STOPPED
+				      : 0;
 }
 
 static bool is_of_other(const struct sp_set *s)
@@ -925,7 +927,8 @@ void sp_call_failed(struct sp_set *called)
 }
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
- * bound it anew (sp_records_can_finish). From here on the writer is the call's until that is booked. */
+ * bound it anew (sp_records_can_finish). From here on the writer is the call's until it is
+ * recorded. */
 static bool gone(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;

@@ -33,8 +33,9 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	last = load_relaxed(&w->last);
 	if (op == SP_OP_READ && alike && last &&
 	    sp_records_is_alike(last,
-			     SP_OP_READ | (last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
-			     cpu, site)) {
+				SP_OP_READ |
+					(last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+				cpu, site)) {
 		store_relaxed(&w->steady, site + 1);
 		sp_order();
 		if (load_relaxed(&w->last) != last)	/* a handler came (fast.c) */

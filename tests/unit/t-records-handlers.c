@@ -131,7 +131,9 @@ static __attribute__((noinline)) void call(enum sp_op op, int cpu)
 		STEP_ON();
 	begun = book_begin(w, op);
 	if (begun && load_relaxed(&w->slow) & SP_SLOW_AFTER)
-		sp_records_set_running(w, sets[0].papi.running ? SP_OP_IS_RUNNING : SP_OP_IS_STOPPED, BOOK_OWNER);
+		sp_records_set_running(w,
+				       sets[0].papi.running ? SP_OP_IS_RUNNING : SP_OP_IS_STOPPED,
+				       BOOK_OWNER);
 	STEP_OFF();
 	done = act(op, cpu, begun, x);
 	nested += !begun;

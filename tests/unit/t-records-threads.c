@@ -251,7 +251,8 @@ static void bound_by_one_at_a_time(void **state)
 	sp_records_give(w, 2, 2);
 	assert_int_equal(w->in_flight | w->slow | w->recording_thread, 0);
 	assert_false(sp_records_finish(
-		w, &(struct sp_papi_call){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
+		w,
+		&(struct sp_papi_call){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, x, sizeof(x));
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);

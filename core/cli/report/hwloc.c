@@ -405,7 +405,8 @@ bool sp_hwloc_colors(const struct sp_model *m, const char *name)
 	uint32_t e = find_event(m, name);
 	char buf[32];
 
-	return !name || e == UINT32_MAX || sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name));
+	return !name || e == UINT32_MAX ||
+	       sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name));
 }
 
 const char *sp_hwloc_color_by(void)
