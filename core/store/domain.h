@@ -51,7 +51,7 @@ static inline size_t sp_name_bytes(const char *name)
 	return strlen(name);
 }
 
-/* Is it one of the kernel's clocks, with any masks (:u=1) and modes? */
+/* Is it a kernel clock, with any masks (:u=1) and modes? */
 static inline bool sp_name_is_clock(const char *name)
 {
 	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK",

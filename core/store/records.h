@@ -239,7 +239,7 @@ SP_HOT_INLINE void sp_copy_counts(long long *to, const long long *from, size_t k
 #undef EACH
 }
 
-/* The booking has ended. */
+/* Ends the call in flight. */
 SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 {
 	store_release(&w->in_flight, 0);	/* release: for a thread that begins to share */

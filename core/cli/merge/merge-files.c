@@ -1,9 +1,9 @@
-/* merge-files.c: several files read as one run: merged, in memory. */
+/* merge-files.c: opens several files as one run, merged in memory. */
 #include "../tool/cmd.h"
 #include "merge-files.h"
 #include "merge.h"
 
-/* In a file without a name, which nobody else can cut off under the mapping. */
+/* Merges into an unnamed file, which nobody can truncate while it is mapped. */
 static int open_merged(struct sp_file *f, struct sp_merge *job)
 {
 	int fd = memfd_create("sspapi", MFD_CLOEXEC), r = fd < 0 ? -errno : sp_merge_files(job, fd);

@@ -1,8 +1,8 @@
-/* merge-sites.c: call sites: the same code in the same module is the same site, whatever
- * process it was met in. */
+/* merge-sites.c: merges call sites: the same code in the same module is one site in all
+ * processes. */
 #include "merge-common.h"
 
-/* Its name, which call of the region so named, then of each frame: module, build id, symbol and
+/* Key of a site: name, kind of region call, and each frame's module, build id, symbol and
  * offset. */
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 		     const struct sp_callsite *c)
@@ -20,7 +20,7 @@ static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 	}
 }
 
-/* Into g->site_map, by the process's ids: ours plus one; 0: not known, or "other". */
+/* Fills g->site_map, from the process's ids to ours plus one; 0: unknown, or "other". */
 void merge_number_sites(struct merge *g, const struct sp_model *m)
 {
 	struct sp_callsite c;
@@ -41,7 +41,7 @@ static unsigned nibble(char c)
 	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
 }
 
-/* From hexadecimal. */
+/* Converts from hexadecimal. */
 static void set_build_id(struct sp_module *m, const char *id)
 {
 	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id);
@@ -59,7 +59,7 @@ static uint32_t module_number(struct merge *g, struct sp_names *modules, const c
 	return sp_names_number(modules, g->key.at, g->key.used);
 }
 
-/* Of sp_compact_map. */
+/* Callback of sp_compact_map. */
 uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f,
 			  sp_off *newest)
 {
@@ -98,7 +98,7 @@ static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 	return p + sizeof(f->offset);
 }
 
-/* Finds the modules, and how many frames the deepest site has. */
+/* Collects the modules; returns the number of frames of the deepest site. */
 static uint32_t read_sites(struct merge *g, struct sp_names *modules, uint32_t n)
 {
 	uint32_t most = 0;
@@ -134,7 +134,7 @@ static void write_modules(struct merge *g, const struct sp_names *modules, const
 	}
 }
 
-/* Its texts; and itself, into `to`. */
+/* Writes the site's texts, and the site into `to`. */
 static void write_site(struct merge *g, struct sp_site *to, const struct sp_name *site,
 		       uint32_t most, struct sp_names *modules, const uint32_t *module_rank)
 {
