@@ -1,4 +1,4 @@
-/* limits-part.c: what the library needs of the system beside counters. */
+/* limits-part.c: what the library needs of the system besides counters. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "../../store/live.h"
 #include "doctor.h"
 
-#define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
+#define LEAST_MIB 64u			/* in /dev/shm, for a store of many threads and CPUs */
 
-/* Reports live files of this user's killed processes, which stay in memory until somebody recovers
- * or discards them. */
+/* Reports live files of this user's killed processes, which take memory until they are recovered
+ * or discarded. */
 static void left_behind(struct sp_doctor *d)
 {
 	char host[65] = "", path[512];

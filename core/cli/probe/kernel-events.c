@@ -1,4 +1,4 @@
-/* kernel-events.c: the table, and finding names in it. */
+/* kernel-events.c: the table of kernel events, and searches in it. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -6,7 +6,7 @@
 #include "../tool/suggest.h"
 #include "kernel-events.h"
 
-#define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_, Linux 5.13 */
+#define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_CGROUP_SWITCHES, since Linux 5.13 */
 #define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which
 #define HARD(which) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##which
 #define CACHE(which, op, result) \
@@ -100,7 +100,7 @@ static bool is_name(const char *text, size_t n, const char *name)
 	return name && strlen(name) == n && strncasecmp(text, name, n) == 0;
 }
 
-/* is: the name that it is stored by: libpfm4's as it was said, else the first of them. */
+/* *is: the name to store: libpfm4's name as given, else the first of the event's names. */
 static const struct sp_kernel_event *find(const char *text, size_t n, const char **is)
 {
 	bool libpfm4 = n > 6 && strncasecmp(text, "perf::", 6) == 0;
