@@ -1,7 +1,7 @@
-/* sspapi.c: the command: a table of verbs, and running one. */
+/* sspapi.c: the command: finds the verb in a table and runs it. */
 #include "tool/cmd.h"
 
-/* What they are is in help.c, which what they call may ask. */
+/* Their help texts are in help.c, for use by shared code. */
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);	/* argv[0] is the verb */
@@ -28,8 +28,8 @@ static verb named(const char *name)
 	return NULL;
 }
 
-/* A file that is opened must not be taken for standard output or error, which were closed: what is
- * written to them goes nowhere.  The program of run and stat has them closed. */
+/* Occupies closed standard descriptors, so that no file opened later is taken for standard
+ * output or error. The program of run and stat gets them closed. */
 static void reserve_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -304,7 +304,7 @@ static void random_calls(void **state)
 			cpu = (int)rnd(FAR + 1);
 		if (cpu == CPUS)
 			cpu = FAR;
-		more = running ? 0 : sp_intervals_wanted(&w.track);
+		more = running ? 0 : sp_intervals_wanted(&w.intervals);
 		if (more)
 			room_for(w.intervals.room + more, more);
 		if (!running && rnd(50) == 0) {

@@ -1,4 +1,4 @@
-/* duplicates.c: which process a store is of, and how much of it; see duplicates.h. */
+/* duplicates.c: identifies the process of a store, and how complete it is; see duplicates.h. */
 #include <string.h>
 
 #include "duplicates.h"
@@ -6,7 +6,7 @@
 static struct sp_digest identity_of(const struct sp_model *m, const struct sp_header *h)
 {
 	const char *host = sp_store_reader_text(m->reader, h->process.host);
-	/* Counted from outside, and each time that `stat -r` did: other counts. */
+	/* `stat`, and each of its runs with -r, has other counts. */
 	uint64_t number[] = { h->process.pid, h->process.pid_ns, h->process.start_ns,
 			      h->stat & ~(uint64_t)SP_STAT_WHOLE };
 	struct sp_digest d = { 0 };
