@@ -1,5 +1,4 @@
-/* output-file.c: puts a file in the place of standard output, and takes it back; see
- * output-file.h. */
+/* output-file.c: see output-file.h. */
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "cmd.h"

@@ -1,4 +1,4 @@
-/* terminal.c: colour, a pager; nothing of it where no person looks on. */
+/* terminal.c: see terminal.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ void sp_pager_start(void)
 	}
 	if (pager > 0) {
 		dup2(to[1], STDOUT_FILENO);
-		signal(SIGPIPE, SIG_IGN);	/* who leaves the pager early has seen enough */
+		signal(SIGPIPE, SIG_IGN);	/* the user may leave the pager early */
 	}
 	close(to[0]);
 	close(to[1]);
