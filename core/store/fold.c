@@ -430,8 +430,8 @@ static struct sp_thread *folded_thread(struct sp_store *s)
 	return sp_store_thread_at(s, s->folded);
 }
 
-/* Folds one relation of t, if possible. Of a thread that may be alive, only one that the program
- * has freed (sspapi.h). */
+/* Folds one relation of t, if possible. Relations of a live thread are folded only if the
+ * program has freed them (sspapi.h). */
 static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, bool ended,
 		     bool (*is_bound)(sp_off, void *), void *arg)
 {

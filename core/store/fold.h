@@ -8,10 +8,10 @@
 				 * the memory, not the run time */
 #define SP_FOLD_AT_ONCE	16u	/* per call, since a new thread waits for it */
 
-/* If more than SP_FOLD_ABOVE relations are separate, adds some of ended threads to those of tid
- * 0 (same events, target, scope), also those that sspapi_free released, and frees threads
- * without relations. Called for each new thread, to keep pace. ended(tid) must be certain;
- * is_bound as in sp_store_relation. Does nothing during a dump (`dumping`). */
+/* Does nothing up to SP_FOLD_ABOVE separate relations. Else adds some, of ended threads or
+ * released by sspapi_free, to those of tid 0 (same events, target, scope). Frees threads without
+ * relations. Called for each new thread, to keep pace. ended(tid) must be certain; is_bound as
+ * in sp_store_relation. Does nothing during a dump (`dumping`). */
 void sp_store_fold(struct sp_store *s, bool (*ended)(int tid),
 		   bool (*is_bound)(sp_off relation, void *arg), void *arg);
 

@@ -1,7 +1,7 @@
 /* interval.h: counts of a relation per interval, the code between two of its PAPI calls.
  *
  * An interval is named by both call sites and the CPU of the second call. A fold (records.h) adds
- * to a cell's intervals what it adds to the cell. If there is no more room for pairs, counts are
+ * the same counts to a cell and to its intervals. If there is no more room for pairs, counts are
  * added to an interval with an unknown first site (0). If there is no room for that, or for the
  * site, no interval has them: readers show them as "other".
  *

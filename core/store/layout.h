@@ -1,7 +1,7 @@
 /* layout.h: the bytes of a store, and the sizes that follow from them.
  *
- * A live store belongs to a running process; its live file outlives the process. A compact store is
- * what a dump, `sspapi merge` and `sspapi stat` write: its header has `members`. sspapi-store(5)
+ * A live store belongs to a running process; its live file outlives the process. Dumps, `sspapi
+ * merge` and `sspapi stat` write compact stores, whose header has `members`. sspapi-store(5)
  * describes both.
  *
  * The header is at offset 0, the blocks follow. Blocks refer to each other by offset from the start
@@ -87,7 +87,7 @@ enum sp_why {
 	SP_WHY_DESCRIPTORS,		/* the process or the system has no more descriptors */
 	SP_WHY_MEMORY,
 	SP_WHY_REFUSED,			/* the kernel refuses the shadow counters */
-	SP_WHY_UNSEEN,			/* sspapi did not see what PAPI opened */
+	SP_WHY_UNSEEN,			/* sspapi did not see PAPI's perf_event_open */
 	SP_WHY_MANY,			/* too many events in the set */
 	SP_WHY_FORMULA,			/* an event is not a sum of native ones */
 	SP_WHY_MULTIPLEXED,
@@ -106,7 +106,7 @@ enum sp_why {
 					 * a call for the set */
 	SP_WHY_INSIDE,			/* the thread moved or was interrupted inside the PAPI
 					 * call */
-	SP_WHY_SHADOW,			/* the shadow counters counted what PAPI's did not */
+	SP_WHY_SHADOW,			/* the shadow counters counted more than PAPI's */
 	SP_WHY_CLOCK,			/* a clock event: each move costs the two counters
 					 * different times */
 	SP_WHY_OPENER,			/* a thread other than the set's user opened PAPI's
@@ -130,14 +130,14 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 					 * all CPUs proves it; no program changed its user */
 #define SP_STAT_GROUP	4u		/* a whole control group, counted by per-CPU events; its
 					 * threads are unknown */
-#define SP_STAT_RUN_SHIFT 8		/* above: in a process, its run of `stat -r`, from 1; in
-					 * the store, the number of runs; 0: one run */
+#define SP_STAT_RUN_SHIFT 8		/* above: in a process's header its run of `stat -r`,
+					 * from 1; else the number of runs; 0: one run */
 
 #define SP_TORN_FULL	1u		/* the file could not grow */
 #define SP_TORN_SHIFT	8
 
-/* The process. host, boot_id, pid_ns, pid and start_ticks show whether it is still alive. All
- * but end_ns are written once. */
+/* host, boot_id, pid_ns, pid and start_ticks show whether the process is alive. All but end_ns
+ * are written once. */
 struct sp_header_process {
 	uint32_t pid, ppid;
 	uint64_t start_ticks;		/* /proc/PID/stat field 22 */
@@ -335,8 +335,7 @@ struct sp_thread {
 
 enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
 
-/* What the counts of a relation belong to; core/events/components.c has the scope of each PAPI
- * component. */
+/* Owner of a relation's counts; core/events/components.c has it for each PAPI component. */
 enum sp_scope {
 	SP_SCOPE_THREAD,
 	SP_SCOPE_CPU,
@@ -364,15 +363,15 @@ enum sp_scope {
 					 * before that: SP_STATE_RUNNING */
 #define SP_RELATION_OTHER_STARTER 1024u /* started by another thread than the counted one, in
 					 * whose list it is */
-#define SP_RELATION_HASTY	512u	/* a window was shorter than a second, the interval at
-					 * which the component refreshes its counts */
+#define SP_RELATION_HASTY	512u	/* a window was shorter than the component's refresh
+					 * interval, 1 s */
 #define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution */
 #define SP_RELATION_WHY_SHIFT	20	/* 6 bits: enum sp_why */
 #define SP_RELATION_HOW		(0x3ffu << SP_RELATION_HOW_SHIFT)
 #define SP_RELATION_HANDLE	32u	/* the program has a handle for it (sspapi.h): it is not
 					 * folded into others */
 
-/* Followed, at the offsets that sp_relation_layout returns, by
+/* Followed by these, at the offsets of sp_relation_layout:
  *	uint32_t event[k]		ids, padded to 8 bytes
  *	struct sp_state			with its arrays
  *	struct sp_record[SP_RECORDS]	each with its values
@@ -413,7 +412,7 @@ struct sp_relation {
 
 /* ---- records ------------------------------------------------------------
  *
- * Records hold the PAPI calls for a set, in the order in which they were recorded. A fold adds many
+ * Records are the PAPI calls for a set, in the order in which they were recorded. A fold adds many
  * of them to the state, cells and intervals (rules.h).
  *
  * A fold first writes the new words to the redo log. Entries in the first `redo_bytes` bytes are
@@ -425,7 +424,7 @@ enum sp_op {
 	SP_OP_WRITE,			/* PAPI_write: counting continues from the values */
 	SP_OP_PART,			/* window on several CPUs: `cell` has these counts, not
 					 * the preceding reading's cell, which is `count` */
-	SP_OP_PROVEN,			/* so many more of the cell's counts are proven */
+	SP_OP_PROVEN,			/* more of the cell's counts are proven */
 	SP_OP_MISSED,			/* calls without a record (nested, left by a jump,
 					 * overtaken) may have started, stopped or zeroed the set */
 	SP_OP_IS_RUNNING = 11, SP_OP_IS_STOPPED	/* PAPI reported whether the set is running; older
@@ -453,7 +452,7 @@ struct sp_record {
 					 * unknown */
 	uint64_t count;			/* number of equal calls; the values are the last call's;
 					 * for ACCUM the sum */
-	int64_t value[];		/* [k] as PAPI returned them; for ACCUM what it added */
+	int64_t value[];		/* [k] as PAPI returned them; for ACCUM the sum added */
 };
 
 /* Result of the records up to `folded`, besides cells and intervals. */
@@ -600,14 +599,13 @@ struct sp_gauge {
 	int64_t last, min, max;		/* in the event's data_type */
 	double sum;			/* for the mean */
 	uint32_t data_type;
-	int32_t cpu;			/* compact store: CPU of the readings, since a cell of
-					 * gauges has one CPU */
+	int32_t cpu;			/* compact store: CPU of the readings */
 };
 
 /* ---- overflows --------------------------------------------------------- */
 
 /* Calls of a relation's overflow handlers, and the code they interrupted. Followed by
- *	struct sp_overflow at[n]	by event, then cell; compact store: those with calls
+ *	struct sp_overflow at[n]	by event and cell; compact store: those with calls
  *	struct sp_hit hit[hits]		in buckets of SP_HIT_WAYS; compact store: in any order
  * A call is added to `count` before it is added to a hit. So a count is larger than its hits if
  * hits were evicted or the process was killed in between.
@@ -747,7 +745,7 @@ enum sp_region_call { SP_REGION_CALL_UNKNOWN, SP_REGION_BEGINS, SP_REGION_READ, 
 
 struct sp_frame {
 	uint64_t address;		/* return address of the call */
-	uint32_t module;		/* module number; 0: not looked up, or none */
+	uint32_t module;		/* module number; 0: unknown, or none */
 	uint32_t pad;
 	sp_off symbol;			/* exported symbol that contains the address; 0: none */
 };

@@ -199,7 +199,7 @@ static void order_stores(void)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* Copies all valid redo entries to their places. */
+/* Applies all valid redo entries. */
 static void apply_redo_log(struct sp_writer *w)
 {
 	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.redo_log,
@@ -441,8 +441,8 @@ static void follow_record(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* Adds a record. One that holds a start value is not reused for later calls, since the rules
- * need its values. */
+/* Adds a record. One with a start value is not reused for later calls, since the rules need its
+ * values. */
 static void add_new(struct sp_writer *w, struct sp_record *r)
 {
 	bool baseline = w->baseline;
@@ -533,8 +533,8 @@ static const struct sp_cell *read_cell(struct sp_fold *f, int32_t i)
 	return cell_at(f->of, i);
 }
 
-/* Writes a permanent reading of a set without temporary entries to the log: what PAPI returned,
- * or for ACCUM the last entry plus what PAPI added. `cell` has its block. */
+/* Writes a permanent reading of a set without temporary entries to the log: PAPI's values, or
+ * for ACCUM the last entry plus PAPI's. `cell` has its block. */
 static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op,
 							     int32_t cell, const int64_t *x,
 							     uint64_t ns)

@@ -8,10 +8,10 @@
  * The thread that started the set writes without a lock. `in_flight` names its current call, with
  * SP_IN_PAPI until PAPI returns. If a signal handler calls PAPI for the same set meanwhile, that
  * nested call only sets SP_SLOW_MISSED. Then a record SP_OP_MISSED precedes both the call in flight
- * and the next one. From their values the rules infer what the nested call did, and the next call
- * also queries PAPI for the set's state. If a handler jumps out of a call, `in_flight` stays set:
- * the next call is not below that frame, or finds that the frame is gone (`back`). The abandoned
- * call then counts as missed.
+ * and the next one. From their values the rules infer the effect of the nested call, and the next
+ * call also queries PAPI for the set's state. If a handler jumps out of a call, `in_flight` stays
+ * set: the next call is not below that frame, or finds that the frame is gone (`back`). The
+ * abandoned call then counts as missed.
  *
  * After another thread has called (SP_SLOW_SHARED), threads take turns, each from before its PAPI
  * call until its record is complete. All waits are limited, since the other thread may be stopped
@@ -160,7 +160,7 @@ static inline bool sp_records_is_alone(const struct sp_writer *w, uint32_t who)
 void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was);
 
 /* Parts of a window on several CPUs: at[i][e] of the new counts of event e are cpu[i]'s; the
- * call's own CPU has the rest. Integers, so that the sum is what PAPI returned. */
+ * call's own CPU has the rest. Integers, so that the sum equals PAPI's count. */
 struct sp_parts {
 	uint32_t n;
 	const int32_t *cpu;		/* [n] */
@@ -172,7 +172,7 @@ struct sp_parts {
 struct sp_papi_call {
 	enum sp_op op;
 	int cpu;			/* OS number, or SP_NO_CPU */
-	const long long *x;		/* [k] values of READ, STOP, WRITE; for ACCUM what PAPI
+	const long long *x;		/* [k] values of READ, STOP, WRITE; for ACCUM the counts
 					 * added; else NULL */
 	bool proven;			/* this CPU counted everything since the last reading */
 	uint32_t site;			/* call site (interval.h) */
@@ -187,15 +187,15 @@ bool sp_records_finish(struct sp_writer *w, const struct sp_papi_call *b);
 /* Records without a PAPI call. */
 void sp_records_add_call(struct sp_writer *w, const struct sp_papi_call *b);
 
-/* Records what PAPI reports after sp_records_enter with SP_SLOW_AFTER. state: SP_OP_IS_RUNNING
- * or SP_OP_IS_STOPPED; 0: neither. */
+/* Records PAPI's state of the set, after sp_records_enter with SP_SLOW_AFTER. state:
+ * SP_OP_IS_RUNNING or SP_OP_IS_STOPPED; 0: neither. */
 void sp_records_set_running(struct sp_writer *w, enum sp_op state, uint32_t who);
 
 /* ---- fast path ----------------------------------------------------------
  *
  * Inline functions, without calls and with few branches, since PAPI's system calls leave the
- * branch predictors and caches cold. The caller knows that the CPU is that of the last reading,
- * or that the set is placed; `cell` is the writer's `cpu`. False: use sp_records_finish.
+ * branch predictors and caches cold. The CPU must be that of the last reading, or the set
+ * placed; `cell` is the writer's `cpu`. False: use sp_records_finish.
  */
 
 /* One count of the record or of the application's array; and two adjacent counts, each of which
@@ -397,7 +397,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	return true;
 }
 
-/* Proven ACCUM: adds what PAPI added to what it added before. */
+/* Proven ACCUM: adds PAPI's counts to those added before. */
 SP_HOT_INLINE bool sp_records_accum(struct sp_writer *w, int32_t cell, const long long *x,
 				    uint32_t site)
 {

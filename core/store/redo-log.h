@@ -1,8 +1,8 @@
 /* redo-log.h: new values for words of the store, which take effect together.
  *
- * A writer that changes several words puts new values for all of them into the log, makes the
- * log valid with one store, and then copies the values to their places. Readers use valid
- * entries in place of the words (layout.h, "records"). The log is in the caller's memory.
+ * A writer first puts new values for all words into the log. It makes the log valid with one
+ * store, and then writes the values to their places. Readers use valid entries in place of the
+ * words (layout.h, "records"). The log is in the caller's memory.
  */
 #ifndef SP_REDO_LOG_H
 #define SP_REDO_LOG_H

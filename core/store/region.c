@@ -115,8 +115,8 @@ static void lengthen_by_name(struct sp_region *r, uint64_t end)
 		r->file_bytes = length;
 }
 
-/* Maps the next addresses without a descriptor: the kernel copies the end of the last mapping
- * and makes the copy longer. */
+/* Maps the next addresses without a descriptor: mremap duplicates the end of the last mapping,
+ * and makes it longer. */
 static long map_behind(const struct sp_region *r, uint64_t bytes)
 {
 	const struct sp_piece *last = &r->piece[r->pieces - 1];
@@ -311,7 +311,8 @@ static int grow(struct sp_region *r, uint64_t needed)
 	}
 	*p = r->ahead.at ? r->ahead : addresses(r, bytes);
 	r->ahead = (struct sp_piece){ .at = NULL };
-	if (!p->at && bytes > sp_align(needed, PIECE_LEAST))	/* RLIMIT_AS: only what is needed */
+	if (!p->at && bytes > sp_align(needed, PIECE_LEAST))	/* RLIMIT_AS: only the bytes
+								 * needed */
 		*p = addresses(r, sp_align(needed, PIECE_LEAST));
 	if (!p->at)
 		return -ENOMEM;
@@ -338,9 +339,9 @@ void sp_region_ahead(struct sp_region *r)
 	r->ahead = addresses(r, bytes);
 }
 
-/* Populates memory for the next `bytes` in the last piece, step by step, since one call for all
- * of it would block its thread for long. If the disk has no room, memory is private; a block is
- * in one or the other. */
+/* Populates memory for the next `bytes` in the last piece. Does so in steps, since one call for
+ * all of it would block its thread for long. If the disk has no room, memory is private; a block
+ * is in one or the other. */
 static int make_ready(struct sp_region *r, uint64_t bytes)
 {
 	struct sp_piece *p = &r->piece[r->pieces - 1];

@@ -1,18 +1,18 @@
-/* rules.h: what a record does to a relation: (state, record) -> (state, cells, intervals).
+/* rules.h: applies a record to a relation: (state, record) -> (state, cells, intervals).
  *
- * PAPI returns running counts, which START, RESET and ACCUM zero. A reading of x in a cell (a CPU)
- * adds x - last to the cell, where last is the value before it since the last zeroing. So the cells
- * add up to exactly what PAPI returned.
+ * PAPI returns running counts, which START, RESET and ACCUM zero. A reading of x in a cell adds x -
+ * last to it: last is the value before, or 0 after a zeroing. So the cells add up to exactly PAPI's
+ * counts.
  *
  * The relation also has sys-sage's temporary entries (tests/relation.md has their rules). A READ
- * leaves in its cell what the other cells' entries do not explain, ACCUM adds to its cell's entry,
- * and the first READ or STOP after a zeroing deletes all entries.
+ * sets its cell's entry to the value less the other cells' entries, and ACCUM adds to its cell's
+ * entry. The first READ or STOP after a zeroing deletes all entries.
  *
  * In a window on several CPUs the reading adds all counts to its own cell, unproven. The records
  * after it are its parts: SP_OP_PART moves counts to another cell, SP_OP_PROVEN adds to the proven
  * counts of a cell.
  *
- * After SP_OP_MISSED the next value shows what happened to the set. If it is below the value
+ * After SP_OP_MISSED the next value shows whether the set was zeroed. If it is below the value
  * before, PAPI has zeroed the set, and all of it is new; else the difference is new. So no count is
  * doubled, and no total falls below 0.
  *

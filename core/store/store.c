@@ -67,7 +67,7 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 	return p;
 }
 
-/* Refills ready[]. The caller holds the lock. */
+/* Refills ready[]. Needs the lock. */
 static void make_ready(struct sp_store *s)
 {
 	sp_off off;

@@ -43,7 +43,7 @@ struct sp_store {
 	uint32_t notes_made;
 	uint32_t releases;		/* calls of sp_store_released */
 	sp_off ready[SP_READY];		/* empty blocks for sp_store_make_now; 0: taken */
-	sp_off released[SP_RELATION_LOOKUPS];	/* last one, by thread */
+	sp_off released[SP_RELATION_LOOKUPS];	/* last one of each thread */
 	struct sp_relation_lookup lookups[SP_RELATION_LOOKUPS];
 };
 
@@ -65,7 +65,7 @@ void sp_store_note(struct sp_store *s, const char *text);
 /* Relations made from now on have own cells for CPUs 0 to n_cpus - 1. The number never falls. */
 void sp_store_cpus(struct sp_store *s, uint32_t n_cpus);
 
-/* Copies the topology and gives its CPUs cells. */
+/* Adds the topology and gives its CPUs cells. */
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
 		      const char *source, const char *xml, uint64_t xml_bytes);
 

@@ -1,8 +1,8 @@
 /* timestamp.h: times that order the readings of several sets.
  *
  * Nanoseconds since the epoch by the vDSO's clock (tens of ns). Times of a thread always
- * increase; between threads they follow the clock. Async-signal-safe, keeps errno. For the slow
- * path: a reading of plain counters on the fast path has no time.
+ * increase; between threads they follow the clock. Async-signal-safe, keeps errno. Only the slow
+ * path needs it: readings of plain counters on the fast path have no time.
  */
 #ifndef SP_TIMESTAMP_H
 #define SP_TIMESTAMP_H

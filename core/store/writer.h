@@ -120,8 +120,8 @@ struct sp_writer {
 	bool precise;			/* times are ordered across sets, not the clock's last
 					 * tick */
 	bool only_kept;			/* all readings of the relation are kept */
-	enum sp_entries entries;	/* what a reading leaves; if not temporary: SP_SLOW_OTHER
-					 * or SP_SLOW_MORE */
+	enum sp_entries entries;	/* kind of entries of readings; if not temporary:
+					 * SP_SLOW_OTHER or SP_SLOW_MORE */
 	struct sp_log *log;		/* for permanent readings (readings.h); NULL: none */
 	const int64_t *entry;		/* [k] entry of the last permanent reading, if all are
 					 * permanent */

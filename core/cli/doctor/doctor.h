@@ -36,7 +36,7 @@ void sp_doctor_software(struct sp_doctor *d);
 void sp_doctor_run_in_child(struct sp_doctor *d, const char *what,
 			    void (*part)(struct sp_doctor *, void *), void *arg);
 
-/* Returns the first line of a small file, without the newline; "" if there is none. */
+/* Returns the first line of a small file, without the newline; or "". */
 const char *sp_doctor_line(const char *path, char *text, size_t room);
 
 /* Parts, each in a file. */

@@ -57,7 +57,7 @@ static uint64_t count_some(int fd)
 	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
-/* Capabilities only count in the initial user namespace, where all user ids map to themselves. */
+/* Capabilities only count in the initial user namespace, whose user ids map to themselves. */
 static bool privileged(void)
 {
 	uint64_t effective = sp_proc_status(getpid(), "\nCapEff:", 16);

@@ -1,4 +1,4 @@
-/* limits-part.c: what the library needs of the system besides counters. */
+/* limits-part.c: resources that the library needs besides counters. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

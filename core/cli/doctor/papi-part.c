@@ -46,7 +46,7 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, voi
 	return in_plt && strcmp(name, "PAPI_add_event") == 0;
 }
 
-/* As far as the kernel reports it: not if it forbids counters. */
+/* Does the kernel report CPU counters? If it forbids them it does not. */
 static bool has_counters(void)
 {
 	int error = sp_kernel_counters();

@@ -8,7 +8,7 @@
 
 #define LARGEST (1ull << 40)
 #define HOLES_FREE (64ull << 20)	/* files up to this size may be all holes; */
-#define HOLES_MOST 256u			/* longer ones need one byte of data for so many bytes */
+#define HOLES_MOST 256u			/* longer ones need one byte of data per HOLES_MOST bytes */
 
 /* Returns the offset of the first data at or after `at`, or -errno; -ENXIO after the last. If
  * the file system does not report holes, all is data. */
@@ -76,7 +76,7 @@ int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off)
 	return size < 0 ? -errno : (int64_t)sp_min(n, (uint64_t)size - sp_min((uint64_t)size, off));
 }
 
-/* 0 or -errno; *cut: by its header the file is longer than what could be read. */
+/* 0 or -errno; *cut: by its header the file is longer than the bytes read. */
 static int read_all(struct sp_file *f, int fd, bool *cut)
 {
 	const struct sp_header *h;

@@ -132,8 +132,8 @@ void sp_source_seek(struct sp_source *s, sp_off at)
 	s->plain_given = false;
 }
 
-/* Reads the process at s->next as if it were the file's only one: our copies of the file's
- * header and of the process's link say so. */
+/* Reads the process at s->next as if it were the file's only one: changes our copies of the
+ * file's header and of the process's link. */
 static int read_member(struct sp_source *s)
 {
 	struct sp_member p;

@@ -1,7 +1,7 @@
 /* source.h: reads the processes of a store's file one at a time, with memory for only one.
  *
- * A plain store has one process and is read whole. Of a merged store only the beginning (its
- * events) stays in memory; each process is read in its turn.
+ * A plain store has one process and is read whole. The events of a merged store stay in memory;
+ * each process is read in its turn.
  */
 #pragma once
 

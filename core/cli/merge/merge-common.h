@@ -109,8 +109,8 @@ struct merge {
 
 #define SP_NO_TOPOLOGY	UINT32_MAX
 
-/* Returns a name's number, which the first pass assigns. The second pass sets g->changed if
- * there is none: SP_NO_NAME. */
+/* Returns a name's number, which the first pass assigns. The second pass returns SP_NO_NAME for
+ * a new one and sets g->changed. */
 static inline uint32_t merge_number(struct merge *g, struct sp_names *names, const void *key,
 				    size_t bytes)
 {

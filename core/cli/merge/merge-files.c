@@ -3,7 +3,7 @@
 #include "merge-files.h"
 #include "merge.h"
 
-/* Merges into an unnamed file, which nobody can truncate while it is mapped. */
+/* Merges into an unnamed file, which cannot be truncated while it is mapped. */
 static int open_merged(struct sp_file *f, struct sp_merge *job)
 {
 	int fd = memfd_create("sspapi", MFD_CLOEXEC), r = fd < 0 ? -errno : sp_merge_files(job, fd);

@@ -351,7 +351,7 @@ void merge_sort_machines(struct merge *g)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* Copies topology `number` from its file: 0 or -ESTALE. */
+/* Writes topology `number`, read from its file: 0 or -ESTALE. */
 static int write_topology(struct merge *g, uint32_t number, char *const *file)
 {
 	struct merge_topology *t = &g->machines.topology[number];

@@ -287,9 +287,9 @@ static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
 }
 
 /* Orders events as the first process counted them, then further ones of the next processes, then
- * uncounted ones by name. (Ordered only by name, the clock of `stat` came after context switches
- * and was dropped from tables.) The order does not depend on how files are grouped, since a
- * merged store keeps it, process by process. */
+ * uncounted ones by name. (Sorted by name, the clock of `stat` came after context switches, and
+ * tables dropped it.) The order does not depend on how files are grouped, since a merged store
+ * keeps it, process by process. */
 static void sort_events(struct merge *g)
 {
 	bool *seen = sp_check_alloc(calloc(g->lists.n + 1, sizeof(*seen)));

@@ -1,9 +1,9 @@
 /* merge.h: merges many stores into one.
  *
  * The files are read twice: to collect events, calls, machines and processes, and to write them
- * in a canonical order. So the result does not depend on the order and grouping of the files. (A
- * third pass is needed if files have the same process, so that nothing remains of the one left
- * out.) Memory holds one process at a time, and about 100 bytes for each other.
+ * in a canonical order. So the result does not depend on the order and grouping of the files. If
+ * files have the same process, the first pass is repeated without the one left out. Only one
+ * process at a time is in memory, and about 100 bytes for each other.
  */
 #pragma once
 

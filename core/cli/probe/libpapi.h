@@ -35,8 +35,7 @@ struct sp_probe_component {
 };
 bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_component *c);
 
-/* Calls fn for each word of libpapi that the loader has set to the address of another function
- * or variable, with its name, until fn returns true, which is then returned. in_plt: the word
- * serves calls. */
+/* Calls fn for each word of libpapi that the loader has set to a function's or variable's
+ * address, with its name. Returns true as soon as fn does. in_plt: the word serves calls. */
 bool sp_probe_each(const struct sp_probe_papi *p,
 		   bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg));

@@ -1,5 +1,5 @@
-/* list.h: lists what PAPI can count here, for `sspapi list`: a child queries PAPI and reports
- * line by line. */
+/* list.h: lists events that PAPI can count here, for `sspapi list`: a child queries PAPI and
+ * reports line by line. */
 #pragma once
 
 #include "../../base/base.h"
@@ -13,9 +13,9 @@ enum sp_listed {
 
 #define SP_LISTED_CPUS "PAPI's component perf_event"	/* heading of the CPU's own events */
 
-/* Calls report(arg, which, name, text) for each event; text: what it counts, or why it cannot.
- * papi: libpapi's path, "" if there is none. word: only events whose name or text contains it,
- * in any case, with their masks; NULL: all events, without masks. Returns NULL, or until the
- * next call why PAPI could not be queried. */
+/* Calls report(arg, which, name, text) for each event; text: its description, or why it cannot
+ * be counted. papi: libpapi's path or "". word: only events whose name or text contains it, in
+ * any case, with their masks; NULL: all events, without masks. Returns NULL, or until the next
+ * call why PAPI could not be queried. */
 typedef void (*sp_list_report)(void *arg, enum sp_listed which, const char *name, const char *text);
 const char *sp_list_papi(const char *papi, const char *word, sp_list_report report, void *arg);

@@ -2,7 +2,7 @@
  * kernel.
  *
  * A child does it and answers through shared memory, so that nothing of libpapi, descriptors or
- * handlers, gets near the counted program. It adds each native event to a set of its own.
+ * handlers, gets near the counted program. It adds each native event to a separate set.
  * libpapi's syscall() is replaced by ours: the attributes of the last perf_event_open that
  * succeeds are the event's.
  */
@@ -177,7 +177,7 @@ static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 	return true;
 }
 
-/* Copies PAPI's description. */
+/* Sets PAPI's description. */
 static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	snprintf(e->derived, sizeof(e->derived), "%s",
@@ -344,7 +344,7 @@ static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const 
 	return true;
 }
 
-/* Resolves one of PAPI's names, or a unique ending of a name of PAPI's or the kernel's. */
+/* Resolves one of PAPI's names, or a unique ending of PAPI's or the kernel's names. */
 static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	static union room room;

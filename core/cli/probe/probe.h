@@ -29,8 +29,7 @@ struct sp_stat_native {
 	struct perf_event_attr attr;
 	char name[SP_STAT_NAME];
 	uint32_t code;			/* PAPI's code */
-	bool as_named;			/* the name says what is excluded (:u, :k), which then
-					 * stays */
+	bool as_named;			/* the name gives the modes (:u, :k), which then stay */
 };
 
 /* An event as it is shown: a native, or a preset of several. */
@@ -94,8 +93,8 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
  * and p->wrong says why. */
 bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 
-/* Resolves names, or unique endings, with the libpapi p->papi. by_default: leaves out what
- * cannot be counted. False: p->wrong says why. */
+/* Resolves names, or unique endings, with the libpapi p->papi. by_default: leaves out events
+ * that cannot be counted. False: p->wrong says why. */
 bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
 /* Child in which PAPI counts the plan's events of packages and the machine, and its last answer. */
@@ -127,5 +126,5 @@ void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library);
 void sp_stat_topo_end(struct sp_stat_topo *t);
 
 /* Returns a name for LD_PRELOAD that loaders of other C libraries do not find (and so do not
- * fail on); path if there is none. Valid until the next call. */
+ * fail on); else path. Valid until the next call. */
 const char *sp_glibc_name(const char *path);

@@ -1,4 +1,4 @@
-/* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
+/* program.c: finds and inspects a program's file; see program.h. */
 #include <sys/xattr.h>
 
 #include "../../base/elf-file.h"
@@ -73,7 +73,7 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 	return word != NULL;
 }
 
-/* ---- what the loader would do ------------------------------------------ */
+/* ---- the loader's view ------------------------------------------------- */
 
 /* Functions that load or start something; ld.so and libc, which define them, do not count. */
 static const char *const starts[] = { "dlopen",	      "execve",	 "execv",   "execvp",
@@ -94,7 +94,7 @@ static void found_papi(struct sp_program *p, const char *path, bool missing)
 	p->papi_missing = missing;
 }
 
-/* Reads what an object that the program links does. */
+/* Inspects an object that the program links. */
 static void read_linked(struct sp_program *p, const char *path)
 {
 	static const char *const init[] = { "PAPI_library_init", NULL };

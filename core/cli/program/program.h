@@ -1,9 +1,9 @@
 /* program.h: inspects a program's file before it starts.
  *
- * Nothing of the program is run: ELF headers are read, and the loader lists what the program
- * links, as for ldd(1). A program with DT_AUDIT is not given to the loader, which would run the
- * audit libraries. The file may be anything, so its numbers are checked here; but the loader
- * uses its addresses.
+ * Nothing of the program is run: ELF headers are read, and the loader lists its libraries, as
+ * for ldd(1). A program with DT_AUDIT is not given to the loader, which would run the audit
+ * libraries. The file may be anything, so its numbers are checked here; but the loader uses its
+ * addresses.
  */
 #pragma once
 
@@ -51,5 +51,5 @@ void sp_program_libpapi(char path[PATH_MAX]);
  * process's descendants. */
 void sp_program_precede_asan(void);
 
-/* Reports why execvp failed, perhaps due to what the program needs to start; returns 126 or 127. */
+/* Reports why execvp failed, perhaps for lack of an interpreter; returns 126 or 127. */
 int sp_not_started(const char *verb, const char *name, int error);

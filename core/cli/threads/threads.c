@@ -69,8 +69,7 @@ static void report_thread(void)
 		__atomic_store_n(&slot->state, is + SP_SLOT_REQUESTED, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
-		/* Check again: a command that stopped listening after its last look at the slots
-		 * does not answer. */
+		/* Check again: a command that has stopped listening does not answer. */
 		if (__atomic_load_n(&b->listens, __ATOMIC_SEQ_CST) &&
 		    (load_relaxed(&b->hurries) ||
 		     !is_answered(&slot->state, is + SP_SLOT_REQUESTED))) {

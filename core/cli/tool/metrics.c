@@ -16,7 +16,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
 	if (!*value)
 		return false;
 	w->any = true;
-	/* Neither a metric nor a possible name: a missing file. */
+	/* A missing file: no metric has such a name. */
 	if (is_file || strpbrk(value, "/.")) {
 		w->file = value;
 		return first;
@@ -173,7 +173,7 @@ static void lacks(const char *verb, const struct sp_metric *d)
 		of_this_machine(verb, d->name, " is defined for other CPUs than this machine's");
 }
 
-/* Nothing is left out, so this is no error; a comma or an event may be missing. */
+/* Prints a note, not an error, since nothing is left out; a comma or an event may be missing. */
 static void report_alone(const char *verb, const char *path)
 {
 	struct where w = { .verb = verb, .path = path };

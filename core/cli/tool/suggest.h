@@ -16,8 +16,7 @@ struct sp_suggestions {
 /* Considers a name; call it once for each. Ignores case. */
 void sp_suggest_consider(struct sp_suggestions *n, const char *wanted, const char *name);
 
-/* Returns the only name that ends with what is wanted, after a ':', '_' or '-'; NULL: none or
- * several. */
+/* Returns the only name with the wanted ending, after a ':', '_' or '-'; NULL: none or several. */
 const char *sp_suggest_ending(const struct sp_suggestions *n);
 
 /* Appends "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing, to text. */
