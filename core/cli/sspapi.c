@@ -55,10 +55,10 @@ int main(int argc, char **argv)
 		return sp_about(argv[2], true);
 	if (wants_help && argc == 2) {
 		sp_help_all(stdout);
-		return sp_closed(0);
+		return sp_close_stdout(0);
 	}
 	run = named(argv[1 + wants_help]);
 	if (!run)
-		return sp_no_verb(argv[1 + wants_help]);
-	return sp_closed(run(argc - 1, argv + 1));
+		return sp_report_no_verb(argv[1 + wants_help]);
+	return sp_close_stdout(run(argc - 1, argv + 1));
 }

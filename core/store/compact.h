@@ -2,7 +2,7 @@
  *
  * A block is written after the blocks it names, so that only the output's buffer is in memory.
  * The header, a machine and a process precede their parts and are written again at the end
- * (sp_compact_again): the output is memory or a file of our own. A block has the size announced
+ * (sp_compact_rewrite): the output is memory or a file of our own. A block has the size announced
  * at its beginning, since its source may change meanwhile. Async-signal-safe, no malloc; errors
  * are those of the output.
  */
@@ -19,7 +19,7 @@ struct sp_compact {
 };
 
 /* Offset of the next byte. */
-static inline sp_off sp_compact_here(const struct sp_compact *c)
+static inline sp_off sp_compact_offset(const struct sp_compact *c)
 {
 	return c->o->written + c->o->used;
 }
@@ -37,9 +37,10 @@ static inline void sp_compact_u32(struct sp_compact *c, uint32_t v)
 }
 
 /* Writes a complete block, equal to `like` except for its head; returns its offset. */
-sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, uint64_t bytes);
+sp_off sp_compact_copy(struct sp_compact *c, uint32_t kind, const void *like, uint64_t bytes);
 
-static inline void sp_compact_again(struct sp_compact *c, sp_off at, const void *bytes, uint64_t n)
+static inline void sp_compact_rewrite(struct sp_compact *c, sp_off at, const void *bytes,
+				      uint64_t n)
 {
 	sp_out_again(c->o, at, bytes, n);
 }

@@ -207,7 +207,7 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 
 			if ((uint32_t)f->cell >= from->cells)
 				continue;
-			t = sp_interval_like(b, k, f->from, f->to,
+			t = sp_interval_find_or_add(b, k, f->from, f->to,
 					     sp_records_cell(to, cpu_of(from, (uint32_t)f->cell)));
 			if (!t) {		/* readers show it as "other" */
 				to->relation->flags |= SP_RELATION_CROWDED;
@@ -358,7 +358,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 		return false;
 	if (r->flags & SP_RELATION_OTHER_STARTER)	/* the sum does not keep who started it */
 		key.target_id = r->target == SP_TARGET_TID ? t->tid : 0;
-	old = sp_store_relation_like(s, zero, &key, &old_off);
+	old = sp_store_find_relation(s, zero, &key, &old_off);
 	if (!old) {
 		old = sp_store_new_relation(s, s->folded, &key, &old_off);
 		if (!old)

@@ -28,7 +28,7 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 	return b;
 }
 
-struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from,
+struct sp_interval *sp_interval_find_or_add(struct sp_intervals *block, uint32_t k, uint32_t from,
 				     uint32_t to, int32_t cell)
 {
 	struct sp_interval *at;
@@ -103,7 +103,7 @@ static uint32_t *slot_of(const struct sp_interval_writer *t, uint32_t from, uint
 	return &t->slot[i];
 }
 
-static void go_on_in(struct sp_interval_writer *t, struct sp_intervals *b, sp_off off)
+static void use_block(struct sp_interval_writer *t, struct sp_intervals *b, sp_off off)
 {
 	t->fresh = b;
 	t->fresh_off = off;
@@ -129,7 +129,7 @@ void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reade
 		if (!b)
 			break;
 		if (!t->fresh)
-			go_on_in(t, b, off);
+			use_block(t, b, off);
 		t->room += b->room;
 		t->blocks++;
 		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots;
@@ -155,7 +155,7 @@ uint32_t sp_intervals_wanted(const struct sp_interval_writer *t)
 /* Reserves the last quarter of the room for intervals without a first site. There may be as many
  * pairs as the square of the sites (2,500 for 50 readers in any order); pairs without room of
  * their own are then still attributed to their second site. */
-static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
+static bool is_reserved(const struct sp_intervals *fresh, uint64_t used)
 {
 	return !fresh || fresh->room - used <= fresh->room / 4;
 }
@@ -169,7 +169,7 @@ static uint32_t ready_room(const struct sp_interval_writer *t)
 static bool add_block(struct sp_interval_writer *t)
 {
 	uint32_t room = ready_room(t), left;
-	struct sp_store *s = sp_store_of(t->reader);
+	struct sp_store *s = sp_store_of_reader(t->reader);
 	struct sp_intervals *b;
 	sp_off off;
 
@@ -186,7 +186,7 @@ static bool add_block(struct sp_interval_writer *t)
 	store_release(t->newest, off);
 	t->room += room;
 	t->blocks++;
-	go_on_in(t, b, off);
+	use_block(t, b, off);
 	return true;
 }
 
@@ -252,7 +252,7 @@ struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo
 		return NULL;
 	s = slot_of(t, from, to, cell, &at);
 	first &= from != 0;		/* other pairs may share this interval */
-	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
+	if (!*s && from && is_reserved(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
 		*crowded = true;
 		first = false;
 		from = 0;
@@ -323,7 +323,7 @@ struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader
 
 	if (!fresh)
 		return NULL;
-	if (!at && from && is_for_sites(fresh, used)) {
+	if (!at && from && is_reserved(fresh, used)) {
 		*crowded = true;
 		from = 0;
 		at = find(reader, newest, k, d, from, to, cell);

@@ -79,7 +79,7 @@ const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d,
 
 /* Finds or adds the interval of these sites and cell in a block that joins several relations: of
  * ended threads (fold.c), or of ranks (merge). NULL: no room. */
-struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from,
+struct sp_interval *sp_interval_find_or_add(struct sp_intervals *block, uint32_t k, uint32_t from,
 				     uint32_t to, int32_t cell);
 
 /* Returns the block at off, of a relation with k events, or NULL. */

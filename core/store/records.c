@@ -65,7 +65,7 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 static bool make_cell(struct sp_writer *w, int32_t i)
 {
 	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
-	struct sp_store *s = sp_store_of(w->reader);
+	struct sp_store *s = sp_store_of_reader(w->reader);
 	struct sp_block *b;
 	sp_off off, none = 0;
 

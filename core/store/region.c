@@ -16,8 +16,8 @@
 #else
 #define STEP		PIECE_LEAST	/* the largest page of Linux */
 #endif
-#define LET_IN		(8 * STEP)
-#define AHEAD		(16ull << 20)	/* least length of the file */
+#define WRITABLE_STEP		(8 * STEP)
+#define FILE_LEAST		(16ull << 20)	/* least length of the file */
 
 /* May the file have this size? A larger one raises SIGXFSZ, which kills the process. */
 static bool file_may_have(uint64_t bytes)
@@ -54,7 +54,7 @@ static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
  * length takes no memory. */
 static uint64_t wanted_length(uint64_t end)
 {
-	uint64_t length = sp_max(AHEAD, 2 * end);
+	uint64_t length = sp_max(FILE_LEAST, 2 * end);
 
 	return file_may_have(length) ? length : end;
 }
@@ -85,7 +85,7 @@ static int lengthen(struct sp_region *r, uint64_t end)
 }
 
 /* Can only the user and root replace the file? */
-static bool keeps_its_name(const struct sp_region *r)
+static bool is_name_safe(const struct sp_region *r)
 {
 	char dir[sizeof(r->path)];
 	struct stat s;
@@ -104,7 +104,7 @@ static void lengthen_by_name(struct sp_region *r, uint64_t end)
 	uint64_t length = wanted_length(end);
 	struct stat s;
 
-	if (end <= r->file_bytes || !file_may_have(end) || !keeps_its_name(r) ||
+	if (end <= r->file_bytes || !file_may_have(end) || !is_name_safe(r) ||
 	    sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino ||
@@ -187,9 +187,9 @@ static int populate(unsigned char *at, uint64_t bytes)
 
 /* Makes the piece writable up to there and beyond: a change takes 2 us, a quarter of a step.
  * After mlockall(MCL_FUTURE) this populates private memory. */
-static int let_in(struct sp_piece *p, uint64_t up_to)
+static int make_writable(struct sp_piece *p, uint64_t up_to)
 {
-	uint64_t open = sp_min(p->bytes, sp_align(up_to, LET_IN));
+	uint64_t open = sp_min(p->bytes, sp_align(up_to, WRITABLE_STEP));
 	long error = 0;
 
 	if (up_to <= p->open)
@@ -201,7 +201,7 @@ static int let_in(struct sp_piece *p, uint64_t up_to)
 }
 
 /* Marks the region as torn. A page that was cut off cannot be populated either. */
-static void tear(struct sp_region *r, int error)
+static void mark_torn(struct sp_region *r, int error)
 {
 	struct stat s;
 
@@ -245,7 +245,7 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 		sp_close(fd);
 	}
 	if (error == 0)
-		error = let_in(p, p->ready + step);
+		error = make_writable(p, p->ready + step);
 	return error == 0 ? populate(p->at + p->ready, step) : error;
 }
 
@@ -264,7 +264,8 @@ static bool fill_private(struct sp_piece *p, uint64_t step)
 {
 	long r = 0;
 
-	if (!p->of_file && let_in(p, p->ready + step) == 0 && populate(p->at + p->ready, step) == 0)
+	if (!p->of_file && make_writable(p, p->ready + step) == 0 &&
+	    populate(p->at + p->ready, step) == 0)
 		return true;
 	r = sp_sys(SYS_mmap, p->at + p->ready, step, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED, -1, 0);
@@ -286,7 +287,7 @@ static struct sp_piece addresses(struct sp_region *r, uint64_t bytes)
 		p.of_file = true;
 		if (p.at || error == -ENOMEM)
 			return p;
-		tear(r, error);
+		mark_torn(r, error);
 		p.of_file = false;
 	}
 	p.at = reserve(bytes);
@@ -351,7 +352,7 @@ static int make_ready(struct sp_region *r, uint64_t bytes)
 		int error = in_file(r) ? fill(r, p, step) : 0;
 
 		if (error < 0) {
-			tear(r, error);
+			mark_torn(r, error);
 			r->used = p->off + p->ready;
 			if (r->mapped - r->used < bytes)
 				return -ENOSPC;	/* the whole block goes into a new piece */

@@ -181,7 +181,7 @@ static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32
 }
 
 /* Makes `cell` the one of the last reading. */
-static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
+static void switch_cell(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
 {
 	const struct sp_cell *was =
 		(uint32_t)f->state->cell < f->cells ? f->peek_cell(f, f->state->cell) : NULL;
@@ -274,7 +274,7 @@ BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struc
 	add_values(f, kinds, r, &to);
 	if (!(r->op_flags & SP_RECORD_NO_ENTRY)) {
 		if (SP_UNLIKELY(f->state->cell != to.at))
-			go_to(f, to.at, to.cell);
+			switch_cell(f, to.at, to.cell);
 		make_entries(f, kinds, r, to.cell);
 	}
 }

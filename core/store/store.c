@@ -119,7 +119,7 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 	return b;
 }
 
-struct sp_store *sp_store_of(const struct sp_store_reader *reader)
+struct sp_store *sp_store_of_reader(const struct sp_store_reader *reader)
 {
 	return reader->region ? (struct sp_store *)((char *)reader->region -
 						    offsetof(struct sp_store, region))
@@ -402,7 +402,7 @@ static bool fits(const struct sp_store *s, const struct sp_relation *r,
 	return same(r, key) && r->cells == s->cells;
 }
 
-struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,
+struct sp_relation *sp_store_find_relation(struct sp_store *s, const struct sp_thread *t,
 					  const struct sp_relation_key *key, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s);
@@ -573,7 +573,7 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
 
 	if (t)
 		r = is_bound ? find_free(s, thread, key, is_bound, arg, off)
-			     : sp_store_relation_like(s, t, key, off);
+			     : sp_store_find_relation(s, t, key, off);
 	if (!r)
 		r = sp_store_new_relation(s, thread, key, off);
 	if (r) {
@@ -592,7 +592,7 @@ bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 	sp_off like;
 
 	if (!t || r->thread != thread || r->starts || r->k != key->k || r->gauges ||
-	    key->n_gauges || r->cells != s->cells || sp_store_relation_like(s, t, key, &like))
+	    key->n_gauges || r->cells != s->cells || sp_store_find_relation(s, t, key, &like))
 		return false;
 	identify(r, key);
 	flags = load_relaxed(&r->flags);

@@ -168,7 +168,7 @@ void *sp_store_take_ready(struct sp_store *s, uint32_t kind, uint32_t least, sp_
 			  uint32_t *left);
 
 /* Returns the store of this reader; NULL: it reads another one. */
-struct sp_store *sp_store_of(const struct sp_store_reader *reader);
+struct sp_store *sp_store_of_reader(const struct sp_store_reader *reader);
 
 /* Begins a block of cells; `first` is the number in r of its first cell. */
 void sp_cells_begin(struct sp_block *b, const struct sp_layout *l, uint32_t cells, uint32_t first);
@@ -190,7 +190,7 @@ struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint6
 	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API | SP_RELATION_OTHER_STARTER)
 
 /* Finds a relation of t with this key, bound or not; and makes one. */
-struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,
+struct sp_relation *sp_store_find_relation(struct sp_store *s, const struct sp_thread *t,
 					   const struct sp_relation_key *key, sp_off *off);
 struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread,
 					  const struct sp_relation_key *key, sp_off *off);

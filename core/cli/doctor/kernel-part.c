@@ -176,7 +176,7 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	if (in)
 		sp_doctor_report(d, SP_WORTH,
 				 "this is %s: what the host allows and has counts, too", in);
-	r = sp_kernel_event_opens(&faults, false);
+	r = sp_kernel_event_try_open(&faults, false);
 	if (r < 0) {
 		if (!forbidden)
 			refused(d, -r);

@@ -13,7 +13,7 @@
 
 /* Reports live files of this user's killed processes, which take memory until they are recovered
  * or discarded. */
-static void left_behind(struct sp_doctor *d)
+static void report_leftovers(struct sp_doctor *d)
 {
 	char host[65] = "", path[512];
 	DIR *dir = opendir(SP_LIVE_DIR);
@@ -63,7 +63,7 @@ static void shared_memory(struct sp_doctor *d)
 	if (mib < LEAST_MIB)
 		sp_doctor_fix(d, "make it larger (a container's: docker run --shm-size=1g); or "
 				 "SSPAPI_LIVE=0: a killed process then loses its counts");
-	left_behind(d);
+	report_leftovers(d);
 }
 
 void sp_doctor_limits(struct sp_doctor *d)

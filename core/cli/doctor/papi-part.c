@@ -49,7 +49,7 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, voi
 /* Does the kernel report CPU counters? If it forbids them it does not. */
 static bool has_counters(void)
 {
-	int error = sp_kernel_counters();
+	int error = sp_kernel_try_counters();
 
 	return error != -ENOENT && error != -EOPNOTSUPP;
 }

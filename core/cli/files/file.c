@@ -213,7 +213,7 @@ bool sp_may_run(const struct sp_header *h, const struct sp_store_reader *reader)
 	return sp_live_may_run(h, strcmp(sp_store_reader_text(reader, h->process.host), host) == 0);
 }
 
-void sp_unfinished(struct sp_model *m)
+void sp_set_unfinished_end(struct sp_model *m)
 {
 	if (!sp_is_job(m) && m->h.end == SP_END_NONE)
 		until_last_reading(m);
@@ -244,7 +244,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 		return r;
 	}
 	f->model.tally.damaged += cut;
-	sp_unfinished(&f->model);
+	sp_set_unfinished_end(&f->model);
 	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
 	return 0;
 }

@@ -34,7 +34,7 @@ long sp_file_first(const char *path, int flags, void *to, size_t n);
 
 /* Sets end_ns of processes that did not end themselves, and n_killed, in a newly opened model.
  * sp_file_open does it. */
-void sp_unfinished(struct sp_model *m);
+void sp_set_unfinished_end(struct sp_model *m);
 void sp_file_close(struct sp_file *f);
 
 /* May the process of this header still run on this host? Its texts are in the reader's store. */

@@ -189,7 +189,7 @@ int sp_source_next(struct sp_source *s)
 	if (e < 0)
 		return e;
 	s->is_open = true;
-	sp_unfinished(&s->model);
+	sp_set_unfinished_end(&s->model);
 	if (s->model.tally.damaged || s->model.n_processes != 1)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->model.n_events; i++)

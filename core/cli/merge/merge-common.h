@@ -79,7 +79,7 @@ struct merge {
 		uint64_t start_ns;
 		sp_off at;
 		struct sp_digest digest;	/* all bytes */
-		struct sp_once once;
+		struct sp_process_key once;
 	} *process;
 	uint32_t n, room;
 

@@ -26,7 +26,7 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 		munmap(f->bytes, f->mapped);
 		return r;
 	}
-	sp_unfinished(&f->model);
+	sp_set_unfinished_end(&f->model);
 	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
 	return 0;
 }

@@ -229,7 +229,7 @@ int merge_write_front(struct merge *g)
 	front_events(g);
 	merge_write_sites(g);
 	front_notes(g);
-	h->compact.machines = sp_compact_here(&g->c);
+	h->compact.machines = sp_compact_offset(&g->c);
 	return g->out.error;
 }
 

@@ -399,8 +399,8 @@ int merge_write_machines(struct merge *g, char *const *file)
 		if (e < 0)
 			return e;
 		on.topology = t ? t->written : 0;
-		on.next = i + 1 < g->machines.n ? sp_compact_here(&g->c) : 0;
-		sp_compact_again(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
+		on.next = i + 1 < g->machines.n ? sp_compact_offset(&g->c) : 0;
+		sp_compact_rewrite(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
 	}
 	return g->out.error;
 }

@@ -74,7 +74,7 @@ uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_fra
 		return m.number <= SP_MODULES_MOST ? m.number : 0;
 	set_build_id(&m, f->build_id);
 	m.path = sp_compact_text(c, f->module);
-	*newest = sp_compact_like(c, SP_BLOCK_MODULE, &m, sizeof(m));
+	*newest = sp_compact_copy(c, SP_BLOCK_MODULE, &m, sizeof(m));
 	return m.number;
 }
 
@@ -129,7 +129,7 @@ static void write_modules(struct merge *g, const struct sp_names *modules, const
 				       .path = sp_compact_text(&g->c, path) };
 
 		set_build_id(&m, id);
-		g->h.code.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
+		g->h.code.modules = sp_compact_copy(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
 		g->h.code.n_modules++;
 	}
 }
@@ -178,11 +178,11 @@ void merge_write_sites(struct merge *g)
 		s->next = g->h.code.sites;
 		s->first = i + 1;
 		s->frames = most;
-		g->h.code.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
+		g->h.code.sites = sp_compact_copy(&g->c, SP_BLOCK_SITES, s, bytes);
 		for (; i < n && i < s->first + SP_SITES_EACH - 1; i++, to += sp_site_bytes(most))
 			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most,
 				   &modules, rank);
-		sp_compact_again(&g->c, g->h.code.sites + sizeof(s->b), &s->next,
+		sp_compact_rewrite(&g->c, g->h.code.sites + sizeof(s->b), &s->next,
 				 bytes - sizeof(s->b));
 	}
 	free(s);

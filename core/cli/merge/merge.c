@@ -130,7 +130,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 				     .machine = machine,
 				     .at = s->at,
 				     .digest = s->digest,
-				     .once = sp_once_of(&s->model) };
+				     .once = sp_get_process_key(&s->model) };
 	merge_common(g, &s->model);
 }
 
@@ -239,7 +239,7 @@ static int by_identity(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
-	return sp_once_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?:
+	return sp_process_key_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?:
 	       SP_COMPARE(x->at, y->at);
 }
 
@@ -267,7 +267,7 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		return;
 	qsort(g->process, g->n, sizeof(*g->process), by_identity);
 	for (uint32_t i = 1; i < g->n; i++) {
-		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
+		if (sp_is_same_process(&g->process[first].once, &g->process[i].once))
 			leave(job, &g->process[i]);
 		else
 			first = i;
@@ -471,7 +471,7 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	if (e == 0)
 		e = merge_write_machines(g, job->file);
 	if (e == 0) {
-		g->members = sp_compact_here(&g->c);
+		g->members = sp_compact_offset(&g->c);
 		e = write_processes(g, job);
 	}
 	if (e == 0)

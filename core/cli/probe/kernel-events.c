@@ -158,14 +158,14 @@ void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted)
 		sp_suggest_consider(n, wanted, events[i].perf);
 }
 
-bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)
+bool sp_kernel_event_is_kernel_only(uint32_t type, uint64_t config)
 {
 	return type == PERF_TYPE_SOFTWARE &&
 	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == CGROUP_SWITCHES);
 }
 
-int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
+int sp_kernel_event_try_open(const struct sp_kernel_event *e, bool all)
 {
 	struct perf_event_attr a = sp_perf_event(e->type, e->config);
 	int fd;
@@ -176,9 +176,9 @@ int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
 	return fd < 0 ? fd : 0;
 }
 
-int sp_kernel_counters(void)
+int sp_kernel_try_counters(void)
 {
-	return sp_kernel_event_opens(
+	return sp_kernel_event_try_open(
 		&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE,
 					   .config = PERF_COUNT_HW_INSTRUCTIONS },
 		false);
@@ -193,7 +193,7 @@ const char *sp_kernel_event_why(uint32_t type, int error)
 		return NULL;
 	if (type == PERF_TYPE_SOFTWARE)
 		return "this kernel does not know it";
-	return sp_kernel_counters() == 0 ? "this CPU has no such event"
+	return sp_kernel_try_counters() == 0 ? "this CPU has no such event"
 					 : "the kernel has no counters of the CPU here (a virtual "
 					   "machine without them, as a rule)";
 }

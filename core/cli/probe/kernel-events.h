@@ -32,14 +32,14 @@ struct sp_suggestions;
 void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted);
 
 /* Does it occur only in the kernel? Counted without the kernel it is 0, which is not a count. */
-bool sp_kernel_event_is_inside(uint32_t type, uint64_t config);
+bool sp_kernel_event_is_kernel_only(uint32_t type, uint64_t config);
 
 /* Can this user count it here in its own threads, without the kernel or (all) with it? 0 or
  * -errno. */
-int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all);
+int sp_kernel_event_try_open(const struct sp_kernel_event *e, bool all);
 
 /* Can this user count any CPU event? 0 or -errno. */
-int sp_kernel_counters(void);
+int sp_kernel_try_counters(void);
 
 /* Explains why an event of this PERF_TYPE_ failed with -errno; NULL: not due to the machine. */
 const char *sp_kernel_event_why(uint32_t type, int error);

@@ -138,7 +138,7 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 	b->request = both[0];
 }
 
-void sp_machine_events_ask(struct sp_machine_events *b, char what)
+void sp_machine_events_request(struct sp_machine_events *b, char what)
 {
 	if (!b->pid)
 		return;

@@ -285,7 +285,7 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 	char name[SP_STAT_NAME];
 	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
 	const char *why =
-		is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is, false)) : NULL;
+		is ? sp_kernel_event_why(is->type, sp_kernel_event_try_open(is, false)) : NULL;
 
 	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
 	if (!is)
@@ -314,7 +314,7 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 /* ---- a name ---------------------------------------------------------------------------------- */
 
 /* Does PAPI have an event of this name? */
-static bool knows(const struct sp_probe_papi *p, const char *name, int *code,
+static bool has_event(const struct sp_probe_papi *p, const char *name, int *code,
 		  PAPI_event_info_t *info)
 {
 	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK &&
@@ -354,13 +354,13 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 	bool good;
 	int code = 0;
 
-	if (knows(p, name, &code, info))
+	if (has_event(p, name, &code, info))
 		return add(p, plan, name, code, info);
 	consider(p, &similar, name);
 	whole = sp_suggest_ending(&similar);
 	if (whole && sp_stat_plan_kernels(plan, whole, &good))
 		return good;
-	if (whole && knows(p, whole, &code, info))
+	if (whole && has_event(p, whole, &code, info))
 		return add(p, plan, whole, code, info);
 	wrong(plan, "no event here has this name");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));

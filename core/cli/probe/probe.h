@@ -108,7 +108,7 @@ struct sp_machine_events {
 };
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);
 /* 'e': stop, 's': start; returns when that is done */
-void sp_machine_events_ask(struct sp_machine_events *b, char what);
+void sp_machine_events_request(struct sp_machine_events *b, char what);
 void sp_machine_events_end(struct sp_machine_events *b);
 
 /* Child that reads the machine, and its result once it has ended. No components: a flat list of

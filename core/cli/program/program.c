@@ -168,7 +168,7 @@ static void take_linked(void *program, char *line)
 }
 
 /* names: receives names without a path, which the loader finds. */
-static void look_preloaded(struct sp_program *p, char *names)
+static void inspect_preloaded(struct sp_program *p, char *names)
 {
 	char *list = sp_check_alloc(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")),
 	     *save;
@@ -229,7 +229,7 @@ static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
 			calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") +
 					  sizeof(" ")));
 
-		look_preloaded(p, names);
+		inspect_preloaded(p, names);
 		q.preload = names;
 		if (known && !f->audited)
 			sp_run_in_child(query_loader, &q, take_linked, p);

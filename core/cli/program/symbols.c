@@ -27,7 +27,7 @@ struct names {
 	struct name *name;		/* sorted by module and offset */
 	uint32_t n, room;
 	uint64_t until;			/* no queries after this, in seconds() */
-	bool of_others;			/* also query modules of other users */
+	bool other_users;			/* also query modules of other users */
 	const char *left;		/* first module that was left out */
 };
 
@@ -180,7 +180,7 @@ static bool is_among_own(const char *real)
  * it names (.gnu_debuglink, .gnu_debugaltlink) in that name's folder, in .debug there and in
  * /usr/lib/debug. If strangers may add files there, the name is the descriptor's, which has none
  * beside it. */
-static const char *name_for_tool(const struct module *is, bool of_others, char *real, size_t room)
+static const char *name_for_tool(const struct module *is, bool other_users, char *real, size_t room)
 {
 	struct stat named, checked;
 	char link[48];
@@ -189,7 +189,7 @@ static const char *name_for_tool(const struct module *is, bool of_others, char *
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", is->fd);
 	n = readlink(link, real, room - 1);
 	real[n > 0 ? n : 0] = 0;
-	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 &&
+	if (*real == '/' && (other_users || is_among_own(real)) && stat(real, &named) == 0 &&
 	    fstat(is->fd, &checked) == 0 && named.st_dev == checked.st_dev &&
 	    named.st_ino == checked.st_ino)
 		return real;
@@ -236,7 +236,7 @@ static void add_function(struct name *is, unsigned nth, char *function, char *li
 
 /* Query of a module, and the answer so far: a line for each address, then a pair of lines for
  * each function. */
-struct asking {
+struct query {
 	const struct module *is;
 	char *argv[AT_ONCE + 8];
 	struct names *all;
@@ -250,9 +250,9 @@ struct asking {
 
 /* Runs addr2line with limits: a 20 kB file of mostly holes kept it busy for 7 s, with 6 GB of
  * memory. */
-static void become(void *asking, int out)
+static void become(void *query, int out)
 {
-	struct asking *a = asking;
+	struct query *a = query;
 
 	dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
@@ -265,9 +265,9 @@ static void become(void *asking, int out)
 	dprintf(out, MISSING "\n");
 }
 
-static void take_line(void *asking, char *line)
+static void take_line(void *query, char *line)
 {
-	struct asking *a = asking;
+	struct query *a = query;
 
 	if (!a->i && strcmp(line, MISSING) == 0) {	/* later lines: a function's name */
 		a->missing = true;
@@ -289,7 +289,7 @@ static int run_addr2line(struct names *all, const struct module *is, const uint3
 			 uint32_t n)
 {
 	static char text[AT_ONCE][24], name[4096];
-	struct asking a = { .is = is,
+	struct query a = { .is = is,
 			    .all = all,
 			    .which = which,
 			    .n = n,
@@ -299,7 +299,7 @@ static int run_addr2line(struct names *all, const struct module *is, const uint3
 
 	if (seconds() >= all->until)
 		return -ETIMEDOUT;
-	name_for_tool(is, all->of_others, name, sizeof(name));
+	name_for_tool(is, all->other_users, name, sizeof(name));
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(text[i], sizeof(text[i]), "0x%llx",
 			 (unsigned long long)all->name[which[i]].at);
@@ -364,7 +364,7 @@ static bool is_worth_addr2line(struct names *all, const struct sp_model *m, cons
 	why = why_not(m, name, &f, is);
 	if (why)
 		warn(verb, why, name->module);
-	else if (!is->of_other || all->of_others)
+	else if (!is->of_other || all->other_users)
 		return true;
 	else if (!all->left)
 		all->left = name->module;
@@ -387,7 +387,7 @@ static uint32_t names_of_module(struct names *all, uint32_t i, bool *done, uint3
 	return n;
 }
 
-void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
+void sp_symbols_add(struct sp_model *m, const char *verb, bool other_users)
 {
 	struct names *all = sp_check_alloc(calloc(1, sizeof(*all)));
 	uint32_t which[AT_ONCE];
@@ -398,7 +398,7 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 	collect(all, m);
 	done = sp_check_alloc(calloc(all->n + 1, sizeof(*done)));
 	all->until = seconds() + SECONDS_ALL;
-	all->of_others = of_others;
+	all->other_users = other_users;
 	for (uint32_t i = 0; r != -ENOENT && i < all->n; i++) {
 		uint32_t n = done[i] ? 0 : names_of_module(all, i, done, which);
 
@@ -445,7 +445,7 @@ static void free_names(struct names *all)
 	free(all);
 }
 
-void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
+void sp_symbols_update(struct sp_model *m, struct names **kept, const char *verb)
 {
 	struct names *seen_names = sp_check_alloc(calloc(1, sizeof(*seen_names)));
 	bool all_known = *kept != NULL;

@@ -164,7 +164,7 @@ static bool is_launcher(const char *path)
 }
 
 /* Returns why the program cannot be counted, or may not be; NULL: no reason. */
-static const char *doubt(const struct sp_program *p, const char *name, long verbose)
+static const char *find_obstacle(const struct sp_program *p, const char *name, long verbose)
 {
 	if (p->kind == SP_PROGRAM_FOREIGN)
 		return "made for another word size or machine than libsspapi: nothing of it can be "
@@ -230,7 +230,7 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 }
 
 /* Requests a message from the library at this process's exit if there is no dump. */
-static void promise(bool file)
+static void expect_dump(bool file)
 {
 	char name[sizeof(SP_PROMISED)] = "", pid[16];
 
@@ -255,17 +255,18 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 			 const char *name)
 {
 	bool ranks = is_launcher(name),
-	     others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
+	     for_children = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
 	const char *template =
-		others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
+		for_children ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output
+			     : NULL;
 	char path[SP_CONF_PATH];
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
-	promise(!others);
+	expect_dump(!for_children);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
-		   : others ? ", of each process"
+		   : for_children ? ", of each process"
 			    : "",
 		   is_found(conf, path) ? "; sspapi report shows them" : "");
 }
@@ -273,7 +274,7 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 static void report_program(const char *verb, const char *name, const struct sp_conf *conf,
 			   const struct sp_program *p)
 {
-	const char *why = doubt(p, name, conf->verbose);
+	const char *why = find_obstacle(p, name, conf->verbose);
 
 	if (why)
 		sp_complain(0, verb, why, *p->script ? p->path : name);
@@ -310,7 +311,7 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0],
 				   "the loader cannot preload from a path with a space or colon",
 				   lib);
-	promise(false);			/* another run may have set it */
+	expect_dump(false);			/* another run may have set it */
 	/* if not, execvp will report why it cannot be run */
 	known = sp_program_inspect(&program, argv[optind]) == 0;
 	if (known && !conf.disable && conf.verbose > 0)

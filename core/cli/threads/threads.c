@@ -186,7 +186,7 @@ static void in_child(void)
 	report_thread();
 }
 
-static bool is_it(const struct stat *s, unsigned long device, unsigned long inode)
+static bool is_shm_file(const struct stat *s, unsigned long device, unsigned long inode)
 {
 	return s->st_dev == device && s->st_ino == inode;
 }
@@ -203,10 +203,10 @@ static void map_shm(const char *text)
 	void *p = MAP_FAILED;
 	int fd;
 
-	if (stat(path, &s) < 0 || !is_it(&s, device, inode))
+	if (stat(path, &s) < 0 || !is_shm_file(&s, device, inode))
 		return;
 	fd = sp_open(path, O_RDWR | O_NOCTTY, 0);
-	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) &&
+	if (fd >= 0 && fstat(fd, &s) == 0 && is_shm_file(&s, device, inode) &&
 	    s.st_size >= (off_t)sizeof(*shm))
 		p = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sp_close(fd);

@@ -40,10 +40,10 @@ int sp_about(const char *verb, bool help);
 void sp_help_all(FILE *to);
 
 /* Reports that no verb has this name, with suggestions; returns 2. */
-int sp_no_verb(const char *name);
+int sp_report_no_verb(const char *name);
 
 /* Closes standard output. A full disk is also a failure: returns status, or that failure's. */
-int sp_closed(int status);
+int sp_close_stdout(int status);
 
 /* Returns the path of a library of ours, whether it exists or not: beside the command in a
  * build, else as installed. Static memory, valid until the next call. */

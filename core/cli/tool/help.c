@@ -157,7 +157,7 @@ static void help(const struct cmd *c)
 	puts("\nman sspapi tells the rest");
 }
 
-int sp_no_verb(const char *name)
+int sp_report_no_verb(const char *name)
 {
 	static const char *const others[] = { "help", "--help", "--version", "-h", "-V" };
 	const char *names[SP_COUNT(cmds) + SP_COUNT(others)];
@@ -174,7 +174,7 @@ int sp_no_verb(const char *name)
 	return sp_complain(2, "", strcat(text, " (sspapi --help lists them)"), name);
 }
 
-int sp_closed(int status)
+int sp_close_stdout(int status)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return sp_complain(status ? status : 1, "", "cannot write", "standard output");
@@ -188,5 +188,5 @@ int sp_about(const char *name, bool with_help)
 			help(&cmds[i]);
 	if (!with_help)
 		puts("sspapi " SP_VERSION);
-	return sp_closed(0);
+	return sp_close_stdout(0);
 }

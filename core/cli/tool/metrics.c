@@ -8,7 +8,7 @@
 
 static struct sp_metrics table;
 
-bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
+bool sp_metrics_request(struct sp_metrics_request *w, const char *value)
 {
 	bool first = !w->any, is_file = strcmp(value, "default") != 0 && access(value, F_OK) == 0;
 	size_t n = strlen(w->names);
@@ -223,7 +223,7 @@ static int choose(const char *verb, const char *path, char *names)
 	return 0;
 }
 
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
+int sp_metrics_show(const struct sp_metrics_request *w, const char *verb, struct sp_selection *s)
 {
 	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
 	char names[sizeof(w->names)], buf[32];
@@ -258,13 +258,13 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	return table.n_wrong ? 1 : 0;
 }
 
-int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
+int sp_metrics_show_text(struct sp_metrics_request *w, const char *verb, struct sp_selection *s)
 {
-	struct sp_metrics_wish usual = { 0 };
+	struct sp_metrics_request usual = { 0 };
 
 	if (w->any)
 		return sp_metrics_show(w, verb, s);
-	sp_metrics_wish(&usual, "IPC");
+	sp_metrics_request(&usual, "IPC");
 	sp_metrics_show(&usual, NULL, s);
 	return 0;
 }
@@ -284,7 +284,7 @@ void sp_metrics_forget(void)
 	sp_metrics_close(&table);
 }
 
-struct sp_metrics *sp_metrics_usual(void)
+struct sp_metrics *sp_metrics_load_installed(void)
 {
 	return read_all(NULL, NULL, 0, sp_cli_data("metrics.csv")) == 0 ? &table : NULL;
 }

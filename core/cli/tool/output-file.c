@@ -19,7 +19,7 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 	return false;
 }
 
-int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n)
+int sp_redirect_begin(const char *verb, const char *path, char *const *file, unsigned n)
 {
 	bool special = path && sp_output_is_special(path);
 	struct stat s;
@@ -42,7 +42,7 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 	return 0;
 }
 
-int sp_into_end(const char *path, int e)
+int sp_redirect_end(const char *path, int e)
 {
 	if (!path || part < 0)
 		return e;

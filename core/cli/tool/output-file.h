@@ -9,7 +9,7 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n);
 /* Redirects standard output to a file that gets its name when complete; or to path itself, if
  * that is not a regular file (/dev/null, a FIFO). Never replaces file[0 .. n - 1], the inputs.
  * path NULL: does nothing. 0, or after a message the exit status. */
-int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n);
+int sp_redirect_begin(const char *verb, const char *path, char *const *file, unsigned n);
 
 /* Renames the file to path if e is 0. 0 or -errno. */
-int sp_into_end(const char *path, int e);
+int sp_redirect_end(const char *path, int e);

@@ -14,7 +14,7 @@
 
 static pid_t pager;
 
-bool sp_terminal_is_one(int fd)
+bool sp_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
@@ -25,7 +25,7 @@ bool sp_terminal_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && sp_terminal_is_one(fd);
+	return !(no && *no) && sp_is_terminal(fd);
 }
 
 unsigned sp_terminal_columns(int fd)

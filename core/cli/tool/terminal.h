@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /* Is it a terminal that can move its cursor? */
-bool sp_terminal_is_one(int fd);
+bool sp_is_terminal(int fd);
 
 /* Is it a terminal, and do NO_COLOR and TERM=dumb not forbid colour? Call it before starting a
  * pager. */

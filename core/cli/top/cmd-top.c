@@ -20,7 +20,7 @@ struct top {
 	long times;			/* refreshes; -1: until the process ends */
 	char *text;			/* text of the last refresh */
 	struct names *names;		/* function names found so far */
-	bool over, killed;		/* the process has ended; killed: by a signal */
+	bool ended, killed;		/* the process has ended; killed: by a signal */
 	bool became;			/* ended by exec */
 	bool wrong;			/* a requested metric does not exist */
 	bool removed;			/* the live file was removed */
@@ -151,30 +151,30 @@ static bool is_ending(const struct sp_file *f)
 }
 
 /* 0 or -errno: the file cannot be read now. */
-static int look(struct top *t)
+static int refresh(struct top *t)
 {
 	struct sp_file f;
 	int r = sp_file_load(&f, t->live);
 
 	if (r < 0)
 		return r;
-	t->over = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
+	t->ended = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
 	t->became = f.model.h.end == SP_END_EXEC;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	t->pid = f.model.h.process.pid;
-	if (t->over && access(t->live, F_OK) < 0) {	/* it ended after the file was read, and
+	if (t->ended && access(t->live, F_OK) < 0) {	/* it ended after the file was read, and
 							 * has written its dump */
 		sp_file_close(&f);
 		return -ENOENT;
 	}
-	if (!t->over && f.model.h.end == SP_END_NONE)
+	if (!t->ended && f.model.h.end == SP_END_NONE)
 		f.model.h.process.end_ns = sp_now_ns();	/* for rates up to now */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_selection){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb,
 					&t->report.show) == 2;
 	if (!t->wrong)
-		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
+		sp_symbols_update(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
 	sp_metrics_forget();
 	sp_file_close(&f);
@@ -232,9 +232,9 @@ static void print_end(const struct top *t, bool gone)
 
 static int run(struct top *t)
 {
-	int r = look(t);
-	bool terminal = sp_terminal_is_one(STDOUT_FILENO),
-	     gone = r == -ENOENT && (t->over || t->pid);
+	int r = refresh(t);
+	bool terminal = sp_is_terminal(STDOUT_FILENO),
+	     gone = r == -ENOENT && (t->ended || t->pid);
 
 	if (gone) {			/* ended meanwhile */
 		print_end(t, true);
@@ -245,7 +245,7 @@ static int run(struct top *t)
 	if (t->wrong)
 		return 2;
 	for (long n = 1;; n++) {
-		bool last = t->over || gone || n == t->times;
+		bool last = t->ended || gone || n == t->times;
 
 		if (r == 0 || (gone && terminal)) {
 			if (n > 1 && !terminal)
@@ -256,10 +256,10 @@ static int run(struct top *t)
 		if (last)
 			break;
 		pause_for(t->delay);
-		r = look(t);
+		r = refresh(t);
 		gone = r == -ENOENT;
 	}
-	if (t->over || gone)
+	if (t->ended || gone)
 		print_end(t, gone);
 	return 0;
 }
@@ -288,7 +288,7 @@ static int option(struct top *t, int c, const char *value)
 			return sp_complain(2, t->report.verb, "-d takes seconds from 0.1 to 86400",
 					   value);
 	} else if (c == 'm') {
-		if (!sp_metrics_wish(&t->report.metrics, value))
+		if (!sp_metrics_request(&t->report.metrics, value))
 			return sp_complain(2, t->report.verb,
 					   "-m takes one file, or names of the usual metrics",
 					   value);
