@@ -71,7 +71,7 @@ struct sp_row_cells {
 
 void sp_intervals_index(struct sp_model *m);
 uint64_t sp_interval_record_bytes(uint32_t k);
-/* drafts: what is pending of the relation's words (pending.h); NULL: nothing. */
+/* redo_log: pending new values of the relation's words (pending.h); NULL: none. */
 struct sp_redo_log;
 void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
 		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells);

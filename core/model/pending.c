@@ -4,7 +4,7 @@
 
 static uint64_t redo_capacity_of(const struct sp_layout *l, uint32_t k, uint32_t records)
 {
-	/* The writer's drafts, the state, and of each record what it may change at most. */
+	/* The writer's redo log, the state, and the most that each record may change. */
 	return l->redo_capacity + sizeof(struct sp_redo_entry) + SP_STATE_BYTES(k) +
 	       records * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 +
 			  3 * sizeof(struct sp_redo_entry));

@@ -1,10 +1,10 @@
-/* pending.h: a relation as its records make it, of which some are not folded yet, or only drafted
- * (store/layout.h, "records").
+/* pending.h: a relation as its records make it, of which some are not folded yet, or only in the
+ * redo log (store/layout.h, "records").
  *
- * They are folded here, in memory of the model's, by the same rules as the writer's; the store is
- * not written.  The writer may go on meanwhile: then what was read is to be read again.  (Of a copy
- * of the bytes, as the command has it of a live file, nothing tells: a copy that was made in the
- * middle of a fold is of no one moment.)
+ * They are folded here, in memory of the model's, by the same rules as the writer's; the store
+ * is not written. The writer may go on meanwhile: then what was read is to be read again. (Of a
+ * copy of the bytes, as the command has it of a live file, nothing tells: a copy that was made
+ * in the middle of a fold is of no one moment.)
  */
 #ifndef SP_PENDING_H
 #define SP_PENDING_H
