@@ -1,7 +1,7 @@
-/* sspapi.c: the command: a table of verbs, and running one. */
+/* sspapi.c: the command: finds the verb in a table and runs it. */
 #include "tool/cmd.h"
 
-/* What they are is in help.c, which what they call may ask. */
+/* Their help texts are in help.c, for use by shared code. */
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);	/* argv[0] is the verb */
@@ -28,8 +28,8 @@ static verb named(const char *name)
 	return NULL;
 }
 
-/* A file that is opened must not be taken for standard output or error, which were closed: what is
- * written to them goes nowhere.  The program of run and stat has them closed. */
+/* Occupies closed standard descriptors, so that no file opened later is taken for standard
+ * output or error. The program of run and stat gets them closed. */
 static void reserve_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -55,10 +55,10 @@ int main(int argc, char **argv)
 		return sp_about(argv[2], true);
 	if (wants_help && argc == 2) {
 		sp_help_all(stdout);
-		return sp_closed(0);
+		return sp_close_stdout(0);
 	}
 	run = named(argv[1 + wants_help]);
 	if (!run)
-		return sp_no_verb(argv[1 + wants_help]);
-	return sp_closed(run(argc - 1, argv + 1));
+		return sp_report_no_verb(argv[1 + wants_help]);
+	return sp_close_stdout(run(argc - 1, argv + 1));
 }

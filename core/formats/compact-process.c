@@ -33,7 +33,7 @@ static void append_watched(struct sp_compact *c, const struct sp_model *m, struc
 		to = *w;
 		to.next = h->watched;
 		to.args = sp_compact_texts(c, m->reader, w->args);
-		h->watched = sp_compact_like(c, SP_BLOCK_WATCHED, &to, sizeof(to));
+		h->watched = sp_compact_copy(c, SP_BLOCK_WATCHED, &to, sizeof(to));
 	}
 }
 
@@ -389,7 +389,7 @@ static void append_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t 
 	struct sp_cell cell = {
 		.cpu = at->cpu,
 		.used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) |
-			(at->unsupported ? SP_CELL_HOLES : 0),
+			(at->unsupported ? SP_CELL_UNSUPPORTED : 0),
 		.readings = at->readings,
 		.epoch = at->has_entry,
 		.ns = at->has_entry ? at->entry_ns : 0,
@@ -505,8 +505,8 @@ void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct s
 	if (!h)
 		sp_compact_header(c, m, &p.h);
 	append_threads(&w);
-	p.extent = sp_compact_here(c) - at;
-	p.next = more ? sp_compact_here(c) : 0;
+	p.extent = sp_compact_offset(c) - at;
+	p.next = more ? sp_compact_offset(c) : 0;
 	p.h = *w.h;
-	sp_compact_again(c, at + sizeof(p.b), &p.next, sizeof(p) - sizeof(p.b));
+	sp_compact_rewrite(c, at + sizeof(p.b), &p.next, sizeof(p) - sizeof(p.b));
 }

@@ -91,7 +91,7 @@ static void append_modules(struct sp_compact *c, const struct sp_model *m, struc
 		to = *m->intervals.module[i];
 		to.next = h->code.modules;
 		to.path = sp_compact_text(c, sp_store_reader_text(m->reader, to.path));
-		h->code.modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
+		h->code.modules = sp_compact_copy(c, SP_BLOCK_MODULE, &to, sizeof(to));
 		h->code.n_modules++;
 	}
 }
@@ -188,12 +188,12 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 			append_site_block(&c, m, m->intervals.sites[i], &h);
 	own = h;
 	append_machine(&c, m, &h);
-	h.compact.members = sp_compact_here(&c);
+	h.compact.members = sp_compact_offset(&c);
 	h.compact.n_members = 1;
 	sp_compact_process(&c, m, &map, &own, false);
-	h.used = sp_compact_here(&c);
+	h.used = sp_compact_offset(&c);
 	sp_header_finish(&h);
-	sp_compact_again(&c, 0, &h, sizeof(h));
+	sp_compact_rewrite(&c, 0, &h, sizeof(h));
 }
 
 void sp_format_store(struct sp_out *o, const struct sp_selection *s)

@@ -27,7 +27,7 @@ void sp_shell_word(struct sp_out *o, const char *text)
 bool sp_in_list(const char *list, const char *name)
 {
 	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-		if (sp_name_is(name, p, strcspn(p, ",")))
+		if (sp_event_has_name(name, p, strcspn(p, ",")))
 			return true;
 	return false;
 }

@@ -150,7 +150,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 			continue;
 		c->cpu = from->cpu;
 		c->readings = (int64_t)from->readings;
-		c->has_unsupported = (from->used & SP_CELL_HOLES) != 0;
+		c->has_unsupported = (from->used & SP_CELL_UNSUPPORTED) != 0;
 		c->has_entry = from->epoch != 0 && !c->has_unsupported;
 		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 		c->is_latest = false;
@@ -320,12 +320,12 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->tid = t->tid;
 	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
 	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
-	row->started_by = r->flags & SP_RELATION_LENT ? r->target_id : 0;
+	row->started_by = r->flags & SP_RELATION_OTHER_STARTER ? r->target_id : 0;
 	row->target_id = !row->started_by		? r->target_id
 			 : row->target == SP_TARGET_TID ? t->tid
 							: 0;
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
-	row->flags = r->flags & ~SP_RELATION_HELD;	/* valid at the time of writing only */
+	row->flags = r->flags & ~SP_RELATION_HANDLE;	/* valid at the time of writing only */
 	row->threads = r->threads;
 	row->domain = r->domain;
 	row->k = r->k;

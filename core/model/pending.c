@@ -43,11 +43,11 @@ const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 {
 	sp_off at;
 	const struct sp_cell *cell = cell_at(p, i, &at),
-			     *drafted =
+			     *redo_bytes =
 				     cell ? sp_redo_log_find(&p->redo_log, at, p->layout.cell_bytes)
 					: NULL;
 
-	return drafted ? drafted : cell;
+	return redo_bytes ? redo_bytes : cell;
 }
 
 static const struct sp_cell *find_cell(struct sp_fold *f, int32_t i)
@@ -69,9 +69,9 @@ static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32
 
 static void copy_redo_log(struct sp_pending *p)
 {
-	uint64_t bytes = sp_min(p->drafted, p->layout.redo_capacity) & ~7ull;
+	uint64_t bytes = sp_min(p->redo_bytes, p->layout.redo_capacity) & ~7ull;
 
-	sp_copy_words((int64_t *)p->redo_log.at, in_block(p, p->layout.drafts), bytes / 8);
+	sp_copy_words((int64_t *)p->redo_log.at, in_block(p, p->layout.redo_log), bytes / 8);
 	p->redo_log.used = bytes;
 }
 
@@ -135,11 +135,11 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 				 .kinds = odd ? kinds : NULL,
 				 .estimates = r->flags & SP_RELATION_ESTIMATED,
 				 .cell = log_cell,
-				 .look = find_cell,
+				 .peek_cell = find_cell,
 				 .interval = log_interval,
 				 .of = p };
 	p->folded = load_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
-	p->drafted = load_acquire(&r->drafted);
+	p->redo_bytes = load_acquire(&r->redo_bytes);
 	p->place = load_acquire(&r->place);
 	copy_redo_log(p);
 	p->f.state = sp_redo_log_add(&p->redo_log, off + p->layout.state,
@@ -153,7 +153,7 @@ bool sp_pending_is_stale(const struct sp_pending *p)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* `folded` changes before the place of a record is reused. */
-	return load_relaxed(&p->relation->drafted) != p->drafted ||
+	return load_relaxed(&p->relation->redo_bytes) != p->redo_bytes ||
 	       load_relaxed(&((const struct sp_state *)in_block(p, p->layout.state))->folded) !=
 		       p->folded;
 }

@@ -23,7 +23,7 @@ struct sp_pending {
 	struct sp_layout layout;
 	struct sp_redo_log redo_log;
 	bool intervals, crowded;
-	uint64_t place, drafted, folded;	/* at the time of reading */
+	uint64_t place, redo_bytes, folded;	/* at the time of reading */
 };
 
 /* The memory that a relation of at most k events needs. */

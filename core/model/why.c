@@ -50,15 +50,16 @@ const char *sp_why_text(enum sp_why why)
 				   "inside another call",
 		[SP_WHY_INSIDE] = "the thread moved, or was interrupted, inside a call of PAPI "
 				  "(fewer readings have less of it)",
-		[SP_WHY_COPIES] = "counters by CPU counted what PAPI's own counter did not",
+		[SP_WHY_SHADOW] = "counters by CPU counted what PAPI's own counter did not",
 		[SP_WHY_CLOCK] = "a clock by CPU differs from PAPI's by some 100 ns a move "
 				 "(perf::TASK-CLOCK does not)",
 		[SP_WHY_OPENER] =
 			"another thread than the one that started the set opened PAPI's counters",
 		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off "
 					"(PR_TASK_PERF_EVENTS_DISABLE)",
-		[SP_WHY_OUSTED] = "the counters by CPU had gone to another event set, which PAPI "
-				  "refused to start",
+		[SP_WHY_DISPLACED] =
+			"the counters by CPU had gone to another event set, which PAPI "
+			"refused to start",
 		[SP_WHY_FILTER] = "the program installed a seccomp filter, under which sspapi "
 				  "opens no counters",
 		[SP_WHY_GUEST] = ("rseq does not report the CPU of a child that shares the "

@@ -1,25 +1,23 @@
-/* blocks.h: what a process and the command write alike into a store, and every reader reads alike:
- * the header's first words, and a topology.
- */
+/* blocks.h: header and topology, which processes and the command write and read alike. */
 #ifndef SP_BLOCKS_H
 #define SP_BLOCKS_H
 
 #include "layout.h"
 
-/* The words by which a reader knows the form; the magic comes last, when all else is there. */
+/* Set the fields that identify the format; finish writes the magic, when all else is complete. */
 void sp_header_begin(struct sp_header *h);
 void sp_header_finish(struct sp_header *h);
 
-/* Is it one that this code reads, as its words up to SP_HEADER_FIRST tell?  0: there are to be
- * h->bytes of it, which are enough; -EINVAL no store of sspapi, -EPROTO of a newer version,
- * -EPROTONOSUPPORT of one that was never given away. */
+/* Checks the fields up to SP_HEADER_FIRST. 0: the header has h->bytes, which are enough;
+ * -EINVAL: not a store; -EPROTO: newer version; -EPROTONOSUPPORT: version that was never
+ * released. */
 int sp_header_check(const struct sp_header *h);
 #define SP_HEADER_FIRST offsetof(struct sp_header, end)
 
-/* Fields that an older version's header lacks are 0. */
+/* Sets fields that an older version lacks to 0. */
 void sp_header_copy(struct sp_header *to, const struct sp_header *from);
 
-/* A machine's components, and hwloc's XML of them; each may be empty. */
+/* Components of a machine and hwloc's XML; each may be empty. */
 struct sp_tree {
 	const struct sp_component *component;
 	uint32_t n, n_cpus;
@@ -27,12 +25,11 @@ struct sp_tree {
 	uint64_t xml_bytes;
 };
 
-/* The bytes of its block, and the block of so many bytes filled in, but for its head and source. */
+/* Size of its block; and fills in that block except for head and source. */
 uint64_t sp_tree_bytes(const struct sp_tree *t);
 void sp_tree_write(const struct sp_tree *t, struct sp_topology *to);
 
-/* What a block that is whole has of them, nothing of it beyond its bytes; false: not even its
- * components. */
+/* Reads a complete block, nothing beyond its bytes; false: the components are incomplete. */
 bool sp_tree_read(struct sp_tree *t, const struct sp_topology *from);
 
 #endif

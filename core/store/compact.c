@@ -6,11 +6,11 @@
 
 sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes)
 {
-	sp_off at = sp_compact_here(c);
+	sp_off at = sp_compact_offset(c);
 	struct sp_block head = { .kind = kind, .bytes = (uint32_t)sp_align(bytes, 8) };
 
 	if (sp_align(bytes, 8) > UINT32_MAX && !c->o->error)
-		c->o->error = -EFBIG;	/* no block is that large: relations have at most 2^20
+		c->o->error = -EFBIG;	/* no block is that large: a relation has at most 2^20
 					 * cells */
 	sp_out_bytes(c->o, &head, sizeof(head));
 	c->left = head.bytes - sizeof(head);
@@ -36,7 +36,7 @@ void sp_compact_end(struct sp_compact *c)
 	sp_compact_zeros(c, c->left);
 }
 
-sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, uint64_t bytes)
+sp_off sp_compact_copy(struct sp_compact *c, uint32_t kind, const void *like, uint64_t bytes)
 {
 	sp_off at = sp_compact_begin(c, kind, bytes);
 
@@ -62,7 +62,7 @@ sp_off sp_compact_text(struct sp_compact *c, const char *text)
 	return at;
 }
 
-/* The texts stand behind the list, each as long as it is. */
+/* The texts follow the list, in its order. */
 sp_off sp_compact_texts(struct sp_compact *c, const struct sp_store_reader *reader, sp_off list)
 {
 	const char *text;
@@ -104,7 +104,7 @@ sp_off sp_compact_event(struct sp_compact *c, const struct sp_store_reader *read
 		*text[i] = sp_compact_text(c, sp_store_reader_text(reader, *text[i]));
 	to.natives = sp_compact_texts(c, reader, e->natives);
 	to.pmu = sp_compact_text(c, sp_store_reader_text(reader, e->pmu));
-	return sp_compact_like(c, SP_BLOCK_EVENT, &to, sizeof(to));
+	return sp_compact_copy(c, SP_BLOCK_EVENT, &to, sizeof(to));
 }
 
 sp_off sp_compact_words(struct sp_compact *c, const char *words, size_t bytes)
@@ -180,7 +180,7 @@ sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tre
 	}
 	sp_compact_end(c);
 	on.topology = source ? sp_compact_topology(c, t, source) : 0;
-	sp_compact_again(c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
+	sp_compact_rewrite(c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
 	return at;
 }
 
@@ -192,7 +192,7 @@ void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thre
 	if (at->relations) {
 		at->next = h->lists.threads;
 		h->lists.threads =
-			sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
+			sp_compact_copy(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
 	}
 	memset(at, 0, offsetof(struct sp_thread, calls));
 	at->tid = tid;
@@ -209,7 +209,7 @@ void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_r
 	sp_compact_write(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
 }
 
-#define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
+#define CHUNK_BYTES	65536u		/* per chunk */
 
 sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before,
 			   uint64_t left, uint64_t first_ns)

@@ -1,9 +1,7 @@
-/* domain.h: the modes that an event is counted in (PAPI_DOM_*: user 1, kernel 2, other 4,
- * supervisor 8), in words.
+/* domain.h: names of the modes in which an event is counted (PAPI_DOM_*).
  *
- * Counts in several modes are events of their own, with the modes behind their names:
- * "perf::PAGE-FAULTS (user)".  But not the kernel's clocks: they count all of a thread's time on a
- * CPU, whatever modes are asked for.
+ * An event in several modes is several events, named by mode: "perf::PAGE-FAULTS (user)". The
+ * kernel's clocks are an exception: they count a thread's CPU time in all modes.
  */
 #ifndef SP_DOMAIN_H
 #define SP_DOMAIN_H
@@ -27,7 +25,7 @@ static inline const char *sp_domain_name(uint32_t bit)
 	return names[bit];
 }
 
-/* "user+kernel"; "" of 0. */
+/* Writes "user+kernel"; "" for 0. */
 static inline const char *sp_domain_words(uint32_t domain, char text[SP_DOMAIN_TEXT])
 {
 	*text = 0;
@@ -37,7 +35,7 @@ static inline const char *sp_domain_words(uint32_t domain, char text[SP_DOMAIN_T
 	return text;
 }
 
-/* How much of an event's name stands in front of its modes; all of it, if it has none. */
+/* Length of an event's name without its modes. */
 static inline size_t sp_name_bytes(const char *name)
 {
 	const char *p = strrchr(name, '(');
@@ -53,7 +51,7 @@ static inline size_t sp_name_bytes(const char *name)
 	return strlen(name);
 }
 
-/* Is it a clock of the kernel's?  Whatever masks (:u=1) and modes stand behind its name. */
+/* Is it a kernel clock, with any masks (:u=1) and modes? */
 static inline bool sp_name_is_clock(const char *name)
 {
 	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK",
@@ -71,8 +69,8 @@ static inline bool sp_name_is_clock(const char *name)
 	return false;
 }
 
-/* Is this the event's name, or what all of its modes are called? */
-static inline bool sp_name_is(const char *event, const char *name, size_t n)
+/* Is this the event's name, with or without its modes? */
+static inline bool sp_event_has_name(const char *event, const char *name, size_t n)
 {
 	return strncmp(event, name, n) == 0 && (!event[n] || sp_name_bytes(event) == n);
 }

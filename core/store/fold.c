@@ -7,9 +7,9 @@
 #include "records.h"
 #include "rules.h"
 
-#define FOLD_GAUGES 64u		/* of one relation; with more it is kept apart */
+#define FOLD_GAUGES 64u		/* per relation; relations with more stay separate */
 
-/* ---- the parts of a relation ----------------------------------------- */
+/* ---- parts of a relation ------------------------------------------------ */
 
 static struct sp_cell *cell_of(const struct sp_writer *w, uint32_t i)
 {
@@ -29,15 +29,15 @@ static struct sp_block *cells_at(const struct sp_store *s, sp_off off, const str
 							sp_cells_bytes(l));
 }
 
-/* sum, a copy of a relation that stays until sum takes its place, gets blocks of its own, and such
- * as `from` has; false: no memory. */
+/* Gives sum, a copy of a relation that stays until sum replaces it, own blocks, including those
+ * that `from` has; false: no memory. */
 static bool copy_cells(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *from)
 {
 	struct sp_layout l = sp_relation_layout(sum->k, sum->cells);
 	sp_off *to = blocks_of(sum, &l);
 	uint32_t extra = 0, n = (uint32_t)sp_cell_blocks(&l, sum->cells);
 
-	/* Which of the extra cells are whose is each relation's own. */
+	/* Relations use the extra cells for different CPUs. */
 	for (uint32_t i = n; i-- > 0 && (i + 1) * l.each > sum->cells - SP_CELLS_EXTRA;)
 		extra |= blocks_of(from, &l)[i] != 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ static int cpu_of(const struct sp_writer *w, uint32_t i)
 	return c ? c->cpu : i < w->cells - SP_CELLS_EXTRA ? (int)i : SP_NO_CPU;
 }
 
-/* Beyond the topology's CPUs each has cells of its own. */
+/* Adds times cell by cell: CPUs that the topology lacks have different cells in each relation. */
 static void add_times(struct sp_writer *w, const struct sp_writer *v)
 {
 	struct sp_relation *to = w->relation, *from = v->relation;
@@ -95,8 +95,8 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
 }
 
-/* Those of a thread that has ended are not kept longer than it is told from the others:
- * their times would be in no order among others' readings, and without end. */
+/* Drops readings of an ended thread, which would not be in order among others' and need
+ * unlimited memory. */
 static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_relation *sum)
 {
 	struct sp_chunk *c;
@@ -111,7 +111,7 @@ static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_r
 	}
 }
 
-/* Beyond the topology's CPUs each relation has cells of its own. */
+/* Adds overflows; CPUs that the topology lacks have different cells in each relation. */
 static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer *w,
 			  const struct sp_overflow_writer *from)
 {
@@ -122,7 +122,7 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 	for (uint32_t i = 0; i < from->n; i++) {
 		at = i - i % cells + (uint32_t)sp_records_cell(w, f[i].cpu);
 		if (f[i].count)
-			sp_overflow_book(to, at, f[i].event, f[i].cpu, f[i].count);
+			sp_overflow_count(to, at, f[i].event, f[i].cpu, f[i].count);
 	}
 	for (uint32_t i = 0; i < SP_HITS; i++) {
 		uint32_t of = h[i].of - 1;
@@ -134,8 +134,8 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 	}
 }
 
-/* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false:
- * no memory. */
+/* Gives sum, a copy of a relation that stays until sum replaces it, its own block; false: no
+ * memory. */
 static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off off,
 			   struct sp_relation *from)
 {
@@ -181,7 +181,7 @@ static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 	return n;
 }
 
-/* n words more, of the relation's k events and k again. */
+/* Adds n words, which are values of the k events, then of the k again. */
 static void add_values(int64_t *to, const int64_t *v, uint32_t n, uint32_t k, const uint8_t *kinds)
 {
 	for (uint32_t e = 0; e < n; e++) {
@@ -192,7 +192,7 @@ static void add_values(int64_t *to, const int64_t *v, uint32_t n, uint32_t k, co
 	}
 }
 
-/* What the relation of `from` has goes into block b of the relation of `to`. */
+/* Adds the intervals of `from` to block b of `to`. */
 static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to,
 			  const struct sp_writer *from, sp_off off)
 {
@@ -207,9 +207,9 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 
 			if ((uint32_t)f->cell >= from->cells)
 				continue;
-			t = sp_interval_like(b, k, f->from, f->to,
+			t = sp_interval_find_or_add(b, k, f->from, f->to,
 					     sp_records_cell(to, cpu_of(from, (uint32_t)f->cell)));
-			if (!t) {		/* it is "other" now */
+			if (!t) {		/* readers show it as "other" */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;
 			}
@@ -241,12 +241,12 @@ static void add_cells(struct sp_writer *to, const struct sp_writer *from)
 			continue;
 		t = cell_of(to, (uint32_t)sp_records_cell(to, f->cpu));
 		t->readings += f->readings;
-		/* Totals and exact; entries end with their set. */
+		/* Add totals and exact only; entries end with their set. */
 		add_values(t->at, f->at, (SP_EXACT + 1) * to->k, to->k, to->kinds);
 	}
 }
 
-/* All of `from` is in `to`, but for its readings. */
+/* Adds everything but the readings. */
 static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_off,
 			 struct sp_relation *from, sp_off from_off)
 {
@@ -274,14 +274,14 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_o
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_LENT)) |
+	to->flags |= (from->flags & ~(SP_RELATION_HOW | SP_RELATION_OTHER_STARTER)) |
 		     (v.ran ? SP_RELATION_RUNNING : 0);
 	add_times(&w, &v);
 	to->threads += from->threads;
 	to->refused += from->refused;
 }
 
-/* Where the list that starts at *head holds off: the word that says so. */
+/* Returns the word in the list at *head that refers to off. */
 static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
 {
 	for (uint64_t left = sp_store_most_blocks(s); left && *head && *head != off; left--) {
@@ -294,7 +294,7 @@ static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
 	return *head == off ? head : NULL;
 }
 
-/* What r's gauges are, for one that is to be its sum; false: it cannot be. */
+/* Lists r's gauges for its sum; false: too many, or damaged. */
 static bool same_gauges(const struct sp_store *s, const struct sp_relation *r,
 			struct sp_relation_key *key, struct sp_gauge_kind kind[FOLD_GAUGES])
 {
@@ -315,7 +315,7 @@ static bool same_gauges(const struct sp_store *s, const struct sp_relation *r,
 	return true;
 }
 
-/* A new block, as fold's own: r's gauges and old's. */
+/* Makes a new block with the gauges of r and old. */
 static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *old,
 			const struct sp_relation *r)
 {
@@ -334,9 +334,9 @@ static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struc
 	return true;
 }
 
-/* Adds r (at off, in t's list) to the relation of tid 0 that it belongs to.  Killed
- * anywhere in here, a reader counts it once: the sum is a new block, which takes
- * the old one's place by one store and names r as included. */
+/* Adds r (at off, in t's list) to its relation of tid 0. After a kill at any instruction a
+ * reader counts it once: the sum is a new block, which replaces the old one by one store and
+ * names r as included. */
 static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t,
 		 struct sp_relation *r, sp_off off)
 {
@@ -348,7 +348,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 				       .domain = r->domain,
 				       .event_set = r->event_set,
 				       .flags = r->flags & SP_RELATION_KEY_FLAGS &
-						~SP_RELATION_LENT };
+						~SP_RELATION_OTHER_STARTER };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old, *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
@@ -356,9 +356,9 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 
 	if (r->cells != s->cells || !same_gauges(s, r, &key, kind))
 		return false;
-	if (r->flags & SP_RELATION_LENT)	/* by whom it was started is not kept */
+	if (r->flags & SP_RELATION_OTHER_STARTER)	/* the sum does not keep who started it */
 		key.target_id = r->target == SP_TARGET_TID ? t->tid : 0;
-	old = sp_store_relation_like(s, zero, &key, &old_off);
+	old = sp_store_find_relation(s, zero, &key, &old_off);
 	if (!old) {
 		old = sp_store_new_relation(s, s->folded, &key, &old_off);
 		if (!old)
@@ -430,8 +430,8 @@ static struct sp_thread *folded_thread(struct sp_store *s)
 	return sp_store_thread_at(s, s->folded);
 }
 
-/* Folds one relation of t that may be; false: none.  Of a thread that may live, one that
- * its program has freed (sspapi.h). */
+/* Folds one relation of t, if possible. Relations of a live thread are folded only if the
+ * program has freed them (sspapi.h). */
 static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, bool ended,
 		     bool (*is_bound)(sp_off, void *), void *arg)
 {
@@ -441,7 +441,7 @@ static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_threa
 
 	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL;
 	     off = r->next)
-		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) &&
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HANDLE) &&
 		    !is_bound(off, arg))
 			return fold(s, zero, t, r, off);
 	return false;

@@ -17,7 +17,7 @@ bool sp_value_below(enum sp_data_type type, int64_t a, int64_t b)
 	return type == SP_INT64 ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
-/* No value is outside these: the first one becomes both ends. */
+/* Sets min and max so that the first value becomes both. */
 static void no_values(struct sp_gauge *g, const struct sp_gauge_kind *kind)
 {
 	static const int64_t ends[][2] = {
@@ -69,7 +69,7 @@ SP_COLD static void widen(struct sp_gauge *g, enum sp_data_type type, int64_t v)
 static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t ns)
 {
 	if (type == SP_FP64 && sp_float(v) != sp_float(v))
-		return;				/* nan: the sensor shows nothing */
+		return;				/* nan: a sensor without a value */
 	if (type != SP_INT64 || v < load_relaxed(&g->min) || v > load_relaxed(&g->max))
 		widen(g, type, v);
 	store_relaxed(&g->last, v);
@@ -78,14 +78,14 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 	sp_add(&g->readings, 1);
 }
 
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
+void sp_gauges_record(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x,
 		    uint64_t ns)
 {
 	struct sp_gauge *at;
 
 	if (op == SP_OP_START)
 		store_relaxed(&w->running, 1);
-	/* A set that does not run shows what it showed before: nothing new. */
+	/* A stopped set returns its last values again: ignore them. */
 	if (!x || op == SP_OP_WRITE || !load_relaxed(&w->running))
 		return;
 	at = w->at + sp_min(cell, w->cells - 1) * w->n;

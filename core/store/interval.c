@@ -4,7 +4,7 @@
 #include "interval.h"
 #include "store.h"
 
-/* The words of a block's head that change when an interval comes. */
+/* Offset in the block's head of the word that changes when an interval is added. */
 #define HEAD_AT		offsetof(struct sp_intervals, n)
 
 uint64_t sp_intervals_bytes(uint32_t k, uint32_t room)
@@ -28,7 +28,7 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 	return b;
 }
 
-struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from,
+struct sp_interval *sp_interval_find_or_add(struct sp_intervals *block, uint32_t k, uint32_t from,
 				     uint32_t to, int32_t cell)
 {
 	struct sp_interval *at;
@@ -73,10 +73,10 @@ uint32_t sp_intervals_room(const struct sp_store_reader *reader, sp_off off, uin
 
 /* ---- by slots ------------------------------------------------------------- */
 
-static struct sp_interval *in_slot(const struct sp_track *t, uint32_t slot)
+static struct sp_interval *in_slot(const struct sp_interval_writer *t, uint32_t slot)
 {
 	const sp_off off = (sp_off)slot * 8;
-	void *at = sp_track_at(t, off, SP_INTERVAL_BYTES(t->k));
+	void *at = sp_interval_writer_at(t, off, SP_INTERVAL_BYTES(t->k));
 
 	return at ? at : (void *)sp_store_reader_at(t->reader, off, SP_INTERVAL_BYTES(t->k));
 }
@@ -86,8 +86,8 @@ static bool is_between(const struct sp_interval *at, uint32_t from, uint32_t to,
 	return at && at->from == from && at->to == to && at->cell == cell;
 }
 
-/* *at: the interval there; NULL: there is none. */
-static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, int cell,
+/* Sets *at to the interval in the returned slot; NULL: the slot is free. */
+static uint32_t *slot_of(const struct sp_interval_writer *t, uint32_t from, uint32_t to, int cell,
 			 const struct sp_interval **at)
 {
 	uint64_t h = (from * 0x9e3779b97f4a7c15ull) ^ (to * 0xc2b2ae3d27d4eb4full) ^
@@ -103,22 +103,22 @@ static uint32_t *slot_of(const struct sp_track *t, uint32_t from, uint32_t to, i
 	return &t->slot[i];
 }
 
-static void go_on_in(struct sp_track *t, struct sp_intervals *b, sp_off off)
+static void use_block(struct sp_interval_writer *t, struct sp_intervals *b, sp_off off)
 {
 	t->fresh = b;
 	t->fresh_off = off;
 	t->fresh_used = (uint32_t)sp_min(b->n, b->room);
 }
 
-void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader, sp_off *newest,
-		       uint32_t k, uint32_t *memory, uint32_t slots)
+void sp_intervals_bind(struct sp_interval_writer *t, const struct sp_store_reader *reader,
+		       sp_off *newest, uint32_t k, uint32_t *memory, uint32_t slots)
 {
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
 
-	/* (Another thread may look whether it is low.) */
+	/* Copy word by word: another thread may read `low` now. */
 	sp_copy_words((sp_word *)t,
-		      (const sp_word *)&(struct sp_track){ .k = k,
+		      (const sp_word *)&(struct sp_interval_writer){ .k = k,
 							   .slot = memory,
 							   .slots = slots,
 							   .reader = reader,
@@ -129,7 +129,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader,
 		if (!b)
 			break;
 		if (!t->fresh)
-			go_on_in(t, b, off);
+			use_block(t, b, off);
 		t->room += b->room;
 		t->blocks++;
 		for (uint32_t i = 0; i < b->n && i < b->room && 2 * t->used < slots;
@@ -143,7 +143,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_store_reader *reader,
 	store_relaxed(&t->low, sp_intervals_wanted(t) != 0);
 }
 
-uint32_t sp_intervals_wanted(const struct sp_track *t)
+uint32_t sp_intervals_wanted(const struct sp_interval_writer *t)
 {
 	uint32_t left = t->fresh ? t->fresh->room - t->fresh_used : 0;
 
@@ -152,31 +152,31 @@ uint32_t sp_intervals_wanted(const struct sp_track *t)
 	return left > t->room / 4 || t->room >= SP_INTERVALS_MOST ? 0 : t->room;
 }
 
-/* Pairs may be as many as the square of the sites (50 readers in any order are 2,500): the last
- * quarter of the room is for what a site has from any other, so that what finds no place of its own
- * is still known by the site that it led up to. */
-static bool is_for_sites(const struct sp_intervals *fresh, uint64_t used)
+/* Reserves the last quarter of the room for intervals without a first site. There may be as many
+ * pairs as the square of the sites (2,500 for 50 readers in any order); pairs without room of
+ * their own are then still attributed to their second site. */
+static bool is_reserved(const struct sp_intervals *fresh, uint64_t used)
 {
 	return !fresh || fresh->room - used <= fresh->room / 4;
 }
 
-static uint32_t ready_room(const struct sp_track *t)
+static uint32_t ready_room(const struct sp_interval_writer *t)
 {
 	return (uint32_t)((SP_READY_BYTES - sizeof(struct sp_intervals)) / SP_INTERVAL_BYTES(t->k));
 }
 
-/* Room in one of the blocks that are ready. */
-static bool add_block(struct sp_track *t)
+/* Takes a ready block as the newest. */
+static bool add_block(struct sp_interval_writer *t)
 {
 	uint32_t room = ready_room(t), left;
-	struct sp_store *s = sp_store_of(t->reader);
+	struct sp_store *s = sp_store_of_reader(t->reader);
 	struct sp_intervals *b;
 	sp_off off;
 
 	if (!s || room < 4 || t->room + room > SP_INTERVALS_MOST ||
 	    t->blocks >= SP_INTERVAL_BLOCKS || 8 * (t->used + room) > 7 * t->slots)
 		return false;
-	/* (the rest is for cells) */
+	/* keep the rest for cells */
 	b = sp_store_take_ready(s, SP_BLOCK_INTERVALS, SP_READY / 2, &off, &left);
 	if (!b)
 		return false;
@@ -186,20 +186,20 @@ static bool add_block(struct sp_track *t)
 	store_release(t->newest, off);
 	t->room += room;
 	t->blocks++;
-	go_on_in(t, b, off);
+	use_block(t, b, off);
 	return true;
 }
 
-/* Room for another pair, if the room that this leaves unused in the block before, which is for
- * sites, is the smaller one. */
-static bool make_room_for_pair(struct sp_track *t)
+/* Makes room for a pair, unless the room that this leaves unused in the newest block, which is
+ * reserved, is larger than a ready block's. */
+static bool make_room_for_pair(struct sp_interval_writer *t)
 {
 	return (!t->fresh || t->fresh->room / 4 < ready_room(t)) && add_block(t);
 }
 
-/* Its words are written at once: none is read before its block's head says that it is there. */
-static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, uint32_t from,
-					      uint32_t to, int cell)
+/* Writes the words directly: readers ignore them until the block's head counts the interval. */
+static const struct sp_interval *new_interval(struct sp_interval_writer *t, uint32_t *s,
+					      uint32_t from, uint32_t to, int cell)
 {
 	struct sp_interval *at;
 	uint64_t place;
@@ -220,7 +220,8 @@ static const struct sp_interval *new_interval(struct sp_track *t, uint32_t *s, u
 	return at;
 }
 
-/* Interval i of the block, there from now on; first: it has no draft yet. */
+/* Returns the redo entry of interval i, which counts as used from now on. first: it has none
+ * yet. */
 static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_intervals *b,
 					sp_off off, uint32_t k, uint32_t i, bool first)
 {
@@ -237,8 +238,9 @@ static struct sp_interval *log_interval(struct sp_redo_log *d, const struct sp_i
 								 SP_INTERVAL_BYTES(k));
 }
 
-struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, uint32_t from,
-				    uint32_t to, int32_t cell, bool first, bool *crowded)
+struct sp_interval *sp_interval_log(struct sp_interval_writer *t, struct sp_redo_log *d,
+				    uint32_t from, uint32_t to, int32_t cell, bool first,
+				    bool *crowded)
 {
 	const struct sp_interval *at;
 	const struct sp_intervals *b;
@@ -249,8 +251,8 @@ struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, u
 	if (!t->slots)
 		return NULL;
 	s = slot_of(t, from, to, cell, &at);
-	first &= from != 0;		/* (other pairs are told as this one) */
-	if (!*s && from && is_for_sites(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
+	first &= from != 0;		/* other pairs may share this interval */
+	if (!*s && from && is_reserved(t->fresh, t->fresh_used) && !make_room_for_pair(t)) {
 		*crowded = true;
 		first = false;
 		from = 0;
@@ -262,13 +264,13 @@ struct sp_interval *sp_interval_log(struct sp_track *t, struct sp_redo_log *d, u
 		*crowded = true;
 		return NULL;
 	}
-	number = load_relaxed(&at->number);	/* (anybody may have written to the live file) */
+	number = load_relaxed(&at->number);	/* the live file may have been changed by anyone */
 	off = (sp_off)*s * 8 - sp_interval_at(t->k, number);
 	b = off == t->fresh_off ? t->fresh : sp_intervals_at(t->reader, off, t->k);
 	return b && number < b->room ? log_interval(d, b, off, t->k, number, first) : NULL;
 }
 
-/* ---- by a look through the list -------------------------------------------------- */
+/* ---- without slots ------------------------------------------------------- */
 
 uint32_t sp_intervals_used(const struct sp_redo_log *d, const struct sp_intervals *b, sp_off off)
 {
@@ -287,7 +289,7 @@ const struct sp_interval *sp_interval_logged(const struct sp_redo_log *d,
 	return at ? at : sp_interval_in(b, k, i);
 }
 
-/* A draft of the one that is there; NULL: there is none. */
+/* Returns the redo entry of an existing interval, or NULL. */
 static struct sp_interval *find(const struct sp_store_reader *reader, sp_off newest, uint32_t k,
 				struct sp_redo_log *d, uint32_t from, uint32_t to, int32_t cell)
 {
@@ -299,7 +301,8 @@ static struct sp_interval *find(const struct sp_store_reader *reader, sp_off new
 		for (uint32_t i = 0, n = sp_intervals_used(d, b, off),
 			      there = (uint32_t)sp_min(load_acquire(&b->n), n);
 		     i < n; i++) {
-			/* (Of one that is there a draft changes the counts only.) */
+			/* Entries of existing intervals change only counts, so names are read
+			 * from the block. */
 			const struct sp_interval *at =
 				i < there ? sp_interval_in(b, k, i)
 					  : sp_interval_logged(d, b, off, k, i);
@@ -320,7 +323,7 @@ struct sp_interval *sp_interval_log_by_list(const struct sp_store_reader *reader
 
 	if (!fresh)
 		return NULL;
-	if (!at && from && is_for_sites(fresh, used)) {
+	if (!at && from && is_reserved(fresh, used)) {
 		*crowded = true;
 		from = 0;
 		at = find(reader, newest, k, d, from, to, cell);

@@ -10,7 +10,7 @@
 #define PREFIX "sspapi."
 #define SUFFIX ".live"
 
-/* A new file of that name: 0, or -errno. */
+/* Makes the new file: 0 or -errno. */
 static int make(const char *path)
 {
 	struct sp_parent_dir p;
@@ -31,8 +31,8 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 	const char *in = strcmp(dir, "1") == 0 ? SP_LIVE_DIR : dir;
 	int r = -EEXIST;
 
-	/* A program that exec started has pid and start time of the one before it,
-	 * whose file may be kept for recover: .2, .3 ... */
+	/* After exec the new program has the same pid and start time, and the old file may be
+	 * kept for recover: .2, .3 ... */
 	for (unsigned i = 1; i < 100 && r == -EEXIST; i++) {
 		char number[16] = "";
 
@@ -46,7 +46,7 @@ int sp_live_make(char *path, size_t room, const char *dir, const char *host, int
 	return r;
 }
 
-bool sp_live_is(const char *path)
+bool sp_is_live_file(const char *path)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t n = strlen(base), s = sizeof(SUFFIX) - 1;
@@ -64,11 +64,11 @@ static uint64_t number(const char **p)
 	return n;
 }
 
-bool sp_live_is_of(const char *path, unsigned uid)
+bool sp_is_live_file_of(const char *path, unsigned uid)
 {
 	const char *p = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 
-	if (!sp_live_is(path))
+	if (!sp_is_live_file(path))
 		return false;
 	p += sizeof(PREFIX) - 1;
 	return *p >= '0' && *p <= '9' && number(&p) == uid && *p == '.';
@@ -80,10 +80,10 @@ bool sp_live_name_is_dead(const char *path, const char *host)
 	struct sp_process_stat s;
 	uint64_t pid, start;
 
-	if (!sp_live_is(path))
+	if (!sp_is_live_file(path))
 		return false;
 	p += sizeof(PREFIX) - 1;
-	number(&p);			/* the user */
+	number(&p);			/* user */
 	if (*p++ != '.' || strncmp(p, host, strlen(host)) != 0 || p[strlen(host)] != '.')
 		return false;
 	p += strlen(host) + 1;
@@ -102,7 +102,7 @@ bool sp_live_may_run(const struct sp_header *h, bool this_host)
 	struct stat ns;
 
 	if (h->end != SP_END_NONE && h->end != SP_END_SNAPSHOT)
-		return false;		/* it said itself that it is finished; after exec its pid
+		return false;		/* the writer marked it as finished; after exec the pid
 					 * lives on */
 	if (!this_host)
 		return true;

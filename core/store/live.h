@@ -1,33 +1,33 @@
-/* live.h: the file that a store lives in while its process runs.
+/* live.h: the live file, which backs a store while its process runs.
  *
- * By default in /dev/shm: on a disk every store into a page that write-back has
- * cleaned is a page fault, which PAPI would count.  Named by user, host, pid and
- * start time; 0600; never an existing one.  It goes when the dump is safe; if the
- * process is killed, `sspapi recover` makes the dump from it.
+ * Its default folder is /dev/shm: on a disk every store to a page after write-back is a page
+ * fault, which PAPI would count. The file is new, has mode 0600, and is named by user, host, pid
+ * and start time. It is removed when the dump is complete; after a kill `sspapi recover` makes
+ * the dump.
  */
 #ifndef SP_LIVE_H
 #define SP_LIVE_H
 
 #include "layout.h"
 
-/* Makes an empty file for this process: in folder, or in the standard place if
- * that is "1".  0 with its path, or -errno. */
+/* Makes an empty file for this process in dir, or in the default folder if dir is "1". 0 with
+ * its path, or -errno. */
 int sp_live_make(char *path, size_t room, const char *dir, const char *host, int pid,
 		 uint64_t start_ticks);
 
 /* Is this the name of a live file? */
-bool sp_live_is(const char *path);
+bool sp_is_live_file(const char *path);
 
-/* The same, and made by this user, as the name says. */
-bool sp_live_is_of(const char *path, unsigned uid);
+/* Is this the name of a live file of that user? */
+bool sp_is_live_file_of(const char *path, unsigned uid);
 
-/* Is the process that its name gives certainly gone?  For a file without a header. */
+/* Has the process in the file's name certainly ended? For files without a header. */
 bool sp_live_name_is_dead(const char *path, const char *host);
 
 #define SP_LIVE_DIR	"/dev/shm"
 
-/* May the process that wrote this header still live?  On another host, or in another
- * PID namespace, that cannot be seen from here: yes. */
+/* May the process that wrote this header still run? True if it cannot be seen from here (another
+ * host or PID namespace). */
 bool sp_live_may_run(const struct sp_header *h, bool this_host);
 
 #endif

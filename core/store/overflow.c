@@ -11,7 +11,7 @@ struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_of
 		       : NULL;
 }
 
-void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
+void sp_overflow_count(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
 		      uint64_t times)
 {
 	struct sp_overflow *to = &sp_overflow_in(w->block)[at];
@@ -21,12 +21,12 @@ void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t 
 	__atomic_fetch_add(&to->count, times, __ATOMIC_RELEASE);
 }
 
-/* Whoever was there is in no hit from now on, and in the count still. */
+/* Replaces another address, whose calls remain in the count but in no hit. */
 static void take_place(struct sp_hit *h, uint32_t from, uint32_t of, uint64_t times,
 		       uint64_t address, uint32_t module)
 {
 	if (!sp_cas(&h->of, &from, SP_HIT_BUSY))
-		return;			/* another handler took it; this address stays out */
+		return;			/* another handler took it; this address is not kept */
 	store_relaxed(&h->before, load_relaxed(&h->count));
 	store_relaxed(&h->count, load_relaxed(&h->count) + times);
 	store_relaxed(&h->address, address);
@@ -57,7 +57,7 @@ void sp_overflow_hit(const struct sp_overflow_writer *w, uint32_t at, uint64_t t
 			was = of;
 		}
 		if (!of)
-			break;		/* they are taken in order */
+			break;		/* places are taken in order */
 	}
 	if (least)
 		take_place(least, was, at + 1, times, address, module);

@@ -1,9 +1,9 @@
-/* overflow.h: how often an application's overflow handler was called, on which CPU, and the code
- * that it interrupted most.
+/* overflow.h: calls of the application's overflow handlers per CPU, and the code that they
+ * interrupted.
  *
- * Counts are exact; addresses are the most frequent ones of all, in room that does not grow
- * (layout.h, struct sp_hit).  sp_overflow_book and _hit are called in signal handlers: no lock, no
- * memory; a process that is killed in it has lost at most the address of one call.  The store's
+ * Counts are exact; of addresses the most frequent are kept, in a fixed amount of memory
+ * (layout.h, struct sp_hit). Signal handlers call sp_overflow_count and sp_overflow_hit: no
+ * locks, no memory. A process killed there loses at most the address of one call. The store's
  * bytes are written, never followed.
  */
 #ifndef SP_OVERFLOW_H
@@ -18,8 +18,8 @@ static inline uint64_t sp_overflows_bytes(uint64_t n, uint64_t hits)
 	       hits * sizeof(struct sp_hit);
 }
 
-/* How many counts a relation of k events has: of each, and of what PAPI does not tell the event
- * of. */
+/* Number of counts for k events: one per event and cell, and one for overflows whose event PAPI
+ * does not report. */
 static inline uint64_t sp_overflows_counts(uint64_t k, uint64_t cells)
 {
 	return (k + (k > 1)) * cells;
@@ -35,18 +35,18 @@ static inline struct sp_hit *sp_hits_in(struct sp_overflows *o, uint64_t n)
 	return (struct sp_hit *)(sp_overflow_in(o) + n);
 }
 
-/* The block at off, all of it, or NULL. */
+/* Returns the complete block at off, or NULL. */
 struct sp_overflows *sp_overflows_at(const struct sp_store_reader *reader, sp_off off);
 
-/* `times` calls more for event `event` on this CPU: count number `at`. */
-void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
+/* Adds `times` calls for event `event` on this CPU, in count number `at`. */
+void sp_overflow_count(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu,
 		      uint64_t times);
 
-/* So many of them interrupted the code at this address. */
+/* Adds `times` interruptions of the code at this address. */
 void sp_overflow_hit(const struct sp_overflow_writer *w, uint32_t at, uint64_t times,
 		     uint64_t address, uint32_t module);
 
-/* How often it is known to have been hit. */
+/* Least number of hits of this address. */
 static inline uint64_t sp_hit_weight(const struct sp_hit *h)
 {
 	return h->count > h->before ? h->count - h->before : 0;

@@ -1,8 +1,8 @@
 /* readings.c: appends permanent readings, and finds them again; see readings.h. */
 #include "readings.h"
 
-/* For at least one reading, the newest of the relation's from now on; NULL: no memory.
- * SP_READINGS_CHUNK bytes, the first ones less. */
+/* Makes the relation's newest chunk, with room for at least one reading; NULL: no memory. It has
+ * SP_READINGS_CHUNK bytes, the first ones fewer. */
 static struct sp_chunk *new_chunk(struct sp_log *l)
 {
 	struct sp_relation *r = l->relation;
@@ -46,7 +46,7 @@ static void take_chunk(struct sp_log *l)
 		l->room /= 2;
 }
 
-/* What was read back from the store is checked once here, and not followed later. */
+/* Checks values from the store once here; they are not followed later. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
 		 uint64_t most)
 {
@@ -95,7 +95,7 @@ SP_COLD bool sp_log_extend(struct sp_log *l)
 	return l->room;
 }
 
-/* ---- finding them ------------------------------------------------------ */
+/* ---- finding a reading --------------------------------------------------- */
 
 struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_off off)
 {
@@ -113,7 +113,7 @@ uint32_t sp_readings_complete(const struct sp_chunk *c)
 	uint32_t lo = 0, hi = c->room;
 
 	if (load_acquire(&sp_reading_at(c, hi - 1)->number) == hi)
-		return hi;		/* all but the newest one are full */
+		return hi;		/* all but the newest chunk are full */
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -151,7 +151,7 @@ const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, 
 	for (; c && (c->first_ns > ns || !c->first_ns); c = before) {
 		before = sp_store_readings_at(reader, c->next);
 		if (before && before->number >= c->number)
-			return NULL;	/* a list that somebody scribbled on */
+			return NULL;	/* damaged list */
 	}
 	return c ? find_in(c, ns) : NULL;
 }

@@ -1,13 +1,10 @@
 /* readings.h: permanent readings, kept one by one (sys-sage's `permanent` flag).
  *
- * A log is the private end of a relation's list of chunks (layout.h, struct
- * sp_readings): whoever may book for the relation may append.  Each reading is
- * written into memory that is there, its number last, so that a killed process
- * leaves whole ones.  A chunk is made when the one before is full: 8 KiB, some
- * 10 us; none of its pages is touched for the first time later.
- *
- * Past `most` readings, or where there is no memory, readings are counted
- * (sp_relation.refused) and not kept.
+ * A log appends to a relation's list of chunks (layout.h, struct sp_reading). Whoever may record
+ * for the relation may append. Each reading is written into populated memory, its number last,
+ * so that a killed process leaves complete ones. A full chunk is followed by another: 8 KiB,
+ * about 10 us. Readings past `most`, or without memory, are counted (sp_relation.refused), not
+ * kept.
  */
 #ifndef SP_READINGS_H
 #define SP_READINGS_H
@@ -18,16 +15,16 @@
 
 #define SP_READINGS_CHUNK	8192u
 
-/* The log of relation r, as it stands; keeps at most `most` readings.  With
- * a store's lock not held. */
+/* Opens the log of relation r, which keeps at most `most` readings. The store's lock must be
+ * free. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
 		 uint64_t most);
 
-/* The chunk is full, or nothing more is kept; or it is half full, and the store is to
- * get addresses, so that a call which makes a chunk does not wait for both.  False: no room. */
+/* Makes room if the chunk is full; if it is half full, gets addresses for the store, so that the
+ * call that makes the next chunk does not wait for both. False: no room. */
 bool sp_log_extend(struct sp_log *l);
 
-/* Room for the next reading: its values, or NULL: counted as refused. */
+/* Returns the values of the next reading, or NULL: counted as refused. */
 static inline int64_t *sp_log_room(struct sp_log *l)
 {
 	struct sp_reading *r;
@@ -38,14 +35,14 @@ static inline int64_t *sp_log_room(struct sp_log *l)
 		return NULL;
 	}
 	r = (struct sp_reading *)l->at;
-	if (SP_UNLIKELY(r->number)) {	/* its booking was jumped out of */
+	if (SP_UNLIKELY(r->number)) {	/* a handler jumped out of its recording */
 		store_relaxed(&r->number, 0);
 		sp_order();
 	}
 	return r->value;
 }
 
-/* The values that sp_log_room gave are filled in. */
+/* Completes the reading whose values sp_log_room returned. */
 static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
 {
 	struct sp_reading *r = (struct sp_reading *)l->at;
@@ -61,7 +58,7 @@ static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
 	l->at += sp_reading_bytes(l->k);
 }
 
-/* The time of a reading now: later than that of the one before. */
+/* Returns the time of a reading now, later than the last one's. */
 static inline uint64_t sp_log_time(struct sp_log *l)
 {
 	uint64_t now = sp_now_ns();
@@ -70,12 +67,12 @@ static inline uint64_t sp_log_time(struct sp_log *l)
 	return l->ns;
 }
 
-/* ---- reading them, in a store that may be anybody's --------------------- */
+/* ---- readers, of any store ---------------------------------------------- */
 
-/* The chunk at off, if it is a whole one. */
+/* Returns the complete chunk at off, or NULL. */
 struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_off off);
 
-/* How many of a chunk are complete. */
+/* Number of complete readings in a chunk. */
 uint32_t sp_readings_complete(const struct sp_chunk *c);
 
 static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, uint32_t i)
@@ -83,7 +80,7 @@ static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, u
 	return (const struct sp_reading *)((const char *)(c + 1) + i * sp_reading_bytes(c->k));
 }
 
-/* The reading with this time, or NULL. */
+/* Returns the reading with this time, or NULL. */
 const struct sp_reading *sp_readings_find(const struct sp_store_reader *reader, sp_off newest,
 					  uint64_t ns);
 

@@ -14,7 +14,7 @@
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 
-#define END	36u			/* so many records are folded */
+#define END	36u			/* number of records that are folded */
 _Static_assert(END < SP_RECORDS, "after a jump out of a fold one more may be added");
 
 struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off *at)
@@ -23,7 +23,7 @@ struct sp_cell *sp_records_cell_at(const struct sp_writer *w, int32_t i, sp_off 
 						      w->cells, (uint32_t)i, at);
 }
 
-/* Cell i, whose block must exist. */
+/* Returns cell i, whose block must exist. */
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {
 	sp_off at;
@@ -41,8 +41,8 @@ static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
 	return (uint32_t)((uint64_t)(at - w->records) / w->layout.record_bytes);
 }
 
-/* (By who waits for the writer, too: it may be unbound right now.) */
-static void unsure(struct sp_writer *w)
+/* A waiting thread also calls this; the writer may be unbound meanwhile. */
+static void mark_unsure(struct sp_writer *w)
 {
 	struct sp_relation *r = load_acquire(&w->relation);
 
@@ -60,12 +60,12 @@ static void clear_slow(struct sp_writer *w, uint32_t flag)
 	__atomic_fetch_and(&w->slow, ~flag, __ATOMIC_RELEASE);
 }
 
-/* The block of cell i is there from now on.  (A handler or another thread may do the same now: then
- * one of the two blocks is not used.) */
+/* Makes the block of cell i, if need be. If a handler or another thread makes it too, one block
+ * stays unused. */
 static bool make_cell(struct sp_writer *w, int32_t i)
 {
 	uint32_t n = (uint32_t)i / (uint32_t)w->layout.each;
-	struct sp_store *s = sp_store_of(w->reader);
+	struct sp_store *s = sp_store_of_reader(w->reader);
 	struct sp_block *b;
 	sp_off off, none = 0;
 
@@ -91,7 +91,7 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 		struct sp_cell *c = cell_at(w, i);
 		int32_t is = SP_NO_CPU;
 
-		/* A handler or another thread may look for one now, too. */
+		/* A handler or another thread may take this cell now. */
 		if (load_relaxed(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
 			continue;
 		store_release(&c->used, c->used | SP_CELL_USED);
@@ -100,9 +100,9 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 	return last;
 }
 
-/* The cell to which counts on `cpu` are attributed. Without memory it is the last one, of no known
- * CPU, and *known is false. */
-static int32_t booked_cell(struct sp_writer *w, int cpu, bool *known)
+/* Returns the cell for counts on `cpu`. Without memory that is the last one, of no known CPU,
+ * and *known is false. */
+static int32_t get_cell(struct sp_writer *w, int cpu, bool *known)
 {
 	int32_t cell = sp_records_cell(w, cpu);
 
@@ -114,17 +114,17 @@ void sp_records_set_cpu(struct sp_writer *w, int cpu)
 {
 	bool known;
 
-	(void)booked_cell(w, cpu, &known);
+	(void)get_cell(w, cpu, &known);
 }
 
 /* ---- folding ------------------------------------------------------------------ */
 
-/* Intervals that were met in this fold: a program reads at few places in turn. */
+/* Cache of the intervals of this fold, since programs read at few places. */
 #define RECENT_INTERVALS	32u			/* a power of 2 */
 struct recent {
 	uint32_t from, to;
 	int32_t cell;
-	struct sp_interval *is;		/* NULL: none */
+	struct sp_interval *interval;		/* NULL: none */
 };
 
 struct folding {
@@ -132,9 +132,9 @@ struct folding {
 	struct sp_writer *w;
 	struct sp_redo_log redo_log;
 	bool crowded;
-	int32_t hot;			/* the cell met last */
+	int32_t last_cell;			/* number of `cell`, the last one used */
 	struct sp_cell *cell;
-	bool forgot;			/* some intervals that were met are not there any more: */
+	bool has_evicted;			/* recent[] has lost an interval */
 	struct recent recent[RECENT_INTERVALS];
 };
 
@@ -142,13 +142,13 @@ static struct sp_cell *log_cell(struct sp_fold *f, int32_t i)
 {
 	struct folding *in = f->of;
 
-	if (in->hot != i) {
+	if (in->last_cell != i) {
 		sp_off at;
 		const struct sp_cell *is = sp_records_cell_at(in->w, i, &at);
 
 		in->cell = is ? sp_redo_log_add(&in->redo_log, at, is, in->w->layout.cell_bytes)
 			      : NULL;
-		in->hot = in->cell ? i : -1;
+		in->last_cell = in->cell ? i : -1;
 	}
 	return in->cell;
 }
@@ -169,12 +169,13 @@ static __attribute__((noinline)) struct sp_interval *find_interval_slow(struct f
 {
 	struct sp_writer *w = in->w;
 
-	m->is = w->track.slots ? sp_interval_log(&w->track, &in->redo_log, m->from, m->to, m->cell,
-						 !in->forgot, &in->crowded)
-			       : sp_interval_log_by_list(w->reader, w->relation->intervals, w->k,
-							 &in->redo_log, m->from, m->to, m->cell,
-							 &in->crowded);
-	return m->is;
+	m->interval = w->intervals.slots
+			      ? sp_interval_log(&w->intervals, &in->redo_log, m->from, m->to,
+						m->cell, !in->has_evicted, &in->crowded)
+			      : sp_interval_log_by_list(w->reader, w->relation->intervals, w->k,
+							&in->redo_log, m->from, m->to, m->cell,
+							&in->crowded);
+	return m->interval;
 }
 
 static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
@@ -182,47 +183,47 @@ static struct sp_interval *log_interval(struct sp_fold *f, uint32_t from, uint32
 	struct folding *in = f->of;
 	struct recent *m = &in->recent[(from + 2 * to) % RECENT_INTERVALS];
 
-	if (SP_LIKELY(m->is != NULL) && m->from == from && m->to == to && m->cell == cell)
-		return m->is;
+	if (SP_LIKELY(m->interval != NULL) && m->from == from && m->to == to && m->cell == cell)
+		return m->interval;
 	if (!in->w->relation->intervals)
 		return NULL;
-	in->forgot |= m->is != NULL;
+	in->has_evicted |= m->interval != NULL;
 	*m = (struct recent){ from, to, cell, NULL };
 	return find_interval_slow(in, m);
 }
 
-/* A reader in another thread is to see what comes behind a word that says what holds only with that
- * word. */
+/* Ensures that readers in other threads see stores in the order in which they depend on each
+ * other. */
 static void order_stores(void)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* What the drafts are of becomes what they say. */
+/* Applies all valid redo entries. */
 static void apply_redo_log(struct sp_writer *w)
 {
-	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.drafts,
-				 .used = sp_min(load_relaxed(&w->relation->drafted),
+	struct sp_redo_log d = { .at = (unsigned char *)w->relation + w->layout.redo_log,
+				 .used = sp_min(load_relaxed(&w->relation->redo_bytes),
 						w->layout.redo_capacity) };
-	const struct sp_redo_entry *is;
+	const struct sp_redo_entry *entry;
 	uint64_t place = 0;
 
-	while ((is = sp_redo_log_next(&d, &place)) != NULL) {
-		bool own = is->at - w->off < w->layout.bytes &&
-			   is->bytes <= w->layout.bytes - (is->at - w->off);
-		void *to = own ? (char *)w->relation + (is->at - w->off)
-			       : sp_track_at(&w->track, is->at, is->bytes);
+	while ((entry = sp_redo_log_next(&d, &place)) != NULL) {
+		bool own = entry->at - w->off < w->layout.bytes &&
+			   entry->bytes <= w->layout.bytes - (entry->at - w->off);
+		void *to = own ? (char *)w->relation + (entry->at - w->off)
+			       : sp_interval_writer_at(&w->intervals, entry->at, entry->bytes);
 
 		if (!to)
-			to = (void *)sp_store_reader_at(w->reader, is->at, is->bytes);
+			to = (void *)sp_store_reader_at(w->reader, entry->at, entry->bytes);
 		if (to)
-			sp_copy_words(to, is->is, is->bytes / 8);
+			sp_copy_words(to, entry->words, entry->bytes / 8);
 	}
-	store_release(&w->relation->drafted, 0);
+	store_release(&w->relation->redo_bytes, 0);
 	order_stores();
 }
 
-/* Those that are not folded yet, in their order. */
+/* Lists the records that are not folded yet, in order. */
 static uint32_t list_records(const struct sp_writer *w, const struct sp_record *list[SP_RECORDS])
 {
 	uint64_t number = w->relation->place / SP_PLACES, folded = w->state->folded;
@@ -230,7 +231,7 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 	const unsigned char *at = w->records;
 
 	if (!number && !load_acquire(&record_at(w, 0)->number))
-		return 0;		/* a new relation's */
+		return 0;		/* new relation */
 	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--;
 	     at += w->layout.record_bytes) {
 		const struct sp_record *r = (const struct sp_record *)at;
@@ -241,14 +242,14 @@ static uint32_t list_records(const struct sp_writer *w, const struct sp_record *
 	return n;
 }
 
-/* What one record may change: two cells. */
-static uint64_t changes(const struct sp_writer *w)
+/* Redo log bytes that one record may need: it changes at most two cells. */
+static uint64_t most_redo_bytes(const struct sp_writer *w)
 {
 	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 +
 		    3 * sizeof(struct sp_redo_entry));
 }
 
-/* Are there more? */
+/* Returns true if there are more. */
 static bool fold_some(struct sp_writer *w)
 {
 	struct folding in = { .f = { .k = w->k,
@@ -257,13 +258,13 @@ static bool fold_some(struct sp_writer *w)
 				     .estimates = load_relaxed(&w->relation->flags) &
 						  SP_RELATION_ESTIMATED,
 				     .cell = log_cell,
-				     .look = find_cell,
+				     .peek_cell = find_cell,
 				     .interval = log_interval },
 			      .w = w,
-			      .redo_log = { .at = (unsigned char *)w->relation + w->layout.drafts,
+			      .redo_log = { .at = (unsigned char *)w->relation + w->layout.redo_log,
 					    .room = w->layout.redo_capacity },
-			      .hot = -1 };
-	const uint64_t most = w->layout.redo_capacity - changes(w);
+			      .last_cell = -1 };
+	const uint64_t most = w->layout.redo_capacity - most_redo_bytes(w);
 	const struct sp_record *list[SP_RECORDS];
 	uint32_t n = list_records(w, list), done = 0;
 
@@ -277,7 +278,7 @@ static bool fold_some(struct sp_writer *w)
 	if (in.crowded)
 		in.f.state->flags |= SP_STATE_CROWDED;
 	in.f.state->folded = list[done - 1]->number;
-	store_release(&w->relation->drafted, in.redo_log.used);
+	store_release(&w->relation->redo_bytes, in.redo_log.used);
 	order_stores();
 	apply_redo_log(w);
 	return done < n;
@@ -300,7 +301,7 @@ void sp_records_fold(struct sp_writer *w)
 
 	store_relaxed(&w->steady, 0);
 	store_relaxed(&w->last, NULL);
-	apply_redo_log(w);		/* a fold was jumped out of */
+	apply_redo_log(w);		/* a handler may have jumped out of a fold */
 	while (fold_some(w))
 		;
 	base = w->relation->place / SP_PLACES + SP_RECORDS;
@@ -321,8 +322,8 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	struct sp_layout l = sp_relation_layout(k, cells);
 	unsigned char *base = (unsigned char *)sp_store_reader_at(reader, off, l.bytes);
 
-	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->booking_thread; at++)
-		store_relaxed(at, 0);		/* (Another thread may still look there.) */
+	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->recording_thread; at++)
+		store_relaxed(at, 0);		/* another thread may read these words now */
 	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_MORE);
 	store_release(&w->relation, (struct sp_relation *)base);
 	w->reader = reader;
@@ -333,7 +334,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	w->end = w->records + END * l.record_bytes;
-	/* those of another are looked for everywhere */
+	/* search all places for records of an earlier writer */
 	w->to = w->records + SP_RECORDS * l.record_bytes;
 	store_relaxed(&w->cpu, -2);
 	w->kinds = kinds;
@@ -352,7 +353,7 @@ void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, 
 	sp_records_bind_taken(w, reader, off, k, cells, kinds);
 }
 
-void sp_records_keep(struct sp_writer *w, uint32_t component)
+void sp_records_set_component(struct sp_writer *w, uint32_t component)
 {
 	w->component = (uint8_t)component;
 	if (component)
@@ -362,7 +363,7 @@ void sp_records_keep(struct sp_writer *w, uint32_t component)
 bool sp_records_place(struct sp_writer *w, int cpu)
 {
 	bool known;
-	int32_t cell = booked_cell(w, cpu, &known);
+	int32_t cell = get_cell(w, cpu, &known);
 
 	if (!known)
 		return false;
@@ -386,15 +387,15 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 
 void sp_records_intervals(struct sp_writer *w, uint32_t *memory, uint32_t slots)
 {
-	sp_intervals_bind(&w->track, w->reader, &w->relation->intervals, w->k, memory, slots);
+	sp_intervals_bind(&w->intervals, w->reader, &w->relation->intervals, w->k, memory, slots);
 }
 
 /* ---- a record ---------------------------------------------------------------------- */
 
-static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell,
+static void fill(struct sp_writer *w, struct sp_record *r, uint32_t op_flags, int32_t cell,
 		 const int64_t *x, uint32_t site, uint64_t count)
 {
-	store_relaxed(&r->what, what);
+	store_relaxed(&r->op_flags, op_flags);
 	store_relaxed(&r->cell, cell);
 	store_relaxed(&r->from, w->from);
 	store_relaxed(&r->site, site);
@@ -403,13 +404,13 @@ static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_
 		store_relaxed(&r->value[e], x[e]);
 }
 
-/* What a record says of the set, to who goes on from there. */
-static void go_on_from(struct sp_writer *w, const struct sp_record *r)
+/* Updates the writer's view of the set by a new record. */
+static void follow_record(struct sp_writer *w, const struct sp_record *r)
 {
-	bool keeps = r->what & SP_RECORD_KEEPS;
+	bool keeps = r->op_flags & SP_RECORD_KEEPS;
 
 	switch (sp_record_op(r)) {
-	case SP_OP_RUNS:
+	case SP_OP_IS_RUNNING:
 		if (w->runs)
 			break;
 		/* fall through */
@@ -418,7 +419,7 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 		w->values = sp_records_zeros;
 		w->baseline = keeps;
 		break;
-	case SP_OP_STANDS:
+	case SP_OP_IS_STOPPED:
 		store_relaxed(&w->runs, false);
 		break;
 	case SP_OP_RESET:
@@ -440,20 +441,19 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* A reading that only says where counting starts stays a record of its own: the rules need its
+/* Adds a record. One with a start value is not reused for later calls, since the rules need its
  * values. */
 static void add_new(struct sp_writer *w, struct sp_record *r)
 {
 	bool baseline = w->baseline;
 
-	go_on_from(w, r);
+	follow_record(w, r);
 	sp_records_add(w, r);
 	if (baseline && !w->baseline)
 		store_relaxed(&w->last, NULL);
 }
 
-/* May a count of PAPI_accum's be added to the one before? (Floating-point counts are bits, and
- * gauges no counts.) */
+/* May ACCUM add to the last record? Not with bits of floating-point counts, or gauges. */
 static bool adds_up(const struct sp_writer *w)
 {
 	for (uint32_t e = 0; w->kinds && e < w->k; e++)
@@ -462,17 +462,17 @@ static bool adds_up(const struct sp_writer *w)
 	return true;
 }
 
-/* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
-static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+/* Adds a call to the last record, if it is equal. Parts and estimates need own records. */
+static bool add_alike(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
 		      uint32_t site, uint64_t count)
 {
-	uint32_t op = what & SP_RECORD_OP;
+	uint32_t op = op_flags & SP_RECORD_OP;
 	struct sp_record *r = w->last;
 
-	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
+	if ((w->component && op != SP_OP_RESET) || !sp_records_is_alike(r, op_flags, cell, site))
 		return false;
 	if (op != SP_OP_READ && op != SP_OP_RESET &&
-	    !(op == SP_OP_ACCUM && adds_up(w) && !(what & SP_RECORD_PERMANENT)))
+	    !(op == SP_OP_ACCUM && adds_up(w) && !(op_flags & SP_RECORD_PERMANENT)))
 		return false;
 	for (uint32_t e = 0; x && e < w->k; e++)
 		store_relaxed(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
@@ -480,33 +480,33 @@ static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const in
 	return true;
 }
 
-static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+static void add_counted(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
 			uint32_t site, uint64_t count)
 {
 	struct sp_record *r;
 
-	if (add_alike(w, what, cell, x, site, count))
+	if (add_alike(w, op_flags, cell, x, site, count))
 		return;
 	r = (struct sp_record *)w->to;
-	fill(w, r, what, cell, x, site, count);
+	fill(w, r, op_flags, cell, x, site, count);
 	store_relaxed(&w->steady, 0);
 	add_new(w, r);
 }
 
-static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x,
+static void add_record(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
 		       uint32_t site)
 {
-	add_counted(w, what, cell, x, site, 1);
+	add_counted(w, op_flags, cell, x, site, 1);
 }
 
 /* ---- times ---------------------------------------------------------------------------- */
 
-/* runs: the set, up to this call. */
+/* runs: the set was running until this call. */
 static void set_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 {
 	struct sp_relation *r = w->relation;
 
-	/* What does not begin at 0 is seen from its first reading on. */
+	/* a component that does not start at 0 counts from its first reading */
 	if (!r->first_ns && (reading || !(w->component & SP_KEEPS_ON_START)))
 		store_relaxed(&r->first_ns, now);
 	if (runs || !r->last_ns)
@@ -515,26 +515,26 @@ static void set_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 		store_relaxed(&r->reading_ns, now);
 }
 
-static uint64_t later(const struct sp_writer *w, uint64_t now)
+static uint64_t later_time(const struct sp_writer *w, uint64_t now)
 {
 	return sp_max(now, sp_max(w->relation->reading_ns, w->relation->last_ns) + 1);
 }
 
 SP_COLD void sp_records_tick(struct sp_writer *w, bool reading)
 {
-	set_time(w, later(w, sp_stamp_ns()), reading, true);
+	set_time(w, later_time(w, sp_stamp_ns()), reading, true);
 }
 
 /* ---- permanent readings ------------------------------------------------------------------ */
 
-/* Reads the relation as a fold would, which there is nothing for. */
-static const struct sp_cell *cell_of(struct sp_fold *f, int32_t i)
+/* Reads a cell. All records are folded, so there is no redo entry. */
+static const struct sp_cell *read_cell(struct sp_fold *f, int32_t i)
 {
 	return cell_at(f->of, i);
 }
 
-/* What an only permanent reading leaves, in the log: what PAPI handed out, or added to what was
- * left before.  `cell` has its block. */
+/* Writes a permanent reading of a set without temporary entries to the log: PAPI's values, or
+ * for ACCUM the last entry plus PAPI's. `cell` has its block. */
 static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op,
 							     int32_t cell, const int64_t *x,
 							     uint64_t ns)
@@ -557,20 +557,21 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 	w->entry = v;
 }
 
-/* Kept before it is booked: a reading is there before its counts. */
-static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint64_t ns)
+/* Writes a reading to the log, before its record, so that no counts exist without it. */
+static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
+			 uint64_t ns)
 {
 	struct sp_fold f = { .k = w->k,
 			     .cells = w->cells,
 			     .kinds = w->kinds,
 			     .state = w->state,
-			     .look = cell_of,
+			     .peek_cell = read_cell,
 			     .of = w };
 	int64_t *v;
 	struct sp_record *r;
 
 	if (w->only_kept && !w->kinds) {
-		keep_plain(w, (enum sp_op)(what & SP_RECORD_OP), cell, x, ns);
+		keep_plain(w, (enum sp_op)(op_flags & SP_RECORD_OP), cell, x, ns);
 		return;
 	}
 	v = sp_log_room(w->log);
@@ -578,21 +579,21 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 		return;
 	sp_records_fold(w);
 	r = (struct sp_record *)w->to;
-	fill(w, r, what, cell, x, 0, 1);
+	fill(w, r, op_flags, cell, x, 0, 1);
 	for (uint32_t e = 0; e < w->k; e++)
 		v[e] = sp_rules_entry(&f, r, e);
 	store_relaxed(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
 	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
 }
 
-/* ---- short ways with more to do ------------------------------------------------------------ */
+/* ---- fast path with more to do ------------------------------------------ */
 
 static bool has_values(enum sp_op op)
 {
 	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM;
 }
 
-static uint32_t keeps(const struct sp_writer *w, enum sp_op op)
+static uint32_t keeps_flag(const struct sp_writer *w, enum sp_op op)
 {
 	uint32_t on = op == SP_OP_START			       ? SP_KEEPS_ON_START
 		      : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET
@@ -601,14 +602,13 @@ static uint32_t keeps(const struct sp_writer *w, enum sp_op op)
 	return w->component & on ? SP_RECORD_KEEPS : 0;
 }
 
-/* PAPI hands out what it read up to a second ago. */
+/* Marks the relation if a window is shorter than the second at which PAPI refreshes the counts. */
 static void note_haste(struct sp_writer *w, uint64_t ns)
 {
 	if (w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
 		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
 }
 
-/* The values of a call, in its record. */
 static void write_values(struct sp_writer *w, struct sp_record *r, const long long *x)
 {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
@@ -616,11 +616,11 @@ static void write_values(struct sp_writer *w, struct sp_record *r, const long lo
 #undef EACH
 }
 
-/* A reading is kept, and its time noted, where the set has that, before its record is written. */
+/* Logs a reading and its time, if the set has these, before its record is written. */
 static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op,
 							       int32_t cell, const long long *x)
 {
-	uint64_t ns = w->log ? sp_log_time(w->log) : w->precise ? later(w, sp_stamp_ns()) : 0;
+	uint64_t ns = w->log ? sp_log_time(w->log) : w->precise ? later_time(w, sp_stamp_ns()) : 0;
 
 	if (!ns)
 		return;
@@ -628,17 +628,17 @@ static inline __attribute__((always_inline)) void note_reading(struct sp_writer 
 	if (w->log)
 		keep_plain(w, op, cell, (const int64_t *)x, ns);
 	if (w->gauges)
-		sp_gauges_book(w->gauges, op, (uint32_t)cell, x, ns);
+		sp_gauges_record(w->gauges, op, (uint32_t)cell, x, ns);
 	set_time(w, ns, true, w->runs);
 }
 
-static uint32_t what_of(const struct sp_writer *w, enum sp_op op)
+static uint32_t op_flags_of(const struct sp_writer *w, enum sp_op op)
 {
-	return op | keeps(w, op) | (w->placed ? 0 : SP_RECORD_PROVEN) |
+	return op | keeps_flag(w, op) | (w->placed ? 0 : SP_RECORD_PROVEN) |
 	       (w->log ? SP_RECORD_PERMANENT : 0);
 }
 
-bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t steady)
+bool sp_records_repeat_more(struct sp_writer *w, const long long *x, uint64_t steady)
 {
 	struct sp_record *r = load_plain(&w->last);
 
@@ -655,9 +655,9 @@ bool sp_records_again_more(struct sp_writer *w, const long long *x, uint64_t ste
 bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x,
 			   uint32_t site, uint64_t ticks)
 {
-	const uint32_t what = what_of(w, op);
+	const uint32_t op_flags = op_flags_of(w, op);
 	struct sp_record *r = load_plain(&w->last);
-	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+	bool alike = op == SP_OP_READ && sp_records_is_alike(r, op_flags, cell, site);
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
@@ -666,7 +666,7 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 		write_values(w, r, x);
 		increment_own(&r->count);
 	} else {
-		r = sp_records_new(w, what, cell, site);
+		r = sp_records_new(w, op_flags, cell, site);
 		write_values(w, r, x);
 		if (op == SP_OP_STOP && !w->log && !w->precise)
 			sp_records_stopped(w, ticks);
@@ -676,22 +676,24 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 	return true;
 }
 
-/* Of a component that keeps its counts PAPI adds all of them again: records of their own. */
+/* If the component keeps its counts, PAPI adds all of them again at each ACCUM: no record is
+ * reused. */
 bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
 {
-	const uint32_t what = what_of(w, SP_OP_ACCUM);
+	const uint32_t op_flags = op_flags_of(w, SP_OP_ACCUM);
 	struct sp_record *r = load_plain(&w->last);
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	note_reading(w, SP_OP_ACCUM, cell, x);
-	if (!(what & SP_RECORD_KEEPS) && adds_up(w) && sp_records_alike(r, what, cell, site)) {
+	if (!(op_flags & SP_RECORD_KEEPS) && adds_up(w) &&
+	    sp_records_is_alike(r, op_flags, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
 		SP_EACH(w->k, EACH);
 #undef EACH
 		increment_own(&r->count);
 	} else {
-		r = sp_records_new(w, what, cell, site);
+		r = sp_records_new(w, op_flags, cell, site);
 		write_values(w, r, x);
 		add_new(w, r);
 	}
@@ -701,16 +703,16 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 
 bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 {
-	const uint32_t what = op | keeps(w, op);
+	const uint32_t op_flags = op | keeps_flag(w, op);
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
 	if (op == SP_OP_START && (w->precise || !w->relation->first_ns))
 		sp_records_tick(w, false);
 	if (w->gauges)
-		sp_gauges_book(w->gauges, op, 0, NULL, 0);
-	if (op != SP_OP_RESET || !sp_records_alike(load_plain(&w->last), what, 0, site))
-		add_new(w, sp_records_new(w, what, 0, site));
+		sp_gauges_record(w->gauges, op, 0, NULL, 0);
+	if (op != SP_OP_RESET || !sp_records_is_alike(load_plain(&w->last), op_flags, 0, site))
+		add_new(w, sp_records_new(w, op_flags, 0, site));
 	increment_own(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
 	sp_records_end(w);
 	return true;
@@ -718,7 +720,7 @@ bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 
 /* ---- a call -------------------------------------------------------------------------------- */
 
-/* No count is below 0, and proven are just these, or none. */
+/* Are all counts >= 0, and all of them proven, or none? */
 static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_t k, bool all)
 {
 	for (uint32_t e = 0; e < k; e++)
@@ -727,15 +729,15 @@ static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_
 	return true;
 }
 
-/* Of one CPU, between the same two call sites as the reading. */
-static void add_part(struct sp_writer *w, uint32_t what, int32_t cell, int32_t reading,
+/* Adds the part of one CPU, with the reading's call sites. */
+static void add_part(struct sp_writer *w, uint32_t op_flags, int32_t cell, int32_t reading,
 		     const int64_t *x, uint32_t from, uint32_t site)
 {
 	w->from = from;
-	add_counted(w, what, cell, x, site, (uint64_t)reading);
+	add_counted(w, op_flags, cell, x, site, (uint64_t)reading);
 }
 
-/* Parts of the counts that the reading, just booked, has brought all to its own cell. */
+/* Adds the parts of a reading whose own cell, `reading`, has all counts. */
 static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64_t *counts,
 		      int32_t reading, uint32_t from, uint32_t site)
 {
@@ -746,7 +748,7 @@ static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64
 		const int64_t *part = p->at + (uint64_t)i * w->k,
 			      *proven = p->proven + (uint64_t)i * w->k;
 		bool known;
-		int32_t cell = booked_cell(w, p->cpu[i], &known);
+		int32_t cell = get_cell(w, p->cpu[i], &known);
 		bool all = known && is_all_or_none(part, proven, w->k, true);
 
 		add_part(w, SP_OP_PART | (all ? SP_RECORD_PROVEN : 0), cell, reading, part, from,
@@ -762,8 +764,8 @@ static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64
 	w->from = site;
 }
 
-/* The values are in a record of the writer's. */
-static void add_per_cpu(struct sp_writer *w, const struct sp_booking *b, uint32_t what,
+/* x: values in the writer's record. */
+static void add_per_cpu(struct sp_writer *w, const struct sp_papi_call *b, uint32_t op_flags,
 			int32_t cell, const int64_t *x)
 {
 	uint32_t from = w->from;
@@ -771,7 +773,7 @@ static void add_per_cpu(struct sp_writer *w, const struct sp_booking *b, uint32_
 
 	for (uint32_t e = 0; e < w->k; e++)
 		counts[e] = x[e] - w->values[e];
-	add_record(w, what, cell, x, b->site);
+	add_record(w, op_flags, cell, x, b->site);
 	add_parts(w, b->parts, counts, cell, from, b->site);
 }
 
@@ -783,43 +785,42 @@ static void count_call(struct sp_writer *w, enum sp_op op)
 		sp_add(&w->relation->resets, 1);
 }
 
-
 static bool zeroes(enum sp_op op)
 {
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-static void append_record(struct sp_writer *w, const struct sp_booking *b)
+static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 {
 	bool values = has_values(b->op), missed = sp_records_has_missed(w),
 	     runs = w->runs || b->op == SP_OP_START;
 	bool ends = (b->op == SP_OP_START && !w->relation->first_ns) || b->op == SP_OP_STOP;
 	bool known = true;
-	int32_t cell = values ? booked_cell(w, b->cpu, &known) : 0;
+	int32_t cell = values ? get_cell(w, b->cpu, &known) : 0;
 	const int64_t *x = (const int64_t *)b->x;
-	uint32_t what =
-		b->op | keeps(w, b->op) | (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
+	uint32_t op_flags = b->op | keeps_flag(w, b->op) |
+			    (b->proven && known && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log
 			      ? sp_log_time(w->log)
-			      : later(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
+			      : later_time(w, w->precise || ends ? sp_stamp_ns() : sp_coarse_ns());
 
 	if (values)
 		note_haste(w, ns);
 	if (missed)
 		add_record(w, SP_OP_MISSED, 0, NULL, 0);
 	if (values && w->entries == SP_ENTRIES_NONE)
-		what |= SP_RECORD_NO_ENTRY;
+		op_flags |= SP_RECORD_NO_ENTRY;
 	if (values && w->entries == SP_ENTRIES_PERMANENT) {
-		what |= SP_RECORD_PERMANENT;
-		keep(w, what, cell, x, ns);
+		op_flags |= SP_RECORD_PERMANENT;
+		keep_reading(w, op_flags, cell, x, ns);
 	}
 	if (b->parts && !missed && w->runs && !w->baseline)
-		add_per_cpu(w, b, what, cell, x);
+		add_per_cpu(w, b, op_flags, cell, x);
 	else
-		add_record(w, what, cell, x, b->site);
+		add_record(w, op_flags, cell, x, b->site);
 	if (missed) {
-		store_relaxed(&w->last, NULL);	/* the rules read this value, so no later one may
-						 * replace it */
+		store_relaxed(&w->last, NULL);	/* the rules need this value, so no later call
+						 * may replace it */
 		clear_slow(w, SP_SLOW_AFTER);
 	}
 	count_call(w, b->op);
@@ -829,18 +830,18 @@ static void append_record(struct sp_writer *w, const struct sp_booking *b)
 		store_relaxed(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 
-/* ---- who books now --------------------------------------------------------------------------- */
+/* ---- turns -------------------------------------------------------------- */
 
-/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right
- * now; for a booking, which calls nothing, 2 s. */
-#define PATIENCE	220u
-#define MORE_PATIENCE	20000u
+/* Number of tries: about 20 ms for a PAPI call of another thread, which may not have a CPU now;
+ * 2 s for its recording, which calls nothing. */
+#define PAPI_TRIES	220u
+#define RECORD_TRIES	20000u
 
-/* `nested_call`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who
- * comes back change that one word. */
-#define NESTED_CALL_BOOKS	0x80000000u
+/* Set in `in_flight_thread` when PAPI has returned while others wait. A waiting thread that
+ * gives up and the returning one both change this word. */
+#define IN_FLIGHT_RECORDS	0x80000000u
 
-static void rest(unsigned tries)
+static void pause_try(unsigned tries)
 {
 	struct timespec delay = { 0, 100000 };
 
@@ -850,13 +851,13 @@ static void rest(unsigned tries)
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
-static void miss(struct sp_writer *w)
+static void mark_missed(struct sp_writer *w)
 {
-	unsure(w);
+	mark_unsure(w);
 	set_slow(w, SP_SLOW_MISSED);
 }
 
-/* The newest record is found again, after a jump out of a booking. */
+/* Finds the newest record again after a jump out of a call. */
 static void find_records(struct sp_writer *w)
 {
 	uint64_t base = load_acquire(&w->relation->place) / SP_PLACES;
@@ -875,13 +876,12 @@ static void find_records(struct sp_writer *w)
 
 static void add_zeroing(struct sp_writer *w)
 {
-	add_counted(w, SP_OP_RESET | keeps(w, SP_OP_RESET), 0, NULL, 0, 0);
+	add_counted(w, SP_OP_RESET | keeps_flag(w, SP_OP_RESET), 0, NULL, 0, 0);
 }
 
-/* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come
- * back.  A reset or accum that PAPI has answered has zeroed the set; a reading has changed
- * nothing. */
-static void give_up(struct sp_writer *w)
+/* Ends the call in flight without a record, after a jump or if its thread does not return. A
+ * RESET or ACCUM that PAPI executed has zeroed the set; a READ has changed nothing. */
+static void drop_call(struct sp_writer *w)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
 	enum sp_op op = (enum sp_op)(mark & 7);
@@ -891,20 +891,22 @@ static void give_up(struct sp_writer *w)
 	if (w->relation && !(mark & SP_IN_PAPI) && (op == SP_OP_RESET || op == SP_OP_ACCUM))
 		add_zeroing(w);
 	if (op != SP_OP_READ)
-		miss(w);
+		mark_missed(w);
 	store_release(&w->in_flight, 0);
 }
 
-static void leave(struct sp_writer *w, uint32_t who)
+static void end_call(struct sp_writer *w, uint32_t who)
 {
-	uint32_t nested_call = load_relaxed(&w->nested_call);
+	uint32_t in_flight_thread = load_relaxed(&w->in_flight_thread);
 
 	store_release(&w->in_flight, 0);
 	sp_order();
-	if ((nested_call & ~NESTED_CALL_BOOKS) == who)
-		(void)sp_cas(&w->nested_call, &nested_call, 0);	/* behind the mark: see set_mark */
-	if (load_relaxed(&w->booking_thread) == who)
-		store_release(&w->booking_thread, 0);
+	if ((in_flight_thread & ~IN_FLIGHT_RECORDS) == who)
+		(void)sp_cas(&w->in_flight_thread, &in_flight_thread, 0);	/* after
+										 * in_flight: see
+										 * set_mark */
+	if (load_relaxed(&w->recording_thread) == who)
+		store_release(&w->recording_thread, 0);
 }
 
 static bool is_owner(const struct sp_writer *w, uint32_t who)
@@ -914,15 +916,15 @@ static bool is_owner(const struct sp_writer *w, uint32_t who)
 	return !owner || owner == who;
 }
 
-/* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what
- * it has stored is seen by all after a while. */
+/* Makes the owner take turns from its next call on. Without membarrier (old kernels, seccomp),
+ * waits until other CPUs see the flag. */
 static void share(struct sp_writer *w)
 {
 	struct timespec delay = { 0, 1000000 };
 
 	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED) {
-		for (unsigned tries = 0; tries < PATIENCE && !load_acquire(&w->shared); tries++)
-			rest(tries);	/* not before the owner's mark is seen */
+		for (unsigned tries = 0; tries < PAPI_TRIES && !load_acquire(&w->shared); tries++)
+			pause_try(tries);	/* wait until the owner sees the flag */
 		return;
 	}
 	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -931,82 +933,83 @@ static void share(struct sp_writer *w)
 	store_release(&w->shared, true);
 }
 
-static bool is_anothers(const struct sp_writer *w, uint32_t who)
+static bool is_others_turn(const struct sp_writer *w, uint32_t who)
 {
-	return (load_acquire(&w->slow) & SP_SLOW_SHARED) && load_acquire(&w->booking_thread) != who;
+	return (load_acquire(&w->slow) & SP_SLOW_SHARED) &&
+	       load_acquire(&w->recording_thread) != who;
 }
 
-/* What is in flight, of another thread; 0: nothing. */
+/* Returns `in_flight` if it is another thread's call; else 0. */
 static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bool owner)
 {
-	uint32_t nested_call = load_acquire(&w->nested_call);
+	uint32_t in_flight_thread = load_acquire(&w->in_flight_thread);
 
-	/* (The writer may have become another's since the caller looked.) */
-	return (nested_call & ~NESTED_CALL_BOOKS) == who ||
-			       (!nested_call && owner && is_owner(w, who))
+	/* the owner may have changed since the caller read it */
+	return (in_flight_thread & ~IN_FLIGHT_RECORDS) == who ||
+			       (!in_flight_thread && owner && is_owner(w, who))
 		       ? 0
 		       : load_acquire(&w->in_flight);
 }
 
-static bool became_bound(const struct sp_writer *w)
+static bool is_being_bound(const struct sp_writer *w)
 {
-	return load_acquire(&w->slow) & SP_SLOW_BINDS;
+	return load_acquire(&w->slow) & SP_SLOW_BINDING;
 }
 
 static bool has_turn(const struct sp_writer *w, uint32_t who)
 {
-	return load_acquire(&w->slow) & SP_SLOW_SHARED && load_acquire(&w->booking_thread) == who;
+	return load_acquire(&w->slow) & SP_SLOW_SHARED && load_acquire(&w->recording_thread) == who;
 }
 
-/* A thread that waits comes before one that calls again and again. */
-static bool became_booking_thread(struct sp_writer *w, uint32_t who)
+/* Prefers a waiting thread to one that calls again and again. */
+static bool try_turn(struct sp_writer *w, uint32_t who)
 {
 	uint32_t nobody = 0, next = load_relaxed(&w->next);
 
-	if ((!next || next == who) && sp_cas(&w->booking_thread, &nobody, who))
+	if ((!next || next == who) && sp_cas(&w->recording_thread, &nobody, who))
 		return true;
 	if (!next)
 		(void)sp_cas(&w->next, &next, who);
 	return false;
 }
 
-/* False: the writer is being bound, and the turn is not this thread's. */
+/* False: the writer is being bound, and it is not this thread's turn. */
 static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uintptr_t others;
 
-	for (unsigned tries = 0; is_anothers(w, who) && !became_booking_thread(w, who);
-	     rest(tries++)) {
-		if (became_bound(w))
+	for (unsigned tries = 0; is_others_turn(w, who) && !try_turn(w, who);
+	     pause_try(tries++)) {
+		if (is_being_bound(w))
 			return false;
-		if (tries == PATIENCE) {
-			unsure(w);
+		if (tries == PAPI_TRIES) {
+			mark_unsure(w);
 			store_relaxed(&w->next, 0);
-			store_relaxed(&w->booking_thread, who);
+			store_relaxed(&w->recording_thread, who);
 			break;
 		}
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0;
-	     rest(tries++)) {
-		uint32_t nested_call = load_acquire(&w->nested_call);
-		bool in_papi = others & SP_IN_PAPI && !(nested_call & NESTED_CALL_BOOKS);
+	     pause_try(tries++)) {
+		uint32_t in_flight_thread = load_acquire(&w->in_flight_thread);
+		bool in_papi = others & SP_IN_PAPI && !(in_flight_thread & IN_FLIGHT_RECORDS);
 
-		if (became_bound(w))
+		if (is_being_bound(w))
 			return false;
 		if (!has_turn(w, who))
-			return true;	/* (set_mark fails) */
-		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
+			return true;	/* set_mark will fail */
+		if (tries < (in_papi ? PAPI_TRIES : RECORD_TRIES))
 			continue;
-		if (!sp_cas(&w->nested_call, &nested_call, who))
-			continue;	/* it has come back right now */
-		unsure(w);
-		give_up(w);
+		if (!sp_cas(&w->in_flight_thread, &in_flight_thread, who))
+			continue;	/* the call has just returned */
+		mark_unsure(w);
+		drop_call(w);
 	}
 	return true;
 }
 
-/* The turn is this thread's. */
+/* False: not this thread's turn. */
 static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uint32_t is = who, waited = who;
@@ -1014,54 +1017,55 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 
 	(void)sp_cas(&w->next, &waited, 0);
 	if (!turn)
-		(void)sp_cas(&w->booking_thread, &is, 0);
+		(void)sp_cas(&w->recording_thread, &is, 0);
 	return turn;
 }
 
-/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the
- * writer become another's. The number comes before the mark: one without a number is an owner's on
- * the short way, and a handler of his would take it for his own. */
+/* Marks the call as in flight. Fails if a thread that does not see the mark began to share, or
+ * if the owner changed. `in_flight_thread` is set before the mark: without it the mark is an
+ * owner's on the fast path, and a handler of the owner would take it for the owner's. */
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
-	uint32_t nested_call = load_acquire(&w->nested_call), mine = who, slow;
+	uint32_t in_flight_thread = load_acquire(&w->in_flight_thread), mine = who, slow;
 
-	if (is_anothers(w, who) || load_acquire(&w->in_flight) ||
-	    (nested_call != who && !sp_cas(&w->nested_call, &nested_call, who)))
+	if (is_others_turn(w, who) || load_acquire(&w->in_flight) ||
+	    (in_flight_thread != who && !sp_cas(&w->in_flight_thread, &in_flight_thread, who)))
 		return false;
 	store_relaxed(&w->back, sp_records_back(mark & SP_FRAME));
 	if (sp_cas(&w->in_flight, &none, mark)) {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		slow = load_acquire(&w->slow);
-		if (load_acquire(&w->nested_call) == who && !is_anothers(w, who) &&
-		    !(slow & SP_SLOW_BINDS) && (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+		if (load_acquire(&w->in_flight_thread) == who && !is_others_turn(w, who) &&
+		    !(slow & SP_SLOW_BINDING) &&
+		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 			return true;
 		(void)sp_cas(&w->in_flight, &is, 0);
 	}
-	(void)sp_cas(&w->nested_call, &mine, 0);
+	(void)sp_cas(&w->in_flight_thread, &mine, 0);
 	return false;
 }
 
-/* (On the short way the owner's call has no flier.) */
-static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t nested_call)
+/* On the fast path the owner does not set in_flight_thread. */
+static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t in_flight_thread)
 {
-	return nested_call == who ||
-	       (!nested_call && is_owner(w, who) && load_acquire(&w->in_flight));
+	return in_flight_thread == who ||
+	       (!in_flight_thread && is_owner(w, who) && load_acquire(&w->in_flight));
 }
 
-/* NULL: it is bound to nothing. */
+/* NULL: the writer is unbound. */
 static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
 {
 	struct sp_relation *r = load_acquire(&w->relation);
 
-	if (!r && sp_records_still(w, who))
-		leave(w, who);
+	if (!r && sp_records_can_finish(w, who))
+		end_call(w, who);
 	return r;
 }
 
-/* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program
- * has unmapped. */
-static bool is_there(const struct sp_writer *w, uintptr_t mark)
+/* Does the wrapper of the call in flight still exist? The program may have unmapped the stack
+ * with its frame. */
+static bool wrapper_exists(const struct sp_writer *w, uintptr_t mark)
 {
 	uintptr_t back = 0;
 	struct iovec here = { &back, sizeof(back) },
@@ -1072,16 +1076,16 @@ static bool is_there(const struct sp_writer *w, uintptr_t mark)
 	return n == sizeof(back) ? back == load_relaxed(&w->back) : n != -EFAULT;
 }
 
-/* Is a call from this frame nested in one of the same thread? */
+/* Is a call from this frame nested in another of the same thread? */
 static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, bool own)
 {
 	uintptr_t mark = load_acquire(&w->in_flight);
 
 	return mark && !in_flight_of_others(w, who, own) &&
-	       sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
+	       sp_interrupted(mark & SP_FRAME, frame) && wrapper_exists(w, mark);
 }
 
-/* Orders calls missed so far before the call in flight. */
+/* Records the calls missed so far before the call in flight. */
 static void run_after(struct sp_writer *w)
 {
 	uint32_t slow = load_acquire(&w->slow);
@@ -1096,18 +1100,18 @@ static void run_after(struct sp_writer *w)
 	}
 }
 
-/* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one
- * already has. */
+/* Lets the caller add records before its PAPI call, during which no thread overtakes it. False:
+ * one already has. */
 static bool begin_records(struct sp_writer *w, uint32_t who)
 {
-	return sp_cas(&w->nested_call, &who, who | NESTED_CALL_BOOKS);
+	return sp_cas(&w->in_flight_thread, &who, who | IN_FLIGHT_RECORDS);
 }
 
 static void end_records(struct sp_writer *w, uint32_t who)
 {
-	uint32_t nested_call = who | NESTED_CALL_BOOKS;
+	uint32_t in_flight_thread = who | IN_FLIGHT_RECORDS;
 
-	(void)sp_cas(&w->nested_call, &nested_call, who);
+	(void)sp_cas(&w->in_flight_thread, &in_flight_thread, who);
 }
 
 SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who,
@@ -1120,26 +1124,26 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		bool own = owner && is_owner(w, who);
 
 		if (is_nested(w, frame, who, own)) {
-			miss(w);
+			mark_missed(w);
 			return false;
 		}
 		if (!load_relaxed(&w->relation))
 			return false;
 		if (!own)
 			share(w);
-		if (became_bound(w) ||
+		if (is_being_bound(w) ||
 		    (load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
 			return false;
 		under = load_acquire(&w->in_flight);
 		if (under && in_flight_of_others(w, who, own)) {
-			share(w);		/* it came right now, or was left behind: to be
-						 * waited for, and given up */
+			share(w);		/* it has just come, or was abandoned: wait for
+						 * it, then drop it */
 			continue;
 		}
 		if (under != load_acquire(&w->in_flight))
 			continue;
 		if (under) {
-			give_up(w);
+			drop_call(w);
 			continue;
 		}
 		if (!set_mark(w, mark, who, own))
@@ -1156,17 +1160,17 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 	}
 }
 
-/* ---- who binds ------------------------------------------------------------------------------- */
+/* ---- binding again ------------------------------------------------------ */
 
-/* What the caller's own thread jumped out of is no call in flight. */
-static bool end_jumped(struct sp_writer *w, uintptr_t frame, uint32_t who)
+/* Drops calls that this thread has jumped out of. False: a call is in flight. */
+static bool drop_jumped_calls(struct sp_writer *w, uintptr_t frame, uint32_t who)
 {
 	while (load_relaxed(&w->in_flight)) {
 		bool own = is_owner(w, who);
 
 		if (in_flight_of_others(w, who, own) || is_nested(w, frame, who, own))
 			return false;
-		give_up(w);
+		drop_call(w);
 	}
 	return true;
 }
@@ -1175,31 +1179,31 @@ SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who,
 {
 	uint32_t nobody = 0, is = who;
 	uintptr_t none = 0, mark = sp_records_mark(frame, SP_OP_READ);
-	bool own = is_owner(w, who), had = load_relaxed(&w->booking_thread) == who;
+	bool own = is_owner(w, who), had = load_relaxed(&w->recording_thread) == who;
 
-	if (became_bound(w))
+	if (is_being_bound(w))
 		return false;
 	if (!own)
 		share(w);
 	if (waits && load_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own))
 		return false;
-	if (!sp_cas(&w->booking_thread, &nobody, who) && nobody != who)
+	if (!sp_cas(&w->recording_thread, &nobody, who) && nobody != who)
 		return false;
-	if (end_jumped(w, frame, who)) {
+	if (drop_jumped_calls(w, frame, who)) {
 		store_relaxed(&w->back, sp_records_back(frame));
 		if (sp_cas(&w->in_flight, &none, mark)) {
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
 			if (load_relaxed(&w->owner) == who || !load_relaxed(&w->owner) ||
 			    load_acquire(&w->slow) & SP_SLOW_SHARED) {
-				store_relaxed(&w->nested_call, who);
-				set_slow(w, SP_SLOW_BINDS);
+				store_relaxed(&w->in_flight_thread, who);
+				set_slow(w, SP_SLOW_BINDING);
 				return true;
 			}
-			store_relaxed(&w->in_flight, 0);	/* it became another's right now */
+			store_relaxed(&w->in_flight, 0);	/* it has just got another owner */
 		}
 	}
 	if (!had)
-		(void)sp_cas(&w->booking_thread, &is, 0);
+		(void)sp_cas(&w->recording_thread, &is, 0);
 	return false;
 }
 
@@ -1209,73 +1213,73 @@ SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
 		store_relaxed(&w->owner, owner);
 		store_relaxed(&w->shared, false);
 	}
-	clear_slow(w, SP_SLOW_BINDS | (owner ? SP_SLOW_SHARED : 0));
-	store_relaxed(&w->nested_call, 0);
+	clear_slow(w, SP_SLOW_BINDING | (owner ? SP_SLOW_SHARED : 0));
+	store_relaxed(&w->in_flight_thread, 0);
 	store_release(&w->in_flight, 0);
-	(void)sp_cas(&w->booking_thread, &who, 0);
+	(void)sp_cas(&w->recording_thread, &who, 0);
 }
 
 SP_COLD bool sp_records_suspend(struct sp_writer *w, uint32_t who, uint32_t *was)
 {
-	uint32_t nested_call = load_acquire(&w->nested_call);
+	uint32_t in_flight_thread = load_acquire(&w->in_flight_thread);
 
-	*was = nested_call;
-	if (nested_call == (who | NESTED_CALL_BOOKS) ||
-	    (is_in_flight(w, who, nested_call) &&
-	     sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS)))
+	*was = in_flight_thread;
+	if (in_flight_thread == (who | IN_FLIGHT_RECORDS) ||
+	    (is_in_flight(w, who, in_flight_thread) &&
+	     sp_cas(&w->in_flight_thread, &in_flight_thread, who | IN_FLIGHT_RECORDS)))
 		return true;
-	return is_owner(w, who) && !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+	return is_owner(w, who) && !(load_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDING));
 }
 
-SP_COLD void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was)
+SP_COLD void sp_records_resume(struct sp_writer *w, uint32_t who, uint32_t was)
 {
-	uint32_t is = who | NESTED_CALL_BOOKS;
+	uint32_t is = who | IN_FLIGHT_RECORDS;
 
-	(void)sp_cas(&w->nested_call, &is, was);
+	(void)sp_cas(&w->in_flight_thread, &is, was);
 }
 
 SP_COLD void sp_records_zeroed(struct sp_writer *w, uint32_t who, uint32_t was)
 {
 	uintptr_t mark = load_relaxed(&w->in_flight);
 
-	/* A handler on top of another call: its record may be half written, or its values may be
-	 * from before this. */
-	if (was & NESTED_CALL_BOOKS || (mark && !(mark & SP_IN_PAPI)) ||
+	/* A nested zeroing: the interrupted call's record may be incomplete, or have values from
+	 * before. */
+	if (was & IN_FLIGHT_RECORDS || (mark && !(mark & SP_IN_PAPI)) ||
 	    load_relaxed(&w->slow) & SP_SLOW_MISSED)
 		sp_records_missed(w, SP_OP_RESET, who);
 	else
 		add_zeroing(w);
 }
 
-SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
+SP_COLD bool sp_records_can_finish(struct sp_writer *w, uint32_t who)
 {
-	uint32_t nested_call = load_acquire(&w->nested_call);
+	uint32_t in_flight_thread = load_acquire(&w->in_flight_thread);
 
 	if (!(load_acquire(&w->slow) & SP_SLOW_SHARED))
 		return is_owner(w, who);
-	if (nested_call == (who | NESTED_CALL_BOOKS))
+	if (in_flight_thread == (who | IN_FLIGHT_RECORDS))
 		return true;
-	return is_in_flight(w, who, nested_call) &&
-	       sp_cas(&w->nested_call, &nested_call, who | NESTED_CALL_BOOKS);
+	return is_in_flight(w, who, in_flight_thread) &&
+	       sp_cas(&w->in_flight_thread, &in_flight_thread, who | IN_FLIGHT_RECORDS);
 }
 
-SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
+SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_papi_call *b)
 {
-	if (!sp_records_still(w, b->who))
+	if (!sp_records_can_finish(w, b->who))
 		return false;
 	append_record(w, b);
-	leave(w, b->who);
+	end_call(w, b->who);
 	return true;
 }
 
 SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
 {
-	/* (A handler may have taken the set apart.) */
-	if (load_relaxed(&w->relation) && sp_records_still(w, who))
-		leave(w, who);
+	/* a handler may have destroyed the set */
+	if (load_relaxed(&w->relation) && sp_records_can_finish(w, who))
+		end_call(w, who);
 }
 
-SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
+SP_COLD void sp_records_add_call(struct sp_writer *w, const struct sp_papi_call *b)
 {
 	if (!sp_records_enter(w, b->op, (uintptr_t)__builtin_frame_address(0), b->who, true))
 		return;
@@ -1283,23 +1287,23 @@ SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
 	(void)sp_records_finish(w, b);
 }
 
-SP_COLD bool sp_records_nests(const struct sp_writer *w, uint32_t who)
+SP_COLD bool sp_records_is_nested(const struct sp_writer *w, uint32_t who)
 {
 	return load_acquire(&w->in_flight) && !in_flight_of_others(w, who, true);
 }
 
 SP_COLD void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who)
 {
-	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) &&
+	if (sp_records_is_nested(w, who) && zeroes(op) && !keeps_flag(w, op) &&
 	    !(load_relaxed(&w->in_flight) & SP_IN_PAPI))
 		set_slow(w, SP_SLOW_ZEROED);
-	miss(w);
+	mark_missed(w);
 }
 
-SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state, uint32_t who)
+SP_COLD void sp_records_set_running(struct sp_writer *w, enum sp_op state, uint32_t who)
 {
 	if (!state || !begin_records(w, who))
 		return;
-	add_record(w, state | keeps(w, SP_OP_START), 0, NULL, 0);
+	add_record(w, state | keeps_flag(w, SP_OP_START), 0, NULL, 0);
 	end_records(w, who);
 }

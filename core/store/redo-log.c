@@ -3,23 +3,23 @@
 
 const struct sp_redo_entry *sp_redo_log_next(const struct sp_redo_log *d, uint64_t *place)
 {
-	const struct sp_redo_entry *is = (const struct sp_redo_entry *)(d->at + *place);
+	const struct sp_redo_entry *entry = (const struct sp_redo_entry *)(d->at + *place);
 
-	if (d->used < *place || d->used - *place < sizeof(*is) || is->bytes & 7 ||
-	    is->bytes > d->used - *place - sizeof(*is))
+	if (d->used < *place || d->used - *place < sizeof(*entry) || entry->bytes & 7 ||
+	    entry->bytes > d->used - *place - sizeof(*entry))
 		return NULL;
-	*place += sizeof(*is) + is->bytes;
-	return is;
+	*place += sizeof(*entry) + entry->bytes;
+	return entry;
 }
 
 void *sp_redo_log_find(const struct sp_redo_log *d, sp_off at, uint64_t bytes)
 {
-	const struct sp_redo_entry *is;
+	const struct sp_redo_entry *entry;
 	uint64_t place = 0;
 
-	while ((is = sp_redo_log_next(d, &place)) != NULL)
-		if (is->at == at && is->bytes == bytes)
-			return (void *)is->is;
+	while ((entry = sp_redo_log_next(d, &place)) != NULL)
+		if (entry->at == at && entry->bytes == bytes)
+			return (void *)entry->words;
 	return NULL;
 }
 
@@ -32,14 +32,14 @@ void *sp_redo_log_add(struct sp_redo_log *d, sp_off at, const void *words, uint6
 
 void *sp_redo_log_add_first(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes)
 {
-	struct sp_redo_entry *is;
+	struct sp_redo_entry *entry;
 
-	if (d->room - d->used < sizeof(*is) + bytes)
+	if (d->room - d->used < sizeof(*entry) + bytes)
 		return NULL;
-	is = (struct sp_redo_entry *)(d->at + d->used);
-	is->at = at;
-	is->bytes = bytes;
-	sp_copy_words(is->is, words, bytes / 8);
-	d->used += sizeof(*is) + bytes;
-	return is->is;
+	entry = (struct sp_redo_entry *)(d->at + d->used);
+	entry->at = at;
+	entry->bytes = bytes;
+	sp_copy_words(entry->words, words, bytes / 8);
+	d->used += sizeof(*entry) + bytes;
+	return entry->words;
 }

@@ -1,8 +1,8 @@
-/* redo-log.h: words of the store as they are to be, while what they are is still what holds.
+/* redo-log.h: new values for words of the store, which take effect together.
  *
- * Whoever changes several words at a time drafts all of them, makes the drafts hold by one store,
- * and copies them to where they belong; whoever reads takes what is drafted (layout.h, "records").
- * Drafts stand one behind the other in memory of the caller's.
+ * A writer first puts new values for all words into the log. It makes the log valid with one
+ * store, and then writes the values to their places. Readers use valid entries in place of the
+ * words (layout.h, "records"). The log is in the caller's memory.
  */
 #ifndef SP_REDO_LOG_H
 #define SP_REDO_LOG_H
@@ -14,20 +14,19 @@ struct sp_redo_log {
 	uint64_t used, room;
 };
 
-/* The draft of the words at this place of the store, which are `bytes` long; NULL: there is
- * none. */
+/* Returns the new value for `bytes` bytes at offset `at`; NULL: no such entry. */
 void *sp_redo_log_find(const struct sp_redo_log *d, sp_off at, uint64_t bytes);
 
-/* The same, or a new one: a copy of the words; bytes is a multiple of 8.  NULL: no room. */
+/* Finds the entry or adds one with a copy of the words; bytes is a multiple of 8. NULL: no room. */
 void *sp_redo_log_add(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes);
 
-/* A new one, of words that have none yet. */
+/* Adds an entry for words that have none yet. */
 void *sp_redo_log_add_first(struct sp_redo_log *d, sp_off at, const void *words, uint64_t bytes);
 
-/* Goes through them: the next one behind *place, which is 0 before the first; NULL: no more. */
+/* Iterates: returns the entry after *place, which is 0 at first; NULL: no more. */
 const struct sp_redo_entry *sp_redo_log_next(const struct sp_redo_log *d, uint64_t *place);
 
-/* Words that their owner may be writing, or that others may be reading: none is torn. */
+/* A word that another thread may read or write meanwhile; none is torn. */
 typedef int64_t __attribute__((may_alias)) sp_word;
 
 static inline void sp_copy_words(sp_word *to, const sp_word *from, uint64_t n)

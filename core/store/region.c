@@ -1,4 +1,4 @@
-/* region.c: pieces of memory behind one another in offset, not in address. */
+/* region.c: see region.h. */
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,12 +14,12 @@
 #ifdef __x86_64__
 #define STEP		8192u		/* about 8 us */
 #else
-#define STEP		PIECE_LEAST	/* the largest page that Linux has */
+#define STEP		PIECE_LEAST	/* the largest page of Linux */
 #endif
-#define LET_IN		(8 * STEP)
-#define AHEAD		(16ull << 20)	/* the file's length, at least */
+#define WRITABLE_STEP		(8 * STEP)
+#define FILE_LEAST		(16ull << 20)	/* least length of the file */
 
-/* Past this size a write raises SIGXFSZ, which ends the process. */
+/* May the file have this size? A larger one raises SIGXFSZ, which kills the process. */
 static bool file_may_have(uint64_t bytes)
 {
 	struct rlimit l;
@@ -28,7 +28,7 @@ static bool file_may_have(uint64_t bytes)
 	       bytes <= l.rlim_cur;
 }
 
-/* The file, if it is still the one that was made, and may grow so far; or -errno. */
+/* Opens the file if it is still the same one and may grow to `bytes`; or -errno. */
 static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 {
 	int fd = sp_open(r->path, O_RDWR | O_NOFOLLOW, 0);
@@ -38,7 +38,7 @@ static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 	if (fd >= 0)
 		error = sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH);
 	if (error >= 0 && ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino))
-		error = -ESTALE;	/* somebody put another one there */
+		error = -ESTALE;	/* replaced by another file */
 	if (error >= 0 && !file_may_have(bytes))
 		error = -EFBIG;
 	if (error >= 0) {
@@ -49,17 +49,17 @@ static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 	return (int)error;
 }
 
-/* How long the file is to be: more than it needs, since at the next growth there may be no
- * descriptor for it, or no way to it (EMFILE, chroot, seccomp).  On tmpfs what is not used takes no
- * memory. */
+/* Returns the file's length for addresses up to `end`. It is larger than necessary, since the
+ * next time there may be no descriptor or no access (EMFILE, chroot, seccomp). On tmpfs unused
+ * length takes no memory. */
 static uint64_t wanted_length(uint64_t end)
 {
-	uint64_t length = sp_max(AHEAD, 2 * end);
+	uint64_t length = sp_max(FILE_LEAST, 2 * end);
 
 	return file_may_have(length) ? length : end;
 }
 
-/* Makes the file long enough for addresses up to `end`; the descriptor, or -errno. */
+/* Makes the file long enough for addresses up to `end`; returns the descriptor or -errno. */
 static int lengthen(struct sp_region *r, uint64_t end)
 {
 	uint64_t has, length = wanted_length(end);
@@ -84,8 +84,8 @@ static int lengthen(struct sp_region *r, uint64_t end)
 	return fd;
 }
 
-/* May nobody but the user and root put another file in its place? */
-static bool keeps_its_name(const struct sp_region *r)
+/* Can only the user and root replace the file? */
+static bool is_name_safe(const struct sp_region *r)
 {
 	char dir[sizeof(r->path)];
 	struct stat s;
@@ -98,13 +98,13 @@ static bool keeps_its_name(const struct sp_region *r)
 	       (s.st_mode & S_ISVTX || !(s.st_mode & 022));
 }
 
-/* Without a descriptor, by its name: EMFILE is no reason to leave it. */
+/* Uses the name instead of a descriptor, in case of EMFILE. */
 static void lengthen_by_name(struct sp_region *r, uint64_t end)
 {
 	uint64_t length = wanted_length(end);
 	struct stat s;
 
-	if (end <= r->file_bytes || !file_may_have(end) || !keeps_its_name(r) ||
+	if (end <= r->file_bytes || !file_may_have(end) || !is_name_safe(r) ||
 	    sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino ||
@@ -115,8 +115,8 @@ static void lengthen_by_name(struct sp_region *r, uint64_t end)
 		r->file_bytes = length;
 }
 
-/* The same addresses without a descriptor: the kernel copies the end of the mapping before them,
- * and makes the copy longer. */
+/* Maps the next addresses without a descriptor: mremap duplicates the end of the last mapping,
+ * and makes it longer. */
 static long map_behind(const struct sp_region *r, uint64_t bytes)
 {
 	const struct sp_piece *last = &r->piece[r->pieces - 1];
@@ -133,9 +133,9 @@ static long map_behind(const struct sp_region *r, uint64_t bytes)
 	return at + PIECE_LEAST;
 }
 
-/* Addresses of the file's next `bytes`, with nothing behind them yet: one mapping of a piece,
- * and not one of each step, since the application has 65530 of them.  Not yet to be
- * used, lest mlockall(MCL_FUTURE) makes all of it at once. */
+/* Maps the file's next `bytes`, not accessible yet. One mapping per piece, not per step, since
+ * the application may have only 65530. Not accessible, since mlockall(MCL_FUTURE) would populate
+ * all of it at once. */
 static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 {
 	int fd = lengthen(r, r->mapped + bytes);
@@ -154,11 +154,12 @@ static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 		*error = fd < 0 && at != -ENOMEM ? fd : (int)at;
 		return NULL;
 	}
-	(void)sp_sys(SYS_madvise, at, bytes, MADV_NOHUGEPAGE);	/* zeroing one takes 100 us */
+	(void)sp_sys(SYS_madvise, at, bytes, MADV_NOHUGEPAGE);	/* zeroing a huge page takes 100
+								 * us */
 	return (unsigned char *)at;
 }
 
-/* Kernels before 5.14: the same by writing there from outside, as a debugger would. */
+/* Before Linux 5.14: populates by writing to the pages from outside, as a debugger does. */
 static int populate_by_writing(unsigned char *at, uint64_t bytes)
 {
 	struct iovec from[STEP / PAGE_LEAST], to[STEP / PAGE_LEAST];
@@ -173,22 +174,22 @@ static int populate_by_writing(unsigned char *at, uint64_t bytes)
 	return sp_sys(SYS_process_vm_writev, own, from, n, to, n, 0) == (long)n ? 0 : -ENOSPC;
 }
 
-/* Its pages are there, without a page fault that PAPI would count; on tmpfs that is when
- * their space is taken, and a full one says EFAULT. */
+/* Populates pages without page faults, which PAPI would count. On tmpfs this takes their space;
+ * a full one returns EFAULT. */
 static int populate(unsigned char *at, uint64_t bytes)
 {
 	long error = sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 
 	if (error == -EFAULT)
 		return -ENOSPC;
-	return error < 0 ? populate_by_writing(at, bytes) : 0;	/* a sandbox may refuse it, too */
+	return error < 0 ? populate_by_writing(at, bytes) : 0;	/* a sandbox may also refuse it */
 }
 
-/* The piece may be written up to there, and somewhat beyond: to change that takes 2 us, a
- * fourth of what a step does.  After mlockall(MCL_FUTURE) private memory is made by it. */
-static int let_in(struct sp_piece *p, uint64_t up_to)
+/* Makes the piece writable up to there and beyond: a change takes 2 us, a quarter of a step.
+ * After mlockall(MCL_FUTURE) this populates private memory. */
+static int make_writable(struct sp_piece *p, uint64_t up_to)
 {
-	uint64_t open = sp_min(p->bytes, sp_align(up_to, LET_IN));
+	uint64_t open = sp_min(p->bytes, sp_align(up_to, WRITABLE_STEP));
 	long error = 0;
 
 	if (up_to <= p->open)
@@ -199,8 +200,8 @@ static int let_in(struct sp_piece *p, uint64_t up_to)
 	return (int)error;
 }
 
-/* The file takes no more.  (A page that was cut off cannot be populated, either.) */
-static void tear(struct sp_region *r, int error)
+/* Marks the region as torn. A page that was cut off cannot be populated either. */
+static void mark_torn(struct sp_region *r, int error)
 {
 	struct stat s;
 
@@ -211,12 +212,11 @@ static void tear(struct sp_region *r, int error)
 		r->truncated = true;
 }
 
-/* The file's bytes get their place on the disk.  NFS 3 has no call for that: nothing is there yet,
- * so that zeros may be written. */
+/* Allocates disk space. NFS 3 has no call for that; the range is unused, so write zeros. */
 static int allocate(int fd, uint64_t at, uint64_t step)
 {
-	static unsigned char zeros[STEP];	/* (not const: the file of the library need not hold
-						 * them) */
+	static unsigned char zeros[STEP];	/* not const, to keep it out of the library's
+						 * file */
 	long r = sp_sys_whole(SYS_fallocate, fd, 0, at, step);
 
 	for (uint64_t done = 0; (r == -EOPNOTSUPP || r > 0) && done < step; done += (uint64_t)r) {
@@ -229,7 +229,7 @@ static int allocate(int fd, uint64_t at, uint64_t step)
 	return r < 0 ? (int)r : 0;
 }
 
-/* The next step of a piece that is in the file; 0 or -errno. */
+/* Populates the next step of a piece in the file; 0 or -errno. */
 static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 {
 	uint64_t at = p->off + p->ready, has;
@@ -240,16 +240,16 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 		if (fd >= 0)
 			error = allocate(fd, at, step);
 		else if (fd != -ESTALE && fd != -EFBIG)
-			error = 0;	/* no way to it: the file system takes what is populated, or
-					 * refuses it */
+			error = 0;	/* no access: the file system accepts or refuses the
+					 * pages when they are populated */
 		sp_close(fd);
 	}
 	if (error == 0)
-		error = let_in(p, p->ready + step);
+		error = make_writable(p, p->ready + step);
 	return error == 0 ? populate(p->at + p->ready, step) : error;
 }
 
-/* Addresses only. */
+/* Reserves addresses. */
 static unsigned char *reserve(uint64_t bytes)
 {
 	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE,
@@ -258,13 +258,14 @@ static unsigned char *reserve(uint64_t bytes)
 	return r < 0 && r > -4096 ? NULL : (unsigned char *)r;
 }
 
-/* The next step of private memory; where the piece is of a file that is torn, in its place; and
- * where a sandbox refuses the usual way. */
+/* Populates the next step in private memory: also in place of a torn file's piece, or if a
+ * sandbox refuses the usual way. */
 static bool fill_private(struct sp_piece *p, uint64_t step)
 {
 	long r = 0;
 
-	if (!p->of_file && let_in(p, p->ready + step) == 0 && populate(p->at + p->ready, step) == 0)
+	if (!p->of_file && make_writable(p, p->ready + step) == 0 &&
+	    populate(p->at + p->ready, step) == 0)
 		return true;
 	r = sp_sys(SYS_mmap, p->at + p->ready, step, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED, -1, 0);
@@ -286,7 +287,7 @@ static struct sp_piece addresses(struct sp_region *r, uint64_t bytes)
 		p.of_file = true;
 		if (p.at || error == -ENOMEM)
 			return p;
-		tear(r, error);
+		mark_torn(r, error);
 		p.of_file = false;
 	}
 	p.at = reserve(bytes);
@@ -311,12 +312,13 @@ static int grow(struct sp_region *r, uint64_t needed)
 	}
 	*p = r->ahead.at ? r->ahead : addresses(r, bytes);
 	r->ahead = (struct sp_piece){ .at = NULL };
-	if (!p->at && bytes > sp_align(needed, PIECE_LEAST))	/* RLIMIT_AS: just what is needed */
+	if (!p->at && bytes > sp_align(needed, PIECE_LEAST))	/* RLIMIT_AS: only the bytes
+								 * needed */
 		*p = addresses(r, sp_align(needed, PIECE_LEAST));
 	if (!p->at)
 		return -ENOMEM;
 	p->off = r->mapped;
-	/* What is left of the piece before is not used: blocks do not cross. */
+	/* The rest of the last piece stays unused: blocks do not cross pieces. */
 	r->used = r->mapped;
 	r->mapped += p->bytes;
 	store_release(&r->pieces, r->pieces + 1);
@@ -338,9 +340,9 @@ void sp_region_ahead(struct sp_region *r)
 	r->ahead = addresses(r, bytes);
 }
 
-/* Makes the last piece's memory be there for the next `bytes`, step by step: one call
- * that made much of it would keep its thread for long.  What the file's disk has no
- * room for is private memory; a block is in one or the other. */
+/* Populates memory for the next `bytes` in the last piece. Does so in steps, since one call for
+ * all of it would block its thread for long. If the disk has no room, memory is private; a block
+ * is in one or the other. */
 static int make_ready(struct sp_region *r, uint64_t bytes)
 {
 	struct sp_piece *p = &r->piece[r->pieces - 1];
@@ -350,10 +352,10 @@ static int make_ready(struct sp_region *r, uint64_t bytes)
 		int error = in_file(r) ? fill(r, p, step) : 0;
 
 		if (error < 0) {
-			tear(r, error);
+			mark_torn(r, error);
 			r->used = p->off + p->ready;
 			if (r->mapped - r->used < bytes)
-				return -ENOSPC;	/* into a new piece, whole */
+				return -ENOSPC;	/* the whole block goes into a new piece */
 		}
 		if (!in_file(r) && !fill_private(p, step))
 			return -ENOMEM;
@@ -362,7 +364,7 @@ static int make_ready(struct sp_region *r, uint64_t bytes)
 	return 0;
 }
 
-/* Room for a block of so many bytes at r->used. */
+/* Makes room for a block of that size at r->used. */
 static int make_room(struct sp_region *r, uint64_t bytes)
 {
 	int error = -ENOSPC;
@@ -486,7 +488,7 @@ void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off
 	return b;
 }
 
-/* One more place in a list of free blocks; false: it cannot be remembered. */
+/* Adds a place to a list of free blocks; false: no memory. */
 static bool make_slot(struct sp_spare *l)
 {
 	uint32_t room = l->room * 2;
@@ -525,7 +527,7 @@ void sp_region_free(struct sp_region *r, sp_off off, uint64_t bytes)
 	if (i == SP_FREE_SIZES)
 		i = empty;
 	if (i == SP_FREE_SIZES || !make_slot(&r->spare[i]))
-		return;			/* forgotten: memory that is not used again */
+		return;			/* not remembered: its memory is not used again */
 	r->spare[i].bytes = bytes;
 	r->spare[i].off[r->spare[i].n++] = off;
 }

@@ -3,8 +3,8 @@
 
 #include "rules.h"
 
-/* Of functions that get the kinds of the values there are two: where all are counts, which most
- * sets have, loops are sums and little else. */
+/* Marks functions that are compiled twice: for sets whose values are all counts, as in most
+ * sets, the loops become plain sums. */
 #define BY_KIND	static inline __attribute__((always_inline))
 
 static int64_t *last_of(const struct sp_fold *f)
@@ -24,7 +24,7 @@ BY_KIND int64_t minus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 						   : a - b;
 }
 
-/* The sensor shows nothing now. */
+/* A sensor without a value. */
 BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 {
 	return sp_values_by(kinds, e) == SP_FLOATS && sp_float(x) != sp_float(x);
@@ -32,11 +32,11 @@ BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 
 /* ---- totals --------------------------------------------------------------- */
 
-/* Where the record's counts go. */
+/* Destination of a record's counts. */
 struct places {
-	int32_t at;			/* the number of its cell */
+	int32_t at;			/* number of the cell */
 	struct sp_cell *cell;		/* NULL: no room */
-	struct sp_interval *interval;	/* NULL: nobody's */
+	struct sp_interval *interval;	/* NULL: no interval has the counts */
 };
 
 static inline struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
@@ -90,9 +90,9 @@ static bool is_below(const struct sp_fold *f, const struct sp_record *r)
 	return false;
 }
 
-/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting
- * starts; of estimates that went down in a call that was missed nobody knows whether PAPI had
- * zeroed them. */
+/* Are there new counts? A stopped set returns its last values again, and a start value is not a
+ * count. If estimates decreased in a missed call, PAPI may or may not have zeroed them: start
+ * from them. */
 static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 {
 	int64_t *last = last_of(f);
@@ -107,7 +107,7 @@ static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 	baseline = f->state->flags & SP_STATE_BASELINE;
 	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_MISSED);
 	for (uint32_t e = 0; baseline && e < f->k; e++)
-		if (sp_values_of(f, e) != SP_SHOWS && !is_nan(f->kinds, e, r->value[e]))
+		if (sp_values_of(f, e) != SP_GAUGE_VALUES && !is_nan(f->kinds, e, r->value[e]))
 			last[e] = r->value[e];
 	return !baseline;
 }
@@ -123,16 +123,16 @@ BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp
 	for (uint32_t e = 0; e < f->k; e++) {
 		int64_t x = r->value[e], d = minus(kinds, e, x, last[e]);
 
-		if (sp_values_by(kinds, e) == SP_SHOWS || is_nan(kinds, e, x))
+		if (sp_values_by(kinds, e) == SP_GAUGE_VALUES || is_nan(kinds, e, x))
 			continue;
 		last[e] = x;
 		if (SP_UNLIKELY(d < 0) && sp_values_by(kinds, e) == SP_COUNTS)
 			f->state->flags |= SP_STATE_BACKWARDS;
-		add(f, kinds, to, e, d, r->what & SP_RECORD_PROVEN);
+		add(f, kinds, to, e, d, r->op_flags & SP_RECORD_PROVEN);
 	}
 }
 
-/* From the cell of the reading: no sum changes, whatever came in between. */
+/* Takes counts from the reading's cell, so that no sum changes, whatever was added in between. */
 static void take_part(struct sp_fold *f, const struct sp_record *r)
 {
 	struct places to = places_of(f, r), from = places_in(f, r, r->count);
@@ -141,12 +141,11 @@ static void take_part(struct sp_fold *f, const struct sp_record *r)
 		if (sp_values_of(f, e) != SP_COUNTS)
 			continue;
 		add(f, NULL, &from, e, -r->value[e], false);
-		add(f, NULL, &to, e, r->value[e], r->what & SP_RECORD_PROVEN);
+		add(f, NULL, &to, e, r->value[e], r->op_flags & SP_RECORD_PROVEN);
 	}
 }
 
-/* Of what is new, or was there before: what is proven is never more than what there is, nor below
- * 0. */
+/* Adds proven counts, new ones or some of those before. Keeps them between 0 and the total. */
 static void take_proof(struct sp_fold *f, const struct sp_record *r)
 {
 	struct places to = places_of(f, r);
@@ -181,11 +180,11 @@ static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32
 	return has_entry(f, c) ? sp_cell_row(c, f->k, SP_ENTRY)[e] : 0;
 }
 
-/* The last reading was another cell's; from here on it is this one's. */
-static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
+/* Makes `cell` the one of the last reading. */
+static void switch_cell(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
 {
 	const struct sp_cell *was =
-		(uint32_t)f->state->cell < f->cells ? f->look(f, f->state->cell) : NULL;
+		(uint32_t)f->state->cell < f->cells ? f->peek_cell(f, f->state->cell) : NULL;
 	int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
 
 	for (uint32_t e = 0; e < f->k; e++)
@@ -207,14 +206,13 @@ static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struc
 {
 	int64_t is = entry_of(f, c, e), x = r->value[e];
 
-	if (sp_values_of(f, e) == SP_SHOWS)
+	if (sp_values_of(f, e) == SP_GAUGE_VALUES)
 		return x;
 	if (is_nan(f->kinds, e, x))
 		return is;
 	if (sp_record_op(r) != SP_OP_ACCUM)
 		return minus(f->kinds, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
-	/* A permanent entry that the reading before this one left, in whichever cell, is added to
-	 * as a temporary one. */
+	/* If the last reading left a permanent entry, in any cell, ACCUM adds to it. */
 	if (f->state->flags & SP_STATE_PERMANENT)
 		is = plus(f->kinds, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
 	return plus(f->kinds, e, is, x);
@@ -223,7 +221,7 @@ static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struc
 BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r,
 			  struct sp_cell *c)
 {
-	int64_t *to = r->what & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT)
+	int64_t *to = r->op_flags & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT)
 						    : sp_cell_row(c, f->k, SP_ENTRY);
 	const int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
 	bool reads = sp_record_op(r) != SP_OP_ACCUM;
@@ -234,7 +232,8 @@ BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct 
 		to[e] = r->value[e] - others[e];
 	for (uint32_t e = 0; !(reads && !kinds) && e < f->k; e++)
 		to[e] = new_entry(f, c, r, e);
-	if (r->what & SP_RECORD_PERMANENT) {	/* it takes the temporary one's place */
+	if (r->op_flags & SP_RECORD_PERMANENT) {	/* a permanent entry replaces the
+							 * temporary one */
 		f->state->flags |= SP_STATE_PERMANENT;
 		c->epoch = 0;
 	} else {
@@ -245,16 +244,16 @@ BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct 
 
 int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e)
 {
-	const struct sp_cell *to = f->look(f, r->cell), *was;
+	const struct sp_cell *to = f->peek_cell(f, r->cell), *was;
 	struct sp_state *s = f->state;
 	int64_t others = sp_state_row(s, f->k, SP_OTHERS)[e], x = r->value[e];
 
-	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS ||
+	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_GAUGE_VALUES ||
 	    is_nan(f->kinds, e, x))
 		return new_entry(f, to, r, e);
 	if (s->flags & SP_STATE_DELETE)
 		return x;
-	was = (uint32_t)s->cell < f->cells && s->cell != r->cell ? f->look(f, s->cell) : NULL;
+	was = (uint32_t)s->cell < f->cells && s->cell != r->cell ? f->peek_cell(f, s->cell) : NULL;
 	if (s->cell != r->cell)
 		others = minus(f->kinds, e, plus(f->kinds, e, others, entry_of(f, was, e)),
 			       entry_of(f, to, e));
@@ -273,9 +272,9 @@ BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struc
 	if (to.interval)
 		to.interval->count += r->count;
 	add_values(f, kinds, r, &to);
-	if (!(r->what & SP_RECORD_NO_ENTRY)) {
+	if (!(r->op_flags & SP_RECORD_NO_ENTRY)) {
 		if (SP_UNLIKELY(f->state->cell != to.at))
-			go_to(f, to.at, to.cell);
+			switch_cell(f, to.at, to.cell);
 		make_entries(f, kinds, r, to.cell);
 	}
 }
@@ -296,7 +295,7 @@ static __attribute__((noinline)) void take_values(struct sp_fold *f, const struc
 
 static void start(struct sp_fold *f, const struct sp_record *r)
 {
-	bool keeps = r->what & SP_RECORD_KEEPS;
+	bool keeps = r->op_flags & SP_RECORD_KEEPS;
 
 	if (!keeps)
 		zero(f);
@@ -304,13 +303,13 @@ static void start(struct sp_fold *f, const struct sp_record *r)
 	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (keeps ? SP_STATE_BASELINE : 0);
 }
 
-/* Counting goes on from the values. */
+/* Counting continues from the values of PAPI_write. */
 static void take_written(struct sp_fold *f, const struct sp_record *r)
 {
 	if (!(f->state->flags & SP_STATE_RUNNING))
 		return;
 	for (uint32_t e = 0; e < f->k; e++)
-		if (sp_values_of(f, e) != SP_SHOWS)
+		if (sp_values_of(f, e) != SP_GAUGE_VALUES)
 			last_of(f)[e] = r->value[e];
 	f->state->flags &= ~SP_STATE_BASELINE;
 }
@@ -332,11 +331,11 @@ static __attribute__((noinline)) void take_uncommon(struct sp_fold *f, const str
 	case SP_OP_MISSED:
 		f->state->flags |= SP_STATE_MISSED | SP_STATE_UNSURE;
 		break;
-	case SP_OP_RUNS:		/* a start without a record */
+	case SP_OP_IS_RUNNING:		/* start without a record */
 		if (!runs)
 			start(f, r);
 		break;
-	case SP_OP_STANDS:
+	case SP_OP_IS_STOPPED:
 		f->state->flags &= ~SP_STATE_RUNNING;
 		break;
 	}
@@ -359,7 +358,7 @@ void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
 		take_values(f, r);
 		/* fall through */
 	case SP_OP_RESET:
-		if (!(r->what & SP_RECORD_KEEPS))
+		if (!(r->op_flags & SP_RECORD_KEEPS))
 			zero(f);
 		f->state->flags |= SP_STATE_DELETE;
 		break;

@@ -1,4 +1,4 @@
-/* store-reader.c: bounds, and nothing else, between a reader and a store's bytes. */
+/* store-reader.c: see store-reader.h. */
 #include <string.h>
 
 #include "store-reader.h"

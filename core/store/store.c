@@ -1,4 +1,4 @@
-/* store.c: what goes into a store, and where; see store.h. */
+/* store.c: adds strings, events, threads, relations and other blocks to a store; see store.h. */
 #include <string.h>
 
 #include "blocks.h"
@@ -67,7 +67,7 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 	return p;
 }
 
-/* Refills ready[]. The caller holds the lock. */
+/* Refills ready[]. Needs the lock. */
 static void make_ready(struct sp_store *s)
 {
 	sp_off off;
@@ -119,7 +119,7 @@ void *sp_store_make_now(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_of
 	return b;
 }
 
-struct sp_store *sp_store_of(const struct sp_store_reader *reader)
+struct sp_store *sp_store_of_reader(const struct sp_store_reader *reader)
 {
 	return reader->region ? (struct sp_store *)((char *)reader->region -
 						    offsetof(struct sp_store, region))
@@ -268,7 +268,7 @@ static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 	return NULL;
 }
 
-long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
+long sp_store_copy_event(struct sp_store *s, uint32_t id, const char *name)
 {
 	const struct sp_event *from = event_of(s, id);
 	struct sp_event *v;
@@ -286,14 +286,14 @@ long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
 	return v->id;
 }
 
-const char *sp_store_event_named(const struct sp_store *s, uint32_t id)
+const char *sp_store_get_event_name(const struct sp_store *s, uint32_t id)
 {
 	const struct sp_event *v = event_of(s, id);
 
 	return v ? sp_store_reader_text(&s->reader, v->name) : "";
 }
 
-void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
+void sp_store_rename_event(struct sp_store *s, uint32_t id, const char *name)
 {
 	struct sp_event *v = event_of(s, id);
 	sp_off text = v ? sp_store_text(s, name) : 0;
@@ -302,7 +302,7 @@ void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
 		store_release(&v->name, text);
 }
 
-void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
+void sp_store_set_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
 {
 	struct sp_event *v = event_of(s, id);
 
@@ -350,7 +350,7 @@ static const char *watched_name(const struct sp_store *s, int tid)
 	return "";
 }
 
-struct sp_thread *sp_store_thread_of(struct sp_store *s, int tid, sp_off *off)
+struct sp_thread *sp_store_find_thread(struct sp_store *s, int tid, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_thread *t;
@@ -402,7 +402,7 @@ static bool fits(const struct sp_store *s, const struct sp_relation *r,
 	return same(r, key) && r->cells == s->cells;
 }
 
-struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,
+struct sp_relation *sp_store_find_relation(struct sp_store *s, const struct sp_thread *t,
 					  const struct sp_relation_key *key, sp_off *off)
 {
 	uint64_t left = sp_store_most_blocks(s);
@@ -415,8 +415,7 @@ struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_t
 	return NULL;
 }
 
-/* Room for n gauges and floating-point counters of the relation; 0: no memory.  A set
- * whose counts belong to no CPU has one cell for them. */
+/* Makes the relation's gauges; 0: no memory. Sets whose counts belong to no CPU have one cell. */
 static sp_off new_gauges(struct sp_store *s, const struct sp_relation_key *key)
 {
 	uint32_t cells = key->scope == SP_SCOPE_THREAD || key->scope == SP_SCOPE_CPU ? s->cells : 1;
@@ -524,9 +523,10 @@ void sp_store_released(struct sp_store *s, sp_off relation)
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 }
 
-/* One that no set is bound to: the last that was let go, or by the list, without what was
- * looked at before (1000 sets of one thread took 30 us each to start, 3000 took 58).  A block
- * that was remembered may be another by now; then a relation is made that need not be. */
+/* Finds a relation to which no set is bound: the last one released, or else in the list, except
+ * for the part already searched. (Each of 1000 sets of one thread took 30 us to start, of 3000
+ * 58 us.) A remembered block may have another use by now; then a new relation is made
+ * unnecessarily. */
 static struct sp_relation *find_free(struct sp_store *s, sp_off thread,
 				     const struct sp_relation_key *key,
 				     bool (*is_bound)(sp_off, void *), void *arg, sp_off *off)
@@ -573,7 +573,7 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
 
 	if (t)
 		r = is_bound ? find_free(s, thread, key, is_bound, arg, off)
-			     : sp_store_relation_like(s, t, key, off);
+			     : sp_store_find_relation(s, t, key, off);
 	if (!r)
 		r = sp_store_new_relation(s, thread, key, off);
 	if (r) {
@@ -583,7 +583,7 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread,
 	return r;
 }
 
-bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off thread,
+bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 			       const struct sp_relation_key *key)
 {
 	struct sp_relation *r = sp_store_relation_at(s, relation);
@@ -592,20 +592,20 @@ bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, sp_off threa
 	sp_off like;
 
 	if (!t || r->thread != thread || r->starts || r->k != key->k || r->gauges ||
-	    key->n_gauges || r->cells != s->cells || sp_store_relation_like(s, t, key, &like))
+	    key->n_gauges || r->cells != s->cells || sp_store_find_relation(s, t, key, &like))
 		return false;
 	identify(r, key);
 	flags = load_relaxed(&r->flags);
 	while (!sp_cas(&r->flags, &flags,
-		       (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) |
+		       (flags & (SP_RELATION_API | SP_RELATION_HANDLE | SP_RELATION_UNSURE)) |
 			       key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
 		;
-	/* who sought one has not seen this one */
+	/* searches have not seen this relation */
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);
 	return true;
 }
 
-/* ---- how counts were told to CPUs --------------------------------------- */
+/* ---- attribution -------------------------------------------------------- */
 
 struct sp_times *sp_relation_times(const struct sp_relation *r)
 {
@@ -614,7 +614,7 @@ struct sp_times *sp_relation_times(const struct sp_relation *r)
 	return sp_times_of(r, &l);
 }
 
-/* A new relation is SP_BY_AUTO: nothing was told yet. */
+/* SP_BY_AUTO in a new relation: nothing was attributed yet. */
 static uint32_t how_of(uint32_t flags)
 {
 	return flags >> SP_RELATION_HOW_SHIFT & 7;
@@ -635,7 +635,8 @@ void sp_times_unwatched(struct sp_times *t, uint32_t cpu)
 		store_relaxed(&t->flags, t->flags | SP_TIMES_UNWATCHED);
 }
 
-/* The best that any window got, and why the last one that left something open was not better. */
+/* Keeps the best attribution of all windows, and why the last window that left something open
+ * was not better. */
 void sp_relation_set_attribution(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
 	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0,

@@ -1,9 +1,8 @@
-/* timestamp.h: times that put readings of several sets in one order.
+/* timestamp.h: times that order the readings of several sets.
  *
- * Nanoseconds since the epoch by the vDSO's clock (tens of ns), no two the same in a thread, each
- * larger than the one before; between threads as the clock has it. Async-signal-safe; errno
- * untouched.  For what is booked the long way: a reading of plain counters on its short way takes
- * no time.
+ * Nanoseconds since the epoch by the vDSO's clock (tens of ns). Times of a thread always
+ * increase; between threads they follow the clock. Async-signal-safe, keeps errno. Only the slow
+ * path needs it: readings of plain counters on the fast path have no time.
  */
 #ifndef SP_TIMESTAMP_H
 #define SP_TIMESTAMP_H

@@ -1,8 +1,5 @@
-/* writer.h: what is known of a relation while an event set books for it: its records, intervals,
- * gauges, permanent readings and overflows.
- *
- * All of it is private memory: the store's bytes are written, not followed.
- */
+/* writer.h: private state of an event set that writes to a relation: its records, intervals,
+ * gauges, permanent readings and overflows. The store's bytes are written, never followed. */
 #ifndef SP_WRITER_H
 #define SP_WRITER_H
 
@@ -11,143 +8,138 @@
 struct sp_store_reader;
 struct sp_store;
 
-/* The intervals of one relation (interval.h). */
-struct sp_track {
+/* Intervals of one relation (interval.h). */
+struct sp_interval_writer {
 	uint32_t k;
-	uint32_t used, room;		/* intervals of the relation */
+	uint32_t used, room;		/* intervals used, and with room */
 	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals
 					 * are kept */
-	uint32_t *slot;			/* offset of an interval, divided by 8; 0: free; the
-					 * caller's memory */
+	uint32_t *slot;			/* [slots], the caller's memory: offset of an interval,
+					 * divided by 8; 0: free */
 	const struct sp_store_reader *reader;
-	sp_off *newest;			/* the relation's list */
-	struct sp_intervals *fresh;	/* where new ones go, */
+	sp_off *newest;			/* head of the relation's list */
+	struct sp_intervals *fresh;	/* newest block, for new intervals */
 	sp_off fresh_off;
 	uint32_t fresh_used;
 	uint16_t blocks;
-	bool low;			/* sp_intervals_wanted says so */
+	bool low;			/* sp_intervals_wanted() is not 0 */
 };
 
-/* Of gauges (gauge.h). */
+/* Gauges of a set (gauge.h). */
 struct sp_gauge_kind {
-	uint32_t index;			/* among the set's events */
+	uint32_t index;			/* event's index in the set */
 	enum sp_data_type data_type;
 };
 
 struct sp_gauge_writer {
-	uint32_t n, cells;		/* n 0: the set has none */
+	uint32_t n, cells;		/* n 0: no gauges */
 	uint32_t running;
 	struct sp_gauge *at;		/* [cells][n], in the store */
 	struct sp_gauge_kind *kind;	/* [n] */
 };
 
-/* Of overflows (overflow.h), of a relation that is not merged: n = sp_overflows_counts. */
+/* Overflow counts (overflow.h) of a relation that is not folded; n = sp_overflows_counts(). */
 struct sp_overflow_writer {
-	struct sp_overflows *block;	/* NULL: nothing is counted */
+	struct sp_overflows *block;	/* NULL: not counted */
 	uint32_t n;
 };
 
-/* Of permanent readings (readings.h). */
+/* Permanent readings (readings.h). */
 struct sp_log {
 	struct sp_store *store;
 	struct sp_relation *relation;
-	struct sp_chunk *chunk;	/* NULL: none yet */
-	unsigned char *at;		/* where the next reading goes, if n < room */
-	uint32_t n, room;		/* of the chunk; room 0: nothing more is kept */
-	uint32_t whole;			/* room, or more: there is something to do in between */
+	struct sp_chunk *chunk;	/* NULL: none */
+	unsigned char *at;		/* place of the next reading, if n < room */
+	uint32_t n, room;		/* of the chunk; room 0: no more readings are kept */
+	uint32_t whole;			/* final room; larger than `room` if the log has work to
+					 * do before that */
 	uint32_t k;
 	uint64_t kept, most;
-	uint64_t ns;			/* of the last reading, permanent or not */
+	uint64_t ns;			/* time of the last reading, permanent or not */
 };
 
-/* Why a booking cannot take the short way.  MISSED, ZEROED and SHARED may be set at any time, by
- * atomic operations. */
-#define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or
-				 * overtaken */
-#define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other
-				 * (`booking_thread`) */
-#define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next
-				 * one */
-#define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call
-				 * in flight */
-#define SP_SLOW_OTHER	16u	/* the set's entries or values are not as most are */
-#define SP_SLOW_MORE	32u	/* readings are kept or have times, the component keeps counts, or
-				 * the set is placed: short ways of their own */
-#define SP_SLOW_BINDS	64u	/* somebody binds the writer (sp_records_take) */
+/* Reasons why a call cannot take the fast path. MISSED, ZEROED and SHARED may be set at any
+ * time, atomically. */
+#define SP_SLOW_MISSED	1u	/* a call has no record: nested, left by a jump, or overtaken */
+#define SP_SLOW_SHARED	2u	/* other threads record here, in turns (`recording_thread`) */
+#define SP_SLOW_AFTER	4u	/* such a call precedes the call in flight, or the next one */
+#define SP_SLOW_ZEROED	8u	/* such a call zeroed the set after PAPI had returned for the
+				 * call in flight */
+#define SP_SLOW_OTHER	16u	/* unusual entries or values */
+#define SP_SLOW_MORE	32u	/* readings are kept or have times, the component keeps its
+				 * counts, or the set is placed: sp_records_*_more() */
+#define SP_SLOW_BINDING	64u	/* the writer is being bound (sp_records_take) */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
-#define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (io counts since
-				 * the process began) */
+#define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (io counts
+				 * from process start) */
 #define SP_KEEPS_ON_RESET 2u
-#define SP_REFRESHES	4u	/* PAPI reads this component's counts once a second, and hands out
-				 * what it read last */
+#define SP_REFRESHES	4u	/* PAPI reads this component's counts once per second, and
+				 * returns them until the next time */
 
-/* A booking sets `in_flight`, then reads `slow`; a thread that wants to share sets SP_SLOW_SHARED,
- * makes every CPU see that (membarrier), then reads `in_flight`. */
+/* A call sets `in_flight`, then reads `slow`. A thread that wants to share sets SP_SLOW_SHARED,
+ * makes all CPUs see it (membarrier), then reads `in_flight`. */
 struct sp_writer {
-	/* One line of cache: what every reading uses. */
-	uintptr_t in_flight;		/* the frame of the call or booking in flight, and what it
-					 * is (records.h); 0: none */
-	uintptr_t back;			/* where its wrapper returns to: the word above the frame,
-					 * while that is there */
-	const int64_t *values;		/* [k] what was handed out last, since the last zeroing */
-	uint32_t slow;			/* SP_SLOW_*; 0: the short way */
-	uint32_t owner;			/* the thread that started the set (`who` of records.h); 0:
-					 * whoever says so */
-	/* From here to `booking_thread` all is the binding's; what stands before and behind holds
-	 * while the writer is bound anew. */
-	struct sp_record *last;		/* the newest record, to which a call that is alike is
-					 * added; NULL: none */
-	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0 */
-	uint32_t window_open;		/* sp_proof_now() when the window began */
-	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2;
-					 * the cell of a set that is placed */
+	/* One cache line for every reading. */
+	uintptr_t in_flight;		/* frame and kind of the call in flight (records.h); 0:
+					 * none */
+	uintptr_t back;			/* return address of its wrapper: the word above the
+					 * frame, as long as that exists */
+	const int64_t *values;		/* [k] values returned last since the last zeroing */
+	uint32_t slow;			/* SP_SLOW_*; 0: fast path */
+	uint32_t owner;			/* thread that started the set (`who` in records.h); 0:
+					 * any caller that claims it */
+	/* Fields from here to `recording_thread` are set by binding; the others keep their
+	 * values. */
+	struct sp_record *last;		/* newest record, to which an equal call is added; NULL:
+					 * none */
+	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0: none */
+	uint32_t window_open;		/* sp_proof_now() at the window's start */
+	int32_t cpu;			/* CPU of the last reading, if its cell is dense, else
+					 * -2; if placed: the set's cell */
 	uint32_t k;
-	uint32_t from;			/* the site of the call before; 0: not known */
-	bool runs;			/* the set, as the records have it */
-	bool baseline;			/* where counting starts is not known yet */
-	bool placed;			/* all counts are those of one cell, wherever the thread is,
-					 * and no reading proves any */
+	uint32_t from;			/* site of the call before; 0: unknown */
+	bool runs;			/* the set is running, by the records */
+	bool baseline;			/* the next value is a start value */
+	bool placed;			/* one cell has all counts, wherever the thread runs, and
+					 * none is proven */
 	uint8_t component;		/* SP_KEEPS_*, SP_REFRESHES */
-	/* And a start and a stop. */
-	struct sp_relation *relation;	/* NULL: nothing to write to */
-	unsigned char *to, *end;	/* where the next record goes; there, records are to be
-					 * folded first */
-	uint64_t number;		/* of the newest record */
-	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
-	struct sp_track track;		/* the intervals */
+	/* Fields for starts and stops. */
+	struct sp_relation *relation;	/* NULL: unbound */
+	unsigned char *to, *end;	/* place of the next record; at `end`, fold first */
+	uint64_t number;		/* number of the newest record */
+	uint64_t stop_ticks;		/* TSC when a STOP last read the clock */
+	struct sp_interval_writer intervals;		/* the intervals */
 	uint32_t cells;
-	bool ran;			/* a set before left the relation running */
+	bool ran;			/* an earlier set left the relation running */
 	struct {
-		int32_t cell;		/* that is marked SP_CELL_KEPT, plus one; 0: none */
+		int32_t cell;		/* cell marked SP_CELL_KEPT, plus one; 0: none */
 		int32_t cpu;		/* its CPU */
 	} kept;
-	bool precise;			/* its times are in one order with other sets', not the
-					 * clock's last tick */
-	bool only_kept;			/* each of the relation's readings is kept */
-	enum sp_entries entries;	/* what a reading leaves; with another than temporary,
+	bool precise;			/* times are ordered across sets, not the clock's last
+					 * tick */
+	bool only_kept;			/* all readings of the relation are kept */
+	enum sp_entries entries;	/* kind of entries of readings; if not temporary:
 					 * SP_SLOW_OTHER or SP_SLOW_MORE */
-	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are
-					 * none */
-	const int64_t *entry;		/* [k] what the last permanent reading left, if all are
+	struct sp_log *log;		/* for permanent readings (readings.h); NULL: none */
+	const int64_t *entry;		/* [k] entry of the last permanent reading, if all are
 					 * permanent */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else
 					 * `precise` */
-	struct sp_gauge_writer *gauges;	/* where the short ways book the gauges; NULL: there are
-					 * none */
-	/* Of the relation's block, which stands at `off`. */
+	struct sp_gauge_writer *gauges;	/* gauges for the fast path; NULL: none */
+	/* The relation's block, at offset `off`. */
 	sp_off off;
 	const struct sp_store_reader *reader;
 	struct sp_layout layout;
 	struct sp_state *state;
 	unsigned char *records;
-	uint32_t booking_thread;		/* who books while SHARED, or binds; 0: nobody */
-	uint32_t next;			/* who waits for `booking_thread`, and is to have it before
-					 * others; 0: nobody */
-	uint32_t nested_call;			/* whose call is in flight; 0: the owner's, on the
-						 * short way */
-	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
+	uint32_t recording_thread;		/* thread that records under SHARED, or binds; 0:
+						 * none */
+	uint32_t next;			/* waiting thread that comes next; 0: none */
+	uint32_t in_flight_thread;			/* thread whose call is in flight; 0: the
+							 * owner, on the fast path */
+	bool shared;			/* all threads see SP_SLOW_SHARED */
 };
 
 #endif

@@ -275,8 +275,8 @@ static int record_detached(struct call *c, enum sp_op op, const long long *value
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
 	sp_records_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE, false);
-	sp_records_book(&p->writer,
-			&(struct sp_booking){
+	sp_records_add_call(&p->writer,
+			&(struct sp_papi_call){
 				.op = op, .cpu = cpu, .x = values, .who = sp_thread_state.id });
 	return cpu;
 }

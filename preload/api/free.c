@@ -17,7 +17,7 @@ static void free_relation(struct sspapi_relation *rel)
 	struct sp_binding *p;
 
 	while ((p = rel->parts) != NULL) {
-		__atomic_fetch_and(&p->relation->flags, ~SP_RELATION_HELD, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&p->relation->flags, ~SP_RELATION_HANDLE, __ATOMIC_RELAXED);
 		rel->parts = p->next;
 		sp_model_close(&p->model);
 		sp_unmap(p, p->bytes);

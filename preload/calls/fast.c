@@ -71,9 +71,10 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		return true;
 	}
 	if (last && last == load_relaxed(&s->writer.last) &&
-	    sp_records_alike(last,
-			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
-			     s->writer.cpu, site))
+	    sp_records_is_alike(last,
+				SP_OP_READ |
+					(last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+				s->writer.cpu, site))
 		stay_steady(s, last, to);
 	return true;
 }
@@ -84,7 +85,7 @@ void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, ui
 
 	if (load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, op, cpu, values);
-	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op,
+	sp_records_finish(&s->writer, &(struct sp_papi_call){ .op = op,
 							    .x = values,
 							    .site = site,
 							    .who = sp_thread_state.id,

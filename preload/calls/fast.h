@@ -156,10 +156,10 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
 				uint32_t site, uintptr_t to)
 {
 	if (SP_LIKELY(site == SP_SITE_STEADY))
-		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
+		return sp_fast_stayed(s, open) && sp_records_repeat(&s->writer, values, to);
 	if (site > SP_SITE_NEW)
 		return sp_fast_stayed(s, open) &&
-		       sp_records_again(&s->writer, values, SP_STEADY_BELOW(site));
+		       sp_records_repeat(&s->writer, values, SP_STEADY_BELOW(site));
 	return sp_fast_read_from(s, values, open, site, to);
 }
 
@@ -203,7 +203,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 		return false;
 	if (!s->writer.kinds && (SP_UNLIKELY(values[0] - before[0] < last[0]) ||
 				 SP_UNLIKELY(values[k - 1] - before[k - 1] < last[k - 1])))
-		return false;		/* (sp_records_fall) */
+		return false;		/* (sp_counts_fell) */
 #define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
 	SP_EACH(k, EACH);
 #undef EACH

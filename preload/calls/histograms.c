@@ -139,7 +139,7 @@ static void read_one(const struct sp_set *s, const struct histogram *h)
 
 		if (!more)		/* (what is less was cleared by the program) */
 			continue;
-		sp_overflow_book(&s->overflows, at, h->event, SP_NO_CPU, more);
+		sp_overflow_count(&s->overflows, at, h->event, SP_NO_CPU, more);
 		sp_overflow_hit(&s->overflows, at, more, address, sp_module_at(address));
 	}
 }

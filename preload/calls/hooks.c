@@ -488,7 +488,9 @@ static enum sp_op state_of(int id)
 {
 	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
-	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
+	return both == PAPI_RUNNING   ? SP_OP_IS_RUNNING
+	       : both == PAPI_STOPPED ? SP_OP_IS_STOPPED
+				      : 0;
 }
 
 static bool is_of_other(const struct sp_set *s)
@@ -540,7 +542,7 @@ static void bind_again(struct sp_set *s)
 	uintptr_t mark = load_relaxed(&w->in_flight);
 
 	if (load_relaxed(&s->starter) != sp_thread_state.id || !(mark & SP_IN_PAPI) ||
-	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
+	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDING))
 		return;		/* sp_after_start finds what is open other than what it is bound
 				 * for */
 	sp_records_failed(w, sp_thread_state.id);
@@ -561,7 +563,7 @@ static bool lock_perf_fds(struct sp_perf_fds *o, uint32_t *was)
 
 static void unlock_perf_fds(struct sp_perf_fds *o, uint32_t was)
 {
-	sp_records_let(&set_that_opens(o)->writer, sp_thread_state.id, was);
+	sp_records_resume(&set_that_opens(o)->writer, sp_thread_state.id, was);
 }
 
 static bool is_alone(struct sp_perf_fds *o)
@@ -658,7 +660,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 
 void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
-	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0,
+	sp_gauges_record(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0,
 		       values, values ? sp_stamp_ns() : 0);
 }
 
@@ -756,7 +758,7 @@ static bool counts(const struct sp_set *s)
 /* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
  * go to the CPUs in b->parts, the rest to b->cpu. False: no scan is possible now, or the set is
  * stopped; all counts go to b->cpu, unproven. */
-static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
+static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
@@ -832,7 +834,7 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 }
 
 /* Tries the short ways of records.h first, which suffice for ordinary sets. */
-static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
+static bool book_shortly(struct sp_writer *w, const struct sp_papi_call *b)
 {
 	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
 		return sp_records_zero(w, b->op, b->site);
@@ -872,7 +874,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 				: sp_site_here(at);
 	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu,
 	     timed;
-	struct sp_booking b = {
+	struct sp_papi_call b = {
 		.op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id
 	};
 	struct sp_percpu *p;
@@ -925,14 +927,15 @@ void sp_call_failed(struct sp_set *called)
 }
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
- * bound it anew (sp_records_still). From here on the writer is the call's until that is booked. */
+ * bound it anew (sp_records_can_finish). From here on the writer is the call's until it is
+ * recorded. */
 static bool gone(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
 
 	if (!w || (sp_booked(called) &&
 		   load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) &&
-		   sp_records_still(w, sp_thread_state.id)))
+		   sp_records_can_finish(w, sp_thread_state.id)))
 		return false;
 	sp_call_failed(called);
 	return true;
@@ -947,7 +950,7 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
 	 * what follows a start that was missed is not counted. */
 	if ((values || !load_relaxed(&s->writer.relation)) &&
-	    !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
+	    !sp_records_is_nested(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 	if (p)
 		sp_percpu_note_missed_reset(p);
@@ -1004,13 +1007,13 @@ static void update_state(struct sp_set *s, int id)
 {
 	enum sp_op is = state_of(id);
 
-	sp_records_runs(&s->writer, is, sp_thread_state.id);
+	sp_records_set_running(&s->writer, is, sp_thread_state.id);
 	if (is)
-		store_relaxed(&s->started, is == SP_OP_RUNS);
-	if (is == SP_OP_RUNS &&
+		store_relaxed(&s->started, is == SP_OP_IS_RUNNING);
+	if (is == SP_OP_IS_RUNNING &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	if (is == SP_OP_RUNS && load_relaxed(&s->gauges.n))
+	if (is == SP_OP_IS_RUNNING && load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
@@ -1211,7 +1214,7 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 
 	if (called && !gone(called))
 		book(s, op, values, open, at);
-	else if (called || sp_booked(s) || (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDS))
+	else if (called || sp_booked(s) || (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDING))
 		missed(s, op, values);
 	else if (values || op == SP_OP_STOP)
 		dropped(s);

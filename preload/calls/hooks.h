@@ -75,7 +75,7 @@ SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 	return SP_LIKELY(!load_relaxed(&s->changed)) &&
 	       SP_LIKELY(load_relaxed(&s->bound_changes) == load_relaxed(&s->perf_fds.changes)) &&
 	       SP_LIKELY(!load_relaxed(&sp_process.sites_due)) &&
-	       SP_LIKELY(!load_relaxed(&s->writer.track.low));
+	       SP_LIKELY(!load_relaxed(&s->writer.intervals.low));
 }
 
 /* Its split, if it has one, is ready for a window to begin or to end.  proof: sp_proof_now(). */

@@ -15,7 +15,7 @@ static void count(struct sp_set *s, int cpu, uint32_t event, uintptr_t address, 
 {
 	uint32_t at = event * s->writer.cells + (uint32_t)sp_records_cell(&s->writer, cpu);
 
-	sp_overflow_book(&s->overflows, at, event, cpu, 1);
+	sp_overflow_count(&s->overflows, at, event, cpu, 1);
 	sp_overflow_hit(&s->overflows, at, 1, address, module);
 }
 

@@ -47,7 +47,7 @@ static void rehearse(void)
 		return;
 	sp_records_bind(&w, &reader, 0, EVENTS, CELLS, NULL);
 	for (unsigned i = 0; i < 2 * SP_COUNT(ops); i++)
-		sp_records_book(&w, &(struct sp_booking){ .op = ops[i % SP_COUNT(ops)],
+		sp_records_add_call(&w, &(struct sp_papi_call){ .op = ops[i % SP_COUNT(ops)],
 							  .cpu = i & 1,
 							  .x = x,
 							  .who = 1 });

@@ -352,12 +352,12 @@ static long make_in(struct sp_event_info *e, uint32_t domain)
 	char name[PAPI_HUGE_STR_LEN + 64 + SP_DOMAIN_TEXT + 4];
 	long id;
 
-	name_in(name, sp_store_event_named(&sp_store, e->id), domain);
-	id = sp_store_event_again(&sp_store, e->id, name);
+	name_in(name, sp_store_get_event_name(&sp_store, e->id), domain);
+	id = sp_store_copy_event(&sp_store, e->id, name);
 	if (id < 0)
 		return e->id;
-	name_in(name, sp_store_event_named(&sp_store, e->id), e->domain);
-	sp_store_event_name(&sp_store, e->id, name);
+	name_in(name, sp_store_get_event_name(&sp_store, e->id), e->domain);
+	sp_store_rename_event(&sp_store, e->id, name);
 	return id;
 }
 
@@ -386,10 +386,10 @@ void sp_event_set_pmu(struct sp_event_info *e, const char *pmu)
 		return;
 	sp_lock_take(&sp_store.lock, &h);
 	if (!e->has_pmu)
-		sp_store_event_pmu(&sp_store, e->id, pmu);
+		sp_store_set_event_pmu(&sp_store, e->id, pmu);
 	for (uint32_t i = 0; !e->has_pmu && i < SP_COUNT(e->in_domain); i++)
 		if (e->in_domain[i])
-			sp_store_event_pmu(&sp_store, e->in_domain[i] - 1, pmu);
+			sp_store_set_event_pmu(&sp_store, e->in_domain[i] - 1, pmu);
 	e->has_pmu = true;
 	sp_lock_give(&sp_store.lock, &h);
 }

@@ -162,7 +162,7 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, sp_off thread,
 	for (p = rel->parts; p; p = p->next)
 		if (is_same_key(&p->key, key))
 			return p;
-	own.flags |= SP_RELATION_API | SP_RELATION_HELD;
+	own.flags |= SP_RELATION_API | SP_RELATION_HANDLE;
 	sp_lock_take(&sp_store.lock, &lock_state);
 	r = sp_store_relation(&sp_store, thread, &own, accept_any, NULL, &off);
 	sp_lock_give(&sp_store.lock, &lock_state);
@@ -187,7 +187,7 @@ void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct s
 	memcpy(event, key->event, p->key.k * sizeof(*event));
 	p->key = *key;
 	p->key.event = event;
-	p->key.flags |= SP_RELATION_API | SP_RELATION_HELD;
+	p->key.flags |= SP_RELATION_API | SP_RELATION_HANDLE;
 	sp_model_close(&p->model);
 	if (sp_model_open_one(&p->model, &sp_store.reader, off, false) == 0)
 		find_codes(p);
@@ -224,7 +224,7 @@ static void keep_relation(struct sp_relation *r, sp_off off)
 	memset((char *)slot + sizeof(slot->lock), 0, sizeof(*slot) - sizeof(slot->lock));
 	slot->latest_cpu = SP_NO_CPU;
 	slot->parts = slot->current = p;
-	__atomic_fetch_or(&r->flags, SP_RELATION_HELD, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&r->flags, SP_RELATION_HANDLE, __ATOMIC_RELAXED);
 	store_release(&slot->generation, sp_process.generation);
 }
 

@@ -677,7 +677,7 @@ static enum sp_why attribute_events(struct sp_percpu *p, const struct sp_percpu_
 		if (sound && !p->window[e].is_sound)
 			p->period.distrust_why = p->sum[e].can_fall && unproven > before
 							 ? find_why(p, e, l, false)
-							 : SP_WHY_COPIES;
+							 : SP_WHY_SHADOW;
 		if (unproven > before)
 			p->period.unproven_why =
 				find_why(p, e, l,
@@ -890,7 +890,7 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *readi
 	if (!p->clock || !p->scan.has_baseline || p->scan.failure || p->skips.period ||
 	    !sample(p, reading, &l)) {
 		shares->why = p->scan.failure	       ? p->scan.failure
-			      : p->shadow.is_displaced ? SP_WHY_OUSTED
+			      : p->shadow.is_displaced ? SP_WHY_DISPLACED
 			      : p->skips.period       ? SP_WHY_CREDIT
 						       : SP_WHY_HANDLER;
 		p->skips.missed_value = true;

@@ -416,7 +416,7 @@ static bool learn(const struct sp_real *papi, struct set_state *h)
 		h->awaits |= e->is_unregistered;
 		if (h->terms)
 			h->terms[i] = &e->terms;
-		h->kinds[i] = e->kind == SP_GAUGE	? SP_SHOWS
+		h->kinds[i] = e->kind == SP_GAUGE	? SP_GAUGE_VALUES
 			      : e->data_type == SP_FP64 ? SP_FLOATS
 							: SP_COUNTS;
 		h->odd |= h->kinds[i] != SP_COUNTS;
@@ -511,11 +511,11 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		slots *= 2;
 	/* Slots that are there already were the writer's in an earlier run, and nobody else uses
 	 * them. */
-	if (s->room.slots && s->room.n_slots >= slots && !s->writer.track.slots) {
+	if (s->room.slots && s->room.n_slots >= slots && !s->writer.intervals.slots) {
 		memory = s->room.slots;
 		slots = s->room.n_slots;
 		memset(memory, 0, slots * sizeof(*memory));
-	} else if (slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots) {
+	} else if (slots == SP_PAGE_SLOTS && s->page && !s->writer.intervals.slots) {
 		memory = s->page->slot;
 		memset(memory, 0, slots * sizeof(*memory));
 	} else {
@@ -623,7 +623,7 @@ static struct sp_relation *same_relation(struct sp_set *s, sp_off thread,
 	*off = load_relaxed(&s->relation);
 	its.flags |= s->wanted ? SP_RELATION_API : 0;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	may = sp_store_relation_becomes(&sp_store, *off, thread, &its);
+	may = sp_store_rekey_relation(&sp_store, *off, thread, &its);
 	sp_lock_give(&sp_store.lock, &lock_state);
 	if (may && s->wanted)
 		sp_api_part_becomes(s->wanted, *off, key);
@@ -653,7 +653,7 @@ static sp_off counted_thread(const struct sp_count_target *c)
 	if (c->tid <= 0 || c->tid == sp_thread_state.tid)
 		return sp_thread_state.thread;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	t = sp_store_thread_of(&sp_store, c->tid, &off);
+	t = sp_store_find_thread(&sp_store, c->tid, &off);
 	sp_lock_give(&sp_store.lock, &lock_state);
 	return t ? off : sp_thread_state.thread;
 }
@@ -693,7 +693,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 		key.target_id = s->book_on;
 	}
 	if (thread != sp_thread_state.thread) {
-		key.flags |= SP_RELATION_LENT;
+		key.flags |= SP_RELATION_OTHER_STARTER;
 		key.target = s->target.is_attached ? SP_TARGET_TID : SP_TARGET_THREAD;
 		key.target_id = sp_thread_state.tid;
 	}
@@ -711,7 +711,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	sp_records_bind_taken(&s->writer, &sp_store.reader, off, key.k, r->cells, kinds);
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
 	place(s, h->scope, (enum sp_target)key.target);
-	sp_records_keep(&s->writer, h->keeps);
+	sp_records_set_component(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
@@ -1074,9 +1074,9 @@ void sp_set_prepare(struct sp_set *s, int id)
 	}
 	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
 		return;
-	more = sp_intervals_wanted(&s->writer.track);
+	more = sp_intervals_wanted(&s->writer.intervals);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)
-		make_intervals(s, s->writer.track.room + more, more);
+		make_intervals(s, s->writer.intervals.room + more, more);
 	choose_fast_path(s, (enum sp_scope)s->writer.relation->scope);
 	sp_records_give(&s->writer, sp_thread_state.id, 0);
 }

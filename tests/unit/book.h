@@ -22,7 +22,7 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 		return false;
 	cpu = w->cpu;
 	if (op == SP_OP_READ && w->steady == site + 1)
-		return sp_records_again(w, x, site + 1);
+		return sp_records_repeat(w, x, site + 1);
 	if (op == SP_OP_ACCUM)
 		return sp_records_accum(w, cpu, x, site);
 	if (op != SP_OP_READ && op != SP_OP_STOP)
@@ -32,9 +32,10 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 		return false;
 	last = load_relaxed(&w->last);
 	if (op == SP_OP_READ && alike && last &&
-	    sp_records_alike(last,
-			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
-			     cpu, site)) {
+	    sp_records_is_alike(last,
+				SP_OP_READ |
+					(last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+				cpu, site)) {
 		store_relaxed(&w->steady, site + 1);
 		sp_order();
 		if (load_relaxed(&w->last) != last)	/* a handler came (fast.c) */
@@ -59,7 +60,7 @@ static inline __attribute__((always_inline)) void book_end(struct sp_writer *w, 
 {
 	sp_records_returned(w);
 	if (!book_short(w, op, cpu, x, proven, site))
-		sp_records_finish(w, &(struct sp_booking){ .op = op,
+		sp_records_finish(w, &(struct sp_papi_call){ .op = op,
 							   .cpu = cpu,
 							   .x = x,
 							   .proven = proven && !w->placed,
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void book_end_parts(struct sp_write
 								 uint32_t site)
 {
 	sp_records_returned(w);
-	sp_records_finish(w, &(struct sp_booking){ .op = op,
+	sp_records_finish(w, &(struct sp_papi_call){ .op = op,
 						   .cpu = cpu,
 						   .x = x,
 						   .parts = parts,
@@ -109,7 +110,7 @@ static inline __attribute__((always_inline)) void book_foreign(struct sp_writer 
 	sp_records_returned(w);
 	sp_records_finish(
 		w,
-		&(struct sp_booking){
+		&(struct sp_papi_call){
 			.op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = who });
 }
 

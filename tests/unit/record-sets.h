@@ -186,7 +186,7 @@ static void bind_set(struct set *s, int k, uint32_t keeps)
 	assert_non_null(r);
 	s->relation = off;
 	sp_records_bind(&s->w, &store.reader, off, (uint32_t)k, r->cells, NULL);
-	sp_records_keep(&s->w, keeps);
+	sp_records_set_component(&s->w, keeps);
 	memset(s->papi.count, 0, sizeof(s->papi.count));
 	memset(s->papi.fresh, 0, sizeof(s->papi.fresh));
 	memset(s->papi.saved, 0, sizeof(s->papi.saved));

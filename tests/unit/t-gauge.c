@@ -43,7 +43,7 @@ static void book(enum sp_op op, uint32_t cell, long long i, long long u, double 
 	static uint64_t ns;
 	long long x[6] = { i, 11, u, 13, 12, bits(f) };
 
-	sp_gauges_book(&w, op, cell, op == SP_OP_START || op == SP_OP_RESET ? NULL : x, ++ns);
+	sp_gauges_record(&w, op, cell, op == SP_OP_START || op == SP_OP_RESET ? NULL : x, ++ns);
 }
 
 static struct sp_gauge *at(uint32_t cell, uint32_t i)
@@ -167,7 +167,7 @@ static void stamps(void **state)
 /* PAPI_accum from one place: a gauge is added to nothing, whether the set is placed or not. */
 static void accum(void **state)
 {
-	static const uint8_t shows = SP_SHOWS;
+	static const uint8_t shows = SP_GAUGE_VALUES;
 	struct sp_event_text gauge = { .name = "GAUGE", .kind = SP_GAUGE };
 	struct sp_relation_key key = { .k = 1, .event = (const uint32_t[]){ 0 } };
 

@@ -304,9 +304,9 @@ static void random_calls(void **state)
 			cpu = (int)rnd(FAR + 1);
 		if (cpu == CPUS)
 			cpu = FAR;
-		more = running ? 0 : sp_intervals_wanted(&w.track);
+		more = running ? 0 : sp_intervals_wanted(&w.intervals);
 		if (more)
-			room_for(w.track.room + more, more);
+			room_for(w.intervals.room + more, more);
 		if (!running && rnd(50) == 0) {
 			bind_again();
 			from = 0;
@@ -317,7 +317,7 @@ static void random_calls(void **state)
 			compare(i < 4);
 	}
 	compare(false);
-	assert_true(w.track.used > 40 && w.track.used <= (SITES - 1) * SITES * (CPUS + 1));
+	assert_true(w.intervals.used > 40 && w.intervals.used <= (SITES - 1) * SITES * (CPUS + 1));
 }
 
 /* All pairs have room: the table is met to the unit, and nothing is "other". */

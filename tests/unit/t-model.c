@@ -247,8 +247,8 @@ static void kinds(void **state)
 	struct sp_component c[ALL];
 	struct sp_model m;
 
-	sp_store_event_pmu(&store, EV_A, "cpu_atom");
-	sp_store_event_pmu(&store, 1000, "of no event");
+	sp_store_set_event_pmu(&store, EV_A, "cpu_atom");
+	sp_store_set_event_pmu(&store, 1000, "of no event");
 	for (uint32_t i = 0; i < ALL; i++) {
 		c[i] = tree[i];
 		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1

@@ -33,7 +33,7 @@ static int drop(void **state)
 
 static void call(uint32_t at, uint64_t address)
 {
-	sp_overflow_book(&w, at, at, (int32_t)at + 4, 1);
+	sp_overflow_count(&w, at, at, (int32_t)at + 4, 1);
 	sp_overflow_hit(&w, at, 1, address, 7);
 }
 

@@ -131,7 +131,9 @@ static __attribute__((noinline)) void call(enum sp_op op, int cpu)
 		STEP_ON();
 	begun = book_begin(w, op);
 	if (begun && load_relaxed(&w->slow) & SP_SLOW_AFTER)
-		sp_records_runs(w, sets[0].papi.running ? SP_OP_RUNS : SP_OP_STANDS, BOOK_OWNER);
+		sp_records_set_running(w,
+				       sets[0].papi.running ? SP_OP_IS_RUNNING : SP_OP_IS_STOPPED,
+				       BOOK_OWNER);
 	STEP_OFF();
 	done = act(op, cpu, begun, x);
 	nested += !begun;
@@ -157,10 +159,10 @@ static __attribute__((noinline)) void refuse_start(void)
 	uint32_t was;
 
 	if (begun && load_relaxed(&w->slow) & SP_SLOW_AFTER)
-		sp_records_runs(w, SP_OP_RUNS, BOOK_OWNER);
+		sp_records_set_running(w, SP_OP_IS_RUNNING, BOOK_OWNER);
 	assert_true(sp_records_suspend(w, BOOK_OWNER, &was));
 	sp_records_zeroed(w, BOOK_OWNER, was);
-	sp_records_let(w, BOOK_OWNER, was);
+	sp_records_resume(w, BOOK_OWNER, was);
 	papi_reset(&sets[0].papi);
 	see_zeroing();
 	nested += !begun;
@@ -320,7 +322,7 @@ static int after_handler(void)
 	is = is ? is : wrong(false);
 	sp_records_fold(&sets[0].w);
 	is = is ? is : wrong(false);
-	return is ? is : sets[0].w.in_flight || sets[0].w.booking_thread ? 5 : 0;
+	return is ? is : sets[0].w.in_flight || sets[0].w.recording_thread ? 5 : 0;
 }
 
 static void stepped(int sig, siginfo_t *info, void *context)

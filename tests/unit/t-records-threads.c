@@ -108,7 +108,7 @@ static __attribute__((noinline)) void read_foreign(int cpu, const struct sp_part
 	shared_values(x);
 	sp_records_returned(w);
 	sp_records_finish(
-		w, &(struct sp_booking){
+		w, &(struct sp_papi_call){
 			   .op = SP_OP_READ, .cpu = cpu, .x = x, .parts = parts, .who = who });
 }
 
@@ -202,13 +202,13 @@ static void foreign_does_not_wait_for_ever(void **state)
 	assert_true(book_begin(w, SP_OP_READ));
 	book_foreign(w, SP_OP_READ, 1, y, NULL, 0, 2);
 	sp_records_returned(w);
-	assert_false(sp_records_finish(w, &(struct sp_booking){
+	assert_false(sp_records_finish(w, &(struct sp_papi_call){
 						  .op = SP_OP_READ, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, y, sizeof(y));
 	assert_int_equal(wrong_sum(), 0);
 	assert_true(w->relation->flags & SP_RELATION_UNSURE);
 	assert_int_equal(w->in_flight, 0);
-	assert_int_equal(w->booking_thread, 0);
+	assert_int_equal(w->recording_thread, 0);
 	sp_store_close(&store);
 }
 
@@ -240,18 +240,19 @@ static void bound_by_one_at_a_time(void **state)
 	book_own(SP_OP_START, 0, NULL);
 	assert_true(book_begin(w, SP_OP_READ));
 	assert_false(sp_records_take(w, BOOK_FRAME, 2, false));
-	assert_int_equal(w->booking_thread, 0);
+	assert_int_equal(w->recording_thread, 0);
 	book_end(w, SP_OP_READ, 0, x, false, 0);
 	assert_true(sp_records_take(w, BOOK_FRAME, 2, false));
 	assert_false(sp_records_enter(w, SP_OP_READ, BOOK_FRAME, 3, false));
 	assert_false(book_begin(w, SP_OP_READ));
 	assert_false(sp_records_take(w, BOOK_FRAME, BOOK_OWNER, true));
 	sp_records_bind_taken(w, w->reader, w->off, w->k, w->cells, NULL);
-	assert_int_equal(w->booking_thread, 2);
+	assert_int_equal(w->recording_thread, 2);
 	sp_records_give(w, 2, 2);
-	assert_int_equal(w->in_flight | w->slow | w->booking_thread, 0);
+	assert_int_equal(w->in_flight | w->slow | w->recording_thread, 0);
 	assert_false(sp_records_finish(
-		w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
+		w,
+		&(struct sp_papi_call){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
 	memcpy(sets[0].papi.handed, x, sizeof(x));
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);
@@ -272,13 +273,13 @@ static void owner_does_not_wait_for_ever(void **state)
 	book_own(SP_OP_READ, 0, y);
 	assert_true(w->relation->flags & SP_RELATION_UNSURE);
 	sp_records_returned(w);
-	assert_false(sp_records_finish(w, &(struct sp_booking){
+	assert_false(sp_records_finish(w, &(struct sp_papi_call){
 						  .op = SP_OP_READ, .cpu = 1, .x = x, .who = 2 }));
 	memcpy(sets[0].papi.handed, y, sizeof(y));
 	assert_int_equal(wrong_sum(), 0);
 	assert_int_equal(readings_booked(), 1);
 	assert_int_equal(w->in_flight, 0);
-	assert_int_equal(w->booking_thread, 0);
+	assert_int_equal(w->recording_thread, 0);
 	sp_store_close(&store);
 }
 

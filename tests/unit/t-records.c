@@ -515,7 +515,7 @@ static void bind_by(struct set *s, uint32_t who)
 	assert_non_null(r);
 	s->relation = off;
 	sp_records_bind_taken(&s->w, &store.reader, off, (uint32_t)s->papi.k, r->cells, NULL);
-	sp_records_keep(&s->w, s->papi.keeps);
+	sp_records_set_component(&s->w, s->papi.keeps);
 	bind_oracle(s);
 	sp_records_give(&s->w, who, who);
 }
@@ -531,7 +531,7 @@ static void call_by(struct set *s, uint32_t who, enum sp_op op, int cpu, const l
 	assert_true(fast || sp_records_enter(w, op, BOOK_FRAME, who, own));
 	sp_records_returned(w);
 	if (!fast || parts || !book_short(w, op, cpu, x, proven, 0))
-		assert_true(sp_records_finish(w, &(struct sp_booking){ .op = op,
+		assert_true(sp_records_finish(w, &(struct sp_papi_call){ .op = op,
 								       .cpu = cpu,
 								       .x = x,
 								       .proven = proven,

@@ -454,7 +454,7 @@ static bool is_bound_never(sp_off relation, void *arg)
 static void started_by_others(void **state)
 {
 	struct sp_relation_key key = {
-		.event_set = 1, .k = 2, .event = ab, .flags = SP_RELATION_LENT
+		.event_set = 1, .k = 2, .event = ab, .flags = SP_RELATION_OTHER_STARTER
 	};
 	struct sp_thread *zero;
 	struct sp_relation *r;
@@ -464,7 +464,7 @@ static void started_by_others(void **state)
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, "maker", &one));
 	assert_non_null(sp_store_thread(&store, 2, "other", &found));
-	assert_string_equal(sp_store_thread_of(&store, 1, &found)->name, "maker");
+	assert_string_equal(sp_store_find_thread(&store, 1, &found)->name, "maker");
 	assert_int_equal(found, one);
 	for (key.target_id = 10; key.target_id < 10 + (int)SP_FOLD_ABOVE + 2; key.target_id++) {
 		sp_off off = relation(one, &key);
@@ -475,13 +475,13 @@ static void started_by_others(void **state)
 	key.target_id = 10;
 	assert_int_equal(relation(one, &key), first);
 	sp_store_fold(&store, first_has_ended, is_bound_never, NULL);
-	zero = sp_store_thread_of(&store, 0, &found);
+	zero = sp_store_find_thread(&store, 0, &found);
 	r = sp_store_relation_at(&store, zero->relations);
 	assert_non_null(r);
 	assert_int_equal(r->next, 0);
 	assert_int_equal(r->threads, SP_FOLD_AT_ONCE);
 	assert_int_equal(r->target_id, 0);
-	assert_false(r->flags & SP_RELATION_LENT);
+	assert_false(r->flags & SP_RELATION_OTHER_STARTER);
 }
 
 #define MANY 200
@@ -647,11 +647,11 @@ static void overflow_thrice(struct sp_relation *r, struct sp_writer *w, int tid)
 
 	assert_non_null(o.block);
 	assert_ptr_equal(sp_store_overflows(&store, r).block, o.block);
-	sp_overflow_book(&o, r->cells, 1, 0, 1);
+	sp_overflow_count(&o, r->cells, 1, 0, 1);
 	sp_overflow_hit(&o, r->cells, 1, 0x1000, 1);
-	sp_overflow_book(&o, r->cells, 1, 0, 1);
+	sp_overflow_count(&o, r->cells, 1, 0, 1);
 	sp_overflow_hit(&o, r->cells, 1, 0x2000 + (uint64_t)tid % 16, 1);
-	sp_overflow_book(&o, far, 2, 700 + tid % 16, 1);
+	sp_overflow_count(&o, far, 2, 700 + tid % 16, 1);
 	sp_overflow_hit(&o, far, 1, 0x3000, 0);
 }
 

@@ -15,7 +15,7 @@
 struct command {
 	const char *verb;
 	struct sp_diff diff;
-	struct sp_metrics_wish metrics;
+	struct sp_metrics_request metrics;
 	const struct sp_level *level;
 	char *const *path[2];		/* of each side */
 	unsigned n_paths[2];
@@ -48,14 +48,15 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 /* Is this repeat none, since another of its side holds the same process, and as much of it? */
 static bool is_left(const struct command *c, unsigned first, unsigned end, unsigned i)
 {
-	struct sp_once own = sp_once_of(&c->file[i].model);
+	struct sp_process_key own = sp_get_process_key(&c->file[i].model);
 
 	for (unsigned k = first; c->file[i].model.n_processes == 1 && k < end; k++) {
-		struct sp_once other = sp_once_of(&c->file[k].model);
+		struct sp_process_key other = sp_get_process_key(&c->file[k].model);
 
-		if (k != i && c->file[k].model.n_processes == 1 && sp_once_is_same(&own, &other) &&
-		    (sp_once_compare(&other, &own) < 0 ||
-		     (k < i && sp_once_compare(&other, &own) == 0)))
+		if (k != i && c->file[k].model.n_processes == 1 &&
+		    sp_is_same_process(&own, &other) &&
+		    (sp_process_key_compare(&other, &own) < 0 ||
+		     (k < i && sp_process_key_compare(&other, &own) == 0)))
 			return true;
 	}
 	return false;
@@ -164,7 +165,7 @@ static int options(struct command *c, int argc, char **argv)
 
 		if (letter == '?')
 			return 2;
-		if (letter == 'm' && !sp_metrics_wish(&c->metrics, optarg))
+		if (letter == 'm' && !sp_metrics_request(&c->metrics, optarg))
 			return error(c, "-m takes one file, or names of the usual metrics", optarg);
 		if (letter == 'f' && !take_format(c, optarg))
 			return error(c, "-f takes text, csv or markdown", optarg);

@@ -1,5 +1,5 @@
-/* cmd-doctor.c: what would stop counts from appearing here, for this program, and how
- * to mend it. */
+/* cmd-doctor.c: `sspapi doctor`, which reports what would prevent counts here, or for a program,
+ * and how to fix it. */
 #include <getopt.h>
 
 #include "../tool/cmd.h"
@@ -30,7 +30,7 @@ int sp_cmd_doctor(int argc, char **argv)
 	bool check = false;
 	int c, r;
 
-	/* "+": what stands behind the program is its own. */
+	/* "+": options after the program are its own. */
 	while ((c = sp_option(argc, argv, "+", longs, NULL)) != -1) {
 		if (c != 'C')
 			return 2;

@@ -1,11 +1,10 @@
-/* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
+/* findings.c: prints the findings of the doctor's parts, also from children. */
 #include "../../formats/format-text-words.h"
 #include "../probe/subprocess.h"
 #include "../tool/cmd.h"
 #include "doctor.h"
 
-#define SOFTWARE '!'			/* from a child: no finding, but what sp_doctor_software
-					 * says */
+#define SOFTWARE '!'			/* from a child: not a finding but sp_doctor_software() */
 
 const char *sp_doctor_line(const char *path, char *text, size_t room)
 {
@@ -17,7 +16,7 @@ const char *sp_doctor_line(const char *path, char *text, size_t room)
 
 static void show(struct sp_doctor *d, char kind, const char *text)
 {
-	char *plain = sp_plain(text), line[8192];	/* names of files and settings are in it */
+	char *plain = sp_plain(text), line[8192];	/* contains file names and settings */
 	unsigned indent = kind == '>' ? 11 : 7;
 	struct sp_out o;
 	static const struct {

@@ -1,4 +1,4 @@
-/* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
+/* kernel-part.c: is perf_event_open permitted, and does the machine have counters? */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -57,7 +57,7 @@ static uint64_t count_some(int fd)
 	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
-/* A capability counts in the first user namespace, where all user ids are mapped to themselves. */
+/* Capabilities only count in the initial user namespace, whose user ids map to themselves. */
 static bool privileged(void)
 {
 	uint64_t effective = sp_proc_status(getpid(), "\nCapEff:", 16);
@@ -70,7 +70,7 @@ static bool privileged(void)
 	       (effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1);
 }
 
-/* Does the setting alone forbid this process to count anything? */
+/* Does the sysctl alone forbid this process to count anything? */
 static bool paranoid(struct sp_doctor *d)
 {
 	char text[32];
@@ -176,7 +176,7 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	if (in)
 		sp_doctor_report(d, SP_WORTH,
 				 "this is %s: what the host allows and has counts, too", in);
-	r = sp_kernel_event_opens(&faults, false);
+	r = sp_kernel_event_try_open(&faults, false);
 	if (r < 0) {
 		if (!forbidden)
 			refused(d, -r);

@@ -1,4 +1,4 @@
-/* limits-part.c: what the library needs of the system beside counters. */
+/* limits-part.c: resources that the library needs besides counters. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include "../../store/live.h"
 #include "doctor.h"
 
-#define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
+#define LEAST_MIB 64u			/* in /dev/shm, for a store of many threads and CPUs */
 
-/* Reports live files of this user's killed processes, which stay in memory until somebody recovers
- * or discards them. */
-static void left_behind(struct sp_doctor *d)
+/* Reports live files of this user's killed processes, which take memory until they are recovered
+ * or discarded. */
+static void report_leftovers(struct sp_doctor *d)
 {
 	char host[65] = "", path[512];
 	DIR *dir = opendir(SP_LIVE_DIR);
@@ -63,7 +63,7 @@ static void shared_memory(struct sp_doctor *d)
 	if (mib < LEAST_MIB)
 		sp_doctor_fix(d, "make it larger (a container's: docker run --shm-size=1g); or "
 				 "SSPAPI_LIVE=0: a killed process then loses its counts");
-	left_behind(d);
+	report_leftovers(d);
 }
 
 void sp_doctor_limits(struct sp_doctor *d)

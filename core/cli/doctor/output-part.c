@@ -1,4 +1,4 @@
-/* output-part.c: where the dump is to go: can it be written there? */
+/* output-part.c: can the dump be written? */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "../../base/output.h"
 #include "doctor.h"
 
-/* Cuts path down to the last folder of it that is there: 0, or -errno. */
+/* Cuts path down to its last existing folder: 0 or -errno. */
 static int find_nearest_dir(char *path)
 {
 	struct stat s;
@@ -22,8 +22,7 @@ static int find_nearest_dir(char *path)
 	return -errno;
 }
 
-/* Modes do not tell it all (/proc, a file system that is full or read-only): something is made, and
- * taken away. */
+/* Modes are not enough (/proc, a full or read-only file system): creates a file and removes it. */
 static int try_dir(const char *dir)
 {
 	char name[SP_CONF_PATH + 32];
@@ -38,7 +37,7 @@ static int try_dir(const char *dir)
 	return mkdtemp(name) && rmdir(name) == 0 ? 0 : -errno;
 }
 
-/* As the process would name it; its pid and, without a program, its name are not known yet. */
+/* Expands the path as the process would; the pid is unknown, without a program also the name. */
 static int expand(const struct sp_doctor *d, const struct sp_conf *conf, char path[SP_CONF_PATH])
 {
 	const char *program = d->name ? d->name : "program";

@@ -1,7 +1,5 @@
-/* papi-part.c: libpapi as it answers here: version, linking, components, a count.
- *
- * All of it in a child (sp_doctor_run_in_child): libpapi may be of any version, and crash.
- */
+/* papi-part.c: libpapi's version, linking and components, and a test count. All in a child
+ * (sp_doctor_run_in_child): libpapi may be of any version, and crash. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +7,7 @@
 #include "../probe/libpapi.h"
 #include "doctor.h"
 
-/* What to do for a component that is off, where something can be done. */
+/* Fixes for components that are off. */
 static const struct {
 	const char *name, *fix;
 } fixes[] = {
@@ -27,7 +25,8 @@ static const struct {
 	{ "infiniband", "needs an InfiniBand device" },
 };
 
-/* "Error libpfm4 no default PMU found": PAPI then has not even the kernel's software events. */
+/* Reported for "Error libpfm4 no default PMU found": PAPI then lacks even the kernel's software
+ * events. */
 static const char no_counters[] =
 	"PAPI's libpfm4 does not know this CPU: a newer PAPI counts the kernel's software events; "
 	"there are no hardware counters (see below), "
@@ -38,8 +37,8 @@ static const char no_counters[] =
 			  "only that one's events are there, no perf::PAGE-FAULTS, and they count "
 			  "what their codes mean here";
 
-/* Does libpapi call its own functions where they can be seen?  One that was linked with
- * -Bsymbolic-functions does not. */
+/* Can libpapi's calls of its own functions be intercepted? Not if it was linked with
+ * -Bsymbolic-functions. */
 static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	(void)at;
@@ -47,10 +46,10 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, voi
 	return in_plt && strcmp(name, "PAPI_add_event") == 0;
 }
 
-/* As far as the kernel tells: to whom it forbids them it does not. */
+/* Does the kernel report CPU counters? If it forbids them it does not. */
 static bool has_counters(void)
 {
-	int error = sp_kernel_counters();
+	int error = sp_kernel_try_counters();
 
 	return error != -ENOENT && error != -EOPNOTSUPP;
 }
@@ -108,7 +107,7 @@ static void components(struct sp_doctor *d, const struct sp_probe_papi *p)
 	}
 }
 
-/* Does a set of this one event start, count and stop?  d: who says so; NULL: nobody. */
+/* Does a set of this one event start, count and stop? d: reports failures; NULL: silent. */
 static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const char *name)
 {
 	int set = PAPI_NULL, code = 0, r = p->PAPI_create_eventset(&set);
@@ -125,7 +124,7 @@ static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const cha
 		r = p->PAPI_start(set);
 	}
 	for (unsigned i = 0; r == PAPI_OK && i < 64; i++)
-		*(volatile char *)malloc(16384) = 1;	/* some page faults, some instructions */
+		*(volatile char *)malloc(16384) = 1;	/* causes page faults and instructions */
 	if (r == PAPI_OK) {
 		failed = "PAPI_stop";
 		r = p->PAPI_stop(set, &value);
@@ -182,7 +181,7 @@ static void query(struct sp_doctor *d, void *arg)
 void sp_doctor_papi(struct sp_doctor *d)
 {
 	if (d->program && d->program->papi_missing)
-		return;			/* said already, and no other one will do */
+		return;			/* already reported; another libpapi would not help */
 	sp_program_libpapi(d->papi);
 	sp_doctor_head(d, "libpapi");
 	if (*d->papi) {

@@ -1,4 +1,4 @@
-/* program-part.c: the program: can anything be preloaded into it, and has it PAPI? */
+/* program-part.c: can a library be preloaded into the program, and does it use PAPI? */
 #include <stdio.h>
 #include <stdlib.h>
 

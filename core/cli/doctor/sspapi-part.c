@@ -33,7 +33,7 @@ static unsigned how_many(const struct sp_topo *t, const char *type)
 	return n;
 }
 
-/* In a child: it loads hwloc and whatever plug-ins that has. */
+/* Runs in a child: loads hwloc and its plug-ins. */
 static void topology(struct sp_doctor *d, void *arg)
 {
 	const char *source = arg, *path = sp_cli_library("libsspapi-topo.so");

@@ -1,5 +1,5 @@
-/* variables-part.c: the variables that are set: ours that cannot be used, names that are none of
- * ours, and the loader's. */
+/* variables-part.c: environment variables: invalid values, unknown SSPAPI_ names, and the
+ * loader's. */
 #include <stdlib.h>
 #include <unistd.h>
 

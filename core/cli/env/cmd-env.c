@@ -1,4 +1,4 @@
-/* cmd-env.c: every variable, its value now, its default and what it means. */
+/* cmd-env.c: `sspapi env`, which lists each variable with its value, default and meaning. */
 #include "../../base/conf.h"
 #include "../tool/cmd.h"
 

@@ -7,11 +7,11 @@
 #include "file.h"
 
 #define LARGEST (1ull << 40)
-#define HOLES_FREE (64ull << 20)	/* a file so long may be all holes, */
-#define HOLES_MOST 256u			/* a longer one has a byte of data for so many */
+#define HOLES_FREE (64ull << 20)	/* files up to this size may be all holes; */
+#define HOLES_MOST 256u			/* longer ones need one byte of data per HOLES_MOST bytes */
 
-/* Of the bytes from `at` on: where the next data stand, or -errno, -ENXIO behind the last.  Where
- * the file system tells no holes all is data. */
+/* Returns the offset of the first data at or after `at`, or -errno; -ENXIO after the last. If
+ * the file system does not report holes, all is data. */
 static int64_t data_at(int fd, uint64_t at, uint64_t *end)
 {
 	off_t from = lseek(fd, (off_t)at, SEEK_DATA), to;
@@ -37,8 +37,8 @@ int sp_file_is_filled(int fd, const struct stat *s)
 	for (uint64_t at = 0; at < size && (from = data_at(fd, at, &end)) >= 0;
 	     at = sp_min(end, size))
 		data += sp_min(end, size) - sp_min((uint64_t)from, size);
-	/* (NFS 3 tells no holes, but blocks; others may tell no blocks, or few of what they
-	 * compress.) */
+	/* NFS 3 reports blocks, but no holes; others report no blocks, or few for compressed
+	 * data. */
 	if (s->st_blocks)
 		data = sp_min(data, (uint64_t)s->st_blocks * 512);
 	return (size - HOLES_FREE) / HOLES_MOST <= data ? 0 : -EINVAL;
@@ -72,11 +72,11 @@ int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off)
 	}
 	if (from < 0 && from != -ENXIO)
 		return from;
-	size = lseek(fd, 0, SEEK_END);	/* behind the last data there may be a hole */
+	size = lseek(fd, 0, SEEK_END);	/* there may be a hole after the last data */
 	return size < 0 ? -errno : (int64_t)sp_min(n, (uint64_t)size - sp_min((uint64_t)size, off));
 }
 
-/* 0 or -errno; *cut: the header says that there is more than could be read. */
+/* 0 or -errno; *cut: by its header the file is longer than the bytes read. */
 static int read_all(struct sp_file *f, int fd, bool *cut)
 {
 	const struct sp_header *h;
@@ -92,7 +92,7 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 	f->ino = (uint64_t)s.st_ino;
 	f->uid = s.st_uid;
 	f->mode = s.st_mode;
-	f->bytes = calloc(1, s.st_size ? (size_t)s.st_size : 1);	/* zero, as holes are */
+	f->bytes = calloc(1, s.st_size ? (size_t)s.st_size : 1);	/* zero, as in holes */
 	if (!f->bytes)
 		return -ENOMEM;
 	got = sp_file_read(fd, f->bytes, (uint64_t)s.st_size, 0);
@@ -114,8 +114,7 @@ long sp_file_first(const char *path, int flags, void *to, size_t n)
 	return got;
 }
 
-/* What it is by its first bytes, if it can be told: a dump for people or programs, a text; or
- * NULL. */
+/* Names the format of a dump by its first bytes (text, JSON ...); NULL: unknown. */
 static const char *format_of(const char *path)
 {
 	static const struct { const char *begins, *format; } formats[] = {
@@ -188,13 +187,13 @@ const char *sp_file_why(int error, const char *path)
 	}
 }
 
-/* At least until its last reading of which the time is known: temporary ones on one CPU have none
- * of their own.  What is there is the last snapshot's time, or none. */
+/* Extends the process's time to its last reading with a known time, which temporary ones on one
+ * CPU lack. Before, it is the last snapshot's time, or none. */
 static void until_last_reading(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 
-	/* times of readings are some ms coarse */
+	/* reading times have a resolution of a few ms */
 	m->h.process.end_ns = sp_max(m->h.process.end_ns, m->h.process.start_ns);
 	while (sp_model_next(m, &row)) {
 		struct sp_kept at = { 0 };
@@ -214,7 +213,7 @@ bool sp_may_run(const struct sp_header *h, const struct sp_store_reader *reader)
 	return sp_live_may_run(h, strcmp(sp_store_reader_text(reader, h->process.host), host) == 0);
 }
 
-void sp_unfinished(struct sp_model *m)
+void sp_set_unfinished_end(struct sp_model *m)
 {
 	if (!sp_is_job(m) && m->h.end == SP_END_NONE)
 		until_last_reading(m);
@@ -231,7 +230,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 	bool cut = true;
 
 	memset(f, 0, sizeof(*f));
-	/* A live file may grow between the question how long it is and its reading. */
+	/* A live file may grow between fstat and read. */
 	for (int tries = 0; tries < 3 && r == 0 && cut; tries++) {
 		free(f->bytes);
 		f->bytes = NULL;
@@ -245,7 +244,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 		return r;
 	}
 	f->model.tally.damaged += cut;
-	sp_unfinished(&f->model);
+	sp_set_unfinished_end(&f->model);
 	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* runs.c: which files are meant; see runs.h. */
+/* runs.c: finds the files of a run; see runs.h. */
 #include <dirent.h>
 
 #include "../../formats/format-writer.h"
@@ -31,7 +31,7 @@ static bool is_dir(const char *path)
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* The stores of a folder; how many, or -errno. */
+/* Adds the stores of a folder; their number, or -errno. */
 static int add_dir(struct sp_runs *r, const char *dir)
 {
 	struct dirent **found;
@@ -58,7 +58,7 @@ static int add_dir(struct sp_runs *r, const char *dir)
 	return added;
 }
 
-/* What a header says of its process; false: it has none that can be used. */
+/* Reads a process's header; false: unusable. */
 static bool header_of(const char *path, struct sp_header *h)
 {
 	long n = sp_file_first(path, 0, h, sizeof(*h));
@@ -66,7 +66,7 @@ static bool header_of(const char *path, struct sp_header *h)
 	return n == (long)sizeof(*h) && sp_header_check(h) == 0;
 }
 
-/* A run of fewer ranks than the one before leaves the others' files where they are. */
+/* Warns if some ranks are of an earlier run: a run with fewer ranks leaves the others' files. */
 static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *dir)
 {
 	uint64_t last = 0, *end = sp_check_alloc(calloc(r->n + 1, sizeof(*end)));
@@ -103,7 +103,7 @@ static int64_t age_of(const char *path)
 		       : INT64_MIN;
 }
 
-/* The newest of the paths; its time, or INT64_MIN. */
+/* Finds the newest path; returns its time, or INT64_MIN. */
 static int64_t newest_of(const struct sp_runs *r, const char **path)
 {
 	int64_t best = INT64_MIN;
@@ -124,7 +124,7 @@ static int is_ranks(const struct dirent *e)
 	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_dir(e->d_name);
 }
 
-/* Folders of ranks: the stores of the newest, if it is newer than `than`. */
+/* Takes the stores of the newest folder of ranks, if it is newer than `than`. */
 static void take_newer_dir(struct sp_runs *r, int64_t than)
 {
 	struct dirent **found;
@@ -151,9 +151,9 @@ static bool same_run(const struct sp_header *a, const struct sp_header *b)
 	       strncmp(a->process.boot_id, b->process.boot_id, sizeof(a->process.boot_id)) == 0;
 }
 
-/* ---- ranks that a launcher started, each by itself ------------------------- */
+/* ---- ranks with a file each ------------------------------------------- */
 
-/* Is the rank's number, as a number of its own, at name[at]?  What stands behind it; NULL. */
+/* Is the rank at name[at], as a complete number? Returns what follows it, or NULL. */
 static const char *behind_rank(const char *name, size_t at, int64_t rank)
 {
 	char number[24];
@@ -166,8 +166,7 @@ static const char *behind_rank(const char *name, size_t at, int64_t rank)
 	return name + at + n;
 }
 
-/* Are they one name but for the rank in one place (x.%r.sspapi), whatever other numbers are in
- * it? */
+/* Are the names equal except for the rank in one place (x.%r.sspapi)? */
 static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t rank_b)
 {
 	for (size_t at = 0;; at++) {
@@ -180,7 +179,7 @@ static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t r
 	}
 }
 
-/* The batch system's number of the job; "": none. */
+/* Job number of the batch system; "": none. */
 static void job_of(char job[64], const char *path, const struct sp_header *h)
 {
 	int fd = h->process.job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -197,7 +196,7 @@ static void job_of(char job[64], const char *path, const struct sp_header *h)
 	close(fd);
 }
 
-/* Ranks of a job's step run at the same time, but for how long a launcher takes. */
+/* Ranks of one job step run at the same time, apart from the launcher's delays. */
 #define BETWEEN_NS 2000000000ull
 static bool is_same_run(const struct sp_header *a, const struct sp_header *b)
 {
@@ -205,7 +204,7 @@ static bool is_same_run(const struct sp_header *a, const struct sp_header *b)
 	       b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
 }
 
-/* Of the same job, at the same time, another rank, and by one template of a name. */
+/* Another rank of the same job at the same time, with the same name template. */
 static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path,
 			  const struct sp_header *h)
 {
@@ -219,7 +218,7 @@ static bool is_other_rank(const char *newest, const struct sp_header *of, const 
 	return strcmp(a, b) == 0;
 }
 
-/* Of the stores that are here those of the run of the newest. */
+/* Keeps only the stores of the newest one's run. */
 static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 {
 	struct sp_header of, h;
@@ -240,9 +239,9 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 		doubt_ranks(r, verb, ".");
 }
 
-#define WORDS_MOST 4096u		/* of a command line that somebody would paste */
+#define WORDS_MOST 4096u		/* a command line that people would still paste */
 
-/* The names as a shell reads them; to be freed. */
+/* Quotes names for a shell; the caller frees the text. */
 static char *words(char *const *name, unsigned n)
 {
 	char *text = sp_check_alloc(malloc(WORDS_MOST));

@@ -12,7 +12,7 @@ long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_
 	return (long)sp_file_read(s->fd, to, bytes, off);
 }
 
-#define KEPT (1ull << 20)		/* a buffer so large serves the next file, too */
+#define KEPT (1ull << 20)		/* a buffer up to this size is kept for the next file */
 
 static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes,
 		     uint64_t off)
@@ -38,7 +38,7 @@ static int check(const struct sp_source *s)
 		return e;
 	if (s->h.bytes > s->bytes)
 		return -EINVAL;
-	/* Cut off, if the writer did not run out of disk itself. */
+	/* Truncated, unless the writer itself ran out of disk space. */
 	if (s->h.used > s->bytes && !s->h.torn)
 		return -EINVAL;
 	if (s->h.compact.members &&
@@ -88,7 +88,7 @@ int sp_source_open(struct sp_source *s, const char *path)
 		sp_source_close(s);
 		return e;
 	}
-	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
+	if (sp_is_live_file(path) && s->h.end == SP_END_NONE) {
 		const struct sp_store_reader reader = { .base = s->front,
 							.bytes = s->h.compact.members
 									 ? s->h.compact.machines
@@ -132,8 +132,8 @@ void sp_source_seek(struct sp_source *s, sp_off at)
 	s->plain_given = false;
 }
 
-/* The process at s->next as if the file had no other: the beginning's header and the
- * process's own link say so, in our copies of them. */
+/* Reads the process at s->next as if it were the file's only one: changes our copies of the
+ * file's header and of the process's link. */
 static int read_member(struct sp_source *s)
 {
 	struct sp_member p;
@@ -189,7 +189,7 @@ int sp_source_next(struct sp_source *s)
 	if (e < 0)
 		return e;
 	s->is_open = true;
-	sp_unfinished(&s->model);
+	sp_set_unfinished_end(&s->model);
 	if (s->model.tally.damaged || s->model.n_processes != 1)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->model.n_events; i++)

@@ -1,8 +1,7 @@
-/* source.h: the processes of a store's file, one at a time, for who needs no more
- * memory than one of them takes.
+/* source.h: reads the processes of a store's file one at a time, with memory for only one.
  *
- * A plain store has one and is read whole.  Of a merged store only the beginning (its
- * events) stays in memory, and each process is read when its turn comes.
+ * A plain store has one process and is read whole. The events of a merged store stay in memory;
+ * each process is read in its turn.
  */
 #pragma once
 
@@ -11,14 +10,14 @@
 #include "file.h"
 
 struct sp_source {
-	struct sp_model model;		/* of the process at hand: n_processes is 1 */
-	sp_off at;			/* where it stands in the file; 0: a plain store's */
+	struct sp_model model;		/* current process: n_processes is 1 */
+	sp_off at;			/* its offset in the file; 0 in a plain store */
 	uint32_t machine;		/* its number in the file; 0 in a plain store */
-	struct sp_header h;		/* the file's */
-	struct sp_digest digest;	/* of all bytes that the process at hand was read from */
+	struct sp_header h;		/* the file's header */
+	struct sp_digest digest;	/* of all bytes that the current process was read from */
 
-	int fd;				/* private to source.c, as all below; -1: not open */
-	uint64_t bytes;			/* of the file */
+	int fd;				/* private to source.c from here on; -1: not open */
+	uint64_t bytes;			/* file size */
 	struct sp_store_reader reader;
 	struct sp_digest front_digest;
 	unsigned char *front, *part;
@@ -27,20 +26,20 @@ struct sp_source {
 	bool is_open, plain_given;
 };
 
-/* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno: -EINVAL not a
- * store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version, -EPROTONOSUPPORT of an
- * older one, -EBUSY a live file whose process may still run, -ESTALE it changed while it was
- * read. */
+/* Opens a file; buffers stay between files. Zero the struct once, free it at the end. 0 or
+ * -errno: -EINVAL not a store, damaged or truncated, -ENODATA empty, -EPROTO newer version,
+ * -EPROTONOSUPPORT older version, -EBUSY live file whose process may run, -ESTALE changed
+ * meanwhile. */
 int sp_source_open(struct sp_source *s, const char *path);
 void sp_source_close(struct sp_source *s);
 void sp_source_free(struct sp_source *s);
 
-/* The next process into s->model, in the order of the file; the last one is gone with
- * that.  1, 0 behind the last, or -errno.  Of a merged store the model has no topology. */
+/* Reads the next process into s->model, in the order of the file, and drops the last one. 1, 0
+ * after the last, or -errno. In a merged store the model has no topology. */
 int sp_source_next(struct sp_source *s);
 
-/* The next process will be the one that stood `at` (0: the first). */
+/* Makes the process at offset `at` the next one (0: the first). */
 void sp_source_seek(struct sp_source *s, sp_off at);
 
-/* Bytes of the file, as many as there are: how many, or -errno. */
+/* Reads bytes of the file: their number, or -errno. */
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off);

@@ -97,7 +97,8 @@ static void kernels(struct list *l, bool software, const char *title)
 			continue;
 		why = sp_kernel_event_why(
 			e->type,
-			sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
+			sp_kernel_event_try_open(e, sp_kernel_event_is_kernel_only(e->type,
+										   e->config)));
 		if (why)
 			is_off(l, e->perf, why);
 		else
@@ -145,7 +146,7 @@ int sp_cmd_list(int argc, char **argv)
 	sp_pager_start();
 	kernels(&l, true, "the kernel's, as PAPI and perf call them");
 	kernels(&l, false, "the CPU's by the kernel's names, as PAPI and perf call them");
-	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_counters());
+	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_try_counters());
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, print_event, &l);
 	if (wrong)

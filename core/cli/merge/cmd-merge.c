@@ -1,4 +1,4 @@
-/* cmd-merge.c: many stores (ranks, hosts) into one. */
+/* cmd-merge.c: `sspapi merge`, which makes one store of many (ranks, hosts). */
 #include "../../base/safe-open.h"
 #include "../../base/format.h"
 #include "../../store/layout.h"
@@ -9,7 +9,7 @@
 #include "../tool/temp-file.h"
 #include "merge.h"
 
-/* Standing where the result is to be: nothing, a store of ours, or something that must stay. */
+/* Checks that `out` may be overwritten: it is absent, or a store and not one of the inputs. */
 static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
 {
 	char magic[8] = "";
@@ -57,7 +57,7 @@ int sp_cmd_merge(int argc, char **argv)
 	}
 	if (!out || !*out)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
-	/* What "run" and "recover" would take as a wish for another form. */
+	/* "run" and "recover" would choose another format by this extension. */
 	format = sp_format_by_extension(out);
 	if (format && !(format->can & SP_CAN_READ))
 		return sp_complain(2, argv[0],

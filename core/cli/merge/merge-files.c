@@ -1,9 +1,9 @@
-/* merge-files.c: several files read as one run: merged, in memory. */
+/* merge-files.c: opens several files as one run, merged in memory. */
 #include "../tool/cmd.h"
 #include "merge-files.h"
 #include "merge.h"
 
-/* In a file without a name, which nobody else can cut off under the mapping. */
+/* Merges into an unnamed file, which cannot be truncated while it is mapped. */
 static int open_merged(struct sp_file *f, struct sp_merge *job)
 {
 	int fd = memfd_create("sspapi", MFD_CLOEXEC), r = fd < 0 ? -errno : sp_merge_files(job, fd);
@@ -26,7 +26,7 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 		munmap(f->bytes, f->mapped);
 		return r;
 	}
-	sp_unfinished(&f->model);
+	sp_set_unfinished_end(&f->model);
 	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
 	return 0;
 }

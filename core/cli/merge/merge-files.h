@@ -1,11 +1,11 @@
-/* merge-files.h: several stores' files, opened as one. */
+/* merge-files.h: opens several stores as one. */
 #pragma once
 
 #include "../files/file.h"
 
-/* Several as one run: merged, in memory, if they are more than one or only some events (E,E; NULL:
- * all) are wanted.  A process that several hold counts once.  A status as sp_file_open's; *n_bad:
- * bad files, which were left out, with a message unless these files were opened before (again),
- * when *n_bad of them were bad. */
+/* Merges the files in memory if there are several, or if only some events (E,E; NULL: all) are
+ * wanted. A process in several files counts once. Status as sp_file_open. *n_bad: bad files,
+ * which are left out with a message. again: the files were opened before, *n_bad of them bad; no
+ * message. */
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n,
 		  const char *events, bool again, unsigned *n_bad);

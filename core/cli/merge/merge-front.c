@@ -1,8 +1,7 @@
-/* merge-front.c: the header of a merged store, with what its processes have in common,
- * their notes, and the lists of events and calls. */
+/* merge-front.c: writes a merged store's header, common texts, notes, events and calls. */
 #include "merge-common.h"
 
-/* ---- what is common ------------------------------------------------------- */
+/* ---- common texts ------------------------------------------------------- */
 
 static void common_text(struct merge *g, unsigned which, const char *text, size_t bytes)
 {
@@ -48,7 +47,7 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
 }
 
-/* How it ended, of several: what a reader must know of most. */
+/* Returns the end that users most need to see. */
 static uint32_t worse_end(uint32_t a, uint32_t b)
 {
 	static const uint32_t order[] = { SP_END_EXIT,	   SP_END_EXEC, SP_END__EXIT,
@@ -146,7 +145,8 @@ void merge_common(struct merge *g, struct sp_model *m)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Page faults of user mode and of user and kernel are two events: "perf::PAGE-FAULTS (user)". */
+/* Names an event with its modes, since user-mode page faults and all page faults are two events:
+ * "perf::PAGE-FAULTS (user)". */
 static char *name_with_modes(const struct merge *g, uint32_t place)
 {
 	const char *own = (const char *)g->events.name[g->event_order[place]].key;
@@ -191,7 +191,7 @@ static void front_calls(struct merge *g)
 	g->h.call_names = sp_compact_words(&g->c, (const char *)g->key.at, g->key.used);
 }
 
-/* Each text once, with how many processes say it. */
+/* Writes each text once, with the number of processes that have it. */
 static void front_notes(struct merge *g)
 {
 	uint32_t *order, *rank;
@@ -229,11 +229,11 @@ int merge_write_front(struct merge *g)
 	front_events(g);
 	merge_write_sites(g);
 	front_notes(g);
-	h->compact.machines = sp_compact_here(&g->c);
+	h->compact.machines = sp_compact_offset(&g->c);
 	return g->out.error;
 }
 
-/* Last: a file whose writer did not come so far has no magic and is no store. */
+/* Writes the header last: an incomplete file has no magic and is not a store. */
 int merge_write_header(struct merge *g, int fd)
 {
 	struct sp_header *h = &g->h;

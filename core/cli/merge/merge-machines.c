@@ -1,4 +1,4 @@
-/* merge-machines.c: whose host and topology a process had, and the machines of the result. */
+/* merge-machines.c: finds each process's machine, and writes the machines of the result. */
 #include "merge-common.h"
 
 /* ---- a topology in a file --------------------------------------------------- */
@@ -11,7 +11,7 @@ static struct sp_component plain_component(const struct sp_component *from)
 	return c;
 }
 
-/* But for how much memory it has. */
+/* Drops the amount of memory. */
 static struct sp_component without_memory(const struct sp_component *from)
 {
 	struct sp_component c = plain_component(from);
@@ -21,8 +21,8 @@ static struct sp_component without_memory(const struct sp_component *from)
 	return c;
 }
 
-/* What is the same on machines that are the same: all but which CPUs a process was allowed, and
- * memory. */
+/* Digest of everything that is equal on equal machines: not memory, nor the CPUs that a process
+ * was allowed. */
 static struct sp_digest shape(const struct sp_tree *p, const char *source)
 {
 	uint64_t head[2] = { p->n, p->n_cpus };
@@ -86,7 +86,7 @@ static uint32_t first_of(const struct merge *g, uint32_t n)
 	return n;
 }
 
-/* That of a process, by its host and its boot. */
+/* Returns the number of a process's machine, by host and boot. */
 static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32_t topology)
 {
 	const struct sp_header *h = m->process[0].h;
@@ -98,7 +98,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	if (topology != SP_NO_TOPOLOGY)
 		sp_bytes_add(&g->key, g->machines.topologies.name[topology].key,
 			     sizeof(struct sp_digest));
-	/* it may be any machine of as many CPUs */
+	/* may be any machine with as many CPUs */
 	if (topology == SP_NO_TOPOLOGY || g->machines.topology[topology].flat)
 		sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
 	n = sp_names_number(&g->machines.names, g->key.at, g->key.used);
@@ -110,7 +110,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 		return n;
 	g->key.used = 0;
 	sp_bytes_add(&g->key, h->process.boot_id, sizeof(h->process.boot_id));
-	/* one that was described to a process */
+	/* topology from SSPAPI_TOPOLOGY */
 	if (topology != SP_NO_TOPOLOGY && !g->machines.topology[topology].seen)
 		sp_bytes_add(&g->key, &topology, sizeof(topology));
 	known = g->machines.boots.n;
@@ -123,7 +123,7 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	return n;
 }
 
-/* Nobody may run there: each process so far said so. */
+/* Keeps a component as disallowed only if every process so far was disallowed there. */
 static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void *, uint32_t),
 		     const void *arg)
 {
@@ -183,9 +183,9 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 	return n;
 }
 
-/* ---- those of a merged store ----------------------------------------------------- */
+/* ---- machines of a merged store ----------------------------------------- */
 
-/* The block at off, whole, in a buffer that the caller frees; NULL: it is not there. */
+/* Reads the complete block at off into memory that the caller frees; NULL: none. */
 static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t kind,
 				 uint64_t least)
 {
@@ -204,7 +204,7 @@ static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t
 	return NULL;
 }
 
-/* The text at off, freed by the caller; 0: "". */
+/* Reads the text at off, which the caller frees; NULL: "". */
 static char *read_text(const struct sp_source *s, sp_off off)
 {
 	unsigned char *bytes =
@@ -217,7 +217,7 @@ static char *read_text(const struct sp_source *s, sp_off off)
 	return copy;
 }
 
-/* A topology and what is in it, freed by the caller; NULL: it is not there, or damaged. */
+/* Reads a topology, which the caller frees; NULL: none, or damaged. */
 static struct sp_topology *read_topology(const struct sp_source *s, sp_off off, struct sp_tree *t)
 {
 	struct sp_topology *p =
@@ -229,7 +229,7 @@ static struct sp_topology *read_topology(const struct sp_source *s, sp_off off, 
 	return NULL;
 }
 
-/* Machine by machine; g NULL: only looks whether all is there. */
+/* Reads each machine; g NULL: only checks that they are complete. */
 static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	sp_off next = s->h.compact.machines;
@@ -287,8 +287,7 @@ int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 
 /* ---- the order ---------------------------------------------------------------------- */
 
-/* A container may see less of a machine than another, or hwloc another version of it: the one that
- * shows more. */
+/* Does a show more of the machine? Containers may see only parts, and hwloc versions differ. */
 static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
 {
 	if (a == b || a == SP_NO_TOPOLOGY || b == SP_NO_TOPOLOGY)
@@ -299,7 +298,7 @@ static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
 		      sizeof(struct sp_digest)) < 0;
 }
 
-/* Of two trees nothing is known to be no process's in both. */
+/* Clears the disallowed bits, which refer to another tree. */
 static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t topology)
 {
 	m->words = topology == SP_NO_TOPOLOGY ? 0 : (g->machines.topology[topology].n + 63) / 64;
@@ -307,8 +306,8 @@ static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t t
 	m->disallowed = sp_check_alloc(calloc(m->words + 1, 8));
 }
 
-/* By names; those that are the same stand where the first of them does, as the one shows that shows
- * most. */
+/* Sorts machines by name. Equal machines take the first one's place and the most complete
+ * topology. */
 void merge_sort_machines(struct merge *g)
 {
 	uint32_t *place = sp_check_alloc(malloc((g->machines.names.n + 1) * sizeof(*place))),
@@ -329,7 +328,7 @@ void merge_sort_machines(struct merge *g)
 			struct merge_machine *m = &g->machines.at[g->machines.order[place[first]]];
 			const uint64_t *also = g->machines.at[number].disallowed;
 
-			/* Nobody may run there, by whatever name it has. */
+			/* Allowed under any name of the machine is allowed. */
 			for (uint32_t w = 0;
 			     own == m->topology && m->disallowed && also && w < m->words; w++)
 				m->disallowed[w] &= also[w];
@@ -352,7 +351,7 @@ void merge_sort_machines(struct merge *g)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* Topology number `number` as its file has it: 0 or -ESTALE. */
+/* Writes topology `number`, read from its file: 0 or -ESTALE. */
 static int write_topology(struct merge *g, uint32_t number, char *const *file)
 {
 	struct merge_topology *t = &g->machines.topology[number];
@@ -364,7 +363,7 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 	bool same = false;
 
 	g->file = t->file;
-	if (p) {			/* is it the topology that was numbered? */
+	if (p) {			/* still the topology that was numbered? */
 		struct sp_digest like = shape(&tree, source), d = texts(&tree);
 
 		same = memcmp(g->machines.topologies.name[number].key, &like, sizeof(like)) == 0 &&
@@ -400,8 +399,8 @@ int merge_write_machines(struct merge *g, char *const *file)
 		if (e < 0)
 			return e;
 		on.topology = t ? t->written : 0;
-		on.next = i + 1 < g->machines.n ? sp_compact_here(&g->c) : 0;
-		sp_compact_again(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
+		on.next = i + 1 < g->machines.n ? sp_compact_offset(&g->c) : 0;
+		sp_compact_rewrite(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
 	}
 	return g->out.error;
 }

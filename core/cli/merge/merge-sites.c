@@ -1,8 +1,8 @@
-/* merge-sites.c: call sites: the same code in the same module is the same site, whatever
- * process it was met in. */
+/* merge-sites.c: merges call sites: the same code in the same module is one site in all
+ * processes. */
 #include "merge-common.h"
 
-/* Its name, which call of the region so named, then of each frame: module, build id, symbol and
+/* Key of a site: name, kind of region call, and each frame's module, build id, symbol and
  * offset. */
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 		     const struct sp_callsite *c)
@@ -20,7 +20,7 @@ static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 	}
 }
 
-/* Into g->site_map, by the process's ids: ours plus one; 0: not known, or "other". */
+/* Fills g->site_map, from the process's ids to ours plus one; 0: unknown, or "other". */
 void merge_number_sites(struct merge *g, const struct sp_model *m)
 {
 	struct sp_callsite c;
@@ -41,7 +41,7 @@ static unsigned nibble(char c)
 	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
 }
 
-/* From hexadecimal. */
+/* Converts from hexadecimal. */
 static void set_build_id(struct sp_module *m, const char *id)
 {
 	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id);
@@ -74,7 +74,7 @@ uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_fra
 		return m.number <= SP_MODULES_MOST ? m.number : 0;
 	set_build_id(&m, f->build_id);
 	m.path = sp_compact_text(c, f->module);
-	*newest = sp_compact_like(c, SP_BLOCK_MODULE, &m, sizeof(m));
+	*newest = sp_compact_copy(c, SP_BLOCK_MODULE, &m, sizeof(m));
 	return m.number;
 }
 
@@ -98,7 +98,7 @@ static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 	return p + sizeof(f->offset);
 }
 
-/* Finds the modules, and how many frames the deepest site has. */
+/* Collects the modules; returns the number of frames of the deepest site. */
 static uint32_t read_sites(struct merge *g, struct sp_names *modules, uint32_t n)
 {
 	uint32_t most = 0;
@@ -129,12 +129,12 @@ static void write_modules(struct merge *g, const struct sp_names *modules, const
 				       .path = sp_compact_text(&g->c, path) };
 
 		set_build_id(&m, id);
-		g->h.code.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
+		g->h.code.modules = sp_compact_copy(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
 		g->h.code.n_modules++;
 	}
 }
 
-/* Its texts; and itself, into `to`. */
+/* Writes the site's texts, and the site into `to`. */
 static void write_site(struct merge *g, struct sp_site *to, const struct sp_name *site,
 		       uint32_t most, struct sp_names *modules, const uint32_t *module_rank)
 {
@@ -178,11 +178,11 @@ void merge_write_sites(struct merge *g)
 		s->next = g->h.code.sites;
 		s->first = i + 1;
 		s->frames = most;
-		g->h.code.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
+		g->h.code.sites = sp_compact_copy(&g->c, SP_BLOCK_SITES, s, bytes);
 		for (; i < n && i < s->first + SP_SITES_EACH - 1; i++, to += sp_site_bytes(most))
 			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most,
 				   &modules, rank);
-		sp_compact_again(&g->c, g->h.code.sites + sizeof(s->b), &s->next,
+		sp_compact_rewrite(&g->c, g->h.code.sites + sizeof(s->b), &s->next,
 				 bytes - sizeof(s->b));
 	}
 	free(s);

@@ -1,20 +1,19 @@
-/* merge.c: what is in the files, and the merged store of it. */
+/* merge.c: reads the files and writes the merged store. */
 #include "../../formats/format-writer.h"
 #include "../../model/format-common.h"
 #include "merge-common.h"
 #include "merge.h"
 
-/* ---- what is in a process ------------------------------------------------ */
+/* ---- contents of a process ---------------------------------------------- */
 
-/* One event wherever it was counted: name (without the modes that an earlier merge put behind it),
- * modes, component, unit, kind and place.  `which` tells those of one process apart that are alike
- * in all of this. */
+/* Numbers an event by its identity: name (without modes that an earlier merge appended), modes,
+ * component, unit, kind and place. `which` separates equal events of one process. */
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
 {
 	const struct sp_event *v = m->event[e];
 	int32_t place_id = v->place == SP_PLACE_READING ? 0 : v->place_id;
-	const char *name = SP_EVENT_TEXT(m, e, name);	/* (that clocks are ns stat says, and PAPI
-							 * does not) */
+	const char *name = SP_EVENT_TEXT(m, e, name);	/* clocks: `stat` gives their unit ns,
+							 * PAPI does not */
 	const char *part[] = { SP_EVENT_TEXT(m, e, component),
 			       sp_name_is_clock(name) ? "" : SP_EVENT_TEXT(m, e, units) };
 	unsigned char more[] = { v->data_type,	   v->kind,	      v->scope,
@@ -31,13 +30,13 @@ static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t
 	return merge_number(g, &g->events, g->key.at, g->key.used);
 }
 
-/* That of its key. */
+/* Name in the event's key. */
 static const char *name_of(const struct merge *g, uint32_t number)
 {
 	return (const char *)g->events.name[number].key;
 }
 
-/* Texts that differ from process to process (the natives behind a preset): the least. */
+/* Keeps the least of texts that vary between processes, such as the natives of a preset. */
 static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t number)
 {
 	struct merge_event *to = &g->event[number];
@@ -81,7 +80,7 @@ static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e)
 	}
 }
 
-/* Numbers of the process's events and calls, as they were first met. */
+/* Numbers the process's events and calls in order of appearance. */
 static void number_all(struct merge *g, const struct sp_merge *job, const struct sp_model *m)
 {
 	const char *name;
@@ -101,7 +100,8 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	}
 }
 
-/* The events that the process at hand counted, as it met them: columns stand so. */
+/* Numbers the list of events that the current process counted, in its order, which is that of
+ * columns. */
 static uint32_t list_number(struct merge *g, const struct sp_model *m)
 {
 	g->key.used = 0;
@@ -111,7 +111,7 @@ static uint32_t list_number(struct merge *g, const struct sp_model *m)
 	return sp_names_number(&g->lists, g->key.at ? (const void *)g->key.at : "", g->key.used);
 }
 
-/* ---- the first reading ---------------------------------------------------- */
+/* ---- first pass --------------------------------------------------------- */
 
 static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s,
 			 uint32_t file, uint32_t machine)
@@ -130,11 +130,11 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 				     .machine = machine,
 				     .at = s->at,
 				     .digest = s->digest,
-				     .once = sp_once_of(&s->model) };
+				     .once = sp_get_process_key(&s->model) };
 	merge_common(g, &s->model);
 }
 
-/* Are all of its processes sound?  Nothing of a damaged file may leave a trace. */
+/* Checks all processes of a file, since nothing of a damaged file may get into the result. */
 static int check_file(struct sp_source *s, struct sp_digest *all)
 {
 	int e;
@@ -172,8 +172,8 @@ static void take_unless_left(struct merge *g, const struct sp_merge *job, struct
 		take_process(g, job, s, file, merge_machine(g, s, file));
 }
 
-/* A merged store that is sound is read once more.  -ESTALE: it is not what it was, and has left a
- * trace. */
+/* Reads an undamaged merged store again, now for the result. -ESTALE: it has changed, and parts
+ * are in the result. */
 static int take_members(struct merge *g, const struct sp_merge *job, struct sp_source *s,
 			uint32_t file)
 {
@@ -188,7 +188,7 @@ static int take_members(struct merge *g, const struct sp_merge *job, struct sp_s
 	return e == 0 && sp_digest_compare(&all, &job->read[file].digest) == 0 ? 0 : -ESTALE;
 }
 
-/* again: it was sound before. */
+/* again: the file was undamaged before. */
 static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s, uint32_t file,
 		     bool again)
 {
@@ -208,7 +208,7 @@ static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s,
 	return 0;
 }
 
-/* again: once more those that were sound.  0, or -ESTALE: g->file changed. */
+/* again: only files that were undamaged. 0, or -ESTALE: g->file changed. */
 static int take_files(struct merge *g, struct sp_merge *job, bool again)
 {
 	struct sp_source s = { .fd = -1 };
@@ -234,12 +234,12 @@ static int take_files(struct merge *g, struct sp_merge *job, bool again)
 
 /* ---- the order ------------------------------------------------------------- */
 
-/* By who they are, the most complete first; of files that are alike the first named counts. */
+/* Orders by identity, the most complete first; among equal files the one named first. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
-	return sp_once_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?:
+	return sp_process_key_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?:
 	       SP_COMPARE(x->at, y->at);
 }
 
@@ -258,7 +258,7 @@ static void leave(struct sp_merge *job, const struct merge_process *p)
 	job->left[job->n_left++] = (struct sp_merge_left){ p->file, p->at };
 }
 
-/* Which are to be left since another file has as much of the same process, or more. */
+/* Marks processes to be left out, since another file has as much of them or more. */
 static void find_repeated(struct merge *g, struct sp_merge *job)
 {
 	uint32_t first = 0;
@@ -267,7 +267,7 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		return;
 	qsort(g->process, g->n, sizeof(*g->process), by_identity);
 	for (uint32_t i = 1; i < g->n; i++) {
-		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
+		if (sp_is_same_process(&g->process[first].once, &g->process[i].once))
 			leave(job, &g->process[i]);
 		else
 			first = i;
@@ -276,8 +276,7 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
 }
 
-/* What a process has not counted itself is told without its modes: it is one that others counted,
- * if there is any. */
+/* Should an uncounted event be kept? Its name has no modes; drop it if a process counted it. */
 static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
 {
 	for (uint32_t i = 0; i < g->events.n; i++)
@@ -287,10 +286,10 @@ static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
 	return true;
 }
 
-/* Events stand as the first process counted them, behind them what the next ones have more of; at
- * last, by name, what nobody counted.  (By name alone the clock of `stat` was behind context
- * switches, and dropped from tables.)  It is the same in whatever groups files are merged: a merged
- * store has them in this order, process by process. */
+/* Orders events as the first process counted them, then further ones of the next processes, then
+ * uncounted ones by name. (Sorted by name, the clock of `stat` came after context switches, and
+ * tables dropped it.) The order does not depend on how files are grouped, since a merged store
+ * keeps it, process by process. */
 static void sort_events(struct merge *g)
 {
 	bool *seen = sp_check_alloc(calloc(g->lists.n + 1, sizeof(*seen)));
@@ -332,9 +331,9 @@ static void sort(struct merge *g)
 	sort_events(g);
 }
 
-/* ---- the second reading ----------------------------------------------------- */
+/* ---- second pass -------------------------------------------------------- */
 
-/* Merged stores stay open: the order hops between them. */
+/* Merged stores that stay open, since the order alternates between them. */
 #define OPEN_MOST 32
 
 struct readers {
@@ -373,7 +372,7 @@ static int reader_for(struct readers *r, const struct sp_merge *job, const struc
 	return sp_source_open(*s, job->file[p->file]);
 }
 
-/* Have several of the process's sites one number? */
+/* Do several of the process's sites have one number? */
 static bool are_joined(const struct merge *g, uint32_t n)
 {
 	static bool seen_sites[SP_SITES_MOST + 1];
@@ -418,7 +417,7 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	for (uint32_t id = 1; id < s->model.n_callsites; id++) {
 		uint32_t to = g->site_map[id] ? g->site_rank[g->site_map[id] - 1] + 1 : 0;
 
-		/* what there is no room for is "other" */
+		/* sites without room are "other" */
 		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;
 	}
 	with.site = g->site_map;
@@ -472,7 +471,7 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	if (e == 0)
 		e = merge_write_machines(g, job->file);
 	if (e == 0) {
-		g->members = sp_compact_here(&g->c);
+		g->members = sp_compact_offset(&g->c);
 		e = write_processes(g, job);
 	}
 	if (e == 0)

@@ -1,10 +1,9 @@
-/* merge.h: many stores as one.
+/* merge.h: merges many stores into one.
  *
- * The files are read twice: to find out which events, calls, machines and processes there are, and
- * to write them in the order that follows from what they are.  So the result is the same however
- * the files are ordered and grouped (once more, where files hold the same process: what is left out
- * leaves no trace), and memory holds one process at a time and some 100 bytes for each of the
- * others.
+ * The files are read twice: to collect events, calls, machines and processes, and to write them
+ * in a canonical order. So the result does not depend on the order and grouping of the files. If
+ * files have the same process, the first pass is repeated without the one left out. Only one
+ * process at a time is in memory, and about 100 bytes for each other.
  */
 #pragma once
 
@@ -15,23 +14,22 @@ struct sp_merge {
 	const char *verb;		/* for messages */
 	char *const *file;
 	unsigned n_files;
-	const char *events;		/* E,E: no other; NULL: all */
-	bool quiet;			/* of bad files: they have been told before */
+	const char *events;		/* E,E: only these; NULL: all */
+	bool quiet;			/* no messages on bad files, which had some before */
 
-	unsigned n_bad;			/* files that a message named, and that were left out */
-	const char *changed;		/* -ESTALE: the file that did */
+	unsigned n_bad;			/* files left out, with a message */
+	const char *changed;		/* -ESTALE: the file that changed */
 	struct sp_merge_file {		/* private to merge.c: [n_files] */
-		struct sp_digest digest;	/* of its processes' bytes when it was first read */
+		struct sp_digest digest;	/* its processes' bytes at the first read */
 		bool bad;
 	} *read;
-	struct sp_merge_left {		/* private to merge.c: the processes that others hold */
+	struct sp_merge_left {		/* private to merge.c: processes that other files have */
 		uint32_t file;
 		uint64_t at;
 	} *left;
 	uint32_t n_left, left_room;
 };
 
-/* Writes the merged store to fd, which must be at its start and can be seeked.  0 or
- * -errno: -ENODATA none of the files could be used, -ESTALE one changed while it was read; else
- * what writing or reading gave.  The bad files are not an error. */
+/* Writes the merged store to fd, a seekable file at its start. 0 or -errno: -ENODATA no file is
+ * usable, -ESTALE one changed meanwhile, else from reading or writing. Bad files are no error. */
 int sp_merge_files(struct sp_merge *m, int fd);

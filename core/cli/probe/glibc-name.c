@@ -1,9 +1,9 @@
-/* glibc-name.c: a name for LD_PRELOAD that only glibc's loader finds.
+/* glibc-name.c: a library name for LD_PRELOAD that only glibc's loader resolves.
  *
- * The loader of another C library (musl) ends a program whose preloaded library it cannot load, but
- * leaves out one that it does not find; and what a shell, a launcher or posix_spawn starts nobody
- * has looked at before.  $LIB is a word of glibc's loader alone: by way of the folder /usr/$LIB,
- * and up from there to the root, no other finds the file.
+ * The loader of another C library (musl) ends a program if it cannot load a preloaded library,
+ * but ignores one that it does not find. sspapi cannot inspect programs started by shells,
+ * launchers or posix_spawn. Only glibc's loader expands $LIB. A path through /usr/$LIB, and up
+ * from there to the root, is therefore found by no other loader.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 
 #include "probe.h"
 
-/* above the root is the root */
+/* the parent of the root is the root */
 #define ROOT_PATH	"/usr/$LIB/../../../../../../../../../../../.."
 
-/* Has this system that folder?  (NixOS has none.)  Then libc, which is loaded, is found by that
- * way, too. */
+/* Does this system have that folder (NixOS does not)? Then this path leads to libc, which is
+ * loaded. */
 static bool is_there(void)
 {
 	char name[PATH_MAX + sizeof(ROOT_PATH)];

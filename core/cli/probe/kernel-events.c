@@ -1,4 +1,4 @@
-/* kernel-events.c: the table, and finding names in it. */
+/* kernel-events.c: the table of kernel events, and searches in it. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -6,7 +6,7 @@
 #include "../tool/suggest.h"
 #include "kernel-events.h"
 
-#define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_, Linux 5.13 */
+#define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_CGROUP_SWITCHES, since Linux 5.13 */
 #define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which
 #define HARD(which) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##which
 #define CACHE(which, op, result) \
@@ -100,7 +100,7 @@ static bool is_name(const char *text, size_t n, const char *name)
 	return name && strlen(name) == n && strncasecmp(text, name, n) == 0;
 }
 
-/* is: the name that it is stored by: libpfm4's as it was said, else the first of them. */
+/* *is: the name to store: libpfm4's name as given, else the first of the event's names. */
 static const struct sp_kernel_event *find(const char *text, size_t n, const char **is)
 {
 	bool libpfm4 = n > 6 && strncasecmp(text, "perf::", 6) == 0;
@@ -158,14 +158,14 @@ void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted)
 		sp_suggest_consider(n, wanted, events[i].perf);
 }
 
-bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)
+bool sp_kernel_event_is_kernel_only(uint32_t type, uint64_t config)
 {
 	return type == PERF_TYPE_SOFTWARE &&
 	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == CGROUP_SWITCHES);
 }
 
-int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
+int sp_kernel_event_try_open(const struct sp_kernel_event *e, bool all)
 {
 	struct perf_event_attr a = sp_perf_event(e->type, e->config);
 	int fd;
@@ -176,9 +176,9 @@ int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
 	return fd < 0 ? fd : 0;
 }
 
-int sp_kernel_counters(void)
+int sp_kernel_try_counters(void)
 {
-	return sp_kernel_event_opens(
+	return sp_kernel_event_try_open(
 		&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE,
 					   .config = PERF_COUNT_HW_INSTRUCTIONS },
 		false);
@@ -193,7 +193,7 @@ const char *sp_kernel_event_why(uint32_t type, int error)
 		return NULL;
 	if (type == PERF_TYPE_SOFTWARE)
 		return "this kernel does not know it";
-	return sp_kernel_counters() == 0 ? "this CPU has no such event"
+	return sp_kernel_try_counters() == 0 ? "this CPU has no such event"
 					 : "the kernel has no counters of the CPU here (a virtual "
 					   "machine without them, as a rule)";
 }

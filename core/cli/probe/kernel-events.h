@@ -1,9 +1,5 @@
-/* kernel-events.h: the events that the kernel has a name of its own for, by libpfm4's names and by
- * perf's.
- *
- * They are the same on every machine, also on one whose CPU libpfm4 does not know, where PAPI has
- * none of them.
- */
+/* kernel-events.h: events that the kernel names itself, by libpfm4's and perf's names. They are
+ * the same on all machines, even if libpfm4 does not support the CPU and PAPI has none of them. */
 #pragma once
 
 #include <linux/perf_event.h>
@@ -11,41 +7,39 @@
 #include "../../base/base.h"
 
 struct sp_kernel_event {
-	const char *name;		/* as libpfm4 has it, without perf:: before it */
-	const char *also;		/* another one of libpfm4's; NULL */
-	const char *perf, *perf_also;	/* perf's; NULL */
+	const char *name;		/* libpfm4's name, without perf:: */
+	const char *also;		/* another name in libpfm4; NULL */
+	const char *perf, *perf_also;	/* names in perf; NULL */
 	const char *units, *description;
 	uint32_t type;			/* PERF_TYPE_SOFTWARE, _HARDWARE, _HW_CACHE */
 	uint64_t config;
 };
 
-/* Number i, from 0 on; NULL behind the last. */
+/* Returns event i, from 0; NULL after the last. */
 const struct sp_kernel_event *sp_kernel_event(unsigned i);
 
-/* The event of a name of libpfm4's (with perf:: before it) or perf's, in any case, and which part
- * of the system the name leaves out (:u, :k, :uk behind it): exclude_user and exclude_kernel of a,
- * which is the event's.  NULL: it is none of them.  name: as the store has it, with what is behind
- * it: at most `room` bytes. */
+/* Finds an event by libpfm4's name (with perf::) or perf's, in any case. A suffix (:u, :k, :uk)
+ * sets exclude_user and exclude_kernel in a, which becomes the event's. NULL: no such event.
+ * name: for the store, with the suffix; at most `room` bytes. */
 const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct perf_event_attr *a,
 						    char *name, size_t room);
 
-/* Is that libpfm4's name for one of them, its own or the kernel's (perf::PERF_COUNT_...)? */
+/* Is this libpfm4's name of one of these events, its own or the kernel's (perf::PERF_COUNT_...)? */
 bool sp_kernel_event_is_by_libpfm4(const char *name);
 
-/* Looks at all of their names for one that is nearly `wanted`, or ends so. */
+/* Considers the names of all events as suggestions for `wanted`. */
 struct sp_suggestions;
 void sp_kernel_events_suggest(struct sp_suggestions *n, const char *wanted);
 
-/* Does it happen in the kernel only?  Counted without that part it is 0, which is no count. */
-bool sp_kernel_event_is_inside(uint32_t type, uint64_t config);
+/* Does it occur only in the kernel? Counted without the kernel it is 0, which is not a count. */
+bool sp_kernel_event_is_kernel_only(uint32_t type, uint64_t config);
 
-/* Can this user count it here, of himself: without the kernel's part, or (all) with it?  0 or
+/* Can this user count it here in its own threads, without the kernel or (all) with it? 0 or
  * -errno. */
-int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all);
+int sp_kernel_event_try_open(const struct sp_kernel_event *e, bool all);
 
-/* The same of any of the CPU's own. */
-int sp_kernel_counters(void);
+/* Can this user count any CPU event? 0 or -errno. */
+int sp_kernel_try_counters(void);
 
-/* Why not, for a person, of an event's PERF_TYPE_ and a -errno; NULL: it is no matter of the
- * machine. */
+/* Explains why an event of this PERF_TYPE_ failed with -errno; NULL: not due to the machine. */
 const char *sp_kernel_event_why(uint32_t type, int error);

@@ -1,5 +1,4 @@
-/* libpapi.c: libpapi as the command loads it, starts it, and looks into what it calls; see
- * libpapi.h. */
+/* libpapi.c: loads and starts libpapi for the command, and finds its relocations; see libpapi.h. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +19,8 @@ const char *sp_probe_load(struct sp_probe_papi *p, const char *path)
 #undef X
 }
 
-/* Asked for before it is initialised (from 7.0 on); before, the file's name has it:
- * libpapi.so.6.0.0.1 */
+/* Returns the version before PAPI is initialised: PAPI_get_opt gives it since 7.0; older ones
+ * have it in the file's name, libpapi.so.6.0.0.1. */
 static int version_of(const struct sp_probe_papi *p, const char *path)
 {
 	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
@@ -34,7 +33,7 @@ static int version_of(const struct sp_probe_papi *p, const char *path)
 	if (!tail || sscanf(tail, ".so.%u.%u", &major, &minor) < 1)
 		return 0;
 	if (major == 5 && !minor)
-		minor = 7;		/* the last of them */
+		minor = 7;		/* the last version */
 	return (int)(major << 24 | minor << 16);
 }
 
@@ -48,17 +47,17 @@ int sp_probe_init(struct sp_probe_papi *p, const char *path)
 	return r;
 }
 
-/* Offsets in PAPI_component_info_t, whose size changed with 7.0 (1,048 to 2,272 bytes) and with 7.2
+/* Offsets in PAPI_component_info_t, whose size changed in 7.0 (1,048 to 2,272 bytes) and in 7.2
  * (to 3,296). */
 static const struct layout {
-	int below;			/* versions below this one */
-	unsigned disabled, counters;	/* presets stand 8 bytes behind counters, natives 12 */
+	int below;			/* for versions below this one */
+	unsigned disabled, counters;	/* presets are 8 bytes after counters, natives 12 */
 } layouts[] = {
 	{ 0x07000000, 640, 648 }, { 0x07020000, 1536, 1548 }, { 0x7fffffff, 1536, 2576 },
 };
 
-#define REASON 512u			/* in all of them */
-#define DELAYED -26			/* PAPI_EDELAY_INIT, from 7.0 on */
+#define REASON 512u			/* the same in all versions */
+#define DELAYED -26			/* PAPI_EDELAY_INIT, since 7.0 */
 
 static int number(const char *info, unsigned at)
 {

@@ -1,5 +1,4 @@
-/* libpapi.h: libpapi as the command asks it, always in a child: it may be of any version, and
- * crash. */
+/* libpapi.h: libpapi as the command uses it, always in a child: any version, and it may crash. */
 #pragma once
 
 #include <papi.h>
@@ -21,23 +20,22 @@ struct sp_probe_papi {
 #undef X
 };
 
-/* 0, or a line of what is wrong with it: static, or the loader's. */
+/* Returns NULL, or one line on the failure, static or from the loader. */
 const char *sp_probe_load(struct sp_probe_papi *p, const char *path);
 
-/* PAPI_library_init with the version that it is of; what that gives, or 0 if the version cannot be
- * told. */
+/* Calls PAPI_library_init with the library's own version. 0: the version is unknown. */
 int sp_probe_init(struct sp_probe_papi *p, const char *path);
 
-/* Component number i.  False: there is none. */
+/* Reads component i. False: no such component. */
 struct sp_probe_component {
 	const char *name;
-	const char *off;		/* why it counts nothing here; NULL: it does, or */
-	bool waits;			/* may once it is used */
+	const char *off;		/* why it counts nothing here, or NULL */
+	bool waits;			/* may count once it is used */
 	int counters, presets, natives;
 };
 bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_component *c);
 
-/* Each word of libpapi's that the loader has filled in with another function or variable (in_plt:
- * to be called), and that one's name, until fn says true, which is returned. */
+/* Calls fn for each word of libpapi that the loader has set to a function's or variable's
+ * address, with its name. Returns true as soon as fn does. in_plt: the word serves calls. */
 bool sp_probe_each(const struct sp_probe_papi *p,
 		   bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg));

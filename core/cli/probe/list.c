@@ -1,4 +1,4 @@
-/* list.c: PAPI's presets, and the native events of its components, for `sspapi list`. */
+/* list.c: lists PAPI's presets and the native events of its components, for `sspapi list`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,17 +6,17 @@
 #include "libpapi.h"
 #include "list.h"
 
-#define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
+#define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we have */
 #define NAME_BYTES	2048u
 
 struct question {
 	const char *papi, *word;
 	PAPI_event_info_t *info;
 	FILE *to;
-	char head[160];			/* to be told before the next event; "": it was */
+	char head[160];			/* heading before the next event; "": printed */
 };
 
-/* A line: which, the name, a tab, the text. */
+/* Writes a line: which, the name, a tab, the text. */
 static void report_line(struct question *q, enum sp_listed which, const char *name,
 			const char *text)
 {
@@ -42,7 +42,7 @@ static void masks(const struct sp_probe_papi *p, struct question *q, int code, i
 			report_line(q, SP_LISTED_PART, name, q->info->long_descr);
 }
 
-/* How many there are, wanted or not. */
+/* Returns the number of events, wanted or not. */
 static unsigned events(const struct sp_probe_papi *p, struct question *q, int code, int component)
 {
 	char name[NAME_BYTES];
@@ -54,7 +54,7 @@ static unsigned events(const struct sp_probe_papi *p, struct question *q, int co
 		    p->PAPI_get_event_info(code, q->info) != PAPI_OK)
 			continue;
 		if (!(code & PAPI_NATIVE_MASK) && !q->info->count)
-			continue;	/* a preset that this machine has not */
+			continue;	/* preset that this machine lacks */
 		n++;
 		if (q->word && !strcasestr(name, q->word) &&
 		    !strcasestr(q->info->long_descr, q->word))

@@ -1,9 +1,9 @@
-/* machine-events.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...)
- * while a program runs.
+/* machine-events.c: counts events of packages and of the machine (rapl, powercap, uncore ...) with
+ * PAPI while a program runs.
  *
- * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's'
- * to start and 'e' to stop, and answers with all that it knows; it ends when the command closes the
- * socket, or is gone.
+ * This is done in a child, since libpapi may be of any version, and crash. The command sends a
+ * byte, 's' to start and 'e' to stop; the child answers with its whole state. It ends when the
+ * command closes the socket or dies.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "probe.h"
 #include "libpapi.h"
 
-#define SECONDS 10			/* for libpapi to answer in */
+#define SECONDS 10			/* for libpapi to answer */
 
-/* An event set for each component. */
+/* One event set per component. */
 struct sets {
 	const struct sp_stat_plan *plan;
 	uint32_t n;
 	int set[SP_STAT_EVENTS];
-	uint32_t of[SP_STAT_EVENTS];	/* an event of the plan: its set */
+	uint32_t of[SP_STAT_EVENTS];	/* set of each event of the plan */
 };
 
 static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
@@ -56,7 +56,7 @@ static int start(struct sp_probe_papi *p, struct sets *s)
 	return r;
 }
 
-/* The values of a set stand in the order in which its events were added. */
+/* Values of a set are in the order in which its events were added. */
 static int stop(const struct sp_probe_papi *p, const struct sets *s, int64_t *value)
 {
 	long long counted[SP_STAT_EVENTS];
@@ -71,13 +71,13 @@ static int stop(const struct sp_probe_papi *p, const struct sets *s, int64_t *va
 	return r;
 }
 
-/* Signals of the terminal mean the program; the alarm is ours. */
+/* Ignores terminal signals, which are for the program; keeps the alarm. */
 static void be_quiet(void)
 {
 	int null = sp_open("/dev/null", O_RDWR, 0);
 	sigset_t set;
 
-	dup2(null, STDOUT_FILENO);	/* libraries talk */
+	dup2(null, STDOUT_FILENO);	/* libraries may print */
 	dup2(null, STDERR_FILENO);
 	signal(SIGALRM, SIG_DFL);
 	sigfillset(&set);
@@ -138,7 +138,7 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 	b->request = both[0];
 }
 
-void sp_machine_events_ask(struct sp_machine_events *b, char what)
+void sp_machine_events_request(struct sp_machine_events *b, char what)
 {
 	if (!b->pid)
 		return;

@@ -1,10 +1,10 @@
-/* papi-events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the
- * kernel for.
+/* papi-events.c: resolves PAPI's event names for `sspapi stat` into what libpapi requests from the
+ * kernel.
  *
- * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor,
- * no handler, comes near the program that is counted.  A native event is added to a set of its own,
- * with a function of ours in front of libpapi's syscall(): the attributes of the last
- * perf_event_open that succeeds are the event's.
+ * A child does it and answers through shared memory, so that nothing of libpapi, descriptors or
+ * handlers, gets near the counted program. It adds each native event to a separate set.
+ * libpapi's syscall() is replaced by ours: the attributes of the last perf_event_open that
+ * succeeds are the event's.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ union room {
 static struct perf_event_attr last_attr;
 static bool has_opened;
 
-/* ---- what libpapi opens --------------------------------------------------------- */
+/* ---- perf_event_open calls of libpapi ----------------------------------- */
 
 static long on_syscall(long number, ...)
 {
@@ -46,7 +46,7 @@ static long on_syscall(long number, ...)
 	return r;
 }
 
-/* Its entry for syscall() is ours from now on; this process is a child that ends soon. */
+/* Replaces syscall() in libpapi; this child ends soon. */
 static bool stand_in_front(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -60,9 +60,9 @@ static bool stand_in_front(uintptr_t at, const char *name, bool in_plt, void *ar
 	return false;
 }
 
-/* ---- names that are meant ----------------------------------------------------------- */
+/* ---- suggestions -------------------------------------------------------- */
 
-/* kernels: those of the kernel's events, too, by libpfm4's names. */
+/* kernels: also consider kernel events, by libpfm4's names. */
 static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n,
 			 const char *wanted, int code, int component, bool kernels)
 {
@@ -74,7 +74,7 @@ static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n
 		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK ||
 		    (!kernels && sp_kernel_event_is_by_libpfm4(name)))
 			continue;
-		/* A preset that this machine has not is no help. */
+		/* Do not suggest presets that this machine lacks. */
 		if (!(code & PAPI_NATIVE_MASK) &&
 		    (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
 			continue;
@@ -82,7 +82,7 @@ static void consider_all(const struct sp_probe_papi *p, struct sp_suggestions *n
 	}
 }
 
-/* What perf has a name with this ending for is not another event by libpfm4's name. */
+/* Considers libpfm4's names of kernel events only if no perf name has this ending. */
 static void consider(const struct sp_probe_papi *p, struct sp_suggestions *n, const char *wanted)
 {
 	bool kernels;
@@ -107,7 +107,7 @@ static bool wrong(struct sp_stat_plan *plan, const char *format, ...)
 	return false;
 }
 
-/* Says the name what is excluded: perf::CYCLES:u, :k=1? */
+/* Does the name exclude a mode, as in perf::CYCLES:u or :k=1? */
 static bool names_domain(const char *name)
 {
 	for (const char *p = strchr(name, ':'); p; p = strchr(p + 1, ':'))
@@ -116,7 +116,7 @@ static bool names_domain(const char *name)
 	return false;
 }
 
-/* Its place in the plan, or -1 and plan->wrong. */
+/* Returns its index in the plan, or -1 with plan->wrong. */
 static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int code,
 		  const char *name)
 {
@@ -143,9 +143,8 @@ static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int 
 	n->attr = last_attr;
 	if (strncmp(name, "perf::", 6) == 0 &&
 	    (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
-		n->attr.config = (uint32_t)n->attr.config;	/* of no PMU by name (the upper
-								 * half): each CPU's own counts
-								 * it */
+		n->attr.config = (uint32_t)n->attr.config;	/* no named PMU (upper half):
+								 * each CPU counts it on its own */
 	n->as_named = names_domain(name);
 	n->code = (uint32_t)code;
 	snprintf(n->name, sizeof(n->name), "%s", name);
@@ -178,7 +177,7 @@ static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 	return true;
 }
 
-/* What PAPI says of it. */
+/* Sets PAPI's description. */
 static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	snprintf(e->derived, sizeof(e->derived), "%s",
@@ -208,8 +207,8 @@ static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
 			return false;
 		e->native[e->n] = (uint32_t)at;
 	}
-	/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is
-	 * known. */
+	/* PAPI does not give the unit of the kernel's clocks, ns, which is known for
+	 * perf::TASK-CLOCK. */
 	a = &plan->native[e->native[0]].attr;
 	if (n == 1 && !*e->units && a->type == PERF_TYPE_SOFTWARE &&
 	    (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK))
@@ -217,8 +216,7 @@ static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
 	return factors(plan, e);
 }
 
-/* What a quotient is computed from are events like any other, in front of it, so that they are
- * counted together. */
+/* Adds the parts of a quotient as events before it, so that they are counted together. */
 static bool add_parts(struct sp_stat_plan *plan)
 {
 	struct sp_stat_event of = plan->event[plan->n_events];
@@ -246,8 +244,9 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
-/* Of a package or the machine: counted beside the program (machine-events.c).  PAPI adds it here,
- * so that a refusal is known before anything runs. */
+/* Notes an event of a package or the machine, counted in parallel with the program
+ * (machine-events.c). PAPI adds it to a set here, so that a refusal is reported before the
+ * program starts. */
 static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
 			       struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
@@ -276,7 +275,7 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	return true;
 }
 
-/* ---- the kernel's ------------------------------------------------------------------------ */
+/* ---- kernel events ------------------------------------------------------ */
 
 bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 {
@@ -286,7 +285,7 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 	char name[SP_STAT_NAME];
 	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
 	const char *why =
-		is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is, false)) : NULL;
+		is ? sp_kernel_event_why(is->type, sp_kernel_event_try_open(is, false)) : NULL;
 
 	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
 	if (!is)
@@ -314,8 +313,8 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 
 /* ---- a name ---------------------------------------------------------------------------------- */
 
-/* What PAPI says of it. */
-static bool knows(const struct sp_probe_papi *p, const char *name, int *code,
+/* Does PAPI have an event of this name? */
+static bool has_event(const struct sp_probe_papi *p, const char *name, int *code,
 		  PAPI_event_info_t *info)
 {
 	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK &&
@@ -345,7 +344,7 @@ static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const 
 	return true;
 }
 
-/* By a name of PAPI's, or a unique ending of one of PAPI's or the kernel's. */
+/* Resolves one of PAPI's names, or a unique ending of PAPI's or the kernel's names. */
 static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	static union room room;
@@ -355,13 +354,13 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 	bool good;
 	int code = 0;
 
-	if (knows(p, name, &code, info))
+	if (has_event(p, name, &code, info))
 		return add(p, plan, name, code, info);
 	consider(p, &similar, name);
 	whole = sp_suggest_ending(&similar);
 	if (whole && sp_stat_plan_kernels(plan, whole, &good))
 		return good;
-	if (whole && knows(p, whole, &code, info))
+	if (whole && has_event(p, whole, &code, info))
 		return add(p, plan, whole, code, info);
 	wrong(plan, "no event here has this name");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
@@ -417,7 +416,7 @@ static void query(void *question, int to)
 	plan->wrong[0] = 0;
 }
 
-/* Endings of the kernel's names are all that can be known then. */
+/* Without libpapi, only endings of the kernel's names can be resolved. */
 static bool query_without_papi(struct sp_stat_plan *plan, char *const *name, unsigned n)
 {
 	bool good = true;

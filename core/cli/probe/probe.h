@@ -1,17 +1,14 @@
-/* probe.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi
- * run`.
+/* probe.h: queries PAPI, hwloc and the loader for `sspapi stat` and `sspapi run`.
  *
- * The part of the command that knows them, each asked in a child: libpapi may be of any version,
- * and crash.
- *
- *	papi-events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
- *	machine-events.c	what PAPI counts of packages and the machine while the program runs
- *	topology.c	the machine, as hwloc reads it
- *	list.c		what PAPI can count (list.h)
- *	kernel-events.c	the events that the kernel has names for
- *	subprocess.c		in a child
+ * The libraries are loaded in children only: libpapi may be of any version, and crash.
+ *	papi-events.c	resolves PAPI's event names into perf events
+ *	machine-events.c	counts events of packages and the machine with PAPI
+ *	topology.c	reads the machine with hwloc
+ *	list.c		lists what PAPI can count (list.h)
+ *	kernel-events.c	the kernel's own events
+ *	subprocess.c	runs a function in a child
  *	glibc-name.c	a name for LD_PRELOAD
- *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)
+ *	libpapi.c	loads libpapi (libpapi.h, which needs papi.h)
  */
 #pragma once
 
@@ -24,47 +21,48 @@
 
 #define SP_STAT_EVENTS	64u
 #define SP_STAT_NATIVES	128u
-#define SP_STAT_TERMS	12u		/* natives of one event */
+#define SP_STAT_TERMS	12u		/* natives per event */
 #define SP_STAT_NAME	1024u
 
-/* What the kernel counts. */
+/* An event as the kernel counts it. */
 struct sp_stat_native {
 	struct perf_event_attr attr;
 	char name[SP_STAT_NAME];
-	uint32_t code;			/* PAPI's */
-	bool as_named;			/* the name says what is excluded (:u, :k): it stays so */
+	uint32_t code;			/* PAPI's code */
+	bool as_named;			/* the name gives the modes (:u, :k), which then stay */
 };
 
-/* What is shown: a native, or a preset of several. */
+/* An event as it is shown: a native, or a preset of several. */
 struct sp_stat_event {
 	char name[SP_STAT_NAME], component[128], derived[64], postfix[SP_STAT_NAME], units[64],
 		description[SP_STAT_NAME];
 	uint32_t code, n;
 	uint32_t native[SP_STAT_TERMS];
-	double factor[SP_STAT_TERMS];	/* how often it has each */
-	bool formula;			/* no sum of them: they are events themselves, and it is
-					 * computed where they are shown */
-	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or
-					 * in none */
-	bool is_machine_wide;			/* no program's: of a package or the machine (scope,
-						 * place as in struct sp_event) */
+	double factor[SP_STAT_TERMS];	/* factor of each native */
+	bool formula;			/* not a sum: its natives are events, and it is computed
+					 * when shown */
+	uint32_t turn;			/* turn (`stat -r`) in which it is counted, below
+					 * n_turns; else it is not counted */
+	bool is_machine_wide;			/* of a package or the machine, not of a program
+						 * (scope, place: struct sp_event) */
 	uint8_t data_type, scope, place;
 	int place_id;
 	const char *gone;		/* why it is not counted; NULL: it is */
 };
 
-/* In memory that is shared with the child that asks PAPI. */
+/* Shared memory with the child that queries PAPI. */
 struct sp_stat_plan {
 	uint32_t n_events, n_natives, n_turns;
 	struct sp_stat_event event[SP_STAT_EVENTS];
 	struct sp_stat_native native[SP_STAT_NATIVES];
-	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
+	char papi[PATH_MAX];		/* path of libpapi; "" */
 	uint32_t papi_version;
-	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
-	char left_out[300];		/* of the usual ones, and why, in a line; "" */
+	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted: one line */
+	char left_out[300];		/* default events that are left out, and why: one line;
+					 * "" */
 };
 
-/* Of the natives' values; a whole number, as PAPI gives them. */
+/* Value of the event from those of its natives, as an integer, like PAPI's. */
 static inline int64_t sp_stat_value(const struct sp_stat_event *e, const int64_t *native)
 {
 	long double sum = 0;
@@ -91,43 +89,42 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 	return false;
 }
 
-/* One of the kernel's events, if the text is a name of one: in the plan, or p->wrong says why not
- * (*good false). */
+/* Adds a kernel event to the plan if the text names one; if it cannot be counted, *good is false
+ * and p->wrong says why. */
 bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 
-/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: one
- * that cannot be had is left out.  False: p->wrong says why. */
+/* Resolves names, or unique endings, with the libpapi p->papi. by_default: leaves out events
+ * that cannot be counted. False: p->wrong says why. */
 bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
-/* A child in which PAPI counts the plan's events of packages and the machine, and what it said
- * last. */
+/* Child in which PAPI counts the plan's events of packages and the machine, and its last answer. */
 struct sp_machine_events {
-	pid_t pid;			/* 0: there are none */
+	pid_t pid;			/* 0: no child */
 	int request;
 	struct sp_stat_answer {
-		char wrong[200];	/* why they are not counted; "": they are */
-		int64_t value[SP_STAT_EVENTS];	/* by their place in the plan */
+		char wrong[200];	/* why they are not counted; "" */
+		int64_t value[SP_STAT_EVENTS];	/* in the order of the plan */
 	} answer;
 };
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);
-/* 's': count; 'e': stop; back when that is done */
-void sp_machine_events_ask(struct sp_machine_events *b, char what);
+/* 'e': stop, 's': start; returns when that is done */
+void sp_machine_events_request(struct sp_machine_events *b, char what);
 void sp_machine_events_end(struct sp_machine_events *b);
 
-/* A child that reads the machine, and what it read: once it has ended.  No components: a flat list
- * of CPUs. */
+/* Child that reads the machine, and its result once it has ended. No components: a flat list of
+ * CPUs. */
 struct sp_stat_topo {
-	int fd;				/* of memory that it writes; -1 */
+	int fd;				/* of the memory that it writes; -1 */
 	pid_t pid;
 	struct sp_tree tree;
 	const char *source;
 	void *memory;
 	uint64_t bytes;
 };
-/* libsspapi-topo.so's path */
+/* path of libsspapi-topo.so */
 void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library);
 void sp_stat_topo_end(struct sp_stat_topo *t);
 
-/* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the
- * program over it); path itself where there is no such name.  Until the next call. */
+/* Returns a name for LD_PRELOAD that loaders of other C libraries do not find (and so do not
+ * fail on); else path. Valid until the next call. */
 const char *sp_glibc_name(const char *path);

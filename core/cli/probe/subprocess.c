@@ -7,14 +7,14 @@
 #include "../../base/sys.h"
 #include "subprocess.h"
 
-#define SECONDS 20			/* to answer in */
+#define SECONDS 20			/* to answer */
 
 static void child(int to, void (*part)(void *, int), void *arg)
 {
 	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
 	int null = sp_open("/dev/null", O_RDWR, 0);
 
-	/* Libraries talk; what is written to `to` alone is ours. */
+	/* Libraries may print; only `to` has answers. */
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
 	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
@@ -27,7 +27,7 @@ static void child(int to, void (*part)(void *, int), void *arg)
 static void relay(int from, void (*line)(void *, char *), void *arg)
 {
 	FILE *lines = fdopen(from, "r");
-	char text[8192];		/* of a longer line the rest is left out */
+	char text[8192];		/* the rest of a longer line is dropped */
 	int c;
 
 	while (lines && fgets(text, sizeof(text), lines)) {

@@ -1,10 +1,10 @@
-/* subprocess.h: what loads other people's libraries runs in a child: one that crashes, hangs or
- * talks is an answer, too. */
+/* subprocess.h: runs code that loads foreign libraries in a child, so that a crash, hang or
+ * output of theirs is only a result. */
 #pragma once
 
-/* part(arg, to) in a child without standard output and error, for some seconds at most; each line
- * that the child writes to the descriptor `to` is handed to line(arg2, text), without its newline
- * (line NULL: none come).  NULL, or how the child ended, to be read behind "NAME ", until the next
- * call. */
+/* Runs part(arg, to) in a child without standard output and error, for a few seconds at most.
+ * Each line that the child writes to `to` goes to line(arg2, text), without its newline (line
+ * NULL: no lines). Returns NULL, or until the next call how the child ended, to be printed after
+ * "NAME ". */
 const char *sp_run_in_child(void (*part)(void *arg, int to), void *arg,
 			    void (*line)(void *arg2, char *text), void *arg2);

@@ -1,5 +1,5 @@
-/* topology.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program
- * begins. */
+/* topology.c: reads the machine with hwloc for `sspapi stat`, in a child, while the program
+ * starts. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
-/* The head of the child's message. The components and the XML follow. */
+/* Head of the child's message; components and XML follow. */
 struct head {
 	uint32_t n, n_cpus;
 	uint64_t xml_bytes;
@@ -58,7 +58,7 @@ void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library)
 	null = sp_open("/dev/null", O_RDWR, 0);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
-	signal(SIGINT, SIG_IGN);	/* meant for the program */
+	signal(SIGINT, SIG_IGN);	/* terminal signals are for the program */
 	signal(SIGQUIT, SIG_IGN);
 	read_machine(t->fd, library);
 	_exit(0);
@@ -81,7 +81,7 @@ void sp_stat_topo_end(struct sp_stat_topo *t)
 	h = t->memory;
 	if (h == MAP_FAILED ||
 	    sizeof(*h) + h->n * sizeof(*t->tree.component) + h->xml_bytes != t->bytes)
-		return;			/* it did not come to its end */
+		return;			/* incomplete */
 	t->tree = (struct sp_tree){ .component = (const void *)(h + 1),
 				    .n = h->n,
 				    .n_cpus = h->n_cpus,

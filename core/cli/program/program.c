@@ -1,4 +1,4 @@
-/* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
+/* program.c: finds and inspects a program's file; see program.h. */
 #include <sys/xattr.h>
 
 #include "../../base/elf-file.h"
@@ -8,7 +8,7 @@
 #include "../tool/cmd.h"
 #include "program.h"
 
-#define SCRIPTS_MOST 4u			/* a script's interpreter may be a script */
+#define SCRIPTS_MOST 4u			/* scripts may have scripts as interpreters */
 
 /* ---- which file ---------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static int runnable(const char *path)
 	return S_ISREG(s.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-/* As execvp(3): a name with a slash is a path, others are looked for in PATH. */
+/* Finds a program like execvp(3): a name with a slash is a path, others are searched in PATH. */
 static int find(const char *name, char path[PATH_MAX])
 {
 	const char *list = getenv("PATH");
@@ -46,7 +46,7 @@ static int find(const char *name, char path[PATH_MAX])
 	return r;
 }
 
-/* The interpreter's name behind "#!": "/usr/bin/env NAME" means NAME. */
+/* Reads the interpreter after "#!"; "/usr/bin/env NAME" gives NAME. */
 static bool interpreter_of(const char *path, char name[PATH_MAX])
 {
 	char line[PATH_MAX + 2] = "", *word, *save;
@@ -56,11 +56,12 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 		return false;
 	line[n] = 0;
 	if (strncmp(line, "#!", 2) != 0) {
-		strcpy(name, "/bin/sh");	/* execvp's own answer to a file of no known form */
+		strcpy(name, "/bin/sh");	/* as execvp does for an unknown file format */
 		return !memchr(line, 0, (size_t)n);
 	}
 	line[strcspn(line, "\n")] = 0;
-	word = strtok_r(line + 2, " \t", &save);	/* with a DOS line's \r, as the kernel */
+	word = strtok_r(line + 2, " \t", &save);	/* keeps a DOS line's \r, as the kernel
+							 * does */
 	if (word && strcmp(sp_base_name(word), "env") == 0)
 		for (char *next = strtok_r(NULL, " \t", &save); next;
 		     next = strtok_r(NULL, " \t", &save))
@@ -72,9 +73,9 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 	return word != NULL;
 }
 
-/* ---- what the loader will do with it -------------------------------------- */
+/* ---- the loader's view ------------------------------------------------- */
 
-/* (ld.so and libc, which define them, load and start nothing by themselves.) */
+/* Functions that load or start something; ld.so and libc, which define them, do not count. */
 static const char *const starts[] = { "dlopen",	      "execve",	 "execv",   "execvp",
 				      "execl",	      "execlp",	 "execvpe", "posix_spawn",
 				      "posix_spawnp", "dlmopen", NULL };
@@ -84,7 +85,7 @@ static bool is_papi(const char *soname)
 	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
 }
 
-/* The first one; missing: path is the name that is not found. */
+/* Keeps the first one; missing: path is a name that was not found. */
 static void found_papi(struct sp_program *p, const char *path, bool missing)
 {
 	if (*p->papi && !p->papi_missing)
@@ -93,7 +94,7 @@ static void found_papi(struct sp_program *p, const char *path, bool missing)
 	p->papi_missing = missing;
 }
 
-/* What an object that the program links does for it. */
+/* Inspects an object that the program links. */
 static void read_linked(struct sp_program *p, const char *path)
 {
 	static const char *const init[] = { "PAPI_library_init", NULL };
@@ -110,7 +111,7 @@ static void read_linked(struct sp_program *p, const char *path)
 	sp_elf_file_close(&f);
 }
 
-/* The command's own loader, and the arguments of a query. */
+/* The command's own loader, and its arguments. */
 struct question {
 	char loader[256];
 	const char *path, *preload;
@@ -127,15 +128,15 @@ static bool find_own_loader(char loader[256])
 	return *loader;
 }
 
-/* Lists a program's libraries: the loader maps them and runs no code of theirs. */
+/* Lists a program's libraries. The loader maps them, but runs none of their code. */
 static void query_loader(void *question, int to)
 {
 	const struct question *q = question;
 
 	dup2(to, STDOUT_FILENO);
 	setenv("LD_PRELOAD", q->preload, 1);
-	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);	/* as ldd(1): --list ends where one is
-							 * missing */
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);	/* as in ldd(1): --list stops at a
+							 * missing library */
 	execl(q->loader, q->loader, q->path, NULL);
 }
 
@@ -166,8 +167,8 @@ static void take_linked(void *program, char *line)
 		read_linked(p, path);
 }
 
-/* names: gets those without a path, which the loader finds. */
-static void look_preloaded(struct sp_program *p, char *names)
+/* names: receives names without a path, which the loader finds. */
+static void inspect_preloaded(struct sp_program *p, char *names)
 {
 	char *list = sp_check_alloc(strdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "")),
 	     *save;
@@ -181,7 +182,7 @@ static void look_preloaded(struct sp_program *p, char *names)
 	free(list);
 }
 
-/* ---- looking ----------------------------------------------------------------- */
+/* ---- inspection -------------------------------------------------------- */
 
 static void read_set_id(struct sp_program *p, const char *path)
 {
@@ -198,8 +199,8 @@ static void read_set_id(struct sp_program *p, const char *path)
 		p->set_id = p->set_id_other = true;
 }
 
-/* By their names, as systems and packages have the same loader in many places; or two names of one
- * file (LSB's). */
+/* Compares loaders by base name, since packages install the same loader in several places, and
+ * by file, for LSB's second name. */
 static bool same_loader(const char *a, const char *b)
 {
 	struct stat s, t;
@@ -228,7 +229,7 @@ static void read_file_facts(struct sp_program *p, const struct sp_elf_file *f)
 			calloc(1, strlen(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "") +
 					  sizeof(" ")));
 
-		look_preloaded(p, names);
+		inspect_preloaded(p, names);
 		q.preload = names;
 		if (known && !f->audited)
 			sp_run_in_child(query_loader, &q, take_linked, p);
@@ -271,10 +272,10 @@ int sp_program_inspect(struct sp_program *p, const char *name)
 	return 0;
 }
 
-/* AddressSanitizer's runtime ends a program in which it is not the first library: one before it
- * might have an allocator. Ours have none. By a variable, not by its place in LD_PRELOAD: shells
- * and launchers that start such a program pass it on, and no child of the program gets a runtime
- * that checks for leaks in it. */
+/* Lets AddressSanitizer's runtime start although a library precedes it. It ends such a program,
+ * since that library might have an allocator; ours have none. A variable is used, since shells
+ * and launchers pass it on to such programs. Putting the runtime first in LD_PRELOAD would also
+ * load it, with its leak check, into all children. */
 void sp_program_precede_asan(void)
 {
 	static const char permit[] = "verify_asan_link_order=0";
@@ -284,7 +285,7 @@ void sp_program_precede_asan(void)
 
 	if (n >= m && strcmp(old + n - m, permit) == 0 &&
 	    (n == m || strchr(":, \t\r\n", old[n - m - 1])))
-		return;			/* the last one holds */
+		return;			/* the last setting counts */
 	if (asprintf(&both, "%s%s%s", n ? old : "", n ? ":" : "", permit) > 0)
 		setenv("ASAN_OPTIONS", both, 1);
 }
@@ -308,7 +309,7 @@ static void take_papi(void *to, char *line)
 		snprintf(to, PATH_MAX, "%s", path);
 }
 
-/* As if this command had it preloaded. */
+/* Resolves it as if this command had it preloaded. */
 void sp_program_libpapi(char path[PATH_MAX])
 {
 	char own[PATH_MAX];

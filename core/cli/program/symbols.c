@@ -1,4 +1,4 @@
-/* symbols.c: runs addr2line, and puts its names into the model; see symbols.h. */
+/* symbols.c: runs addr2line and adds its names to the model; see symbols.h. */
 #include <sys/resource.h>
 
 #include "../../base/elf-file.h"
@@ -6,35 +6,35 @@
 #include "../tool/cmd.h"
 #include "symbols.h"
 
-#define AT_ONCE	512u		/* addresses of one run */
+#define AT_ONCE	512u		/* addresses per run */
 
 #define NAMES_MANY 32768u		/* a job of many ranks has the same addresses again and
 					 * again */
-#define INLINED_MOST 16u		/* functions around one that was inlined */
+#define INLINED_MOST 16u		/* functions around an inlined one */
 
 struct name {
 	uint64_t at;
-	const char *module;		/* a copy; of a key the store's */
+	const char *module;		/* a copy; in a search key the store's */
 	char build_id[80];
-	bool unnamed;			/* the store has no name for it, or for another of the
-					 * module that is asked with it */
+	bool unnamed;			/* the store lacks a name for it, or for another of its
+					 * module */
 	char *symbol, *line;
 	uint32_t n_into;
 	struct sp_inlined *into;	/* [INLINED_MOST] */
 };
 
 struct names {
-	struct name *name;		/* by module and offset */
+	struct name *name;		/* sorted by module and offset */
 	uint32_t n, room;
-	uint64_t until;			/* no more is asked then, in seconds() */
-	bool of_others;			/* modules of other users are asked, too */
-	const char *left;		/* the first that was not */
+	uint64_t until;			/* no queries after this, in seconds() */
+	bool other_users;			/* also query modules of other users */
+	const char *left;		/* first module that was left out */
 };
 
 struct module {
 	const char *path;
-	int fd;				/* what was checked */
-	uint64_t bytes;			/* on the disk */
+	int fd;				/* the checked file */
+	uint64_t bytes;			/* disk space */
 	bool stripped, of_other;
 };
 
@@ -54,7 +54,7 @@ static struct name name_of(const struct sp_frame_info *f, uint64_t at)
 	return is;
 }
 
-/* (Of none there is no array, which bsearch must have.) */
+/* bsearch needs an array, even if it is empty. */
 static const struct name *find(const struct names *all, const struct name *key)
 {
 	return all->n ? bsearch(key, all->name, all->n, sizeof(*key), compare) : NULL;
@@ -81,7 +81,7 @@ static void add(struct names *all, const struct sp_frame_info *f, uint64_t at)
 	all->name[all->n++].module = sp_check_alloc(strdup(f->module));
 }
 
-/* What is there already is added once more, and goes when all are sorted. */
+/* Sorts, and drops names that are there twice. */
 static void sort(struct names *all)
 {
 	uint32_t n = 0;
@@ -118,12 +118,12 @@ static void collect(struct names *all, struct sp_model *m)
 	sort(all);
 }
 
-/* ---- addr2line, which believes what the file says -------------------------- */
+/* ---- addr2line, which trusts its files --------------------------------- */
 
-#define SECONDS_EACH	20u		/* of a module; as long as sp_run_in_child waits */
+#define SECONDS_EACH	20u		/* per module; as long as sp_run_in_child waits */
 #define SECONDS_ALL	60u
 #define MEMORY_LEAST	(1ull << 30)
-#define MEMORY_TIMES	16u		/* what the file takes of the disk */
+#define MEMORY_TIMES	16u		/* the file's disk space */
 
 static uint64_t seconds(void)
 {
@@ -140,9 +140,9 @@ static void limit(int what, uint64_t most)
 	}
 }
 
-/* Can only root and the caller change what is in this folder, and which folder has this name?  The
- * path is the kernel's, without links.  (In one above like /tmp each user's own stays; in the
- * folder itself anybody could lay more.) */
+/* Can only root and the caller change this folder and its parents? dir: the kernel's path,
+ * without links. A sticky parent such as /tmp is safe; the folder itself must not be, since
+ * anyone could add files. */
 static bool is_kept(char *dir)
 {
 	mode_t open_to_all = 0;
@@ -161,7 +161,7 @@ static bool is_kept(char *dir)
 	}
 }
 
-/* Are the files that addr2line may look at beside this one root's or the caller's? */
+/* Do all files beside this one, which addr2line may read, belong to root or the caller? */
 static bool is_among_own(const char *real)
 {
 	char dir[4096];
@@ -176,11 +176,11 @@ static bool is_among_own(const char *real)
 	return is_kept(dir);
 }
 
-/* The name by which addr2line gets the file that was checked.  What that says of others
- * (.gnu_debuglink, .gnu_debugaltlink) is looked for in the folder of that name, in .debug there and
- * in /usr/lib/debug: where strangers may lay files the name is the descriptor's, which has none
+/* Returns the name by which addr2line opens the checked file. addr2line searches for files that
+ * it names (.gnu_debuglink, .gnu_debugaltlink) in that name's folder, in .debug there and in
+ * /usr/lib/debug. If strangers may add files there, the name is the descriptor's, which has none
  * beside it. */
-static const char *name_for_tool(const struct module *is, bool of_others, char *real, size_t room)
+static const char *name_for_tool(const struct module *is, bool other_users, char *real, size_t room)
 {
 	struct stat named, checked;
 	char link[48];
@@ -189,7 +189,7 @@ static const char *name_for_tool(const struct module *is, bool of_others, char *
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", is->fd);
 	n = readlink(link, real, room - 1);
 	real[n > 0 ? n : 0] = 0;
-	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 &&
+	if (*real == '/' && (other_users || is_among_own(real)) && stat(real, &named) == 0 &&
 	    fstat(is->fd, &checked) == 0 && named.st_dev == checked.st_dev &&
 	    named.st_ino == checked.st_ino)
 		return real;
@@ -205,7 +205,7 @@ static const char *known(char *line)
 	return strncmp(line, "??", 2) == 0 || !*line ? NULL : line;
 }
 
-/* "file:line", or NULL: not known. */
+/* Returns "file:line", or NULL: unknown. */
 static const char *known_line(char *line)
 {
 	const char *end = strrchr(line, ':');
@@ -218,8 +218,8 @@ static char *copy(const char *text)
 	return text ? sp_check_alloc(strdup(text)) : NULL;
 }
 
-/* A function that the code lies in: the innermost one first, then those that it was inlined
- * into.  In a stripped file a name without a line is that of any function before it. */
+/* Adds a function that contains the code: the innermost first, then those into which it was
+ * inlined. In a stripped file, a name without a line may be of any function before it. */
 static void add_function(struct name *is, unsigned nth, char *function, char *line, bool stripped)
 {
 	const char *symbol = known(function), *at = known_line(line);
@@ -234,24 +234,25 @@ static void add_function(struct name *is, unsigned nth, char *function, char *li
 		is->into[is->n_into++] = (struct sp_inlined){ copy(symbol), copy(at) };
 }
 
-/* What addr2line is asked of a module, and what it has said so far: for each address a line with
- * it, then a pair of lines for each function. */
-struct asking {
+/* Query of a module, and the answer so far: a line for each address, then a pair of lines for
+ * each function. */
+struct query {
 	const struct module *is;
 	char *argv[AT_ONCE + 8];
 	struct names *all;
-	const uint32_t *which;		/* numbers of the n names */
-	uint32_t n, i;			/* i: the address that the lines are of, from 1 */
-	unsigned nth;			/* function of it */
+	const uint32_t *which;		/* indices of the n names */
+	uint32_t n, i;			/* i: current address, from 1 */
+	unsigned nth;			/* its function, from 0 */
 	char *function;			/* whose line comes next; NULL: none */
-	bool missing;			/* there is no addr2line */
+	bool missing;			/* addr2line is not installed */
 };
 #define MISSING	"!"
 
-/* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
-static void become(void *asking, int out)
+/* Runs addr2line with limits: a 20 kB file of mostly holes kept it busy for 7 s, with 6 GB of
+ * memory. */
+static void become(void *query, int out)
 {
-	struct asking *a = asking;
+	struct query *a = query;
 
 	dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
@@ -259,16 +260,16 @@ static void become(void *asking, int out)
 	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * a->is->bytes);
 	limit(RLIMIT_CPU, SECONDS_EACH);
 	limit(RLIMIT_CORE, 0);
-	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
+	unsetenv("DEBUGINFOD_URLS");	/* no network queries for files that a store names */
 	execvp(a->argv[0], a->argv);
 	dprintf(out, MISSING "\n");
 }
 
-static void take_line(void *asking, char *line)
+static void take_line(void *query, char *line)
 {
-	struct asking *a = asking;
+	struct query *a = query;
 
-	if (!a->i && strcmp(line, MISSING) == 0) {	/* (later: a function's name) */
+	if (!a->i && strcmp(line, MISSING) == 0) {	/* later lines: a function's name */
 		a->missing = true;
 	} else if (a->function) {
 		add_function(&a->all->name[a->which[a->i - 1]], a->nth++, a->function, line,
@@ -283,13 +284,12 @@ static void take_line(void *asking, char *line)
 	}
 }
 
-/* Names of one module's frames: those at `which`.  0, -ENOENT if there is no such tool, or
- * -ETIMEDOUT. */
+/* Names the frames `which` of one module. 0, -ENOENT: no addr2line, -ETIMEDOUT. */
 static int run_addr2line(struct names *all, const struct module *is, const uint32_t *which,
 			 uint32_t n)
 {
 	static char text[AT_ONCE][24], name[4096];
-	struct asking a = { .is = is,
+	struct query a = { .is = is,
 			    .all = all,
 			    .which = which,
 			    .n = n,
@@ -299,7 +299,7 @@ static int run_addr2line(struct names *all, const struct module *is, const uint3
 
 	if (seconds() >= all->until)
 		return -ETIMEDOUT;
-	name_for_tool(is, all->of_others, name, sizeof(name));
+	name_for_tool(is, all->other_users, name, sizeof(name));
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(text[i], sizeof(text[i]), "0x%llx",
 			 (unsigned long long)all->name[which[i]].at);
@@ -310,21 +310,21 @@ static int run_addr2line(struct names *all, const struct module *is, const uint3
 	return a.missing ? -ENOENT : how || !a.i ? -ETIMEDOUT : 0;
 }
 
-/* Without build ids: was the file there, as it is, before the process? */
+/* Without build ids: is the file older than the process, and unchanged? */
 static bool is_older(const struct stat *s, const struct sp_model *m)
 {
 	return (uint64_t)s->st_mtim.tv_sec < m->h.process.start_ns / 1000000000u &&
 	       (uint64_t)s->st_ctim.tv_sec < m->h.process.start_ns / 1000000000u;
 }
 
-/* To standard error; verb NULL: nobody is to hear. */
+/* Prints to standard error; verb NULL: nothing. */
 static void warn(const char *verb, const char *what, const char *subject)
 {
 	if (verb)
 		sp_complain(0, verb, what, subject);
 }
 
-/* The store names the file: NULL if it may be asked, else why not. */
+/* Returns NULL if the file that the store names may be queried, else why not. */
 static const char *why_not(const struct sp_model *m, const struct name *name,
 			   const struct sp_elf_file *f, struct module *is)
 {
@@ -345,7 +345,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name,
 					"it have no names";
 }
 
-/* is->fd stays open if so. */
+/* True leaves is->fd open. */
 static bool is_worth_addr2line(struct names *all, const struct sp_model *m, const struct name *name,
 			       const char *verb, struct module *is)
 {
@@ -364,7 +364,7 @@ static bool is_worth_addr2line(struct names *all, const struct sp_model *m, cons
 	why = why_not(m, name, &f, is);
 	if (why)
 		warn(verb, why, name->module);
-	else if (!is->of_other || all->of_others)
+	else if (!is->of_other || all->other_users)
 		return true;
 	else if (!all->left)
 		all->left = name->module;
@@ -372,7 +372,7 @@ static bool is_worth_addr2line(struct names *all, const struct sp_model *m, cons
 	return false;
 }
 
-/* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
+/* Lists the frames of frame i's module that were not queried, up to AT_ONCE. */
 static uint32_t names_of_module(struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
 {
 	uint32_t n = 0;
@@ -387,7 +387,7 @@ static uint32_t names_of_module(struct names *all, uint32_t i, bool *done, uint3
 	return n;
 }
 
-void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
+void sp_symbols_add(struct sp_model *m, const char *verb, bool other_users)
 {
 	struct names *all = sp_check_alloc(calloc(1, sizeof(*all)));
 	uint32_t which[AT_ONCE];
@@ -398,7 +398,7 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 	collect(all, m);
 	done = sp_check_alloc(calloc(all->n + 1, sizeof(*done)));
 	all->until = seconds() + SECONDS_ALL;
-	all->of_others = of_others;
+	all->other_users = other_users;
 	for (uint32_t i = 0; r != -ENOENT && i < all->n; i++) {
 		uint32_t n = done[i] ? 0 : names_of_module(all, i, done, which);
 
@@ -445,7 +445,7 @@ static void free_names(struct names *all)
 	free(all);
 }
 
-void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
+void sp_symbols_update(struct sp_model *m, struct names **kept, const char *verb)
 {
 	struct names *seen_names = sp_check_alloc(calloc(1, sizeof(*seen_names)));
 	bool all_known = *kept != NULL;

@@ -40,7 +40,7 @@ static bool still_the_same(const struct sp_file *f, const char *path)
 static bool trusted(const struct sp_file *f, const char *path)
 {
 	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) &&
-	       sp_live_is_of(path, geteuid());
+	       sp_is_live_file_of(path, geteuid());
 }
 
 /* What a dump was to be written into rather than to take the name of. */
@@ -62,7 +62,7 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 	if (r->out || (trusted(f, live) && *own == '/' && !is_special(own)))
 		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0
 										   : -ENAMETOOLONG;
-	if (sp_live_is(live))
+	if (sp_is_live_file(live))
 		n -= strlen(".live");
 	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
 }
@@ -233,7 +233,7 @@ static int recover(const struct recovery *r, const char *live)
 		return not_written(r, live, *name ? name : to, e);
 	if (n && (f.model.tally.damaged || nothing))
 		return 1;
-	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
+	if (sp_is_live_file(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
 	return 0;
 }
@@ -245,7 +245,7 @@ static int discard(const struct recovery *r, const char *live)
 	struct sp_file f;
 	bool runs;
 
-	if (!sp_live_is(live))
+	if (!sp_is_live_file(live))
 		return sp_complain(1, r->verb, "not the name of a live file: the file is left",
 				   live);
 	if (sp_file_load(&f, live) == 0) {
@@ -280,7 +280,7 @@ static int recover_all(const struct recovery *r)
 		bool loaded, leave;
 
 		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
-		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
+		if (!sp_is_live_file(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
 			continue;
 		if (never_began(r, path))
 			continue;

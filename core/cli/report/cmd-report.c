@@ -85,7 +85,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 					     optarg);
 			break;
 		case 'm':
-			if (!sp_metrics_wish(&r->metrics, optarg))
+			if (!sp_metrics_request(&r->metrics, optarg))
 				return usage(r, "-m takes one file, or names of the usual metrics",
 					     optarg);
 			break;
@@ -217,7 +217,7 @@ int sp_report_show(const struct sp_report *r, const struct sp_format_writer *wri
 static int write_to(const struct sp_report *r, const struct sp_format_writer *writer,
 		    const char *to, char *const *file, unsigned n, int machine)
 {
-	int e = sp_into_begin(r->verb, to, file, n);
+	int e = sp_redirect_begin(r->verb, to, file, n);
 
 	if (e)
 		return e;
@@ -227,7 +227,7 @@ static int write_to(const struct sp_report *r, const struct sp_format_writer *wr
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;
-	e = sp_into_end(to, e);
+	e = sp_redirect_end(to, e);
 	if (e < 0)
 		return sp_complain(
 			1, r->verb,

@@ -392,7 +392,7 @@ static uint32_t find_event(const struct sp_model *m, const char *name)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_event_is_summed(m, e))
 			continue;
-		if (name && sp_name_is(sp_event_name(m, e, buf), name, strlen(name)))
+		if (name && sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name)))
 			return e;
 		if (first == UINT32_MAX)
 			first = e;
@@ -405,7 +405,8 @@ bool sp_hwloc_colors(const struct sp_model *m, const char *name)
 	uint32_t e = find_event(m, name);
 	char buf[32];
 
-	return !name || e == UINT32_MAX || sp_name_is(sp_event_name(m, e, buf), name, strlen(name));
+	return !name || e == UINT32_MAX ||
+	       sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name));
 }
 
 const char *sp_hwloc_color_by(void)

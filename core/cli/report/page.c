@@ -82,7 +82,7 @@ static int some_json(char *room, struct sp_selection *s)
 void sp_format_html(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_selection show = *s;
-	const struct sp_metrics_wish usual = { .any = true };
+	const struct sp_metrics_request usual = { .any = true };
 	bool wished = show.metrics != NULL;
 	char *room = sp_check_alloc(malloc(ROOM));
 	int n;

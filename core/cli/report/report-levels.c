@@ -31,7 +31,7 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 	char buf[32];
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (m->event_counted[e] && sp_name_is(sp_event_name(m, e, buf), name, n))
+		if (m->event_counted[e] && sp_event_has_name(sp_event_name(m, e, buf), name, n))
 			return true;
 	}
 	return false;
@@ -135,7 +135,7 @@ static long sort_key(const struct sp_report *r, const struct sp_model *m)
 	if (strcmp(r->sort, "readings") == 0)
 		return SP_SORT_READINGS;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_name_is(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
+		if (sp_event_has_name(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
 			return e;
 	return SP_SORT_PLACE;
 }

@@ -20,7 +20,7 @@ struct sp_report {
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
-	struct sp_metrics_wish metrics;	/* -m */
+	struct sp_metrics_request metrics;	/* -m */
 	bool framed;			/* text by level: the text form's first lines stand above
 					 * the tables, its notes below */
 	bool readings;			/* the permanent readings instead */

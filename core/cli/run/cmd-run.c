@@ -1,4 +1,5 @@
-/* cmd-run.c: sets the environment and becomes the program; no process in between. */
+/* cmd-run.c: `sspapi run`, which sets the environment and execs the program; no process stays in
+ * between. */
 #include "../../base/output.h"
 #include "../../formats/format-writer.h"
 #include "../probe/probe.h"
@@ -7,9 +8,9 @@
 
 #define ROWS_MOST 64u
 
-/* ---- what to preload ------------------------------------------------------- */
+/* ---- LD_PRELOAD -------------------------------------------------------- */
 
-/* Ours first; what is preloaded already stays behind it. */
+/* Prepends our library to those that are preloaded already. */
 static void preload(const char *path)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -17,14 +18,14 @@ static void preload(const char *path)
 	char *both;
 
 	if (old && strncmp(old, path, n) == 0 && (!old[n] || old[n] == ':' || old[n] == ' '))
-		return;			/* behind another run */
+		return;			/* inside another run */
 	if (old && *old && asprintf(&both, "%s:%s", path, old) > 0)
 		setenv("LD_PRELOAD", both, 1);
 	else
 		setenv("LD_PRELOAD", path, 1);
 }
 
-/* Another run may have put it there. */
+/* Removes what another run may have added. */
 static void leave_out(const char *path)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -42,7 +43,7 @@ static void leave_out(const char *path)
 
 struct options {
 	const char *verb;
-	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a
+	bool set[ROWS_MOST];		/* by an option: an invalid value is a usage error, not a
 					 * warning */
 	bool format;			/* -f was given */
 	bool wrong;
@@ -68,7 +69,7 @@ static void set(struct options *o, const char *name, const char *value)
 		o->format = true;
 	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format &&
 	    (strcmp(value, "-") == 0 || sp_format_writer_by_extension(value)))
-		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
+		unsetenv("SSPAPI_FORMAT");	/* -o x.json implies JSON; - is for people */
 	setenv(name, value, 1);
 }
 
@@ -90,7 +91,7 @@ static bool read_options(struct options *o, int argc, char **argv)
 {
 	int c;
 
-	/* "+": what stands behind the program is its own. */
+	/* "+": options after the program are its own. */
 	while ((c = sp_option(argc, argv, "+o:f:e:", NULL, NULL)) != -1) {
 		if (c == 'o')
 			set(o, "SSPAPI_OUTPUT", optarg);
@@ -104,7 +105,7 @@ static bool read_options(struct options *o, int argc, char **argv)
 	return true;
 }
 
-/* A form that the command makes of a store, among those that are asked for; NULL: none. */
+/* Returns a requested format that only the command can make, from a store; NULL: none. */
 static const struct sp_format *made_format(void)
 {
 	const char *output = getenv("SSPAPI_OUTPUT"), *p = getenv("SSPAPI_FORMAT");
@@ -133,19 +134,20 @@ static void bad_value(const char *line, void *arg)
 	char *text;
 
 	if (row >= ROWS_MOST || !o->set[row])
-		return;			/* of the environment: the library says it, and uses
-					 * another */
+		return;			/* from the environment: the library reports it and uses
+					 * another value */
 	o->wrong = true;
-	/* Behind a ; stands what is used instead: nothing is; or, of no variable, the near one. */
+	/* Cut the text at the ;, after which it names the replacement, unless it suggests a
+	 * variable: here nothing is replaced. */
 	text = sp_check_alloc(
 		strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
 	sp_complain(0, o->verb, text, NULL);
 	free(text);
 }
 
-/* ---- what can be told before it starts ----------------------------------------- */
+/* ---- checks before the start ------------------------------------------- */
 
-/* Programs whose work is to start others, and which need not import exec for it. */
+/* Programs that start others, perhaps without importing exec. */
 static bool is_launcher(const char *path)
 {
 	static const char *const names[] = {
@@ -161,8 +163,8 @@ static bool is_launcher(const char *path)
 	return false;
 }
 
-/* Why nothing of the program can be counted, or may be; NULL: nothing speaks against it. */
-static const char *doubt(const struct sp_program *p, const char *name, long verbose)
+/* Returns why the program cannot be counted, or may not be; NULL: no reason. */
+static const char *find_obstacle(const struct sp_program *p, const char *name, long verbose)
 {
 	if (p->kind == SP_PROGRAM_FOREIGN)
 		return "made for another word size or machine than libsspapi: nothing of it can be "
@@ -188,11 +190,11 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 	return NULL;
 }
 
-/* The dump's name, or its template where processes that the program starts have the dumps. */
+/* Writes the dump's name, or its template if the dumps are those of child processes. */
 static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p,
 		     const char *template)
 {
-	/* report shows it, if it is there */
+	/* report shows it, if requested */
 	const struct sp_format *store = sp_format_among(conf->format, SP_CAN_READ, SP_CAN_READ);
 	const char *formats = store ? store->name : conf->format;
 	const struct sp_format_writer *format =
@@ -221,13 +223,14 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	else
 		snprintf(to, room, "%s", name);
 	if (r == 0 && strncmp(to, dir, strlen(dir)) == 0 && to[strlen(dir)] == '/')
-		memmove(to, to + strlen(dir) + 1, strlen(to + strlen(dir)));	/* as a user here
+		memmove(to, to + strlen(dir) + 1, strlen(to + strlen(dir)));	/* relative, as a
+										 * user here
 										 * would name it */
 	return r;
 }
 
-/* The library says at this process's end if there is none. */
-static void promise(bool file)
+/* Requests a message from the library at this process's exit if there is no dump. */
+static void expect_dump(bool file)
 {
 	char name[sizeof(SP_PROMISED)] = "", pid[16];
 
@@ -239,7 +242,7 @@ static void promise(bool file)
 		unsetenv(name);
 }
 
-/* By sspapi report without a name: a store in this folder, or in one of its own. */
+/* Would sspapi report without a name find it? Stores in this folder, or one level below. */
 static bool is_found(const struct sp_conf *conf, const char *path)
 {
 	const struct sp_format *by = sp_format_by_extension(path);
@@ -252,17 +255,18 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 			 const char *name)
 {
 	bool ranks = is_launcher(name),
-	     others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
+	     for_children = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
 	const char *template =
-		others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
+		for_children ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output
+			     : NULL;
 	char path[SP_CONF_PATH];
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
-	promise(!others);
+	expect_dump(!for_children);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
-		   : others ? ", of each process"
+		   : for_children ? ", of each process"
 			    : "",
 		   is_found(conf, path) ? "; sspapi report shows them" : "");
 }
@@ -270,7 +274,7 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 static void report_program(const char *verb, const char *name, const struct sp_conf *conf,
 			   const struct sp_program *p)
 {
-	const char *why = doubt(p, name, conf->verbose);
+	const char *why = find_obstacle(p, name, conf->verbose);
 
 	if (why)
 		sp_complain(0, verb, why, *p->script ? p->path : name);
@@ -307,8 +311,8 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0],
 				   "the loader cannot preload from a path with a space or colon",
 				   lib);
-	promise(false);			/* which another run may have given */
-	/* else execvp will say why it cannot be run */
+	expect_dump(false);			/* another run may have set it */
+	/* if not, execvp will report why it cannot be run */
 	known = sp_program_inspect(&program, argv[optind]) == 0;
 	if (known && !conf.disable && conf.verbose > 0)
 		report_program(argv[0], argv[optind], &conf, &program);

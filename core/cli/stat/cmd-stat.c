@@ -135,7 +135,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
 		else if (c == 'I' && !take_number(&w->interval.ms, optarg, INTERVAL_MOST))
 			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
-		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
+		else if (c == 'm' && !sp_metrics_request(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
 		else if ((c == 'p' || c == 't') &&
 			 sp_targets_add(&w->targets, w->verb, optarg, c == 't'))
@@ -243,11 +243,11 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	if (r->c.long_lived)
 		sp_long_lived_begin(&r->c, &r->who);
-	sp_machine_events_ask(&r->machine_events, 's');
+	sp_machine_events_request(&r->machine_events, 's');
 	sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
 	if (r->c.from_library)
 		sp_threads_stop(&r->c, &r->who);
-	sp_machine_events_ask(&r->machine_events, 'e');
+	sp_machine_events_request(&r->machine_events, 'e');
 	/* In this order: what a thread that still runs counts in between is with the rest of the
 	 * total. */
 	if (r->c.rows)

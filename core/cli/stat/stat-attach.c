@@ -541,7 +541,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, co
 		sp_stat_abandon(child);
 		return e;
 	}
-	sp_machine_events_ask(&r->machine_events, 's');
+	sp_machine_events_request(&r->machine_events, 's');
 	from_ns = sp_now_ns();
 	turn_on(&a);
 	list_each(&a);
@@ -552,7 +552,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, co
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
-	sp_machine_events_ask(&r->machine_events, 'e');
+	sp_machine_events_request(&r->machine_events, 'e');
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	read_all(&a);

@@ -193,7 +193,8 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
 	if (i < c->plan->n_natives && c->user_only && !c->plan->native[i].as_named &&
-	    sp_kernel_event_is_inside(c->plan->native[i].attr.type, c->plan->native[i].attr.config))
+	    sp_kernel_event_is_kernel_only(c->plan->native[i].attr.type,
+					   c->plan->native[i].attr.config))
 		c->refused[i] = true;
 	return any ? 0 : refuse(c, verb, why, name);
 }

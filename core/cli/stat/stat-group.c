@@ -159,14 +159,14 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 {
 	struct sp_stat_child *child = &r->child;
 
-	sp_machine_events_ask(&r->machine_events, 's');
+	sp_machine_events_request(&r->machine_events, 's');
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
 	say(r, g, verb, argv);
 	sp_targets_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
-	sp_machine_events_ask(&r->machine_events, 'e');
+	sp_machine_events_request(&r->machine_events, 'e');
 	sp_stat_read(&r->c);
 	sp_stat_interval_sample(r->interval, &r->c, true);
 	take_totals(r, g);

@@ -67,7 +67,7 @@ static void plan_cpus(struct sp_stat_plan *p)
 		char known[SP_STAT_NAME];
 		const struct sp_kernel_event *e =
 			sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
-		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, false));
+		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_try_open(e, false));
 
 		if (why) {
 			snprintf(p->left_out, sizeof(p->left_out),
@@ -161,7 +161,7 @@ static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, cons
  * counted anyhow. */
 static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 {
-	struct sp_metrics *t = sp_metrics_usual();
+	struct sp_metrics *t = sp_metrics_load_installed();
 	bool good = true;
 
 	for (const char *at = names; good && *at; at += strcspn(at, ","), at += *at == ',')

@@ -134,7 +134,7 @@ static sp_off events(struct making *m)
 		to.description = sp_compact_text(&m->c, e->description);
 		to.natives = natives(&m->c, m->all->plan, e);
 		to.pmu = sp_compact_text(&m->c, pmu_of(m, e));
-		newest = sp_compact_like(&m->c, SP_BLOCK_EVENT, &to, sizeof(to));
+		newest = sp_compact_copy(&m->c, SP_BLOCK_EVENT, &to, sizeof(to));
 	}
 	return newest;
 }
@@ -507,7 +507,7 @@ static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
 						   at + cpu * m->r->c.n);
 		value[SP_EXACT][i] = cell.cpu == SP_NO_CPU ? 0 : value[SP_TOTAL][i];
 		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
-		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
+		cell.used |= value[SP_ENTRY][i] ? SP_CELL_UNSUPPORTED : 0;
 	}
 	sp_compact_write(&m->c, &cell, sizeof(cell));
 	for (unsigned i = 0; i < SP_CELL_ARRAYS; i++)
@@ -749,8 +749,8 @@ static sp_off member(struct making *m, const struct sp_stat_process *p, bool fir
 		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1)
 			     << SP_STAT_RUN_SHIFT;
 	threads(m, p, first, &to.h);
-	to.extent = sp_compact_here(&m->c) - at;
-	sp_compact_again(&m->c, at + sizeof(to.b), &to.next, sizeof(to) - sizeof(to.b));
+	to.extent = sp_compact_offset(&m->c) - at;
+	sp_compact_rewrite(&m->c, at + sizeof(to.b), &to.next, sizeof(to) - sizeof(to.b));
 	return at;
 }
 
@@ -770,7 +770,7 @@ static sp_off members(struct making *m, sp_off before, uint32_t *n)
 		sp_off at = member(m, p[i], p[i] == first);
 
 		if (before)
-			sp_compact_again(&m->c, before + offsetof(struct sp_member, next), &at,
+			sp_compact_rewrite(&m->c, before + offsetof(struct sp_member, next), &at,
 					 sizeof(at));
 		before = at;
 	}

@@ -1,9 +1,9 @@
-/* threads.c: libsspapi-threads.so, which `sspapi stat` puts into a program where the kernel does
- * not write what a thread counted: it tells the command of each thread before that runs, so that
- * the command opens counters of its own for it.
+/* threads.c: libsspapi-threads.so, by which a program announces its threads to `sspapi stat`.
  *
- * Nothing else: no descriptor stays open, no memory is allocated, errno and signals stay as they
- * are.  If nobody listens, or the answer does not come in time, threads run on without.
+ * stat preloads it on kernels that do not write each thread's counts. Before a new thread runs,
+ * the command opens counters for it. The library keeps no descriptor open, allocates no memory,
+ * and keeps errno and signals. If the command does not listen or answer in time, threads run
+ * anyway.
  */
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -14,13 +14,13 @@
 #include "../../base/sys.h"
 #include "stat-shm.h"
 
-static struct sp_stat_shm *shm;		/* NULL: nobody is told */
+static struct sp_stat_shm *shm;		/* NULL: no announcements */
 static int own_pid;
 
-/* ---- telling ------------------------------------------------------------------ */
+/* ---- announcements ----------------------------------------------------- */
 
-/* False: the command is stopped, or has died.  By the kernel's own clock: programs are run under
- * others. */
+/* False: the command is stopped or dead. Uses the kernel's clock, since programs may run under
+ * another. */
 static bool is_answered(const uint32_t *state, uint32_t requested)
 {
 	struct timespec until = { 0 };
@@ -35,7 +35,7 @@ static bool is_answered(const uint32_t *state, uint32_t requested)
 	return load_acquire(state) != requested;
 }
 
-/* A slot that nobody else has; is: its state before. */
+/* Takes a free slot; *is: its state before. */
 static struct sp_slot *take_slot(struct sp_stat_shm *b, uint32_t first, uint32_t *is)
 {
 	for (uint32_t i = 0; i < SP_STAT_SHM_SLOTS; i++) {
@@ -49,8 +49,8 @@ static struct sp_slot *take_slot(struct sp_stat_shm *b, uint32_t first, uint32_t
 	return NULL;
 }
 
-/* That an answer did not come is on the board, for all processes: else each child of a shell waits
- * once for a command that has died. */
+/* Announces this thread. A late answer is noted in the shared memory for all processes: else
+ * each child of a shell would wait once for a dead command. */
 static void report_thread(void)
 {
 	struct sp_stat_shm *b = load_relaxed(&shm);
@@ -69,7 +69,7 @@ static void report_thread(void)
 		__atomic_store_n(&slot->state, is + SP_SLOT_REQUESTED, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
-		/* Again: who was asked after it looked for the last time does not answer. */
+		/* Check again: a command that has stopped listening does not answer. */
 		if (__atomic_load_n(&b->listens, __ATOMIC_SEQ_CST) &&
 		    (load_relaxed(&b->hurries) ||
 		     !is_answered(&slot->state, is + SP_SLOT_REQUESTED))) {
@@ -82,8 +82,8 @@ static void report_thread(void)
 
 /* ---- threads ------------------------------------------------------------------- */
 
-/* What a thread is to run, until it has read it; no malloc: it may be the program's.  When all are
- * taken, the thread begins as it would without us. */
+/* Arguments of a new thread, until it has read them. No malloc, which may be the program's. If
+ * all are taken, the thread starts unannounced. */
 static struct thread_start {
 	uint32_t used;
 	void *(*start)(void *);
@@ -137,8 +137,8 @@ static int begin_c11(void *thread_start)
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int create_c11_fn(thrd_t *, int (*)(void *), void *);
 
-/* At the beginning, as dlsym() forgets what dlerror() would say; later where the threads' library
- * comes later. */
+/* Finds the real function at load time, since dlsym() clears dlerror()'s message; later if the
+ * threads' library is loaded later. */
 static void *find(void **real, const char *name)
 {
 	if (!load_relaxed(real))
@@ -163,7 +163,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
 	return r;
 }
 
-/* libc's own makes threads without a call of the other. */
+/* libc's thrd_create does not call pthread_create. */
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*start)(void *),
 						       void *arg)
 {
@@ -186,13 +186,13 @@ static void in_child(void)
 	report_thread();
 }
 
-static bool is_it(const struct stat *s, unsigned long device, unsigned long inode)
+static bool is_shm_file(const struct stat *s, unsigned long device, unsigned long inode)
 {
 	return s->st_dev == device && s->st_ino == inode;
 }
 
-/* text: as SP_STAT_SHM_NAME has it.  Elsewhere (another namespace of processes, a number that is
- * somebody else's now) the path is another file's, which is not even opened. */
+/* text: as in SP_STAT_SHM_NAME. Elsewhere (another PID namespace, a reused pid) the path is
+ * another file, which is not opened. */
 static void map_shm(const char *text)
 {
 	char *end;
@@ -203,10 +203,10 @@ static void map_shm(const char *text)
 	void *p = MAP_FAILED;
 	int fd;
 
-	if (stat(path, &s) < 0 || !is_it(&s, device, inode))
+	if (stat(path, &s) < 0 || !is_shm_file(&s, device, inode))
 		return;
 	fd = sp_open(path, O_RDWR | O_NOCTTY, 0);
-	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) &&
+	if (fd >= 0 && fstat(fd, &s) == 0 && is_shm_file(&s, device, inode) &&
 	    s.st_size >= (off_t)sizeof(*shm))
 		p = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sp_close(fd);

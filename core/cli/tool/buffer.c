@@ -10,7 +10,7 @@ void sp_bytes_free(struct sp_bytes *b)
 
 void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 {
-	if (!n)				/* there may be no memory yet */
+	if (!n)				/* b->at may be NULL */
 		return;
 	if (n > b->room - b->used) {
 		b->room = sp_max(2 * b->room, b->used + n);

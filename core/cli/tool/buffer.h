@@ -1,4 +1,4 @@
-/* buffer.h: bytes in memory that grows. */
+/* buffer.h: a growing buffer of bytes. */
 #pragma once
 
 #include "../../base/out.h"
@@ -11,5 +11,5 @@ struct sp_bytes {
 void sp_bytes_free(struct sp_bytes *b);
 void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n);
 
-/* Output into memory that grows; the caller frees o->buffer. */
+/* Makes output go into growing memory; the caller frees o->buffer. */
 void sp_growing_init(struct sp_out *o);

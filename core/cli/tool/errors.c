@@ -1,11 +1,11 @@
-/* errors.c: what a command says when it cannot go on. */
+/* errors.c: prints messages of the command. */
 #include "../../base/lock.h"
 #include "../../base/out.h"
 #include "cmd.h"
 
 char *sp_plain(const char *text)
 {
-	size_t room = 4 * strlen(text) + 1;	/* \xHH of each byte, at most */
+	size_t room = 4 * strlen(text) + 1;	/* \xHH for each byte, at most */
 	char *plain = sp_check_alloc(malloc(room));
 	struct sp_out o;
 
@@ -32,8 +32,8 @@ void sp_message(const char *verb, const char *format, ...)
 
 	sp_quiet_begin(&quiet);
 	sp_out_init(&o, STDERR_FILENO, buffer, sizeof(buffer));
-	if (strcmp(verb, "run") == 0)	/* a program comes, which would have started whoever reads
-					 * its standard error */
+	if (strcmp(verb, "run") == 0)	/* the program that follows would have started any reader
+					 * of its standard error */
 		sp_out_shared(&o, 0);
 	sp_out_f(&o, "sspapi%s%s: ", *verb ? " " : "", verb);
 	va_start(more, format);

@@ -1,4 +1,4 @@
-/* help.c: what --help says; shell completion reads it, too (scripts/completion/). */
+/* help.c: prints --help, which shell completion also reads (scripts/completion/). */
 #include <getopt.h>
 
 #include "../../base/format.h"
@@ -8,8 +8,8 @@
 
 static const struct cmd {
 	const char *name;
-	const char *options;		/* behind the name */
-	const char *operands;		/* behind those */
+	const char *options;		/* after the name */
+	const char *operands;		/* after the options */
 	const char *help;		/* one line */
 } cmds[] = {
 	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE]", "-- PROGRAM [ARGS]",
@@ -46,8 +46,7 @@ static const struct cmd {
 	{ "env", "", "", "every variable, its value now, default and meaning" },
 };
 
-/* Each in a line; those that come from a table (levels) and -h and -V, which all verbs have, stand
- * below them. */
+/* One line each. Options of a table (levels), and -h and -V of all verbs, are below. */
 static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
@@ -122,7 +121,7 @@ static void levels(const char *verb)
 	for (unsigned i = 0; i < n; i++) {
 		const struct sp_level *level = sp_level_by_name(longs[i].name + strlen("per-"));
 
-		/* stat sees no calls of PAPI. */
+		/* stat does not see PAPI calls. */
 		if (strcmp(verb, "stat") != 0 || level->what != SP_LEVEL_CALLSITE)
 			printf("  --%-16s a row for each %s\n", longs[i].name, level->row);
 	}
@@ -158,7 +157,7 @@ static void help(const struct cmd *c)
 	puts("\nman sspapi tells the rest");
 }
 
-int sp_no_verb(const char *name)
+int sp_report_no_verb(const char *name)
 {
 	static const char *const others[] = { "help", "--help", "--version", "-h", "-V" };
 	const char *names[SP_COUNT(cmds) + SP_COUNT(others)];
@@ -175,7 +174,7 @@ int sp_no_verb(const char *name)
 	return sp_complain(2, "", strcat(text, " (sspapi --help lists them)"), name);
 }
 
-int sp_closed(int status)
+int sp_close_stdout(int status)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return sp_complain(status ? status : 1, "", "cannot write", "standard output");
@@ -189,5 +188,5 @@ int sp_about(const char *name, bool with_help)
 			help(&cmds[i]);
 	if (!with_help)
 		puts("sspapi " SP_VERSION);
-	return sp_closed(0);
+	return sp_close_stdout(0);
 }

@@ -1,4 +1,4 @@
-/* key-index.c: keys and their numbers; digests. */
+/* key-index.c: a hash table from keys to numbers; digests. */
 #include "cmd.h"
 #include "key-index.h"
 
@@ -49,7 +49,7 @@ static void widen(struct sp_names *t)
 	t->slots = slots;
 }
 
-/* The slot that holds the key's number, or the empty one where it belongs.  There are slots. */
+/* Returns the slot with the key's number, or the empty slot for it. There must be slots. */
 static uint32_t slot_of(const struct sp_names *t, uint64_t hash, const void *key, size_t bytes)
 {
 	uint32_t at = (uint32_t)hash & (t->slots - 1);

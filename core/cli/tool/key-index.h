@@ -1,4 +1,4 @@
-/* key-index.h: keys (any bytes) and the numbers 0, 1, 2 ... that they get as they come. */
+/* key-index.h: numbers keys (any bytes) 0, 1, 2 ... in order of appearance. */
 #pragma once
 
 #include "../../base/base.h"
@@ -14,19 +14,19 @@ struct sp_names {
 	uint32_t slots;
 };
 
-/* The key's number; sp_names_find adds none: SP_NO_NAME if it is new. */
+/* Returns the key's number; sp_names_find does not add it: SP_NO_NAME. */
 #define SP_NO_NAME UINT32_MAX
 uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes);
 uint32_t sp_names_find(const struct sp_names *t, const void *key, size_t bytes);
 void sp_names_free(struct sp_names *t);
 
-/* By their keys: order [place] → number, and rank, its inverse.  The caller frees both. */
+/* Sorts by key: order[place] is a number, rank its inverse. The caller frees both. */
 void sp_names_sort(const struct sp_names *t, uint32_t **order, uint32_t **rank);
 
-/* As memcmp(3); of two keys of which one begins the other the shorter is less. */
+/* Compares like memcmp(3); a prefix is less than the longer key. */
 int sp_name_compare(const struct sp_name *a, const struct sp_name *b);
 
-/* 128 bits that stand for any number of bytes, fed in the same pieces. */
+/* 128-bit hash of any number of bytes, which must be added in the same pieces. */
 struct sp_digest {
 	uint64_t a, b;
 };

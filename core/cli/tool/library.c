@@ -1,7 +1,8 @@
-/* library.c: where what was built with this command lies. */
+/* library.c: finds the libraries and files built with this command. */
 #include "cmd.h"
 
-/* Seen from the command: beside it in a build, else as installed; or where it was to be. */
+/* Searches relative to the command: beside it in a build, else as installed; if not found, the
+ * installed path. */
 static bool find(char path[PATH_MAX + 64], const char *name, const char *const places[], unsigned n)
 {
 	char own[PATH_MAX], *dir;
@@ -21,8 +22,7 @@ static bool find(char path[PATH_MAX + 64], const char *name, const char *const p
 	return false;
 }
 
-/* Where there is no link of the plain name (distributions give it to developers only) it is the
- * versioned one. */
+/* Distributions give the link with the plain name to developers only: use the versioned one. */
 const char *sp_cli_library(const char *name)
 {
 	static const char *const places[] = { "", "../lib/sspapi", SP_LIBDIR "/sspapi", "../lib",

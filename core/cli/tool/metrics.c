@@ -1,5 +1,4 @@
-/* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see
- * metrics.h. */
+/* metrics.c: reads and selects metric definitions, and applies them to a model; see metrics.h. */
 #include <strings.h>
 
 #include "../../formats/format-metrics.h"
@@ -9,7 +8,7 @@
 
 static struct sp_metrics table;
 
-bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
+bool sp_metrics_request(struct sp_metrics_request *w, const char *value)
 {
 	bool first = !w->any, is_file = strcmp(value, "default") != 0 && access(value, F_OK) == 0;
 	size_t n = strlen(w->names);
@@ -17,7 +16,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
 	if (!*value)
 		return false;
 	w->any = true;
-	/* What is neither there nor could be a name is a file that is missed. */
+	/* A missing file: no metric has such a name. */
 	if (is_file || strpbrk(value, "/.")) {
 		w->file = value;
 		return first;
@@ -38,10 +37,10 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
 struct where {
 	const char *verb, *path;
 	unsigned said;
-	uint32_t before;		/* lines in front that are not the file's */
+	uint32_t before;		/* lines before the file's first */
 };
 
-/* PATH:LINE:COLUMN: reason, one line whatever the file has in it. */
+/* Prints PATH:LINE:COLUMN: reason on one line, whatever the file contains. */
 static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 {
 	struct where *w = arg;
@@ -55,11 +54,10 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 	sp_message(w->verb, "%s:%u:%u: %s", w->path, line - w->before, column, reason);
 }
 
-/* The bytes of a file, behind those that are there; 0 or -errno. */
+/* Appends a file; 0 or -errno. */
 static int add_file(struct sp_bytes *b, const char *path)
 {
-	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is
-	 * read. */
+	/* Does not wait for a FIFO without a writer, which is empty. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
 	char *bytes = sp_check_alloc(malloc(SP_METRIC_FILE_MOST + 4));
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -78,8 +76,7 @@ static int add_file(struct sp_bytes *b, const char *path)
 	return r;
 }
 
-/* Reads what is in front and the file (NULL: none); a line says what is wrong, and 1 is
- * returned. */
+/* Reads `front` and the file (NULL: none); 1 after a message. */
 static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lines,
 		    const char *path)
 {
@@ -104,17 +101,17 @@ static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lin
 		     : 0;
 }
 
-/* ---- of the store's own ------------------------------------------------------------- */
+/* ---- metrics of the store ---------------------------------------------- */
 
-/* Presets that PAPI computes by a formula, and that sspapi stat counted by their parts: an event
- * that no relation has. */
+/* Is it a preset that PAPI computes by a formula, whose parts sspapi stat counted? No relation
+ * has the event itself. */
 static bool is_formula(const struct sp_model *m, uint32_t e)
 {
 	return m->h.stat && m->event[e] && !m->event_counted[e] &&
 	       strstr(SP_EVENT_TEXT(m, e, derived), "FIX");
 }
 
-/* Their definitions; how many. */
+/* Writes their definitions; returns their number. */
 static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
 {
 	uint32_t n = 0;
@@ -142,7 +139,7 @@ static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
 	return n;
 }
 
-/* ---- choosing ---------------------------------------------------------------------- */
+/* ---- selection --------------------------------------------------------- */
 
 static void not_there(const char *verb, const char *name, const char *path)
 {
@@ -159,7 +156,7 @@ static void not_there(const char *verb, const char *name, const char *path)
 	fputc('\n', stderr);
 }
 
-/* With the machine's PMUs, if they are known: "Of this machine (icl, perf)". */
+/* Appends the machine's PMUs, if known: "Of this machine (icl, perf)". */
 static void of_this_machine(const char *verb, const char *what, const char *words)
 {
 	const char *pmus = table.pmus[0];
@@ -176,7 +173,7 @@ static void lacks(const char *verb, const struct sp_metric *d)
 		of_this_machine(verb, d->name, " is defined for other CPUs than this machine's");
 }
 
-/* Nothing is left out for it, so it is no error; a comma or an event may be missing. */
+/* Prints a note, not an error, since nothing is left out; a comma or an event may be missing. */
 static void report_alone(const char *verb, const char *path)
 {
 	struct where w = { .verb = verb, .path = path };
@@ -187,7 +184,7 @@ static void report_alone(const char *verb, const char *path)
 			      "a sum or difference of one event; it is taken for that event", &w);
 }
 
-/* The only one whose name ends so: "BUSY" is CPUS_BUSY. */
+/* Returns the only metric with this ending ("BUSY": CPUS_BUSY), or NULL. */
 static const struct sp_metric *by_ending(const char *name)
 {
 	const struct sp_metric *found = NULL;
@@ -226,7 +223,7 @@ static int choose(const char *verb, const char *path, char *names)
 	return 0;
 }
 
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
+int sp_metrics_show(const struct sp_metrics_request *w, const char *verb, struct sp_selection *s)
 {
 	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
 	char names[sizeof(w->names)], buf[32];
@@ -261,13 +258,13 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	return table.n_wrong ? 1 : 0;
 }
 
-int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s)
+int sp_metrics_show_text(struct sp_metrics_request *w, const char *verb, struct sp_selection *s)
 {
-	struct sp_metrics_wish usual = { 0 };
+	struct sp_metrics_request usual = { 0 };
 
 	if (w->any)
 		return sp_metrics_show(w, verb, s);
-	sp_metrics_wish(&usual, "IPC");
+	sp_metrics_request(&usual, "IPC");
 	sp_metrics_show(&usual, NULL, s);
 	return 0;
 }
@@ -287,7 +284,7 @@ void sp_metrics_forget(void)
 	sp_metrics_close(&table);
 }
 
-struct sp_metrics *sp_metrics_usual(void)
+struct sp_metrics *sp_metrics_load_installed(void)
 {
 	return read_all(NULL, NULL, 0, sp_cli_data("metrics.csv")) == 0 ? &table : NULL;
 }

@@ -1,32 +1,32 @@
-/* metrics.h: -m of report: a file of definitions, or names of the installed ones. */
+/* metrics.h: -m of report: a file of definitions, or names of installed metrics. */
 #pragma once
 
 #include "../../formats/format-writer.h"
 #include "../../metric/metric.h"
 
-/* Keeps the value of a -m: "default", a file, or names joined by commas.  False: a second
- * one of another kind. */
-struct sp_metrics_wish {
-	const char *file;		/* NULL: by names or default */
-	char names[1024];		/* joined by commas */
+/* Adds the value of a -m: "default", a file, or names separated by commas. False: a second value
+ * of another kind. */
+struct sp_metrics_request {
+	const char *file;		/* NULL: names or default */
+	char names[1024];		/* separated by commas */
 	bool any;
 };
-bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
+bool sp_metrics_request(struct sp_metrics_request *w, const char *value);
 
-/* Reads what is wished for, binds it to s->m and puts it into s; for names that cannot be computed,
- * and where nothing can, a line says why.  The exit status: 0, 1 for wrong definitions or what
- * cannot be read, 2 for a name that is not there, which a line has named (verb NULL: none is said).
- * Forget it before the model is closed. */
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
+/* Reads the metrics, binds them to s->m and sets them in s; reports names that cannot be
+ * computed, or that none can. Exit status: 0, 1 for wrong definitions or an unreadable file, 2
+ * for an unknown name, after a message (verb NULL: silent). Call sp_metrics_forget before
+ * closing the model. */
+int sp_metrics_show(const struct sp_metrics_request *w, const char *verb, struct sp_selection *s);
 void sp_metrics_forget(void);
 
-/* The same for tables that people read: without a wish IPC, where it can be had, as everybody
- * computes it from two columns. */
-int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_selection *s);
+/* Version for text tables: by default shows IPC, if possible, which users compute from two
+ * columns. */
+int sp_metrics_show_text(struct sp_metrics_request *w, const char *verb, struct sp_selection *s);
 
-/* Lines of those that are not made of all event sets, where the form has no notes. */
+/* Reports metrics that not all event sets contribute to, if the format has no notes. */
 void sp_metrics_report(const char *verb, const struct sp_selection *s);
 
 
-/* The installed ones, read and not bound, to be forgotten; NULL: they are not there. */
-struct sp_metrics *sp_metrics_usual(void);
+/* Reads the installed metrics, unbound, until sp_metrics_forget; NULL: not found. */
+struct sp_metrics *sp_metrics_load_installed(void);

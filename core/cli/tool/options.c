@@ -1,16 +1,16 @@
-/* options.c: a verb's options: getopt_long(3), with -h, --help, -V and --version of every verb,
- * and one line of our own for what is no option. */
+/* options.c: parses a verb's options with getopt_long(3), with -h, --help, -V and --version for
+ * all verbs, and reports wrong ones in one line. */
 #include <getopt.h>
 
 #include "cmd.h"
 #include "suggest.h"
 
-#define MOST 64u			/* options of a verb: run has one for each variable */
-#define HELP 1				/* what ours give; those of verbs are letters or more */
+#define MOST 64u			/* options per verb: run has one per variable */
+#define HELP 1				/* values of our options; those of verbs are letters or
+					 * larger */
 #define VERSION 2
 
-/* How it was written, as far as getopt tells: a long one as it stands, a letter from among
- * several. */
+/* Returns the option as written: a long one entirely, a letter without its neighbours. */
 static const char *written(char *const *argv, const struct option *longs, int c, char letter[3])
 {
 	const char *arg = argv[optind - 1];
@@ -26,8 +26,7 @@ static const char *written(char *const *argv, const struct option *longs, int c,
 	return letter;
 }
 
-#define NAME 40u			/* of an option, with its --; what is longer is no
-					 * option's */
+#define NAME 40u			/* of an option with --; longer ones are wrong */
 
 /* "unrecognized option; do you mean --per-core?" */
 static void unrecognized(char *text, size_t room, const struct option *longs, const char *option)
@@ -74,7 +73,7 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	all[n] = (struct option){ "help", no_argument, NULL, HELP };
 	all[n + 1] = (struct option){ "version", no_argument, NULL, VERSION };
 	all[n + 2] = (struct option){ NULL, 0, NULL, 0 };
-	/* ":" behind a "+": a value that is missing is told apart. */
+	/* ":" after a "+" distinguishes a missing value. */
 	snprintf(text, sizeof(text), "%s:hV%s", *letters == '+' ? "+" : "",
 		 letters + (*letters == '+'));
 	opterr = 0;

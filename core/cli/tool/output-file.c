@@ -1,5 +1,4 @@
-/* output-file.c: puts a file in the place of standard output, and takes it back; see
- * output-file.h. */
+/* output-file.c: see output-file.h. */
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "cmd.h"
@@ -20,7 +19,7 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 	return false;
 }
 
-int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n)
+int sp_redirect_begin(const char *verb, const char *path, char *const *file, unsigned n)
 {
 	bool special = path && sp_output_is_special(path);
 	struct stat s;
@@ -43,7 +42,7 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 	return 0;
 }
 
-int sp_into_end(const char *path, int e)
+int sp_redirect_end(const char *path, int e)
 {
 	if (!path || part < 0)
 		return e;

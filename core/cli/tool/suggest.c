@@ -6,7 +6,7 @@
 #include "../../base/conf.h"
 #include "suggest.h"
 
-/* Names that are longer are near to none. */
+/* A longer name is similar to none. */
 static unsigned distance(const char *wanted, const char *name)
 {
 	return sp_max(strlen(wanted), strlen(name)) > SP_CONF_EDITS
@@ -94,7 +94,7 @@ void sp_suggest_nearest(const char *wanted, const char *const *name, unsigned n,
 		sp_suggest_consider(&similar, wanted, name[i]);
 	while (same < similar.n_similar && similar.similar[same].far == similar.similar[0].far)
 		same++;
-	similar.n_similar = same;		/* what is further off would only be in the way */
+	similar.n_similar = same;		/* more distant names do not help */
 	similar.n_endings = 0;
 	sp_suggest_write(&similar, text, room);
 }

@@ -1,4 +1,4 @@
-/* suggest.h: which of many names somebody meant: one that ends so, or is nearly the same. */
+/* suggest.h: suggests names that the user may have meant: similar ones, or with the same ending. */
 #pragma once
 
 #include "../../base/base.h"
@@ -8,21 +8,20 @@
 struct sp_suggestions {
 	struct sp_suggestion {
 		char name[128];
-		unsigned far;		/* letters that differ; of endings 0 */
+		unsigned far;		/* letters that differ; 0 for endings */
 	} similar[SP_SUGGESTIONS], ending[SP_SUGGESTIONS];
-	unsigned n_similar, n_endings;	/* of endings perhaps more than are kept */
+	unsigned n_similar, n_endings;	/* there may be more endings than are kept */
 };
 
-/* Looks at one name: each once.  Upper and lower case are the same. */
+/* Considers a name; call it once for each. Ignores case. */
 void sp_suggest_consider(struct sp_suggestions *n, const char *wanted, const char *name);
 
-/* The only name that ends with what is wanted, behind a ':', '_' or '-'; NULL: none or several
- * do. */
+/* Returns the only name with the wanted ending, after a ':', '_' or '-'; NULL: none or several. */
 const char *sp_suggest_ending(const struct sp_suggestions *n);
 
-/* "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing: appended to text. */
+/* Appends "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing, to text. */
 void sp_suggest_write(const struct sp_suggestions *n, char *text, size_t room);
 
-/* The same of n names, but only those that are nearest, and no endings. */
+/* Suggests only the most similar of n names, and no endings. */
 void sp_suggest_nearest(const char *wanted, const char *const *name, unsigned n, char *text,
 			size_t room);

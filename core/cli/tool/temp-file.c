@@ -1,4 +1,4 @@
-/* temp-file.c: makes the temporary file, and removes or renames it; see temp-file.h. */
+/* temp-file.c: see temp-file.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "temp-file.h"
 
 static struct sp_parent_dir dir = { .fd = -1 };
-static char name[300];			/* in it */
+static char name[300];			/* name in `dir` */
 static volatile sig_atomic_t there;
 
 void sp_part_end(void)
@@ -26,7 +26,7 @@ static void ended(int signal_number)
 	raise(signal_number);
 }
 
-/* What a user, a batch system or a limit ends a command with. */
+/* Signals by which a user, a batch system or a limit ends a command. */
 static void watch_ends(sigset_t *all)
 {
 	static const int ends[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
@@ -37,7 +37,7 @@ static void watch_ends(sigset_t *all)
 	sigemptyset(all);
 	for (unsigned i = 0; i < SP_COUNT(ends); i++) {
 		sigaddset(all, ends[i]);
-		/* What was ignored (nohup) stays so. */
+		/* Keep ignored signals ignored (nohup). */
 		if (!watched && sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(ends[i], &a, NULL);
 	}
@@ -57,7 +57,7 @@ int sp_part_begin(const char *of)
 		return fd;
 	snprintf(name, sizeof(name), "%s.%ld.part", dir.name, (long)getpid());
 	watch_ends(&all);
-	/* Not between the file and the knowledge that it is ours to remove. */
+	/* Block signals until the new file is registered for removal. */
 	sigprocmask(SIG_BLOCK, &all, &before);
 	fd = openat(dir.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)

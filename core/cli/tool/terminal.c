@@ -1,4 +1,4 @@
-/* terminal.c: colour, a pager; nothing of it where no person looks on. */
+/* terminal.c: see terminal.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static pid_t pager;
 
-bool sp_terminal_is_one(int fd)
+bool sp_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
@@ -25,7 +25,7 @@ bool sp_terminal_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && sp_terminal_is_one(fd);
+	return !(no && *no) && sp_is_terminal(fd);
 }
 
 unsigned sp_terminal_columns(int fd)
@@ -62,7 +62,7 @@ void sp_pager_start(void)
 	}
 	if (pager > 0) {
 		dup2(to[1], STDOUT_FILENO);
-		signal(SIGPIPE, SIG_IGN);	/* who leaves the pager early has seen enough */
+		signal(SIGPIPE, SIG_IGN);	/* the user may leave the pager early */
 	}
 	close(to[0]);
 	close(to[1]);

@@ -1,4 +1,4 @@
-/* cmd-top.c: the tables of a process that still runs, from copies of its live file. */
+/* cmd-top.c: `sspapi top`, which shows tables of a running process from copies of its live file. */
 #include <getopt.h>
 #include <sys/ioctl.h>
 
@@ -14,22 +14,22 @@
 struct top {
 	struct sp_report report;
 	char live[PATH_MAX];
-	char output[1024];		/* where its dump goes, as it says; "" */
+	char output[1024];		/* path of its dump, from its header; "" */
 	unsigned pid;
 	double delay;			/* seconds */
-	long times;			/* -1: until it ends */
-	char *text;			/* what was shown last */
-	struct names *names;		/* of functions, as far as they were met */
-	bool over, killed;		/* the process has ended; not by itself */
-	bool became;			/* its program ended by exec */
-	bool wrong;			/* a metric that was asked for is none */
-	bool removed;			/* its file has no name any more */
+	long times;			/* refreshes; -1: until the process ends */
+	char *text;			/* text of the last refresh */
+	struct names *names;		/* function names found so far */
+	bool ended, killed;		/* the process has ended; killed: by a signal */
+	bool became;			/* ended by exec */
+	bool wrong;			/* a requested metric does not exist */
+	bool removed;			/* the live file was removed */
 };
 
-/* ---- which file ------------------------------------------------------------------- */
+/* ---- which file ----------------------------------------------------- */
 
-/* Could the process have made this file?  Anybody may put one with its pid into /dev/shm, which
- * root can read. */
+/* May the process have made this file? Anyone can put a file with its pid into /dev/shm, and
+ * root can read it. */
 static bool is_its_own(int fd, unsigned pid)
 {
 	char name[64], text[4096], *line;
@@ -39,17 +39,17 @@ static bool is_its_own(int fd, unsigned pid)
 	snprintf(name, sizeof(name), "/proc/%u/status", pid);
 	if (fstat(fd, &s) < 0 || sp_read_file(name, text, sizeof(text)) < 0)
 		return false;
-	line = strstr(text, "\nUid:");	/* real, effective, saved, of files */
+	line = strstr(text, "\nUid:");	/* real, effective, saved, file system */
 	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
 		return false;
 	for (unsigned i = 0; i < SP_COUNT(uid); i++)
 		if (uid[i] == s.st_uid)
 			return true;
-	return s.st_uid == 0;		/* it was root's, and gave that up */
+	return s.st_uid == 0;		/* the process was root's, and dropped that */
 }
 
-/* The live file of this process that it writes to now? After exec there may be an older one, too.
- * ending: one that it writes its dump of. */
+/* Is it the live file that this process uses now? After exec there may also be an older one.
+ * ending: accept one whose dump is being written. */
 static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool ending)
 {
 	struct sp_header h;
@@ -62,7 +62,7 @@ static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool end
 	       h.process.start_ticks == start_ticks && (h.end != SP_END_NONE) == ending;
 }
 
-/* The process has it mapped, wherever it lies (SSPAPI_LIVE). */
+/* Finds the file among the process's mappings, wherever it is (SSPAPI_LIVE). */
 static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 {
 	char maps[64], *line = NULL, *path, *gone;
@@ -77,7 +77,7 @@ static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 		path = strchr(line, '/');
 		gone = path ? strstr(path, ".live (deleted)") : NULL;
 		t->removed |= gone != NULL;
-		found = path && !gone && sp_live_is(path) &&
+		found = path && !gone && sp_is_live_file(path) &&
 			snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
 			is_of(t->live, t->pid, start_ticks, ending);
 	}
@@ -116,9 +116,9 @@ static int find(struct top *t, const char *which)
 			   which);
 }
 
-/* ---- one look ------------------------------------------------------------------------ */
+/* ---- a refresh --------------------------------------------------------- */
 
-/* The whole text in memory: it is shown in one go, and perhaps in part. */
+/* Writes the text to memory, to be printed at once, and perhaps only in part. */
 static int write_text(struct top *t)
 {
 	struct sp_out o;
@@ -139,7 +139,7 @@ static int write_text(struct top *t)
 	return 0;
 }
 
-/* It has said that it ends, and may still write its dump: its file goes after that. */
+/* The process is ending, and may still write its dump; then its file is removed. */
 static bool is_ending(const struct sp_file *f)
 {
 	struct sp_header h = f->model.h;
@@ -150,38 +150,38 @@ static bool is_ending(const struct sp_file *f)
 	return sp_may_run(&h, &f->reader);
 }
 
-/* 0, or -errno: what is there now cannot be read. */
-static int look(struct top *t)
+/* 0 or -errno: the file cannot be read now. */
+static int refresh(struct top *t)
 {
 	struct sp_file f;
 	int r = sp_file_load(&f, t->live);
 
 	if (r < 0)
 		return r;
-	t->over = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
+	t->ended = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
 	t->became = f.model.h.end == SP_END_EXEC;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	t->pid = f.model.h.process.pid;
-	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the
-							 * file was read */
+	if (t->ended && access(t->live, F_OK) < 0) {	/* it ended after the file was read, and
+							 * has written its dump */
 		sp_file_close(&f);
 		return -ENOENT;
 	}
-	if (!t->over && f.model.h.end == SP_END_NONE)
-		f.model.h.process.end_ns = sp_now_ns();	/* until now, as far as times go */
+	if (!t->ended && f.model.h.end == SP_END_NONE)
+		f.model.h.process.end_ns = sp_now_ns();	/* for rates up to now */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_selection){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb,
 					&t->report.show) == 2;
 	if (!t->wrong)
-		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
+		sp_symbols_update(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
 	sp_metrics_forget();
 	sp_file_close(&f);
 	return r;
 }
 
-/* ---- again and again ------------------------------------------------------------------- */
+/* ---- refreshes ----------------------------------------------------------- */
 
 static void pause_for(double seconds)
 {
@@ -191,8 +191,7 @@ static void pause_for(double seconds)
 	nanosleep(&s, NULL);
 }
 
-/* On a terminal in the place of the refresh before, as far as there are rows; last: all of it,
- * which stays. */
+/* On a terminal, replaces the last refresh, as many rows as fit; last: prints all, which stays. */
 static bool show(const struct top *t, bool terminal, bool last)
 {
 	struct winsize w = { 0 };
@@ -210,14 +209,14 @@ static bool show(const struct top *t, bool terminal, bool last)
 	return fflush(stdout) == 0;
 }
 
-/* What became of it, and what can be done with that. */
+/* Reports how the process ended and what to do next. */
 static void print_end(const struct top *t, bool gone)
 {
 	const char *verb = t->report.verb, *how = t->killed   ? "was killed"
 						  : t->became ? "has become another program"
 							      : "has ended";
 
-	if (!gone && !sp_live_is(t->live))
+	if (!gone && !sp_is_live_file(t->live))
 		sp_message(
 			verb,
 			"process %u %s, and this is what it has left: sspapi report %s shows more",
@@ -233,11 +232,11 @@ static void print_end(const struct top *t, bool gone)
 
 static int run(struct top *t)
 {
-	int r = look(t);
-	bool terminal = sp_terminal_is_one(STDOUT_FILENO),
-	     gone = r == -ENOENT && (t->over || t->pid);
+	int r = refresh(t);
+	bool terminal = sp_is_terminal(STDOUT_FILENO),
+	     gone = r == -ENOENT && (t->ended || t->pid);
 
-	if (gone) {			/* while we looked for it */
+	if (gone) {			/* ended meanwhile */
 		print_end(t, true);
 		return 0;
 	}
@@ -246,7 +245,7 @@ static int run(struct top *t)
 	if (t->wrong)
 		return 2;
 	for (long n = 1;; n++) {
-		bool last = t->over || gone || n == t->times;
+		bool last = t->ended || gone || n == t->times;
 
 		if (r == 0 || (gone && terminal)) {
 			if (n > 1 && !terminal)
@@ -257,10 +256,10 @@ static int run(struct top *t)
 		if (last)
 			break;
 		pause_for(t->delay);
-		r = look(t);
+		r = refresh(t);
 		gone = r == -ENOENT;
 	}
-	if (t->over || gone)
+	if (t->ended || gone)
 		print_end(t, gone);
 	return 0;
 }
@@ -289,7 +288,7 @@ static int option(struct top *t, int c, const char *value)
 			return sp_complain(2, t->report.verb, "-d takes seconds from 0.1 to 86400",
 					   value);
 	} else if (c == 'm') {
-		if (!sp_metrics_wish(&t->report.metrics, value))
+		if (!sp_metrics_request(&t->report.metrics, value))
 			return sp_complain(2, t->report.verb,
 					   "-m takes one file, or names of the usual metrics",
 					   value);
