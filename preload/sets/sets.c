@@ -778,7 +778,7 @@ static void find_domains(struct sp_set *s, int id, struct set_state *h)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
-		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
+		struct sp_event_info *e = sp_event_find(&sp_papi_used->real, h->codes[i]);
 		uint32_t in = s->target.is_known ? sp_percpu_domain(&want, (uint32_t)i) : 0;
 
 		if (e && !e->is_clock)
