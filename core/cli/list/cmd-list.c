@@ -11,15 +11,15 @@ struct list {
 	const char *word;		/* NULL: all */
 	unsigned columns;		/* of the terminal, 0: lines are as long as they are */
 	unsigned n;			/* events that were listed */
-	char head[160];			/* of what comes; "" once it stands there */
+	char title[160];			/* of what comes; "" once it stands there */
 	const char *no_counters;	/* why the CPU's own events count nothing here; NULL: they
 					 * do */
 	bool of_cpu;			/* what comes is PAPI's component for the CPU */
 	unsigned uncounted;		/* of these */
-	struct off {
+	struct unavailable {
 		char *names, why[400];
-	} *off;
-	uint32_t n_off, off_room;
+	} *unavailable;
+	uint32_t n_unavailable, unavailable_room;
 };
 
 /* As much of a text as fits into what is left of a line. */
@@ -40,12 +40,12 @@ static void add_line(struct list *l, const char *name, const char *perf, const c
 	char *plain = sp_plain(name);
 	int used;
 
-	if (*l->head) {
+	if (*l->title) {
 		fputs(l->n ? "\n" : "", stdout);
-		sp_print_plain(stdout, l->head);
+		sp_print_plain(stdout, l->title);
 		puts(":");
 	}
-	*l->head = 0;
+	*l->title = 0;
 	l->n++;
 	used = printf("  %-*s  ", (int)NAME_MOST, plain);
 	free(plain);
@@ -54,20 +54,21 @@ static void add_line(struct list *l, const char *name, const char *perf, const c
 	add_text(l, (size_t)used, text);
 }
 
-static void head(struct list *l, const char *text)
+static void set_title(struct list *l, const char *text)
 {
-	snprintf(l->head, sizeof(l->head), "%s", text);
+	snprintf(l->title, sizeof(l->title), "%s", text);
 }
 
 /* Behind those for the same reason that came just before. */
-static void is_off(struct list *l, const char *name, const char *why)
+static void add_unavailable(struct list *l, const char *name, const char *why)
 {
-	struct off *last = l->n_off ? &l->off[l->n_off - 1] : NULL;
+	struct unavailable *last = l->n_unavailable ? &l->unavailable[l->n_unavailable - 1] : NULL;
 	char *names = NULL;
 
 	if (!last || strcmp(last->why, why) != 0) {
-		l->off = sp_grow_array(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
-		last = &l->off[l->n_off - 1];
+		l->unavailable = sp_grow_array(l->unavailable, &l->unavailable_room,
+					       ++l->n_unavailable, sizeof(*l->unavailable));
+		last = &l->unavailable[l->n_unavailable - 1];
 		snprintf(last->why, sizeof(last->why), "%s", why);
 	}
 	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "",
@@ -78,11 +79,11 @@ static void is_off(struct list *l, const char *name, const char *why)
 }
 
 /* Those that cannot be counted for one reason are one line. */
-static void kernels(struct list *l, bool software, const char *title)
+static void list_kernel_events(struct list *l, bool software, const char *title)
 {
 	const struct sp_kernel_event *e;
 
-	head(l, title);
+	set_title(l, title);
 	for (unsigned i = 0; (e = sp_kernel_event(i)) != NULL; i++) {
 		char name[64] = "perf::", perf[64];
 		const char *why;
@@ -99,11 +100,11 @@ static void kernels(struct list *l, bool software, const char *title)
 			e->type,
 			sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
 		if (why)
-			is_off(l, e->perf, why);
+			add_unavailable(l, e->perf, why);
 		else
 			add_line(l, name, perf, e->description);
 	}
-	*l->head = 0;
+	*l->title = 0;
 }
 
 /* Not what the event counts, but when and of whom: EVENT:period=0 */
@@ -117,10 +118,10 @@ static void print_event(void *list, enum sp_listed which, const char *name, cons
 	struct list *l = list;
 
 	if (which == SP_LISTED_HEAD) {
-		head(l, name);
+		set_title(l, name);
 		l->of_cpu = strcmp(name, SP_LISTED_CPUS) == 0;
 	} else if (which == SP_LISTED_OFF) {
-		is_off(l, name, text);
+		add_unavailable(l, name, text);
 	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
 		return;			/* in the tables above already */
 	} else if (l->of_cpu && l->no_counters) {
@@ -143,30 +144,31 @@ int sp_cmd_list(int argc, char **argv)
 	l.word = argc > optind && *argv[optind] ? argv[optind] : NULL;
 	l.columns = sp_terminal_columns(STDOUT_FILENO);
 	sp_pager_start();
-	kernels(&l, true, "the kernel's, as PAPI and perf call them");
-	kernels(&l, false, "the CPU's by the kernel's names, as PAPI and perf call them");
+	list_kernel_events(&l, true, "the kernel's, as PAPI and perf call them");
+	list_kernel_events(&l, false,
+			   "the CPU's by the kernel's names, as PAPI and perf call them");
 	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_counters());
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, print_event, &l);
 	if (wrong)
-		is_off(&l, "PAPI's events", wrong);
+		add_unavailable(&l, "PAPI's events", wrong);
 	if (l.uncounted) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted,
 			 l.uncounted == 1 ? "" : "s");
-		is_off(&l, name, l.no_counters);
+		add_unavailable(&l, name, l.no_counters);
 	}
 	if (!l.n) {
 		fputs("no event that can be counted here has '", stdout);
 		sp_print_plain(stdout, l.word ? l.word : "");
 		puts("' in its name or text");
 	}
-	for (uint32_t i = 0; i < l.n_off; i++) {
+	for (uint32_t i = 0; i < l.n_unavailable; i++) {
 		fputs(i ? "  " : "\nnot here:\n  ", stdout);
-		sp_print_plain(stdout, l.off[i].names);
+		sp_print_plain(stdout, l.unavailable[i].names);
 		fputs(": ", stdout);
-		sp_print_plain(stdout, l.off[i].why);
+		sp_print_plain(stdout, l.unavailable[i].why);
 		putchar('\n');
 	}
 	sp_pager_wait();

@@ -24,22 +24,22 @@ struct recovery {
 	char host[65];
 };
 
-static void say(const char *path)
+static void print_path(const char *path)
 {
 	sp_print_plain(stdout, path);
 	putchar('\n');
 }
 
-static bool still_the_same(const struct sp_file *f, const char *path)
+static bool is_same_file(const struct sp_file *f, const char *path)
 {
 	struct stat s;
 
 	return lstat(path, &s) == 0 && (uint64_t)s.st_dev == f->dev && (uint64_t)s.st_ino == f->ino;
 }
 
-static bool trusted(const struct sp_file *f, const char *path)
+static bool is_trusted(const struct sp_file *f, const char *path)
 {
-	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) &&
+	return f->uid == geteuid() && !(f->mode & 022) && is_same_file(f, path) &&
 	       sp_live_is_of(path, geteuid());
 }
 
@@ -53,13 +53,13 @@ static bool is_special(const char *path)
 }
 
 /* Where to: -o, the process's own place, or the live file's name with another end. */
-static int place(const struct recovery *r, const struct sp_file *f, const char *live, char *to,
-		 size_t room)
+static int choose_output(const struct recovery *r, const struct sp_file *f, const char *live,
+			 char *to, size_t room)
 {
 	const char *own = sp_model_text(&f->model, f->model.h.output);
 	size_t n = strlen(live);
 
-	if (r->out || (trusted(f, live) && *own == '/' && !is_special(own)))
+	if (r->out || (is_trusted(f, live) && *own == '/' && !is_special(own)))
 		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0
 										   : -ENAMETOOLONG;
 	if (sp_live_is(live))
@@ -100,13 +100,13 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_for
 		r = take_name(rec, m, path);
 	sp_part_end();
 	if (r == 0)
-		say(path);
+		print_path(path);
 	return r;
 }
 
 /* Is the dump there that the process began to write, whole as it is once it has its name?  Then
  * path is where. */
-static bool is_there(const struct sp_model *m, char *path)
+static bool find_dump(const struct sp_model *m, char *path)
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
 			      .pid = (int)m->h.process.pid };
@@ -117,7 +117,7 @@ static bool is_there(const struct sp_model *m, char *path)
 	     i++) {
 		if (sp_output_is_by(name, &who, m->h.process.pid_ns, m->h.process.end_ns)) {
 			strcpy(path, name);
-			say(path);
+			print_path(path);
 			return true;
 		}
 		if (i && access(name, F_OK) < 0)
@@ -136,7 +136,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);
-	if (!*formats && ended && !r->out && is_there(&f->model, name))
+	if (!*formats && ended && !r->out && find_dump(&f->model, name))
 		return 0;
 	if (!*formats) {
 		++*n;
@@ -150,7 +150,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 		if (strchr(formats, ',') &&
 		    sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
-		if (ended && is_there(&f->model, name))
+		if (ended && find_dump(&f->model, name))
 			continue;
 		++*n;
 		done = write_new(r, name, v, &f->model);
@@ -160,7 +160,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 
 /* Killed between making the file and the first call of PAPI that it could tell of:
  * nothing is in it. */
-static bool never_began(const struct recovery *r, const char *live)
+static bool remove_if_empty(const struct recovery *r, const char *live)
 {
 	char magic[8] = "";
 	long n = sp_file_first(live, O_NOFOLLOW, magic, sizeof(magic));
@@ -169,7 +169,7 @@ static bool never_began(const struct recovery *r, const char *live)
 	       sp_live_name_is_dead(live, r->host) && unlink(live) == 0;
 }
 
-static int not_written(const struct recovery *r, const char *live, const char *to, int error)
+static int report_not_written(const struct recovery *r, const char *live, const char *to, int error)
 {
 	char text[SP_CONF_PATH + 300];
 
@@ -180,7 +180,7 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 	return sp_complain(1, r->verb, text, live);
 }
 
-static bool may_run(const struct recovery *r, const struct sp_file *f)
+static bool may_be_running(const struct recovery *r, const struct sp_file *f)
 {
 	return !r->force && sp_may_run(&f->model.h, &f->reader);
 }
@@ -194,19 +194,19 @@ static int recover(const struct recovery *r, const char *live)
 	unsigned n = 0;
 	int e;
 
-	if (never_began(r, live))
+	if (remove_if_empty(r, live))
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
 	/* A link of a stranger's to one that only the caller may read would lay its dump open
 	 * beside the link. */
-	if (!still_the_same(&f, live)) {
+	if (!is_same_file(&f, live)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb,
 				   "a symbolic link, or exchanged meanwhile: name the file itself",
 				   live);
 	}
-	if (may_run(r, &f)) {
+	if (may_be_running(r, &f)) {
 		sp_file_close(&f);
 		return sp_complain(
 			1, r->verb,
@@ -216,7 +216,7 @@ static int recover(const struct recovery *r, const char *live)
 	f.model.h.end = SP_END_RECOVERED;
 	torn = sp_is_torn(&f.model);
 	nothing = torn && f.model.h.lists.n_relations && !f.model.tally.relations;
-	e = place(r, &f, live, to, sizeof(to));
+	e = choose_output(r, &f, live, to, sizeof(to));
 	if (e == 0)
 		e = write_formats(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
@@ -230,10 +230,10 @@ static int recover(const struct recovery *r, const char *live)
 		sp_complain(0, r->verb, text, live);
 	}
 	if (e < 0)
-		return not_written(r, live, *name ? name : to, e);
+		return report_not_written(r, live, *name ? name : to, e);
 	if (n && (f.model.tally.damaged || nothing))
 		return 1;
-	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
+	if (sp_live_is(live) && is_same_file(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
 	return 0;
 }
@@ -249,7 +249,7 @@ static int discard(const struct recovery *r, const char *live)
 		return sp_complain(1, r->verb, "not the name of a live file: the file is left",
 				   live);
 	if (sp_file_load(&f, live) == 0) {
-		runs = may_run(r, &f);
+		runs = may_be_running(r, &f);
 		sp_file_close(&f);
 	} else {
 		runs = !r->force && !sp_live_name_is_dead(live, r->host);
@@ -260,7 +260,7 @@ static int discard(const struct recovery *r, const char *live)
 			"its process may still live (--force, if you know that it does not)", live);
 	if (unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
-	say(live);
+	print_path(live);
 	return 0;
 }
 
@@ -282,11 +282,11 @@ static int recover_all(const struct recovery *r)
 		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
 		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
 			continue;
-		if (never_began(r, path))
+		if (remove_if_empty(r, path))
 			continue;
 		loaded = sp_file_load(&f, path) == 0;
 		/* its process lives, or has just ended */
-		leave = loaded ? may_run(r, &f) : lstat(path, &s) < 0;
+		leave = loaded ? may_be_running(r, &f) : lstat(path, &s) < 0;
 		if (loaded)
 			sp_file_close(&f);
 		if (!leave)

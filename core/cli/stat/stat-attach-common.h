@@ -19,9 +19,9 @@
 
 struct sp_stat_targets {
 	uint32_t n;
-	struct sp_stat_one {
+	struct sp_stat_target {
 		int pid, tid;		/* tid 0: all threads of the process */
-		int end;		/* a descriptor that is readable when it has ended; -1:
+		int pidfd;		/* a descriptor that is readable when it has ended; -1:
 					 * there is none such */
 	} *one;
 	char *args;			/* of the first one's process, as /proc/PID/cmdline has
@@ -77,9 +77,9 @@ struct sp_fork_track {
 
 /* false: no locked pages */
 bool sp_fork_track_begin(struct sp_fork_track *b, uint32_t n_cpus, const int *cpu, uint32_t n_own);
-struct sp_task *sp_fork_track_task(struct sp_fork_track *b, int pid, int tid);	/* known or new */
+struct sp_task *sp_fork_track_add(struct sp_fork_track *b, int pid, int tid);	/* known or new */
 /* NULL: it is not */
-struct sp_task *sp_fork_track_known(const struct sp_fork_track *b, int tid);
+struct sp_task *sp_fork_track_find(const struct sp_fork_track *b, int tid);
 /* before its counters; 0 or -errno */
 int sp_fork_track_gates(struct sp_fork_track *b, struct sp_task *t);
 void sp_fork_track_drain(struct sp_fork_track *b);
@@ -98,7 +98,7 @@ uint64_t sp_perf_number(int fd);	/* the kernel's, of a counter: they grow by one
 
 /* Counts the threads that were asked for while argv runs (argv NULL: until they end).  0, or 125 to
  * 127 and a message is out. */
-int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, const char *verb,
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets, const char *verb,
 		    char **argv);
 
 /* A control group: as it was asked for, and counting it as above.  fd -1: none was asked for. */

@@ -36,14 +36,14 @@ uint64_t sp_perf_number(int fd)
 
 /* ---- threads ---------------------------------------------------------------------- */
 
-struct sp_task *sp_fork_track_known(const struct sp_fork_track *b, int tid)
+struct sp_task *sp_fork_track_find(const struct sp_fork_track *b, int tid)
 {
 	uint32_t i = sp_names_find(&b->tids, &tid, sizeof(tid));
 
 	return i == SP_NO_NAME ? NULL : b->task[i];
 }
 
-struct sp_task *sp_fork_track_task(struct sp_fork_track *b, int pid, int tid)
+struct sp_task *sp_fork_track_add(struct sp_fork_track *b, int pid, int tid)
 {
 	uint32_t i = sp_names_number(&b->tids, &tid, sizeof(tid));
 
@@ -127,15 +127,15 @@ static void take(void *fork_track, const struct perf_event_header *h, const void
 	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
-		t = sp_fork_track_task(b, (int)end[0], (int)end[1]);
+		t = sp_fork_track_add(b, (int)end[0], (int)end[1]);
 		if (!t->fd && !t->first_counter)	/* (not by what was opened for it) */
 			memcpy(&t->first_counter, end + 2, sizeof(t->first_counter));
 	} else if (h->type == PERF_RECORD_FORK) {
-		t = sp_fork_track_task(b, (int)word[0], (int)word[2]);
+		t = sp_fork_track_add(b, (int)word[0], (int)word[2]);
 		t->parent = (int)word[3];
-		sp_fork_track_task(b, (int)word[1], (int)word[3])->had_child = true;
+		sp_fork_track_add(b, (int)word[1], (int)word[3])->had_child = true;
 	} else if (h->type == PERF_RECORD_EXIT) {
-		sp_fork_track_task(b, (int)word[0], (int)word[2])->ended = true;
+		sp_fork_track_add(b, (int)word[0], (int)word[2])->ended = true;
 	}
 }
 
@@ -156,7 +156,7 @@ bool sp_fork_track_has(const struct sp_fork_track *b, const struct sp_task *t, u
 	if (t->fd && t->fd[own] >= 0)
 		return true;
 	for (uint32_t i = 0; t->first_counter && i < b->n; i++, t = of) {
-		of = sp_fork_track_known(b, t->parent);
+		of = sp_fork_track_find(b, t->parent);
 		if (!of)
 			return false;
 		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->first_counter)

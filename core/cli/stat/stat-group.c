@@ -42,7 +42,7 @@ static int open_group(const struct sp_stat_group *g, const char *name)
 	return fd < 0 && *name == '/' ? sp_open(name, O_RDONLY | O_DIRECTORY, 0) : fd;
 }
 
-static int not_there(const struct sp_stat_group *g, const char *verb, const char *name, int e)
+static int report_missing(const struct sp_stat_group *g, const char *verb, const char *name, int e)
 {
 	char text[PATH_MAX + 300];
 
@@ -80,7 +80,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 		name += n;
 	fd = open_group(g, name);
 	if (fd < 0)
-		return not_there(g, verb, g->given_name, fd);
+		return report_missing(g, verb, g->given_name, fd);
 	g->fd = fd;
 	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
 	/* as a shell completes a folder */
@@ -122,8 +122,8 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 	return sp_complain(125, verb, text, g->given_name);
 }
 
-static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
-		char **argv)
+static void report_start(const struct sp_stat_run *r, const struct sp_stat_group *g,
+			 const char *verb, char **argv)
 {
 	uint32_t n = r->c.n_cpus;
 
@@ -133,10 +133,10 @@ static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, cons
 }
 
 /* All that was counted is one row, of no process. */
-static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
+static void add_total_row(struct sp_stat_run *r, const struct sp_stat_group *g)
 {
 	struct sp_stat_counters *c = &r->c;
-	struct sp_stat_row *row = sp_stat_row(c, &r->who, 0, 0);
+	struct sp_stat_row *row = sp_stat_add_row(c, &r->who, 0, 0);
 	struct sp_stat_process *p;
 	char args[PATH_MAX + 16];
 
@@ -144,7 +144,7 @@ static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 	row->end_ns = r->child.end_ns;
 	row->has_read = true;
 	strcpy(row->name, "all of cgroup");
-	memcpy(row->at, c->value, (size_t)c->n_cpus * c->n * sizeof(*row->at));
+	memcpy(row->counts, c->value, (size_t)c->n_cpus * c->n * sizeof(*row->counts));
 	sp_stat_gather(c, &r->who);
 	p = sp_stat_process(&r->who, 0);
 	p->start_ns = r->child.start_ns;
@@ -155,21 +155,22 @@ static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 				 1);
 }
 
-static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+static void count_group(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
+			char **argv)
 {
 	struct sp_stat_child *child = &r->child;
 
 	sp_machine_events_ask(&r->machine_events, 's');
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
-	say(r, g, verb, argv);
+	report_start(r, g, verb, argv);
 	sp_targets_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
 	sp_machine_events_ask(&r->machine_events, 'e');
 	sp_stat_read(&r->c);
 	sp_stat_interval_sample(r->interval, &r->c, true);
-	take_totals(r, g);
+	add_total_row(r, g);
 }
 
 int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
@@ -178,7 +179,7 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 	struct sp_stat_child *child = &r->child;
 	int e;
 
-	r->c.running = r->c.group = true;
+	r->c.is_attached = r->c.is_cgroup = true;
 	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by "
 			 "CPU, whichever of its threads runs there; "
 			 "-p counts a process by thread";
@@ -190,7 +191,7 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 		sp_stat_abandon(child);
 		return e;
 	}
-	run(r, g, verb, argv);
+	count_group(r, g, verb, argv);
 	sp_stat_close(&r->c);
 	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
 	child->pid = 0;

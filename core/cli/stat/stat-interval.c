@@ -73,9 +73,9 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *e
 }
 
 /* Of an event that is a sum of what the kernel counts, and counted in this run. */
-static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
+static bool has_rows(const struct sp_stat_event *e, uint32_t round)
 {
-	return !e->formula && !e->is_machine_wide && e->turn == turn;
+	return !e->formula && !e->is_machine_wide && e->round == round;
 }
 
 static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
@@ -94,7 +94,7 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	for (uint32_t e = 0; e < p->n_events; e++)
 		i->value[i->n_values + e] =
-			has_rows(&p->event[e], c->turn)
+			has_rows(&p->event[e], c->round)
 				? sp_stat_value(&p->event[e], now) -
 					  sp_stat_value(&p->event[e], i->before + cpu * c->n)
 				: 0;
@@ -112,7 +112,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		const struct sp_stat_event *event = &c->plan->event[e];
 
-		if (has_rows(event, c->turn))
+		if (has_rows(event, c->round))
 			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name,
 				event->units,
 				sp_stat_value(event, now) - sp_stat_value(event, before));
@@ -131,13 +131,13 @@ static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64
 	for (uint32_t n = 0; n < c->n; n++) {
 		int64_t sum = 0;
 
-		for (uint32_t i = 0; i < (c->each ? c->n_each : 1); i++) {
-			int fd = (c->each ? c->each[i] : c->fd)[cpu * c->n + n];
+		for (uint32_t i = 0; i < (c->attached_fd ? c->n_attached_fd : 1); i++) {
+			int fd = (c->attached_fd ? c->attached_fd[i] : c->fd)[cpu * c->n + n];
 
 			if (fd < 0 || read(fd, is, sizeof(is)) < (ssize_t)(2 * sizeof(is[0])))
 				continue;
 			sum += (int64_t)is[0];
-			ns += n == c->timer ? (int64_t)is[1] : 0;
+			ns += n == c->time_source ? (int64_t)is[1] : 0;
 		}
 		sum = n == c->clock ? ns : sum;
 		now[n] = sum > before[n] ? sum : before[n];

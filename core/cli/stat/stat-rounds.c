@@ -15,7 +15,7 @@ struct trial {
 	bool has[SP_STAT_NATIVES];
 };
 
-static void begin(struct trial *t)
+static void close_trial(struct trial *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		sp_close(t->fd[i]);
@@ -33,7 +33,7 @@ static uint64_t pmu_of(const struct perf_event_attr *a)
 
 /* Does it fit beside those that are there?  What cannot be opened at all is said when it is
  * counted. */
-static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
+static bool open_in_trial(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 {
 	struct perf_event_attr a = p->native[native].attr;
 	uint64_t pmu = pmu_of(&a);
@@ -67,7 +67,7 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t per_cpu)
 {
 	for (uint32_t i = 0; !t->has[native] && i < per_cpu; i++)
-		if (!fits_once(t, p, native))
+		if (!open_in_trial(t, p, native))
 			return false;
 	t->has[native] = true;
 	return true;
@@ -85,16 +85,16 @@ static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct 
 uint32_t sp_stat_rounds(struct sp_stat_plan *p, uint32_t per_cpu)
 {
 	struct trial t = { 0 };
-	uint32_t turn = 0;
+	uint32_t round = 0;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
 		if (!all_fit(&t, p, &p->event[e], per_cpu)) {
-			begin(&t);
-			turn++;
+			close_trial(&t);
+			round++;
 			all_fit(&t, p, &p->event[e], per_cpu);
 		}
-		p->event[e].turn = p->event[e].is_machine_wide ? 0 : turn;
+		p->event[e].round = p->event[e].is_machine_wide ? 0 : round;
 	}
-	begin(&t);
-	return turn + 1;
+	close_trial(&t);
+	return round + 1;
 }

@@ -24,7 +24,7 @@ struct sp_stat_task {
 	uint32_t type;			/* PERF_RECORD_FORK, EXIT, COMM */
 	uint32_t number;		/* in the order they were read, for equal times */
 	int pid, tid, ppid, ptid;	/* ppid, ptid: of FORK */
-	bool exec, lives;		/* lives: behind its end */
+	bool exec, is_alive;		/* lives: behind its end */
 	char name[16];
 	char *args;			/* of exec, if the process still lived */
 	uint32_t args_bytes;
@@ -37,8 +37,8 @@ struct id {
 	int pid, tid;
 };
 
-struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid,
-				int tid)
+struct sp_stat_row *sp_stat_add_row(const struct sp_stat_counters *c, struct sp_stat_who *w,
+				    int pid, int tid)
 {
 	const struct id id = { pid, tid };
 	uint32_t i = sp_names_number(&w->ids, &id, sizeof(id));
@@ -46,12 +46,13 @@ struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat
 	if (i == w->n) {
 		w->row = sp_grow_array(w->row, &w->room, ++w->n, sizeof(*w->row));
 		w->row[i] = (struct sp_stat_row){ .pid = pid, .tid = tid };
-		w->row[i].at = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
+		w->row[i].counts =
+			sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
 	}
 	return &w->row[i];
 }
 
-struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_find_row(const struct sp_stat_who *w, int pid, int tid)
 {
 	const struct id id = { pid, tid };
 	uint32_t i = sp_names_find(&w->ids, &id, sizeof(id));
@@ -87,13 +88,13 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 
 static void read_task(const struct sp_stat_who *w, struct sp_stat_task *t)
 {
-	const struct sp_stat_row *row = sp_stat_known(w, t->pid, t->pid);
+	const struct sp_stat_row *row = sp_stat_find_row(w, t->pid, t->pid);
 	struct sp_process_stat is;
 
-	if (t->exec && !(row && row->reads))	/* else it has ended, and /proc has it no more */
+	if (t->exec && !(row && row->n_reads))	/* else it has ended, and /proc has it no more */
 		t->args_bytes = sp_proc_args(t->pid, &t->args);
 	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
-		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
+		t->is_alive = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
 }
 
 /* A program that begins is the only thread of its process: one that became it by exec has the first
@@ -108,9 +109,9 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w,
 
 		if (row->pid != t->pid || row->tid == t->tid || t->ns < row->seen_ns)
 			continue;
-		any = any || row->lives;
+		any = any || row->is_alive;
 		row->seen_ns = t->ns;
-		row->lives = false;
+		row->is_alive = false;
 		if (row->fd)
 			sp_thread_counters_ended(c, w, row);
 	}
@@ -124,26 +125,26 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w,
 static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w,
 		      const struct sp_stat_task *t)
 {
-	struct sp_stat_row *row = sp_stat_row(c, w, t->pid, t->tid);
+	struct sp_stat_row *row = sp_stat_add_row(c, w, t->pid, t->tid);
 	bool several = t->exec && end_others(c, w, t);
 
 	if (t->ns < row->seen_ns)
 		return;
 	row->seen_ns = t->ns;
-	row->lives = t->type != PERF_RECORD_EXIT;
+	row->is_alive = t->type != PERF_RECORD_EXIT;
 	if (row->fd && (t->type != PERF_RECORD_COMM || several))
 		sp_thread_counters_ended(c, w, row);
 }
 
-struct taking {				/* the records of one ring */
+struct ring_reader {				/* the records of one ring */
 	struct sp_stat_counters *c;
 	struct sp_stat_who *w;
 	uint32_t cpu, event;
 };
 
-static void take(void *taking, const struct perf_event_header *h, const void *body)
+static void take(void *reader, const struct perf_event_header *h, const void *body)
 {
-	const struct taking *t = taking;
+	const struct ring_reader *t = reader;
 	struct sp_stat_counters *c = t->c;
 	struct sp_stat_who *w = t->w;
 	const uint32_t *word = body;
@@ -153,14 +154,14 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 		memcpy(&value, (const char *)body + 8, 8);
 		w->lost += value;
 	} else if (h->type == PERF_RECORD_READ && t->event < c->n) {
-		struct sp_stat_row *row = sp_stat_row(c, w, (int)word[0], (int)word[1]);
+		struct sp_stat_row *row = sp_stat_add_row(c, w, (int)word[0], (int)word[1]);
 
 		memcpy(&value, word + 2, 8);
-		row->at[t->cpu * c->n + t->event] += (int64_t)value;
+		row->counts[t->cpu * c->n + t->event] += (int64_t)value;
 		memcpy(&value, word + 4, 8);
-		if (t->event == c->timer && t->event != c->clock)
-			row->at[t->cpu * c->n + c->clock] += (int64_t)value;
-		row->reads++;
+		if (t->event == c->time_source && t->event != c->clock)
+			row->counts[t->cpu * c->n + c->clock] += (int64_t)value;
+		row->n_reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT ||
 		   h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
@@ -174,10 +175,10 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu,
 		       uint32_t event)
 {
-	struct taking t = { c, w, cpu, event };
+	struct ring_reader t = { c, w, cpu, event };
 
 	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event],
-				 event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
+				 event == c->n ? c->task_ring_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
 static int by_time(const void *a, const void *b)
@@ -263,7 +264,7 @@ static int by_number(const void *a, const void *b)
 void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < w->n_tasks; i++)
-		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
+		sp_stat_add_row(c, w, w->task[i].pid, w->task[i].tid);
 	qsort(w->row, w->n, sizeof(*w->row), by_pid);
 	sp_names_free(&w->ids);
 	w->process = sp_check_alloc(calloc(w->n + 1, sizeof(*w->process)));
@@ -275,7 +276,7 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 	}
 }
 
-struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_find_gathered(struct sp_stat_who *w, int pid, int tid)
 {
 	const struct sp_stat_row key = { .pid = pid, .tid = tid };
 
@@ -303,15 +304,15 @@ void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t byte
 
 /* A child begins as a copy of its parent: name and command line are its parent's until it has its
  * own. */
-static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
+static void note_fork(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid), *of = sp_stat_process(w, t->ppid);
-	struct sp_stat_row *row = sp_stat_row_in(w, t->pid, t->tid),
-			   *parent = sp_stat_row_in(w, t->ppid, t->ptid);
+	struct sp_stat_row *row = sp_stat_find_gathered(w, t->pid, t->tid),
+			   *parent = sp_stat_find_gathered(w, t->ppid, t->ptid);
 
 	row->start_ns = t->ns;
-	row->of_pid = t->ppid;
-	row->of_tid = t->ptid;
+	row->parent_pid = t->ppid;
+	row->parent_tid = t->ptid;
 	row->end_ns = 0;		/* a number that is given again is another thread in the
 					 * same row */
 	if (parent)
@@ -325,11 +326,11 @@ static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 		sp_stat_set_args(p, of->args, of->args_bytes);
 }
 
-static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
+static void note_comm(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	memcpy(sp_stat_row_in(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
+	memcpy(sp_stat_find_gathered(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
 	if (!t->exec)
 		return;
 	/* A thread that execs goes on under its process's number: no end is told of its own, and
@@ -353,14 +354,14 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 					 * program, is none) */
 }
 
-static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
+static void note_exit(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	sp_stat_row_in(w, t->pid, t->tid)->end_ns = t->ns;
+	sp_stat_find_gathered(w, t->pid, t->tid)->end_ns = t->ns;
 	p->end_ns = sp_max(p->end_ns, t->ns);
 	p->escaped = p->escaped ||
-		     (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
+		     (geteuid() && p->exec_ns && (t->is_alive || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
 void sp_stat_note_threads(struct sp_stat_who *w, bool first)
@@ -371,11 +372,11 @@ void sp_stat_note_threads(struct sp_stat_who *w, bool first)
 		const struct sp_stat_task *t = &w->task[i];
 
 		if (t->type == PERF_RECORD_FORK)
-			begins(w, t);
+			note_fork(w, t);
 		else if (t->type == PERF_RECORD_COMM)
-			named(w, t, &first);
+			note_comm(w, t, &first);
 		else
-			ends(w, t);
+			note_exit(w, t);
 		free(t->args);
 	}
 	free(w->task);
@@ -389,14 +390,14 @@ void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 	uint32_t values = c->n_cpus * c->n, each = 0;
 
 	for (uint32_t v = 0; v < values; v++)
-		each += c->had[v];
+		each += c->has_event[v];
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct sp_stat_row *row = &w->row[i];
 
-		if (row->reads && c->reads && row->reads % each == 0)
+		if (row->n_reads && c->has_reads && row->n_reads % each == 0)
 			row->has_read = true;
-		else if (row->reads)
-			memset(row->at, 0, values * sizeof(*row->at));
+		else if (row->n_reads)
+			memset(row->counts, 0, values * sizeof(*row->counts));
 	}
 }
 
@@ -407,7 +408,7 @@ void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w)
 
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->running += !w->row[i].end_ns;
-		if (!w->row[i].has_read && !w->row[i].before) {
+		if (!w->row[i].has_read && !w->row[i].ended_before) {
 			w->rest++;
 			one = &w->row[i];
 		}
@@ -420,12 +421,12 @@ void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w)
 		int64_t rest = c->value[v];
 
 		for (uint32_t i = 0; i < w->n; i++)
-			rest -= w->row[i].at[v];
-		one->at[v] += rest;
+			rest -= w->row[i].counts[v];
+		one->counts[v] += rest;
 	}
 }
 
-static void command_line(struct sp_stat_process *p, char *const *argv)
+static void set_command_line(struct sp_stat_process *p, char *const *argv)
 {
 	struct sp_bytes b = { 0 };
 
@@ -453,13 +454,13 @@ void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_
 	struct sp_stat_row *row;
 
 	keep_counted(c, w, UINT64_MAX);
-	sp_stat_row(c, w, child, child);
+	sp_stat_add_row(c, w, child, child);
 	sp_stat_gather(c, w);
 	p = sp_stat_process(w, child);
-	row = sp_stat_row_in(w, child, child);
+	row = sp_stat_find_gathered(w, child, child);
 	p->ppid = getpid();
 	p->start_ns = row->start_ns = start_ns;
-	command_line(p, argv);
+	set_command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s",
 		 strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
 	sp_stat_note_threads(w, true);

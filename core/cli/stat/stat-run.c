@@ -15,63 +15,63 @@
 
 /* What somebody may send to the command and mean the program; all others do to the command what
  * they do. */
-static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+static const int forwarded[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
 				 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
 
-static sigset_t caught(void)
+static sigset_t caught_signals(void)
 {
 	struct sigaction is;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
-		if (sigaction(passed_on[i], NULL, &is) == 0 &&
+	for (unsigned i = 0; i < SP_COUNT(forwarded); i++)
+		if (sigaction(forwarded[i], NULL, &is) == 0 &&
 		    is.sa_handler != SIG_IGN) /* as nohup has it */
-			sigaddset(&set, passed_on[i]);
+			sigaddset(&set, forwarded[i]);
 	return set;
 }
 
 /* What the command was started with, and the program is to have: in all runs of it. */
 static struct {
-	bool known;
+	bool is_valid;
 	struct rlimit files;
 	sigset_t signals;
 	struct sigaction on_child, on_pipe;
-} own;
+} saved;
 
 /* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored,
  * as some start us, would take the child's status away.  Whoever read the rows of -I and is gone
  * ends no counting; nor does a child that somebody killed before it was let go. */
-static void prepare(void)
+static void prepare_command(void)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 	struct rlimit r;
 
-	if (own.known)
+	if (saved.is_valid)
 		return;
-	own.known = true;
-	getrlimit(RLIMIT_NOFILE, &own.files);
-	r = own.files;
+	saved.is_valid = true;
+	getrlimit(RLIMIT_NOFILE, &saved.files);
+	r = saved.files;
 	r.rlim_cur = r.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &r);
-	sigprocmask(SIG_BLOCK, &set, &own.signals);
-	sigaction(SIGCHLD, &usual, &own.on_child);
-	sigaction(SIGPIPE, &ignored, &own.on_pipe);
+	sigprocmask(SIG_BLOCK, &set, &saved.signals);
+	sigaction(SIGCHLD, &usual, &saved.on_child);
+	sigaction(SIGPIPE, &ignored, &saved.on_pipe);
 }
 
 /* The child: as if it had been started without us, but that it waits for a byte. */
-static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command,
-			     char **argv)
+static _Noreturn void exec_program(int go, int failed, const struct sp_stat_counters *n,
+				   pid_t command, char **argv)
 {
 	char byte = 0;
 	int error;
 
-	setrlimit(RLIMIT_NOFILE, &own.files);
-	sigaction(SIGCHLD, &own.on_child, NULL);
-	sigaction(SIGPIPE, &own.on_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &own.signals, NULL);
+	setrlimit(RLIMIT_NOFILE, &saved.files);
+	sigaction(SIGCHLD, &saved.on_child, NULL);
+	sigaction(SIGPIPE, &saved.on_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &saved.signals, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte == 't')
@@ -88,12 +88,12 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 void sp_stat_release(void)
 {
 	const struct timespec at_once = { 0 };
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 
 	while (sigtimedwait(&set, NULL, &at_once) > 0)
 		;
-	if (own.known)
-		sigprocmask(SIG_SETMASK, &own.signals, NULL);
+	if (saved.is_valid)
+		sigprocmask(SIG_SETMASK, &saved.signals, NULL);
 }
 
 /* SIGCHLD is none of these. */
@@ -112,10 +112,10 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 		 char **argv)
 {
 	pid_t command = getpid();
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 	int go[2], failed[2];
 
-	prepare();
+	prepare_command();
 	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the child is */
 	if (!argv)
 		return 0;
@@ -128,7 +128,7 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 				   c->signals < 0 ? "signalfd" : "fork");
 	if (c->pid == 0) {
 		close(go[1]);
-		become(go[0], failed[1], n, command, argv);
+		exec_program(go[0], failed[1], n, command, argv);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -156,7 +156,7 @@ static bool is_for_program(const struct signalfd_siginfo *s)
 	       (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
 }
 
-static void pass_on(struct sp_stat_child *c)
+static void forward_signals(struct sp_stat_child *c)
 {
 	struct signalfd_siginfo s;
 
@@ -184,7 +184,7 @@ static bool has_ended(struct sp_stat_child *c)
 
 int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
-	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS
+	return n->has_rows || sp_boot_ns() < n->forks_until_ns ? DRAIN_MS
 	       : n->long_lived			    ? (int)n->scan_ms
 						    : -1;
 }
@@ -192,11 +192,11 @@ int sp_stat_wait_ms(const struct sp_stat_counters *n)
 /* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread
  * among those that inherited them only later: enabling all misses it in between (seen: 756 of a
  * thread's 761 faults).  So they are enabled again. */
-void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
+void sp_stat_service(struct sp_stat_counters *n, struct sp_stat_who *w)
 {
-	if (sp_boot_ns() < n->late_ns)
+	if (sp_boot_ns() < n->forks_until_ns)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	if (n->rows)
+	if (n->has_rows)
 		sp_stat_drain(n, w);
 	if (n->long_lived)
 		sp_long_lived_scan(n, w);
@@ -223,13 +223,13 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 		 * each thread that ends. */
 		while (!n->from_library &&
 		       poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
-			sp_stat_tend(n, w);
+			sp_stat_service(n, w);
 			sp_stat_interval_sample(i, n, false);
 		}
 		sp_stat_interval_sample(i, n, false);
-		pass_on(c);
+		forward_signals(c);
 	}
-	pass_on(c);
+	forward_signals(c);
 	if (read(c->failed, &c->error, sizeof(c->error)) != sizeof(c->error))
 		c->error = 0;
 	close(c->failed);

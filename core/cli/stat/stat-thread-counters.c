@@ -22,17 +22,17 @@ void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w,
 {
 	uint32_t values = c->n_cpus * c->n;
 	int64_t *value = sp_check_alloc(calloc(values + 1, sizeof(*value)));
-	bool *short_of = sp_check_alloc(calloc(c->n + 1, sizeof(*short_of))), whole = true;
+	bool *is_partial = sp_check_alloc(calloc(c->n + 1, sizeof(*is_partial))), whole = true;
 
-	sp_stat_read_all(c, row->fd, true, value, short_of);
+	sp_stat_read_all(c, row->fd, true, value, is_partial);
 	for (uint32_t i = 0; i < c->n; i++)
-		whole = whole && !short_of[i];
+		whole = whole && !is_partial[i];
 	for (uint32_t v = 0; whole && v < values; v++)
-		row->at[v] += value[v];
+		row->counts[v] += value[v];
 	row->has_read = row->has_read || whole;
 	w->n_without_counters += !whole;
 	close_counters(c, row);
-	free(short_of);
+	free(is_partial);
 	free(value);
 }
 
@@ -61,22 +61,23 @@ bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w,
 	return all || (fd < 0 && fd != -EMFILE && fd != -ENFILE);
 }
 
-/* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it
+/* The largest of values v, v + n ... below `end` of all rows part back what is over, as long as it
  * has any. */
-static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
+static void trim_excess(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
 		      uint32_t end, int64_t over)
 {
 	while (over > 0) {
-		int64_t *largest = &w->row[0].at[v], gives;
+		int64_t *largest = &w->row[0].counts[v], part;
 
 		for (uint32_t i = 0; i < w->n; i++)
 			for (uint32_t u = v; u < end; u += c->n)
-				largest = w->row[i].at[u] > *largest ? &w->row[i].at[u] : largest;
+				largest = w->row[i].counts[u] > *largest ? &w->row[i].counts[u]
+									 : largest;
 		if (*largest <= 0)		/* the total itself is below 0 */
 			break;
-		gives = (int64_t)sp_min((uint64_t)over, (uint64_t)*largest);
-		*largest -= gives;
-		over -= gives;
+		part = (int64_t)sp_min((uint64_t)over, (uint64_t)*largest);
+		*largest -= part;
+		over -= part;
 	}
 }
 
@@ -93,12 +94,12 @@ void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_
 
 		for (uint32_t i = 0; i < w->n; i++)
 			for (uint32_t u = v; u < end; u += c->n)
-				over += w->row[i].at[u];
-		give_back(c, w, v, end, over);
+				over += w->row[i].counts[u];
+		trim_excess(c, w, v, end, over);
 	}
 	for (uint32_t v = 0; v < totals; v++) {
 		for (uint32_t i = 0; i < w->n; i++)
-			c->value[v] += w->row[i].at[v];
+			c->value[v] += w->row[i].counts[v];
 		c->value[all + v % c->n] -= c->value[v];
 	}
 }

@@ -29,12 +29,12 @@ void sp_threads_begin(struct sp_stat_counters *c)
 		b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	c->shm = b == MAP_FAILED ? NULL : b;
 	c->shm_fd = fd;
-	c->heard = 0;
+	c->last_bell = 0;
 	if (c->shm) {
 		c->shm->listens = 1;
 	} else {
 		sp_close(fd);
-		c->from_library = c->rows = c->reads = false;
+		c->from_library = c->has_rows = c->has_reads = false;
 	}
 }
 
@@ -60,16 +60,16 @@ void sp_threads_wait(struct sp_stat_counters *c, int ms)
 {
 	struct timespec t = { .tv_nsec = ms * 1000000 };
 
-	sp_sys(SYS_futex, &c->shm->bell, FUTEX_WAIT, c->heard, &t, NULL, 0);
-	c->heard = load_acquire(&c->shm->bell);
+	sp_sys(SYS_futex, &c->shm->bell, FUTEX_WAIT, c->last_bell, &t, NULL, 0);
+	c->last_bell = load_acquire(&c->shm->bell);
 }
 
 /* A thread that we do not count, or that has ended, is somebody else's. */
 static void add_thread_row(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
 {
-	struct sp_stat_row *row = sp_stat_known(w, pid, tid);
+	struct sp_stat_row *row = sp_stat_find_row(w, pid, tid);
 
-	if (row && row->lives && !row->fd)
+	if (row && row->is_alive && !row->fd)
 		(void)sp_thread_counters_open(c, w, row);
 }
 

@@ -59,8 +59,8 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
  * tell who begins and ends some 900 threads of one CPU; a thread takes 20 us at least to begin and
  * end. */
 #define SP_STAT_RING_PAGES 8u
-#define SP_STAT_SIDE_PAGES 32u
-#define SP_STAT_SIDE_FEW 4u		/* where threads have no rows */
+#define SP_STAT_TASK_RING_PAGES 32u
+#define SP_STAT_TASK_RING_PAGES_FEW 4u		/* where threads have no rows */
 #define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows
 					 * unasked */
 #define SP_STAT_CPUS_MOST 16u		/* CPUs up to which threads have rows unasked however short
@@ -69,18 +69,18 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
-	uint32_t turn;			/* of the plan's events */
+	uint32_t round;			/* of the plan's events */
 	uint32_t n_cpus, n;		/* n: natives, and the clock: the time that was spent on a
 					 * CPU */
 	uint32_t clock;			/* its number: n - 1 */
-	uint32_t timer;			/* whose counters tell that time: a software event's, or the
+	uint32_t time_source;			/* whose counters tell that time: a software event's, or the
 					 * clock's own */
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
 	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
-	int **each;			/* [n_each] as fd: of threads that ran already, which have
+	int **attached_fd;			/* [n_attached_fd] as fd: of threads that ran already, which have
 					 * none above */
-	uint32_t n_each;
-	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows
+	uint32_t n_attached_fd;
+	int *task_fd;			/* [n_cpus] of the rings that tell who begins and ends; rows
 					 * only */
 	bool system_wide_records;		/* of whoever begins and ends on the machine: then
 						 * no thread that is born gets one */
@@ -91,35 +91,35 @@ struct sp_stat_counters {
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
 	int *carrier;			/* [n_rings][n + 1] what holds them where they are no
 					 * counters' own; else NULL */
-	int whole;			/* the clock on all CPUs; -1: all are watched */
+	int all_cpus_clock;			/* the clock on all CPUs; -1: all are watched */
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were
 					 * not started at once */
-	bool running;			/* the program ran already */
-	uint64_t late_ns;		/* until when (CLOCK_BOOTTIME) threads may be born whose
+	bool is_attached;			/* the program ran already */
+	uint64_t forks_until_ns;		/* until when (CLOCK_BOOTTIME) threads may be born whose
 					 * birth had begun before counting did */
 	bool started;			/* the program, by its exec */
 	bool long_lived;			/* threads that last have counters per CPU, others
 						 * one for all, cpu[n_cpus - 1] (SP_NO_CPU) */
 	uint32_t scan_ms;		/* until such threads are searched for again */
-	bool full;			/* no descriptors are left for more of them */
-	bool group;			/* of a control group: what is counted is given by its
+	bool fds_exhausted;			/* no descriptors are left for more of them */
+	bool is_cgroup;			/* of a control group: what is counted is given by its
 					 * descriptor, not by a pid */
-	bool rows;			/* who begins and ends is told, and with one of the next two
+	bool has_rows;			/* who begins and ends is told, and with one of the next two
 					 * what each counted */
-	uint32_t side_pages;
-	bool reads;			/* the kernel writes what threads counted; rows only */
+	uint32_t task_ring_pages;
+	bool has_reads;			/* the kernel writes what threads counted; rows only */
 	bool from_library;			/* they come from a library in the program, not from
 						 * the kernel */
 	struct sp_stat_shm *shm;		/* by which it tells; told only, as all below */
 	int shm_fd;
-	uint32_t heard;			/* the bell, when it was last looked at */
+	uint32_t last_bell;			/* the bell, when it was last looked at */
 	bool user_only;			/* the kernel's part was refused */
 	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
-	bool *had;			/* [n_cpus][n] as fd, also when they are closed: the CPU has
+	bool *has_event;			/* [n_cpus][n] as fd, also when they are closed: the CPU has
 					 * such an event */
 	int64_t *value;			/* [n_cpus][n], once read */
-	bool *short_of;			/* [n] its counter did not run all the time */
-	uint64_t whole_ns;		/* of the clock on all CPUs */
+	bool *is_partial;			/* [n] its counter did not run all the time */
+	uint64_t all_cpus_ns;		/* of the clock on all CPUs */
 };
 
 /* The CPUs of our own affinity; no memory: the end.  And all that are online in their place, where
@@ -137,7 +137,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 /* Puts the clock behind the natives, and finds what tells it: c->n is known then. */
 void sp_stat_find_clock(struct sp_stat_counters *c);
 
-/* Which events each CPU has (c->had), by a trial on a thread.  0; or a status of the command, and a
+/* Which events each CPU has (c->has_event), by a trial on a thread.  0; or a status of the command, and a
  * message is out. */
 int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread);
 
@@ -147,8 +147,8 @@ int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread);
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu);
 bool sp_stat_is_of_cpu(long error);	/* this CPU has no such event: of two kinds of cores, each
 					 * has its own */
-long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu);
-long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child);
+long sp_stat_open_task_events(const struct sp_stat_counters *c, pid_t child, int cpu);
+long sp_stat_open_all_cpus_clock(const struct sp_stat_counters *c, pid_t child);
 
 /* Rings that counters opened one by one are to write into, by c->carrier.  False: there are no
  * locked pages left. */
@@ -157,10 +157,10 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 /* Opens an event of its own for a thread, on at once or by its exec: a descriptor, or -errno. */
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
 
-/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, short_of is
+/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, is_partial is
  * set.  own: they are one thread's, not inherited. */
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, bool own, int64_t *value,
-		      bool *short_of);
+		      bool *is_partial);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 
@@ -175,15 +175,15 @@ bool sp_stat_probe_inherited_reads(int cpu);
 
 struct sp_stat_row {			/* a thread */
 	int pid, tid;
-	int of_pid, of_tid;		/* the thread that it was born of; 0: not known */
+	int parent_pid, parent_tid;		/* the thread that it was born of; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
-	bool found;			/* it ran already: it has counters of its own, that those
+	bool was_running;			/* it ran already: it has counters of its own, that those
 					 * born of it inherit */
-	bool before;			/* it had ended before counting began */
-	uint32_t reads;			/* records of it that came */
+	bool ended_before;			/* it had ended before counting began */
+	uint32_t n_reads;			/* records of it that came */
 	bool has_read;			/* what it counted is known; else it is in what all others
 					 * leave of the total */
-	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns;
+	bool is_alive;			/* by the newest that the kernel wrote of it, at seen_ns;
 					 * told only */
 	uint64_t seen_ns;
 	int *fd;			/* [n_cpus][n] its own counters, while it is counted; NULL;
@@ -191,7 +191,7 @@ struct sp_stat_row {			/* a thread */
 	char name[16];
 	char *args;			/* of its process; lasting only */
 	uint32_t args_bytes;
-	int64_t *at;			/* [n_cpus][n] */
+	int64_t *counts;			/* [n_cpus][n] */
 };
 
 struct sp_stat_process {
@@ -230,15 +230,15 @@ struct sp_stat_who {
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* The row of a thread that the kernel wrote of; NULL: it did not. */
-struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid);
+struct sp_stat_row *sp_stat_find_row(const struct sp_stat_who *w, int pid, int tid);
 
 /* What the parts of stat-rows.c do at the end, in this order: rows for all that was written of, by
  * process; the row and process of a number; what the side rings told, by time (first: the first
  * exec is the command's own child's); which rows are whole; what is left. */
-struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid,
-				int tid);
+struct sp_stat_row *sp_stat_add_row(const struct sp_stat_counters *c, struct sp_stat_who *w,
+				    int pid, int tid);
 void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w);
-struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid);
+struct sp_stat_row *sp_stat_find_gathered(struct sp_stat_who *w, int pid, int tid);
 struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid);
 void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes);
 void sp_stat_note_threads(struct sp_stat_who *w, bool first);
@@ -322,7 +322,7 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
  * the rings, answers, and comes back when it has ended. */
 /* How many ms may be waited for, -1: for ever; and what is to do every few ms. */
 int sp_stat_wait_ms(const struct sp_stat_counters *n);
-void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w);
+void sp_stat_service(struct sp_stat_counters *n, struct sp_stat_who *w);
 
 struct sp_stat_interval;
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w,
