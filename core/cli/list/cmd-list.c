@@ -1,28 +1,27 @@
-/* cmd-list.c: what can be counted here, and how it is called. */
+/* cmd-list.c: `sspapi list`: lists the events that can be counted here. */
 #include "../probe/kernel-events.h"
 #include "../probe/list.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 
-#define NAME_MOST	36u		/* columns of a name; what is longer stands out */
+#define NAME_MOST	36u		/* columns of a name; longer names are not cut */
 
 struct list {
 	const char *word;		/* NULL: all */
-	unsigned columns;		/* of the terminal, 0: lines are as long as they are */
-	unsigned n;			/* events that were listed */
-	char title[160];			/* of what comes; "" once it stands there */
-	const char *no_counters;	/* why the CPU's own events count nothing here; NULL: they
-					 * do */
-	bool of_cpu;			/* what comes is PAPI's component for the CPU */
-	unsigned uncounted;		/* of these */
+	unsigned columns;		/* of the terminal; 0: no limit */
+	unsigned n;			/* events listed so far */
+	char title[160];		/* heading of the next event; "" once printed */
+	const char *no_counters;	/* why hardware events cannot be counted; NULL: they can */
+	bool of_cpu;			/* the current component is PAPI's of the CPU */
+	unsigned uncounted;		/* its events that cannot be counted */
 	struct unavailable {
 		char *names, why[400];
 	} *unavailable;
 	uint32_t n_unavailable, unavailable_room;
 };
 
-/* As much of a text as fits into what is left of a line. */
+/* Print as much of a text as fits into the line. */
 static void add_text(const struct list *l, size_t used, const char *text)
 {
 	char *plain = sp_plain(text);
@@ -59,7 +58,7 @@ static void set_title(struct list *l, const char *text)
 	snprintf(l->title, sizeof(l->title), "%s", text);
 }
 
-/* Behind those for the same reason that came just before. */
+/* Add a name to the last reason if that is the same. */
 static void add_unavailable(struct list *l, const char *name, const char *why)
 {
 	struct unavailable *last = l->n_unavailable ? &l->unavailable[l->n_unavailable - 1] : NULL;
@@ -78,7 +77,7 @@ static void add_unavailable(struct list *l, const char *name, const char *why)
 	last->names = names;
 }
 
-/* Those that cannot be counted for one reason are one line. */
+/* List the kernel's events; those that cannot be counted are grouped by reason. */
 static void list_kernel_events(struct list *l, bool software, const char *title)
 {
 	const struct sp_kernel_event *e;
@@ -107,7 +106,7 @@ static void list_kernel_events(struct list *l, bool software, const char *title)
 	*l->title = 0;
 }
 
-/* Not what the event counts, but when and of whom: EVENT:period=0 */
+/* Return whether the name is an attribute (EVENT:period=0) instead of an event. */
 static bool is_modifier(const char *name)
 {
 	return strrchr(name, '=') && strrchr(name, '=') > strrchr(name, ':');
@@ -123,7 +122,7 @@ static void print_event(void *list, enum sp_listed which, const char *name, cons
 	} else if (which == SP_LISTED_OFF) {
 		add_unavailable(l, name, text);
 	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
-		return;			/* in the tables above already */
+		return;			/* listed by list_kernel_events() */
 	} else if (l->of_cpu && l->no_counters) {
 		l->uncounted += which == SP_LISTED_EVENT;
 	} else if (which == SP_LISTED_EVENT || !is_modifier(name)) {

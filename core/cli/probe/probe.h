@@ -44,8 +44,8 @@ struct sp_stat_event {
 	double factor[SP_STAT_TERMS];	/* how often it has each */
 	bool formula;			/* no sum of them: they are events themselves, and it is
 					 * computed where they are shown */
-	uint32_t round;			/* in whose runs it is counted: below the plan's n_rounds, or
-					 * in none */
+	/* below the plan's n_rounds; otherwise the event is not counted */
+	uint32_t round;
 	bool is_machine_wide;			/* no program's: of a package or the machine (scope,
 						 * place as in struct sp_event) */
 	uint8_t data_type, scope, place;

@@ -1,11 +1,11 @@
-/* cmd-recover.c: makes the dump that a killed process did not write, from its live
- * file, which goes once the dump is safe; or only lets that go.
+/* cmd-recover.c: `sspapi recover`: makes the dump of a killed process from its live file, which
+ * is removed once the dump is safe; or only removes the file.
  *
- * The dump goes where the process would have put it only if the live file is the
- * caller's own, has the name that it was made with and nobody else could write it: its
- * bytes name the place.  Otherwise it goes beside the live file: root must not make a file of
- * a stranger's choice, nor from the copy of a stranger's that is root's by now.  Nothing
- * that exists is replaced; what the process wrote itself, before it was killed, is not made again.
+ * The dump goes to the place that the file names only if the file belongs to the caller, has its
+ * original name, and was not writable by others. Otherwise it goes into the folder of the live
+ * file: root must not create a file of another user's choice, nor from a copy that root owns by
+ * now. Existing files are not replaced, and formats that the process wrote itself are not made
+ * again.
  */
 #include <dirent.h>
 #include <getopt.h>
@@ -19,7 +19,7 @@
 #include "../tool/temp-file.h"
 
 struct recovery {
-	const char *verb, *out;		/* -o, or NULL */
+	const char *verb, *out;		/* out: -o, or NULL */
 	bool force, discard;
 	char host[65];
 };
@@ -43,7 +43,7 @@ static bool is_trusted(const struct sp_file *f, const char *path)
 	       sp_live_is_of(path, geteuid());
 }
 
-/* What a dump was to be written into rather than to take the name of. */
+/* Return whether a dump would be written into the file instead of replacing it. */
 static bool is_special(const char *path)
 {
 	struct stat s;
@@ -52,7 +52,7 @@ static bool is_special(const char *path)
 	       !S_ISLNK(s.st_mode);
 }
 
-/* Where to: -o, the process's own place, or the live file's name with another end. */
+/* Choose the output: -o, the process's own place, or the live file's name with another ending. */
 static int choose_output(const struct recovery *r, const struct sp_file *f, const char *live,
 			 char *to, size_t room)
 {
@@ -67,7 +67,7 @@ static int choose_output(const struct recovery *r, const struct sp_file *f, cons
 	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
 }
 
-/* As the process itself would have named it, but over nothing at all. */
+/* Rename the temporary file as the process would have, but without replacing anything. */
 static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
@@ -86,7 +86,7 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 	return e;
 }
 
-/* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
+/* Write without replacing anything. path (SP_CONF_PATH + 16 bytes) receives the final name. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_format_writer *v,
 		     struct sp_model *m)
 {
@@ -104,8 +104,8 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_for
 	return r;
 }
 
-/* Is the dump there that the process began to write, whole as it is once it has its name?  Then
- * path is where. */
+/* Find the dump that the process wrote before it was killed; dumps with a final name are
+ * complete. path receives its name. */
 static bool find_dump(const struct sp_model *m, char *path)
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.process.host),
@@ -126,8 +126,8 @@ static bool find_dump(const struct sp_model *m, char *path)
 	return false;
 }
 
-/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.
- * *n: how many were made. */
+/* Write all formats. name receives the last output, also if it could not be written. ended: the
+ * process had begun to write its dump. n: number of dumps made. */
 static int write_formats(const struct recovery *r, struct sp_file *f, const char *path,
 			 char name[SP_CONF_PATH + 16], bool ended, unsigned *n)
 {
@@ -158,8 +158,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 	return done;
 }
 
-/* Killed between making the file and the first call of PAPI that it could tell of:
- * nothing is in it. */
+/* Remove the file of a process that was killed before its first PAPI call was recorded. */
 static bool remove_if_empty(const struct recovery *r, const char *live)
 {
 	char magic[8] = "";
@@ -198,8 +197,8 @@ static int recover(const struct recovery *r, const char *live)
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
-	/* A link of a stranger's to one that only the caller may read would lay its dump open
-	 * beside the link. */
+	/* A symbolic link of another user could expose a private live file's dump in the link's
+	 * folder. */
 	if (!is_same_file(&f, live)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb,
@@ -238,8 +237,8 @@ static int recover(const struct recovery *r, const char *live)
 	return 0;
 }
 
-/* Nothing but a live file: not a dump that somebody named by mistake.  One that cannot be read any
- * more is told by its name. */
+/* Remove a live file, but no other file given by mistake. A damaged one is recognized by its
+ * name. */
 static int discard(const struct recovery *r, const char *live)
 {
 	struct sp_file f;
@@ -264,7 +263,7 @@ static int discard(const struct recovery *r, const char *live)
 	return 0;
 }
 
-/* All of this user's dead ones in the standard place. */
+/* Recover all live files of this user's dead processes in the standard place. */
 static int recover_all(const struct recovery *r)
 {
 	DIR *d = opendir(SP_LIVE_DIR);
@@ -285,7 +284,7 @@ static int recover_all(const struct recovery *r)
 		if (remove_if_empty(r, path))
 			continue;
 		loaded = sp_file_load(&f, path) == 0;
-		/* its process lives, or has just ended */
+		/* its process runs, or has just ended */
 		leave = loaded ? may_be_running(r, &f) : lstat(path, &s) < 0;
 		if (loaded)
 			sp_file_close(&f);

@@ -1,4 +1,4 @@
-/* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
+/* cmd-stat.c: `sspapi stat`: counts any program from outside, per CPU and thread (see stat.h). */
 #include <getopt.h>
 
 #include "../../base/safe-open.h"
@@ -13,21 +13,21 @@
 
 #define REPEATS_MOST 1000
 #define INTERVAL_MOST 3600000
-#define EXIT_STAT 125			/* as env(1): what is wrong is not the program */
+#define EXIT_STAT 125			/* as env(1): an error of the command, not of the program */
 
 struct options {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
-	struct sp_stat_targets targets;	/* of -p and -t */
-	struct sp_stat_group group;	/* of --cgroup */
-	uint32_t repeats;		/* of -r; 0: not asked for */
-	bool quiet;			/* no table */
-	struct sp_stat_interval interval;	/* of -I */
-	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
+	struct sp_stat_targets targets;
+	struct sp_stat_group group;
+	uint32_t repeats;		/* of -r; 0: default */
+	bool quiet;
+	struct sp_stat_interval interval;
+	int rows;			/* --per-thread: 1 yes, 0 no, -1 default */
 	struct sp_report report;
 };
 
-/* ---- the command line --------------------------------------------------------- */
+/* ---- the command line --------------------------------------------------- */
 
 static void add_events(struct options *opt, const char *more)
 {
@@ -83,7 +83,7 @@ static bool take_number(uint32_t *to, const char *text, long most)
 	return *to;
 }
 
-/* What does not go together.  no_program: none was named. */
+/* Report options that exclude each other. no_program: the command line has no program. */
 static int check_conflicts(const struct options *opt, bool no_program)
 {
 	bool group = opt->group.fd >= 0;
@@ -123,7 +123,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = group;
 	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
-	/* "+": what stands behind the program is its own. */
+	/* "+": the program's options are its own. */
 	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at)) != -1) {
 		if (c == 'e')
 			add_events(opt, optarg);
@@ -159,10 +159,10 @@ static int read_options(struct options *opt, int argc, char **argv)
 	return check_conflicts(opt, argc == optind);
 }
 
-/* ---- counting -------------------------------------------------------------------- */
+/* ---- counting ----------------------------------------------------------- */
 
-/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a
- * microsecond. */
+/* Decide whether threads have rows. Each CPU and event makes the start of a thread about a
+ * microsecond slower. */
 static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32_t rounds,
 			const char *program)
 {
@@ -172,7 +172,7 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 
 	if (opt->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !opt->targets.n &&
 	    !opt->interval.ms && !opt->report.n_levels) {
-		/* these threads take each counter twice */
+		/* Long-lived threads use each counter twice. */
 		c->long_lived = sp_stat_rounds(c->plan, 2) <= rounds;
 		sp_stat_rounds(c->plan, 1);
 	}
@@ -200,7 +200,7 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 		      "counted when it ends, and "
 		      "libsspapi-threads.so, which would tell of them in the program, is not "
 		      "installed";
-	else if (c->from_library && opt->rows < 0)	/* nothing is put into a program unasked */
+	else if (c->from_library && opt->rows < 0)	/* preload only on request */
 		why = "threads have no rows of their own: this kernel does not write what a thread "
 		      "counted when it ends; --per-thread has "
 		      "libsspapi-threads.so, in the program, tell of them";
@@ -217,8 +217,8 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 		r->why_no_rows = why;
 	}
 	c->from_library = c->from_library && c->has_rows;
-	/* A program that becomes another user's is not counted from then on, and only what tells of
-	 * its end tells of that. */
+	/* Read the task rings also without rows: only a record shows that a program changed its
+	 * user and is no longer counted. */
 	if (!c->has_rows && !opt->targets.n) {
 		c->task_ring_pages = SP_STAT_TASK_RING_PAGES_FEW;
 		c->has_rows = geteuid() && sp_stat_leaves_pages(c);
@@ -251,8 +251,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (r->c.from_library)
 		sp_threads_stop(&r->c, &r->who);
 	sp_machine_events_ask(&r->machine_events, 'e');
-	/* In this order: what a thread that still runs counts in between is with the rest of the
-	 * total. */
+	/* Keep this order: counts of a running thread between these steps belong to the
+	 * remainder. */
 	if (r->c.has_rows)
 		sp_stat_drain(&r->c, &r->who);
 	if (r->c.shm)
@@ -266,8 +266,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
 }
 
-/* Events that do not fit beside each other take rounds, run by run: without -r there is one run, of
- * those that fit. */
+/* Count all rounds, one after the other. Without -r there is one run, of the events that fit
+ * together. */
 static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .all_cpus_clock = -1 } };
@@ -297,8 +297,7 @@ static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 			e = count(&a->run[i], opt->verb, a->argv);
 		sp_machine_events_end(&a->run[i].machine_events);
 		a->n = i + 1;
-		if (a->run[i].child.interrupted) {	/* whoever ends the program means them
-							 * all */
+		if (a->run[i].child.interrupted) {	/* ends all runs */
 			a->repeats = (i + 1) / a->plan->n_rounds;
 			break;
 		}
@@ -306,7 +305,7 @@ static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 	return e;
 }
 
-/* That of the first one that went wrong. */
+/* Return the first exit status that is not 0. */
 static int status_of(const struct sp_stat_all *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
@@ -315,7 +314,7 @@ static int status_of(const struct sp_stat_all *a)
 	return 0;
 }
 
-/* ---- showing ------------------------------------------------------------------------ */
+/* ---- showing ------------------------------------------------------------ */
 
 static void fill_who(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m,
 		      char *dir, size_t room)
@@ -335,7 +334,7 @@ static void fill_who(struct sp_who *who, const struct sp_stat_all *r, const stru
 				.pid = (int)r->run[0].child.pid };
 }
 
-/* Into path, which says where that is when it is done. */
+/* Write one format; path receives the name of the file. */
 static int write_format(const struct options *opt, struct sp_stat_all *r, struct sp_model *m,
 			const struct sp_format_writer *writer, bool several,
 			char path[SP_CONF_PATH])
@@ -358,7 +357,7 @@ static int write_format(const struct options *opt, struct sp_stat_all *r, struct
 		     : 0;
 }
 
-/* To the files of -o; store: the one that is a store, "" where none is. */
+/* Write the files of -o; store receives the name of the one that is a store, or "". */
 static int write_formats(const struct options *opt, struct sp_stat_all *r, struct sp_model *m,
 			 char store[SP_CONF_PATH])
 {
@@ -377,7 +376,7 @@ static int write_formats(const struct options *opt, struct sp_stat_all *r, struc
 	return e;
 }
 
-/* To standard error: the program's output is its own. */
+/* Write to standard error, since standard output belongs to the program. */
 static int show_formats(struct options *opt, const char *formats)
 {
 	int e = 0;
@@ -406,9 +405,9 @@ static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 	if (opt->interval.ms)
 		sp_stat_interval_put(&opt->interval, true);
 	if (to_files && !opt->quiet)
-		show_formats(opt, "text");		/* a terminal that is gone loses nothing,
-							 * nor does a file that cannot be written */
-	else if (e == 0 && !opt->quiet && !opt->interval.csv)	/* the rows were the dump */
+		/* neither a closed terminal nor a file that cannot be written loses the result */
+		show_formats(opt, "text");
+	else if (e == 0 && !opt->quiet && !opt->interval.csv)	/* the rows of -I are the dump */
 		e = show_formats(opt, opt->formats ? opt->formats : "text");
 	opt->report.show.file = NULL;
 	return e;
@@ -436,7 +435,7 @@ static int show_store(struct options *opt, struct sp_stat_all *r)
 
 static void report_nothing(const char *line, void *arg)
 {
-	(void)line, (void)arg;		/* the program will say it, if it reads them */
+	(void)line, (void)arg;		/* the program reports it, if it reads the settings */
 }
 
 int sp_cmd_stat(int argc, char **argv)
@@ -454,7 +453,7 @@ int sp_cmd_stat(int argc, char **argv)
 		return e;
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, report_nothing, NULL);
-	/* of a CPU, as of a relation */
+	/* The limit applies per CPU, as it does per relation. */
 	opt.interval.most = (uint64_t)sp_max(conf.readings_max, 0);
 	opt.interval.csv = opt.interval.ms && opt.formats && !opt.out &&
 			   !strchr(opt.formats, ',') &&

@@ -1,9 +1,9 @@
-/* stat-attach-rows.c: rows of threads that ran before they were counted.  Such a thread's counters
- * have what it counted and what all counted that were born of it since: its row is that less the
- * rows of these, where each of these has one.  The others are counted together. */
+/* stat-attach-rows.c: rows of threads that ran before sspapi. The counters of such a thread
+ * include the counts of its later children. Its row is the difference, if each child has a row;
+ * otherwise these threads are counted together. */
 #include "stat-attach-common.h"
 
-/* Whose counters it inherited; NULL: nobody knows. */
+/* Find the thread whose counters the thread inherited; NULL: unknown. */
 static struct sp_stat_row *find_owner(struct sp_stat_who *w, struct sp_stat_row *row)
 {
 	for (uint32_t i = 0; row && !row->was_running && i < w->n; i++)
@@ -12,8 +12,8 @@ static struct sp_stat_row *find_owner(struct sp_stat_who *w, struct sp_stat_row 
 	return row && row->was_running ? row : NULL;
 }
 
-/* Has it natives of its own?  One that was born before its parent had all sides has these alone
- * (seen: its counts were in its parent's row). */
+/* Return whether native events were opened for the task. If its parent lacked task events when
+ * it forked, only these were opened for it; its counts are then in its parent's row. */
 static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 {
 	bool any = false;
@@ -38,7 +38,7 @@ static void add_found(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* Its processes, as they were then. */
+/* Set parent and command line of the processes, as read when their counters were opened. */
 static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -54,9 +54,10 @@ static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* The nearest that it was born of and that has a row.  Of one that was born before its parent had
- * all sides these did not tell whose it is; one that ended before its counters had their rings has
- * no row (seen: what a child of such a one counted stood in its grandparent's row, too). */
+/* Set each row's parent to its nearest ancestor that has a row. A task event does not report
+ * threads that started before it was opened. A thread that ended before its counters had rings
+ * has no row; without the search, its children's counts would also remain in the grandparent's
+ * row. */
 static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
@@ -77,8 +78,8 @@ static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* What the side rings tell of a time before the first one counted is who is born of whom, and no
- * more. */
+/* Mark threads that ended before the counters were enabled. Earlier records of the task rings
+ * only show parents. */
 static void mark_ended_before(struct sp_stat_run *r, uint64_t from_ns)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
@@ -86,7 +87,7 @@ static void mark_ended_before(struct sp_stat_run *r, uint64_t from_ns)
 
 		if (row->end_ns && row->end_ns < from_ns) {
 			row->ended_before = true;
-			row->has_read = row->was_running;	/* it counted nothing */
+			row->has_read = row->was_running;	/* false: counted nothing */
 		}
 	}
 }
@@ -102,7 +103,7 @@ static void set_counts(struct sp_stat_run *r, const struct sp_fork_track *b)
 
 		if (!row)
 			continue;
-		/* (what came by its number since is another's) */
+		/* Drop records of a later thread that got the same number. */
 		memset(row->counts, 0, values * sizeof(*row->counts));
 		row->has_read = r->c.has_rows && !r->who.lost;
 		for (uint32_t v = 0; v < values && row->has_read; v++)
@@ -125,7 +126,8 @@ static void subtract_children(struct sp_stat_run *r, const struct sp_fork_track 
 		for (uint32_t v = 0; v < r->c.n_cpus * r->c.n && row->has_read; v++)
 			owner->counts[v] -= row->counts[v];
 	}
-	/* Of one born in the middle some of its counters are its own, and some another's. */
+	/* Rows with both inherited and own counters are incomplete, and so are those of their
+	 * ancestors. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
 		struct sp_stat_row *row = has_natives(r, t) && sp_fork_track_inherited(

@@ -1,20 +1,20 @@
-/* stat-attach.c: counters for threads that run already: of each one its own, that those born of it
- * inherit.
+/* stat-attach.c: opens counters for running threads: each thread gets its own, which its later
+ * children inherit.
  *
- * They are opened one after the other, off, while threads are born and end all the while; who is
- * born meanwhile is looked for in /proc and told by those it is born of (stat-fork-track.c, which
- * has the rule by which nobody is counted twice).  When nobody is new, and no thread is in the
- * middle of bearing one that began before it had its counters, all are turned on.
+ * The counters are opened one after the other, disabled, while threads start and end. New
+ * threads are found in /proc and by the records of their parents; stat-fork-track.c has the rule
+ * by which no thread is counted twice. All counters are enabled when no new thread is found, and
+ * no thread is inside a fork that began before it had its counters.
  *
- * A counter's number must tell who inherited it: those with a larger number.  So between the making
- * of it and its being there nothing may have been numbered: then the next that is made has the next
- * number.  Where it has not, somebody was born just then (or somebody else on this machine made a
- * counter), and it is opened again; unless nobody was born of this thread.
+ * A counter's number must show which tasks inherited it: those whose counters have larger
+ * numbers. So nothing else may get a number while the counter is opened: the next counter must
+ * have the next number. If not, a thread started meanwhile, or another process of the machine
+ * opened a counter. The counter is then opened again, unless the thread did not fork.
  *
- * A birth that has begun is seen only when it is over, 20 us later, of a process of many pages a
- * second.  A thread is in none if it sleeps where a signal would wake it, which nobody does there,
- * or has since run in its program, or has told of a birth since: the next one cannot have begun
- * before the one before was over.
+ * A fork is visible only when it is complete, after 20 us, or up to a second for a process with
+ * many pages. A thread is not inside a fork if it sleeps interruptibly, which fork does not do.
+ * Nor is it if it has since run in user mode, or completed a fork since: the next one began
+ * after that.
  */
 #include <dirent.h>
 #include <sys/ioctl.h>
@@ -28,11 +28,11 @@
 #include "stat-attach-common.h"
 
 #define TRIES 20u			/* for each counter */
-#define WAIT_NS 5000000000u		/* for births to be over */
-#define LATE_NS 1000000000u		/* after which a birth is over that had begun when counting
-					 * did */
+#define WAIT_NS 5000000000u		/* for forks in progress */
+/* after this, no fork is in progress that began before counting did */
+#define LATE_NS 1000000000u
 #define PAUSE_NS 100000
-#define AGAIN 5u			/* all of it, where records were lost */
+#define AGAIN 5u			/* attempts after lost records */
 #define FILES_LEFT 64u
 
 struct attach {
@@ -43,10 +43,12 @@ struct attach {
 	int *cpu;			/* online */
 	uint32_t n_cpus;
 	bool *wanted;			/* [b.n_own] */
-	int pid, id;			/* whom a refusal is of, and as he was asked for */
+	/* the thread that was refused; id: its number on the command line */
+	int pid, id;
 };
 
-/* What a thread gets: the natives by CPU, the clock on all CPUs, and the sides. */
+/* Return the number of counters of a thread without the clock on all CPUs and the task events,
+ * which follow in this order. */
 static uint32_t n_counters(const struct attach *a)
 {
 	return a->r->c.n_cpus * a->r->c.n;
@@ -63,7 +65,7 @@ static long open_own(struct attach *a, uint32_t v, pid_t tid)
 		     : sp_stat_open_task_events(c, tid, a->cpu[v - n - 1]);
 }
 
-/* Who has inherited one already writes there, too. */
+/* Set the rings of counters, which also applies to those that were inherited meanwhile. */
 static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t *which, uint32_t n)
 {
 	const struct sp_stat_counters *c = &a->r->c;
@@ -80,7 +82,7 @@ static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t
 	return 0;
 }
 
-/* Of all rings, often: they fill while threads are born. */
+/* Read all rings. Must be called often: they fill while threads start. */
 static void drain(struct attach *a)
 {
 	sp_fork_track_drain(&a->b);
@@ -88,7 +90,7 @@ static void drain(struct attach *a)
 		sp_stat_drain(&a->r->c, &a->r->who);
 }
 
-/* The number that the next counter gets. */
+/* Return the number that the kernel gives to the next counter. */
 static uint64_t next_counter_number(void)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -99,8 +101,8 @@ static uint64_t next_counter_number(void)
 	return number;
 }
 
-/* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep
- * where a signal would wake it.) */
+/* Return whether the thread has not forked since its gates were opened. The record of a fork is
+ * written before the thread can sleep interruptibly. */
 static bool had_no_child(struct attach *a, const struct sp_task *t)
 {
 	struct sp_process_stat p;
@@ -110,7 +112,8 @@ static bool had_no_child(struct attach *a, const struct sp_task *t)
 	return (!is_alive || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->had_child;
 }
 
-/* As close together as they can be; and a last one that is nobody's.  0 or -errno. */
+/* Open counters with as little time between them as possible, and one more to get the next
+ * number. Returns 0 or -errno. */
 static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which, uint32_t n,
 		     uint64_t *after)
 {
@@ -128,7 +131,7 @@ static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which,
 	return set_outputs(a, t, which, n);
 }
 
-/* Those that it has not; 0 or -errno. */
+/* Open the counters that the task lacks; 0 or -errno. */
 static int open_missing(struct attach *a, struct sp_task *t)
 {
 	uint32_t *todo = sp_check_alloc(calloc(a->b.n_own, sizeof(*todo))), n = 0;
@@ -179,8 +182,8 @@ static int open_for(struct attach *a, struct sp_task *t)
 	e = sp_fork_track_gates(&a->b, t);
 	e = e ? e : open_missing(a, t);
 	t->is_counted = true;
-	drain(a);			/* a birth told of so far may have begun before they were
-					 * there */
+	/* a fork recorded so far may have begun before the counters existed */
+	drain(a);
 	t->had_child = false;
 	if (sp_proc_thread(t->pid, t->tid, &p))
 		t->user = p.user;
@@ -189,7 +192,7 @@ static int open_for(struct attach *a, struct sp_task *t)
 	return e;
 }
 
-/* ---- who is there ------------------------------------------------------------------- */
+/* ---- who is there ------------------------------------------------------- */
 
 static void scan_tasks(struct attach *a, bool first)
 {
@@ -216,7 +219,7 @@ static void scan_tasks(struct attach *a, bool first)
 
 enum task_state { DONE, NEW, WAITS };
 
-/* Has it begun to run, and nothing to show for it? */
+/* Decide whether a new task inherited counters; WAITS if it has not run yet. */
 static enum task_state check_inherited(struct attach *a, struct sp_task *t)
 {
 	struct sp_process_stat p;
@@ -231,7 +234,7 @@ static enum task_state check_inherited(struct attach *a, struct sp_task *t)
 		if (p.state == 'R' && !p.user && !p.system)
 			return WAITS;
 	}
-	/* What it wrote before that is in the rings, and its birth was told of before it wrote. */
+	/* Read its first records. Its parent's FORK record was written before them. */
 	drain(a);
 	return t->first_counter && t->parent ? DONE : NEW;
 }
@@ -276,7 +279,8 @@ static int attach_task(struct attach *a, struct sp_task *t, enum task_state *is)
 	return e;
 }
 
-/* How many may still be in the middle of a birth that began before their counters. */
+/* Return the number of threads that may be inside a fork that began before they had their
+ * counters. */
 static uint32_t count_unclear(struct attach *a)
 {
 	uint32_t n = 0;
@@ -294,7 +298,7 @@ static uint32_t count_unclear(struct attach *a)
 	return n;
 }
 
-/* 0 or -errno: -EAGAIN: records were lost. */
+/* Open all counters. Returns 0 or -errno, -EAGAIN if records were lost. */
 static int open_all(struct attach *a)
 {
 	uint64_t until = sp_boot_ns() + WAIT_NS;
@@ -307,7 +311,8 @@ static int open_all(struct attach *a)
 		if (!first && !news)
 			nanosleep(&pause, NULL);
 		drain(a);
-		busy = count_unclear(a);	/* before the look: then what they bore is seen by it */
+		/* before scan_tasks(), which then finds their children */
+		busy = count_unclear(a);
 		scan_tasks(a, first);
 		drain(a);
 		news = waits = 0;
@@ -330,7 +335,7 @@ static int open_all(struct attach *a)
 	return 0;
 }
 
-/* ---- on ----------------------------------------------------------------------------- */
+/* ---- on ----------------------------------------------------------------- */
 
 static void close_all(struct attach *a)
 {
@@ -346,9 +351,9 @@ static void close_all(struct attach *a)
 	sp_stat_close(&a->r->c);
 }
 
-/* All that the command has opened at once.  Twice: one that is born of one that was itself born
- * meanwhile may have looked at its parent's before, and be listed after, the kernel went through
- * them. */
+/* Enable all counters of the command. A second time, since a child of a thread that started
+ * meanwhile may read its parent's disabled state, and enter the list after the kernel has passed
+ * it. */
 static void turn_on(struct attach *a)
 {
 	uint64_t from = sp_boot_ns();
@@ -392,7 +397,7 @@ static void read_all(struct attach *a)
 	}
 }
 
-/* ---- as well as there are descriptors --------------------------------------------------- */
+/* ---- as well as there are descriptors ----------------------------------- */
 
 static int report_refusal(struct attach *a, int e)
 {
@@ -437,8 +442,8 @@ static int report_refusal(struct attach *a, int e)
 	return sp_complain(125, a->verb, text, name);
 }
 
-/* How: 0 by CPU and by thread, 1 without CPUs, 2 without threads either.  Something goes that costs
- * descriptors. */
+/* Reduce the number of descriptors. how: 0 per CPU and thread, 1 without CPUs, 2 also without
+ * threads. */
 static void reduce_counters(struct attach *a, int how)
 {
 	struct sp_stat_counters *c = &a->r->c;
@@ -563,6 +568,6 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets
 		free(a.cpu);
 	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
 	child->pid = targets->one[0].pid;
-	child->signal = 0;		/* whose end it was is not the program's */
+	child->signal = 0;		/* the end of argv is not the program's */
 	return e;
 }

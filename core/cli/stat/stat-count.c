@@ -1,4 +1,5 @@
-/* stat-count.c: the counters: one inherited event of the child for each CPU. */
+/* stat-count.c: opens and reads the counters: one inherited perf event of the child per event
+ * and CPU. */
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,8 +12,8 @@
 #include "stat.h"
 
 #define CPUS_MOST 65536u
-#define SLACK_NS 100000u		/* of many threads' switches */
-#define OWN_SLACK_NS 5000u		/* of one thread's */
+#define SLACK_NS 100000u		/* context switches of many threads */
+#define OWN_SLACK_NS 5000u		/* context switches of one thread */
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE,
 						   .config = PERF_COUNT_SW_TASK_CLOCK };
@@ -32,8 +33,8 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	free(set);
 }
 
-/* "online", or "possible": those that may come online, too.  How many, ascending; 0: the system
- * does not tell. */
+/* List the "online" or "possible" CPUs, ascending. Returns their number, or 0 if the system does
+ * not list them. */
 static uint32_t list_cpus(const char *which, int cpu[CPUS_MOST])
 {
 	char text[4096], path[64];
@@ -60,7 +61,7 @@ void sp_stat_online(struct sp_stat_counters *c)
 	c->n_cpus = n ? n : c->n_cpus;
 }
 
-/* Then nothing can run elsewhere. */
+/* Return whether all CPUs that may come online are counted. */
 static bool watches_all(const struct sp_stat_counters *c)
 {
 	int *cpu = sp_check_alloc(calloc(CPUS_MOST, sizeof(*cpu)));
@@ -72,9 +73,10 @@ static bool watches_all(const struct sp_stat_counters *c)
 	return n && at == n;
 }
 
-/* ---- opening ------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------ */
 
-/* A software event always runs while its thread does: for how long stands behind its count. */
+/* Derive the attributes of an inherited counter. A software event always runs while its thread
+ * does, so only the time that it ran is read. */
 static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
 {
 	struct perf_event_attr a = *from;
@@ -83,8 +85,8 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.size = sizeof(a);
 	a.disabled = a.inherit = 1;
 	a.enable_on_exec = !running;
-	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come
-						 * first */
+	/* never pinned: the program's own counters come first */
+	a.pinned = a.exclusive = a.freq = 0;
 	a.sample_period = a.sample_type = 0;
 	a.read_format =
 		PERF_FORMAT_TOTAL_TIME_RUNNING | (soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED);
@@ -97,16 +99,18 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 {
 	if (!c->is_cgroup)
 		return sp_perf_open(a, child, cpu, -1, 0);
-	a->inherit = 0;			/* it is of a CPU, not of a thread */
+	a->inherit = 0;			/* belongs to a CPU, not a thread */
 	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
-/* Where threads have rows, a counter of each keeps their counts apart.  At a switch between
- * siblings the kernel swaps their lists of counters and, with inherit_stat, puts the counts back by
- * their places in the lists: with events that the program opened itself, and its children
- * inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in a program of PAPI_INHERIT
- * that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped; kernels that
- * do not know that (before 6.13) refuse it. */
+/* Prevent the kernel from mixing up the counts of siblings.
+ *
+ * At a switch between siblings the kernel swaps their lists of counters and, with inherit_stat,
+ * assigns the counts by the positions in the lists. If the program has inherited events of its
+ * own, wrong events get the counts (a PAPI_INHERIT program without migrations showed 601
+ * CPU-MIGRATIONS). The kernel does not swap lists that contain an inherited event with
+ * PERF_SAMPLE_READ. Kernels before 6.13 refuse this combination.
+ */
 static void separate_siblings(struct perf_event_attr *a)
 {
 	a->sample_type = a->inherit_stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
@@ -177,7 +181,7 @@ bool sp_stat_is_of_cpu(long error)
 	       error == -EOPNOTSUPP;
 }
 
-/* On every CPU that has such an event. */
+/* Open an event on every CPU that supports it. */
 static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
 {
 	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
@@ -213,8 +217,7 @@ void sp_stat_find_clock(struct sp_stat_counters *c)
 	c->n = c->clock + 1;
 }
 
-/* Who begins and ends, and is called what: an event that counts nothing, with times as the store
- * has them. */
+/* Open a dummy event for FORK, EXIT and COMM records, with times as in the store. */
 long sp_stat_open_task_events(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
@@ -238,8 +241,8 @@ long sp_stat_open_task_events(const struct sp_stat_counters *c, pid_t child, int
 	return sp_perf_open(&a, c->system_wide_records ? -1 : child, cpu, -1, 0);
 }
 
-/* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below
- * 1.) */
+/* Return whether this user may count the whole machine: root, CAP_PERFMON, or
+ * kernel.perf_event_paranoid below 1. */
 static bool sees_all(struct sp_stat_counters *c)
 {
 	long fd;
@@ -259,10 +262,9 @@ long sp_stat_open_all_cpus_clock(const struct sp_stat_counters *c, pid_t child)
 	return sp_perf_open(&a, child, -1, -1, 0);
 }
 
-/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it
- * is empty a process locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there
- * is in the pool, if we take no more than that of it (with 64 kB perf record could not map its own
- * rings under stat). */
+/* Rings use a pool of locked pages that all processes of an ordinary user share. A process that
+ * finds the pool empty locks pages of its own, up to RLIMIT_MEMLOCK. The program finds enough
+ * pages if the rings use no more than that limit. */
 bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 {
 	struct rlimit r;
@@ -275,7 +277,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 		       r.rlim_cur;
 }
 
-/* False: there are no locked pages left. */
+/* Returns false if no locked pages are left. */
 static bool open_rings(struct sp_stat_counters *c, pid_t child)
 {
 	uint32_t of = c->n + 1;
@@ -331,7 +333,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 	c->n_rings = c->n_cpus;
 	c->child = child;
-	c->slack_ns = 1000;	/* a microsecond is nobody's visit */
+	c->slack_ns = 1000;		/* a microsecond is no visit to another CPU */
 	sp_stat_find_clock(c);
 	r = open_counters(c, verb, child);
 	if (r == 0 && c->has_rows) {
@@ -344,7 +346,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	/* (a group's counters are each on a CPU) */
+	/* Counters of a control group need no such clock: each belongs to a CPU. */
 	if (r == 0 && !c->is_cgroup && !c->long_lived && !watches_all(c))
 		c->all_cpus_clock = (int)sp_stat_open_all_cpus_clock(c, child);
 	if (c->all_cpus_clock < -1)
@@ -361,7 +363,7 @@ static void list_events(struct sp_stat_counters *c)
 		c->has_event[v] = c->fd[v] >= 0;
 }
 
-/* What of it each CPU can count is known then, and nothing is open. */
+/* Sets has_event and leaves nothing open. */
 int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
 {
 	int r = open_counters(c, verb, thread);
@@ -372,8 +374,8 @@ int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
 	return r;
 }
 
-/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of
- * our own process that counts nothing. */
+/* Open rings that the counters of many threads share. A dummy event of the command owns each
+ * ring. */
 bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -399,28 +401,30 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 	return true;
 }
 
-/* ---- reading --------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------ */
 
-/* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never
- * ran counted nothing, in however short a time: with more slack, a counter that others had passes
- * in a short life. */
+/* Compare the time that a counter ran with the clock on the same CPU; they differ by context
+ * switches. A single thread's counter that never ran counted nothing: in a short life the slack
+ * would hide this. */
 static bool ran_enough(uint64_t running, uint64_t clock, bool own)
 {
 	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock &&
 	       (running || !clock || !own);
 }
 
-/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that:
- * the times that it ran on each CPU are then less than the time that it was on.  (By the clock
- * alone, an emulated aarch64, where a switch takes long, is taken for one without free counters.)
- * They are less, too, where the thread went to CPUs that are not counted: there the clock decides,
- * as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
- * one was on but not running when its thread ended. */
+/* Read an event on all CPUs; false: the counter did not run all the time.
+ *
+ * The kernel's own times show that for a single thread: the counter ran on all CPUs for less
+ * than the thread did. The clock alone would be wrong on an emulated aarch64, whose context
+ * switches are slow. The times also differ if the thread ran on a CPU that is not counted; then
+ * the clock decides, as it does for inherited counters. Kernels from 5.13 to 6.14 drop the
+ * enabled time of inherited counters that were not running when their thread ended.
+ */
 static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own,
 		       int64_t *value)
 {
-	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that
-							 * runs gets ahead of it */
+	/* on: of the first CPU's counter, before the thread runs on */
+	uint64_t is[3], ran = 0, on = UINT64_MAX;
 	bool enough = true;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
@@ -444,7 +448,7 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value,
 		      bool *is_partial)
 {
-	/* first: others are compared with it */
+	/* The time source comes first: others are compared with it. */
 	read_event(c, fds, c->time_source, own, value);
 	for (uint32_t i = 0; i < c->n; i++)
 		if (i != c->time_source && !read_event(c, fds, i, own, value))
@@ -471,9 +475,9 @@ void sp_stat_close(struct sp_stat_counters *c)
 	c->all_cpus_clock = -1;
 }
 
-/* ---- do reads come? ------------------------------------------------------------------ */
+/* ---- do reads come? ----------------------------------------------------- */
 
-/* A child that has a child, which ends. */
+/* Fork a child that forks a child, which ends. */
 static pid_t fork_twice(int go[2])
 {
 	pid_t pid = fork();

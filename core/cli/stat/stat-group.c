@@ -1,7 +1,6 @@
-/* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a
- * thread of the group (or of one below) does.  Nothing is inherited and nobody is missed; which
- * thread it was the kernel does not tell.
- */
+/* stat-group.c: counters of a control group: one per event and CPU, which runs while a thread of
+ * the group or of its subgroups does. Nothing is inherited and no thread is missed, but the
+ * kernel does not report which thread it was. */
 #include <mntent.h>
 #include <sys/prctl.h>
 
@@ -11,8 +10,7 @@
 #include "stat-interval.h"
 #include "stat-attach-common.h"
 
-/* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of
- * v2. */
+/* Find the mount point of groups that can be counted: v1's perf_event hierarchy, else v2. */
 static bool find_mount(char point[PATH_MAX])
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -30,8 +28,8 @@ static bool find_mount(char point[PATH_MAX])
 	return *point;
 }
 
-/* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same
- * groups. */
+/* Open a group by its path below the mount point, as perf -G does, or by a path of the file
+ * system. */
 static int open_group(const struct sp_stat_group *g, const char *name)
 {
 	char path[2 * PATH_MAX];
@@ -83,7 +81,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 		return report_missing(g, verb, g->given_name, fd);
 	g->fd = fd;
 	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
-	/* as a shell completes a folder */
+	/* Remove slashes that a shell appends to a folder. */
 	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)
 		g->path[n - 1] = 0;
 	g->argv[0] = strcpy(g->verb, "cgroup");
@@ -91,7 +89,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 	return 0;
 }
 
-/* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */
+/* Try a dummy event: an error is due to the group, not to an event. */
 static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -132,7 +130,7 @@ static void report_start(const struct sp_stat_run *r, const struct sp_stat_group
 		   argv ? " ends" : "");
 }
 
-/* All that was counted is one row, of no process. */
+/* Add one row with all counts, of no process. */
 static void add_total_row(struct sp_stat_run *r, const struct sp_stat_group *g)
 {
 	struct sp_stat_counters *c = &r->c;
@@ -195,6 +193,6 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 	sp_stat_close(&r->c);
 	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
 	child->pid = 0;
-	child->signal = 0;		/* whose end it was is not the group's */
+	child->signal = 0;		/* the end of argv is not the group's */
 	return e;
 }

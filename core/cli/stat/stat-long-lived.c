@@ -1,20 +1,19 @@
-/* stat-long-lived.c: on many CPUs, rows for the threads that last.  A counter for each event and
- * CPU would make each birth slower by a microsecond.  So each event has one inherited counter for
- * all CPUs, and a thread that has lived for a while gets counters of its own for each CPU, as the
- * first thread has from its start (stat-thread-counters.c).  The rest of the total is a row without
- * a CPU. */
+/* stat-long-lived.c: rows for long-lived threads, on many CPUs. A counter for each event and CPU
+ * would make each thread start slower by a microsecond. So each event has one inherited counter
+ * for all CPUs. A thread gets counters per CPU (stat-thread-counters.c) when it has lived for a
+ * while, the first thread at its start. The remainder of the total is a row without a CPU. */
 #include <dirent.h>
 
 #include "../tool/cmd.h"
 #include "stat.h"
 
-#define SCAN_MS 20u			/* between two reads of /proc, at least */
-#define SCAN_SHARE 100u			/* a read of /proc may take at most 1 / SCAN_SHARE of the time */
+#define SCAN_MS 20u			/* shortest time between two scans of /proc */
+#define SCAN_SHARE 100u			/* a scan may use 1 / SCAN_SHARE of the time */
 
 struct scan {
 	struct sp_stat_counters *c;
 	struct sp_stat_who *w;
-	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc has starts */
+	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc/PID/stat */
 };
 
 static void scan_thread(const struct scan *l, int pid, int tid)
@@ -40,7 +39,7 @@ static void scan_thread(const struct scan *l, int pid, int tid)
 	row->args_bytes = pid == tid ? sp_proc_args(pid, &row->args) : 0;
 }
 
-/* Its threads, and the processes that they forked. */
+/* Scan the threads of a process, and its children. */
 static void scan_process(const struct scan *l, int pid)
 {
 	char path[80], text[4096];
@@ -66,7 +65,7 @@ static void scan_process(const struct scan *l, int pid)
 		closedir(d);
 }
 
-/* And no other has its number now. */
+/* Return whether the thread still runs and its number was not reused. */
 static bool is_still_there(const struct sp_stat_row *row)
 {
 	const uint64_t tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -85,7 +84,7 @@ static void end_row(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp
 	row->end_ns = sp_now_ns();
 }
 
-/* Which events each CPU has is known from the first thread's counters. */
+/* Opens the first thread's counters, which show the events that each CPU has. */
 void sp_long_lived_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct sp_stat_row *row = sp_stat_add_row(c, w, c->child, c->child);
@@ -105,8 +104,8 @@ void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w)
 	scan_process(&l, c->child);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
-			scan_process(&l, w->row[i].pid);	/* its parent has ended, or has more
-								 * children than were read */
+			/* its parent has ended, or has more children than fit into text */
+			scan_process(&l, w->row[i].pid);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
 			end_row(c, w, &w->row[i]);

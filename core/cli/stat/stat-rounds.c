@@ -1,13 +1,12 @@
-/* stat-rounds.c: which events the counters take together: found by trial, as the kernel refuses a
- * group that is too large.  The groups are of our own process, and never run.
- */
+/* stat-rounds.c: finds the events that fit into the counters together, by a trial: the kernel
+ * refuses a group that is too large. The groups belong to the command and never run. */
 
 #include "../../base/perf.h"
 #include "stat.h"
 
 #define PMUS_MOST 16u
 
-/* What has been opened: a group for each PMU. */
+/* Open events, in a group per PMU. */
 struct trial {
 	uint32_t n_pmus, n;
 	uint64_t pmu[PMUS_MOST];
@@ -22,8 +21,8 @@ static void close_trial(struct trial *t)
 	*t = (struct trial){ 0 };
 }
 
-/* Events of a group are of one PMU; the kernel's three names of the CPU's are one (on CPUs of
- * several kinds the upper half of config says whose). */
+/* Return a number for the PMU, since a group may have events of one PMU only. The CPU's PMU has
+ * three types; the upper half of config selects one of several kinds of cores. */
 static uint64_t pmu_of(const struct perf_event_attr *a)
 {
 	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE)
@@ -31,8 +30,8 @@ static uint64_t pmu_of(const struct perf_event_attr *a)
 	return a->type;
 }
 
-/* Does it fit beside those that are there?  What cannot be opened at all is said when it is
- * counted. */
+/* Add an event to its PMU's group; false if it does not fit. Other errors are reported when the
+ * event is counted. */
 static bool open_in_trial(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 {
 	struct perf_event_attr a = p->native[native].attr;
@@ -49,8 +48,8 @@ static bool open_in_trial(struct trial *t, const struct sp_stat_plan *p, uint32_
 	a.size = sizeof(a);
 	a.exclude_kernel = a.exclude_hv = 1;
 	a.inherit = a.pinned = a.exclusive = 0;
-	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec
-	 * would enable. */
+	/* The kernel ignores disabled siblings when it checks the group. On ARM it also ignores
+	 * a leader that no exec would enable. */
 	a.disabled = a.enable_on_exec = g == t->n_pmus;
 	a.sample_period = a.sample_type = a.read_format = 0;
 	fd = sp_perf_open(&a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, 0);

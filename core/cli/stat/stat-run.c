@@ -1,4 +1,4 @@
-/* stat-run.c: the program that is counted: how it starts, which signals it gets, how it ends. */
+/* stat-run.c: starts the program to count, forwards signals to it, and waits for its end. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -10,11 +10,10 @@
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings
-					 * hold) */
+#define DRAIN_MS 5			/* while threads have rows; see SP_STAT_RING_PAGES */
 
-/* What somebody may send to the command and mean the program; all others do to the command what
- * they do. */
+/* Signals that the command forwards to the program. Others have their default effect on the
+ * command. */
 static const int forwarded[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
 				 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
 
@@ -27,12 +26,12 @@ static sigset_t caught_signals(void)
 	sigaddset(&set, SIGCHLD);
 	for (unsigned i = 0; i < SP_COUNT(forwarded); i++)
 		if (sigaction(forwarded[i], NULL, &is) == 0 &&
-		    is.sa_handler != SIG_IGN) /* as nohup has it */
+		    is.sa_handler != SIG_IGN) /* as under nohup */
 			sigaddset(&set, forwarded[i]);
 	return set;
 }
 
-/* What the command was started with, and the program is to have: in all runs of it. */
+/* Settings that the command was started with, restored in the program in each run. */
 static struct {
 	bool is_valid;
 	struct rlimit files;
@@ -40,9 +39,9 @@ static struct {
 	struct sigaction on_child, on_pipe;
 } saved;
 
-/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored,
- * as some start us, would take the child's status away.  Whoever read the rows of -I and is gone
- * ends no counting; nor does a child that somebody killed before it was let go. */
+/* Prepare the command: raise the number of descriptors to the hard limit; accept SIGCHLD, which
+ * may be ignored by inheritance; ignore SIGPIPE, since a closed reader of -I or a killed child
+ * must not end counting. */
 static void prepare_command(void)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
@@ -61,7 +60,7 @@ static void prepare_command(void)
 	sigaction(SIGPIPE, &ignored, &saved.on_pipe);
 }
 
-/* The child: as if it had been started without us, but that it waits for a byte. */
+/* Restore the settings in the child, wait for the release, and exec. */
 static _Noreturn void exec_program(int go, int failed, const struct sp_stat_counters *n,
 				   pid_t command, char **argv)
 {
@@ -77,7 +76,7 @@ static _Noreturn void exec_program(int go, int failed, const struct sp_stat_coun
 	if (byte == 't')
 		sp_threads_enter(n, command);
 	else if (byte != 'g')
-		_exit(125);		/* the command ended, or never meant it */
+		_exit(125);		/* the command ended or gave up */
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(failed, &error, sizeof(error)) != sizeof(error))
@@ -96,7 +95,7 @@ void sp_stat_release(void)
 		sigprocmask(SIG_SETMASK, &saved.signals, NULL);
 }
 
-/* SIGCHLD is none of these. */
+/* SIGCHLD does not count. */
 bool sp_stat_interrupted(int signals)
 {
 	struct signalfd_siginfo s;
@@ -116,7 +115,7 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 	int go[2], failed[2];
 
 	prepare_command();
-	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the child is */
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the fork */
 	if (!argv)
 		return 0;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
@@ -147,9 +146,9 @@ void sp_stat_abandon(struct sp_stat_child *c)
 		;
 }
 
-/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup
- * that the kernel tells who leads the session.  One that somebody sent to the command was meant for
- * the program. */
+/* Return whether to forward a signal. A terminal's signal reaches the whole process group,
+ * except the hangup, which the kernel sends to the session leader. Signals sent to the command
+ * are forwarded. */
 static bool is_for_program(const struct signalfd_siginfo *s)
 {
 	return s->ssi_signo != SIGCHLD &&
@@ -189,9 +188,9 @@ int sp_stat_wait_ms(const struct sp_stat_counters *n)
 						    : -1;
 }
 
-/* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread
- * among those that inherited them only later: enabling all misses it in between (seen: 756 of a
- * thread's 761 faults).  So they are enabled again. */
+/* Enable the counters again until forks are complete. The kernel reads at a thread's start
+ * whether its parent's counters are enabled, but adds it to the list of inheritors later.
+ * Enabling in between misses it (seen: 756 of a thread's 761 faults). */
 void sp_stat_service(struct sp_stat_counters *n, struct sp_stat_who *w)
 {
 	if (sp_boot_ns() < n->forks_until_ns)
@@ -210,7 +209,7 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	/* somebody may have killed it: its status says so */
+	/* If the child was killed, its status shows it. */
 	(void)!write(c->go, n->from_library ? "t" : "g", 1);
 	close(c->go);
 	while (!has_ended(c)) {
@@ -219,8 +218,7 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 			sp_threads_answer(n, w);
 			sp_stat_drain(n, w);
 		}
-		/* Not for the rings themselves: whoever waits for one is woken by each event of
-		 * each thread that ends. */
+		/* Do not poll the rings: each event of each ended thread would wake the command. */
 		while (!n->from_library &&
 		       poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
 			sp_stat_service(n, w);

@@ -1,37 +1,38 @@
-/* stat-store.c: what was counted as a store: a merged one (layout.h), with a member for each
- * process. */
+/* stat-store.c: writes the counts as a merged store (layout.h), with a member per process. */
 #include "../../base/conf.h"
 #include "../../base/cpu-list.h"
 #include "../../base/pmus.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
+#define ROWS_MOST 4096u			/* threads with rows of their own; the others share one */
 
 struct store_writer {
 	struct sp_compact c;
-	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
+	struct sp_thread thread;	/* current thread, written after its relations */
 	const struct sp_stat_all *all;
-	const struct sp_stat_run *r;	/* the run at hand, and as all below */
-	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the
-						 * plan */
-	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in
-						 * this run */
-	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];	/* and beside it */
+	const struct sp_stat_run *r;	/* current run; so are the fields below */
+	/* [k] indices into the plan of the events that are counted */
+	uint32_t k, event[SP_STAT_EVENTS];
+	/* [n_now] ids of the program's events in this run */
+	uint32_t n_now, now[SP_STAT_EVENTS];
+	/* and of the machine's events */
+	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];
 	bool *has_row;			/* [rows] */
 	uint64_t folded, all_folded;
-	bool whole;			/* nothing that we know of is missing */
-	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
-	char allowed[2048], host[65];	/* of all runs, as all below */
+	bool whole;			/* nothing is known to be missing */
+	int64_t *rest;			/* [n_cpus][n] remainder of the total */
+	char allowed[2048], host[65];	/* of all runs; so are the fields below */
 	struct sp_core_pmu pmu[SP_PMUS_MOST];
 	uint32_t n_pmus;
 	sp_off notes;
 	uint32_t n_notes;
 };
 
-/* ---- what was counted, and what not ---------------------------------------------- */
+/* ---- what was counted, and what not ------------------------------------- */
 
-/* All of whose natives can be had, in each run that had them; else why not, in words. */
+/* Return why an event is not counted; NULL if all its native events are, in each run of its
+ * round. */
 static const char *reason_not_counted(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
 	if (e->round >= a->plan->n_rounds)
@@ -64,8 +65,8 @@ static void choose_events(struct store_writer *m)
 	}
 }
 
-/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one
- * of them on each. */
+/* Return whether the CPU supports none of the native events. A preset with events of two PMUs is
+ * counted by one of them on each CPU. */
 static bool is_missing_on(const struct store_writer *m, const struct sp_stat_run *r, uint32_t event,
 			  uint32_t cpu)
 {
@@ -77,7 +78,7 @@ static bool is_missing_on(const struct store_writer *m, const struct sp_stat_run
 	return e->n;
 }
 
-/* ---- the front ------------------------------------------------------------------- */
+/* ---- the front ---------------------------------------------------------- */
 
 static sp_off write_natives(struct sp_compact *c, const struct sp_stat_plan *p,
 		      const struct sp_stat_event *e)
@@ -93,7 +94,7 @@ static sp_off write_natives(struct sp_compact *c, const struct sp_stat_plan *p,
 	return at;
 }
 
-/* Of which kind of cores all of its natives are; "": of several, or any. */
+/* Return the name of the PMU of all native events, or "" if they are of several or any. */
 static const char *pmu_of(const struct store_writer *m, const struct sp_stat_event *e)
 {
 	const struct sp_core_pmu *pmu = NULL;
@@ -139,7 +140,7 @@ static sp_off write_events(struct store_writer *m)
 	return newest;
 }
 
-/* The newest first, so the last one that is to be read comes first. */
+/* Add a note in front of the others; so the last one added is read first. */
 static void note_text(struct store_writer *m, const char *text)
 {
 	m->notes = sp_compact_note(&m->c, m->notes, text, "");
@@ -158,7 +159,7 @@ static void note(struct store_writer *m, const char *format, ...)
 	note_text(m, text);
 }
 
-#define SET_WORDS (65536 / 8 / sizeof(long))	/* of a set of CPUs */
+#define SET_WORDS (65536 / 8 / sizeof(long))	/* words in a CPU set */
 
 static void add_cpu(unsigned long *set, int cpu)
 {
@@ -183,7 +184,7 @@ static uint64_t clocks(const struct sp_stat_counters *c)
 	return sum;
 }
 
-/* Events that are not counted for the same reason are one note. */
+/* Write one note for all events with the same reason. */
 static void note_events(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
@@ -197,7 +198,7 @@ static void note_events(struct store_writer *m)
 			if (p->event[i].why_not != p->event[e].why_not)
 				continue;
 			if (i < e)
-				break;	/* said with that one */
+				break;	/* in an earlier note */
 			sp_bytes_add(&text, ", ", i == e ? 0 : 2);
 			sp_bytes_add(&text, p->event[i].name, strlen(p->event[i].name));
 		}
@@ -210,8 +211,8 @@ static void note_events(struct store_writer *m)
 	}
 }
 
-/* What ran elsewhere; or was counted twice, of a thread that was born while counters were opened.
- * The two clocks agree to the nanosecond where they are the same, and were started at once. */
+/* Report time that was spent on other CPUs, or counted twice for threads that started while
+ * counters were opened. Two identical clocks that start together agree to the nanosecond. */
 static void note_elsewhere(struct store_writer *m)
 {
 	uint64_t elsewhere = 0, twice = 0, all = 0;
@@ -238,8 +239,8 @@ static void note_elsewhere(struct store_writer *m)
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
 
-/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how
- * long it was there. */
+/* Add the CPUs that do not support the event (two kinds of cores) and were used; return the time
+ * spent there, in ns. */
 static uint64_t missing_on(const struct store_writer *m, uint32_t event, unsigned long *set)
 {
 	const struct sp_stat_event *e = &m->all->plan->event[event];
@@ -259,7 +260,7 @@ static uint64_t missing_on(const struct store_writer *m, uint32_t event, unsigne
 	return ns;
 }
 
-/* Events that the same CPUs cannot count are one note. */
+/* Write one note for all events that the same CPUs do not support. */
 static void note_missing(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
@@ -292,7 +293,7 @@ static void note_missing(struct store_writer *m)
 	}
 }
 
-/* Clocks run in the kernel, too, however they were opened. */
+/* Clocks include kernel code, however they are opened. */
 static void note_kernel(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
@@ -330,7 +331,7 @@ static void note_rows(struct store_writer *m)
 		const struct sp_stat_run *r = &m->all->run[i];
 
 		lost += r->who.lost;
-		/* (an end that was lost is none) */
+		/* not if EXIT records were lost */
 		running += r->c.has_rows && !r->who.lost && !r->c.is_attached ? r->who.running : 0;
 		none = r->why_no_rows ? r->why_no_rows : none;
 		n_without_counters += r->who.n_without_counters;
@@ -404,7 +405,7 @@ static void note_attached(struct store_writer *m)
 		     a->refused == 1 ? "thread is" : "threads are");
 }
 
-/* The programs of one run are those of all. */
+/* Notes of the first run apply to all runs. */
 static void note_interval(struct store_writer *m)
 {
 	const struct sp_stat_interval *i = m->all->n ? m->all->run[0].interval : NULL;
@@ -438,7 +439,7 @@ static void note_escaped(struct store_writer *m)
 		}
 }
 
-/* ---- which threads stay apart -------------------------------------------------------- */
+/* ---- which threads stay apart ------------------------------------------- */
 
 static int64_t clock_of(const struct sp_stat_counters *c, const struct sp_stat_row *row)
 {
@@ -487,7 +488,7 @@ static void choose_rows(struct store_writer *m)
 			m->rest[v] -= w->row[i].counts[v];
 }
 
-/* ---- processes ------------------------------------------------------------------------- */
+/* ---- processes ---------------------------------------------------------- */
 
 static bool is_used(const struct store_writer *m, const int64_t *at, uint32_t cpu)
 {
@@ -516,7 +517,7 @@ static void append_cell(struct store_writer *m, const int64_t *at, uint32_t cpu)
 		sp_compact_write(&m->c, value[i], m->n_now * sizeof(**value));
 }
 
-/* Up to its cells. */
+/* Write a relation up to its cells. */
 static void begin_relation(struct store_writer *m, struct sp_relation *r, const uint32_t *event)
 {
 	sp_compact_relation(&m->c, &m->thread, r);
@@ -524,7 +525,7 @@ static void begin_relation(struct store_writer *m, struct sp_relation *r, const 
 	sp_compact_zeros(&m->c, r->k % 2 * sizeof(*event));
 }
 
-/* Of what was counted in `at`. */
+/* Write a relation with the counts `at`. */
 static void write_relation(struct store_writer *m, const int64_t *at, uint64_t threads,
 			   uint64_t first, uint64_t last)
 {
@@ -554,7 +555,8 @@ static void write_relation(struct store_writer *m, const int64_t *at, uint64_t t
 	sp_compact_end(&m->c);
 }
 
-/* What PAPI counted beside the program: a relation of the thread for each component; how many. */
+/* Write the machine's events, counted by PAPI: a relation of the thread per component. Returns
+ * their number. */
 static uint32_t add_machine_events(struct store_writer *m)
 {
 	const struct sp_stat_event *event = m->all->plan->event;
@@ -621,8 +623,8 @@ static sp_off append_readings(struct store_writer *m, uint32_t cpu)
 	return newest;
 }
 
-/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one
- * before. */
+/* Write the rows of -I: per CPU a relation without counts, whose readings are differences to the
+ * row before. Returns their number. */
 static uint32_t write_readings(struct store_writer *m)
 {
 	struct sp_relation like = { .event_set = -1,
@@ -646,7 +648,7 @@ static uint32_t write_readings(struct store_writer *m)
 	return n;
 }
 
-/* Those of a process.  first: it is the one that was started, with what is nobody's own. */
+/* Write the threads of a process; the first process also gets the remainder. */
 static void write_threads(struct store_writer *m, const struct sp_stat_process *p, bool first,
 		    struct sp_header *h)
 {
@@ -674,8 +676,7 @@ static void write_threads(struct store_writer *m, const struct sp_stat_process *
 	}
 	h->lists.n_relations = h->lists.n_threads;
 	if (first && m->n_machine_events) {
-		if (!h->lists.n_threads)		/* nothing was counted of the program
-							 * itself */
+		if (!h->lists.n_threads)		/* no thread was counted */
 			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
 		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
 		h->lists.n_relations += add_machine_events(m);
@@ -688,7 +689,7 @@ static void write_threads(struct store_writer *m, const struct sp_stat_process *
 	sp_compact_thread(&m->c, h, &m->thread, 0, "", 0);
 }
 
-/* The texts of a process, and of the store where it is the first. */
+/* Fill in the texts of a process; those of the first one are also the store's. */
 static void fill_header(struct store_writer *m, struct sp_header *h,
 			const struct sp_stat_process *p)
 {
@@ -729,10 +730,11 @@ static const struct sp_stat_process *first_process(const struct store_writer *m)
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].pid == m->r->child.pid)
 			return &w->process[i];
-	return w->process;		/* of several that ran already the first has ended */
+	return w->process;		/* the first of several attached processes has ended */
 }
 
-/* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */
+/* Sort as readers expect: by rank, machine, start and pid. Here rank and machine are the same
+ * for all. */
 static int by_start(const void *a, const void *b)
 {
 	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a,
@@ -758,7 +760,8 @@ static sp_off write_member(struct store_writer *m, const struct sp_stat_process 
 	return at;
 }
 
-/* Those of the run at hand; before: the last one of the run before, or 0.  The last one. */
+/* Write the members of the current run. before: last member of the previous run, or 0. Returns
+ * the last one. */
 static sp_off write_members(struct store_writer *m, sp_off before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
@@ -812,7 +815,7 @@ static void list_allowed(struct store_writer *m)
 	cpu_list(set, m->allowed, sizeof(m->allowed));
 }
 
-/* Of all runs: what the first process is, and how long they took. */
+/* Fill in the header of all runs: the first process, and the times. */
 static void write_front(struct store_writer *m, struct sp_header *h)
 {
 	const struct sp_stat_all *a = m->all;

@@ -1,19 +1,18 @@
-/* stat-targets.c: which processes and threads were asked for with -p and -t, and when they have
- * ended. */
+/* stat-targets.c: reads the processes and threads of -p and -t, and waits for their end. */
 #include <poll.h>
 
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 #include "stat-attach-common.h"
 
-#define POLL_MS 20			/* where no descriptor tells of an end */
+#define POLL_MS 20			/* if a target has no pidfd */
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
 #define PIDFD_OF_THREAD O_EXCL		/* PIDFD_THREAD, Linux 6.9 */
 
-/* A process goes on when its first thread has ended. */
+/* Return whether a process or thread runs. A process continues after its first thread's end. */
 static bool is_alive(int pid, int tid)
 {
 	struct sp_process_stat p;
@@ -73,14 +72,14 @@ int sp_targets_add(struct sp_stat_targets *a, const char *verb, const char *list
 	return e;
 }
 
-/* What is shown as the program: the first one's process. */
+/* The first target's process is shown as the program. */
 int sp_targets_begin(struct sp_stat_targets *a, const char *verb)
 {
 	uint32_t bytes, n = 0;
 	char name[16];
 
 	bytes = sp_proc_args(a->one[0].pid, &a->args);
-	if (!bytes) {			/* (a kernel's thread has none) */
+	if (!bytes) {			/* a kernel thread */
 		sp_proc_name(a->one[0].pid, a->one[0].pid, name);
 		a->args = sp_check_alloc(strdup(name));
 		bytes = (uint32_t)strlen(name) + 1;
