@@ -15,7 +15,7 @@
 #include "../tool/key-index.h"
 #include "stat.h"
 
-/* ---- who ---------------------------------------------------------------- */
+/* ---- targets ------------------------------------------------------------ */
 
 struct sp_stat_targets {
 	uint32_t n;
@@ -38,7 +38,7 @@ int sp_targets_begin(struct sp_stat_targets *a, const char *verb);
  * written. */
 void sp_targets_wait(const struct sp_stat_targets *a, struct sp_stat_run *r);
 
-/* ---- births ------------------------------------------------------------- */
+/* ---- forks during the start --------------------------------------------- */
 
 struct sp_task {
 	int pid, tid;

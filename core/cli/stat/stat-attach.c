@@ -192,7 +192,7 @@ static int open_for(struct attach *a, struct sp_task *t)
 	return e;
 }
 
-/* ---- who is there ------------------------------------------------------- */
+/* ---- finding threads ---------------------------------------------------- */
 
 static void scan_tasks(struct attach *a, bool first)
 {
@@ -335,7 +335,7 @@ static int open_all(struct attach *a)
 	return 0;
 }
 
-/* ---- on ----------------------------------------------------------------- */
+/* ---- enabling and reading ----------------------------------------------- */
 
 static void close_all(struct attach *a)
 {
@@ -397,7 +397,7 @@ static void read_all(struct attach *a)
 	}
 }
 
-/* ---- as well as there are descriptors ----------------------------------- */
+/* ---- fewer counters if descriptors are short ---------------------------- */
 
 static int report_refusal(struct attach *a, int e)
 {

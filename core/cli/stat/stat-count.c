@@ -99,7 +99,7 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 {
 	if (!c->is_cgroup)
 		return sp_perf_open(a, child, cpu, -1, 0);
-	a->inherit = 0;			/* belongs to a CPU, not a thread */
+	a->inherit = 0;			/* one CPU is the target, not a thread */
 	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
@@ -181,7 +181,7 @@ bool sp_stat_is_of_cpu(long error)
 	       error == -EOPNOTSUPP;
 }
 
-/* Open an event on every CPU that supports it. */
+/* Open an event on every CPU that  supports it. */
 static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
 {
 	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
@@ -346,7 +346,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	/* Counters of a control group need no such clock: each belongs to a CPU. */
+	/* Counters of a control group need no such clock: each has one CPU. */
 	if (r == 0 && !c->is_cgroup && !c->long_lived && !watches_all(c))
 		c->all_cpus_clock = (int)sp_stat_open_all_cpus_clock(c, child);
 	if (c->all_cpus_clock < -1)
@@ -475,7 +475,7 @@ void sp_stat_close(struct sp_stat_counters *c)
 	c->all_cpus_clock = -1;
 }
 
-/* ---- do reads come? ----------------------------------------------------- */
+/* ---- does the kernel write counts of threads? --------------------------- */
 
 /* Fork a child that forks a child, which ends. */
 static pid_t fork_twice(int go[2])

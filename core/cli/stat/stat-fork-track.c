@@ -57,7 +57,7 @@ struct sp_task *sp_fork_track_add(struct sp_fork_track *b, int pid, int tid)
 	return b->task[i];
 }
 
-/* ---- what they write ---------------------------------------------------- */
+/* ---- gates and their records -------------------------------------------- */
 
 static struct perf_event_attr gate(void)
 {

@@ -99,7 +99,7 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	i->n_values += p->n_events;
 }
 
-/* Add the rows of a CPU, if it counted anything. */
+/* Add rows if the CPU counted anything. */
 static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
 		     uint64_t ns, const int64_t *now)
 {
@@ -119,7 +119,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
-/* Read the counters of a CPU. Their values never decrease. */
+/* Read one CPU's counters. Their values never decrease. */
 static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before,
 		     int64_t *now)
 {

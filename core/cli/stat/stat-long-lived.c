@@ -1,7 +1,7 @@
 /* stat-long-lived.c: rows for long-lived threads, on many CPUs. A counter for each event and CPU
  * would make each thread start slower by a microsecond. So each event has one inherited counter
  * for all CPUs. A thread gets counters per CPU (stat-thread-counters.c) when it has lived for a
- * while, the first thread at its start. The remainder of the total is a row without a CPU. */
+ * while, the first thread at its start. The remainder of the total has no CPU. */
 #include <dirent.h>
 
 #include "../tool/cmd.h"
@@ -39,7 +39,7 @@ static void scan_thread(const struct scan *l, int pid, int tid)
 	row->args_bytes = pid == tid ? sp_proc_args(pid, &row->args) : 0;
 }
 
-/* Scan the threads of a process, and its children. */
+/* Scan the threads and children of one process. */
 static void scan_process(const struct scan *l, int pid)
 {
 	char path[80], text[4096];

@@ -29,7 +29,7 @@ struct store_writer {
 	uint32_t n_notes;
 };
 
-/* ---- what was counted, and what not ------------------------------------- */
+/* ---- events ------------------------------------------------------------- */
 
 /* Return why an event is not counted; NULL if all its native events are, in each run of its
  * round. */
@@ -78,7 +78,7 @@ static bool is_missing_on(const struct store_writer *m, const struct sp_stat_run
 	return e->n;
 }
 
-/* ---- the front ---------------------------------------------------------- */
+/* ---- lists and notes ---------------------------------------------------- */
 
 static sp_off write_natives(struct sp_compact *c, const struct sp_stat_plan *p,
 		      const struct sp_stat_event *e)
@@ -439,7 +439,7 @@ static void note_escaped(struct store_writer *m)
 		}
 }
 
-/* ---- which threads stay apart ------------------------------------------- */
+/* ---- rows of threads ---------------------------------------------------- */
 
 static int64_t clock_of(const struct sp_stat_counters *c, const struct sp_stat_row *row)
 {
@@ -648,7 +648,7 @@ static uint32_t write_readings(struct store_writer *m)
 	return n;
 }
 
-/* Write the threads of a process; the first process also gets the remainder. */
+/* Write the rows for one process; the first process also gets the remainder. */
 static void write_threads(struct store_writer *m, const struct sp_stat_process *p, bool first,
 		    struct sp_header *h)
 {
@@ -689,7 +689,7 @@ static void write_threads(struct store_writer *m, const struct sp_stat_process *
 	sp_compact_thread(&m->c, h, &m->thread, 0, "", 0);
 }
 
-/* Fill in the texts of a process; those of the first one are also the store's. */
+/* Fill in the texts of one process; those of the first one are also the store's. */
 static void fill_header(struct store_writer *m, struct sp_header *h,
 			const struct sp_stat_process *p)
 {
@@ -801,8 +801,7 @@ static void begin_run(struct store_writer *m, const struct sp_stat_run *r)
 	choose_rows(m);
 }
 
-/* ---- all of it
- * -------------------------------------------------------------------------------- */
+/* ---- the store ---------------------------------------------------------- */
 
 static void list_allowed(struct store_writer *m)
 {

@@ -71,7 +71,7 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
 	uint32_t round;			/* current round */
-	uint32_t n_cpus, n;		/* n: native events, and the clock (time on a CPU) */
+	uint32_t n_cpus, n;		/* n: native events, and the clock (CPU time) */
 	uint32_t clock;			/* index of the clock: n - 1 */
 	/* index of the event that returns that time: a software event, or the clock */
 	uint32_t time_source;
@@ -176,7 +176,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c);
  * trial, since kernel versions do not show it. */
 bool sp_stat_probe_inherited_reads(int cpu);
 
-/* ---- who was counted ---------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
 struct sp_stat_row {
 	int pid, tid;
@@ -258,7 +258,7 @@ void sp_proc_name(int pid, int tid, char name[16]);
 /* Return the number behind a name ("\nTgid:") in /proc/ID/status, or 0. */
 uint64_t sp_proc_status(int id, const char *name, int base);
 
-/* Read the current command line of a process: NUL-terminated words, to be freed. Returns the
+/* Read the current command line of one process: NUL-terminated words, to be freed. Returns the
  * number of bytes; 0 and NULL if it has none. */
 #define SP_STAT_ARGS_MOST 4096u		/* longest command line that is kept */
 uint32_t sp_proc_args(int pid, char **args);
@@ -268,7 +268,7 @@ uint32_t sp_proc_args(int pid, char **args);
 void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child,
 			 char *const *argv, uint64_t start_ns, uint64_t end_ns);
 
-/* ---- threads that are told of ------------------------------------------- */
+/* ---- threads that the library reports ----------------------------------- */
 
 const char *sp_threads_library(void);	/* its path; NULL: it cannot be preloaded */
 /* Prepare the shared memory before the fork; on failure there are no rows. */
