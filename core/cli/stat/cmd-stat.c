@@ -317,7 +317,7 @@ static int status_of(const struct sp_stat_all *a)
 /* ---- showing ------------------------------------------------------------ */
 
 static void fill_who(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m,
-		      char *dir, size_t room)
+		     char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
@@ -441,10 +441,10 @@ static void report_nothing(const char *line, void *arg)
 int sp_cmd_stat(int argc, char **argv)
 {
 	struct options opt = { .verb = argv[0],
-			  .rows = -1,
-			  .group = { .fd = -1 },
-			  .interval = { .fd = -1 },
-			  .report = { .verb = argv[0], .framed = true } };
+			       .rows = -1,
+			       .group = { .fd = -1 },
+			       .interval = { .fd = -1 },
+			       .report = { .verb = argv[0], .framed = true } };
 	static struct sp_conf conf;
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&opt, argc, argv);

@@ -210,8 +210,7 @@ static void scan_tasks(struct attach *a, bool first)
 		d = opendir(path);
 		while (d && (e = readdir(d)))
 			if (*e->d_name != '.')
-				sp_fork_track_add(&a->b, one->pid, atoi(e->d_name))->first |=
-					first;
+				sp_fork_track_add(&a->b, one->pid, atoi(e->d_name))->first |= first;
 		if (d)
 			closedir(d);
 	}
@@ -530,7 +529,10 @@ static int attach_all(struct attach *a)
 int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets, const char *verb,
 		    char **argv)
 {
-	struct attach a = { .r = r, .targets = targets, .verb = verb, .pid = targets->one[0].pid,
+	struct attach a = { .r = r,
+			    .targets = targets,
+			    .verb = verb,
+			    .pid = targets->one[0].pid,
 			    .id = targets->one[0].tid ? targets->one[0].tid : targets->one[0].pid };
 	struct sp_stat_child *child = &r->child;
 	uint64_t from_ns;

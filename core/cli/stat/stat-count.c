@@ -161,8 +161,8 @@ static int report_refusal(const struct sp_stat_counters *c, const char *verb, lo
 			 "the limit is lower: "
 			 "raise it (ulimit -Hn)%s or name fewer events",
 			 c->n_cpus * (n + (c->has_rows ? 1 : 0)) + (c->is_cgroup  ? 0
-								: c->has_rows ? 2
-									  : 1),
+								    : c->has_rows ? 2
+										  : 1),
 			 c->n_cpus, n,
 			 c->is_cgroup ? "" : ", bind the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)

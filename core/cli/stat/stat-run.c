@@ -184,8 +184,8 @@ static bool has_ended(struct sp_stat_child *c)
 int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
 	return n->has_rows || sp_boot_ns() < n->forks_until_ns ? DRAIN_MS
-	       : n->long_lived			    ? (int)n->scan_ms
-						    : -1;
+	       : n->long_lived				       ? (int)n->scan_ms
+							       : -1;
 }
 
 /* Enable the counters again until forks are complete. The kernel reads at a thread's start

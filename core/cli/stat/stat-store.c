@@ -81,7 +81,7 @@ static bool is_missing_on(const struct store_writer *m, const struct sp_stat_run
 /* ---- lists and notes ---------------------------------------------------- */
 
 static sp_off write_natives(struct sp_compact *c, const struct sp_stat_plan *p,
-		      const struct sp_stat_event *e)
+			    const struct sp_stat_event *e)
 {
 	struct sp_bytes all = { 0 };
 	sp_off at;
@@ -650,13 +650,13 @@ static uint32_t write_readings(struct store_writer *m)
 
 /* Write the rows for one process; the first process also gets the remainder. */
 static void write_threads(struct store_writer *m, const struct sp_stat_process *p, bool first,
-		    struct sp_header *h)
+			  struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
 	bool has_rest = first && m->n_now &&
-			    (m->r->c.from_library ||
-			     (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
+			(m->r->c.from_library ||
+			 (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
@@ -665,7 +665,7 @@ static void write_threads(struct store_writer *m, const struct sp_stat_process *
 			continue;
 		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
 		write_relation(m, row->counts, 1, row->start_ns,
-			 row->end_ns ? row->end_ns : m->r->child.end_ns);
+			       row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
 	if (rest || has_rest) {

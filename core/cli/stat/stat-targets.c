@@ -30,7 +30,7 @@ static int report_wrong(const char *verb, const char *text, const char *which, s
 }
 
 static int add_target(struct sp_stat_targets *a, const char *verb, const char *text, size_t n,
-		    bool threads)
+		      bool threads)
 {
 	struct sp_stat_target *one;
 	char *end;
@@ -39,15 +39,15 @@ static int add_target(struct sp_stat_targets *a, const char *verb, const char *t
 
 	if (end != text + n || !n || id <= 0 || id > INT_MAX)
 		return report_wrong(verb,
-			     threads ? "-t takes numbers of threads, joined by commas"
-				     : "-p takes numbers of processes, joined by commas",
-			     text, n);
+				    threads ? "-t takes numbers of threads, joined by commas"
+					    : "-p takes numbers of processes, joined by commas",
+				    text, n);
 	pid = (int)sp_proc_status((int)id, "\nTgid:", 10);
 	if (!pid || !is_alive(pid, threads || pid != id ? (int)id : 0))
 		return report_wrong(verb,
-			     threads ? "there is no thread of this number"
-				     : "there is no process of this number",
-			     text, n);
+				    threads ? "there is no thread of this number"
+					    : "there is no process of this number",
+				    text, n);
 	if (!threads && pid != id)
 		return report_wrong(verb, "it is a thread, not a process: -t counts it", text, n);
 	for (uint32_t i = 0; i < a->n; i++)
@@ -120,7 +120,7 @@ static void wait_for_targets(const struct sp_stat_targets *a, struct sp_stat_run
 		for (uint32_t i = 0; i < n; i++) {
 			const struct sp_stat_target *one = &a->one[i];
 			bool on = one->pidfd < 0 ? is_alive(one->pid, one->tid)
-					       : p[i].fd >= 0 && !p[i].revents;
+						 : p[i].fd >= 0 && !p[i].revents;
 
 			left += on;
 			p[i].fd = on ? p[i].fd : -1;

@@ -64,7 +64,7 @@ bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w,
 
 /* Reduce the largest of the values v, v + n ... below `end` of all rows until `over` is 0. */
 static void trim_excess(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
-		      uint32_t end, int64_t over)
+			uint32_t end, int64_t over)
 {
 	while (over > 0) {
 		int64_t *largest = &w->row[0].counts[v], part;
