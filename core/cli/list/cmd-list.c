@@ -17,7 +17,7 @@ struct list {
 	unsigned uncounted;		/* its events that cannot be counted */
 	struct unavailable {
 		char *names, why[400];
-	} * unavailable;
+	} *unavailable;
 	uint32_t n_unavailable, unavailable_room;
 };
 
