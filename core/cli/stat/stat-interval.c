@@ -1,3 +1,4 @@
+/* stat-interval.c: samples the counters for -I, and writes the rows (see stat-interval.h). */
 #include <poll.h>
 
 #include "../tool/cmd.h"
