@@ -7,21 +7,35 @@
  * now. Existing files are not replaced, and formats that the process wrote itself are not made
  * again.
  */
-#include <dirent.h>
 #include <getopt.h>
+#include <time.h>
 
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
-#include "../../store/live.h"
-#include "../files/file.h"
+#include "../../model/format-common.h"
+#include "../files/live-files.h"
 #include "../report/page.h"
 #include "../tool/cmd.h"
 #include "../tool/temp-file.h"
 
 struct recovery {
 	const char *verb, *out;		/* out: -o, or NULL */
-	bool force, discard;
+	bool force, discard, list, all, yes;
 	char host[65];
+};
+
+struct live_file {
+	char *path, *program, *dump;	/* program, dump: NULL if the file is not readable */
+	uint64_t start_ns, bytes;	/* bytes: of memory */
+	uint32_t pid;
+	int error;			/* -errno of reading it */
+	bool is_here;			/* the dump goes into or below the current folder */
+};
+
+struct live_files {
+	const struct recovery *r;
+	struct live_file *at;
+	uint32_t n, room;
 };
 
 static void print_path(const char *path)
@@ -212,6 +226,12 @@ static int recover(const struct recovery *r, const char *live)
 			"its process may still live (--force, if you know that it does not)", live);
 	}
 	ended = f.model.h.end != SP_END_NONE;
+	if (sp_is_job(&f.model) || (ended && !sp_live_is(live))) {
+		sp_file_close(&f);
+		return sp_complain(1, r->verb,
+				   "not a live file, but a finished store: sspapi report shows it",
+				   live);
+	}
 	f.model.h.end = SP_END_RECOVERED;
 	torn = sp_is_torn(&f.model);
 	nothing = torn && f.model.h.lists.n_relations && !f.model.tally.relations;
@@ -263,35 +283,114 @@ static int discard(const struct recovery *r, const char *live)
 	return 0;
 }
 
-/* Recover all live files of this user's dead processes in the standard place. */
-static int recover_all(const struct recovery *r)
+/* ---- without a file -------------------------------------------------------- */
+
+static void add_live_file(void *live_files, const char *path, struct sp_file *f, int error)
 {
-	DIR *d = opendir(SP_LIVE_DIR);
-	struct dirent *e;
-	char path[512];
-	int status = 0;
+	struct live_files *l = live_files;
+	char to[SP_CONF_PATH] = "";
+	struct live_file *one;
+	const char *exe;
+	struct stat s;
 
-	if (!d)
-		return sp_complain(1, r->verb, strerror(errno), SP_LIVE_DIR);
-	while ((e = readdir(d)) != NULL) {
-		struct stat s;
-		struct sp_file f;
-		bool loaded, leave;
+	l->at = sp_grow_array(l->at, &l->room, l->n + 1, sizeof(*l->at));
+	one = &l->at[l->n++];
+	*one = (struct live_file){ .path = sp_check_alloc(strdup(path)), .error = error };
+	one->bytes = lstat(path, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
+	if (!f)
+		return;
+	exe = sp_model_text(&f->model, f->model.h.process.exe);
+	one->program = sp_plain(strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
+	one->pid = f->model.h.process.pid;
+	one->start_ns = f->model.h.process.start_ns;
+	choose_output(l->r, f, path, to, sizeof(to));
+	one->dump = sp_check_alloc(strdup(to));
+	one->is_here = sp_is_below_here(to);
+}
 
-		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
-		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
-			continue;
-		if (remove_if_empty(r, path))
-			continue;
-		loaded = sp_file_load(&f, path) == 0;
-		/* its process runs, or has just ended */
-		leave = loaded ? may_be_running(r, &f) : lstat(path, &s) < 0;
-		if (loaded)
-			sp_file_close(&f);
-		if (!leave)
-			status |= r->discard ? discard(r, path) : recover(r, path);
+static int by_start(const void *a, const void *b)
+{
+	const struct live_file *x = a, *y = b;
+
+	return SP_COMPARE(x->start_ns, y->start_ns) ?: strcmp(x->path, y->path);
+}
+
+static void print_live_file(const struct live_file *f)
+{
+	time_t start = (time_t)(f->start_ns / 1000000000);
+	char when[32] = "-";
+
+	if (f->start_ns)
+		strftime(when, sizeof(when), "%F %T", localtime(&start));
+	printf("%c %-15.15s %7.0u  %-19s  %6.1f MiB  ", f->is_here ? '*' : ' ',
+	       f->program ? f->program : "-", f->pid, when, (double)f->bytes / (1 << 20));
+	sp_print_plain(stdout, f->dump ? f->dump : f->path);
+	printf(f->dump ? "\n" : " (%s)\n", sp_file_why(f->error, f->path));
+}
+
+static void list_live_files(const struct live_files *l)
+{
+	bool any = false;
+
+	if (!l->n) {
+		sp_message(l->r->verb, "no killed process has left a live file in " SP_LIVE_DIR);
+		return;
 	}
-	closedir(d);
+	printf("  %-15s %7s  %-19s  %10s  %s\n", "program", "pid", "started", "memory", "dump");
+	for (uint32_t i = 0; i < l->n; i++) {
+		print_live_file(&l->at[i]);
+		any = any || l->at[i].is_here;
+	}
+	printf("\n%ssspapi recover --all makes all these dumps; with --discard it only removes\n"
+	       "the live files. sspapi recover FILE makes one, from " SP_LIVE_DIR "/*.PID.*.live.\n",
+	       any ? "* in or below this folder: sspapi recover makes these dumps.\n" : "");
+}
+
+/* Ask on a terminal before anything outside the current folder changes. */
+static bool is_confirmed(const struct live_files *l)
+{
+	char answer[16] = "";
+
+	if (l->r->yes || !l->n || !isatty(STDIN_FILENO))
+		return true;
+	fprintf(stderr, l->r->discard ? "Remove %u live file%s without a dump? [y/N] "
+				      : "Make the dumps of %u live file%s in all folders? [y/N] ",
+		l->n, SP_MANY(l->n));
+	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* Recover, discard or list this user's live files in the standard place: without --all only those
+ * whose dumps go into or below the current folder. */
+static int recover_found(const struct recovery *r)
+{
+	struct live_files l = { .r = r };
+	int status = 0, e = sp_live_files(add_live_file, &l);
+	unsigned done = 0;
+
+	if (e < 0)
+		return sp_complain(1, r->verb, strerror(-e), SP_LIVE_DIR);
+	if (l.n)
+		qsort(l.at, l.n, sizeof(*l.at), by_start);
+	if (r->list) {
+		list_live_files(&l);
+		return 0;
+	}
+	if (r->all && !is_confirmed(&l))
+		return sp_complain(1, r->verb, "nothing was changed", NULL);
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct live_file *f = &l.at[i];
+
+		if (!r->all && !f->is_here)
+			continue;
+		done++;
+		if (f->dump || !remove_if_empty(r, f->path))
+			status |= r->discard ? discard(r, f->path) : recover(r, f->path);
+	}
+	if (!done && l.n)
+		sp_message(r->verb,
+			   "no dump was to be written in or below this folder; %u live file%s of "
+			   "other runs: sspapi recover --list",
+			   l.n, SP_MANY(l.n));
 	return status;
 }
 
@@ -299,6 +398,9 @@ int sp_cmd_recover(int argc, char **argv)
 {
 	static const struct option longs[] = { { "force", no_argument, NULL, 'F' },
 					       { "discard", no_argument, NULL, 'D' },
+					       { "list", no_argument, NULL, 'L' },
+					       { "all", no_argument, NULL, 'A' },
+					       { "yes", no_argument, NULL, 'Y' },
 					       { NULL, 0, NULL, 0 } };
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
@@ -310,6 +412,12 @@ int sp_cmd_recover(int argc, char **argv)
 			r.force = true;
 		else if (c == 'D')
 			r.discard = true;
+		else if (c == 'L')
+			r.list = true;
+		else if (c == 'A')
+			r.all = true;
+		else if (c == 'Y')
+			r.yes = true;
 		else
 			return 2;
 	}
@@ -319,7 +427,9 @@ int sp_cmd_recover(int argc, char **argv)
 				   NULL);
 	if (optind == argc)
 		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL)
-			     : recover_all(&r);
+			     : recover_found(&r);
+	if (r.list || r.all)
+		return sp_complain(2, argv[0], "--list and --all take no files", argv[optind]);
 	if (r.out && argc - optind > 1)
 		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
 	for (; optind < argc; optind++)
