@@ -5,11 +5,15 @@
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 
-#define NAME_MOST	36u		/* columns of a name; longer names are not cut */
+#define COLUMNS_MOST	80u
+#define NAME_COLUMNS	28u		/* longer names are not cut */
+#define PERF_COLUMNS	22u
+#define TEXT_LEAST	16u		/* no text is shown in fewer columns */
+#define INDENT		6u		/* of lines that continue another */
 
 struct list {
 	const char *word;		/* NULL: all */
-	unsigned columns;		/* of the terminal; 0: no limit */
+	unsigned columns;		/* of a line, at most COLUMNS_MOST */
 	unsigned n;			/* events listed so far */
 	char title[160];		/* heading of the next event; "" once printed */
 	const char *no_counters;	/* why hardware events cannot be counted; NULL: they can */
@@ -17,27 +21,56 @@ struct list {
 	unsigned uncounted;		/* its events that cannot be counted */
 	struct unavailable {
 		char *names, why[400];
+		bool is_component;	/* reported whether it has the word or not */
 	} *unavailable;
 	uint32_t n_unavailable, unavailable_room;
 };
 
-/* Print as much of a text as fits into the line. */
-static void add_text(const struct list *l, size_t used, const char *text)
+/* Print words up to the last column, and continue in indented lines. used: columns of the line. */
+static void print_wrapped(const struct list *l, size_t used, const char *text)
+{
+	bool first = true;
+
+	for (size_t n; *text; text += n + (text[n] == ' '), first = false) {
+		n = strcspn(text, " ");
+		if (!first && used + 1 + n > l->columns) {
+			printf("\n%*s", (int)INDENT, "");
+			used = INDENT;
+		} else if (!first) {
+			putchar(' ');
+			used++;
+		}
+		used += (size_t)printf("%.*s", (int)n, text);
+	}
+	putchar('\n');
+}
+
+/* Print a text behind a name; without a word, one that does not fit into the line is cut. */
+static void print_text(const struct list *l, char *name, const char *text, bool cut)
 {
 	char *plain = sp_plain(text);
-	size_t n = strcspn(plain, "\n");
+	size_t used = strlen(name), room = l->columns > used ? l->columns - used : 0,
+	       n = strcspn(plain, "\n");
 
-	if (l->columns && used + n > l->columns)
-		n = l->columns > used + 3 ? l->columns - used - 3 : 0, strcpy(plain + n, "..."),
-		n += 3;
-	printf("%.*s\n", (int)n, plain);
+	plain[n] = 0;
+	if (n > room && (!cut || room < TEXT_LEAST))
+		while (used && name[used - 1] == ' ')
+			name[--used] = 0;
+	fputs(name, stdout);
+	if (n <= room)
+		puts(plain);
+	else if (!cut)
+		printf("\n%*s", (int)INDENT, ""), print_wrapped(l, INDENT, plain);
+	else if (room >= TEXT_LEAST)
+		printf("%.*s...\n", (int)room - 3, plain);
+	else
+		putchar('\n');
 	free(plain);
 }
 
 static void add_line(struct list *l, const char *name, const char *perf, const char *text)
 {
-	char *plain = sp_plain(name);
-	int used;
+	char *plain = sp_plain(name), *line;
 
 	if (*l->title) {
 		fputs(l->n ? "\n" : "", stdout);
@@ -46,11 +79,12 @@ static void add_line(struct list *l, const char *name, const char *perf, const c
 	}
 	*l->title = 0;
 	l->n++;
-	used = printf("  %-*s  ", (int)NAME_MOST, plain);
+	if (asprintf(&line, "  %-*s  %-*s%s", (int)NAME_COLUMNS, plain,
+		     perf ? (int)PERF_COLUMNS : 0, perf ? perf : "", perf ? "  " : "") < 0)
+		sp_check_alloc(NULL);
+	print_text(l, line, text, !perf && !l->word);
+	free(line);
 	free(plain);
-	if (perf)
-		used += printf("%-24s  ", perf);
-	add_text(l, (size_t)used, text);
 }
 
 static void set_title(struct list *l, const char *text)
@@ -59,16 +93,17 @@ static void set_title(struct list *l, const char *text)
 }
 
 /* Add a name to the last reason if that is the same. */
-static void add_unavailable(struct list *l, const char *name, const char *why)
+static void add_unavailable(struct list *l, const char *name, const char *why, bool is_component)
 {
 	struct unavailable *last = l->n_unavailable ? &l->unavailable[l->n_unavailable - 1] : NULL;
 	char *names = NULL;
 
-	if (!last || strcmp(last->why, why) != 0) {
+	if (!last || last->is_component != is_component || strcmp(last->why, why) != 0) {
 		l->unavailable = sp_grow_array(l->unavailable, &l->unavailable_room,
 					       ++l->n_unavailable, sizeof(*l->unavailable));
 		last = &l->unavailable[l->n_unavailable - 1];
 		snprintf(last->why, sizeof(last->why), "%s", why);
+		last->is_component = is_component;
 	}
 	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "",
 		     name) < 0)
@@ -99,7 +134,7 @@ static void list_kernel_events(struct list *l, bool software, const char *title)
 			e->type,
 			sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
 		if (why)
-			add_unavailable(l, e->perf, why);
+			add_unavailable(l, e->perf, why, false);
 		else
 			add_line(l, name, perf, e->description);
 	}
@@ -120,13 +155,46 @@ static void print_event(void *list, enum sp_listed which, const char *name, cons
 		set_title(l, name);
 		l->of_cpu = strcmp(name, SP_LISTED_CPUS) == 0;
 	} else if (which == SP_LISTED_OFF) {
-		add_unavailable(l, name, text);
+		add_unavailable(l, name, text, true);
 	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
 		return;			/* listed by list_kernel_events() */
 	} else if (l->of_cpu && l->no_counters) {
 		l->uncounted += which == SP_LISTED_EVENT;
 	} else if (which == SP_LISTED_EVENT || !is_modifier(name)) {
 		add_line(l, name, NULL, text);
+	}
+}
+
+/* Return whether a component that cannot be counted belongs to the word. */
+static bool has_word(const struct list *l, const char *names)
+{
+	return strcasestr(names, l->word) || (strncasecmp(l->word, "PAPI_", 5) == 0 &&
+					      strcmp(names, SP_LISTED_PRESETS) == 0);
+}
+
+/* Print the reasons for events that cannot be counted. Without an event of the word, the reason of
+ * any component may explain why. */
+static void print_unavailable(const struct list *l)
+{
+	bool any = l->n, first = true;
+
+	for (uint32_t i = 0; i < l->n_unavailable; i++)
+		any = any || !l->unavailable[i].is_component ||
+		      (l->word && has_word(l, l->unavailable[i].names));
+	for (uint32_t i = 0; i < l->n_unavailable; i++) {
+		const struct unavailable *u = &l->unavailable[i];
+		char *line, *plain;
+
+		if (any && l->word && u->is_component && !has_word(l, u->names))
+			continue;
+		if (asprintf(&line, "%s: %s", u->names, u->why) < 0)
+			sp_check_alloc(NULL);
+		plain = sp_plain(line);
+		fputs(first ? "\nnot here:\n  " : "  ", stdout);
+		first = false;
+		print_wrapped(l, 2, plain);
+		free(plain);
+		free(line);
 	}
 }
 
@@ -141,7 +209,8 @@ int sp_cmd_list(int argc, char **argv)
 	if (argc - optind > 1)
 		return sp_complain(2, argv[0], "one word, or none", argv[optind + 1]);
 	l.word = argc > optind && *argv[optind] ? argv[optind] : NULL;
-	l.columns = sp_terminal_columns(STDOUT_FILENO);
+	l.columns = (unsigned)sp_min(sp_terminal_columns(STDOUT_FILENO) ?: COLUMNS_MOST,
+				     COLUMNS_MOST);
 	sp_pager_start();
 	list_kernel_events(&l, true, "the kernel's, as PAPI and perf call them");
 	list_kernel_events(&l, false,
@@ -150,26 +219,20 @@ int sp_cmd_list(int argc, char **argv)
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, print_event, &l);
 	if (wrong)
-		add_unavailable(&l, "PAPI's events", wrong);
+		add_unavailable(&l, "PAPI's events", wrong, true);
 	if (l.uncounted) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted,
 			 l.uncounted == 1 ? "" : "s");
-		add_unavailable(&l, name, l.no_counters);
+		add_unavailable(&l, name, l.no_counters, false);
 	}
 	if (!l.n) {
 		fputs("no event that can be counted here has '", stdout);
 		sp_print_plain(stdout, l.word ? l.word : "");
 		puts("' in its name or text");
 	}
-	for (uint32_t i = 0; i < l.n_unavailable; i++) {
-		fputs(i ? "  " : "\nnot here:\n  ", stdout);
-		sp_print_plain(stdout, l.unavailable[i].names);
-		fputs(": ", stdout);
-		sp_print_plain(stdout, l.unavailable[i].why);
-		putchar('\n');
-	}
+	print_unavailable(&l);
 	sp_pager_wait();
 	return l.n ? 0 : 1;
 }

@@ -10,6 +10,7 @@ enum sp_listed {
 	SP_LISTED_OFF = 'o',		/* cannot be counted: a component, or presets; and why */
 };
 
+#define SP_LISTED_PRESETS "PAPI's presets"
 #define SP_LISTED_CPUS "PAPI's component perf_event"	/* the head of the CPU's own events */
 
 /* papi: the libpapi that is asked, "" if there is none.  tell(arg, which, name, text) for each;

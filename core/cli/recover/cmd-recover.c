@@ -341,12 +341,13 @@ static void list_live_files(const struct live_files *l)
 		print_live_file(&l->at[i]);
 		any = any || l->at[i].is_here;
 	}
-	printf("\n%ssspapi recover --all makes all these dumps; with --discard it only removes\n"
-	       "the live files. sspapi recover FILE makes one, from " SP_LIVE_DIR "/*.PID.*.live.\n",
+	printf("\n%ssspapi recover --all makes all these dumps; with --discard it only\n"
+	       "removes the live files. sspapi recover " SP_LIVE_DIR
+	       "/*.PID.*.live makes one.\n",
 	       any ? "* in or below this folder: sspapi recover makes these dumps.\n" : "");
 }
 
-/* Ask on a terminal before anything outside the current folder changes. */
+/* Require a confirmation on a terminal before anything outside the current folder changes. */
 static bool is_confirmed(const struct live_files *l)
 {
 	char answer[16] = "";
