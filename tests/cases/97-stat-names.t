@@ -112,6 +112,50 @@ run strange "$sspapi" list "$(printf 'x\033[31m')"
 is "nothing has control characters" "$(status_of strange) $(head -1 strange.out)" "1 no event that can be counted here has 'x\x1b[31m' in its name or text"
 check "what cannot be counted has a reason" perl -0777 -ne 's/\n {6}/ /g; s/.*?^not here:\n//ms or exit; exit 1 if grep { !/^  [^:]+: ./ } split /\n/' list.out
 
+# Components are listed one by one, small ones first: the one that crashes and the one that runs out of time keep none away.
+mkdir parts
+cat >parts.script <<'END'
+event big:::A component=big
+event big:::B component=big
+event big:::C component=big
+event slow:::A component=slow
+event slow:::B component=slow
+event bad:::A component=bad descr=a
+event small:::A component=small descr=part
+END
+cat >parts.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+const void *PAPI_get_component_info(int i)
+{
+	char *(*next)(int) = (char *(*)(int))dlsym(RTLD_NEXT, "PAPI_get_component_info");
+	char *info = next ? next(i) : NULL;
+	int n = !info ? 0 : !strcmp(info, "big") ? 3 : !strcmp(info, "slow") ? 2 : 1;
+
+	if (info)
+		memcpy(info + 1560, &n, sizeof(n));	/* num_native_events of 7.0, which the scripted one leaves 0 */
+	return info;
+}
+int PAPI_event_code_to_name(int code, char *name)
+{
+	int (*next)(int, char *) = (int (*)(int, char *))dlsym(RTLD_NEXT, "PAPI_event_code_to_name");
+	int r = next ? next(code, name) : -1;
+
+	if (!r && !strncmp(name, "bad:", 4))
+		raise(SIGSEGV);
+	if (!r && !strcmp(name, "slow:::B"))
+		raise(SIGALRM);		/* as the time limit */
+	return r;
+}
+END
+${CC:-gcc} -shared -fPIC -Wl,-soname,libparts.so -Wl,--no-as-needed -o parts/libpapi.so parts.c "$fake/libpapi.so.7.0" -ldl -Wl,-rpath,"$fake"
+run parts env LD_LIBRARY_PATH="$tmp/parts" FAKE_PAPI_SCRIPT="$tmp/parts.script" "$sspapi" list
+is "components, by their size" "$(status_of parts) $(sed -n "s/^PAPI's component \(.*\):/\1/p" parts.out | grep -xE 'small|slow|big' | paste -sd ' ')" "0 small slow big"
+is "one that crashes and one without time left have their reasons" "$(grep -c '^  bad: ends the process .*(Segmentation fault)' parts.out) $(grep -c '^  slow: does not come back (20 s)' parts.out)" "1 1"
+check "none of its lines ends in a space" not grep -q ' $' parts.out
+
 # ---- the table ---------------------------------------------------------------------------------
 # (Where all ran on one CPU the line is longer, and the command line in it shorter.)
 run busy "$sspapi" stat "$apps/counted" threads 2 50

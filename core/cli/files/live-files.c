@@ -65,7 +65,8 @@ bool sp_is_below_here(const char *path)
 
 bool sp_live_writes(const struct sp_model *m, const char *path)
 {
-	const char *output = sp_model_text(m, m->h.output), *formats = sp_model_text(m, m->h.format);
+	const char *output = sp_model_text(m, m->h.output);
+	const char *formats = sp_model_text(m, m->h.format);
 	char name[SP_CONF_PATH + 16], wanted[PATH_MAX], real[PATH_MAX];
 	bool several = strchr(formats, ',');
 

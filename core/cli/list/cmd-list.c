@@ -53,7 +53,7 @@ static void print_text(const struct list *l, char *name, const char *text, bool 
 	       n = strcspn(plain, "\n");
 
 	plain[n] = 0;
-	if (n > room && (!cut || room < TEXT_LEAST))
+	if (!n || (n > room && (!cut || room < TEXT_LEAST)))
 		while (used && name[used - 1] == ' ')
 			name[--used] = 0;
 	fputs(name, stdout);

@@ -15,7 +15,7 @@
 struct question {
 	const char *papi, *word;
 	PAPI_event_info_t *info;
-	FILE *to;			/* a line per write, so that a killed child leaves whole ones */
+	FILE *to;			/* line-buffered: a killed child leaves whole lines */
 	char head[160];			/* to be told before the next event; "": it was */
 };
 

@@ -348,8 +348,8 @@ static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const 
 
 #define PERF_ONLY "not supported: only perf counts this event; sspapi list shows the others"
 
-/* Return whether perf accepts the name, which stat does not: PMU/TERMS/, a breakpoint, a tracepoint,
- * an event of a PMU's list, or one with another modifier of perf's. */
+/* Return whether perf accepts the name, which stat does not: PMU/TERMS/, a breakpoint, a
+ * tracepoint, an event of a PMU's list, or one with another modifier of perf's. */
 static bool is_of_perf_only(const char *name)
 {
 	const char *colon = strchr(name, ':');
