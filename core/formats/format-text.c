@@ -49,7 +49,7 @@ static void on_host(struct sp_out *o, const struct sp_model *m)
 	const char *host = sp_model_text(m, m->h.process.host);
 	char text[300];
 
-	sp_out_text(o, " on ");
+	sp_out_text(o, sp_is_job(m) || sp_elapsed(m) ? " on " : "on ");
 	if (!*host && sp_is_job(m))
 		sp_out_f(o, "%'u host%s", m->n_machines, SP_MANY(m->n_machines));
 	else

@@ -6,8 +6,8 @@
 #include "../../core/cli/stat/stat-attach-common.h"
 
 static struct sp_stat_run run;
-static struct sp_fork_track births;
-static bool had[1] = { true }, short_of[1];
+static struct sp_fork_track forks;
+static bool has_event[1] = { true }, is_partial[1];
 static int64_t total[1];
 
 static void begin(int64_t all)
@@ -15,25 +15,25 @@ static void begin(int64_t all)
 	total[0] = all;
 	run = (struct sp_stat_run){ .c = { .n_cpus = 1,
 					   .n = 1,
-					   .rows = true,
-					   .reads = true,
-					   .running = true,
-					   .had = had,
+					   .has_rows = true,
+					   .has_reads = true,
+					   .is_attached = true,
+					   .has_event = has_event,
 					   .value = total,
-					   .short_of = short_of } };
-	births = (struct sp_fork_track){ .n_own = 3 };
+					   .is_partial = is_partial } };
+	forks = (struct sp_fork_track){ .n_own = 3 };
 }
 
 /* A thread, the only one of its process; counted: by a counter of its own, with all that were born
  * of it; -1: it has none. */
 static struct sp_task *task(int tid, int parent, int64_t counted)
 {
-	struct sp_task *t = sp_fork_track_task(&births, tid, tid);
+	struct sp_task *t = sp_fork_track_add(&forks, tid, tid);
 
 	t->parent = parent;
 	snprintf(t->name, sizeof(t->name), "t%d", tid);
 	if (counted >= 0) {
-		t->fd = calloc(births.n_own, sizeof(*t->fd));
+		t->fd = calloc(forks.n_own, sizeof(*t->fd));
 		t->at = calloc(1, sizeof(*t->at));
 		t->at[0] = counted;
 	}
@@ -43,28 +43,28 @@ static struct sp_task *task(int tid, int parent, int64_t counted)
 /* What the kernel wrote when it ended. */
 static void ended(int tid, int64_t counted)
 {
-	struct sp_stat_row *row = sp_stat_row(&run.c, &run.who, tid, tid);
+	struct sp_stat_row *row = sp_stat_add_row(&run.c, &run.who, tid, tid);
 
-	row->reads = 1;
-	row->at[0] = counted;
+	row->n_reads = 1;
+	row->counts[0] = counted;
 }
 
 static void assert_row(int tid, int64_t counted)
 {
-	const struct sp_stat_row *row = sp_stat_row_in(&run.who, tid, tid);
+	const struct sp_stat_row *row = sp_stat_find_gathered(&run.who, tid, tid);
 
 	assert_non_null(row);
 	assert_true(row->has_read);
-	assert_int_equal(row->at[0], counted);
+	assert_int_equal(row->counts[0], counted);
 }
 
 static void end(void)
 {
-	for (uint32_t i = 0; i < births.n; i++) {	/* (they name no descriptors) */
-		free(births.task[i]->fd);
-		births.task[i]->fd = NULL;
+	for (uint32_t i = 0; i < forks.n; i++) {	/* (they name no descriptors) */
+		free(forks.task[i]->fd);
+		forks.task[i]->fd = NULL;
 	}
-	sp_fork_track_end(&births);
+	sp_fork_track_end(&forks);
 	memset(&run.who, 0, sizeof(run.who));
 }
 
@@ -74,7 +74,7 @@ static void a_child_is_not_in_its_parents_row(void **state)
 	task(10, 0, 1000);
 	task(20, 10, -1);
 	ended(20, 400);
-	sp_attach_rows_compute(&run, &births, 0);
+	sp_attach_rows_compute(&run, &forks, 0);
 	assert_row(10, 600);
 	assert_row(20, 400);
 	end();
@@ -88,10 +88,10 @@ static void nor_a_grandchild_whose_parent_has_no_row(void **state)
 	task(20, 10, -1);
 	task(30, 20, -1);
 	ended(30, 400);
-	sp_attach_rows_compute(&run, &births, 0);
+	sp_attach_rows_compute(&run, &forks, 0);
 	assert_row(10, 600);
 	assert_row(30, 400);
-	assert_string_equal(sp_stat_row_in(&run.who, 30, 30)->name, "t30");
+	assert_string_equal(sp_stat_find_gathered(&run.who, 30, 30)->name, "t30");
 	end();
 }
 
@@ -101,7 +101,7 @@ static void a_stranger_is_nobodys_child(void **state)
 	task(10, 0, 1000);
 	task(20, 0, 400);
 	ended(30, 400);			/* (born of nobody that is known) */
-	sp_attach_rows_compute(&run, &births, 0);
+	sp_attach_rows_compute(&run, &forks, 0);
 	assert_row(10, 1000);
 	assert_row(20, 400);
 	end();

@@ -1,45 +1,47 @@
-/* limits-part.c: resources that the library needs besides counters. */
-#include <dirent.h>
+/* limits-part.c: what the library needs of the system beside counters. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "../../store/live.h"
+#include "../files/live-files.h"
 #include "doctor.h"
 
 #define LEAST_MIB 64u			/* in /dev/shm, for a store of many threads and CPUs */
 
-/* Reports live files of this user's killed processes, which take memory until they are recovered
- * or discarded. */
-static void report_leftovers(struct sp_doctor *d)
-{
-	char host[65] = "", path[512];
-	DIR *dir = opendir(SP_LIVE_DIR);
-	struct dirent *e;
-	struct stat s;
-	unsigned n = 0;
-	uint64_t bytes = 0;
+struct report_leftovers {
+	unsigned n;
+	uint64_t bytes;
+};
 
-	gethostname(host, sizeof(host) - 1);
-	while (dir && (e = readdir(dir)) != NULL) {
-		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
-		if (sp_live_name_is_dead(path, host) && lstat(path, &s) == 0 &&
-		    S_ISREG(s.st_mode) && s.st_uid == geteuid()) {
-			n++;
-			bytes += (uint64_t)s.st_blocks * 512;
-		}
+static void add(void *left_behind, const char *path, struct sp_file *f, int error)
+{
+	struct left_behind *l = left_behind;
+	struct stat s;
+
+	(void)f, (void)error;
+	if (lstat(path, &s) == 0) {
+		l->n++;
+		l->bytes += (uint64_t)s.st_blocks * 512;
 	}
-	if (dir)
-		closedir(dir);
-	if (!n)
+}
+
+/* Report live files of this user's killed processes, which use memory until they are recovered or
+ * discarded. */
+static void report_left_behind(struct sp_doctor *d)
+{
+	struct left_behind l = { 0 };
+
+	if (sp_live_files(add, &l) < 0 || !l.n)
 		return;
 	sp_doctor_report(d, SP_WORTH,
 			 "%u killed %s left counts in " SP_LIVE_DIR
-			 ", which hold %.1f MiB of memory",
-			 n, n == 1 ? "process has" : "processes have", (double)bytes / (1 << 20));
-	sp_doctor_fix(d, "sspapi recover; or, without their dumps: sspapi recover --discard");
+			 ", which use %.1f MiB of memory",
+			 l.n, l.n == 1 ? "process has" : "processes have",
+			 (double)l.bytes / (1 << 20));
+	sp_doctor_fix(d, "sspapi recover --list shows them; sspapi recover --all makes their "
+			 "dumps; with --discard it only removes them");
 }
 
 static void shared_memory(struct sp_doctor *d)
@@ -63,7 +65,7 @@ static void shared_memory(struct sp_doctor *d)
 	if (mib < LEAST_MIB)
 		sp_doctor_fix(d, "make it larger (a container's: docker run --shm-size=1g); or "
 				 "SSPAPI_LIVE=0: a killed process then loses its counts");
-	report_leftovers(d);
+	report_left_behind(d);
 }
 
 void sp_doctor_limits(struct sp_doctor *d)

@@ -5,6 +5,7 @@
 #include "../../store/blocks.h"
 #include "../tool/cmd.h"
 #include "file.h"
+#include "live-files.h"
 #include "runs.h"
 
 #define EXTENSION ".sspapi"
@@ -290,6 +291,16 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 		return find_newest(r, verb);
 	for (unsigned i = 0; i < n; i++) {
 		int added = is_dir(arg[i]) ? add_dir(r, arg[i]) : 1;
+		char live[PATH_MAX];
+
+		if (access(arg[i], F_OK) < 0 && errno == ENOENT && sp_live_find(arg[i], live)) {
+			sp_message(verb,
+				   "%s: its process was killed before it wrote this: showing its "
+				   "live file %s (sspapi recover makes the dump)",
+				   arg[i], live);
+			add(r, live);
+			continue;
+		}
 
 		if (added < 1)
 			return sp_complain(1, verb,

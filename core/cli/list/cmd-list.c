@@ -1,74 +1,109 @@
-/* cmd-list.c: what can be counted here, and how it is called. */
+/* cmd-list.c: `sspapi list`: lists the events that can be counted here. */
 #include "../probe/kernel-events.h"
 #include "../probe/list.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 
-#define NAME_MOST	36u		/* columns of a name; what is longer stands out */
+#define COLUMNS_MOST	80u
+#define NAME_COLUMNS	28u		/* longer names are not cut */
+#define PERF_COLUMNS	22u
+#define TEXT_LEAST	16u		/* no text is shown in fewer columns */
+#define INDENT		6u		/* of lines that continue another */
 
 struct list {
 	const char *word;		/* NULL: all */
-	unsigned columns;		/* of the terminal, 0: lines are as long as they are */
-	unsigned n;			/* events that were listed */
-	char head[160];			/* of what comes; "" once it stands there */
-	const char *no_counters;	/* why the CPU's own events count nothing here; NULL: they
-					 * do */
-	bool of_cpu;			/* what comes is PAPI's component for the CPU */
-	unsigned uncounted;		/* of these */
-	struct off {
+	unsigned columns;		/* of a line, at most COLUMNS_MOST */
+	unsigned n;			/* events listed so far */
+	char title[160];		/* heading of the next event; "" once printed */
+	const char *no_counters;	/* why hardware events cannot be counted; NULL: they can */
+	bool of_cpu;			/* the current component is PAPI's of the CPU */
+	unsigned uncounted;		/* its events that cannot be counted */
+	struct unavailable {
 		char *names, why[400];
-	} *off;
-	uint32_t n_off, off_room;
+		bool is_component;	/* reported whether it has the word or not */
+	} *unavailable;
+	uint32_t n_unavailable, unavailable_room;
 };
 
-/* As much of a text as fits into what is left of a line. */
-static void add_text(const struct list *l, size_t used, const char *text)
+/* Print words up to the last column, and continue in indented lines. used: columns of the line. */
+static void print_wrapped(const struct list *l, size_t used, const char *text)
+{
+	bool first = true;
+
+	for (size_t n; *text; text += n + (text[n] == ' '), first = false) {
+		n = strcspn(text, " ");
+		if (!first && used + 1 + n > l->columns) {
+			printf("\n%*s", (int)INDENT, "");
+			used = INDENT;
+		} else if (!first) {
+			putchar(' ');
+			used++;
+		}
+		used += (size_t)printf("%.*s", (int)n, text);
+	}
+	putchar('\n');
+}
+
+/* Print a text behind a name; without a word, one that does not fit into the line is cut. */
+static void print_text(const struct list *l, char *name, const char *text, bool cut)
 {
 	char *plain = sp_plain(text);
-	size_t n = strcspn(plain, "\n");
+	size_t used = strlen(name), room = l->columns > used ? l->columns - used : 0,
+	       n = strcspn(plain, "\n");
 
-	if (l->columns && used + n > l->columns)
-		n = l->columns > used + 3 ? l->columns - used - 3 : 0, strcpy(plain + n, "..."),
-		n += 3;
-	printf("%.*s\n", (int)n, plain);
+	plain[n] = 0;
+	if (!n || (n > room && (!cut || room < TEXT_LEAST)))
+		while (used && name[used - 1] == ' ')
+			name[--used] = 0;
+	fputs(name, stdout);
+	if (n <= room)
+		puts(plain);
+	else if (!cut)
+		printf("\n%*s", (int)INDENT, ""), print_wrapped(l, INDENT, plain);
+	else if (room >= TEXT_LEAST)
+		printf("%.*s...\n", (int)room - 3, plain);
+	else
+		putchar('\n');
 	free(plain);
 }
 
 static void add_line(struct list *l, const char *name, const char *perf, const char *text)
 {
-	char *plain = sp_plain(name);
-	int used;
+	char *plain = sp_plain(name), *line;
 
-	if (*l->head) {
+	if (*l->title) {
 		fputs(l->n ? "\n" : "", stdout);
-		sp_print_plain(stdout, l->head);
+		sp_print_plain(stdout, l->title);
 		puts(":");
 	}
-	*l->head = 0;
+	*l->title = 0;
 	l->n++;
-	used = printf("  %-*s  ", (int)NAME_MOST, plain);
+	if (asprintf(&line, "  %-*s  %-*s%s", (int)NAME_COLUMNS, plain,
+		     perf ? (int)PERF_COLUMNS : 0, perf ? perf : "", perf ? "  " : "") < 0)
+		sp_check_alloc(NULL);
+	print_text(l, line, text, !perf && !l->word);
+	free(line);
 	free(plain);
-	if (perf)
-		used += printf("%-24s  ", perf);
-	add_text(l, (size_t)used, text);
 }
 
-static void head(struct list *l, const char *text)
+static void set_title(struct list *l, const char *text)
 {
-	snprintf(l->head, sizeof(l->head), "%s", text);
+	snprintf(l->title, sizeof(l->title), "%s", text);
 }
 
-/* Behind those for the same reason that came just before. */
-static void is_off(struct list *l, const char *name, const char *why)
+/* Add a name to the last reason if that is the same. */
+static void add_unavailable(struct list *l, const char *name, const char *why, bool is_component)
 {
-	struct off *last = l->n_off ? &l->off[l->n_off - 1] : NULL;
+	struct unavailable *last = l->n_unavailable ? &l->unavailable[l->n_unavailable - 1] : NULL;
 	char *names = NULL;
 
-	if (!last || strcmp(last->why, why) != 0) {
-		l->off = sp_grow_array(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
-		last = &l->off[l->n_off - 1];
+	if (!last || last->is_component != is_component || strcmp(last->why, why) != 0) {
+		l->unavailable = sp_grow_array(l->unavailable, &l->unavailable_room,
+					       ++l->n_unavailable, sizeof(*l->unavailable));
+		last = &l->unavailable[l->n_unavailable - 1];
 		snprintf(last->why, sizeof(last->why), "%s", why);
+		last->is_component = is_component;
 	}
 	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "",
 		     name) < 0)
@@ -77,12 +112,12 @@ static void is_off(struct list *l, const char *name, const char *why)
 	last->names = names;
 }
 
-/* Those that cannot be counted for one reason are one line. */
-static void kernels(struct list *l, bool software, const char *title)
+/* List the kernel's events; those that cannot be counted are grouped by reason. */
+static void list_kernel_events(struct list *l, bool software, const char *title)
 {
 	const struct sp_kernel_event *e;
 
-	head(l, title);
+	set_title(l, title);
 	for (unsigned i = 0; (e = sp_kernel_event(i)) != NULL; i++) {
 		char name[64] = "perf::", perf[64];
 		const char *why;
@@ -100,14 +135,14 @@ static void kernels(struct list *l, bool software, const char *title)
 			sp_kernel_event_try_open(e, sp_kernel_event_is_kernel_only(e->type,
 										   e->config)));
 		if (why)
-			is_off(l, e->perf, why);
+			add_unavailable(l, e->perf, why, false);
 		else
 			add_line(l, name, perf, e->description);
 	}
-	*l->head = 0;
+	*l->title = 0;
 }
 
-/* Not what the event counts, but when and of whom: EVENT:period=0 */
+/* Return whether the name is an attribute (EVENT:period=0) instead of an event. */
 static bool is_modifier(const char *name)
 {
 	return strrchr(name, '=') && strrchr(name, '=') > strrchr(name, ':');
@@ -118,16 +153,49 @@ static void print_event(void *list, enum sp_listed which, const char *name, cons
 	struct list *l = list;
 
 	if (which == SP_LISTED_HEAD) {
-		head(l, name);
+		set_title(l, name);
 		l->of_cpu = strcmp(name, SP_LISTED_CPUS) == 0;
 	} else if (which == SP_LISTED_OFF) {
-		is_off(l, name, text);
+		add_unavailable(l, name, text, true);
 	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
-		return;			/* in the tables above already */
+		return;			/* listed by list_kernel_events() */
 	} else if (l->of_cpu && l->no_counters) {
 		l->uncounted += which == SP_LISTED_EVENT;
 	} else if (which == SP_LISTED_EVENT || !is_modifier(name)) {
 		add_line(l, name, NULL, text);
+	}
+}
+
+/* Return whether a component that cannot be counted belongs to the word. */
+static bool has_word(const struct list *l, const char *names)
+{
+	return strcasestr(names, l->word) || (strncasecmp(l->word, "PAPI_", 5) == 0 &&
+					      strcmp(names, SP_LISTED_PRESETS) == 0);
+}
+
+/* Print the reasons for events that cannot be counted. Without an event of the word, the reason of
+ * any component may explain why. */
+static void print_unavailable(const struct list *l)
+{
+	bool any = l->n, first = true;
+
+	for (uint32_t i = 0; i < l->n_unavailable; i++)
+		any = any || !l->unavailable[i].is_component ||
+		      (l->word && has_word(l, l->unavailable[i].names));
+	for (uint32_t i = 0; i < l->n_unavailable; i++) {
+		const struct unavailable *u = &l->unavailable[i];
+		char *line, *plain;
+
+		if (any && l->word && u->is_component && !has_word(l, u->names))
+			continue;
+		if (asprintf(&line, "%s: %s", u->names, u->why) < 0)
+			sp_check_alloc(NULL);
+		plain = sp_plain(line);
+		fputs(first ? "\nnot here:\n  " : "  ", stdout);
+		first = false;
+		print_wrapped(l, 2, plain);
+		free(plain);
+		free(line);
 	}
 }
 
@@ -142,34 +210,30 @@ int sp_cmd_list(int argc, char **argv)
 	if (argc - optind > 1)
 		return sp_complain(2, argv[0], "one word, or none", argv[optind + 1]);
 	l.word = argc > optind && *argv[optind] ? argv[optind] : NULL;
-	l.columns = sp_terminal_columns(STDOUT_FILENO);
+	l.columns = (unsigned)sp_min(sp_terminal_columns(STDOUT_FILENO) ?: COLUMNS_MOST,
+				     COLUMNS_MOST);
 	sp_pager_start();
-	kernels(&l, true, "the kernel's, as PAPI and perf call them");
-	kernels(&l, false, "the CPU's by the kernel's names, as PAPI and perf call them");
+	list_kernel_events(&l, true, "the kernel's, as PAPI and perf call them");
+	list_kernel_events(&l, false,
+			   "the CPU's by the kernel's names, as PAPI and perf call them");
 	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_try_counters());
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, print_event, &l);
 	if (wrong)
-		is_off(&l, "PAPI's events", wrong);
+		add_unavailable(&l, "PAPI's events", wrong, true);
 	if (l.uncounted) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted,
 			 l.uncounted == 1 ? "" : "s");
-		is_off(&l, name, l.no_counters);
+		add_unavailable(&l, name, l.no_counters, false);
 	}
 	if (!l.n) {
 		fputs("no event that can be counted here has '", stdout);
 		sp_print_plain(stdout, l.word ? l.word : "");
 		puts("' in its name or text");
 	}
-	for (uint32_t i = 0; i < l.n_off; i++) {
-		fputs(i ? "  " : "\nnot here:\n  ", stdout);
-		sp_print_plain(stdout, l.off[i].names);
-		fputs(": ", stdout);
-		sp_print_plain(stdout, l.off[i].why);
-		putchar('\n');
-	}
+	print_unavailable(&l);
 	sp_pager_wait();
 	return l.n ? 0 : 1;
 }

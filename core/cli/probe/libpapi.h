@@ -32,6 +32,7 @@ struct sp_probe_component {
 	const char *off;		/* why it counts nothing here, or NULL */
 	bool waits;			/* may count once it is used */
 	int counters, presets, natives;
+	int index;			/* for the caller */
 };
 bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_component *c);
 

@@ -1,6 +1,9 @@
-/* list.c: lists PAPI's presets and the native events of its components, for `sspapi list`. */
+/* list.c: PAPI's presets, and the native events of its components, for `sspapi list`. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "subprocess.h"
 #include "libpapi.h"
@@ -12,8 +15,8 @@
 struct question {
 	const char *papi, *word;
 	PAPI_event_info_t *info;
-	FILE *to;
-	char head[160];			/* heading before the next event; "": printed */
+	FILE *to;			/* line-buffered: a killed child leaves whole lines */
+	char head[160];			/* to be told before the next event; "": it was */
 };
 
 /* Writes a line: which, the name, a tab, the text. */
@@ -66,41 +69,94 @@ static unsigned events(const struct sp_probe_papi *p, struct question *q, int co
 	return n;
 }
 
+/* List the events of a component, or the presets, in a process of its own, with its own time limit:
+ * one that hangs or crashes does not keep the others from the list. Returns false if it has no
+ * events. */
+static bool list_part(const struct sp_probe_papi *p, struct question *q, int code, int component,
+		      const char *name)
+{
+	enum { NO_EVENTS = 3 };
+	const char *why;
+	int status = 0;
+	pid_t pid;
+
+	snprintf(q->head, sizeof(q->head), "%s%.100s",
+		 code == (int)PAPI_PRESET_MASK ? "" : "PAPI's component ", name);
+	pid = fork();
+	if (pid == 0) {
+		struct sp_probe_component c;
+
+		alarm(SP_CHILD_SECONDS);
+		if (events(p, q, code, component))
+			_exit(0);
+		/* A component that waited may now have a reason. */
+		if (sp_probe_component(p, component, &c) && c.off && code != (int)PAPI_PRESET_MASK)
+			report_line(q, SP_LISTED_OFF, c.name, c.off);
+		_exit(NO_EVENTS);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*q->head = 0;
+	if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == NO_EVENTS))
+		return false;
+	why = sp_child_why(status);
+	if (why)
+		report_line(q, SP_LISTED_OFF, name, why);
+	return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct sp_probe_component *x = a, *y = b;
+
+	/* A component that waits has not counted its events. */
+	return SP_COMPARE(x->waits, y->waits) ?: SP_COMPARE(x->natives, y->natives);
+}
+
+/* List the components, small ones first: a large one may take all of its time. */
+static void list_components(const struct sp_probe_papi *p, struct question *q)
+{
+	int n = p->PAPI_num_components(), used = 0;
+	struct sp_probe_component *c = calloc((size_t)n + 1, sizeof(*c));
+
+	for (int i = 0; c && i < n; i++)
+		if (sp_probe_component(p, i, &c[used]))
+			c[used++].index = i;
+	if (used)
+		qsort(c, (size_t)used, sizeof(*c), by_size);
+	for (int i = 0; i < used; i++) {
+		if (c[i].off)
+			report_line(q, SP_LISTED_OFF, c[i].name, c[i].off);
+		else
+			list_part(p, q, (int)PAPI_NATIVE_MASK, c[i].index, c[i].name);
+	}
+	free(c);
+}
+
 static void query(void *question, int to)
 {
 	struct question *q = question;
 	struct sp_probe_papi p = { 0 };
 	const char *bad = sp_probe_load(&p, q->papi);
-	struct sp_probe_component c;
 	int r = bad ? 0 : sp_probe_init(&p, q->papi);
 
 	q->to = fdopen(to, "w");
 	q->info = calloc(1, INFO_BYTES);
 	if (!q->to || !q->info)
 		return;
+	setvbuf(q->to, NULL, _IOLBF, BUFSIZ);
 	if (bad || r <= 0) {
 		report_line(q, SP_LISTED_OFF, "PAPI",
 			    bad		? bad
 			    : p.version ? p.PAPI_strerror(r)
 					: "its version cannot be told");
-		fflush(q->to);
 		return;
 	}
-	strcpy(q->head, "PAPI's presets");
-	if (!events(&p, q, (int)PAPI_PRESET_MASK, 0))
-		report_line(q, SP_LISTED_OFF, "PAPI's presets",
+	alarm(0);
+	if (!list_part(&p, q, (int)PAPI_PRESET_MASK, 0, SP_LISTED_PRESETS))
+		report_line(q, SP_LISTED_OFF, SP_LISTED_PRESETS,
 			    "there are no counters that PAPI could make them of");
-	for (int i = 0; i < p.PAPI_num_components(); i++) {
-		if (!sp_probe_component(&p, i, &c))
-			continue;
-		if (c.off) {
-			report_line(q, SP_LISTED_OFF, c.name, c.off);
-			continue;
-		}
-		snprintf(q->head, sizeof(q->head), "PAPI's component %.100s", c.name);
-		events(&p, q, (int)PAPI_NATIVE_MASK, i);
-	}
-	fflush(q->to);
+	list_components(&p, q);
 }
 
 struct reporter {

@@ -11,7 +11,8 @@ enum sp_listed {
 	SP_LISTED_OFF = 'o',		/* a component or presets that cannot be counted, and why */
 };
 
-#define SP_LISTED_CPUS "PAPI's component perf_event"	/* heading of the CPU's own events */
+#define SP_LISTED_PRESETS "PAPI's presets"
+#define SP_LISTED_CPUS "PAPI's component perf_event"	/* the head of the CPU's own events */
 
 /* Calls report(arg, which, name, text) for each event; text: its description, or why it cannot
  * be counted. papi: libpapi's path or "". word: only events whose name or text contains it, in

@@ -6,6 +6,7 @@
  * libpapi's syscall() is replaced by ours: the attributes of the last perf_event_open that
  * succeeds are the event's.
  */
+#include <glob.h>
 #include <stdio.h>
 
 #include "../../base/sys.h"
@@ -344,7 +345,42 @@ static bool add(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const 
 	return true;
 }
 
-/* Resolves one of PAPI's names, or a unique ending of PAPI's or the kernel's names. */
+#define PERF_ONLY "not supported: only perf counts this event; sspapi list shows the others"
+
+/* Return whether perf accepts the name, which stat does not: PMU/TERMS/, a breakpoint, a
+ * tracepoint, an event of a PMU's list, or one with another modifier of perf's. */
+static bool is_of_perf_only(const char *name)
+{
+	const char *colon = strchr(name, ':');
+	size_t n = colon ? (size_t)(colon - name) : strlen(name);
+	struct perf_event_attr a;
+	char path[600], known[SP_STAT_NAME], stored[SP_STAT_NAME];
+	glob_t found = { 0 };
+	bool is_listed;
+
+	if (n > 1 && *name == 'r' && strspn(name + 1, "0123456789abcdefABCDEF") == n - 1)
+		return true;
+	if ((strchr(name, '/') && *name != '/') || strncmp(name, "mem:0x", 6) == 0)
+		return true;
+	if (n > 200 || strpbrk(name, "*?[]\\\"/"))
+		return false;
+	snprintf(known, sizeof(known), "%.*s", (int)n, name);
+	if (colon && colon[1] && strspn(colon + 1, "ukhIGHpPSDWeb") == strlen(colon + 1) &&
+	    sp_kernel_event_named(known, &a, stored, sizeof(stored)))
+		return true;
+	if (colon && colon[1] != ':')
+		snprintf(path, sizeof(path), "/sys/kernel/t*/events/%.*s/%.200s", (int)n, name,
+			 colon + 1);
+	else
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/*/events/%.200s", name);
+	is_listed = glob(path, GLOB_NOSORT, NULL, &found) == 0;
+	globfree(&found);
+	/* Only root can read the list of tracepoints; these are the usual groups. */
+	return is_listed || strncmp(name, "syscalls:", 9) == 0 || strncmp(name, "sched:", 6) == 0 ||
+	       strncmp(name, "raw_syscalls:", 13) == 0;
+}
+
+/* By a name of PAPI's, or a unique ending of one of PAPI's or the kernel's. */
 static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	static union room room;
@@ -362,6 +398,8 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 		return good;
 	if (whole && has_event(p, whole, &code, info))
 		return add(p, plan, whole, code, info);
+	if (is_of_perf_only(name))
+		return wrong(plan, PERF_ONLY);
 	wrong(plan, "no event here has this name");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	if (!strchr(plan->wrong, ';'))
@@ -428,6 +466,8 @@ static bool query_without_papi(struct sp_stat_plan *plan, char *const *name, uns
 		if (sp_suggest_ending(&similar) &&
 		    sp_stat_plan_kernels(plan, sp_suggest_ending(&similar), &good))
 			continue;
+		if (is_of_perf_only(name[i]))
+			return wrong(plan, "%s: " PERF_ONLY, name[i]);
 		good = wrong(plan,
 			     "%s: it is none of the kernel's events, and the loader finds no "
 			     "libpapi to ask for it",

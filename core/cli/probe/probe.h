@@ -38,21 +38,21 @@ struct sp_stat_event {
 		description[SP_STAT_NAME];
 	uint32_t code, n;
 	uint32_t native[SP_STAT_TERMS];
-	double factor[SP_STAT_TERMS];	/* factor of each native */
-	bool formula;			/* not a sum: its natives are events, and it is computed
-					 * when shown */
-	uint32_t turn;			/* turn (`stat -r`) in which it is counted, below
-					 * n_turns; else it is not counted */
-	bool is_machine_wide;			/* of a package or the machine, not of a program
-						 * (scope, place: struct sp_event) */
+	double factor[SP_STAT_TERMS];	/* how often it has each */
+	bool formula;			/* no sum of them: they are events themselves, and it is
+					 * computed where they are shown */
+	/* below the plan's n_rounds; otherwise the event is not counted */
+	uint32_t round;
+	bool is_machine_wide;			/* no program's: of a package or the machine (scope,
+						 * place as in struct sp_event) */
 	uint8_t data_type, scope, place;
 	int place_id;
-	const char *gone;		/* why it is not counted; NULL: it is */
+	const char *why_not;		/* why it is not counted; NULL: it is */
 };
 
 /* Shared memory with the child that queries PAPI. */
 struct sp_stat_plan {
-	uint32_t n_events, n_natives, n_turns;
+	uint32_t n_events, n_natives, n_rounds;
 	struct sp_stat_event event[SP_STAT_EVENTS];
 	struct sp_stat_native native[SP_STAT_NATIVES];
 	char papi[PATH_MAX];		/* path of libpapi; "" */
@@ -80,10 +80,11 @@ static inline bool sp_stat_is_planned(const struct sp_stat_plan *p, const char *
 	return false;
 }
 
-static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)
+static inline bool sp_stat_is_in_round(const struct sp_stat_plan *p, uint32_t native,
+				       uint32_t round)
 {
 	for (uint32_t e = 0; e < p->n_events; e++)
-		for (uint32_t t = 0; p->event[e].turn == turn && t < p->event[e].n; t++)
+		for (uint32_t t = 0; p->event[e].round == round && t < p->event[e].n; t++)
 			if (p->event[e].native[t] == native)
 				return true;
 	return false;

@@ -7,8 +7,6 @@
 #include "../../base/sys.h"
 #include "subprocess.h"
 
-#define SECONDS 20			/* to answer */
-
 static void child(int to, void (*part)(void *, int), void *arg)
 {
 	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
@@ -19,7 +17,7 @@ static void child(int to, void (*part)(void *, int), void *arg)
 	dup2(null, STDERR_FILENO);
 	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
 		signal(theirs[i], SIG_DFL);
-	alarm(SECONDS);
+	alarm(SP_CHILD_SECONDS);
 	part(arg, to);
 	_exit(0);
 }
@@ -43,6 +41,20 @@ static void relay(int from, void (*line)(void *, char *), void *arg)
 		close(from);
 }
 
+const char *sp_child_why(int status)
+{
+	static char how[120];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return NULL;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		snprintf(how, sizeof(how), "does not come back (%d s)", SP_CHILD_SECONDS);
+	else
+		snprintf(how, sizeof(how), "ends the process that asks it (%s)",
+			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+	return how;
+}
+
 const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(void *, char *),
 			    void *arg2)
 {
@@ -64,12 +76,5 @@ const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(v
 	relay(pipe_of[0], line, arg2);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return NULL;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		snprintf(how, sizeof(how), "does not come back (%d s)", SECONDS);
-	else
-		snprintf(how, sizeof(how), "ends the process that asks it (%s)",
-			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
-	return how;
+	return sp_child_why(status);
 }

@@ -8,3 +8,8 @@
  * "NAME ". */
 const char *sp_run_in_child(void (*part)(void *arg, int to), void *arg,
 			    void (*line)(void *arg2, char *text), void *arg2);
+
+#define SP_CHILD_SECONDS 20		/* time limit of a child */
+
+/* Return how a child ended, by its status of waitpid(), as sp_run_in_child() does. */
+const char *sp_child_why(int status);

@@ -1,49 +1,63 @@
-/* cmd-recover.c: makes the dump that a killed process did not write, from its live
- * file, which goes once the dump is safe; or only lets that go.
+/* cmd-recover.c: `sspapi recover`: makes the dump of a killed process from its live file, which
+ * is removed once the dump is safe; or only removes the file.
  *
- * The dump goes where the process would have put it only if the live file is the
- * caller's own, has the name that it was made with and nobody else could write it: its
- * bytes name the place.  Otherwise it goes beside the live file: root must not make a file of
- * a stranger's choice, nor from the copy of a stranger's that is root's by now.  Nothing
- * that exists is replaced; what the process wrote itself, before it was killed, is not made again.
+ * The dump goes to the place that the file names only if the file belongs to the caller, has its
+ * original name, and was not writable by others. Otherwise it goes into the folder of the live
+ * file: root must not create a file of another user's choice, nor from a copy that root owns by
+ * now. Existing files are not replaced, and formats that the process wrote itself are not made
+ * again.
  */
-#include <dirent.h>
 #include <getopt.h>
+#include <time.h>
 
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
-#include "../../store/live.h"
-#include "../files/file.h"
+#include "../../model/format-common.h"
+#include "../files/live-files.h"
 #include "../report/page.h"
 #include "../tool/cmd.h"
 #include "../tool/temp-file.h"
 
 struct recovery {
-	const char *verb, *out;		/* -o, or NULL */
-	bool force, discard;
+	const char *verb, *out;		/* out: -o, or NULL */
+	bool force, discard, list, all, yes;
 	char host[65];
 };
 
-static void say(const char *path)
+struct live_file {
+	char *path, *program, *dump;	/* program, dump: NULL if the file is not readable */
+	uint64_t start_ns, bytes;	/* bytes: of memory */
+	uint32_t pid;
+	int error;			/* -errno of reading it */
+	bool is_here;			/* the dump goes into or below the current folder */
+};
+
+struct live_files {
+	const struct recovery *r;
+	struct live_file *at;
+	uint32_t n, room;
+};
+
+static void print_path(const char *path)
 {
 	sp_print_plain(stdout, path);
 	putchar('\n');
 }
 
-static bool still_the_same(const struct sp_file *f, const char *path)
+static bool is_same_file(const struct sp_file *f, const char *path)
 {
 	struct stat s;
 
 	return lstat(path, &s) == 0 && (uint64_t)s.st_dev == f->dev && (uint64_t)s.st_ino == f->ino;
 }
 
-static bool trusted(const struct sp_file *f, const char *path)
+static bool is_trusted(const struct sp_file *f, const char *path)
 {
-	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) &&
+	return f->uid == geteuid() && !(f->mode & 022) && is_same_file(f, path) &&
 	       sp_is_live_file_of(path, geteuid());
 }
 
-/* What a dump was to be written into rather than to take the name of. */
+/* Return whether a dump would be written into the file instead of replacing it. */
 static bool is_special(const char *path)
 {
 	struct stat s;
@@ -52,14 +66,14 @@ static bool is_special(const char *path)
 	       !S_ISLNK(s.st_mode);
 }
 
-/* Where to: -o, the process's own place, or the live file's name with another end. */
-static int place(const struct recovery *r, const struct sp_file *f, const char *live, char *to,
-		 size_t room)
+/* Choose the output: -o, the process's own place, or the live file's name with another ending. */
+static int choose_output(const struct recovery *r, const struct sp_file *f, const char *live,
+			 char *to, size_t room)
 {
 	const char *own = sp_model_text(&f->model, f->model.h.output);
 	size_t n = strlen(live);
 
-	if (r->out || (trusted(f, live) && *own == '/' && !is_special(own)))
+	if (r->out || (is_trusted(f, live) && *own == '/' && !is_special(own)))
 		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0
 										   : -ENAMETOOLONG;
 	if (sp_is_live_file(live))
@@ -67,7 +81,7 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
 }
 
-/* As the process itself would have named it, but over nothing at all. */
+/* Rename the temporary file as the process would have, but without replacing anything. */
 static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
 	struct sp_output_vars who = { .host = sp_model_text(m, m->h.process.host),
@@ -86,7 +100,7 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 	return e;
 }
 
-/* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
+/* Write without replacing anything. path (SP_CONF_PATH + 16 bytes) receives the final name. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_format_writer *v,
 		     struct sp_model *m)
 {
@@ -100,13 +114,13 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_for
 		r = take_name(rec, m, path);
 	sp_part_end();
 	if (r == 0)
-		say(path);
+		print_path(path);
 	return r;
 }
 
-/* Is the dump there that the process began to write, whole as it is once it has its name?  Then
- * path is where. */
-static bool is_there(const struct sp_model *m, char *path)
+/* Find the dump that the process wrote before it was killed; dumps with a final name are
+ * complete. path receives its name. */
+static bool find_dump(const struct sp_model *m, char *path)
 {
 	struct sp_output_vars who = { .host = sp_model_text(m, m->h.process.host),
 			      .pid = (int)m->h.process.pid };
@@ -117,7 +131,7 @@ static bool is_there(const struct sp_model *m, char *path)
 	     i++) {
 		if (sp_output_is_by(name, &who, m->h.process.pid_ns, m->h.process.end_ns)) {
 			strcpy(path, name);
-			say(path);
+			print_path(path);
 			return true;
 		}
 		if (i && access(name, F_OK) < 0)
@@ -126,8 +140,8 @@ static bool is_there(const struct sp_model *m, char *path)
 	return false;
 }
 
-/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.
- * *n: how many were made. */
+/* Write all formats. name receives the last output, also if it could not be written. ended: the
+ * process had begun to write its dump. n: number of dumps made. */
 static int write_formats(const struct recovery *r, struct sp_file *f, const char *path,
 			 char name[SP_CONF_PATH + 16], bool ended, unsigned *n)
 {
@@ -136,7 +150,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);
-	if (!*formats && ended && !r->out && is_there(&f->model, name))
+	if (!*formats && ended && !r->out && find_dump(&f->model, name))
 		return 0;
 	if (!*formats) {
 		++*n;
@@ -150,7 +164,7 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 		if (strchr(formats, ',') &&
 		    sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
-		if (ended && is_there(&f->model, name))
+		if (ended && find_dump(&f->model, name))
 			continue;
 		++*n;
 		done = write_new(r, name, v, &f->model);
@@ -158,9 +172,8 @@ static int write_formats(const struct recovery *r, struct sp_file *f, const char
 	return done;
 }
 
-/* Killed between making the file and the first call of PAPI that it could tell of:
- * nothing is in it. */
-static bool never_began(const struct recovery *r, const char *live)
+/* Remove the file of a process that was killed before its first PAPI call was recorded. */
+static bool remove_if_empty(const struct recovery *r, const char *live)
 {
 	char magic[8] = "";
 	long n = sp_file_first(live, O_NOFOLLOW, magic, sizeof(magic));
@@ -169,7 +182,7 @@ static bool never_began(const struct recovery *r, const char *live)
 	       sp_live_name_is_dead(live, r->host) && unlink(live) == 0;
 }
 
-static int not_written(const struct recovery *r, const char *live, const char *to, int error)
+static int report_not_written(const struct recovery *r, const char *live, const char *to, int error)
 {
 	char text[SP_CONF_PATH + 300];
 
@@ -180,7 +193,7 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 	return sp_complain(1, r->verb, text, live);
 }
 
-static bool may_run(const struct recovery *r, const struct sp_file *f)
+static bool may_be_running(const struct recovery *r, const struct sp_file *f)
 {
 	return !r->force && sp_may_run(&f->model.h, &f->reader);
 }
@@ -194,29 +207,35 @@ static int recover(const struct recovery *r, const char *live)
 	unsigned n = 0;
 	int e;
 
-	if (never_began(r, live))
+	if (remove_if_empty(r, live))
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
-	/* A link of a stranger's to one that only the caller may read would lay its dump open
-	 * beside the link. */
-	if (!still_the_same(&f, live)) {
+	/* A symbolic link of another user could expose a private live file's dump in the link's
+	 * folder. */
+	if (!is_same_file(&f, live)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb,
 				   "a symbolic link, or exchanged meanwhile: name the file itself",
 				   live);
 	}
-	if (may_run(r, &f)) {
+	if (may_be_running(r, &f)) {
 		sp_file_close(&f);
 		return sp_complain(
 			1, r->verb,
 			"its process may still live (--force, if you know that it does not)", live);
 	}
 	ended = f.model.h.end != SP_END_NONE;
+	if (sp_is_job(&f.model) || (ended && !sp_live_is(live))) {
+		sp_file_close(&f);
+		return sp_complain(1, r->verb,
+				   "not a live file, but a finished store: sspapi report shows it",
+				   live);
+	}
 	f.model.h.end = SP_END_RECOVERED;
 	torn = sp_is_torn(&f.model);
 	nothing = torn && f.model.h.lists.n_relations && !f.model.tally.relations;
-	e = place(r, &f, live, to, sizeof(to));
+	e = choose_output(r, &f, live, to, sizeof(to));
 	if (e == 0)
 		e = write_formats(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
@@ -230,16 +249,16 @@ static int recover(const struct recovery *r, const char *live)
 		sp_complain(0, r->verb, text, live);
 	}
 	if (e < 0)
-		return not_written(r, live, *name ? name : to, e);
+		return report_not_written(r, live, *name ? name : to, e);
 	if (n && (f.model.tally.damaged || nothing))
 		return 1;
-	if (sp_is_live_file(live) && still_the_same(&f, live) && unlink(live) < 0)
+	if (sp_is_live_file(live) && is_same_file(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
 	return 0;
 }
 
-/* Nothing but a live file: not a dump that somebody named by mistake.  One that cannot be read any
- * more is told by its name. */
+/* Remove a live file, but no other file given by mistake. A damaged one is recognized by its
+ * name. */
 static int discard(const struct recovery *r, const char *live)
 {
 	struct sp_file f;
@@ -249,7 +268,7 @@ static int discard(const struct recovery *r, const char *live)
 		return sp_complain(1, r->verb, "not the name of a live file: the file is left",
 				   live);
 	if (sp_file_load(&f, live) == 0) {
-		runs = may_run(r, &f);
+		runs = may_be_running(r, &f);
 		sp_file_close(&f);
 	} else {
 		runs = !r->force && !sp_live_name_is_dead(live, r->host);
@@ -260,39 +279,119 @@ static int discard(const struct recovery *r, const char *live)
 			"its process may still live (--force, if you know that it does not)", live);
 	if (unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
-	say(live);
+	print_path(live);
 	return 0;
 }
 
-/* All of this user's dead ones in the standard place. */
-static int recover_all(const struct recovery *r)
+/* ---- without a file -------------------------------------------------------- */
+
+static void add_live_file(void *live_files, const char *path, struct sp_file *f, int error)
 {
-	DIR *d = opendir(SP_LIVE_DIR);
-	struct dirent *e;
-	char path[512];
-	int status = 0;
+	struct live_files *l = live_files;
+	char to[SP_CONF_PATH] = "";
+	struct live_file *one;
+	const char *exe;
+	struct stat s;
 
-	if (!d)
-		return sp_complain(1, r->verb, strerror(errno), SP_LIVE_DIR);
-	while ((e = readdir(d)) != NULL) {
-		struct stat s;
-		struct sp_file f;
-		bool loaded, leave;
+	l->at = sp_grow_array(l->at, &l->room, l->n + 1, sizeof(*l->at));
+	one = &l->at[l->n++];
+	*one = (struct live_file){ .path = sp_check_alloc(strdup(path)), .error = error };
+	one->bytes = lstat(path, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
+	if (!f)
+		return;
+	exe = sp_model_text(&f->model, f->model.h.process.exe);
+	one->program = sp_plain(strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
+	one->pid = f->model.h.process.pid;
+	one->start_ns = f->model.h.process.start_ns;
+	choose_output(l->r, f, path, to, sizeof(to));
+	one->dump = sp_check_alloc(strdup(to));
+	one->is_here = sp_is_below_here(to);
+}
 
-		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
-		if (!sp_is_live_file(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
-			continue;
-		if (never_began(r, path))
-			continue;
-		loaded = sp_file_load(&f, path) == 0;
-		/* its process lives, or has just ended */
-		leave = loaded ? may_run(r, &f) : lstat(path, &s) < 0;
-		if (loaded)
-			sp_file_close(&f);
-		if (!leave)
-			status |= r->discard ? discard(r, path) : recover(r, path);
+static int by_start(const void *a, const void *b)
+{
+	const struct live_file *x = a, *y = b;
+
+	return SP_COMPARE(x->start_ns, y->start_ns) ?: strcmp(x->path, y->path);
+}
+
+static void print_live_file(const struct live_file *f)
+{
+	time_t start = (time_t)(f->start_ns / 1000000000);
+	char when[32] = "-";
+
+	if (f->start_ns)
+		strftime(when, sizeof(when), "%F %T", localtime(&start));
+	printf("%c %-15.15s %7.0u  %-19s  %6.1f MiB  ", f->is_here ? '*' : ' ',
+	       f->program ? f->program : "-", f->pid, when, (double)f->bytes / (1 << 20));
+	sp_print_plain(stdout, f->dump ? f->dump : f->path);
+	printf(f->dump ? "\n" : " (%s)\n", sp_file_why(f->error, f->path));
+}
+
+static void list_live_files(const struct live_files *l)
+{
+	bool any = false;
+
+	if (!l->n) {
+		sp_message(l->r->verb, "no killed process has left a live file in " SP_LIVE_DIR);
+		return;
 	}
-	closedir(d);
+	printf("  %-15s %7s  %-19s  %10s  %s\n", "program", "pid", "started", "memory", "dump");
+	for (uint32_t i = 0; i < l->n; i++) {
+		print_live_file(&l->at[i]);
+		any = any || l->at[i].is_here;
+	}
+	printf("\n%ssspapi recover --all makes all these dumps; with --discard it only\n"
+	       "removes the live files. sspapi recover " SP_LIVE_DIR
+	       "/*.PID.*.live makes one.\n",
+	       any ? "* in or below this folder: sspapi recover makes these dumps.\n" : "");
+}
+
+/* Require a confirmation on a terminal before anything outside the current folder changes. */
+static bool is_confirmed(const struct live_files *l)
+{
+	char answer[16] = "";
+
+	if (l->r->yes || !l->n || !isatty(STDIN_FILENO))
+		return true;
+	fprintf(stderr, l->r->discard ? "Remove %u live file%s without a dump? [y/N] "
+				      : "Make the dumps of %u live file%s in all folders? [y/N] ",
+		l->n, SP_MANY(l->n));
+	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* Recover, discard or list this user's live files in the standard place: without --all only those
+ * whose dumps go into or below the current folder. */
+static int recover_found(const struct recovery *r)
+{
+	struct live_files l = { .r = r };
+	int status = 0, e = sp_live_files(add_live_file, &l);
+	unsigned done = 0;
+
+	if (e < 0)
+		return sp_complain(1, r->verb, strerror(-e), SP_LIVE_DIR);
+	if (l.n)
+		qsort(l.at, l.n, sizeof(*l.at), by_start);
+	if (r->list) {
+		list_live_files(&l);
+		return 0;
+	}
+	if (r->all && !is_confirmed(&l))
+		return sp_complain(1, r->verb, "nothing was changed", NULL);
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct live_file *f = &l.at[i];
+
+		if (!r->all && !f->is_here)
+			continue;
+		done++;
+		if (f->dump || !remove_if_empty(r, f->path))
+			status |= r->discard ? discard(r, f->path) : recover(r, f->path);
+	}
+	if (!done && l.n)
+		sp_message(r->verb,
+			   "no dump was to be written in or below this folder; %u live file%s of "
+			   "other runs: sspapi recover --list",
+			   l.n, SP_MANY(l.n));
 	return status;
 }
 
@@ -300,6 +399,9 @@ int sp_cmd_recover(int argc, char **argv)
 {
 	static const struct option longs[] = { { "force", no_argument, NULL, 'F' },
 					       { "discard", no_argument, NULL, 'D' },
+					       { "list", no_argument, NULL, 'L' },
+					       { "all", no_argument, NULL, 'A' },
+					       { "yes", no_argument, NULL, 'Y' },
 					       { NULL, 0, NULL, 0 } };
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
@@ -311,6 +413,12 @@ int sp_cmd_recover(int argc, char **argv)
 			r.force = true;
 		else if (c == 'D')
 			r.discard = true;
+		else if (c == 'L')
+			r.list = true;
+		else if (c == 'A')
+			r.all = true;
+		else if (c == 'Y')
+			r.yes = true;
 		else
 			return 2;
 	}
@@ -320,7 +428,9 @@ int sp_cmd_recover(int argc, char **argv)
 				   NULL);
 	if (optind == argc)
 		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL)
-			     : recover_all(&r);
+			     : recover_found(&r);
+	if (r.list || r.all)
+		return sp_complain(2, argv[0], "--list and --all take no files", argv[optind]);
 	if (r.out && argc - optind > 1)
 		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
 	for (; optind < argc; optind++)

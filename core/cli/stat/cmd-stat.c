@@ -1,4 +1,4 @@
-/* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
+/* cmd-stat.c: `sspapi stat`: counts any program from outside, per CPU and thread (see stat.h). */
 #include <getopt.h>
 
 #include "../../base/safe-open.h"
@@ -13,30 +13,31 @@
 
 #define REPEATS_MOST 1000
 #define INTERVAL_MOST 3600000
-#define WRONG 125			/* as env(1): what is wrong is not the program */
+#define EXIT_STAT 125			/* as env(1): an error of the command, not of the program */
 
-struct wish {
+struct options {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
-	struct sp_stat_targets targets;	/* of -p and -t */
-	struct sp_stat_group group;	/* of --cgroup */
-	uint32_t repeats;		/* of -r; 0: not asked for */
-	bool quiet;			/* no table */
-	struct sp_stat_interval interval;	/* of -I */
-	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
+	struct sp_stat_targets targets;
+	struct sp_stat_group group;
+	uint32_t repeats;		/* of -r; 0: default */
+	bool quiet;
+	struct sp_stat_interval interval;
+	int rows;			/* --per-thread: 1 yes, 0 no, -1 default */
 	struct sp_report report;
 };
 
-/* ---- the command line --------------------------------------------------------- */
+/* ---- the command line --------------------------------------------------- */
 
-static void add_events(struct wish *w, const char *more)
+static void add_events(struct options *opt, const char *more)
 {
 	char *all;
 
-	if (asprintf(&all, "%s%s%s", w->events ? w->events : "", w->events ? "," : "", more) < 0)
+	if (asprintf(&all, "%s%s%s", opt->events ? opt->events : "", opt->events ? "," : "", more) <
+	    0)
 		sp_check_alloc(NULL);
-	free(w->events);
-	w->events = all;
+	free(opt->events);
+	opt->events = all;
 }
 
 static bool all_are_formats(const char *formats)
@@ -47,12 +48,12 @@ static bool all_are_formats(const char *formats)
 	return *formats;
 }
 
-static int usage(const struct wish *w, const char *text, const char *which)
+static int usage(const struct options *opt, const char *text, const char *which)
 {
-	return sp_complain(WRONG, w->verb, text, which);
+	return sp_complain(EXIT_STAT, opt->verb, text, which);
 }
 
-static bool take_level(struct wish *w, const char *name)
+static bool take_level(struct options *opt, const char *name)
 {
 	bool sites = strcmp(name, "per-callsite") == 0, no = optarg && strcmp(optarg, "no") == 0;
 	char option[32], text[128];
@@ -62,14 +63,14 @@ static bool take_level(struct wish *w, const char *name)
 			 "stat counts from outside and knows no %s; sspapi run does, of a program "
 			 "that calls PAPI",
 			 sites ? "call sites" : "event sets");
-		return !usage(w, text, strcat(strcpy(option, "--"), name));
+		return !usage(opt, text, strcat(strcpy(option, "--"), name));
 	}
 	if (optarg && !no)
-		return !usage(w, "--per-thread takes =no or nothing", optarg);
+		return !usage(opt, "--per-thread takes =no or nothing", optarg);
 	if (!no)
-		sp_report_level(&w->report, name);
+		sp_report_level(&opt->report, name);
 	if (strcmp(name, "per-thread") == 0)
-		w->rows = !no;
+		opt->rows = !no;
 	return true;
 }
 
@@ -82,33 +83,34 @@ static bool take_number(uint32_t *to, const char *text, long most)
 	return *to;
 }
 
-/* What does not go together.  no_program: none was named. */
-static int is_at_odds(const struct wish *w, bool no_program)
+/* Report options that exclude each other. no_program: the command line has no program. */
+static int check_conflicts(const struct options *opt, bool no_program)
 {
-	bool group = w->group.fd >= 0;
+	bool group = opt->group.fd >= 0;
 
-	if (group && w->targets.n)
+	if (group && opt->targets.n)
 		return usage(
-			w,
+			opt,
 			"--cgroup counts a control group, -p and -t threads: name one of the two",
 			NULL);
-	if (group && w->rows > 0)
-		return usage(w,
+	if (group && opt->rows > 0)
+		return usage(opt,
 			     "--per-thread does not go with --cgroup: the kernel counts a control "
 			     "group by CPU; -p counts a process by thread",
 			     NULL);
-	if (w->interval.ms && w->repeats)
-		return usage(w, "-I goes with a program that is started once: not with -r", NULL);
-	if ((group || w->targets.n) && w->repeats)
-		return usage(w,
+	if (opt->interval.ms && opt->repeats)
+		return usage(opt, "-I goes with a program that is started once: not with -r", NULL);
+	if ((group || opt->targets.n) && opt->repeats)
+		return usage(opt,
 			     "-r runs a program several times: -p, -t and --cgroup count what runs "
 			     "already",
 			     NULL);
-	return no_program && !w->targets.n && !group ? usage(w, "name the program to count", NULL)
-						     : 0;
+	return no_program && !opt->targets.n && !group
+		       ? usage(opt, "name the program to count", NULL)
+		       : 0;
 }
 
-static int read_options(struct wish *w, int argc, char **argv)
+static int read_options(struct options *opt, int argc, char **argv)
 {
 	static const struct option group = { "cgroup", required_argument, NULL, 'G' };
 	struct option longs[SP_LEVEL_OPTIONS + 2];
@@ -121,56 +123,57 @@ static int read_options(struct wish *w, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = group;
 	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
-	/* "+": what stands behind the program is its own. */
+	/* "+": the program's options are its own. */
 	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at)) != -1) {
 		if (c == 'e')
-			add_events(w, optarg);
+			add_events(opt, optarg);
 		else if (c == 'o')
-			w->out = optarg;
+			opt->out = optarg;
 		else if (c == 'f')
-			w->formats = optarg;
+			opt->formats = optarg;
 		else if (c == 'q')
-			w->quiet = true;
-		else if (c == 'r' && !take_number(&w->repeats, optarg, REPEATS_MOST))
-			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
-		else if (c == 'I' && !take_number(&w->interval.ms, optarg, INTERVAL_MOST))
-			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
-		else if (c == 'm' && !sp_metrics_request(&w->report.metrics, optarg))
-			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
+			opt->quiet = true;
+		else if (c == 'r' && !take_number(&opt->repeats, optarg, REPEATS_MOST))
+			return usage(opt, "-r takes a number of runs, 1 to 1000", optarg);
+		else if (c == 'I' && !take_number(&opt->interval.ms, optarg, INTERVAL_MOST))
+			return usage(opt, "-I takes milliseconds, 1 to 3600000", optarg);
+		else if (c == 'm' && !sp_metrics_request(&opt->report.metrics, optarg))
+			return usage(opt, "-m takes one file, or names of the usual metrics",
+				     optarg);
 		else if ((c == 'p' || c == 't') &&
-			 sp_targets_add(&w->targets, w->verb, optarg, c == 't'))
-			return WRONG;
-		else if (c == 'G' && sp_group_take(&w->group, w->verb, optarg))
-			return WRONG;
-		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
-			return WRONG;
+			 sp_targets_add(&opt->targets, opt->verb, optarg, c == 't'))
+			return EXIT_STAT;
+		else if (c == 'G' && sp_group_take(&opt->group, opt->verb, optarg))
+			return EXIT_STAT;
+		else if (c == '?' || (c == 'L' && !take_level(opt, longs[at].name)))
+			return EXIT_STAT;
 	}
-	if (w->formats && !all_are_formats(w->formats))
-		return usage(w, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), w->formats);
-	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
-		return usage(w, "--per-LEVEL takes one form", w->formats);
-	if (w->out && !*w->out)
-		return usage(w, "-o takes the name of a file", NULL);
-	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
-		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
-	return is_at_odds(w, argc == optind);
+	if (opt->formats && !all_are_formats(opt->formats))
+		return usage(opt, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), opt->formats);
+	if (opt->report.n_levels && !opt->out && opt->formats && strchr(opt->formats, ','))
+		return usage(opt, "--per-LEVEL takes one form", opt->formats);
+	if (opt->out && !*opt->out)
+		return usage(opt, "-o takes the name of a file", NULL);
+	if (opt->out && stat(opt->out, &s) == 0 && S_ISDIR(s.st_mode))
+		return usage(opt, "a folder: name a file in it (FOLDER/run.sspapi)", opt->out);
+	return check_conflicts(opt, argc == optind);
 }
 
-/* ---- counting -------------------------------------------------------------------- */
+/* ---- counting ----------------------------------------------------------- */
 
-/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a
- * microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns,
+/* Decide whether threads have rows. Each CPU and event makes the start of a thread about a
+ * microsecond slower. */
+static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32_t rounds,
 			const char *program)
 {
 	static struct sp_program p;
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
-	if (w->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !w->targets.n && !w->interval.ms &&
-	    !w->report.n_levels) {
-		/* these threads take each counter twice */
-		c->long_lived = sp_stat_rounds(c->plan, 2) <= turns;
+	if (opt->rows < 0 && c->n_cpus > SP_STAT_CPUS_MOST && !opt->targets.n &&
+	    !opt->interval.ms && !opt->report.n_levels) {
+		/* Long-lived threads use each counter twice. */
+		c->long_lived = sp_stat_rounds(c->plan, 2) <= rounds;
 		sp_stat_rounds(c->plan, 1);
 	}
 	if (c->long_lived) {
@@ -180,15 +183,15 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 				 "noticeably slower; --per-thread and --per-cpu ask for them";
 		return;
 	}
-	c->side_pages = SP_STAT_SIDE_PAGES;
-	c->rows = w->rows != 0;
-	c->reads = c->rows && sp_stat_probe_inherited_reads(c->cpu[0]);
-	c->from_library = c->rows && !c->reads && !w->targets.n;
-	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
+	c->task_ring_pages = SP_STAT_TASK_RING_PAGES;
+	c->has_rows = opt->rows != 0;
+	c->has_reads = c->has_rows && sp_stat_probe_inherited_reads(c->cpu[0]);
+	c->from_library = c->has_rows && !c->has_reads && !opt->targets.n;
+	if (opt->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
 		why = "threads have no rows of their own: on so many CPUs they would start "
 		      "noticeably slower; --per-thread asks for them, "
 		      "fewer events or CPUs (taskset) make them cheap";
-	else if (w->rows < 0 && !sp_stat_leaves_pages(c))
+	else if (opt->rows < 0 && !sp_stat_leaves_pages(c))
 		why = "threads have no rows of their own: what they come through would take locked "
 		      "pages that the program may need itself; "
 		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
@@ -197,11 +200,11 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		      "counted when it ends, and "
 		      "libsspapi-threads.so, which would tell of them in the program, is not "
 		      "installed";
-	else if (c->from_library && w->rows < 0)	/* nothing is put into a program unasked */
+	else if (c->from_library && opt->rows < 0)	/* preload only on request */
 		why = "threads have no rows of their own: this kernel does not write what a thread "
 		      "counted when it ends; --per-thread has "
 		      "libsspapi-threads.so, in the program, tell of them";
-	else if (c->from_library && sp_stat_rounds(c->plan, 2) > turns &&
+	else if (c->from_library && sp_stat_rounds(c->plan, 2) > rounds &&
 		 sp_stat_rounds(c->plan, 1))
 		why = "threads have no rows of their own: on this kernel they take each counter "
 		      "twice, and there are too few: name fewer events";
@@ -210,21 +213,21 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		      "counted when it ends, and "
 		      "libsspapi-threads.so cannot be loaded into a program of another C library";
 	if (why) {
-		c->rows = c->reads = false;
+		c->has_rows = c->has_reads = false;
 		r->why_no_rows = why;
 	}
-	c->from_library = c->from_library && c->rows;
-	/* A program that becomes another user's is not counted from then on, and only what tells of
-	 * its end tells of that. */
-	if (!c->rows && !w->targets.n) {
-		c->side_pages = SP_STAT_SIDE_FEW;
-		c->rows = geteuid() && sp_stat_leaves_pages(c);
+	c->from_library = c->from_library && c->has_rows;
+	/* Read the task rings also without rows: only a record shows that a program changed its
+	 * user and is no longer counted. */
+	if (!c->has_rows && !opt->targets.n) {
+		c->task_ring_pages = SP_STAT_TASK_RING_PAGES_FEW;
+		c->has_rows = geteuid() && sp_stat_leaves_pages(c);
 	}
 }
 
 static int count(struct sp_stat_run *r, const char *verb, char **argv)
 {
-	bool wanted = r->c.rows;
+	bool wanted = r->c.has_rows;
 	int e;
 
 	if (r->c.from_library)
@@ -237,7 +240,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		sp_stat_abandon(&r->child);
 		return e;
 	}
-	if (wanted && !r->c.rows && !r->why_no_rows)
+	if (wanted && !r->c.has_rows && !r->why_no_rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or "
 				 "descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
@@ -248,9 +251,9 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (r->c.from_library)
 		sp_threads_stop(&r->c, &r->who);
 	sp_machine_events_request(&r->machine_events, 'e');
-	/* In this order: what a thread that still runs counts in between is with the rest of the
-	 * total. */
-	if (r->c.rows)
+	/* Keep this order: counts of a running thread between these steps belong to the
+	 * remainder. */
+	if (r->c.has_rows)
 		sp_stat_drain(&r->c, &r->who);
 	if (r->c.shm)
 		sp_threads_end(&r->c, &r->who);
@@ -263,47 +266,46 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
 }
 
-/* Events that do not fit beside each other take turns, run by run: without -r there is one run, of
- * those that fit. */
-static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
+/* Count all rounds, one after the other. Without -r there is one run, of the events that fit
+ * together. */
+static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 {
-	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
-	uint32_t turns = sp_stat_rounds(a->plan, 1);
+	struct sp_stat_run first = { .c = { .plan = a->plan, .all_cpus_clock = -1 } };
+	uint32_t rounds = sp_stat_rounds(a->plan, 1);
 	int e = 0;
 
-	a->plan->n_turns = w->repeats ? turns : 1;
-	a->repeats = (uint32_t)sp_max(w->repeats, 1);
-	a->run = sp_check_alloc(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
+	a->plan->n_rounds = opt->repeats ? rounds : 1;
+	a->repeats = (uint32_t)sp_max(opt->repeats, 1);
+	a->run = sp_check_alloc(calloc(a->repeats * a->plan->n_rounds, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
-	if (w->interval.ms)
-		first.interval = &w->interval;
-	if (w->group.fd < 0)
-		choose_rows(&first, w, turns, a->argv[0]);
-	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
+	if (opt->interval.ms)
+		first.interval = &opt->interval;
+	if (opt->group.fd < 0)
+		choose_rows(&first, opt, rounds, a->argv[0]);
+	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_rounds; i++) {
 		a->run[i] = first;
-		a->run[i].c.turn = i % a->plan->n_turns;
-		if (a->run[i].c.turn == 0)
+		a->run[i].c.round = i % a->plan->n_rounds;
+		if (a->run[i].c.round == 0)
 			sp_machine_events_begin(&a->run[i].machine_events, a->plan);
-		if (w->group.fd >= 0)
-			e = sp_group_count(&a->run[i], &w->group, w->verb,
+		if (opt->group.fd >= 0)
+			e = sp_group_count(&a->run[i], &opt->group, opt->verb,
 					   *command ? command : NULL);
-		else if (w->targets.n)
-			e = sp_attach_count(&a->run[i], &w->targets, w->verb,
+		else if (opt->targets.n)
+			e = sp_attach_count(&a->run[i], &opt->targets, opt->verb,
 					    *command ? command : NULL);
 		else
-			e = count(&a->run[i], w->verb, a->argv);
+			e = count(&a->run[i], opt->verb, a->argv);
 		sp_machine_events_end(&a->run[i].machine_events);
 		a->n = i + 1;
-		if (a->run[i].child.interrupted) {	/* whoever ends the program means them
-							 * all */
-			a->repeats = (i + 1) / a->plan->n_turns;
+		if (a->run[i].child.interrupted) {	/* ends all runs */
+			a->repeats = (i + 1) / a->plan->n_rounds;
 			break;
 		}
 	}
 	return e;
 }
 
-/* That of the first one that went wrong. */
+/* Return the first exit status that is not 0. */
 static int status_of(const struct sp_stat_all *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
@@ -312,10 +314,10 @@ static int status_of(const struct sp_stat_all *a)
 	return 0;
 }
 
-/* ---- showing ------------------------------------------------------------------------ */
+/* ---- showing ------------------------------------------------------------ */
 
-static void who_is_it(struct sp_output_vars *who, const struct sp_stat_all *r,
-		      const struct sp_model *m, char *dir, size_t room)
+static void fill_who(struct sp_output_vars *who, const struct sp_stat_all *r, const struct sp_model *m,
+		     char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
@@ -332,8 +334,8 @@ static void who_is_it(struct sp_output_vars *who, const struct sp_stat_all *r,
 				.pid = (int)r->run[0].child.pid };
 }
 
-/* Into path, which says where that is when it is done. */
-static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_model *m,
+/* Write one format; path receives the name of the file. */
+static int write_format(const struct options *opt, struct sp_stat_all *r, struct sp_model *m,
 			const struct sp_format_writer *writer, bool several,
 			char path[SP_CONF_PATH])
 {
@@ -342,76 +344,76 @@ static int write_format(const struct wish *w, struct sp_stat_all *r, struct sp_m
 	struct sp_output_vars who;
 	int e;
 
-	who_is_it(&who, r, m, dir, sizeof(dir));
-	e = sp_output_expand(path, SP_CONF_PATH, w->out, &who);
+	fill_who(&who, r, m, dir, sizeof(dir));
+	e = sp_output_expand(path, SP_CONF_PATH, opt->out, &who);
 	if (e == 0 && several && (e = sp_output_name_for(name, sizeof(name), path, writer)) == 0)
 		strcpy(path, name);
 	if (e == 0)
-		e = sp_output_write(&o, path, &who, writer, &w->report.show);
+		e = sp_output_write(&o, path, &who, writer, &opt->report.show);
 	if (e == 0)
 		snprintf(path, SP_CONF_PATH, "%s", o.path);
-	return e < 0 ? sp_complain(WRONG, w->verb, sp_parent_dir_error(e) ?: strerror(-e),
-				   *o.path ? o.path : w->out)
+	return e < 0 ? sp_complain(EXIT_STAT, opt->verb, sp_parent_dir_error(e) ?: strerror(-e),
+				   *o.path ? o.path : opt->out)
 		     : 0;
 }
 
-/* To the files of -o; store: the one that is a store, "" where none is. */
-static int write_formats(const struct wish *w, struct sp_stat_all *r, struct sp_model *m,
+/* Write the files of -o; store receives the name of the one that is a store, or "". */
+static int write_formats(const struct options *opt, struct sp_stat_all *r, struct sp_model *m,
 			 char store[SP_CONF_PATH])
 {
-	const struct sp_format_writer *writer = sp_any_format_writer_by_extension(w->out);
-	const char *formats = w->formats ? w->formats : writer ? writer->name : "store";
+	const struct sp_format_writer *writer = sp_any_format_writer_by_extension(opt->out);
+	const char *formats = opt->formats ? opt->formats : writer ? writer->name : "store";
 	char path[SP_CONF_PATH];
 	int e = 0;
 
 	*store = 0;
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
 		writer = sp_any_format_writer_by_name(p, strcspn(p, ","));
-		e = write_format(w, r, m, writer, strchr(formats, ',') != NULL, path);
+		e = write_format(opt, r, m, writer, strchr(formats, ',') != NULL, path);
 		if (e == 0 && writer->can & SP_CAN_READ)
 			strcpy(store, path);
 	}
 	return e;
 }
 
-/* To standard error: the program's output is its own. */
-static int show_formats(struct wish *w, const char *formats)
+/* Write to standard error, since standard output belongs to the program. */
+static int show_formats(struct options *opt, const char *formats)
 {
 	int e = 0;
 
-	w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
-	w->report.show.columns = sp_terminal_columns(STDERR_FILENO);
+	opt->report.show.bold = sp_terminal_colour(STDERR_FILENO);
+	opt->report.show.columns = sp_terminal_columns(STDERR_FILENO);
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',')
-		e = sp_report_show(&w->report, sp_any_format_writer_by_name(p, strcspn(p, ",")),
+		e = sp_report_show(&opt->report, sp_any_format_writer_by_name(p, strcspn(p, ",")),
 				   STDERR_FILENO) < 0
-			    ? WRONG
+			    ? EXIT_STAT
 			    : 0;
 	return e;
 }
 
-static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
+static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 {
-	bool to_files = w->out && strcmp(w->out, "-") != 0;
+	bool to_files = opt->out && strcmp(opt->out, "-") != 0;
 	char store[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	struct sp_out o;
-	int e = to_files ? write_formats(w, r, m, store) : 0;
+	int e = to_files ? write_formats(opt, r, m, store) : 0;
 
 	if (to_files)
 		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
 	if (to_files)
-		w->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
-	if (w->interval.ms)
-		sp_stat_interval_put(&w->interval, true);
-	if (to_files && !w->quiet)
-		show_formats(w, "text");		/* a terminal that is gone loses nothing,
-							 * nor does a file that cannot be written */
-	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
-		e = show_formats(w, w->formats ? w->formats : "text");
-	w->report.show.file = NULL;
+		opt->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
+	if (opt->interval.ms)
+		sp_stat_interval_put(&opt->interval, true);
+	if (to_files && !opt->quiet)
+		/* neither a closed terminal nor a file that cannot be written loses the result */
+		show_formats(opt, "text");
+	else if (e == 0 && !opt->quiet && !opt->interval.csv)	/* the rows of -I are the dump */
+		e = show_formats(opt, opt->formats ? opt->formats : "text");
+	opt->report.show.file = NULL;
 	return e;
 }
 
-static int show_store(struct wish *w, struct sp_stat_all *r)
+static int show_store(struct options *opt, struct sp_stat_all *r)
 {
 	struct sp_out o;
 	struct sp_store_reader reader = { 0 };
@@ -425,53 +427,56 @@ static int show_store(struct wish *w, struct sp_stat_all *r)
 	reader.bytes = o.used;
 	e = o.error ? o.error : sp_model_open(&m, &reader);
 	if (e < 0)
-		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
-	w->report.show.m = &m;
-	sp_metrics_show_text(&w->report.metrics, w->verb, &w->report.show);
-	return show(w, r, &m);
+		return sp_complain(EXIT_STAT, opt->verb, strerror(-e), NULL);
+	opt->report.show.m = &m;
+	sp_metrics_show_text(&opt->report.metrics, opt->verb, &opt->report.show);
+	return show(opt, r, &m);
 }
 
 static void report_nothing(const char *line, void *arg)
 {
-	(void)line, (void)arg;		/* the program will say it, if it reads them */
+	(void)line, (void)arg;		/* the program reports it, if it reads the settings */
 }
 
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0],
-			  .rows = -1,
-			  .group = { .fd = -1 },
-			  .interval = { .fd = -1 },
-			  .report = { .verb = argv[0], .framed = true } };
+	struct options opt = { .verb = argv[0],
+			       .rows = -1,
+			       .group = { .fd = -1 },
+			       .interval = { .fd = -1 },
+			       .report = { .verb = argv[0], .framed = true } };
 	static struct sp_conf conf;
 	struct sp_stat_all a = { 0 };
-	int e = read_options(&w, argc, argv);
+	int e = read_options(&opt, argc, argv);
 
 	if (e)
 		return e;
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, report_nothing, NULL);
-	/* of a CPU, as of a relation */
-	w.interval.most = (uint64_t)sp_max(conf.readings_max, 0);
-	w.interval.csv = w.interval.ms && w.formats && !w.out && !strchr(w.formats, ',') &&
-			 sp_format_among(w.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
-	w.interval.quiet = w.quiet;
+	/* The limit applies per CPU, as it does per relation. */
+	opt.interval.most = (uint64_t)sp_max(conf.readings_max, 0);
+	opt.interval.csv = opt.interval.ms && opt.formats && !opt.out &&
+			   !strchr(opt.formats, ',') &&
+			   sp_format_among(opt.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
+	opt.interval.quiet = opt.quiet;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
-	if (w.targets.n)
-		e = sp_targets_begin(&w.targets, w.verb);
-	a.argv = w.targets.n ? w.targets.argv : w.group.fd >= 0 ? w.group.argv : argv + optind;
+	if (opt.targets.n)
+		e = sp_targets_begin(&opt.targets, opt.verb);
+	a.argv = opt.targets.n	     ? opt.targets.argv
+		 : opt.group.fd >= 0 ? opt.group.argv
+				     : argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	sp_check_alloc(a.plan == MAP_FAILED ? NULL : a.plan);
-	if (e == 0 && !sp_stat_plan(a.plan, w.events,
-				    *w.report.metrics.names ? w.report.metrics.names : NULL))
-		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
+	if (e == 0 && !sp_stat_plan(a.plan, opt.events,
+				    *opt.report.metrics.names ? opt.report.metrics.names : NULL))
+		e = sp_complain(EXIT_STAT, opt.verb, a.plan->wrong, NULL);
 	if (e == 0) {
-		e = count_all(&a, &w, argv + optind);
+		e = count_all(&a, &opt, argv + optind);
 		sp_stat_release();
 	}
 	if (e == 0)
-		e = show_store(&w, &a);
+		e = show_store(&opt, &a);
 	if (e == 0)
 		e = status_of(&a);
 	sp_stat_topo_end(&a.topo);

@@ -1,18 +1,19 @@
-/* stat-attach-rows.c: rows of threads that ran before they were counted.  Such a thread's counters
- * have what it counted and what all counted that were born of it since: its row is that less the
- * rows of these, where each of these has one.  The others are counted together. */
+/* stat-attach-rows.c: rows of threads that ran before sspapi. The counters of such a thread
+ * include the counts of its later children. Its row is the difference, if each child has a row;
+ * otherwise these threads are counted together. */
 #include "stat-attach-common.h"
 
-/* Whose counters it inherited; NULL: nobody knows. */
-static struct sp_stat_row *head_of(struct sp_stat_who *w, struct sp_stat_row *row)
+/* Find the thread whose counters the thread inherited; NULL: unknown. */
+static struct sp_stat_row *find_owner(struct sp_stat_who *w, struct sp_stat_row *row)
 {
-	for (uint32_t i = 0; row && !row->found && i < w->n; i++)
-		row = row->of_tid ? sp_stat_row_in(w, row->of_pid, row->of_tid) : NULL;
-	return row && row->found ? row : NULL;
+	for (uint32_t i = 0; row && !row->was_running && i < w->n; i++)
+		row = row->parent_tid ? sp_stat_find_gathered(w, row->parent_pid, row->parent_tid)
+				      : NULL;
+	return row && row->was_running ? row : NULL;
 }
 
-/* Has it natives of its own?  One that was born before its parent had all sides has these alone
- * (seen: its counts were in its parent's row). */
+/* Return whether native events were opened for the task. If its parent lacked task events when
+ * it forked, only these were opened for it; its counts are then in its parent's row. */
 static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 {
 	bool any = false;
@@ -30,14 +31,14 @@ static void add_found(struct sp_stat_run *r, const struct sp_fork_track *b)
 
 		if (!has_natives(r, t))
 			continue;
-		row = sp_stat_row(&r->c, &r->who, t->pid, t->tid);
-		row->found = true;
+		row = sp_stat_add_row(&r->c, &r->who, t->pid, t->tid);
+		row->was_running = true;
 		row->start_ns = r->child.start_ns;
 		memcpy(row->name, t->name, sizeof(row->name));
 	}
 }
 
-/* Its processes, as they were then. */
+/* Set parent and command line of the processes, as read when their counters were opened. */
 static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -53,98 +54,104 @@ static void add_processes(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
-/* The nearest that it was born of and that has a row.  Of one that was born before its parent had
- * all sides these did not tell whose it is; one that ended before its counters had their rings has
- * no row (seen: what a child of such a one counted stood in its grandparent's row, too). */
+/* Set each row's parent to its nearest ancestor that has a row. A task event does not report
+ * threads that started before it was opened. A thread that ended before its counters had rings
+ * has no row; without the search, its children's counts would also remain in the grandparent's
+ * row. */
 static void add_parents(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
 		struct sp_stat_row *row = &r->who.row[i];
-		const struct sp_task *t = sp_fork_track_known(b, row->tid);
+		const struct sp_task *t = sp_fork_track_find(b, row->tid);
 
 		if (t && !*row->name)
 			memcpy(row->name, t->name, sizeof(row->name));
-		if (!row->of_tid && t)
-			row->of_tid = t->parent;
-		for (uint32_t n = 0; n < b->n && row->of_tid; n++) {
-			t = sp_fork_track_known(b, row->of_tid);
-			row->of_pid = t ? t->pid : row->of_pid;
-			if (!t || sp_stat_row_in(&r->who, row->of_pid, row->of_tid))
+		if (!row->parent_tid && t)
+			row->parent_tid = t->parent;
+		for (uint32_t n = 0; n < b->n && row->parent_tid; n++) {
+			t = sp_fork_track_find(b, row->parent_tid);
+			row->parent_pid = t ? t->pid : row->parent_pid;
+			if (!t || sp_stat_find_gathered(&r->who, row->parent_pid, row->parent_tid))
 				break;
-			row->of_tid = t->parent;
+			row->parent_tid = t->parent;
 		}
 	}
 }
 
-/* What the side rings tell of a time before the first one counted is who is born of whom, and no
- * more. */
-static void forget_before(struct sp_stat_run *r, uint64_t from_ns)
+/* Mark threads that ended before the counters were enabled. Earlier records of the task rings
+ * only show parents. */
+static void mark_ended_before(struct sp_stat_run *r, uint64_t from_ns)
 {
 	for (uint32_t i = 0; i < r->who.n; i++) {
 		struct sp_stat_row *row = &r->who.row[i];
 
 		if (row->end_ns && row->end_ns < from_ns) {
-			row->before = true;
-			row->has_read = row->found;	/* it counted nothing */
+			row->ended_before = true;
+			row->has_read = row->was_running;	/* false: counted nothing */
 		}
 	}
 }
 
-static void give(struct sp_stat_run *r, const struct sp_fork_track *b)
+static void set_counts(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	uint32_t values = r->c.n_cpus * r->c.n;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
 		struct sp_stat_row *row =
-			has_natives(r, t) ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+			has_natives(r, t) ? sp_stat_find_gathered(&r->who, t->pid, t->tid) : NULL;
 
 		if (!row)
 			continue;
-		/* (what came by its number since is another's) */
-		memset(row->at, 0, values * sizeof(*row->at));
-		row->has_read = r->c.rows && !r->who.lost;
+		/* Drop records of a later thread that got the same number. */
+		memset(row->counts, 0, values * sizeof(*row->counts));
+		row->has_read = r->c.has_rows && !r->who.lost;
 		for (uint32_t v = 0; v < values && row->has_read; v++)
-			row->at[v] = t->at ? t->at[v] : 0;
+			row->counts[v] = t->at ? t->at[v] : 0;
 	}
 }
 
-static void take_back(struct sp_stat_run *r, const struct sp_fork_track *b)
+static void subtract_children(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	struct sp_stat_who *w = &r->who;
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		struct sp_stat_row *row = &w->row[i],
-				   *head = row->found || row->before ? NULL : head_of(w, row);
+		struct sp_stat_row *row = &w->row[i], *owner = row->was_running || row->ended_before
+								       ? NULL
+								       : find_owner(w, row);
 
-		if (!head)
+		if (!owner)
 			continue;
-		head->has_read = head->has_read && row->has_read;
+		owner->has_read = owner->has_read && row->has_read;
 		for (uint32_t v = 0; v < r->c.n_cpus * r->c.n && row->has_read; v++)
-			head->at[v] -= row->at[v];
+			owner->counts[v] -= row->counts[v];
 	}
-	/* Of one born in the middle some of its counters are its own, and some another's. */
+	/* Rows with both inherited and own counters are incomplete, and so are those of their
+	 * ancestors. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
 		struct sp_stat_row *row = has_natives(r, t) && sp_fork_track_inherited(
 								       b, t, r->c.n_cpus * r->c.n)
-						  ? sp_stat_row_in(w, t->pid, t->tid)
+						  ? sp_stat_find_gathered(w, t->pid, t->tid)
 						  : NULL,
-				   *head;
+				   *owner;
 
 		if (!row)
 			continue;
 		row->has_read = false;
-		for (head = row; head; head = head_of(w, head)) {
-			head->has_read = false;
-			head = head->of_tid ? sp_stat_row_in(w, head->of_pid, head->of_tid) : NULL;
-			if (!head || head == row)
+		for (owner = row; owner; owner = find_owner(w, owner)) {
+			owner->has_read = false;
+			owner = owner->parent_tid ? sp_stat_find_gathered(w, owner->parent_pid,
+									  owner->parent_tid)
+						  : NULL;
+			if (!owner || owner == row)
 				break;
 		}
 	}
 	for (uint32_t i = 0; i < w->n; i++)
-		if (w->row[i].found && !w->row[i].has_read)
-			memset(w->row[i].at, 0, r->c.n_cpus * r->c.n * sizeof(*w->row[i].at));
+		if (w->row[i].was_running && !w->row[i].has_read)
+			memset(w->row[i].counts, 0,
+			       r->c.n_cpus * r->c.n * sizeof(*w->row[i].counts));
 }
 
 void sp_attach_rows_compute(struct sp_stat_run *r, const struct sp_fork_track *b, uint64_t from_ns)
@@ -155,8 +162,8 @@ void sp_attach_rows_compute(struct sp_stat_run *r, const struct sp_fork_track *b
 	sp_stat_note_threads(&r->who, false);
 	sp_stat_check_rows(&r->c, &r->who);
 	add_parents(r, b);
-	forget_before(r, from_ns);
-	give(r, b);
-	take_back(r, b);
+	mark_ended_before(r, from_ns);
+	set_counts(r, b);
+	subtract_children(r, b);
 	sp_stat_add_remainder(&r->c, &r->who);
 }

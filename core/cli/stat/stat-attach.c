@@ -1,20 +1,20 @@
-/* stat-attach.c: counters for threads that run already: of each one its own, that those born of it
- * inherit.
+/* stat-attach.c: opens counters for running threads: each thread gets its own, which its later
+ * children inherit.
  *
- * They are opened one after the other, off, while threads are born and end all the while; who is
- * born meanwhile is looked for in /proc and told by those it is born of (stat-fork-track.c, which
- * has the rule by which nobody is counted twice).  When nobody is new, and no thread is in the
- * middle of bearing one that began before it had its counters, all are turned on.
+ * The counters are opened one after the other, disabled, while threads start and end. New
+ * threads are found in /proc and by the records of their parents; stat-fork-track.c has the rule
+ * by which no thread is counted twice. All counters are enabled when no new thread is found, and
+ * no thread is inside a fork that began before it had its counters.
  *
- * A counter's number must tell who inherited it: those with a larger number.  So between the making
- * of it and its being there nothing may have been numbered: then the next that is made has the next
- * number.  Where it has not, somebody was born just then (or somebody else on this machine made a
- * counter), and it is opened again; unless nobody was born of this thread.
+ * A counter's number must show which tasks inherited it: those whose counters have larger
+ * numbers. So nothing else may get a number while the counter is opened: the next counter must
+ * have the next number. If not, a thread started meanwhile, or another process of the machine
+ * opened a counter. The counter is then opened again, unless the thread did not fork.
  *
- * A birth that has begun is seen only when it is over, 20 us later, of a process of many pages a
- * second.  A thread is in none if it sleeps where a signal would wake it, which nobody does there,
- * or has since run in its program, or has told of a birth since: the next one cannot have begun
- * before the one before was over.
+ * A fork is visible only when it is complete, after 20 us, or up to a second for a process with
+ * many pages. A thread is not inside a fork if it sleeps interruptibly, which fork does not do.
+ * Nor is it if it has since run in user mode, or completed a fork since: the next one began
+ * after that.
  */
 #include <dirent.h>
 #include <sys/ioctl.h>
@@ -28,25 +28,27 @@
 #include "stat-attach-common.h"
 
 #define TRIES 20u			/* for each counter */
-#define WAIT_NS 5000000000u		/* for births to be over */
-#define LATE_NS 1000000000u		/* after which a birth is over that had begun when counting
-					 * did */
+#define WAIT_NS 5000000000u		/* for forks in progress */
+/* after this, no fork is in progress that began before counting did */
+#define LATE_NS 1000000000u
 #define PAUSE_NS 100000
-#define AGAIN 5u			/* all of it, where records were lost */
+#define AGAIN 5u			/* attempts after lost records */
 #define FILES_LEFT 64u
 
 struct attach {
 	struct sp_stat_run *r;
-	const struct sp_stat_targets *who;
+	const struct sp_stat_targets *targets;
 	const char *verb;
 	struct sp_fork_track b;
 	int *cpu;			/* online */
 	uint32_t n_cpus;
 	bool *wanted;			/* [b.n_own] */
-	int pid, id;			/* whom a refusal is of, and as he was asked for */
+	/* the thread that was refused; id: its number on the command line */
+	int pid, id;
 };
 
-/* What a thread gets: the natives by CPU, the clock on all CPUs, and the sides. */
+/* Return the number of counters of a thread without the clock on all CPUs and the task events,
+ * which follow in this order. */
 static uint32_t n_counters(const struct attach *a)
 {
 	return a->r->c.n_cpus * a->r->c.n;
@@ -58,12 +60,12 @@ static long open_own(struct attach *a, uint32_t v, pid_t tid)
 	uint32_t n = n_counters(a);
 
 	if (v == n)
-		return sp_stat_open_whole(c, tid);
+		return sp_stat_open_all_cpus_clock(c, tid);
 	return v < n ? sp_stat_open_native(c, v % c->n, tid, c->cpu[v / c->n])
-		     : sp_stat_open_side(c, tid, a->cpu[v - n - 1]);
+		     : sp_stat_open_task_events(c, tid, a->cpu[v - n - 1]);
 }
 
-/* Who has inherited one already writes there, too. */
+/* Set the rings of counters, which also applies to those that were inherited meanwhile. */
 static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t *which, uint32_t n)
 {
 	const struct sp_stat_counters *c = &a->r->c;
@@ -80,16 +82,16 @@ static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t
 	return 0;
 }
 
-/* Of all rings, often: they fill while threads are born. */
+/* Read all rings. Must be called often: they fill while threads start. */
 static void drain(struct attach *a)
 {
 	sp_fork_track_drain(&a->b);
-	if (a->r->c.rows)
+	if (a->r->c.has_rows)
 		sp_stat_drain(&a->r->c, &a->r->who);
 }
 
-/* The number that the next counter gets. */
-static uint64_t stamp(void)
+/* Return the number that the kernel gives to the next counter. */
+static uint64_t next_counter_number(void)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	int fd = sp_perf_open(&a, 0, -1, -1, 0);
@@ -99,18 +101,19 @@ static uint64_t stamp(void)
 	return number;
 }
 
-/* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep
- * where a signal would wake it.) */
+/* Return whether the thread has not forked since its gates were opened. The record of a fork is
+ * written before the thread can sleep interruptibly. */
 static bool had_no_child(struct attach *a, const struct sp_task *t)
 {
 	struct sp_process_stat p;
-	bool lives = sp_proc_thread(t->pid, t->tid, &p);
+	bool is_alive = sp_proc_thread(t->pid, t->tid, &p);
 
 	drain(a);
-	return (!lives || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->had_child;
+	return (!is_alive || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->had_child;
 }
 
-/* As close together as they can be; and a last one that is nobody's.  0 or -errno. */
+/* Open counters with as little time between them as possible, and one more to get the next
+ * number. Returns 0 or -errno. */
 static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which, uint32_t n,
 		     uint64_t *after)
 {
@@ -122,13 +125,13 @@ static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which,
 			return (int)fd;
 		t->fd[which[i]] = (int)fd;
 	}
-	*after = stamp();
+	*after = next_counter_number();
 	for (uint32_t i = 0; i < n; i++)
 		t->number[which[i]] = sp_perf_number(t->fd[which[i]]);
 	return set_outputs(a, t, which, n);
 }
 
-/* Those that it has not; 0 or -errno. */
+/* Open the counters that the task lacks; 0 or -errno. */
 static int open_missing(struct attach *a, struct sp_task *t)
 {
 	uint32_t *todo = sp_check_alloc(calloc(a->b.n_own, sizeof(*todo))), n = 0;
@@ -179,8 +182,8 @@ static int open_for(struct attach *a, struct sp_task *t)
 	e = sp_fork_track_gates(&a->b, t);
 	e = e ? e : open_missing(a, t);
 	t->is_counted = true;
-	drain(a);			/* a birth told of so far may have begun before they were
-					 * there */
+	/* a fork recorded so far may have begun before the counters existed */
+	drain(a);
 	t->had_child = false;
 	if (sp_proc_thread(t->pid, t->tid, &p))
 		t->user = p.user;
@@ -189,35 +192,34 @@ static int open_for(struct attach *a, struct sp_task *t)
 	return e;
 }
 
-/* ---- who is there ------------------------------------------------------------------- */
+/* ---- finding threads ---------------------------------------------------- */
 
 static void scan_tasks(struct attach *a, bool first)
 {
-	for (uint32_t i = 0; i < a->who->n; i++) {
-		const struct sp_stat_one *one = &a->who->one[i];
+	for (uint32_t i = 0; i < a->targets->n; i++) {
+		const struct sp_stat_target *one = &a->targets->one[i];
 		char path[64];
 		struct dirent *e;
 		DIR *d;
 
 		if (one->tid) {
-			sp_fork_track_task(&a->b, one->pid, one->tid)->first |= first;
+			sp_fork_track_add(&a->b, one->pid, one->tid)->first |= first;
 			continue;
 		}
 		snprintf(path, sizeof(path), "/proc/%d/task", one->pid);
 		d = opendir(path);
 		while (d && (e = readdir(d)))
 			if (*e->d_name != '.')
-				sp_fork_track_task(&a->b, one->pid, atoi(e->d_name))->first |=
-					first;
+				sp_fork_track_add(&a->b, one->pid, atoi(e->d_name))->first |= first;
 		if (d)
 			closedir(d);
 	}
 }
 
-enum seen { DONE, NEW, WAITS };
+enum task_state { DONE, NEW, WAITS };
 
-/* Has it begun to run, and nothing to show for it? */
-static enum seen is_without(struct attach *a, struct sp_task *t)
+/* Decide whether a new task inherited counters; WAITS if it has not run yet. */
+static enum task_state check_inherited(struct attach *a, struct sp_task *t)
 {
 	struct sp_process_stat p;
 
@@ -231,21 +233,21 @@ static enum seen is_without(struct attach *a, struct sp_task *t)
 		if (p.state == 'R' && !p.user && !p.system)
 			return WAITS;
 	}
-	/* What it wrote before that is in the rings, and its birth was told of before it wrote. */
+	/* Read its first records. Its parent's FORK record was written before them. */
 	drain(a);
 	return t->first_counter && t->parent ? DONE : NEW;
 }
 
-static void is_refused(struct attach *a, const struct sp_task *t)
+static void note_refused(struct attach *a, const struct sp_task *t)
 {
 	a->pid = t->pid;
 	a->id = t->tid;
-	for (uint32_t i = 0; i < a->who->n; i++)
-		if (a->who->one[i].pid == t->pid && !a->who->one[i].tid)
+	for (uint32_t i = 0; i < a->targets->n; i++)
+		if (a->targets->one[i].pid == t->pid && !a->targets->one[i].tid)
 			a->id = t->pid;
 }
 
-static int consider(struct attach *a, struct sp_task *t, enum seen *is)
+static int attach_task(struct attach *a, struct sp_task *t, enum task_state *is)
 {
 	bool all = true;
 	int e;
@@ -254,7 +256,7 @@ static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 	if (t->is_counted || t->ended)
 		return 0;
 	if (!t->first)
-		*is = is_without(a, t);
+		*is = check_inherited(a, t);
 	if (t->ended || *is == WAITS)
 		return 0;
 	for (uint32_t v = 0; all && v < a->b.n_own; v++)
@@ -265,7 +267,7 @@ static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 		return 0;
 	e = open_for(a, t);
 	if (e && t->first)
-		is_refused(a, t);
+		note_refused(a, t);
 	if (e == -ESRCH) {
 		t->ended = true;
 		e = 0;
@@ -276,8 +278,9 @@ static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 	return e;
 }
 
-/* How many may still be in the middle of a birth that began before their counters. */
-static uint32_t unclear(struct attach *a)
+/* Return the number of threads that may be inside a fork that began before they had their
+ * counters. */
+static uint32_t count_unclear(struct attach *a)
 {
 	uint32_t n = 0;
 
@@ -294,7 +297,7 @@ static uint32_t unclear(struct attach *a)
 	return n;
 }
 
-/* 0 or -errno: -EAGAIN: records were lost. */
+/* Open all counters. Returns 0 or -errno, -EAGAIN if records were lost. */
 static int open_all(struct attach *a)
 {
 	uint64_t until = sp_boot_ns() + WAIT_NS;
@@ -307,13 +310,14 @@ static int open_all(struct attach *a)
 		if (!first && !news)
 			nanosleep(&pause, NULL);
 		drain(a);
-		busy = unclear(a);	/* before the look: then what they bore is seen by it */
+		/* before scan_tasks(), which then finds their children */
+		busy = count_unclear(a);
 		scan_tasks(a, first);
 		drain(a);
 		news = waits = 0;
 		for (uint32_t i = 0; i < a->b.n; i++) {
-			enum seen is;
-			int e = consider(a, a->b.task[i], &is);
+			enum task_state is;
+			int e = attach_task(a, a->b.task[i], &is);
 
 			if (e)
 				return e;
@@ -330,7 +334,7 @@ static int open_all(struct attach *a)
 	return 0;
 }
 
-/* ---- on ----------------------------------------------------------------------------- */
+/* ---- enabling and reading ----------------------------------------------- */
 
 static void close_all(struct attach *a)
 {
@@ -338,24 +342,24 @@ static void close_all(struct attach *a)
 		for (uint32_t v = 0; a->b.task[i]->fd && v < a->b.n_own; v++)
 			sp_close(a->b.task[i]->fd[v]);
 	sp_fork_track_end(&a->b);
-	free(a->r->c.each);
-	a->r->c.each = NULL;
-	a->r->c.n_each = 0;
+	free(a->r->c.attached_fd);
+	a->r->c.attached_fd = NULL;
+	a->r->c.n_attached_fd = 0;
 	free(a->wanted);
 	a->wanted = NULL;
 	sp_stat_close(&a->r->c);
 }
 
-/* All that the command has opened at once.  Twice: one that is born of one that was itself born
- * meanwhile may have looked at its parent's before, and be listed after, the kernel went through
- * them. */
+/* Enable all counters of the command. A second time, since a child of a thread that started
+ * meanwhile may read its parent's disabled state, and enter the list after the kernel has passed
+ * it. */
 static void turn_on(struct attach *a)
 {
 	uint64_t from = sp_boot_ns();
 
 	for (int i = 0; i < 2; i++)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	a->r->c.late_ns = sp_boot_ns() + LATE_NS;
+	a->r->c.forks_until_ns = sp_boot_ns() + LATE_NS;
 	a->r->c.slack_ns = 1000 + a->n_cpus * (sp_boot_ns() - from);
 	sp_fork_track_close(&a->b);
 }
@@ -364,10 +368,10 @@ static void list_each(struct attach *a)
 {
 	struct sp_stat_counters *c = &a->r->c;
 
-	c->each = sp_check_alloc(calloc(a->b.n + 1, sizeof(*c->each)));
+	c->attached_fd = sp_check_alloc(calloc(a->b.n + 1, sizeof(*c->attached_fd)));
 	for (uint32_t i = 0; i < a->b.n; i++)
 		if (a->b.task[i]->fd)
-			c->each[c->n_each++] = a->b.task[i]->fd;
+			c->attached_fd[c->n_attached_fd++] = a->b.task[i]->fd;
 }
 
 static void read_all(struct attach *a)
@@ -376,7 +380,7 @@ static void read_all(struct attach *a)
 	uint32_t n = n_counters(a);
 
 	c->value = sp_check_alloc(calloc(n + 1, sizeof(*c->value)));
-	c->short_of = sp_check_alloc(calloc(c->n, sizeof(*c->short_of)));
+	c->is_partial = sp_check_alloc(calloc(c->n, sizeof(*c->is_partial)));
 	for (uint32_t i = 0; i < a->b.n; i++) {
 		struct sp_task *t = a->b.task[i];
 		uint64_t whole[2];
@@ -384,17 +388,17 @@ static void read_all(struct attach *a)
 		if (!t->fd)
 			continue;
 		t->at = sp_check_alloc(calloc(n, sizeof(*t->at)));
-		sp_stat_read_all(c, t->fd, false, t->at, c->short_of);
+		sp_stat_read_all(c, t->fd, false, t->at, c->is_partial);
 		for (uint32_t v = 0; v < n; v++)
 			c->value[v] += t->at[v];
 		if (t->fd[n] >= 0 && read(t->fd[n], whole, sizeof(whole)) == sizeof(whole))
-			c->whole_ns += whole[0];
+			c->all_cpus_ns += whole[0];
 	}
 }
 
-/* ---- as well as there are descriptors --------------------------------------------------- */
+/* ---- fewer counters if descriptors are short ---------------------------- */
 
-static int refuse(struct attach *a, int e)
+static int report_refusal(struct attach *a, int e)
 {
 	char text[400], name[16], path[64];
 	struct stat s = { 0 };
@@ -437,9 +441,9 @@ static int refuse(struct attach *a, int e)
 	return sp_complain(125, a->verb, text, name);
 }
 
-/* How: 0 by CPU and by thread, 1 without CPUs, 2 without threads either.  Something goes that costs
- * descriptors. */
-static void retreat(struct attach *a, int how)
+/* Reduce the number of descriptors. how: 0 per CPU and thread, 1 without CPUs, 2 also without
+ * threads. */
+static void reduce_counters(struct attach *a, int how)
 {
 	struct sp_stat_counters *c = &a->r->c;
 
@@ -449,12 +453,12 @@ static void retreat(struct attach *a, int how)
 		c->n_cpus = 1;
 		c->cpu = sp_check_alloc(calloc(1, sizeof(*c->cpu)));
 		*c->cpu = SP_NO_CPU;
-		c->reads = false;
+		c->has_reads = false;
 	}
-	if (how == 2 && c->rows) {
+	if (how == 2 && c->has_rows) {
 		a->r->why_no_rows = "threads have no rows of their own: they take descriptors, and "
 				    "the limit (ulimit -Hn) is lower";
-		c->rows = c->reads = false;
+		c->has_rows = c->has_reads = false;
 	}
 }
 
@@ -466,41 +470,41 @@ static int try_once(struct attach *a)
 
 	a->r->attached = (struct sp_stat_attached){ 0 };
 	n = n_counters(a);
-	if (c->rows && !sp_stat_open_rings(c, a->n_cpus, a->cpu)) {
+	if (c->has_rows && !sp_stat_open_rings(c, a->n_cpus, a->cpu)) {
 		sp_stat_close(c);
 		a->r->why_no_rows = "threads have no rows of their own: no locked pages or "
 				    "descriptors are left for what they come through "
 				    "(other processes of this user have them; RLIMIT_MEMLOCK)";
-		c->rows = c->reads = false;
+		c->has_rows = c->has_reads = false;
 	}
-	if (!sp_fork_track_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->rows ? a->n_cpus : 0)))
-		return stamp() ? -ENOMEM : -EMFILE;
+	if (!sp_fork_track_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->has_rows ? a->n_cpus : 0)))
+		return next_counter_number() ? -ENOMEM : -EMFILE;
 	a->wanted = sp_check_alloc(calloc(a->b.n_own, sizeof(*a->wanted)));
 	for (uint32_t v = 0; v < a->b.n_own; v++)
-		a->wanted[v] = v >= n || c->had[v];
+		a->wanted[v] = v >= n || c->has_event[v];
 	e = open_all(a);
 	if (e)
 		close_all(a);
 	return e;
 }
 
-static int find(struct attach *a)
+static int attach_all(struct attach *a)
 {
 	struct sp_stat_counters *c = &a->r->c;
-	pid_t one = a->who->one[0].tid ? a->who->one[0].tid : a->who->one[0].pid;
+	pid_t one = a->targets->one[0].tid ? a->targets->one[0].tid : a->targets->one[0].pid;
 	uint32_t again = 0;
 	struct rlimit files = { .rlim_cur = 1024 };
 	int e;
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	for (int how = 0; how <= 2; how++) {
-		retreat(a, how);
+		reduce_counters(a, how);
 		sp_stat_find_clock(c);
 		if (how < 2 && c->n_cpus * c->n + FILES_LEFT > files.rlim_cur)
 			continue;
 		e = (int)sp_stat_open_native(c, c->clock, one, c->cpu[0]);
 		if (e < 0)
-			return refuse(a, e);
+			return report_refusal(a, e);
 		sp_close(e);
 		e = sp_stat_try(c, a->verb, one);
 		if (e)
@@ -519,24 +523,27 @@ static int find(struct attach *a)
 		close_all(a);
 		e = -ESRCH;
 	}
-	return e ? refuse(a, e) : 0;
+	return e ? report_refusal(a, e) : 0;
 }
 
-int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, const char *verb,
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets, const char *verb,
 		    char **argv)
 {
-	struct attach a = { .r = r, .who = who, .verb = verb, .pid = who->one[0].pid,
-			    .id = who->one[0].tid ? who->one[0].tid : who->one[0].pid };
+	struct attach a = { .r = r,
+			    .targets = targets,
+			    .verb = verb,
+			    .pid = targets->one[0].pid,
+			    .id = targets->one[0].tid ? targets->one[0].tid : targets->one[0].pid };
 	struct sp_stat_child *child = &r->child;
 	uint64_t from_ns;
 	int e;
 
-	r->c.running = true;
+	r->c.is_attached = true;
 	sp_stat_online(&r->c);
 	a.cpu = r->c.cpu;
 	a.n_cpus = r->c.n_cpus;
 	e = sp_stat_fork(child, &r->c, verb, argv);
-	e = e ? e : find(&a);
+	e = e ? e : attach_all(&a);
 	if (e) {
 		sp_stat_abandon(child);
 		return e;
@@ -547,13 +554,13 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, co
 	list_each(&a);
 	child->start_ns = sp_now_ns();
 	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n),
-		   who->argv[0], child->pid ? "" : "; Ctrl-C ends it");
-	sp_targets_wait(who, r);
+		   targets->argv[0], child->pid ? "" : "; Ctrl-C ends it");
+	sp_targets_wait(targets, r);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
 	sp_machine_events_request(&r->machine_events, 'e');
-	if (r->c.rows)
+	if (r->c.has_rows)
 		sp_stat_drain(&r->c, &r->who);
 	read_all(&a);
 	sp_stat_interval_sample(r->interval, &r->c, true);
@@ -562,7 +569,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *who, co
 	if (a.cpu != r->c.cpu)
 		free(a.cpu);
 	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
-	child->pid = who->one[0].pid;
-	child->signal = 0;		/* whose end it was is not the program's */
+	child->pid = targets->one[0].pid;
+	child->signal = 0;		/* the end of argv is not the program's */
 	return e;
 }

@@ -1,4 +1,5 @@
-/* stat-count.c: the counters: one inherited event of the child for each CPU. */
+/* stat-count.c: opens and reads the counters: one inherited perf event of the child per event
+ * and CPU. */
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,8 +12,8 @@
 #include "stat.h"
 
 #define CPUS_MOST 65536u
-#define SLACK_NS 100000u		/* of many threads' switches */
-#define OWN_SLACK_NS 5000u		/* of one thread's */
+#define SLACK_NS 100000u		/* context switches of many threads */
+#define OWN_SLACK_NS 5000u		/* context switches of one thread */
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE,
 						   .config = PERF_COUNT_SW_TASK_CLOCK };
@@ -32,8 +33,8 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	free(set);
 }
 
-/* "online", or "possible": those that may come online, too.  How many, ascending; 0: the system
- * does not tell. */
+/* List the "online" or "possible" CPUs, ascending. Returns their number, or 0 if the system does
+ * not list them. */
 static uint32_t list_cpus(const char *which, int cpu[CPUS_MOST])
 {
 	char text[4096], path[64];
@@ -60,7 +61,7 @@ void sp_stat_online(struct sp_stat_counters *c)
 	c->n_cpus = n ? n : c->n_cpus;
 }
 
-/* Then nothing can run elsewhere. */
+/* Return whether all CPUs that may come online are counted. */
 static bool watches_all(const struct sp_stat_counters *c)
 {
 	int *cpu = sp_check_alloc(calloc(CPUS_MOST, sizeof(*cpu)));
@@ -72,9 +73,10 @@ static bool watches_all(const struct sp_stat_counters *c)
 	return n && at == n;
 }
 
-/* ---- opening ------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------ */
 
-/* A software event always runs while its thread does: for how long stands behind its count. */
+/* Derive the attributes of an inherited counter. A software event always runs while its thread
+ * does, so only the time that it ran is read. */
 static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
 {
 	struct perf_event_attr a = *from;
@@ -83,8 +85,8 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.size = sizeof(a);
 	a.disabled = a.inherit = 1;
 	a.enable_on_exec = !running;
-	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come
-						 * first */
+	/* never pinned: the program's own counters come first */
+	a.pinned = a.exclusive = a.freq = 0;
 	a.sample_period = a.sample_type = 0;
 	a.read_format =
 		PERF_FORMAT_TOTAL_TIME_RUNNING | (soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED);
@@ -95,18 +97,20 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a, pid_t child,
 		    int cpu)
 {
-	if (!c->group)
+	if (!c->is_cgroup)
 		return sp_perf_open(a, child, cpu, -1, 0);
-	a->inherit = 0;			/* it is of a CPU, not of a thread */
+	a->inherit = 0;			/* one CPU is the target, not a thread */
 	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
-/* Where threads have rows, a counter of each keeps their counts apart.  At a switch between
- * siblings the kernel swaps their lists of counters and, with inherit_stat, puts the counts back by
- * their places in the lists: with events that the program opened itself, and its children
- * inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in a program of PAPI_INHERIT
- * that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped; kernels that
- * do not know that (before 6.13) refuse it. */
+/* Prevent the kernel from mixing up the counts of siblings.
+ *
+ * At a switch between siblings the kernel swaps their lists of counters and, with inherit_stat,
+ * assigns the counts by the positions in the lists. If the program has inherited events of its
+ * own, wrong events get the counts (a PAPI_INHERIT program without migrations showed 601
+ * CPU-MIGRATIONS). The kernel does not swap lists that contain an inherited event with
+ * PERF_SAMPLE_READ. Kernels before 6.13 refuse this combination.
+ */
 static void separate_siblings(struct perf_event_attr *a)
 {
 	a->sample_type = a->inherit_stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
@@ -115,10 +119,11 @@ static void separate_siblings(struct perf_event_attr *a)
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
-	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->reads, c->running);
+	struct perf_event_attr a =
+		inherited(n ? &n->attr : &task_clock, c->has_reads, c->is_attached);
 	long fd;
 
-	if (i == c->timer && cpu == c->cpu[0])
+	if (i == c->time_source && cpu == c->cpu[0])
 		separate_siblings(&a);
 	if (n && n->as_named)
 		return open_of(c, &a, child, cpu);
@@ -144,9 +149,10 @@ long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int 
 	return sp_perf_open(&a, thread, cpu, -1, 0);
 }
 
-static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
+static int report_refusal(const struct sp_stat_counters *c, const char *verb, long error,
+			  const char *what)
 {
-	uint32_t n = c->n - (c->timer != c->clock);
+	uint32_t n = c->n - (c->time_source != c->clock);
 	char text[300];
 
 	if (error == -EMFILE || error == -ENFILE)
@@ -154,11 +160,11 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 			 "%u descriptors are wanted, one for each of %u CPUs and %u events, and "
 			 "the limit is lower: "
 			 "raise it (ulimit -Hn)%s or name fewer events",
-			 c->n_cpus * (n + (c->rows ? 1 : 0)) + (c->group  ? 0
-								: c->rows ? 2
-									  : 1),
+			 c->n_cpus * (n + (c->has_rows ? 1 : 0)) + (c->is_cgroup  ? 0
+								    : c->has_rows ? 2
+										  : 1),
 			 c->n_cpus, n,
-			 c->group ? "" : ", bind the program to fewer CPUs (taskset),");
+			 c->is_cgroup ? "" : ", bind the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)
 		snprintf(text, sizeof(text),
 			 "the kernel does not permit to count (%s): see sspapi doctor",
@@ -175,52 +181,52 @@ bool sp_stat_is_of_cpu(long error)
 	       error == -EOPNOTSUPP;
 }
 
-/* On every CPU that has such an event. */
+/* Open an event on every CPU that  supports it. */
 static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
 {
 	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
 	long fd, why = -ENODEV;
 	bool any = false;
 
-	if (i == c->clock ? c->timer != i : !sp_stat_in_turn(c->plan, i, c->turn))
+	if (i == c->clock ? c->time_source != i : !sp_stat_is_in_round(c->plan, i, c->round))
 		return 0;
 	for (uint32_t k = c->long_lived ? c->n_cpus - 1 : 0; k < c->n_cpus; k++) {
 		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
 		any = any || fd >= 0;
 		if (fd < 0 && !sp_stat_is_of_cpu(fd))
-			return refuse(c, verb, fd, name);
+			return report_refusal(c, verb, fd, name);
 		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
 	if (i < c->plan->n_natives && c->user_only && !c->plan->native[i].as_named &&
 	    sp_kernel_event_is_kernel_only(c->plan->native[i].attr.type,
 					   c->plan->native[i].attr.config))
 		c->refused[i] = true;
-	return any ? 0 : refuse(c, verb, why, name);
+	return any ? 0 : report_refusal(c, verb, why, name);
 }
 
 void sp_stat_find_clock(struct sp_stat_counters *c)
 {
 	const struct sp_stat_plan *p = c->plan;
 
-	c->timer = 0;
-	while (c->timer < p->n_natives && (p->native[c->timer].attr.type != PERF_TYPE_SOFTWARE ||
-					   !sp_stat_in_turn(p, c->timer, c->turn)))
-		c->timer++;
+	c->time_source = 0;
+	while (c->time_source < p->n_natives &&
+	       (p->native[c->time_source].attr.type != PERF_TYPE_SOFTWARE ||
+		!sp_stat_is_in_round(p, c->time_source, c->round)))
+		c->time_source++;
 	c->clock = p->n_natives;
 	c->n = c->clock + 1;
 }
 
-/* Who begins and ends, and is called what: an event that counts nothing, with times as the store
- * has them. */
-long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
+/* Open a dummy event for FORK, EXIT and COMM records, with times as in the store. */
+long sp_stat_open_task_events(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(a),
 		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = !c->running && !c->system_wide_records,
-		.enable_on_exec = !c->running && !c->system_wide_records,
+		.disabled = !c->is_attached && !c->system_wide_records,
+		.enable_on_exec = !c->is_attached && !c->system_wide_records,
 		.inherit = !c->system_wide_records,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -236,55 +242,54 @@ long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 	return sp_perf_open(&a, c->system_wide_records ? -1 : child, cpu, -1, 0);
 }
 
-/* May this user see the whole machine?  (Root, CAP_PERFMON, or kernel.perf_event_paranoid below
- * 1.) */
+/* Return whether this user may count the whole machine: root, CAP_PERFMON, or
+ * kernel.perf_event_paranoid below 1. */
 static bool sees_all(struct sp_stat_counters *c)
 {
 	long fd;
 
 	c->system_wide_records = true;
-	fd = sp_stat_open_side(c, -1, c->cpu[0]);
+	fd = sp_stat_open_task_events(c, -1, c->cpu[0]);
 	c->system_wide_records = false;
 	sp_close((int)fd);
 	return fd >= 0;
 }
 
-long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
+long sp_stat_open_all_cpus_clock(const struct sp_stat_counters *c, pid_t child)
 {
-	struct perf_event_attr a = inherited(&task_clock, false, c->running);
+	struct perf_event_attr a = inherited(&task_clock, false, c->is_attached);
 
 	a.exclude_kernel = a.exclude_hv = c->user_only;
 	return sp_perf_open(&a, child, -1, -1, 0);
 }
 
-/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it
- * is empty a process locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there
- * is in the pool, if we take no more than that of it (with 64 kB perf record could not map its own
- * rings under stat). */
+/* Rings use a pool of locked pages that all processes of an ordinary user share. A process that
+ * finds the pool empty locks pages of its own, up to RLIMIT_MEMLOCK. The program finds enough
+ * pages if the rings use no more than that limit. */
 bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 {
 	struct rlimit r;
 
-	uint64_t rings = c->reads ? c->plan->n_natives + 1 : 0;
+	uint64_t rings = c->has_reads ? c->plan->n_natives + 1 : 0;
 
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
 	       c->n_cpus * (rings * sp_ring_bytes(SP_STAT_RING_PAGES) +
-			    sp_ring_bytes(c->side_pages)) <=
+			    sp_ring_bytes(c->task_ring_pages)) <=
 		       r.rlim_cur;
 }
 
-/* False: there are no locked pages left. */
+/* Returns false if no locked pages are left. */
 static bool open_rings(struct sp_stat_counters *c, pid_t child)
 {
 	uint32_t of = c->n + 1;
 
-	c->system_wide_records = c->reads && sees_all(c);
+	c->system_wide_records = c->has_reads && sees_all(c);
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
-		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
-		c->ring[k * of + c->n] = sp_ring_map(c->side[k], c->side_pages);
+		c->task_fd[k] = (int)sp_stat_open_task_events(c, child, c->cpu[k]);
+		c->ring[k * of + c->n] = sp_ring_map(c->task_fd[k], c->task_ring_pages);
 		if (!c->ring[k * of + c->n])
 			return false;
-		for (uint32_t i = 0; c->reads && i < c->n; i++) {
+		for (uint32_t i = 0; c->has_reads && i < c->n; i++) {
 			c->ring[k * of + i] = sp_ring_map(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
 			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
 				return false;
@@ -297,19 +302,19 @@ static void close_all(struct sp_stat_counters *c)
 {
 	for (uint32_t i = 0; c->ring && i < c->n_rings * (c->n + 1); i++) {
 		sp_ring_unmap(c->ring[i],
-			      i % (c->n + 1) == c->n ? c->side_pages : SP_STAT_RING_PAGES);
+			      i % (c->n + 1) == c->n ? c->task_ring_pages : SP_STAT_RING_PAGES);
 		sp_close(c->carrier ? c->carrier[i] : -1);
 	}
-	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
-		sp_close(c->side[i]);
+	for (uint32_t i = 0; c->task_fd && i < c->n_cpus; i++)
+		sp_close(c->task_fd[i]);
 	for (uint32_t i = 0; c->fd && i < c->n_cpus * c->n; i++)
 		sp_close(c->fd[i]);
 	free(c->ring);
 	free(c->carrier);
-	free(c->side);
+	free(c->task_fd);
 	free(c->fd);
 	c->ring = NULL;
-	c->carrier = c->side = c->fd = NULL;
+	c->carrier = c->task_fd = c->fd = NULL;
 }
 
 static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t child)
@@ -329,49 +334,49 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 	c->n_rings = c->n_cpus;
 	c->child = child;
-	c->slack_ns = 1000;	/* a microsecond is nobody's visit */
+	c->slack_ns = 1000;		/* a microsecond is no visit to another CPU */
 	sp_stat_find_clock(c);
 	r = open_counters(c, verb, child);
-	if (r == 0 && c->rows) {
-		c->side = sp_check_alloc(calloc(c->n_cpus, sizeof(*c->side)));
-		memset(c->side, -1, c->n_cpus * sizeof(*c->side));
+	if (r == 0 && c->has_rows) {
+		c->task_fd = sp_check_alloc(calloc(c->n_cpus, sizeof(*c->task_fd)));
+		memset(c->task_fd, -1, c->n_cpus * sizeof(*c->task_fd));
 		c->ring = sp_check_alloc(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
 		if (!open_rings(c, child)) {
 			close_all(c);
-			c->rows = c->from_library = c->reads = false;
+			c->has_rows = c->from_library = c->has_reads = false;
 			r = open_counters(c, verb, child);
 		}
 	}
-	/* (a group's counters are each on a CPU) */
-	if (r == 0 && !c->group && !c->long_lived && !watches_all(c))
-		c->whole = (int)sp_stat_open_whole(c, child);
-	if (c->whole < -1)
-		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
+	/* Counters of a control group need no such clock: each has one CPU. */
+	if (r == 0 && !c->is_cgroup && !c->long_lived && !watches_all(c))
+		c->all_cpus_clock = (int)sp_stat_open_all_cpus_clock(c, child);
+	if (c->all_cpus_clock < -1)
+		r = report_refusal(c, verb, c->all_cpus_clock, "perf::TASK-CLOCK");
 	if (r)
 		sp_stat_close(c);
 	return r;
 }
 
-static void list_had(struct sp_stat_counters *c)
+static void list_events(struct sp_stat_counters *c)
 {
-	c->had = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	c->has_event = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->has_event)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
-		c->had[v] = c->fd[v] >= 0;
+		c->has_event[v] = c->fd[v] >= 0;
 }
 
-/* What of it each CPU can count is known then, and nothing is open. */
+/* Sets has_event and leaves nothing open. */
 int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
 {
 	int r = open_counters(c, verb, thread);
 
-	free(c->had);
-	list_had(c);
+	free(c->has_event);
+	list_events(c);
 	close_all(c);
 	return r;
 }
 
-/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of
- * our own process that counts nothing. */
+/* Open rings that the counters of many threads share. A dummy event of the command owns each
+ * ring. */
 bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -384,40 +389,43 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 	for (uint32_t i = 0; i < n_cpus * of; i++) {
 		bool side = i % of == c->n;
 
-		if (!side && (!c->reads || !c->had[i / of * c->n + i % of]))
+		if (!side && (!c->has_reads || !c->has_event[i / of * c->n + i % of]))
 			continue;
 		a.use_clockid = side;
 		a.clockid = side ? CLOCK_REALTIME : 0;
 		c->carrier[i] = sp_perf_open(&a, 0, cpu[i / of], -1, 0);
-		c->ring[i] = sp_ring_map(c->carrier[i], side ? c->side_pages : SP_STAT_RING_PAGES);
+		c->ring[i] =
+			sp_ring_map(c->carrier[i], side ? c->task_ring_pages : SP_STAT_RING_PAGES);
 		if (!c->ring[i])
 			return false;
 	}
 	return true;
 }
 
-/* ---- reading --------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------ */
 
-/* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never
- * ran counted nothing, in however short a time: with more slack, a counter that others had passes
- * in a short life. */
+/* Compare the time that a counter ran with the clock on the same CPU; they differ by context
+ * switches. A single thread's counter that never ran counted nothing: in a short life the slack
+ * would hide this. */
 static bool ran_enough(uint64_t running, uint64_t clock, bool own)
 {
 	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock &&
 	       (running || !clock || !own);
 }
 
-/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that:
- * the times that it ran on each CPU are then less than the time that it was on.  (By the clock
- * alone, an emulated aarch64, where a switch takes long, is taken for one without free counters.)
- * They are less, too, where the thread went to CPUs that are not counted: there the clock decides,
- * as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
- * one was on but not running when its thread ended. */
+/* Read an event on all CPUs; false: the counter did not run all the time.
+ *
+ * The kernel's own times show that for a single thread: the counter ran on all CPUs for less
+ * than the thread did. The clock alone would be wrong on an emulated aarch64, whose context
+ * switches are slow. The times also differ if the thread ran on a CPU that is not counted; then
+ * the clock decides, as it does for inherited counters. Kernels from 5.13 to 6.14 drop the
+ * enabled time of inherited counters that were not running when their thread ended.
+ */
 static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own,
 		       int64_t *value)
 {
-	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that
-							 * runs gets ahead of it */
+	/* on: of the first CPU's counter, before the thread runs on */
+	uint64_t is[3], ran = 0, on = UINT64_MAX;
 	bool enough = true;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
@@ -427,7 +435,7 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 		if (got < (ssize_t)sizeof(is[0]))
 			continue;
 		value[k * c->n + i] = (int64_t)is[0];
-		if (i == c->timer)
+		if (i == c->time_source)
 			value[k * c->n + c->clock] = (int64_t)is[1];
 		if (got < (ssize_t)sizeof(is))
 			continue;
@@ -439,13 +447,13 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 }
 
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value,
-		      bool *short_of)
+		      bool *is_partial)
 {
-	/* first: others are compared with it */
-	read_event(c, fds, c->timer, own, value);
+	/* The time source comes first: others are compared with it. */
+	read_event(c, fds, c->time_source, own, value);
 	for (uint32_t i = 0; i < c->n; i++)
-		if (i != c->timer && !read_event(c, fds, i, own, value))
-			short_of[i] = true;
+		if (i != c->time_source && !read_event(c, fds, i, own, value))
+			is_partial[i] = true;
 }
 
 void sp_stat_read(struct sp_stat_counters *c)
@@ -453,24 +461,24 @@ void sp_stat_read(struct sp_stat_counters *c)
 	uint64_t is[2];
 
 	c->value = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
-	c->short_of = sp_check_alloc(calloc(c->n, sizeof(*c->short_of)));
-	if (!c->had)
-		list_had(c);
-	if (c->whole >= 0 && read(c->whole, is, sizeof(is)) == sizeof(is))
-		c->whole_ns = is[0];
-	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);
+	c->is_partial = sp_check_alloc(calloc(c->n, sizeof(*c->is_partial)));
+	if (!c->has_event)
+		list_events(c);
+	if (c->all_cpus_clock >= 0 && read(c->all_cpus_clock, is, sizeof(is)) == sizeof(is))
+		c->all_cpus_ns = is[0];
+	sp_stat_read_all(c, c->fd, false, c->value, c->is_partial);
 }
 
 void sp_stat_close(struct sp_stat_counters *c)
 {
 	close_all(c);
-	sp_close(c->whole);
-	c->whole = -1;
+	sp_close(c->all_cpus_clock);
+	c->all_cpus_clock = -1;
 }
 
-/* ---- do reads come? ------------------------------------------------------------------ */
+/* ---- does the kernel write counts of threads? --------------------------- */
 
-/* A child that has a child, which ends. */
+/* Fork a child that forks a child, which ends. */
 static pid_t fork_twice(int go[2])
 {
 	pid_t pid = fork();
@@ -487,7 +495,7 @@ static pid_t fork_twice(int go[2])
 	_exit(0);
 }
 
-static void is_read(void *any, const struct perf_event_header *h, const void *body)
+static void note_read(void *any, const struct perf_event_header *h, const void *body)
 {
 	(void)body;
 	*(bool *)any = *(bool *)any || h->type == PERF_RECORD_READ;
@@ -496,7 +504,7 @@ static void is_read(void *any, const struct perf_event_header *h, const void *bo
 bool sp_stat_probe_inherited_reads(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true, true);
-	bool has_arrived = false, any = false;
+	bool is_started = false, any = false;
 	int go[2], fd;
 	void *ring;
 	pid_t pid;
@@ -510,12 +518,12 @@ bool sp_stat_probe_inherited_reads(int cpu)
 	close(go[0]);
 	fd = pid < 0 ? -1 : sp_perf_open(&a, pid, cpu, -1, 0);
 	ring = sp_ring_map(fd, SP_STAT_RING_PAGES);
-	has_arrived = ring && write(go[1], "g", 1) == 1;
+	is_started = ring && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	sp_ring_each(ring, SP_STAT_RING_PAGES, is_read, &any);
+	sp_ring_each(ring, SP_STAT_RING_PAGES, note_read, &any);
 	sp_ring_unmap(ring, SP_STAT_RING_PAGES);
 	sp_close(fd);
-	return has_arrived && any;
+	return is_started && any;
 }

@@ -1,21 +1,21 @@
-/* stat-fork-track.c: who is born of whom while threads that run are given counters, and with which
- * of these.
+/* stat-fork-track.c: finds out which counters a thread inherited that started while counters
+ * were opened.
  *
- * A thread that is born of one with counters inherits those that this one has at that instant, and
- * is found in /proc as well: opened for it, too, they would count it twice; left out, one that was
- * born an instant earlier is not counted at all.  What does not tell them apart, found by trial:
- * the record of the birth (PERF_RECORD_FORK: it comes when the birth is nearly over, the counters
- * are inherited when it begins: 20 us or, of a large process, a second between them); a second look
- * at /proc (the same); times.  What does:
+ * A new thread inherits the counters that its parent has at that instant, and it also appears in
+ * /proc. If counters were opened for it as well, they would count it twice. If they were not, a
+ * thread that started an instant earlier would not be counted at all. Neither of these
+ * distinguishes the two cases: the record of the fork (PERF_RECORD_FORK is written at its end,
+ * counters are inherited at its start, 20 us to a second earlier), a second scan of /proc, or
+ * times.
  *
- * The kernel numbers its counters, inherited ones too, in the order they are made, and tells the
- * number of ours (PERF_EVENT_IOC_ID).  Each thread gets a counter that counts nothing but writes a
- * record when its thread comes onto a CPU or leaves one (the gate), before all others.  Who
- * inherited it writes such records from its first moment on, with its own counter's number.  All
- * that a thread inherits is numbered in one go, under the lock that a counter is opened under.  So
- * it has inherited exactly what has a smaller number than its gate: if, while that was opened,
- * nothing else was numbered; else it is opened again (stat-attach.c).  A thread that has been on a
- * CPU and wrote nothing has inherited nothing.
+ * The kernel numbers all counters, including inherited ones, in the order in which they are
+ * made, and reports the number of an open one (PERF_EVENT_IOC_ID). Before all its counters, each
+ * thread gets a gate: a dummy event that writes a record when its thread is switched in or out.
+ * A thread that inherited a gate writes such records from its start on, with the number of its
+ * own gate. All counters that a thread inherits are numbered together, under the lock that also
+ * protects opening a counter. So it inherited exactly those with a smaller number than its gate,
+ * if nothing else got a number while each was opened (see stat-attach.c). A thread that ran
+ * without a record inherited nothing.
  */
 #include <sys/ioctl.h>
 
@@ -24,8 +24,8 @@
 #include "stat-attach-common.h"
 
 #define PAGES_MOST 32u
-#define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them
-					 * after 100 ms (seen: all lost) */
+/* a busy machine may delay the command by 100 ms, in which all smaller rings filled */
+#define PAGES_ROOTS 512u
 
 uint64_t sp_perf_number(int fd)
 {
@@ -34,16 +34,16 @@ uint64_t sp_perf_number(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &number) < 0 ? 0 : number;
 }
 
-/* ---- threads ---------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------ */
 
-struct sp_task *sp_fork_track_known(const struct sp_fork_track *b, int tid)
+struct sp_task *sp_fork_track_find(const struct sp_fork_track *b, int tid)
 {
 	uint32_t i = sp_names_find(&b->tids, &tid, sizeof(tid));
 
 	return i == SP_NO_NAME ? NULL : b->task[i];
 }
 
-struct sp_task *sp_fork_track_task(struct sp_fork_track *b, int pid, int tid)
+struct sp_task *sp_fork_track_add(struct sp_fork_track *b, int pid, int tid)
 {
 	uint32_t i = sp_names_number(&b->tids, &tid, sizeof(tid));
 
@@ -57,7 +57,7 @@ struct sp_task *sp_fork_track_task(struct sp_fork_track *b, int pid, int tid)
 	return b->task[i];
 }
 
-/* ---- what they write ------------------------------------------------------------------ */
+/* ---- gates and their records -------------------------------------------- */
 
 static struct perf_event_attr gate(void)
 {
@@ -115,8 +115,8 @@ int sp_fork_track_gates(struct sp_fork_track *b, struct sp_task *t)
 	return 0;
 }
 
-/* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins
- * with { u32 pid, ppid, tid, ptid; }. */
+/* Handle a record, which ends with { u32 pid, tid; u64 number; } of its writer. FORK and EXIT
+ * begin with { u32 pid, ppid, tid, ptid; }. */
 static void take(void *fork_track, const struct perf_event_header *h, const void *body)
 {
 	struct sp_fork_track *b = fork_track;
@@ -127,15 +127,15 @@ static void take(void *fork_track, const struct perf_event_header *h, const void
 	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
-		t = sp_fork_track_task(b, (int)end[0], (int)end[1]);
-		if (!t->fd && !t->first_counter)	/* (not by what was opened for it) */
+		t = sp_fork_track_add(b, (int)end[0], (int)end[1]);
+		if (!t->fd && !t->first_counter)	/* no counter was opened for it */
 			memcpy(&t->first_counter, end + 2, sizeof(t->first_counter));
 	} else if (h->type == PERF_RECORD_FORK) {
-		t = sp_fork_track_task(b, (int)word[0], (int)word[2]);
+		t = sp_fork_track_add(b, (int)word[0], (int)word[2]);
 		t->parent = (int)word[3];
-		sp_fork_track_task(b, (int)word[1], (int)word[3])->had_child = true;
+		sp_fork_track_add(b, (int)word[1], (int)word[3])->had_child = true;
 	} else if (h->type == PERF_RECORD_EXIT) {
-		sp_fork_track_task(b, (int)word[0], (int)word[2])->ended = true;
+		sp_fork_track_add(b, (int)word[0], (int)word[2])->ended = true;
 	}
 }
 
@@ -145,10 +145,10 @@ void sp_fork_track_drain(struct sp_fork_track *b)
 		b->lost += !sp_ring_each(b->ring[k], b->pages, take, b);
 }
 
-/* ---- the rule --------------------------------------------------------------------------- */
+/* ---- the rule ----------------------------------------------------------- */
 
-/* What its parent had when it was born: what had been opened for that one by then, and what that
- * one had inherited. */
+/* Follow the parents: each had at the fork the counters opened for it by then, and those that it
+ * inherited. */
 bool sp_fork_track_has(const struct sp_fork_track *b, const struct sp_task *t, uint32_t own)
 {
 	const struct sp_task *of;
@@ -156,7 +156,7 @@ bool sp_fork_track_has(const struct sp_fork_track *b, const struct sp_task *t, u
 	if (t->fd && t->fd[own] >= 0)
 		return true;
 	for (uint32_t i = 0; t->first_counter && i < b->n; i++, t = of) {
-		of = sp_fork_track_known(b, t->parent);
+		of = sp_fork_track_find(b, t->parent);
 		if (!of)
 			return false;
 		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->first_counter)
@@ -175,7 +175,7 @@ bool sp_fork_track_inherited(const struct sp_fork_track *b, const struct sp_task
 	return false;
 }
 
-/* ---- the end ------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------ */
 
 void sp_fork_track_close(struct sp_fork_track *b)
 {

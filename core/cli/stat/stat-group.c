@@ -1,7 +1,6 @@
-/* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a
- * thread of the group (or of one below) does.  Nothing is inherited and nobody is missed; which
- * thread it was the kernel does not tell.
- */
+/* stat-group.c: counters of a control group: one per event and CPU, which runs while a thread of
+ * the group or of its subgroups does. Nothing is inherited and no thread is missed, but the
+ * kernel does not report which thread it was. */
 #include <mntent.h>
 #include <sys/prctl.h>
 
@@ -11,8 +10,7 @@
 #include "stat-interval.h"
 #include "stat-attach-common.h"
 
-/* Find where groups that can be counted are mounted: v1's hierarchy of perf_event, else that of
- * v2. */
+/* Find the mount point of groups that can be counted: v1's perf_event hierarchy, else v2. */
 static bool find_mount(char point[PATH_MAX])
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -30,8 +28,8 @@ static bool find_mount(char point[PATH_MAX])
 	return *point;
 }
 
-/* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same
- * groups. */
+/* Open a group by its path below the mount point, as perf -G does, or by a path of the file
+ * system. */
 static int open_group(const struct sp_stat_group *g, const char *name)
 {
 	char path[2 * PATH_MAX];
@@ -42,7 +40,7 @@ static int open_group(const struct sp_stat_group *g, const char *name)
 	return fd < 0 && *name == '/' ? sp_open(name, O_RDONLY | O_DIRECTORY, 0) : fd;
 }
 
-static int not_there(const struct sp_stat_group *g, const char *verb, const char *name, int e)
+static int report_missing(const struct sp_stat_group *g, const char *verb, const char *name, int e)
 {
 	char text[PATH_MAX + 300];
 
@@ -80,10 +78,10 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 		name += n;
 	fd = open_group(g, name);
 	if (fd < 0)
-		return not_there(g, verb, g->given_name, fd);
+		return report_missing(g, verb, g->given_name, fd);
 	g->fd = fd;
 	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
-	/* as a shell completes a folder */
+	/* Remove slashes that a shell appends to a folder. */
 	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)
 		g->path[n - 1] = 0;
 	g->argv[0] = strcpy(g->verb, "cgroup");
@@ -91,7 +89,7 @@ int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
 	return 0;
 }
 
-/* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */
+/* Try a dummy event: an error is due to the group, not to an event. */
 static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb)
 {
 	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -122,8 +120,8 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 	return sp_complain(125, verb, text, g->given_name);
 }
 
-static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
-		char **argv)
+static void report_start(const struct sp_stat_run *r, const struct sp_stat_group *g,
+			 const char *verb, char **argv)
 {
 	uint32_t n = r->c.n_cpus;
 
@@ -132,11 +130,11 @@ static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, cons
 		   argv ? " ends" : "");
 }
 
-/* All that was counted is one row, of no process. */
-static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
+/* Add one row with all counts, of no process. */
+static void add_total_row(struct sp_stat_run *r, const struct sp_stat_group *g)
 {
 	struct sp_stat_counters *c = &r->c;
-	struct sp_stat_row *row = sp_stat_row(c, &r->who, 0, 0);
+	struct sp_stat_row *row = sp_stat_add_row(c, &r->who, 0, 0);
 	struct sp_stat_process *p;
 	char args[PATH_MAX + 16];
 
@@ -144,7 +142,7 @@ static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 	row->end_ns = r->child.end_ns;
 	row->has_read = true;
 	strcpy(row->name, "all of cgroup");
-	memcpy(row->at, c->value, (size_t)c->n_cpus * c->n * sizeof(*row->at));
+	memcpy(row->counts, c->value, (size_t)c->n_cpus * c->n * sizeof(*row->counts));
 	sp_stat_gather(c, &r->who);
 	p = sp_stat_process(&r->who, 0);
 	p->start_ns = r->child.start_ns;
@@ -155,21 +153,22 @@ static void take_totals(struct sp_stat_run *r, const struct sp_stat_group *g)
 				 1);
 }
 
-static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+static void count_group(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
+			char **argv)
 {
 	struct sp_stat_child *child = &r->child;
 
 	sp_machine_events_request(&r->machine_events, 's');
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
-	say(r, g, verb, argv);
+	report_start(r, g, verb, argv);
 	sp_targets_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
 	sp_machine_events_request(&r->machine_events, 'e');
 	sp_stat_read(&r->c);
 	sp_stat_interval_sample(r->interval, &r->c, true);
-	take_totals(r, g);
+	add_total_row(r, g);
 }
 
 int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
@@ -178,7 +177,7 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 	struct sp_stat_child *child = &r->child;
 	int e;
 
-	r->c.running = r->c.group = true;
+	r->c.is_attached = r->c.is_cgroup = true;
 	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by "
 			 "CPU, whichever of its threads runs there; "
 			 "-p counts a process by thread";
@@ -190,10 +189,10 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 		sp_stat_abandon(child);
 		return e;
 	}
-	run(r, g, verb, argv);
+	count_group(r, g, verb, argv);
 	sp_stat_close(&r->c);
 	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
 	child->pid = 0;
-	child->signal = 0;		/* whose end it was is not the group's */
+	child->signal = 0;		/* the end of argv is not the group's */
 	return e;
 }

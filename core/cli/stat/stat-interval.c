@@ -1,13 +1,13 @@
-/* stat-interval.c: see stat-interval.h. */
+/* stat-interval.c: samples the counters for -I, and writes the rows (see stat-interval.h). */
 #include <poll.h>
 
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define TEXT_MOST	(1u << 20)	/* bytes of rows that wait */
+#define TEXT_MOST	(1u << 20)	/* bytes of waiting rows */
 
-/* Whole rows, so that what the program writes stands between them; and never more than a pipe takes
- * at once. */
+/* Return the size of whole rows, so that the program's lines stay whole, and at most PIPE_BUF,
+ * which a pipe takes at once. */
 static size_t some_rows(const char *text, size_t n)
 {
 	const char *end = n > PIPE_BUF ? memrchr(text, '\n', PIPE_BUF) : NULL;
@@ -15,9 +15,8 @@ static size_t some_rows(const char *text, size_t n)
 	return end ? (size_t)(end + 1 - text) : sp_min(n, PIPE_BUF);
 }
 
-/* Standard error is not made O_NONBLOCK, which the program, whose it is, too, would notice; but a
- * terminal, which takes less than it is given and lets whoever gives more wait, is opened once
- * more. */
+/* Return a descriptor for the rows. O_NONBLOCK on standard error would also apply to the
+ * program. A terminal blocks a write that does not fit, so it is opened again. */
 static int descriptor(void)
 {
 	int fd = isatty(STDERR_FILENO)
@@ -27,7 +26,7 @@ static int descriptor(void)
 	return fd < 0 ? STDERR_FILENO : fd;
 }
 
-/* Only when somebody takes them: then nobody waits. */
+/* Writes only as much as the reader takes at once, unless `wait`. */
 void sp_stat_interval_put(struct sp_stat_interval *i, bool wait)
 {
 	struct pollfd p = { .fd = i->fd, .events = POLLOUT };
@@ -38,7 +37,7 @@ void sp_stat_interval_put(struct sp_stat_interval *i, bool wait)
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		if (n <= 0) {		/* nobody reads them any more */
+		if (n <= 0) {		/* the reader is gone */
 			done = i->used;
 			break;
 		}
@@ -72,10 +71,10 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *e
 	i->used += (size_t)n;
 }
 
-/* Of an event that is a sum of what the kernel counts, and counted in this run. */
-static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
+/* Return whether the event is a sum of native events and counted in this run. */
+static bool has_rows(const struct sp_stat_event *e, uint32_t round)
 {
-	return !e->formula && !e->is_machine_wide && e->turn == turn;
+	return !e->formula && !e->is_machine_wide && e->round == round;
 }
 
 static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
@@ -94,14 +93,14 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	for (uint32_t e = 0; e < p->n_events; e++)
 		i->value[i->n_values + e] =
-			has_rows(&p->event[e], c->turn)
+			has_rows(&p->event[e], c->round)
 				? sp_stat_value(&p->event[e], now) -
 					  sp_stat_value(&p->event[e], i->before + cpu * c->n)
 				: 0;
 	i->n_values += p->n_events;
 }
 
-/* The rows of a CPU on which something was counted. */
+/* Add rows if the CPU counted anything. */
 static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
 		     uint64_t ns, const int64_t *now)
 {
@@ -112,7 +111,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		const struct sp_stat_event *event = &c->plan->event[e];
 
-		if (has_rows(event, c->turn))
+		if (has_rows(event, c->round))
 			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name,
 				event->units,
 				sp_stat_value(event, now) - sp_stat_value(event, before));
@@ -121,7 +120,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
-/* All of these counters only grow. */
+/* Read one CPU's counters. Their values never decrease. */
 static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before,
 		     int64_t *now)
 {
@@ -131,13 +130,13 @@ static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64
 	for (uint32_t n = 0; n < c->n; n++) {
 		int64_t sum = 0;
 
-		for (uint32_t i = 0; i < (c->each ? c->n_each : 1); i++) {
-			int fd = (c->each ? c->each[i] : c->fd)[cpu * c->n + n];
+		for (uint32_t i = 0; i < (c->attached_fd ? c->n_attached_fd : 1); i++) {
+			int fd = (c->attached_fd ? c->attached_fd[i] : c->fd)[cpu * c->n + n];
 
 			if (fd < 0 || read(fd, is, sizeof(is)) < (ssize_t)(2 * sizeof(is[0])))
 				continue;
 			sum += (int64_t)is[0];
-			ns += n == c->timer ? (int64_t)is[1] : 0;
+			ns += n == c->time_source ? (int64_t)is[1] : 0;
 		}
 		sum = n == c->clock ? ns : sum;
 		now[n] = sum > before[n] ? sum : before[n];
@@ -177,8 +176,7 @@ void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_co
 
 	if (!i || !i->ms || (!ended && now < i->next_ns))
 		return;
-	while (i->next_ns <= now)	/* those that were missed are in this one: the times stay
-					 * where they were meant to be */
+	while (i->next_ns <= now)	/* one sample replaces missed ones, at the intended times */
 		i->next_ns += i->ms * 1000000ull;
 	ns = sp_now_ns();
 	for (uint32_t k = 0; k < c->n_cpus; k++) {

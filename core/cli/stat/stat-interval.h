@@ -1,46 +1,47 @@
-/* stat-interval.h: what each CPU counted every so many ms while it counts: rows on standard error,
- * and readings that the store keeps.
+/* stat-interval.h: counts per CPU at intervals: rows on standard error, and readings in the
+ * store.
  *
- * A row is what came since the row before, so that the rows of a CPU add up to its count.  A
- * terminal or a pipe that takes no more is not waited for while the program runs: rows wait in
- * memory, and where they are too many they are left out, and counted.
+ * A row has the counts since the row before, so that the rows of a CPU add up to its count. The
+ * command does not wait for a slow terminal or pipe while the program runs. Rows wait in memory;
+ * those that do not fit are dropped and counted.
  */
 #pragma once
 
 #include "stat.h"
 
 struct sp_stat_interval {
-	uint32_t ms;			/* 0: nobody wants rows */
+	uint32_t ms;			/* 0: no rows */
 	bool csv, quiet;
-	int fd;				/* that rows go to; -1: none have begun */
-	uint64_t most;			/* readings of a CPU that are kept (SSPAPI_READINGS_MAX) */
-	uint64_t start_ns, next_ns;	/* CLOCK_REALTIME, as the store has it; CLOCK_MONOTONIC */
-	int64_t *before;		/* [n_cpus][n] of the counters */
+	int fd;				/* for the rows; -1: not yet opened */
+	uint64_t most;			/* readings that are kept per CPU (SSPAPI_READINGS_MAX) */
+	/* start: CLOCK_REALTIME, as in the store; next: CLOCK_BOOTTIME */
+	uint64_t start_ns, next_ns;
+	int64_t *before;		/* [n_cpus][n] last values */
 	struct sp_stat_tick {
 		uint64_t ns;		/* CLOCK_REALTIME */
-		uint32_t cpu;		/* its number among the counters' */
-		uint32_t at;		/* the first of its n_events values */
+		uint32_t cpu;		/* index into cpu[] of the counters */
+		uint32_t at;		/* index of the first of n_events values */
 	} *tick;
 	uint32_t n, room;
-	int64_t *value;			/* of the plan's events */
+	int64_t *value;			/* [n_values], of the plan's events */
 	uint32_t n_values, value_room;
-	uint64_t *kept;			/* [n_cpus] readings */
-	uint64_t refused;		/* readings past `most` */
-	char *text;			/* rows that wait */
+	uint64_t *kept;			/* [n_cpus] number of readings */
+	uint64_t refused;		/* readings beyond `most` */
+	char *text;			/* waiting rows */
 	size_t used;
-	uint64_t unshown;		/* rows that were left out */
+	uint64_t unshown;		/* dropped rows */
 };
 
-/* Of no interval (NULL) these do nothing. */
+/* Do nothing if i is NULL, like the functions below. */
 void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c,
 			    uint64_t start_ns);
 
-/* How many ms may be waited for something else, which alone would be `ms` (-1: for ever). */
+/* Limit a timeout of `ms` (-1: none) to the next sample. */
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms);
 
-/* Makes the rows that are due.  ended: the last ones, from what the counters had at the end. */
+/* Make the rows that are due. ended: the last rows, from the final counts. */
 void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_counters *c,
 			     bool ended);
 
-/* Puts out rows that wait, as far as somebody takes them at once; wait: all of them. */
+/* Write the waiting rows that the reader takes at once; wait: all. */
 void sp_stat_interval_put(struct sp_stat_interval *i, bool wait);

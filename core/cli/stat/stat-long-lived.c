@@ -1,37 +1,36 @@
-/* stat-long-lived.c: on many CPUs, rows for the threads that last.  A counter for each event and
- * CPU would make each birth slower by a microsecond.  So each event has one inherited counter for
- * all CPUs, and a thread that has lived for a while gets counters of its own for each CPU, as the
- * first thread has from its start (stat-thread-counters.c).  The rest of the total is a row without
- * a CPU. */
+/* stat-long-lived.c: rows for long-lived threads, on many CPUs. A counter for each event and CPU
+ * would make each thread start slower by a microsecond. So each event has one inherited counter
+ * for all CPUs. A thread gets counters per CPU (stat-thread-counters.c) when it has lived for a
+ * while, the first thread at its start. The remainder of the total has no CPU. */
 #include <dirent.h>
 
 #include "../tool/cmd.h"
 #include "stat.h"
 
-#define LOOK_MS 20u			/* between two reads of /proc, at least */
-#define SHARE 100u			/* a read of /proc may take at most 1 / SHARE of the time */
+#define SCAN_MS 20u			/* shortest time between two scans of /proc */
+#define SCAN_SHARE 100u			/* a scan may use 1 / SCAN_SHARE of the time */
 
-struct looking {
+struct scan {
 	struct sp_stat_counters *c;
 	struct sp_stat_who *w;
-	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc has starts */
+	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc/PID/stat */
 };
 
-static void scan_thread(const struct looking *l, int pid, int tid)
+static void scan_thread(const struct scan *l, int pid, int tid)
 {
-	struct sp_stat_row *row = sp_stat_known(l->w, pid, tid);
+	struct sp_stat_row *row = sp_stat_find_row(l->w, pid, tid);
 	struct sp_process_stat p;
 	uint64_t age;
 
 	if (row && row->fd)
 		row->seen_ns = l->at_ns;
-	if ((row && row->fd) || l->c->full || !sp_proc_thread(pid, tid, &p))
+	if ((row && row->fd) || l->c->fds_exhausted || !sp_proc_thread(pid, tid, &p))
 		return;
 	age = l->at_ns - p.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 	if ((int64_t)age < SP_STAT_LONG_LIVED_MS * 1000000)
 		return;
-	row = sp_stat_row(l->c, l->w, pid, tid);
-	l->c->full = !sp_thread_counters_open(l->c, l->w, row);
+	row = sp_stat_add_row(l->c, l->w, pid, tid);
+	l->c->fds_exhausted = !sp_thread_counters_open(l->c, l->w, row);
 	row->seen_ns = l->at_ns;
 	row->start_ns = sp_now_ns() - age;
 	row->end_ns = 0;
@@ -40,8 +39,8 @@ static void scan_thread(const struct looking *l, int pid, int tid)
 	row->args_bytes = pid == tid ? sp_proc_args(pid, &row->args) : 0;
 }
 
-/* Its threads, and the processes that they forked. */
-static void scan_process(const struct looking *l, int pid)
+/* Scan the threads and children of one process. */
+static void scan_process(const struct scan *l, int pid)
 {
 	char path[80], text[4096];
 	struct dirent *e;
@@ -66,7 +65,7 @@ static void scan_process(const struct looking *l, int pid)
 		closedir(d);
 }
 
-/* And no other has its number now. */
+/* Return whether the thread still runs and its number was not reused. */
 static bool is_still_there(const struct sp_stat_row *row)
 {
 	const uint64_t tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -79,43 +78,43 @@ static bool is_still_there(const struct sp_stat_row *row)
 	return start - row->start_ns + 2 * tick < 4 * tick;
 }
 
-static void ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+static void end_row(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
 {
 	sp_thread_counters_ended(c, w, row);
 	row->end_ns = sp_now_ns();
 }
 
-/* Which events each CPU has is known from the first thread's counters. */
+/* Opens the first thread's counters, which show the events that each CPU has. */
 void sp_long_lived_begin(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	struct sp_stat_row *row = sp_stat_row(c, w, c->child, c->child);
+	struct sp_stat_row *row = sp_stat_add_row(c, w, c->child, c->child);
 
-	c->scan_ms = LOOK_MS;
+	c->scan_ms = SCAN_MS;
 	(void)sp_thread_counters_open(c, w, row);
-	c->full = !row->fd;
-	c->had = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(*c->had)));
+	c->fds_exhausted = !row->fd;
+	c->has_event = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(*c->has_event)));
 	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
-		c->had[v] = c->full || row->fd[v] >= 0 || c->fd[v] >= 0;
+		c->has_event[v] = c->fds_exhausted || row->fd[v] >= 0 || c->fd[v] >= 0;
 }
 
 void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	struct looking l = { c, w, sp_boot_ns() };
+	struct scan l = { c, w, sp_boot_ns() };
 
 	scan_process(&l, c->child);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
-			scan_process(&l, w->row[i].pid);	/* its parent has ended, or has more
-								 * children than were read */
+			/* its parent has ended, or has more children than fit into text */
+			scan_process(&l, w->row[i].pid);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)
-			ended(c, w, &w->row[i]);
-	c->scan_ms = (uint32_t)sp_max(LOOK_MS, (sp_boot_ns() - l.at_ns) * SHARE / 1000000);
+			end_row(c, w, &w->row[i]);
+	c->scan_ms = (uint32_t)sp_max(SCAN_MS, (sp_boot_ns() - l.at_ns) * SCAN_SHARE / 1000000);
 }
 
 void sp_long_lived_end(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd)
-			ended(c, w, &w->row[i]);
+			end_row(c, w, &w->row[i]);
 }

@@ -1,4 +1,4 @@
-/* stat-names.c: which events: those that were asked for, what metrics need, or the usual ones. */
+/* stat-names.c: chooses the events: those of -e, those that metrics need, or the default ones. */
 #include <strings.h>
 
 #include "../probe/kernel-events.h"
@@ -16,8 +16,7 @@ static bool query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bo
 	return sp_stat_query_papi(p, name, n, by_default);
 }
 
-/* One at a time, so that they stay in the order of the command line; those for PAPI that follow
- * each other are asked for at once. */
+/* Plan the events in the order of the command line. PAPI events in sequence are one query. */
 static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_default)
 {
 	char *text = sp_check_alloc(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS],
@@ -55,7 +54,8 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_defaul
 	return good;
 }
 
-/* Cycles and instructions: PAPI's, else the kernel's; where there are none a line says so. */
+/* Plan cycles and instructions: PAPI's, else the kernel's; without hardware counters the plan
+ * gets a note. */
 static void plan_cpus(struct sp_stat_plan *p)
 {
 	static const char *const names[][2] = { { "PAPI_TOT_CYC", "cycles" },
@@ -80,7 +80,7 @@ static void plan_cpus(struct sp_stat_plan *p)
 	}
 }
 
-/* A * is a number: of packages the first. */
+/* Plan an event whose name contains * for a number, such as a package: use 0. */
 static bool plan_numbered(struct sp_stat_plan *p, const char *name)
 {
 	char *text = sp_check_alloc(strdup(name));
@@ -103,8 +103,8 @@ static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t,
 
 		if (term->definition >= 0)
 			good = plan_terms(p, t, &t->at[term->definition]);
-		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is
-									 * no event */
+		/* the duration of the run is not an event */
+		else if (strncmp(term->name, "sspapi::", 8) != 0)
 			good = plan_numbered(p, term->name);
 	}
 	return good;
@@ -129,8 +129,8 @@ static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const 
 	sp_memory_text(&o);
 }
 
-/* Of several definitions of the name the last that can be counted here; of none p->wrong says what
- * keeps the last one. */
+/* Plan the last definition of a metric that can be counted here. If none can be, p->wrong has
+ * the reason of the last one. */
 static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name,
 			size_t n)
 {
@@ -157,8 +157,8 @@ static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, cons
 	return good;
 }
 
-/* What the named ones of the installed table need; of a file's own, and of `default`, what is
- * counted anyhow. */
+/* Plan the events of named metrics of the installed table. Metrics of a file, and `default`, use
+ * the events that are counted anyway. */
 static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 {
 	struct sp_metrics *t = sp_metrics_load_installed();
@@ -170,7 +170,7 @@ static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 	return good;
 }
 
-/* An event that is not there is none that may be left out. */
+/* Reject empty names. */
 static bool all_have_names(struct sp_stat_plan *p, const char *events)
 {
 	for (const char *at = events; at; at = strchr(at, ','), at += at != NULL)

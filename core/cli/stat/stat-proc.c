@@ -1,4 +1,4 @@
-/* stat-proc.c: what /proc says of threads and processes. */
+/* stat-proc.c: reads the state of threads and processes from /proc. */
 #include "../tool/cmd.h"
 #include "stat-attach-common.h"
 
@@ -39,8 +39,7 @@ uint32_t sp_proc_args(int pid, char **args)
 	*args = NULL;
 	if (n <= 0)
 		return 0;
-	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a
-					 * NUL behind */
+	n += text[n - 1] != 0;		/* add the NUL if the text was cut or overwritten */
 	*args = memcpy(sp_check_alloc(malloc((size_t)n)), text, (size_t)n);
 	return (uint32_t)n;
 }

@@ -1,9 +1,9 @@
-/* stat-ring.c: a ring that the kernel writes records into. */
+/* stat-ring.c: reads the ring into which the kernel writes the records of a perf event. */
 #include "../../base/sys.h"
 #include "stat.h"
 
 #define RECORD_MOST 4096u
-#define RECORD_USUAL 64u		/* none that we ask for is longer */
+#define RECORD_USUAL 64u		/* longest record of the events that stat opens */
 
 size_t sp_ring_bytes(uint32_t pages)
 {
@@ -42,15 +42,14 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 		return true;
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size = pages * page;
-	/* What had no room is told with the next record that has some: after the last one there is
-	 * none. */
+	/* The kernel reports dropped records with the next record that fits, which may never
+	 * follow. */
 	whole = head - tail + RECORD_USUAL <= size;
 	while (tail < head) {
 		const char *data = (const char *)m + page;
 		uint64_t at = tail % size, first;
 
-		memcpy(&r.h, data + at, sizeof(r.h));	/* records are of 8 bytes and more,
-							 * aligned */
+		memcpy(&r.h, data + at, sizeof(r.h));	/* records are aligned to 8 bytes */
 		if (r.h.size < sizeof(r.h) || r.h.size > sizeof(r) || r.h.size > head - tail)
 			break;
 		first = sp_min(r.h.size, size - at);

@@ -1,13 +1,12 @@
-/* stat-rounds.c: which events the counters take together: found by trial, as the kernel refuses a
- * group that is too large.  The groups are of our own process, and never run.
- */
+/* stat-rounds.c: finds the events that fit into the counters together, by a trial: the kernel
+ * refuses a group that is too large. The groups belong to the command and never run. */
 
 #include "../../base/perf.h"
 #include "stat.h"
 
 #define PMUS_MOST 16u
 
-/* What has been opened: a group for each PMU. */
+/* Open events, in a group per PMU. */
 struct trial {
 	uint32_t n_pmus, n;
 	uint64_t pmu[PMUS_MOST];
@@ -15,15 +14,15 @@ struct trial {
 	bool has[SP_STAT_NATIVES];
 };
 
-static void begin(struct trial *t)
+static void close_trial(struct trial *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		sp_close(t->fd[i]);
 	*t = (struct trial){ 0 };
 }
 
-/* Events of a group are of one PMU; the kernel's three names of the CPU's are one (on CPUs of
- * several kinds the upper half of config says whose). */
+/* Return a number for the PMU, since a group may have events of one PMU only. The CPU's PMU has
+ * three types; the upper half of config selects one of several kinds of cores. */
 static uint64_t pmu_of(const struct perf_event_attr *a)
 {
 	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE)
@@ -31,9 +30,9 @@ static uint64_t pmu_of(const struct perf_event_attr *a)
 	return a->type;
 }
 
-/* Does it fit beside those that are there?  What cannot be opened at all is said when it is
- * counted. */
-static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
+/* Add an event to its PMU's group; false if it does not fit. Other errors are reported when the
+ * event is counted. */
+static bool open_in_trial(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 {
 	struct perf_event_attr a = p->native[native].attr;
 	uint64_t pmu = pmu_of(&a);
@@ -49,8 +48,8 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 	a.size = sizeof(a);
 	a.exclude_kernel = a.exclude_hv = 1;
 	a.inherit = a.pinned = a.exclusive = 0;
-	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec
-	 * would enable. */
+	/* The kernel ignores disabled siblings when it checks the group. On ARM it also ignores
+	 * a leader that no exec would enable. */
 	a.disabled = a.enable_on_exec = g == t->n_pmus;
 	a.sample_period = a.sample_type = a.read_format = 0;
 	fd = sp_perf_open(&a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, 0);
@@ -67,7 +66,7 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t per_cpu)
 {
 	for (uint32_t i = 0; !t->has[native] && i < per_cpu; i++)
-		if (!fits_once(t, p, native))
+		if (!open_in_trial(t, p, native))
 			return false;
 	t->has[native] = true;
 	return true;
@@ -85,16 +84,16 @@ static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct 
 uint32_t sp_stat_rounds(struct sp_stat_plan *p, uint32_t per_cpu)
 {
 	struct trial t = { 0 };
-	uint32_t turn = 0;
+	uint32_t round = 0;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
 		if (!all_fit(&t, p, &p->event[e], per_cpu)) {
-			begin(&t);
-			turn++;
+			close_trial(&t);
+			round++;
 			all_fit(&t, p, &p->event[e], per_cpu);
 		}
-		p->event[e].turn = p->event[e].is_machine_wide ? 0 : turn;
+		p->event[e].round = p->event[e].is_machine_wide ? 0 : round;
 	}
-	begin(&t);
-	return turn + 1;
+	close_trial(&t);
+	return round + 1;
 }

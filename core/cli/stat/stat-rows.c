@@ -1,44 +1,43 @@
-/* stat-rows.c: what the kernel writes while the program runs: which threads and processes begin and
- * end, what they are called, and what each counted.
+/* stat-rows.c: makes rows of threads and processes from the records that the kernel writes while
+ * the program runs.
  *
- * Each event has a ring for each CPU; rings that several share lose records where threads end fast.
- * What begins and ends, and new names, come by rings of their own, with times: they are put in
- * order at the end.
+ * Each event has a ring per CPU; shared rings would lose records if threads end fast. Starts,
+ * ends and names have task rings, with times by which they are sorted at the end.
  *
- * The first task's counts are never written: it has the counters that were opened, which nobody
- * inherited.  Its row is the total less the others, which is exact.  Tasks that still run have
- * nothing written either: with them it is one row of them all.
+ * The kernel writes no counts for the first task, which has the counters that were opened. Its
+ * row is the total minus the others, which is exact. Nor does it write counts of tasks that
+ * still run; together with them, the first task is one row.
  */
 #include "../tool/cmd.h"
 #include "stat.h"
 
-/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a
- * process that lives on; or, if it has ended before we could look, a few us after the name, where
- * no program gets to its own in so short a time. */
+/* Time between exec and the end of the counters when an ordinary user executes a set-user-ID
+ * file. The kernel writes an EXIT record, although the process continues. If /proc no longer has
+ * the process, the time decides: no program ends within a few us of its exec. */
 #define ESCAPE_NS 20000u
-#define PF_EXITING 0x4			/* the kernel's: the thread is about to end */
+#define PF_EXITING 0x4			/* of the kernel: the thread is about to end */
 
-/* What a side ring told. */
+/* A record of a task ring. */
 struct sp_stat_task {
 	uint64_t ns;
 	uint32_t type;			/* PERF_RECORD_FORK, EXIT, COMM */
-	uint32_t number;		/* in the order they were read, for equal times */
+	uint32_t number;		/* order of reading, for equal times */
 	int pid, tid, ppid, ptid;	/* ppid, ptid: of FORK */
-	bool exec, lives;		/* lives: behind its end */
+	bool exec, is_alive;		/* is_alive: after its EXIT record */
 	char name[16];
-	char *args;			/* of exec, if the process still lived */
+	char *args;			/* after exec, if the process still ran */
 	uint32_t args_bytes;
 };
 
-/* ---- rows ------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
-/* The key of a thread's row, until they are put in order. */
+/* Key of a thread's row until sp_stat_gather(). */
 struct id {
 	int pid, tid;
 };
 
-struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid,
-				int tid)
+struct sp_stat_row *sp_stat_add_row(const struct sp_stat_counters *c, struct sp_stat_who *w,
+				    int pid, int tid)
 {
 	const struct id id = { pid, tid };
 	uint32_t i = sp_names_number(&w->ids, &id, sizeof(id));
@@ -46,12 +45,13 @@ struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat
 	if (i == w->n) {
 		w->row = sp_grow_array(w->row, &w->room, ++w->n, sizeof(*w->row));
 		w->row[i] = (struct sp_stat_row){ .pid = pid, .tid = tid };
-		w->row[i].at = sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
+		w->row[i].counts =
+			sp_check_alloc(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
 	}
 	return &w->row[i];
 }
 
-struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_find_row(const struct sp_stat_who *w, int pid, int tid)
 {
 	const struct id id = { pid, tid };
 	uint32_t i = sp_names_find(&w->ids, &id, sizeof(id));
@@ -59,10 +59,10 @@ struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
 	return i == SP_NO_NAME ? NULL : &w->row[i];
 }
 
-/* ---- rings ------------------------------------------------------------------- */
+/* ---- rings -------------------------------------------------------------- */
 
-/* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; }
- * of COMM, whose time is the record's last word. */
+/* Add a record. FORK and EXIT are { u32 pid, ppid, tid, ptid; u64 time; }. COMM is { u32 pid,
+ * tid; char comm[]; } with the time at the end. */
 static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, const void *body)
 {
 	const uint32_t *word = body;
@@ -75,7 +75,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	memcpy(&t->ns, (const char *)body + h->size - sizeof(*h) - 8, 8);
 	if (h->type == PERF_RECORD_COMM) {
 		t->tid = (int)word[1];
-		/* padded with zeros to 8 bytes, and a time behind */
+		/* padded with zeros to 8 bytes, before the time */
 		memcpy(t->name, word + 2, sizeof(t->name) - 1);
 		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 		return;
@@ -87,17 +87,17 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 
 static void read_task(const struct sp_stat_who *w, struct sp_stat_task *t)
 {
-	const struct sp_stat_row *row = sp_stat_known(w, t->pid, t->pid);
+	const struct sp_stat_row *row = sp_stat_find_row(w, t->pid, t->pid);
 	struct sp_process_stat is;
 
-	if (t->exec && !(row && row->reads))	/* else it has ended, and /proc has it no more */
+	if (t->exec && !(row && row->n_reads))	/* otherwise it has ended */
 		t->args_bytes = sp_proc_args(t->pid, &t->args);
 	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
-		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
+		t->is_alive = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
 }
 
-/* A program that begins is the only thread of its process: one that became it by exec has the first
- * thread's number now. True: there were others. */
+/* End the other threads of a process that executed a program; the executing thread now has the
+ * first thread's number. Returns whether others were running. */
 static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w,
 		       const struct sp_stat_task *t)
 {
@@ -108,42 +108,42 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w,
 
 		if (row->pid != t->pid || row->tid == t->tid || t->ns < row->seen_ns)
 			continue;
-		any = any || row->lives;
+		any = any || row->is_alive;
 		row->seen_ns = t->ns;
-		row->lives = false;
+		row->is_alive = false;
 		if (row->fd)
 			sp_thread_counters_ended(c, w, row);
 	}
 	return any;
 }
 
-/* Rings are read one after the other: what is older than what was read is no news.  A number that
- * is given again is another thread's: also at an exec of one of several threads, where the end of
- * the first may stand in a ring that is read later (seen: the program that it became had no
- * counters). */
+/* Update a thread's state. Records that are older than its newest are ignored, since the rings
+ * are read one after the other. Numbers can be reused. After the exec of one of several threads,
+ * the first thread's EXIT may be in a ring that is read later; its counters must be closed
+ * before. */
 static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w,
 		      const struct sp_stat_task *t)
 {
-	struct sp_stat_row *row = sp_stat_row(c, w, t->pid, t->tid);
+	struct sp_stat_row *row = sp_stat_add_row(c, w, t->pid, t->tid);
 	bool several = t->exec && end_others(c, w, t);
 
 	if (t->ns < row->seen_ns)
 		return;
 	row->seen_ns = t->ns;
-	row->lives = t->type != PERF_RECORD_EXIT;
+	row->is_alive = t->type != PERF_RECORD_EXIT;
 	if (row->fd && (t->type != PERF_RECORD_COMM || several))
 		sp_thread_counters_ended(c, w, row);
 }
 
-struct taking {				/* the records of one ring */
+struct ring_reader {
 	struct sp_stat_counters *c;
 	struct sp_stat_who *w;
 	uint32_t cpu, event;
 };
 
-static void take(void *taking, const struct perf_event_header *h, const void *body)
+static void take(void *reader, const struct perf_event_header *h, const void *body)
 {
-	const struct taking *t = taking;
+	const struct ring_reader *t = reader;
 	struct sp_stat_counters *c = t->c;
 	struct sp_stat_who *w = t->w;
 	const uint32_t *word = body;
@@ -153,14 +153,14 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 		memcpy(&value, (const char *)body + 8, 8);
 		w->lost += value;
 	} else if (h->type == PERF_RECORD_READ && t->event < c->n) {
-		struct sp_stat_row *row = sp_stat_row(c, w, (int)word[0], (int)word[1]);
+		struct sp_stat_row *row = sp_stat_add_row(c, w, (int)word[0], (int)word[1]);
 
 		memcpy(&value, word + 2, 8);
-		row->at[t->cpu * c->n + t->event] += (int64_t)value;
+		row->counts[t->cpu * c->n + t->event] += (int64_t)value;
 		memcpy(&value, word + 4, 8);
-		if (t->event == c->timer && t->event != c->clock)
-			row->at[t->cpu * c->n + c->clock] += (int64_t)value;
-		row->reads++;
+		if (t->event == c->time_source && t->event != c->clock)
+			row->counts[t->cpu * c->n + c->clock] += (int64_t)value;
+		row->n_reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT ||
 		   h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
@@ -174,10 +174,10 @@ static void take(void *taking, const struct perf_event_header *h, const void *bo
 static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu,
 		       uint32_t event)
 {
-	struct taking t = { c, w, cpu, event };
+	struct ring_reader t = { c, w, cpu, event };
 
 	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event],
-				 event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
+				 event == c->n ? c->task_ring_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
 static int by_time(const void *a, const void *b)
@@ -187,8 +187,8 @@ static int by_time(const void *a, const void *b)
 	return SP_COMPARE(x->ns, y->ns) ?: SP_COMPARE(x->number, y->number);
 }
 
-/* Whom a counted process forked is counted.  (A number may be given again, to somebody else's
- * process.) */
+/* Return whether the record's process is counted: children of a counted process are. A reused
+ * number may belong to another user's process. */
 static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	bool is_fork = t->type == PERF_RECORD_FORK;
@@ -204,10 +204,9 @@ static bool is_counted(struct sp_stat_who *w, const struct sp_stat_task *t)
 	return counted;
 }
 
-/* Drop records of processes that are not counted, where sides tell of all.  A record before
- * `until`, when nobody had begun to read the rings, has the birth of its process among those that
- * were read; one that came later, while they were read one after the other, may not, and waits for
- * the next time. */
+/* Drop records of processes that are not counted, if the task rings are system-wide. The FORK
+ * record of each process with a record before `until`, the start of reading, has been read.
+ * Later records wait for the next call, since their FORK record may be unread. */
 static void keep_counted(const struct sp_stat_counters *c, struct sp_stat_who *w, uint64_t until)
 {
 	uint32_t i = w->n_kept;
@@ -237,13 +236,13 @@ void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
 	for (uint32_t k = 0; k < c->n_rings; k++)
 		for (uint32_t i = 0; i < c->n; i++)
 			drain_ring(c, w, k, i);
-	/* Then we know of most that have ended. */
+	/* Read the task rings last, so that most ended threads already have their counts. */
 	for (uint32_t k = 0; k < c->n_rings; k++)
 		drain_ring(c, w, k, c->n);
 	keep_counted(c, w, from_ns);
 }
 
-/* ---- at the end ----------------------------------------------------------------- */
+/* ---- at the end --------------------------------------------------------- */
 
 static int by_pid(const void *a, const void *b)
 {
@@ -259,11 +258,11 @@ static int by_number(const void *a, const void *b)
 	return SP_COMPARE(x->pid, y->pid);
 }
 
-/* Threads by process; the process's number is its place. */
+/* Sort the rows by process, and list the processes. */
 void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < w->n_tasks; i++)
-		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
+		sp_stat_add_row(c, w, w->task[i].pid, w->task[i].tid);
 	qsort(w->row, w->n, sizeof(*w->row), by_pid);
 	sp_names_free(&w->ids);
 	w->process = sp_check_alloc(calloc(w->n + 1, sizeof(*w->process)));
@@ -275,7 +274,7 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 	}
 }
 
-struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_find_gathered(struct sp_stat_who *w, int pid, int tid)
 {
 	const struct sp_stat_row key = { .pid = pid, .tid = tid };
 
@@ -301,19 +300,18 @@ void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t byte
 	}
 }
 
-/* A child begins as a copy of its parent: name and command line are its parent's until it has its
- * own. */
-static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
+/* Start a thread. A child process has its parent's name and command line until it executes a
+ * program. */
+static void note_fork(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid), *of = sp_stat_process(w, t->ppid);
-	struct sp_stat_row *row = sp_stat_row_in(w, t->pid, t->tid),
-			   *parent = sp_stat_row_in(w, t->ppid, t->ptid);
+	struct sp_stat_row *row = sp_stat_find_gathered(w, t->pid, t->tid),
+			   *parent = sp_stat_find_gathered(w, t->ppid, t->ptid);
 
 	row->start_ns = t->ns;
-	row->of_pid = t->ppid;
-	row->of_tid = t->ptid;
-	row->end_ns = 0;		/* a number that is given again is another thread in the
-					 * same row */
+	row->parent_pid = t->ppid;
+	row->parent_tid = t->ptid;
+	row->end_ns = 0;		/* a reused number shares the row */
 	if (parent)
 		memcpy(row->name, parent->name, sizeof(row->name));
 	if (t->pid != t->tid)
@@ -325,15 +323,15 @@ static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 		sp_stat_set_args(p, of->args, of->args_bytes);
 }
 
-static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
+static void note_comm(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	memcpy(sp_stat_row_in(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
+	memcpy(sp_stat_find_gathered(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
 	if (!t->exec)
 		return;
-	/* A thread that execs goes on under its process's number: no end is told of its own, and
-	 * its counts come with that number's. */
+	/* A thread that executes a program continues under its process's number. It has no EXIT
+	 * record, and its counts are in that number's records. */
 	for (uint32_t i = 0; i < p->rows; i++) {
 		struct sp_stat_row *row = &w->row[p->first + i];
 
@@ -344,23 +342,23 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 	}
 	if (t->args)
 		sp_stat_set_args(p, t->args, t->args_bytes);
-	else if (!*first)		/* gone before it could be asked; of the first one they are
-					 * ours */
+	/* /proc no longer has it; the first process has the command's argv */
+	else if (!*first)
 		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
 	*first = false;
 	p->exec_ns = t->ns;
-	p->escaped = false;		/* (the first thread's end, where another one becomes the
-					 * program, is none) */
+	/* the first thread's end does not matter if another one executed the program */
+	p->escaped = false;
 }
 
-static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
+static void note_exit(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	sp_stat_row_in(w, t->pid, t->tid)->end_ns = t->ns;
+	sp_stat_find_gathered(w, t->pid, t->tid)->end_ns = t->ns;
 	p->end_ns = sp_max(p->end_ns, t->ns);
 	p->escaped = p->escaped ||
-		     (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
+		     (geteuid() && p->exec_ns && (t->is_alive || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
 void sp_stat_note_threads(struct sp_stat_who *w, bool first)
@@ -371,43 +369,43 @@ void sp_stat_note_threads(struct sp_stat_who *w, bool first)
 		const struct sp_stat_task *t = &w->task[i];
 
 		if (t->type == PERF_RECORD_FORK)
-			begins(w, t);
+			note_fork(w, t);
 		else if (t->type == PERF_RECORD_COMM)
-			named(w, t, &first);
+			note_comm(w, t, &first);
 		else
-			ends(w, t);
+			note_exit(w, t);
 		free(t->args);
 	}
 	free(w->task);
 	w->task = NULL;
 }
 
-/* A row is whole with a record of each event and CPU (twice so many, of a number that was given
- * twice); of one that is not, what came is in the rest, too. */
+/* Accept rows that have a record of each event and CPU, or a multiple if the number was reused.
+ * The counts of others are part of the remainder. */
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	uint32_t values = c->n_cpus * c->n, each = 0;
 
 	for (uint32_t v = 0; v < values; v++)
-		each += c->had[v];
+		each += c->has_event[v];
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct sp_stat_row *row = &w->row[i];
 
-		if (row->reads && c->reads && row->reads % each == 0)
+		if (row->n_reads && c->has_reads && row->n_reads % each == 0)
 			row->has_read = true;
-		else if (row->reads)
-			memset(row->at, 0, values * sizeof(*row->at));
+		else if (row->n_reads)
+			memset(row->counts, 0, values * sizeof(*row->counts));
 	}
 }
 
-/* One thread of which nothing was written: it has the total less the others. */
+/* Give the total minus the other rows to the one thread without counts. */
 void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct sp_stat_row *one = NULL;
 
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->running += !w->row[i].end_ns;
-		if (!w->row[i].has_read && !w->row[i].before) {
+		if (!w->row[i].has_read && !w->row[i].ended_before) {
 			w->rest++;
 			one = &w->row[i];
 		}
@@ -420,12 +418,12 @@ void sp_stat_add_remainder(struct sp_stat_counters *c, struct sp_stat_who *w)
 		int64_t rest = c->value[v];
 
 		for (uint32_t i = 0; i < w->n; i++)
-			rest -= w->row[i].at[v];
-		one->at[v] += rest;
+			rest -= w->row[i].counts[v];
+		one->counts[v] += rest;
 	}
 }
 
-static void command_line(struct sp_stat_process *p, char *const *argv)
+static void set_command_line(struct sp_stat_process *p, char *const *argv)
 {
 	struct sp_bytes b = { 0 };
 
@@ -439,7 +437,7 @@ static void add_long_lived(struct sp_stat_who *w, const struct sp_stat_row *row,
 {
 	struct sp_stat_process *p = sp_stat_process(w, row->pid);
 
-	/* else these may be from before its exec */
+	/* args may be older than the exec */
 	if (row->pid != child && row->args_bytes && !p->exec_ns)
 		sp_stat_set_args(p, row->args, row->args_bytes);
 	p->start_ns = p->start_ns ? sp_min(p->start_ns, row->start_ns) : row->start_ns;
@@ -453,17 +451,17 @@ void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_
 	struct sp_stat_row *row;
 
 	keep_counted(c, w, UINT64_MAX);
-	sp_stat_row(c, w, child, child);
+	sp_stat_add_row(c, w, child, child);
 	sp_stat_gather(c, w);
 	p = sp_stat_process(w, child);
-	row = sp_stat_row_in(w, child, child);
+	row = sp_stat_find_gathered(w, child, child);
 	p->ppid = getpid();
 	p->start_ns = row->start_ns = start_ns;
-	command_line(p, argv);
+	set_command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s",
 		 strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
 	sp_stat_note_threads(w, true);
-	/* (its record may be lost, or none was asked for) */
+	/* The EXIT record may be lost or not requested. */
 	row->end_ns = row->end_ns ? row->end_ns : end_ns;
 	p->end_ns = p->end_ns ? p->end_ns : end_ns;
 	for (uint32_t i = 0; c->long_lived && i < w->n; i++)
@@ -472,8 +470,8 @@ void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_
 		sp_thread_counters_finish(c, w);
 	} else {
 		sp_stat_check_rows(c, w);
-		row->has_read = false;	/* what was written for its number is another thread's, that
-					 * became a program */
+		/* records of its number belong to another thread, which executed a program */
+		row->has_read = false;
 	}
 	sp_stat_add_remainder(c, w);
 }

@@ -1,4 +1,4 @@
-/* stat-run.c: the program that is counted: how it starts, which signals it gets, how it ends. */
+/* stat-run.c: starts the program to count, forwards signals to it, and waits for its end. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -10,74 +10,73 @@
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings
-					 * hold) */
+#define DRAIN_MS 5			/* while threads have rows; see SP_STAT_RING_PAGES */
 
-/* What somebody may send to the command and mean the program; all others do to the command what
- * they do. */
-static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+/* Signals that the command forwards to the program. Others have their default effect on the
+ * command. */
+static const int forwarded[] = { SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
 				 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
 
-static sigset_t caught(void)
+static sigset_t caught_signals(void)
 {
 	struct sigaction is;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
-		if (sigaction(passed_on[i], NULL, &is) == 0 &&
-		    is.sa_handler != SIG_IGN) /* as nohup has it */
-			sigaddset(&set, passed_on[i]);
+	for (unsigned i = 0; i < SP_COUNT(forwarded); i++)
+		if (sigaction(forwarded[i], NULL, &is) == 0 &&
+		    is.sa_handler != SIG_IGN) /* as under nohup */
+			sigaddset(&set, forwarded[i]);
 	return set;
 }
 
-/* What the command was started with, and the program is to have: in all runs of it. */
+/* Settings that the command was started with, restored in the program in each run. */
 static struct {
-	bool known;
+	bool is_valid;
 	struct rlimit files;
 	sigset_t signals;
 	struct sigaction on_child, on_pipe;
-} own;
+} saved;
 
-/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored,
- * as some start us, would take the child's status away.  Whoever read the rows of -I and is gone
- * ends no counting; nor does a child that somebody killed before it was let go. */
-static void prepare(void)
+/* Prepare the command: raise the number of descriptors to the hard limit; accept SIGCHLD, which
+ * may be ignored by inheritance; ignore SIGPIPE, since a closed reader of -I or a killed child
+ * must not end counting. */
+static void prepare_command(void)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 	struct rlimit r;
 
-	if (own.known)
+	if (saved.is_valid)
 		return;
-	own.known = true;
-	getrlimit(RLIMIT_NOFILE, &own.files);
-	r = own.files;
+	saved.is_valid = true;
+	getrlimit(RLIMIT_NOFILE, &saved.files);
+	r = saved.files;
 	r.rlim_cur = r.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &r);
-	sigprocmask(SIG_BLOCK, &set, &own.signals);
-	sigaction(SIGCHLD, &usual, &own.on_child);
-	sigaction(SIGPIPE, &ignored, &own.on_pipe);
+	sigprocmask(SIG_BLOCK, &set, &saved.signals);
+	sigaction(SIGCHLD, &usual, &saved.on_child);
+	sigaction(SIGPIPE, &ignored, &saved.on_pipe);
 }
 
-/* The child: as if it had been started without us, but that it waits for a byte. */
-static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command,
-			     char **argv)
+/* Restore the settings in the child, wait for the release, and exec. */
+static _Noreturn void exec_program(int go, int failed, const struct sp_stat_counters *n,
+				   pid_t command, char **argv)
 {
 	char byte = 0;
 	int error;
 
-	setrlimit(RLIMIT_NOFILE, &own.files);
-	sigaction(SIGCHLD, &own.on_child, NULL);
-	sigaction(SIGPIPE, &own.on_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &own.signals, NULL);
+	setrlimit(RLIMIT_NOFILE, &saved.files);
+	sigaction(SIGCHLD, &saved.on_child, NULL);
+	sigaction(SIGPIPE, &saved.on_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &saved.signals, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte == 't')
 		sp_threads_enter(n, command);
 	else if (byte != 'g')
-		_exit(125);		/* the command ended, or never meant it */
+		_exit(125);		/* the command ended or gave up */
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(failed, &error, sizeof(error)) != sizeof(error))
@@ -88,15 +87,15 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 void sp_stat_release(void)
 {
 	const struct timespec at_once = { 0 };
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 
 	while (sigtimedwait(&set, NULL, &at_once) > 0)
 		;
-	if (own.known)
-		sigprocmask(SIG_SETMASK, &own.signals, NULL);
+	if (saved.is_valid)
+		sigprocmask(SIG_SETMASK, &saved.signals, NULL);
 }
 
-/* SIGCHLD is none of these. */
+/* SIGCHLD does not count. */
 bool sp_stat_interrupted(int signals)
 {
 	struct signalfd_siginfo s;
@@ -112,11 +111,11 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 		 char **argv)
 {
 	pid_t command = getpid();
-	sigset_t set = caught();
+	sigset_t set = caught_signals();
 	int go[2], failed[2];
 
-	prepare();
-	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the child is */
+	prepare_command();
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);	/* before the fork */
 	if (!argv)
 		return 0;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
@@ -128,7 +127,7 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 				   c->signals < 0 ? "signalfd" : "fork");
 	if (c->pid == 0) {
 		close(go[1]);
-		become(go[0], failed[1], n, command, argv);
+		exec_program(go[0], failed[1], n, command, argv);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -147,16 +146,16 @@ void sp_stat_abandon(struct sp_stat_child *c)
 		;
 }
 
-/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup
- * that the kernel tells who leads the session.  One that somebody sent to the command was meant for
- * the program. */
+/* Return whether to forward a signal. A terminal's signal reaches the whole process group,
+ * except the hangup, which the kernel sends to the session leader. Signals sent to the command
+ * are forwarded. */
 static bool is_for_program(const struct signalfd_siginfo *s)
 {
 	return s->ssi_signo != SIGCHLD &&
 	       (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
 }
 
-static void pass_on(struct sp_stat_child *c)
+static void forward_signals(struct sp_stat_child *c)
 {
 	struct signalfd_siginfo s;
 
@@ -184,19 +183,19 @@ static bool has_ended(struct sp_stat_child *c)
 
 int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
-	return n->rows || sp_boot_ns() < n->late_ns ? DRAIN_MS
-	       : n->long_lived			    ? (int)n->scan_ms
-						    : -1;
+	return n->has_rows || sp_boot_ns() < n->forks_until_ns ? DRAIN_MS
+	       : n->long_lived				       ? (int)n->scan_ms
+							       : -1;
 }
 
-/* The kernel reads at a thread's birth whether its parent's counters are on, and lists the thread
- * among those that inherited them only later: enabling all misses it in between (seen: 756 of a
- * thread's 761 faults).  So they are enabled again. */
-void sp_stat_tend(struct sp_stat_counters *n, struct sp_stat_who *w)
+/* Enable the counters again until forks are complete. The kernel reads at a thread's start
+ * whether its parent's counters are enabled, but adds it to the list of inheritors later.
+ * Enabling in between misses it (seen: 756 of a thread's 761 faults). */
+void sp_stat_service(struct sp_stat_counters *n, struct sp_stat_who *w)
 {
-	if (sp_boot_ns() < n->late_ns)
+	if (sp_boot_ns() < n->forks_until_ns)
 		prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	if (n->rows)
+	if (n->has_rows)
 		sp_stat_drain(n, w);
 	if (n->long_lived)
 		sp_long_lived_scan(n, w);
@@ -210,7 +209,7 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	/* somebody may have killed it: its status says so */
+	/* If the child was killed, its status shows it. */
 	(void)!write(c->go, n->from_library ? "t" : "g", 1);
 	close(c->go);
 	while (!has_ended(c)) {
@@ -219,17 +218,16 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 			sp_threads_answer(n, w);
 			sp_stat_drain(n, w);
 		}
-		/* Not for the rings themselves: whoever waits for one is woken by each event of
-		 * each thread that ends. */
+		/* Do not poll the rings: each event of each ended thread would wake the command. */
 		while (!n->from_library &&
 		       poll(&p, 1, sp_stat_interval_wait(i, sp_stat_wait_ms(n))) == 0) {
-			sp_stat_tend(n, w);
+			sp_stat_service(n, w);
 			sp_stat_interval_sample(i, n, false);
 		}
 		sp_stat_interval_sample(i, n, false);
-		pass_on(c);
+		forward_signals(c);
 	}
-	pass_on(c);
+	forward_signals(c);
 	if (read(c->failed, &c->error, sizeof(c->error)) != sizeof(c->error))
 		c->error = 0;
 	close(c->failed);

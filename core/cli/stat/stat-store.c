@@ -1,40 +1,41 @@
-/* stat-store.c: what was counted as a store: a merged one (layout.h), with a member for each
- * process. */
+/* stat-store.c: writes the counts as a merged store (layout.h), with a member per process. */
 #include "../../base/conf.h"
 #include "../../base/cpu-list.h"
 #include "../../base/pmus.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 
-#define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
+#define ROWS_MOST 4096u			/* threads with rows of their own; the others share one */
 
-struct making {
+struct store_writer {
 	struct sp_compact c;
-	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
+	struct sp_thread thread;	/* current thread, written after its relations */
 	const struct sp_stat_all *all;
-	const struct sp_stat_run *r;	/* the run at hand, and as all below */
-	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the
-						 * plan */
-	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in
-						 * this run */
-	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];	/* and beside it */
+	const struct sp_stat_run *r;	/* current run; so are the fields below */
+	/* [k] indices into the plan of the events that are counted */
+	uint32_t k, event[SP_STAT_EVENTS];
+	/* [n_now] ids of the program's events in this run */
+	uint32_t n_now, now[SP_STAT_EVENTS];
+	/* and of the machine's events */
+	uint32_t n_machine_events, machine_event[SP_STAT_EVENTS];
 	bool *has_row;			/* [rows] */
 	uint64_t folded, all_folded;
-	bool whole;			/* nothing that we know of is missing */
-	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
-	char allowed[2048], host[65];	/* of all runs, as all below */
+	bool whole;			/* nothing is known to be missing */
+	int64_t *rest;			/* [n_cpus][n] remainder of the total */
+	char allowed[2048], host[65];	/* of all runs; so are the fields below */
 	struct sp_core_pmu pmu[SP_PMUS_MOST];
 	uint32_t n_pmus;
 	sp_off notes;
 	uint32_t n_notes;
 };
 
-/* ---- what was counted, and what not ---------------------------------------------- */
+/* ---- events ------------------------------------------------------------- */
 
-/* All of whose natives can be had, in each run that had them; else why not, in words. */
-static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_event *e)
+/* Return why an event is not counted; NULL if all its native events are, in each run of its
+ * round. */
+static const char *reason_not_counted(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
-	if (e->turn >= a->plan->n_turns)
+	if (e->round >= a->plan->n_rounds)
 		return "not counted: there are too few counters for it and those before it: name "
 		       "fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
@@ -42,45 +43,45 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 		if (*a->run[i].machine_events.answer.wrong)
 			return a->run[i].machine_events.answer.wrong;
 	for (uint32_t i = 0; i < a->n; i++)
-		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
+		for (uint32_t t = 0; a->run[i].c.round == e->round && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
 				return "not permitted: the event happens in the kernel, which "
 				       "perf_event_paranoid lets this user not see";
-			if (a->run[i].c.short_of[e->native[t]])
+			if (a->run[i].c.is_partial[e->native[t]])
 				return "not counted: the counter did not run all the time: others "
 				       "had it";
 		}
 	return NULL;
 }
 
-static void choose_events(struct making *m)
+static void choose_events(struct store_writer *m)
 {
 	struct sp_stat_plan *p = m->all->plan;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
-		p->event[e].gone = why_gone(m->all, &p->event[e]);
-		if (!p->event[e].gone)
+		p->event[e].why_not = reason_not_counted(m->all, &p->event[e]);
+		if (!p->event[e].why_not)
 			m->event[m->k++] = e;
 	}
 }
 
-/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one
- * of them on each. */
-static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event,
+/* Return whether the CPU supports none of the native events. A preset with events of two PMUs is
+ * counted by one of them on each CPU. */
+static bool is_missing_on(const struct store_writer *m, const struct sp_stat_run *r, uint32_t event,
 			  uint32_t cpu)
 {
 	const struct sp_stat_event *e = &m->all->plan->event[event];
 
 	for (uint32_t t = 0; t < e->n; t++)
-		if (r->c.had[cpu * r->c.n + e->native[t]])
+		if (r->c.has_event[cpu * r->c.n + e->native[t]])
 			return false;
 	return e->n;
 }
 
-/* ---- the front ------------------------------------------------------------------- */
+/* ---- lists and notes ---------------------------------------------------- */
 
-static sp_off natives(struct sp_compact *c, const struct sp_stat_plan *p,
-		      const struct sp_stat_event *e)
+static sp_off write_natives(struct sp_compact *c, const struct sp_stat_plan *p,
+			    const struct sp_stat_event *e)
 {
 	struct sp_bytes all = { 0 };
 	sp_off at;
@@ -93,8 +94,8 @@ static sp_off natives(struct sp_compact *c, const struct sp_stat_plan *p,
 	return at;
 }
 
-/* Of which kind of cores all of its natives are; "": of several, or any. */
-static const char *pmu_of(const struct making *m, const struct sp_stat_event *e)
+/* Return the name of the PMU of all native events, or "" if they are of several or any. */
+static const char *pmu_of(const struct store_writer *m, const struct sp_stat_event *e)
 {
 	const struct sp_core_pmu *pmu = NULL;
 
@@ -112,7 +113,7 @@ static const char *pmu_of(const struct making *m, const struct sp_stat_event *e)
 	return pmu ? pmu->name : "";
 }
 
-static sp_off events(struct making *m)
+static sp_off write_events(struct store_writer *m)
 {
 	sp_off newest = 0;
 
@@ -132,22 +133,22 @@ static sp_off events(struct making *m)
 		to.postfix = sp_compact_text(&m->c, e->postfix);
 		to.units = sp_compact_text(&m->c, e->units);
 		to.description = sp_compact_text(&m->c, e->description);
-		to.natives = natives(&m->c, m->all->plan, e);
+		to.natives = write_natives(&m->c, m->all->plan, e);
 		to.pmu = sp_compact_text(&m->c, pmu_of(m, e));
 		newest = sp_compact_copy(&m->c, SP_BLOCK_EVENT, &to, sizeof(to));
 	}
 	return newest;
 }
 
-/* The newest first, so the last one that is to be read comes first. */
-static void note_text(struct making *m, const char *text)
+/* Add a note in front of the others; so the last one added is read first. */
+static void note_text(struct store_writer *m, const char *text)
 {
 	m->notes = sp_compact_note(&m->c, m->notes, text, "");
 	m->n_notes++;
 }
 
-static void note(struct making *m, const char *format, ...) SP_PRINTF(2, 3);
-static void note(struct making *m, const char *format, ...)
+static void note(struct store_writer *m, const char *format, ...) SP_PRINTF(2, 3);
+static void note(struct store_writer *m, const char *format, ...)
 {
 	char text[2500];
 	va_list more;
@@ -158,7 +159,7 @@ static void note(struct making *m, const char *format, ...)
 	note_text(m, text);
 }
 
-#define SET_WORDS (65536 / 8 / sizeof(long))	/* of a set of CPUs */
+#define SET_WORDS (65536 / 8 / sizeof(long))	/* words in a CPU set */
 
 static void add_cpu(unsigned long *set, int cpu)
 {
@@ -183,8 +184,8 @@ static uint64_t clocks(const struct sp_stat_counters *c)
 	return sum;
 }
 
-/* Events that are not counted for the same reason are one note. */
-static void note_events(struct making *m)
+/* Write one note for all events with the same reason. */
+static void note_events(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
 
@@ -193,35 +194,36 @@ static void note_events(struct making *m)
 	for (uint32_t e = 0; e < p->n_events; e++) {
 		struct sp_bytes text = { 0 };
 
-		for (uint32_t i = 0; i < p->n_events && p->event[e].gone; i++) {
-			if (p->event[i].gone != p->event[e].gone)
+		for (uint32_t i = 0; i < p->n_events && p->event[e].why_not; i++) {
+			if (p->event[i].why_not != p->event[e].why_not)
 				continue;
 			if (i < e)
-				break;	/* said with that one */
+				break;	/* in an earlier note */
 			sp_bytes_add(&text, ", ", i == e ? 0 : 2);
 			sp_bytes_add(&text, p->event[i].name, strlen(p->event[i].name));
 		}
 		if (text.used) {
 			sp_bytes_add(&text, ": ", 2);
-			sp_bytes_add(&text, p->event[e].gone, strlen(p->event[e].gone) + 1);
+			sp_bytes_add(&text, p->event[e].why_not, strlen(p->event[e].why_not) + 1);
 			note_text(m, (const char *)text.at);
 		}
 		sp_bytes_free(&text);
 	}
 }
 
-/* What ran elsewhere; or was counted twice, of a thread that was born while counters were opened.
- * The two clocks agree to the nanosecond where they are the same, and were started at once. */
-static void note_elsewhere(struct making *m)
+/* Report time that was spent on other CPUs, or counted twice for threads that started while
+ * counters were opened. Two identical clocks that start together agree to the nanosecond. */
+static void note_elsewhere(struct store_writer *m)
 {
 	uint64_t elsewhere = 0, twice = 0, all = 0;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
 		const struct sp_stat_counters *c = &m->all->run[i].c;
-		uint64_t sum = clocks(c), whole = c->whole_ns;
+		uint64_t sum = clocks(c), whole = c->all_cpus_ns;
 
 		elsewhere += whole > sum + c->slack_ns ? whole - sum : 0;
-		twice += c->running && !c->group && sum > whole + c->slack_ns ? sum - whole : 0;
+		twice += c->is_attached && !c->is_cgroup && sum > whole + c->slack_ns ? sum - whole
+										      : 0;
 		all += whole;
 	}
 	m->whole = !elsewhere && !twice;
@@ -237,17 +239,18 @@ static void note_elsewhere(struct making *m)
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
 
-/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how
- * long it was there. */
-static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long *set)
+/* Add the CPUs that do not support the event (two kinds of cores) and were used; return the time
+ * spent there, in ns. */
+static uint64_t missing_on(const struct store_writer *m, uint32_t event, unsigned long *set)
 {
 	const struct sp_stat_event *e = &m->all->plan->event[event];
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < m->all->n && !e->gone && !e->is_machine_wide && !e->formula; i++) {
+	for (uint32_t i = 0; i < m->all->n && !e->why_not && !e->is_machine_wide && !e->formula;
+	     i++) {
 		const struct sp_stat_counters *c = &m->all->run[i].c;
 
-		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
+		for (uint32_t k = 0; c->round == e->round && k < c->n_cpus; k++)
 			if (c->cpu[k] != SP_NO_CPU && c->value[k * c->n + c->clock] &&
 			    is_missing_on(m, &m->all->run[i], event, k)) {
 				ns += (uint64_t)c->value[k * c->n + c->clock];
@@ -257,8 +260,8 @@ static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long
 	return ns;
 }
 
-/* Events that the same CPUs cannot count are one note. */
-static void note_missing(struct making *m)
+/* Write one note for all events that the same CPUs do not support. */
+static void note_missing(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
 
@@ -267,18 +270,18 @@ static void note_missing(struct making *m)
 		uint64_t ns = missing_on(m, e, set);
 		struct sp_bytes names = { 0 };
 		char cpus[512];
-		bool said = !ns;
+		bool is_reported = !ns;
 
-		for (uint32_t i = 0; i < p->n_events && !said; i++) {
+		for (uint32_t i = 0; i < p->n_events && !is_reported; i++) {
 			unsigned long other[SET_WORDS] = { 0 };
 
 			if (missing_on(m, i, other) != ns || memcmp(set, other, sizeof(set)) != 0)
 				continue;
-			said = i < e;
+			is_reported = i < e;
 			sp_bytes_add(&names, ", ", names.used ? 2 : 0);
 			sp_bytes_add(&names, p->event[i].name, strlen(p->event[i].name));
 		}
-		if (!said) {
+		if (!is_reported) {
 			m->whole = false;
 			cpu_list(set, cpus, sizeof(cpus));
 			note(m,
@@ -290,15 +293,15 @@ static void note_missing(struct making *m)
 	}
 }
 
-/* Clocks run in the kernel, too, however they were opened. */
-static void note_kernel(struct making *m)
+/* Clocks include kernel code, however they are opened. */
+static void note_kernel(struct store_writer *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
 
 	for (uint32_t e = 0; m->all->run[0].c.user_only && e < p->n_events; e++) {
 		const struct perf_event_attr *a = &p->native[p->event[e].native[0]].attr;
 
-		if (p->event[e].gone || p->event[e].is_machine_wide ||
+		if (p->event[e].why_not || p->event[e].is_machine_wide ||
 		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK ||
 						       a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
@@ -309,7 +312,7 @@ static void note_kernel(struct making *m)
 	}
 }
 
-static void note_end(struct making *m)
+static void note_end(struct store_writer *m)
 {
 	int signal = 0;
 
@@ -319,7 +322,7 @@ static void note_end(struct making *m)
 		note(m, "the program was ended by signal %d (%s)", signal, strsignal(signal));
 }
 
-static void note_rows(struct making *m)
+static void note_rows(struct store_writer *m)
 {
 	uint64_t lost = 0, running = 0, n_without_counters = 0, late = 0;
 	const char *none = NULL;
@@ -328,8 +331,8 @@ static void note_rows(struct making *m)
 		const struct sp_stat_run *r = &m->all->run[i];
 
 		lost += r->who.lost;
-		/* (an end that was lost is none) */
-		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;
+		/* not if EXIT records were lost */
+		running += r->c.has_rows && !r->who.lost && !r->c.is_attached ? r->who.running : 0;
 		none = r->why_no_rows ? r->why_no_rows : none;
 		n_without_counters += r->who.n_without_counters;
 		late += r->who.late;
@@ -368,14 +371,14 @@ static void note_rows(struct making *m)
 		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
 }
 
-static void note_attached(struct making *m)
+static void note_attached(struct store_writer *m)
 {
 	const struct sp_stat_run *r = &m->all->run[0];
 	const struct sp_stat_attached *a = &r->attached;
 
-	if (r->c.group && !clocks(&r->c))
+	if (r->c.is_cgroup && !clocks(&r->c))
 		note_text(m, "nothing of the control group ran while it was counted");
-	else if (r->c.running && !clocks(&r->c))
+	else if (r->c.is_attached && !clocks(&r->c))
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)
 		note_text(m, r->why_no_cpus);
@@ -402,8 +405,8 @@ static void note_attached(struct making *m)
 		     a->refused == 1 ? "thread is" : "threads are");
 }
 
-/* The programs of one run are those of all. */
-static void note_interval(struct making *m)
+/* Notes of the first run apply to all runs. */
+static void note_interval(struct store_writer *m)
 {
 	const struct sp_stat_interval *i = m->all->n ? m->all->run[0].interval : NULL;
 
@@ -417,12 +420,12 @@ static void note_interval(struct making *m)
 		     (unsigned long long)i->unshown);
 }
 
-static void note_escaped(struct making *m)
+static void note_escaped(struct store_writer *m)
 {
 	const struct sp_stat_who *w = &m->all->run[0].who;
 	const struct sp_stat_counters *c = &m->all->run[0].c;
 
-	if (geteuid() && !c->rows && !c->group)
+	if (geteuid() && !c->has_rows && !c->is_cgroup)
 		note_text(m, "a program that runs as another user (set-user-ID) is not counted, "
 			     "and whether there was one was not told here");
 	for (uint32_t i = 0; i < w->n_processes; i++)
@@ -436,23 +439,23 @@ static void note_escaped(struct making *m)
 		}
 }
 
-/* ---- which threads stay apart -------------------------------------------------------- */
+/* ---- rows of threads ---------------------------------------------------- */
 
 static int64_t clock_of(const struct sp_stat_counters *c, const struct sp_stat_row *row)
 {
 	int64_t sum = 0;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
-		sum += row->at[k * c->n + c->clock];
+		sum += row->counts[k * c->n + c->clock];
 	return sum;
 }
 
-static int downwards(const void *a, const void *b)
+static int by_value_descending(const void *a, const void *b)
 {
 	return SP_COMPARE(*(const int64_t *)b, *(const int64_t *)a);
 }
 
-static void choose_rows(struct making *m)
+static void choose_rows(struct store_writer *m)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	const struct sp_stat_who *w = &m->r->who;
@@ -466,7 +469,7 @@ static void choose_rows(struct making *m)
 	m->has_row = sp_check_alloc(calloc(w->n + 1, sizeof(*m->has_row)));
 	for (uint32_t i = 0; i < w->n; i++)
 		sorted[i] = clock[i] = clock_of(c, &w->row[i]);
-	qsort(sorted, w->n, sizeof(*sorted), downwards);
+	qsort(sorted, w->n, sizeof(*sorted), by_value_descending);
 	if (w->n > ROWS_MOST)
 		least = sorted[ROWS_MOST - 1];
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -482,12 +485,12 @@ static void choose_rows(struct making *m)
 	memcpy(m->rest, c->value, (size_t)c->n_cpus * c->n * sizeof(*m->rest));
 	for (uint32_t i = 0; i < w->n; i++)
 		for (uint32_t v = 0; m->has_row[i] && v < c->n_cpus * c->n; v++)
-			m->rest[v] -= w->row[i].at[v];
+			m->rest[v] -= w->row[i].counts[v];
 }
 
-/* ---- processes ------------------------------------------------------------------------- */
+/* ---- processes ---------------------------------------------------------- */
 
-static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
+static bool is_used(const struct store_writer *m, const int64_t *at, uint32_t cpu)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 
@@ -497,7 +500,7 @@ static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
 	return false;
 }
 
-static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
+static void append_cell(struct store_writer *m, const int64_t *at, uint32_t cpu)
 {
 	struct sp_cell cell = { .cpu = m->r->c.cpu[cpu], .used = SP_CELL_USED, .readings = 1 };
 	int64_t value[SP_CELL_ARRAYS][SP_STAT_EVENTS];
@@ -514,17 +517,17 @@ static void append_cell(struct making *m, const int64_t *at, uint32_t cpu)
 		sp_compact_write(&m->c, value[i], m->n_now * sizeof(**value));
 }
 
-/* Up to its cells. */
-static void begin_relation(struct making *m, struct sp_relation *r, const uint32_t *event)
+/* Write a relation up to its cells. */
+static void begin_relation(struct store_writer *m, struct sp_relation *r, const uint32_t *event)
 {
 	sp_compact_relation(&m->c, &m->thread, r);
 	sp_compact_write(&m->c, event, r->k * sizeof(*event));
 	sp_compact_zeros(&m->c, r->k % 2 * sizeof(*event));
 }
 
-/* Of what was counted in `at`. */
-static void relation(struct making *m, const int64_t *at, uint64_t threads, uint64_t first,
-		     uint64_t last)
+/* Write a relation with the counts `at`. */
+static void write_relation(struct store_writer *m, const int64_t *at, uint64_t threads,
+			   uint64_t first, uint64_t last)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	struct sp_relation like = { .event_set = -1,
@@ -552,8 +555,9 @@ static void relation(struct making *m, const int64_t *at, uint64_t threads, uint
 	sp_compact_end(&m->c);
 }
 
-/* What PAPI counted beside the program: a relation of the thread for each component; how many. */
-static uint32_t add_machine_events(struct making *m)
+/* Write the machine's events, counted by PAPI: a relation of the thread per component. Returns
+ * their number. */
+static uint32_t add_machine_events(struct store_writer *m)
 {
 	const struct sp_stat_event *event = m->all->plan->event;
 	uint32_t n = 0;
@@ -589,7 +593,7 @@ static uint32_t add_machine_events(struct making *m)
 	return n;
 }
 
-static sp_off append_readings(struct making *m, uint32_t cpu)
+static sp_off append_readings(struct store_writer *m, uint32_t cpu)
 {
 	const struct sp_stat_interval *i = m->r->interval;
 	struct sp_chunk chunk = { .k = m->n_now };
@@ -619,9 +623,9 @@ static sp_off append_readings(struct making *m, uint32_t cpu)
 	return newest;
 }
 
-/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one
- * before. */
-static uint32_t readings(struct making *m)
+/* Write the rows of -I: per CPU a relation without counts, whose readings are differences to the
+ * row before. Returns their number. */
+static uint32_t write_readings(struct store_writer *m)
 {
 	struct sp_relation like = { .event_set = -1,
 				    .k = m->n_now,
@@ -644,15 +648,15 @@ static uint32_t readings(struct making *m)
 	return n;
 }
 
-/* Those of a process.  first: it is the one that was started, with what is nobody's own. */
-static void threads(struct making *m, const struct sp_stat_process *p, bool first,
-		    struct sp_header *h)
+/* Write the rows for one process; the first process also gets the remainder. */
+static void write_threads(struct store_writer *m, const struct sp_stat_process *p, bool first,
+			  struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
-	bool from_library = first && m->n_now &&
-			    (m->r->c.from_library ||
-			     (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
+	bool has_rest = first && m->n_now &&
+			(m->r->c.from_library ||
+			 (m->r->c.long_lived && is_used(m, m->rest, m->r->c.n_cpus - 1)));
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
@@ -660,19 +664,19 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 		if (!m->has_row[p->first + i])
 			continue;
 		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
-		relation(m, row->at, 1, row->start_ns,
-			 row->end_ns ? row->end_ns : m->r->child.end_ns);
+		write_relation(m, row->counts, 1, row->start_ns,
+			       row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
-	if (rest || from_library) {
-		sp_compact_thread(&m->c, h, &m->thread, 0, from_library ? "the rest" : "", rest);
-		relation(m, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
+	if (rest || has_rest) {
+		sp_compact_thread(&m->c, h, &m->thread, 0, has_rest ? "the rest" : "", rest);
+		write_relation(m, m->rest, sp_max(rest, 1), m->r->child.start_ns,
+			       m->r->child.end_ns);
 		h->lists.n_threads++;
 	}
 	h->lists.n_relations = h->lists.n_threads;
 	if (first && m->n_machine_events) {
-		if (!h->lists.n_threads)		/* nothing was counted of the program
-							 * itself */
+		if (!h->lists.n_threads)		/* no thread was counted */
 			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
 		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
 		h->lists.n_relations += add_machine_events(m);
@@ -680,13 +684,14 @@ static void threads(struct making *m, const struct sp_stat_process *p, bool firs
 	if (first && m->n_now && m->r->interval && m->r->interval->n) {
 		sp_compact_thread(&m->c, h, &m->thread, 0, "all threads", 1);
 		h->lists.n_threads++;
-		h->lists.n_relations += readings(m);
+		h->lists.n_relations += write_readings(m);
 	}
 	sp_compact_thread(&m->c, h, &m->thread, 0, "", 0);
 }
 
-/* The texts of a process, and of the store where it is the first. */
-static void header(struct making *m, struct sp_header *h, const struct sp_stat_process *p)
+/* Fill in the texts of one process; those of the first one are also the store's. */
+static void fill_header(struct store_writer *m, struct sp_header *h,
+			const struct sp_stat_process *p)
 {
 	const struct sp_stat_run *r = m->r;
 	const char *job = sp_conf_job();
@@ -700,8 +705,8 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->process.rank = sp_conf_rank();
 	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
-	h->stat =
-		SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
+	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) |
+		  (r->c.is_cgroup ? SP_STAT_GROUP : 0);
 	h->process.host = sp_compact_text(&m->c, m->host);
 	h->process.exe = p->args ? sp_compact_text(&m->c, p->args) : 0;
 	h->process.args = p->args_bytes ? sp_compact_words(&m->c, p->args, p->args_bytes) : 0;
@@ -711,7 +716,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->cpus_allowed = sp_compact_text(&m->c, m->allowed);
 }
 
-static bool has_rows(const struct making *m, const struct sp_stat_process *p)
+static bool has_rows(const struct store_writer *m, const struct sp_stat_process *p)
 {
 	for (uint32_t i = 0; i < p->rows; i++)
 		if (m->has_row[p->first + i])
@@ -719,16 +724,17 @@ static bool has_rows(const struct making *m, const struct sp_stat_process *p)
 	return false;
 }
 
-static const struct sp_stat_process *first_process(const struct making *m)
+static const struct sp_stat_process *first_process(const struct store_writer *m)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].pid == m->r->child.pid)
 			return &w->process[i];
-	return w->process;		/* of several that ran already the first has ended */
+	return w->process;		/* the first of several attached processes has ended */
 }
 
-/* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */
+/* Sort as readers expect: by rank, machine, start and pid. Here rank and machine are the same
+ * for all. */
 static int by_start(const void *a, const void *b)
 {
 	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a,
@@ -737,25 +743,26 @@ static int by_start(const void *a, const void *b)
 	return SP_COMPARE(x->start_ns, y->start_ns) ?: SP_COMPARE(x->pid, y->pid);
 }
 
-static sp_off member(struct making *m, const struct sp_stat_process *p, bool first)
+static sp_off write_member(struct store_writer *m, const struct sp_stat_process *p, bool first)
 {
 	struct sp_member to = { .next = 0 };
 	sp_off at = sp_compact_begin(&m->c, SP_BLOCK_MEMBER, sizeof(to));
 
 	sp_compact_end(&m->c);
-	header(m, &to.h, p);
+	fill_header(m, &to.h, p);
 	sp_header_begin(&to.h);
 	if (m->all->repeats > 1)
-		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1)
+		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_rounds + 1)
 			     << SP_STAT_RUN_SHIFT;
-	threads(m, p, first, &to.h);
+	write_threads(m, p, first, &to.h);
 	to.extent = sp_compact_offset(&m->c) - at;
 	sp_compact_rewrite(&m->c, at + sizeof(to.b), &to.next, sizeof(to) - sizeof(to.b));
 	return at;
 }
 
-/* Those of the run at hand; before: the last one of the run before, or 0.  The last one. */
-static sp_off members(struct making *m, sp_off before, uint32_t *n)
+/* Write the members of the current run. before: last member of the previous run, or 0. Returns
+ * the last one. */
+static sp_off write_members(struct store_writer *m, sp_off before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	const struct sp_stat_process *first = first_process(m),
@@ -767,7 +774,7 @@ static sp_off members(struct making *m, sp_off before, uint32_t *n)
 			p[k++] = &w->process[i];
 	qsort(p, k, sizeof(*p), by_start);
 	for (uint32_t i = 0; i < k; i++) {
-		sp_off at = member(m, p[i], p[i] == first);
+		sp_off at = write_member(m, p[i], p[i] == first);
 
 		if (before)
 			sp_compact_rewrite(&m->c, before + offsetof(struct sp_member, next), &at,
@@ -779,25 +786,24 @@ static sp_off members(struct making *m, sp_off before, uint32_t *n)
 	return before;
 }
 
-static void begin_run(struct making *m, const struct sp_stat_run *r)
+static void begin_run(struct store_writer *m, const struct sp_stat_run *r)
 {
 	m->r = r;
 	m->n_now = m->n_machine_events = 0;
 	for (uint32_t i = 0; i < m->k; i++) {
 		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
 
-		if (e->turn == r->c.turn && e->is_machine_wide)
+		if (e->round == r->c.round && e->is_machine_wide)
 			m->machine_event[m->n_machine_events++] = i;
-		else if (e->turn == r->c.turn && !e->formula)
+		else if (e->round == r->c.round && !e->formula)
 			m->now[m->n_now++] = i;
 	}
 	choose_rows(m);
 }
 
-/* ---- all of it
- * -------------------------------------------------------------------------------- */
+/* ---- the store ---------------------------------------------------------- */
 
-static void list_allowed(struct making *m)
+static void list_allowed(struct store_writer *m)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	unsigned long set[SET_WORDS] = { 0 };
@@ -808,25 +814,25 @@ static void list_allowed(struct making *m)
 	cpu_list(set, m->allowed, sizeof(m->allowed));
 }
 
-/* Of all runs: what the first process is, and how long they took. */
-static void front(struct making *m, struct sp_header *h)
+/* Fill in the header of all runs: the first process, and the times. */
+static void write_front(struct store_writer *m, struct sp_header *h)
 {
 	const struct sp_stat_all *a = m->all;
 
 	begin_run(m, &a->run[0]);
-	header(m, h, first_process(m));
+	fill_header(m, h, first_process(m));
 	sp_header_begin(h);
 	sp_header_finish(h);
 	h->process.start_ns = a->run[0].child.start_ns;
 	h->process.end_ns = a->run[a->n - 1].child.end_ns;
 	h->call_names = sp_compact_words(&m->c, "", 0);
-	h->lists.events = events(m);
+	h->lists.events = write_events(m);
 	h->lists.n_events = m->k;
 }
 
 void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 {
-	struct making m = { .c = { .o = o }, .all = a };
+	struct store_writer m = { .c = { .o = o }, .all = a };
 	const struct sp_stat_topo *t = &a->topo;
 	sp_off last = 0;
 	struct sp_header h = { 0 };
@@ -842,14 +848,14 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	note_elsewhere(&m);
 	note_escaped(&m);
 	note_missing(&m);
-	front(&m, &h);
+	write_front(&m, &h);
 	h.compact.machines =
 		sp_compact_machine(&m.c, h.process.host, &t->tree, t->tree.n ? t->source : NULL);
 	h.compact.n_machines = 1;
 	h.compact.members = o->used;
 	for (uint32_t i = 0; i < a->n; i++) {
 		begin_run(&m, &a->run[i]);
-		last = members(&m, last, &h.compact.n_members);
+		last = write_members(&m, last, &h.compact.n_members);
 	}
 	note_end(&m);
 	note_events(&m);

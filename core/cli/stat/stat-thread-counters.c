@@ -1,11 +1,12 @@
-/* stat-thread-counters.c: a thread's own counters on each CPU, not inherited, until it ends: for
- * threads that a library reports (stat-threads.c), and for those that last (stat-long-lived.c). */
+/* stat-thread-counters.c: counters of a single thread on each CPU, not inherited, until it ends:
+ * for threads that the library reports (stat-threads.c), and for long-lived ones
+ * (stat-long-lived.c). */
 #include <sys/resource.h>
 
 #include "../tool/cmd.h"
 #include "stat.h"
 
-#define FILES_LEFT 64			/* descriptors for all else that the command does */
+#define FILES_LEFT 64			/* descriptors for other uses of the command */
 
 static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row *row)
 {
@@ -15,24 +16,24 @@ static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row 
 	row->fd = NULL;
 }
 
-/* What it counted is its row's.  Where a counter did not run all the time, others had it: what it
- * missed is in the rest, and so is all that it has. */
+/* Add the counts to the row, if all counters ran all the time; otherwise they remain part of the
+ * remainder. */
 void sp_thread_counters_ended(struct sp_stat_counters *c, struct sp_stat_who *w,
 			      struct sp_stat_row *row)
 {
 	uint32_t values = c->n_cpus * c->n;
 	int64_t *value = sp_check_alloc(calloc(values + 1, sizeof(*value)));
-	bool *short_of = sp_check_alloc(calloc(c->n + 1, sizeof(*short_of))), whole = true;
+	bool *is_partial = sp_check_alloc(calloc(c->n + 1, sizeof(*is_partial))), whole = true;
 
-	sp_stat_read_all(c, row->fd, true, value, short_of);
+	sp_stat_read_all(c, row->fd, true, value, is_partial);
 	for (uint32_t i = 0; i < c->n; i++)
-		whole = whole && !short_of[i];
+		whole = whole && !is_partial[i];
 	for (uint32_t v = 0; whole && v < values; v++)
-		row->at[v] += value[v];
+		row->counts[v] += value[v];
 	row->has_read = row->has_read || whole;
 	w->n_without_counters += !whole;
 	close_counters(c, row);
-	free(short_of);
+	free(is_partial);
 	free(value);
 }
 
@@ -55,34 +56,34 @@ bool sp_thread_counters_open(struct sp_stat_counters *c, struct sp_stat_who *w,
 				      : c->long_lived && sp_stat_is_of_cpu(fd);
 		}
 	if (!all) {
-		w->n_without_counters += fd != -ESRCH;	/* one that did not wait, and has ended */
+		w->n_without_counters += fd != -ESRCH;	/* -ESRCH: it did not wait, and has ended */
 		close_counters(c, row);
 	}
 	return all || (fd < 0 && fd != -EMFILE && fd != -ENFILE);
 }
 
-/* The largest of values v, v + n ... below `end` of all rows gives back what is over, as long as it
- * has any. */
-static void give_back(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
-		      uint32_t end, int64_t over)
+/* Reduce the largest of the values v, v + n ... below `end` of all rows until `over` is 0. */
+static void trim_excess(const struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t v,
+			uint32_t end, int64_t over)
 {
 	while (over > 0) {
-		int64_t *largest = &w->row[0].at[v], gives;
+		int64_t *largest = &w->row[0].counts[v], part;
 
 		for (uint32_t i = 0; i < w->n; i++)
 			for (uint32_t u = v; u < end; u += c->n)
-				largest = w->row[i].at[u] > *largest ? &w->row[i].at[u] : largest;
-		if (*largest <= 0)		/* the total itself is below 0 */
+				largest = w->row[i].counts[u] > *largest ? &w->row[i].counts[u]
+									 : largest;
+		if (*largest <= 0)		/* the total itself is negative */
 			break;
-		gives = (int64_t)sp_min((uint64_t)over, (uint64_t)*largest);
-		*largest -= gives;
-		over -= gives;
+		part = (int64_t)sp_min((uint64_t)over, (uint64_t)*largest);
+		*largest -= part;
+		over -= part;
 	}
 }
 
-/* Rows may have a little more than the total, of counters of the processor: the two of an event
- * begin and stop an instruction apart.  Where the total is of all CPUs, what rows leave of it stays
- * there. */
+/* Make the rows fit the totals. They can exceed them slightly, since the two hardware counters
+ * of an event start and stop at different instructions. If the total has no CPU, move the rows'
+ * counts from it to their CPUs. */
 void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	uint32_t all = (c->n_cpus - 1) * c->n, totals = c->long_lived ? all : 0;
@@ -93,12 +94,12 @@ void sp_thread_counters_finish(const struct sp_stat_counters *c, struct sp_stat_
 
 		for (uint32_t i = 0; i < w->n; i++)
 			for (uint32_t u = v; u < end; u += c->n)
-				over += w->row[i].at[u];
-		give_back(c, w, v, end, over);
+				over += w->row[i].counts[u];
+		trim_excess(c, w, v, end, over);
 	}
 	for (uint32_t v = 0; v < totals; v++) {
 		for (uint32_t i = 0; i < w->n; i++)
-			c->value[v] += w->row[i].at[v];
+			c->value[v] += w->row[i].counts[v];
 		c->value[all + v % c->n] -= c->value[v];
 	}
 }

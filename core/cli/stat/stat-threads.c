@@ -1,9 +1,7 @@
-/* stat-threads.c: rows by thread where the kernel does not write what a thread counted: a small
- * library in the program (core/cli/threads/) tells of each thread before it runs, and that thread
- * gets counters of its own (stat-thread-counters.c).  Totals stay what the inherited counters say:
- * what the loader, static programs and threads that nobody tells of counted is the total less the
- * rows.
- */
+/* stat-threads.c: rows of threads if the kernel does not write their counts. A small library in
+ * the program (core/cli/threads/) reports each thread before it runs, which then gets counters
+ * of its own (stat-thread-counters.c). Totals come from the inherited counters. The remainder
+ * has the counts of the loader, static programs and threads that are not reported. */
 #include <linux/futex.h>
 
 #include "../program/program.h"
@@ -18,7 +16,7 @@ const char *sp_threads_library(void)
 	return access(path, R_OK) == 0 && !strpbrk(path, " :") ? path : NULL;
 }
 
-/* Nobody can make it smaller under a program that has it mapped. */
+/* Seals prevent shrinking the memory while the program has it mapped. */
 void sp_threads_begin(struct sp_stat_counters *c)
 {
 	struct sp_stat_shm *b = MAP_FAILED;
@@ -29,16 +27,16 @@ void sp_threads_begin(struct sp_stat_counters *c)
 		b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	c->shm = b == MAP_FAILED ? NULL : b;
 	c->shm_fd = fd;
-	c->heard = 0;
+	c->last_bell = 0;
 	if (c->shm) {
 		c->shm->listens = 1;
 	} else {
 		sp_close(fd);
-		c->from_library = c->rows = c->reads = false;
+		c->from_library = c->has_rows = c->has_reads = false;
 	}
 }
 
-/* In the child: ours stands last, behind what the user wants first. */
+/* Puts the library behind the user's LD_PRELOAD. */
 void sp_threads_enter(const struct sp_stat_counters *c, pid_t command)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -60,20 +58,21 @@ void sp_threads_wait(struct sp_stat_counters *c, int ms)
 {
 	struct timespec t = { .tv_nsec = ms * 1000000 };
 
-	sp_sys(SYS_futex, &c->shm->bell, FUTEX_WAIT, c->heard, &t, NULL, 0);
-	c->heard = load_acquire(&c->shm->bell);
+	sp_sys(SYS_futex, &c->shm->bell, FUTEX_WAIT, c->last_bell, &t, NULL, 0);
+	c->last_bell = load_acquire(&c->shm->bell);
 }
 
-/* A thread that we do not count, or that has ended, is somebody else's. */
+/* Open counters for a thread that is counted and still runs; other reports are ignored. */
 static void add_thread_row(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
 {
-	struct sp_stat_row *row = sp_stat_known(w, pid, tid);
+	struct sp_stat_row *row = sp_stat_find_row(w, pid, tid);
 
-	if (row && row->lives && !row->fd)
+	if (row && row->is_alive && !row->fd)
 		(void)sp_thread_counters_open(c, w, row);
 }
 
-/* The kernel wrote that a thread began before it could tell. */
+/* Answers requests. The kernel writes a thread's FORK record before its request, so the rings
+ * are read first. */
 void sp_threads_answer(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < SP_STAT_SHM_SLOTS; i++) {
@@ -90,14 +89,15 @@ void sp_threads_answer(struct sp_stat_counters *c, struct sp_stat_who *w)
 	store_relaxed(&c->shm->hurries, 0);
 }
 
-/* Whoever asks from now on sees that nobody listens, or is answered here. */
+/* A later request finds that no one answers, or is answered here. */
 void sp_threads_stop(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	__atomic_store_n(&c->shm->listens, 0, __ATOMIC_SEQ_CST);
 	sp_threads_answer(c, w);
 }
 
-/* Before the totals are read: a thread that lives on counts in between, and that is in the rest. */
+/* Must be called before the totals are read: counts of running threads in between belong to the
+ * remainder. */
 void sp_threads_end(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)

@@ -36,9 +36,9 @@ static const struct cmd {
 	  "A B, or A... -- B...",
 	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, "
 	  "2 error" },
-	{ "recover", "[-o FILE] [--force] [--discard]", "[FILE.live...]",
-	  "makes the dump that a killed process did not write; or only removes what the process "
-	  "left" },
+	{ "recover", "[-o FILE] [--list] [--all] [--yes] [--force] [--discard]", "[FILE.live...]",
+	  "makes the dumps that killed processes did not write, by default those in and below "
+	  "this folder" },
 	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live",
 	  "the tables of report, of a process that still runs" },
 	{ "doctor", "[--check]", "[PROGRAM]",
@@ -97,6 +97,10 @@ static const struct option_help {
 	  "metrics to compare, too: names, a file of definitions, or default (all that can be)" },
 	{ "diff", "-f FORM", "text, csv or markdown" },
 	{ "recover", "-o FILE", "where the dump goes; else where the process would have put it" },
+	{ "recover", "--list", "lists all live files of killed processes, with their dumps" },
+	{ "recover", "--all",
+	  "makes the dumps of all folders; a terminal requires a confirmation" },
+	{ "recover", "--yes", "confirms --all" },
 	{ "recover", "--force", "also of a process that may still live" },
 	{ "recover", "--discard", "makes no dump: only removes the live files" },
 	{ "top", "-d SECONDS", "between two looks; default: 2" },
