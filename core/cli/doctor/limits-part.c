@@ -10,7 +10,7 @@
 
 #define LEAST_MIB 64u			/* in /dev/shm, for a store of many threads and CPUs */
 
-struct report_leftovers {
+struct left_behind {
 	unsigned n;
 	uint64_t bytes;
 };

@@ -19,7 +19,7 @@ int sp_live_files(sp_live_found found, void *arg)
 		int error;
 
 		snprintf(path, sizeof(path), SP_LIVE_DIR "/%s", e->d_name);
-		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid() ||
+		if (!sp_is_live_file(path) || lstat(path, &s) < 0 || s.st_uid != geteuid() ||
 		    !S_ISREG(s.st_mode))
 			continue;
 		error = sp_file_load(&f, path);

@@ -226,7 +226,7 @@ static int recover(const struct recovery *r, const char *live)
 			"its process may still live (--force, if you know that it does not)", live);
 	}
 	ended = f.model.h.end != SP_END_NONE;
-	if (sp_is_job(&f.model) || (ended && !sp_live_is(live))) {
+	if (sp_is_job(&f.model) || (ended && !sp_is_live_file(live))) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb,
 				   "not a live file, but a finished store: sspapi report shows it",
