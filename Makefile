@@ -166,7 +166,7 @@ $(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
 # TESTS=files: these alone; for make, not for what a test starts.
 unexport TESTS
 # use_sigaltstack=0: gcc 12's ASan faults its own thread end on small stacks.
-PROVE	= ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
+PROVE	= ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/plain-path prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
 check-unit:
@@ -182,7 +182,7 @@ check-long:
 # sanitizer's run time stands before it.
 check-shim:
 	+@$(BUILD) programs
-	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 86-hostile-ends.t 87-signals.t))
+	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-process-ends.t 85-threads.t 86-hostile-ends.t 87-signals.t))
 
 demo: all
 	@B=$(B) scripts/demo

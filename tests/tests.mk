@@ -5,7 +5,7 @@ T	:= $(B)/tests
 PLAIN	= -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
 APP_H	:= $(wildcard tests/apps/*.h)
-BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted born breeds gated hybrid denies
+BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted thread-start spawner gated hybrid denies
 PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
 APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) counted-static fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)

@@ -30,12 +30,12 @@ relation() {
 }
 
 for mode in opener reopened refused reader; do
-	whose "set of another thread: $mode" "$apps/others" $mode
+	whose "set of another thread: $mode" "$apps/shared-sets" $mode
 done
 is "reader: the kernel counted it there, whoever reads it: proven" \
 	"$(relation '$_->{cpus}[0]{exact}[0] == $_->{cpus}[0]{total}[0] ? "all" : "not"')" all
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
-plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/others" ended
+plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/shared-sets" ended
 
 export SSPAPI_ATTRIBUTION=exact		# (auto: as far as it may cost)
 for mode in limit number; do
@@ -55,7 +55,7 @@ NORMAL='s/value=[0-9]+/value=N/' options=--more-events
 whose "opened again: shared" "$apps/reopens" shared
 
 options=--no-cpu
-whose "set that counts two threads: inherit" "$apps/others" inherit &&
+whose "set that counts two threads: inherit" "$apps/shared-sets" inherit &&
 	is "inherit: on CPUs that are known" "$(relation 'grep { !defined $_->{cpu} } @{$_->{cpus}}')" ""
 NORMAL='' options=''
 
@@ -119,7 +119,7 @@ done
 opens() {
 	label=$1 wanted=$2
 	shift 2
-	whose "$label" "$apps/touched" "$@" || return
+	whose "$label" "$apps/reopen-target" "$@" || return
 	is "$label: by target" "$(json "$tmp/shim.json" 'my %sum; for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
 		$sum{$r->{target}{kind} . (@{$r->{domain}} > 1 ? "+kernel" : "") . (defined $c->{cpu} ? "" : " on no CPU")} +=
 			$c->{total}[0] if $d->{events}[$r->{events}[0]]{name} =~ /PAGE/ } } map { "$_ $sum{$_}" } sort keys %sum' |

@@ -68,12 +68,12 @@ if plain "windows, by a page"; then
 	done
 fi
 for mode in residency exact auto; do
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" disables
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" disables
 	check "$mode: by a page: the thread turns its counters off, PAPI_start turns PAPI's own on: nothing is called exact that is not" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 for mode in exact auto; do
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" alone
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" alone
 	check "$mode: by a page: a filter that came ends who makes a thread: none is made" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 	is "$mode: by a page: and the program ends as ever" "$(status_of shim)" 0
@@ -81,7 +81,7 @@ done
 # The page's CPU is not known after a loss, until it is asked: here nothing is read that would ask.
 for rseq in 0 1; do
 	GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
-	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/gaps" beside 300
+	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/handler-gaps" beside 300
 	label="rseq=$rseq: a reset after a move, of a set without counters beside it: nothing is proven where the thread was"
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$label" "no seccomp"
@@ -96,7 +96,7 @@ GLIBC_TUNABLES=glibc.pthread.rseq=0
 if plain "a handler gives a set more events on top of its PAPI_accum"; then
 	for rseq in 0 1; do
 		GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
-		SSPAPI_CALLSITES=0 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/gaps" grown 300
+		SSPAPI_CALLSITES=0 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/handler-gaps" grown 300
 		label="rseq=$rseq: a handler gives a set more events on top of its PAPI_accum"
 		case $(status_of shim) in
 		77) skip "$label" "not here: x86-64 only, or too few events" ;;
@@ -149,8 +149,8 @@ fi
 unset GLIBC_TUNABLES
 
 for mode in reading exact auto; do
-	run_native native "$apps/surprises" unregisters
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" unregisters
+	run_native native "$apps/disruptions" unregisters
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" unregisters
 	check "$mode: a thread that takes libc's registration away sees no difference" same_as_native native shim
 	check "$mode: nothing is called exact for it that is not" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
@@ -185,12 +185,12 @@ fi
 
 # A handler on top of PAPI_reset counts here and moves there: it was the other CPU's, and called exact.
 for mode in exact auto; do
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed $((750 * ${WINDOWS:-1}))
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" zeroed $((750 * ${WINDOWS:-1}))
 	read -r _ other <"$tmp/shim.out"
 	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
 	# It waited for ever for a look that a handler had jumped out of.
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" thrown 300
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" thrown 300
 	is "$mode: a set is thrown away after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
 done
 done_testing

@@ -1,4 +1,4 @@
-# Windows whose edges are not plain: what is called exact was counted there.  (The reasons of what is not: 48-why.t.)
+# Windows whose edges are not plain: what is called exact was counted there.  (The reasons of what is not: 48-reasons.t.)
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"

@@ -110,7 +110,7 @@ full() {
 	shift 3
 	mkdir -p "$full_of/live"
 	cd "$full_of" || return
-	run "${full_of##*/}" perl "$root/tests/lib/full.pl" "$full_kind" \
+	run "${full_of##*/}" perl "$root/tests/lib/full-stderr.pl" "$full_kind" \
 		env SSPAPI_OUTPUT="$full_output" SSPAPI_LIVE="$full_of/live" SSPAPI_ATTRIBUTION=bogus "$@"
 	cd "$root" || exit
 }

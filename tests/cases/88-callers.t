@@ -9,7 +9,7 @@ cp "$root/tests/lib/regions.h" .
 # told NAME WANTED: the intervals of more than two pages, by the functions of each path
 told() {
 	"$B/sspapi" report -f json "$1.sspapi" >told.json
-	is "$2" "$(perl "$root/tests/lib/between.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
+	is "$2" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
 }
 # counted NAME COMMAND...
 counted() {
@@ -163,7 +163,7 @@ END
 $cc -O2 -g -fno-ipa-icf -o turns turns.c -lpapi 2>turns.err || $cc -O2 -g -o turns turns.c -lpapi
 counted turns ./turns
 "$B/sspapi" report -f json turns.sspapi >told.json
-is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/between.pl" told.json | awk '$4' | paste -sd,)" \
+is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
 	"between begin<even end<even 4000,between begin<odd end<odd 4000,between begin<third end<third 4000"
 
 # ---- what tells nothing more is cut, and nothing is told apart by it -----------------------------------------------------
@@ -229,7 +229,7 @@ for rank in 0 1 2; do
 done
 "$B/sspapi" report -f json rank0.sspapi rank1.sspapi rank2.sspapi >told.json
 is "ranks with more callers and with less: the rows of those that all have" \
-	"$(json told.json 'map { $_->{settings}{callsites} } $d') $(perl "$root/tests/lib/between.pl" told.json | awk '$4 > 2' | paste -sd,)" \
+	"$(json told.json 'map { $_->{settings}{callsites} } $d') $(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" \
 	"4 between measured<gather measured<gather 180,between measured<output measured<output 90,between measured<solve measured<solve 90"
 "$B/sspapi" merge -o 01.sspapi rank0.sspapi rank1.sspapi && "$B/sspapi" merge -o 012.sspapi 01.sspapi rank2.sspapi &&
 	"$B/sspapi" merge -o all.sspapi rank2.sspapi rank1.sspapi rank0.sspapi

@@ -5,7 +5,7 @@ need_real_papi
 # right NAME: the dump's intervals are what the program says. Where there was no room for an interval in time its counts are under
 # "other": "DIFFERENCE of the sums, intervals with TOO MUCH, most of them there".
 right() {
-	perl tests/lib/between.pl "$tmp/$1.json" | sed -E 's/((call|run|read)_[0-9]+|begin|finish)<[^ ]*/\1/g' |
+	perl tests/lib/intervals.pl "$tmp/$1.json" | sed -E 's/((call|run|read)_[0-9]+|begin|finish)<[^ ]*/\1/g' |
 		awk 'NR == FNR { if (/^between/) { pairs += !(($2 " " $3) in want); want[$2 " " $3] += $4; all += $4 } next }
 			{ sum += $4; if ($2 == "?" || $3 == "other") next; if ($4 > want[$2 " " $3]) bad++; n += $4 == want[$2 " " $3] }
 			END { print sum - all, bad + 0, (n > 0.8 * pairs ? "most" : n " of " pairs) }' "$tmp/$1.out" -

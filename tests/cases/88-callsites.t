@@ -9,13 +9,13 @@ wanted() {
 
 # told NAME [CALLER]: the dump's intervals are what the program says; it may have jumped there instead of calling
 told() {
-	perl tests/lib/between.pl "$tmp/$1.json" | sed "s/<${2-none}//g" | LC_ALL=C sort >"$tmp/.got"
+	perl tests/lib/intervals.pl "$tmp/$1.json" | sed "s/<${2-none}//g" | LC_ALL=C sort >"$tmp/.got"
 	wanted "$tmp/$1.out" | diff - "$tmp/.got"
 }
 
 # offsets NAME: from, to and total of each interval, by offsets in the program
 offsets() {
-	perl tests/lib/between.pl "$tmp/$1.json" offset
+	perl tests/lib/intervals.pl "$tmp/$1.json" offset
 }
 
 run_shim one "$apps/sites"
@@ -91,7 +91,7 @@ check "report: another program by now gives no lines" sh -c "
 for frames in 1 2; do
 	run_shim plugins env SSPAPI_CALLSITES=$frames "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
 	is "plug-ins at one place, $frames frame(s)" "$(wc -l <"$tmp/plugins.err") $(sort -u "$tmp/plugins.err" | wc -l)" "4 1"
-	is "each keeps its counts, loaded twice" "$(perl tests/lib/between.pl "$tmp/plugins.json" module | sed 's/<[^ ]*//g' | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
+	is "each keeps its counts, loaded twice" "$(perl tests/lib/intervals.pl "$tmp/plugins.json" module | sed 's/<[^ ]*//g' | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
 		"sites-a.so 80 sites-b.so 80 "
 done
 

@@ -23,7 +23,7 @@ for way in switch jump context; do
 			is "$way $thread, $frames frames: its counts" "counted $(sum shim.json)" "$(cat native.out)"
 		done
 		is "$way $thread: a path ends where its stack does" \
-			"$(perl "$root/tests/lib/between.pl" shim.json | awk '{ print $2 }' | sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
+			"$(perl "$root/tests/lib/intervals.pl" shim.json | awk '{ print $2 }' | sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
 			"$(case $way in switch) on='<switch_to' ;; jump) on='<entry' ;; *) on='' ;; esac
 			printf '%s\n' "measure<roomy<both$on" 'measure<roomy<both<all' "measure<work<both$on" 'measure<work<both<all' | LC_ALL=C sort | paste -sd' ')"
 	done
@@ -97,7 +97,7 @@ for beside in '' beside; do
 	# shellcheck disable=SC2086
 	run_shim shim env SSPAPI_CALLSITES=4 ./fds $beside
 	check "descriptors $beside: as without" same_as_native native shim
-	check "(and libunwind has found callers)" sh -c 'perl "$1/tests/lib/between.pl" shim.json | grep -q "measure.*<one<main"' sh "$root"
+	check "(and libunwind has found callers)" sh -c 'perl "$1/tests/lib/intervals.pl" shim.json | grep -q "measure.*<one<main"' sh "$root"
 done
 
 # ---- exceptions, libraries that come and go, fork ------------------------------------------------

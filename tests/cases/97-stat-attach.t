@@ -30,7 +30,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 		mkdir one
 		chown 65534 one
 		mkdir -p user/tests/apps user/tests/lib
-		cp "$B/tests/apps/breeds" user/tests/apps
+		cp "$B/tests/apps/spawner" user/tests/apps
 		cp "$root/tests/lib/attach.sh" user
 		cp "$root/tests/lib/check-attached.pl" "$root/tests/lib/Dump.pm" user/tests/lib
 		(cd one && timeout -k 1 "$LIMIT" setpriv --reuid=65534 --regid=65534 --clear-groups sh "$tmp/user/attach.sh" "$tmp/user" "$tmp/user" "$seed" \

@@ -84,12 +84,12 @@ run shown "$sspapi" stat --per-thread true
 check "the table names the rest" grep -q '^the rest .* [0-9]' shown.err
 
 # ---- as if nobody counted ---------------------------------------------------------------------
-run native "$apps/born"
-run told "$sspapi" stat --per-thread -o told.json "$apps/born"
+run native "$apps/thread-start"
+run told "$sspapi" stat --per-thread -o told.json "$apps/thread-start"
 is "threads, forks, errno, signals, descriptors: it ends" "$(status_of told)" "$(status_of native)"
 check "as without" diff native.out told.out
 check "and was told of" test "$(json told.json 'scalar @{$d->{relations}}')" -ge 6
-around=$root/tests/lib/around.sh
+around=$root/tests/lib/environment.sh
 run native sh "$around" 'LD_PRELOAD|_SSPSTAT'
 run told "$sspapi" stat --per-thread sh "$around" 'LD_PRELOAD|_SSPSTAT'
 check "its environment, limits, signals, descriptors" diff native.out told.out
@@ -97,7 +97,7 @@ run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thr
 is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi-threads.so"
 # (What a program is told that is not so: another's file, none, rubbish.)
 for wrong in "" rubbish 1:2:/dev/null "0:0:/proc/self/fd/0" "1:2"; do
-	run wrong env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$wrong" "$apps/born"
+	run wrong env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$wrong" "$apps/thread-start"
 	is "'$wrong': nothing happens" "$(status_of wrong) $(wc -c <wrong.err)" "0 0"
 done
 

@@ -96,7 +96,7 @@ is "without rows by thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{r
 check "and are all there" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 200
 
 # ---- as if nobody counted --------------------------------------------------------------------
-around=$root/tests/lib/around.sh
+around=$root/tests/lib/environment.sh
 run native sh "$around"
 # shellcheck disable=SC2086
 run stat "$sspapi" stat $way sh "$around"

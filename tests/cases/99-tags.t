@@ -10,5 +10,5 @@ is "at which its name is found" "$(while read -r name; do
 	stem=$(echo "$name" | sed 's/_*$//')
 	grep -h "^$name	" "$tmp/tags" | cut -f2 | xargs grep -qw "$stem" || echo "$name"; done <"$tmp/exported")" ""
 is "PAPI_read's is the wrapper" "$(grep '^PAPI_read	preload/calls/wrap.c	' "$tmp/tags" | grep -c 'EXPORT int PAPI_read')" 1
-is "and from there each function that CONTRIBUTING names is at most four steps from one before" "$(perl tests/lib/way.pl "$tmp/tags" CONTRIBUTING.md)" ""
+is "and from there each function that CONTRIBUTING names is at most four steps from one before" "$(perl tests/lib/code-path.pl "$tmp/tags" CONTRIBUTING.md)" ""
 done_testing

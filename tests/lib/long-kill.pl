@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/handing) at random
+# long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/kill-target) at random
 # moments, recovers its store, and compares it with what the program had seen.
 #
 #   --signal NAME   default KILL

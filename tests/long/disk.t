@@ -1,7 +1,7 @@
 # A disk that fills up, under the live file, under the dump, under both: the program is unharmed, a
 # line says what is the matter, and nothing that was recorded before is lost.
 . tests/lib/lib.sh
-tight=$B/tests/long/tight
+tight=$B/tests/long/fill-store
 cd "$tmp" || exit 1
 [ "$(id -u)" = 0 ] || skip_all "needs root, to mount a small disk"
 mkdir small

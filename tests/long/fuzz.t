@@ -12,10 +12,10 @@ LIMIT=200
 commands=$(bounded 300 60) metrics=$(bounded 20000 3000)
 
 # Sound stores of several kinds: threads, many sets, another topology, a killed process's.
-run a env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/a.sspapi" "$B/tests/long/handing" -n 10 -s 3
+run a env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/a.sspapi" "$B/tests/long/kill-target" -n 10 -s 3
 run b env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/b.sspapi" "$steps" up set begin a:5 read end
-run c env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/c.sspapi" SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$B/tests/long/tight" 2 2 4
-run d env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" "$B/tests/long/handing" -n 10 -e 9
+run c env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/c.sspapi" SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$B/tests/long/fill-store" 2 2 4
+run d env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" "$B/tests/long/kill-target" -n 10 -e 9
 mv live/*.live d.live
 run e env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/e.sspapi" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
 run f env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/f.sspapi" "$apps/overflows" two

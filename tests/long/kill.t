@@ -1,7 +1,7 @@
 # Whatever ends the program, what PAPI handed out can be recovered: killed at random moments, by
 # signals from outside and of its own making, with the scripted PAPI and the real one.
 . tests/lib/lib.sh
-handing=$B/tests/long/handing
+handing=$B/tests/long/kill-target
 export B SHIM
 cd "$tmp" || exit 1
 mkdir live
@@ -71,7 +71,7 @@ need_real() {
 if need_real; then
 	# It takes PAPI some 100 ms to start.
 	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
-		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/handing-real"
+		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/kill-target-real"
 else
 	skip "real PAPI" "$PAPI_HOW"
 fi

@@ -2,8 +2,8 @@
 # plain; what reads strangers' bytes (fuzz.t) with the sanitizers, whatever SANITIZE says.
 
 LONG_DIR := $(T)/long
-LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
-LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real locked many-real matrix proven quiet truth)
+LONG_FAKE := $(addprefix $(LONG_DIR)/,kill-target many steps fill-store)
+LONG_REAL := $(addprefix $(LONG_DIR)/,kill-target-real mlock-pool many-real matrix proven quiet truth)
 LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store fuzz-metrics sspapi-asan)
 # Empty where there is no clang with libFuzzer. (Asked by check-long only: it takes most of the time of a make that does nothing.)
 LONG_LIBFUZZER = $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
@@ -21,9 +21,9 @@ $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h $(APP_H) $(FAKE
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' -pthread -ldl
 
 $(LONG_REAL): $(APP_H)
-$(LONG_DIR)/handing-real: tests/long/handing.c
+$(LONG_DIR)/kill-target-real: tests/long/kill-target.c
 $(LONG_DIR)/many-real: tests/long/many.c
-$(LONG_DIR)/locked: tests/long/locked.c
+$(LONG_DIR)/mlock-pool: tests/long/mlock-pool.c
 $(LONG_DIR)/matrix: tests/long/matrix.c
 $(LONG_DIR)/proven: $(wildcard tests/long/proven/*.c) tests/long/proven/proven.h
 $(LONG_DIR)/quiet: tests/long/quiet.c

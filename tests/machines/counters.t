@@ -94,7 +94,7 @@ if [ "${GUEST-}" != 1 ]; then
 fi
 
 # The set takes three of the six counters, the program three; sspapi none where the thread stays.
-ROW_PROGRAM=$B/tests/machines/beside ROW_ENV=SSPAPI_ATTRIBUTION=exact
+ROW_PROGRAM=$B/tests/machines/own-events ROW_ENV=SSPAPI_ATTRIBUTION=exact
 row beside -- PAPI_TOT_INS PAPI_BR_MSP PAPI_L1_DCR
 ROW_PROGRAM='' ROW_ENV=''
 if [ "${GUEST-}" = 1 ]; then

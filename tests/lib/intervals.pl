@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# between.pl DUMP.json [KEY]: "between FROM TO TOTAL" for each pair of call sites, by what their
+# intervals.pl DUMP.json [KEY]: "between FROM TO TOTAL" for each pair of call sites, by what their
 # frames have under KEY (symbol), innermost first, "<" between; totals of the first event.
 use FindBin '$Bin';
 use lib $Bin;

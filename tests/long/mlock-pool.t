@@ -8,7 +8,7 @@ need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 as_nobody
 user="setpriv --reuid=$((60000 + $$ % 4000)) --regid=65534 --clear-groups"
-cp "$B/tests/long/locked" "$tmp/built"
+cp "$B/tests/long/mlock-pool" "$tmp/built"
 SSPAPI_OUTPUT=$tmp/nobody/%p.json
 export SSPAPI_OUTPUT
 ulimit -l 1024

@@ -1,4 +1,4 @@
-# way.pl TAGS CONTRIBUTING.md: which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by
+# code-path.pl TAGS CONTRIBUTING.md: which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by
 # tags, from those before: one a line. In the folder that TAGS (ctags --fields=+ne) is of.
 use strict;
 use warnings;

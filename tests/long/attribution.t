@@ -39,7 +39,7 @@ is "each mode is nearer to what was done than the one before" "$(
 	"reading residency exact "
 
 # One after the other, and many at once as an ordinary user.
-SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/surprises" threads 10000
+SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/disruptions" threads 10000
 is "10000 threads: no descriptor is left" \
 	"$(status_of shim) $(grep -c '^descriptors' "$tmp/shim.out") $(grep '^descriptors' "$tmp/shim.out" | sort -u | wc -l)" "0 2 1"
 check "10000 threads: the dump is right" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"

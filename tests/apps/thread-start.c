@@ -1,5 +1,5 @@
 /*
- * born: what threads and processes can see of how they begin: printed, to be compared with a run
+ * thread-start: what threads and processes can see of how they begin: printed, to be compared with a run
  * without us.
  */
 #include <dlfcn.h>

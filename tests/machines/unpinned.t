@@ -4,21 +4,21 @@ machine=x86-64 CPUS=16
 export CPUS
 . tests/machines/rows.sh
 
-ROW_PROGRAM=$B/tests/apps/unbound
-# unbound NAME LEAST HOW THREADS ROUNDS
-unbound() {
+ROW_PROGRAM=$B/tests/apps/unpinned
+# unpinned NAME LEAST HOW THREADS ROUNDS
+unpinned() {
 	name=$1 least=$2
 	shift 2
 	row "$name" -- "$@"
 	if [ "${GUEST-}" != 1 ]; then
 		check "$name: the sum is PAPI's, and nothing is proven where it was not done" perl tests/lib/check-moves.pl sum "$out/$name.shim.out" "$out/$name.json"
-		perl tests/lib/unbound.pl "$out/$name.native.out" "$out/$name.shim.out" "$out/$name.json" "$least" >"$tmp/shares"
+		perl tests/lib/check-unpinned.pl "$out/$name.native.out" "$out/$name.shim.out" "$out/$name.json" "$least" >"$tmp/shares"
 		result $? "$name: at least $least is proven"
 		sed 's/^/# /' "$tmp/shares"
 	fi
 }
 ROW_ENV=SSPAPI_ATTRIBUTION=exact
-unbound calm-16 .8 calm 16 5
+unpinned calm-16 .8 calm 16 5
 ROW_ENV="$ROW_ENV SSPAPI_DESCRIPTORS=120"	# two CPUs for each thread
-unbound few-16 .5 busy 16 20
+unpinned few-16 .5 busy 16 20
 done_rows

@@ -1,7 +1,7 @@
 /*
- * breeds: a program without PAPI in which threads and processes are born all the while, and which
+ * spawner: a program without PAPI in which threads and processes are born all the while, and which
  * knows how many page faults each had since it was told two things: "mark" (before somebody begins
- * to count) and "go" (when he counts). usage: breeds SEED BREEDERS LONG FORKS PAGES IN OUT
+ * to count) and "go" (when he counts). usage: spawner SEED BREEDERS LONG FORKS PAGES IN OUT
  *
  * BREEDERS threads bear others until the end: most end at once, LONG in all wait for "go", touch
  * PAGES pages and stay until the end; one in FORKS (0: none) is a process.  Words come by the FIFO

@@ -1,5 +1,5 @@
 # Settings in combination, while threads are moved, signalled and forked from: the sums of every dump are what the
-# program was handed.  Here so many that each two values meet; in tests/long/together.t all of them.
+# program was handed.  Here so many that each two values meet; in tests/long/stress.t all of them.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -10,18 +10,18 @@ one() {
 	rm -rf "$tmp/d"
 	mkdir "$tmp/d"
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim env SSPAPI_READINGS="$2" SSPAPI_ATTRIBUTION="$3" SSPAPI_CALLSITES="$4" \
-		SSPAPI_LIVE="$5" "$apps/together" "$1" "${6:-150}" "${7:-$$}"
+		SSPAPI_LIVE="$5" "$apps/stress" "$1" "${6:-150}" "${7:-$$}"
 	label="$*"
 	is "$label: the program is content" "$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" "0  "
 	check "$label: three dumps with what it was handed" booked
-	check "$label: made as the settings say" perl "$root/tests/lib/check-together.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
+	check "$label: made as the settings say" perl "$root/tests/lib/check-stress.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
 }
 
 booked() {
 	is_equal "$(find "$tmp/d" -type f | wc -l)" 3 && perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
 }
 
-if [ -n "${TOGETHER_ALL-}" ]; then
+if [ -n "${STRESS_ALL-}" ]; then
 	for form in plain interface; do
 		for readings in temporary permanent; do
 			for attribution in reading residency exact auto; do

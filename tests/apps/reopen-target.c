@@ -1,5 +1,5 @@
 /*
- * touched: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was
+ * reopen-target: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was
  * touched last under its owner: the thread that made it, the thread it was attached to, the CPU.
  * Steps are words; a set is a letter; "T:" has another thread do the step.
  *	make=A add=A a new set with a component; its event, page faults (B: migrations, which come
@@ -13,7 +13,7 @@
  * Between a start and its stop main touches 100 pages, thread T 30, a child 7; by read(2) main
  * 1000, the child 2000, which count in the kernel. Printed for each stop of A: what PAPI handed
  * out, and who was counted, by the number. Main and the child are on the first CPU, T is on the
- * second. usage: touched STEP... needs hw2sw where there are no hardware counters
+ * second. usage: reopen-target STEP... needs hw2sw where there are no hardware counters
  */
 #include "handed.h"
 

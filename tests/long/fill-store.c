@@ -1,5 +1,5 @@
 /*
- * tight: fills a store with the sets of many threads. usage: tight SETS THREADS [EVENTS [SIGNAL]]
+ * fill-store: fills a store with the sets of many threads. usage: fill-store SETS THREADS [EVENTS [SIGNAL]]
  * Each thread makes SETS event sets, one after the other, all alive, counts 3 EV_A (and, of more
  * events, none) in each, and ends; then prints
  * the `handed` lines, summed. A first set is made and read before all else: its EV_C is what

@@ -1,7 +1,7 @@
 /*
- * beside: whether events of the program's own find counters of the processor beside a PAPI set,
+ * own-events: whether events of the program's own find counters of the processor beside a PAPI set,
  * while the thread stays and after it has moved: as many as the set has, of half as many counters
- * as the processor has. usage: beside EVENT... prints `beside stayed: 100 %`, the least that one of
+ * as the processor has. usage: own-events EVENT... prints `beside stayed: 100 %`, the least that one of
  * them ran
  */
 #include <linux/perf_event.h>

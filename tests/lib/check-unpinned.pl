@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# unbound.pl NATIVE.out SHIM.out DUMP.json LEAST: is at least that share of each event proven?  And prints what it cost: the CPU time in
+# check-unpinned.pl NATIVE.out SHIM.out DUMP.json LEAST: is at least that share of each event proven?  And prints what it cost: the CPU time in
 # calls of PAPI beside what they took natively, and what the kernel does at switches, of two events each (sspapi-performance(7)).
 use FindBin '$Bin';
 use lib $Bin;

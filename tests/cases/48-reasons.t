@@ -80,7 +80,7 @@ none() {
 SSPAPI_ATTRIBUTION=exact
 export SSPAPI_ATTRIBUTION
 none "moved" "$edges" moved perf::PAGE-FAULTS
-none "read by another thread" "$apps/others" reader
+none "read by another thread" "$apps/shared-sets" reader
 reason OFF reading "SSPAPI_DESCRIPTORS=0" env SSPAPI_DESCRIPTORS=0 "$apps/moves" once 100 300
 shown=any
 reason BUDGET exact "SSPAPI_DESCRIPTORS=3" env SSPAPI_DESCRIPTORS=3 "$apps/moves" once 100 300
@@ -88,7 +88,7 @@ shown=''
 stays "SSPAPI_DESCRIPTORS=3"
 reason DESCRIPTORS reading "the limit is lowered" "$edges" limit
 reason CREDIT exact "too many sets for auto" env SSPAPI_ATTRIBUTION=auto "$edges" credit
-reason CLOSED exact "it closes all descriptors" "$apps/surprises" closes
+reason CLOSED exact "it closes all descriptors" "$apps/disruptions" closes
 reason ENDED exact "its thread has ended, and others have come" "$edges" ended
 shown=$other
 reason UNWATCHED exact "a thread whose CPUs are widened" taskset -c "$first" "$edges" wide
@@ -110,9 +110,9 @@ reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
 reason INSIDE exact "it is moved inside PAPI_read" "$edges" looks
 reason COPIES exact "PAPI's counter is off for a while" "$edges" disabled
 reason CLOCK exact "CPU-CLOCK moves" "$edges" moved perf::CPU-CLOCK
-reason GUEST reading "a child on its parent's TLS" "$apps/guests" own clone
-reason OPENER exact "another thread opened the counters" "$apps/others" opener
-reason SWITCHED_OFF exact "prctl" "$apps/surprises" disables
+reason GUEST reading "a child on its parent's TLS" "$apps/clone-vm" own clone
+reason OPENER exact "another thread opened the counters" "$apps/shared-sets" opener
+reason SWITCHED_OFF exact "prctl" "$apps/disruptions" disables
 reason OVERFLOW approximate "an overflow set moves" "$edges" sampled
 MORE=''
 printf '%s\n' 'component appio' 'event appio:::READ_CALLS component=appio' >"$tmp/script"
@@ -129,7 +129,7 @@ case $(status_of shim) in
 77) skip "software-defined events (SHARED)" "$(tail -n 1 "$tmp/shim.err")" ;;
 *) is "software-defined events (SHARED)" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")" ;;
 esac
-reason FILTER reading "seccomp" "$apps/surprises" sandbox
+reason FILTER reading "seccomp" "$apps/disruptions" sandbox
 reason FORMULA reading "a count in a set with a product" env PAPI_CSV_EVENT_FILE="$tmp/table.csv" "$edges" moved perf::PAGE-FAULTS PAPI_L2_TCA
 
 case $MORE in *asan*) ;; *)

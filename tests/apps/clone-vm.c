@@ -1,5 +1,5 @@
 /*
- * guests: a child that has its parent's memory and the TLS of the thread that made it counts page
+ * clone-vm: a child that has its parent's memory and the TLS of the thread that made it counts page
  * faults. The parent is on the second CPU.
  *	own  the child makes a set, touches 200 pages on the first CPU and reads on the second one,
  *	touches 3 and stops
@@ -11,7 +11,7 @@
  *	here and there
  * HOW: clone, a child of clone(3) that runs beside its parent; waits, one that its parent waits for
  * (CLONE_VFORK); raw, as clone, by a name that nobody stands in front of; vfork. Prints who counted
- * how many: "thread TID", the rows "faults CPU N", "handed N". usage: guests own|reads|forks HOW
+ * how many: "thread TID", the rows "faults CPU N", "handed N". usage: clone-vm own|reads|forks HOW
  */
 #include "handed.h"
 

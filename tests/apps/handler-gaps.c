@@ -1,15 +1,15 @@
 /*
- * gaps: handlers between PAPI's answer and what a library around it does then.
+ * handler-gaps: handlers between PAPI's answer and what a library around it does then.
  *
- *	gaps zeroed N on top of PAPI_reset a handler counts on the first CPU and moves its thread to
+ *	handler-gaps zeroed N on top of PAPI_reset a handler counts on the first CPU and moves its thread to
  *	the second, N times
- *	gaps thrown N a handler jumps out of PAPI_read of a thread that moves, and the set is thrown
+ *	handler-gaps thrown N a handler jumps out of PAPI_read of a thread that moves, and the set is thrown
  *	away, N times
- *	gaps grown N (x86-64) N times, at one of the first instructions of a PAPI_accum, each in
+ *	handler-gaps grown N (x86-64) N times, at one of the first instructions of a PAPI_accum, each in
  *	turn, a handler stops the set,
  *			gives it more events, starts it again and reads it
  *
- *	gaps beside N a set that sspapi opens nothing for (a filter of system calls came), of a
+ *	handler-gaps beside N a set that sspapi opens nothing for (a filter of system calls came), of a
  *	thread that counts with another one, is
  *			read on the second CPU, reset after a move to the first, counts there and is
  *			read, N times

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# check-together.pl FORM READINGS ATTRIBUTION CALLSITES DUMP.json...: are the dumps of tests/apps/together made as
+# check-stress.pl FORM READINGS ATTRIBUTION CALLSITES DUMP.json...: are the dumps of tests/apps/stress made as
 # these settings say, and right in themselves?  (That they have what it was handed is check-handed.pl's.)
 use FindBin '$Bin';
 use lib $Bin;

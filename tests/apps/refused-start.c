@@ -1,5 +1,5 @@
 /*
- * busy: a set that two threads use, and whose starts PAPI refuses while another set of its owner
+ * refused-start: a set that two threads use, and whose starts PAPI refuses while another set of its owner
  * runs: each refused start binds it to the caller's relation, where it had handed out something
  * else.  The owner is main, which counts on the second CPU; the other thread reads the set, cannot
  * start it and accumulates it while it is stopped. Prints the pages that were touched by CPU, and

@@ -19,7 +19,7 @@ rows() {
 		@{$d->{relations}}'
 }
 
-once "$apps/lent" lent
+once "$apps/cross-thread" lent
 maker=$(out maker) starter=$(out starter)
 is "JSON names the counted thread, and who started it" "$(rows)" "$maker maker thread $maker $starter 300"
 note="thread starter ($starter) started event set 0, but PAPI counted thread maker ($maker), for which it had opened the counters; let each thread make its own set"
@@ -36,13 +36,13 @@ is "the table of threads" "$("$B/sspapi" report --per-thread "$tmp/shim.sspapi" 
 "$B/sspapi" report -o "$tmp/page.html" "$tmp/shim.sspapi"
 check "the page names it" grep -q "$maker maker" "$tmp/page.html"
 check "and not the other as counted" not grep -q "\"$starter starter" "$tmp/page.html"
-once "$apps/lent" own
+once "$apps/cross-thread" own
 is "own: each thread's set is its own" "$(rows)" "$(out starter) starter thread null null 300"
 is "own: without a note" "$(json "$tmp/shim.json" '@{$d->{notes}}')" ""
-once "$apps/others" reopened
+once "$apps/shared-sets" reopened
 is "reopened: whom PAPI_start opened the counters for is counted, and nobody else named" "$(json "$tmp/shim.json" '
 	map { my $r = $_; map { defined $r->{started_by} || !$r->{starts} ? "lent" : () } 1 } @{$d->{relations}}') $(json "$tmp/shim.json" '@{$d->{notes}}')" " "
-once "$apps/lent" many
+once "$apps/cross-thread" many
 is "many: one note for all of them" "$(json "$tmp/shim.json" 'map { /\(and 2 more like it\)/ ? "yes" : $_ } @{$d->{notes}}')" yes
 
 # Children that have their parent's TLS.
@@ -51,16 +51,16 @@ exact_of() {
 		for (@{$_->{cpus}}) { $n += $_->{total}[0]; $e += $_->{exact}[0] } } "$n $e"'
 }
 for how in clone waits raw vfork; do
-	once "$apps/guests" own $how
+	once "$apps/clone-vm" own $how
 	is "own $how: what the child counted is its own, and not proven" "$(exact_of "$(out child)")" "203 0"
 	is "own $how: what the parent counted before and after it is proven" "$(exact_of "$(out thread)")" "120 120"
 	is "own $how: on its CPU" "$(json "$tmp/shim.json" 'map { "$_->{cpu} $_->{total}[0]" } map { @{$_->{cpus}} }
 		grep { $_->{tid} == '"$(out thread)"' } @{$d->{relations}}')" "$(sed -n 's/^faults \(.* 120\)$/\1/p' "$tmp/shim.out")"
 done
-once "$apps/guests" forks clone
+once "$apps/clone-vm" forks clone
 is "forks: what a child of fork counts is proven, whatever clone made before" "$(exact_of "$(out thread)")" "$(out handed) $(out handed)"
 for how in clone raw; do
-	once "$apps/guests" reads $how
+	once "$apps/clone-vm" reads $how
 	is "reads $how: the counts are the parent's, and all of them there" "$(json "$tmp/shim.json" 'my %n; for my $r (@{$d->{relations}}) {
 		$n{$r->{tid}} += $_->{total}[0] for @{$r->{cpus}} } map { "$_ $n{$_}" } keys %n')" "$(out thread) $(out handed | head -n 1)"
 	is "reads $how: no CPU has more that is proven than was counted there" "$(sed -n 's/^faults //p' "$tmp/shim.out" >"$tmp/faults"

@@ -1,10 +1,10 @@
 /*
- * unbound: threads that may run anywhere, each with a set of its own, and how many pages they
+ * unpinned: threads that may run anywhere, each with a set of its own, and how many pages they
  * touched on which CPU.
  *
- *	unbound calm THREADS ROUNDS a round: computes for 0.5 ms of CPU time, touches 40 pages,
+ *	unpinned calm THREADS ROUNDS a round: computes for 0.5 ms of CPU time, touches 40 pages,
  *	reads
- *	unbound busy THREADS ROUNDS a round: touches up to 31 pages, yields or sleeps at times, and
+ *	unpinned busy THREADS ROUNDS a round: touches up to 31 pages, yields or sleeps at times, and
  *	reads each tenth round
  *
  * Prints "touched cpu=N pages=M", "unsure pages=U" (during which the CPU changed), "handed sum=S",

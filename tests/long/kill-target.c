@@ -1,7 +1,7 @@
 /*
- * handing: two threads (-t) that count without end, move between two CPUs, and keep in a
+ * kill-target: two threads (-t) that count without end, move between two CPUs, and keep in a
  * shared file what PAPI has handed out so far: whoever kills this program can compare.
- * usage: handing [-p FILE] [-n ROUNDS] [-t THREADS] [-s SETS] [-e END] [-q]
+ * usage: kill-target [-p FILE] [-n ROUNDS] [-t THREADS] [-s SETS] [-e END] [-q]
  *	-n	ends after so many rounds a thread (0: never), and prints `handed` lines
  *	-s	event sets a thread, used in turn
  *	-e	how it ends: exit, segv, abort, bus, or a number: a thread raises that signal

@@ -1,5 +1,5 @@
-# full.pl: a command whose standard error is full, and read by nobody.
-# usage: full.pl pipe|socket|pty|background|empty COMMAND...
+# full-stderr.pl: a command whose standard error is full, and read by nobody.
+# usage: full-stderr.pl pipe|socket|pty|background|empty COMMAND...
 #	background	a terminal that stops who writes from the background, as the command does
 #	empty		a pipe that is not full
 # Prints the command's status (or "stopped"), and whether standard error is non-blocking by then.

@@ -1,14 +1,14 @@
 /*
- * surprises: what else a program does while its thread moves between CPUs.
+ * disruptions: what else a program does while its thread moves between CPUs.
  *
- *	surprises sandbox	who opens events from the start on is killed
- *	surprises alone	who makes a thread is, before the set has events
- *	surprises closes	it closes all descriptors that are none of its own
- *	surprises forks		its child counts too
- *	surprises jumps		a handler jumps out of PAPI_read
- *	surprises unregisters	it takes libc's restartable sequences away
- *	surprises disables	it turns its perf events off, and counts on
- *	surprises threads N	N threads, one after the other, of which each moves
+ *	disruptions sandbox	who opens events from the start on is killed
+ *	disruptions alone	who makes a thread is, before the set has events
+ *	disruptions closes	it closes all descriptors that are none of its own
+ *	disruptions forks		its child counts too
+ *	disruptions jumps		a handler jumps out of PAPI_read
+ *	disruptions unregisters	it takes libc's restartable sequences away
+ *	disruptions disables	it turns its perf events off, and counts on
+ *	disruptions threads N	N threads, one after the other, of which each moves
  *
  * Prints what was done where, as moves does, and what it sees of descriptors and signals.
  */

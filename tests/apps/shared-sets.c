@@ -1,5 +1,5 @@
 /*
- * others: sets that more than one thread uses. Thread A, on the first CPU,
+ * shared-sets: sets that more than one thread uses. Thread A, on the first CPU,
  * makes the set; main is on the second. Both touch pages: A 100, main 200.
  * The oracle's cpu is where the counted thread is, which PAPI decides:
  *	opener		A made it, main starts and stops it: A is counted
@@ -8,7 +8,7 @@
  *	reader		A made and started it, main reads and stops it: A is counted
  *	ended		as reader, but A has ended when main stops it
  *	inherit		PAPI_INHERIT: main made it, then makes A: both are counted
- * usage: others MODE	inherit needs hw2sw where there are no hardware counters
+ * usage: shared-sets MODE	inherit needs hw2sw where there are no hardware counters
  */
 #include "handed.h"
 #include <pthread.h>

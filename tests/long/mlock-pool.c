@@ -1,8 +1,8 @@
 /*
- * locked: what one user's processes may lock in memory is one pool. One process counts with PAPI in
+ * mlock-pool: what one user's processes may lock in memory is one pool. One process counts with PAPI in
  * many threads; another takes all of the pool: by pages registered with io_uring, by sampling
  * buffers of perf; and counts with overflow, for which PAPI takes of it. Prints how much there was,
- * and what PAPI said. usage: locked THREADS
+ * and what PAPI said. usage: mlock-pool THREADS
  */
 #include "../apps/handed.h"
 

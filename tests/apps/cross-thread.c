@@ -1,11 +1,11 @@
 /*
- * lent: a thread named maker, on the first CPU, makes an event set; starter, on the second one,
+ * cross-thread: a thread named maker, on the first CPU, makes an event set; starter, on the second one,
  * starts it and ends; the maker touches 300 pages, and main reads the set and stops it.
  *	lent	PAPI counts the maker; the starter touches 70 pages of its own
  *	own	the starter makes the set itself and touches 300 pages
  *	many	as lent, with three makers
  * Prints "maker TID" of the first one, "starter TID".
- * usage: lent MODE
+ * usage: cross-thread MODE
  */
 #include <sys/prctl.h>
 

@@ -1,8 +1,8 @@
 /*
- * together: all that a program may do at once, for any setting of sspapi's.
+ * stress: all that a program may do at once, for any setting of sspapi's.
  *
- *	together plain ROUNDS [SEED]
- *	together interface ROUNDS [SEED]	by sspapi.h, where somebody has loaded libsspapi
+ *	stress plain ROUNDS [SEED]
+ *	stress interface ROUNDS [SEED]	by sspapi.h, where somebody has loaded libsspapi
  *
  * Threads touch pages and read, accumulate, reset, stop and start their sets, each by its own dice;
  * main moves them between two CPUs and sends them signals, whose handler reads the set, too, where

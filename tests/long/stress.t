@@ -1,0 +1,7 @@
+# All settings in combination: tests/cases/94-stress.t, of which this runs the long form.
+if [ -n "${TEST_SHORT-}" ]; then
+	echo "1..0 # SKIP in short form make check has it"
+	exit 0
+fi
+STRESS_ALL=1
+. tests/cases/94-stress.t
