@@ -2,10 +2,10 @@
 #
 #	my $b = Browser->new($folder);		# $folder: for its profile
 #	$b->open("/path/page.html", 1280, 900);
-#	$b->run('document.title');		# what the expression gives
+#	$b->run('document.title');		# the value of the expression
 #	$b->key('ArrowDown'); $b->type('text');
 #	$b->media('print', 'dark'); $b->picture('x.png'); $b->pdf('x.pdf');
-#	$b->complaints;				# what went to the console, and requests that were made
+#	$b->complaints;				# console messages, and requests that were made
 package Browser;
 use strict;
 use warnings;
@@ -13,7 +13,8 @@ use JSON::PP;
 use MIME::Base64;
 use POSIX ();
 
-# Chromium looks for its hosts at every start unless it is told not to; its sandbox needs a user who is not root.
+# Chromium looks up its hosts at every start unless told otherwise; its sandbox needs a user other
+# than root.
 my @flags = qw(--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 	--disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage --hide-scrollbars
 	--remote-debugging-pipe);
@@ -26,7 +27,7 @@ sub new {
 	$self->{pid} = fork // die "fork: $!\n";
 	if (!$self->{pid}) {
 		setpgrp;
-		POSIX::dup2(fileno $read_in, 30);	# out of the way of 3 and 4 first
+		POSIX::dup2(fileno $read_in, 30);	# free 3 and 4 first
 		POSIX::dup2(fileno $write_out, 31);
 		POSIX::dup2(30, 3);
 		POSIX::dup2(31, 4);
@@ -99,7 +100,7 @@ sub media {
 	$self->call('Emulation.setEmulatedMedia', media => $type, features => [{ name => 'prefers-color-scheme', value => $scheme }]);
 }
 
-# The value of an expression; of a promise what it gives.
+# Returns the value of an expression; of a promise its result.
 sub run {
 	my ($self, $expression) = @_;
 	my $r = $self->call('Runtime.evaluate', expression => $expression, returnByValue => JSON::PP::true, awaitPromise => JSON::PP::true);
@@ -143,7 +144,7 @@ sub pdf {
 
 sub complaints {
 	my $self = shift;
-	$self->run('1');		# whatever was said before is here now
+	$self->run('1');		# all earlier events have arrived after this
 	my @said;
 	for my $e (@{$self->{events}}) {
 		my $p = $e->{params};
@@ -155,7 +156,7 @@ sub complaints {
 	return @said;
 }
 
-# It ends when its pipes do, and its children with it.
+# Chromium ends with its children when its pipes are closed.
 sub DESTROY {
 	my $self = shift;
 	local $?;

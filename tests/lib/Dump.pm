@@ -1,4 +1,4 @@
-# Dump.pm: what the checks of dumps share: the dump itself, its counts one by one, and what is wrong.
+# Dump.pm: functions for the checks of dumps: read a dump, list its counts, collect problems.
 package Dump;
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ sub lines { split /^/, content($_[0]) }
 
 sub dump_of { JSON::PP->new->utf8->decode(content($_[0])) }
 
-# Of each relation on each CPU each event: gauges have none.
+# Returns each event's count of each relation on each CPU. Gauges have none.
 sub counts {
 	my ($d) = @_;
 	my @all;

@@ -1,4 +1,5 @@
-# attach.sh: counts tests/apps/spawner, whose threads are born all the while, once; 0: each thread has what it says it counted.
+# attach.sh: counts tests/apps/spawner, which creates threads all the time, once; exit 0 if each
+# thread has the counts that it printed.
 # usage: attach.sh BUILD ROOT SEED [PREFIX...]	in an empty folder; the command runs behind PREFIX
 build=$1 root=$2 seed=$3
 shift 3

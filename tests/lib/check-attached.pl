@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-attached.pl DUMP.json OUT: has each thread that said "tid T least L most M" in OUT a row with as many page faults? Nobody's
-# is missing and nobody's is there twice: a thread counted twice has its faults in its parent's row, too.
+# check-attached.pl DUMP.json OUT: checks that each thread that printed "tid T least L most M" in
+# OUT has one row with as many page faults. A thread that is counted twice has its faults in its
+# parent's row as well.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -14,11 +15,14 @@ for my $c (grep { $_->{event} eq 'perf::PAGE-FAULTS' } counts($d)) {
 	$sum += $c->{total};
 	$bad .= "tid $c->{relation}{tid}: fewer than none\n" if $c->{total} < 0;
 }
-# On a busy machine records may be lost before they are read: said; then rows tell nothing of single threads, but add up.
+# On a busy machine records may be lost before they are read, and a note says so. Then only the sum
+# of the rows is right.
 my $lost = grep { /were lost/ } @{ $d->{notes} };
-# On many CPUs threads may be born faster than counters are opened: said, too; then a row may have another thread's as well.
+# On many CPUs threads may be created faster than counters are opened, and a note says so. Then a
+# row may include another thread's counts.
 my $twice = grep { /may be counted twice/ } @{ $d->{notes} };
-# An ordinary user's are those of its own code; of who bears others all the while many are the kernel's, which writes to stacks.
+# An ordinary user counts only user code. While threads are created the kernel causes many faults,
+# when it writes to stacks.
 my $kernel = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 15;
 my $rest = delete $row{0};
 my ($said, $in_rest) = (0, 0);

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
-# check-dump.pl WHAT FILE...: is a dump what sspapi-dump(5) and the JSON of the same process say? What it is asked:
-# check-dump.pl json DUMP.json		has the keys of sspapi-dump(5), with values of their types
-# check-dump.pl csv DUMP.csv DUMP.json	has its columns; the same totals as the JSON
-# check-dump.pl text DUMP.txt DUMP.json	80 columns and 100 lines at most; every total is there, in short
-# check-dump.pl info HWLOC-INFO DUMP.json PU...	what hwloc-info says of these PUs (os indexes) is the JSON's
+# check-dump.pl WHAT FILE...: checks a dump against sspapi-dump(5) and the JSON of the same process.
+# check-dump.pl json DUMP.json		the keys of sspapi-dump(5), with values of their types
+# check-dump.pl csv DUMP.csv DUMP.json	the documented columns; the same totals as the JSON
+# check-dump.pl text DUMP.txt DUMP.json	at most 80 columns and 100 lines; every total, shortened
+# check-dump.pl info HWLOC-INFO DUMP.json PU...	hwloc-info shows the JSON's counts of these PUs (os
+# indexes)
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -16,7 +17,7 @@ my $dump = dump_of($mode eq 'json' ? $file : $json);
 # ---- JSON --------------------------------------------------------------------
 
 # A name for a type; ? may be null; [x] a list of x; {...} an object.
-my $totals = ['number?'];	# null for a gauge, and only for that
+my $totals = ['number?'];	# null for gauges only
 my %keys = (
 	format => 'string', format_version => 'integer', sspapi_version => 'string',
 	process => { pid => 'integer', ppid => 'integer', exe => 'string', args => ['string'], host => 'string',
@@ -143,7 +144,7 @@ sub check_csv {
 		@f{@names} = @f;
 		wrong("host or pid: $_") if $f{host} ne $dump->{process}{host} || $f{pid} != $dump->{process}{pid};
 		wrong("not a number: $_") if grep { $f{$_} !~ /^\d*$/ } qw(rank pid tid relation event_set cpu core numa package readings);
-		if ($f{exact} eq '') {		# not a sum: of a gauge
+		if ($f{exact} eq '') {		# a gauge has no sum
 			$shown{"$f{event} $f{cpu} $f{total}"} = 1;
 			next;
 		}
@@ -166,7 +167,7 @@ sub grouped {
 	return $n;
 }
 
-# Four digits and the power of 1000, of clocks with their unit.
+# Formats four digits and a power of 1000; clocks with their unit.
 sub shortened {
 	my ($n, $type, $name) = @_;
 	my $clock = $name =~ /^perf::.*(TASK|CPU)[-_]CLOCK$/;
@@ -194,7 +195,7 @@ sub check_text {
 			my $total = shortened($sum->{$event}{$cpu}{total}, $type{$event}, $event);
 			wrong("$event on CPU $cpu: no $total") unless $text =~ /(?<![\d,])\Q$total\E(?![\d,])/;
 		}
-		# What is left of a name may stand on several lines above its column.
+		# The rest of a name may fill several lines above its column.
 		my $short = $event =~ s/^PAPI_|^\w+:::?|^PERF_COUNT_.W_//gr;
 		wrong("no column $event") unless grep { index($text, substr $_, 0, 3) >= 0 } $short;
 	}

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-ending.pl SLOTS DUMP.json: has the dump what the threads of tests/apps/ending.c were handed until their process ended? And
-# no more than they had asked for, where that is known.
+# check-ending.pl SLOTS DUMP.json: checks that the dump has at least what PAPI returned to the
+# threads of tests/apps/ending.c before their process ended, and at most what they requested, if
+# that is known.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-part.pl PAGE.json RANKS.csv SUMS: is the data of a page that has a part of a run what the run's ranks say?  Whoever has
-# most and least of an event has a row, and what the rows name is there.
+# check-part.pl PAGE.json RANKS.csv SUMS: checks the data of a page with a part of a run against the
+# run's ranks. The ranks with the most and the least of an event must have rows, and all objects
+# that rows name must exist.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;

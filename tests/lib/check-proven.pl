@@ -1,9 +1,12 @@
 #!/usr/bin/perl
-# check-proven.pl FOLDER SEED...: of each client (tests/long/proven) FOLDER/SEED.out, .err, .status, what it was told by
-# PAPI and knows to be true, and SEED.json, its dump: is anything wrong there? A line on the first thing that is, and at last
+# check-proven.pl FOLDER SEED...: checks the clients of tests/long/proven: FOLDER/SEED.out, .err and
+# .status have what PAPI returned and what the client knows to be true, SEED.json is its dump.
+# Prints a line for the first problem of each, and at the end
 #	had RUNS TOTAL PROVEN INSIDE MET ELSEWHERE WRONG
-# what was handed out, and what of it is proven; what was not on an edge of a window, and what of that is proven; what is
-# booked on another CPU; runs in which something is wrong. Of clocks whose truth the client does not know only the sum is looked at.
+# TOTAL is what PAPI returned, and PROVEN the proven part of it. INSIDE was not on an edge of a
+# window, and MET is the proven part of that. ELSEWHERE is attributed to another CPU. WRONG is the
+# number of runs with a problem. Clocks whose truth the client does not know are only compared as
+# sums.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -11,10 +14,10 @@ use Dump;
 my ($folder, @seeds) = @ARGV;
 my ($runs, $total, $proven, $inside, $met, $elsewhere, $bad) = (0) x 7;
 
-# What a client that did not get that far has not left is empty.
+# Returns the file's content; empty if the client did not get so far.
 sub text { -e "$folder/$_[0]" ? content("$folder/$_[0]") : '' }
 
-# By event and CPU: what is booked, what is called proven, and the bound.
+# Per event and CPU: attributed, proven, and the error margin.
 sub booked {
 	my ($d) = @_;
 	my (%total, %exact, %bound, @wrong);

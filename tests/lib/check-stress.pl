@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-stress.pl FORM READINGS ATTRIBUTION CALLSITES DUMP.json...: are the dumps of tests/apps/stress made as
-# these settings say, and right in themselves?  (That they have what it was handed is check-handed.pl's.)
+# check-stress.pl FORM READINGS ATTRIBUTION CALLSITES DUMP.json...: checks that the dumps of
+# tests/apps/stress follow these settings and are consistent. (check-handed.pl compares them with
+# what PAPI returned.)
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -44,7 +45,7 @@ for my $file (@files) {
 	wrong("$file: made by $s{attribution}, $s{readings}, $s{callsites}")
 		if "$s{attribution} $s{readings} $s{callsites}" ne "$attribution $readings $callsites";
 	wrong("$file: dropped $_: $d->{dropped}{$_}") for grep { $d->{dropped}{$_} } keys %{$d->{dropped}};
-	# A child of fork has room for its own.
+	# A child of fork has memory for its own call sites.
 	wrong("$file: $_") for grep { /more call sites/ } @{$d->{notes}};
 	of_relation($_) for @{$d->{relations}};
 }

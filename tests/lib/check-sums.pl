@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-sums.pl FOLDER: do all forms of the stores that 64-sums.t made there show the same sums and metrics, and those that
-# follow from their relations? Computed here anew, from the relations in JSON alone. Prints what is wrong; exit 1 if anything is.
+# check-sums.pl FOLDER: checks that all formats of the stores that 64-sums.t made show the same sums
+# and metrics, and those that follow from the relations in JSON. Prints each problem; exit 1 if
+# there are any.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -19,14 +20,14 @@ my $d = dump_of("$folder/all.json");
 my @c = @{$d->{topology}{components}};
 my @name = map { $_->{name} } @{$d->{events}};
 my @machines = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
-my ($machine, $several) = (@machines > 1 ? 0 : @machines, @machines > 1);	# the root: of several the job
+my ($machine, $several) = (@machines > 1 ? 0 : @machines, @machines > 1);	# the root, or the job if there are several
 sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
 sub root { my ($root) = grep { $c[$_]{type} eq 'Machine' } up(shift); $root }
 my (%pu, %package);
 $pu{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'PU' } @c;
 $package{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'Package' } @c;
 sub place_of { $_[0] =~ /^(rapl|stealtime)/ }
-sub on { my $r = shift; $several ? $d->{processes}[$r->{process}]{machine} : $machine }	# whose machine a relation's process ran on
+sub on { my $r = shift; $several ? $d->{processes}[$r->{process}]{machine} : $machine }	# the machine on which a relation's process ran
 sub place { my ($e, $on) = @_; $e =~ /^rapl.*PACKAGE(\d)/ ? ($several ? $package{$on} : \%package)->{$1} : $e =~ /^stealtime/ ? $on : undef }
 %pu = %{$pu{$machine}} unless $several;
 %package = %{$package{$machine}} unless $several;
@@ -56,7 +57,7 @@ for my $e (keys %observer) {
 for my $r (@{$d->{relations}}) {
 	my %in = map { base($name[$_]) => 1 } @{$r->{events}};
 	my $modes = join '+', @{$r->{domain} || []};
-	for my $e (@{$r->{events}}) {	# one event in two modes is two
+	for my $e (@{$r->{events}}) {	# one event in two modes counts as two
 		my $of = $name[$e] =~ / \((.*)\)$/ ? $1 : $mode{$e} // $modes;
 		complain("$name[$e] has counts of $modes") if $of ne $modes;
 		$mode{$e} = $modes;
@@ -86,9 +87,10 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 	my ($what, $j) = @$form;
 	for my $row (@{$j->{components}}) {
 		my $c = $row->{component};
-		next if $c[$c]{type} eq 'NUMANode';	# beside the tree
+		next if $c[$c]{type} eq 'NUMANode';	# not in the tree
 		for my $e (@name) {
-			# What is of a place stands there, be it 0, and nowhere else; counts by CPU have their 0 everywhere.
+			# A place's own counts must be shown, even 0, and nowhere else; per-CPU
+			# counts show their 0 everywhere.
 			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e},
 				place_of($e) ? $want{$c}{$e} : $want{$c}{$e} // (exists $want{$machine}{$e} ? 0 : undef));
 		}
@@ -100,7 +102,7 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 
 # ---- CSV and text by machine and by CPU, hwloc --------------------------------------------------------
 
-my %of_all;		# of several machines CSV tells no one from another of the same host: their sum
+my %of_all;		# CSV does not distinguish machines of the same host: compare their sum
 for (map { [split /,/] } split /\n/, text('machine.csv')) {
 	my ($event, $v) = @$_[14 - 1, 16 - 1];
 	next if $event eq 'event';
@@ -122,7 +124,7 @@ for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
 	my ($cpu, $numbers) = ($1, $2);
 	my @v = split ' ', $numbers =~ s/(?:[<>] ?)?[\d.]+ %/%/r =~ s/,//gr;
 	splice @v, 1, 1;	# the share
-	for my $i (1 .. $#head - 1) {	# the last one is how many readings
+	for my $i (1 .. $#head - 1) {	# the last is the number of readings
 		my $e = $head[$i];
 		my $w = $e eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$e} // $want{$pu{$cpu}}{"PAPI_$e"};
 		next if $e !~ /^(IPC|TOT_|EV_)/;
@@ -130,7 +132,7 @@ for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
 			($v[$i - 1] eq '-' ? 0 : $v[$i - 1]) != ($w // 0);
 	}
 }
-my (@open, $files);	# of several machines one behind the other, in their order
+my (@open, $files);	# one of several machines after the other, in their order
 for (text('all.xml') =~ m{(<object [^>]*>|</object>|<info [^>]*>)}g) {
 	if (m{^</}) { pop @open; next }
 	$files++ if /^<object type="Machine"/;

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-unpinned.pl NATIVE.out SHIM.out DUMP.json LEAST: is at least that share of each event proven?  And prints what it cost: the CPU time in
-# calls of PAPI beside what they took natively, and what the kernel does at switches, of two events each (sspapi-performance(7)).
+# check-unpinned.pl NATIVE.out SHIM.out DUMP.json LEAST: checks that at least that share of each
+# event is proven. Prints the cost: CPU time in PAPI calls, natively and with sspapi, and time of
+# the kernel at switches, for two events each (sspapi-performance(7)).
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;

@@ -1,5 +1,6 @@
-# code-path.pl TAGS CONTRIBUTING.md: which functions that CONTRIBUTING.md names on the way of a PAPI_read cannot be stepped to, by
-# tags, from those before: one a line. In the folder that TAGS (ctags --fields=+ne) is of.
+# code-path.pl TAGS CONTRIBUTING.md: prints, one per line, the functions on CONTRIBUTING.md's path
+# of a PAPI_read that a reader cannot reach by tags from those before. Run it in the folder of TAGS
+# (ctags --fields=+ne).
 use strict;
 use warnings;
 
@@ -13,7 +14,8 @@ while (<$in>) {
 	push @{ $tag{$name} }, [$file, $line, $rest =~ /\tend:(\d+)/ ? $1 : $line];
 }
 
-# The names in what a tag leads to.  In a macro's body the row's name is the one that we came for.
+# Returns the names in the definition of a tag. In a macro's body the row's name is the one that led
+# there.
 sub names_in {
 	my ($file, $from, $to) = @_;
 	if (!$text{$file}) {
@@ -23,7 +25,7 @@ sub names_in {
 	return $words{"$file $from"} //= [map { s/##name/PAPI_read/r } map { /\b\w+(?:##name)?/g } @{ $text{$file} }[$from - 1 .. $to - 1]];
 }
 
-# The tags of a name met in `file`: those there, else all.
+# Returns the tags of a name in `file`: those there, else all.
 sub tags_of {
 	my ($name, $file) = @_;
 	my @here = grep { $_->[0] eq $file } @{ $tag{$name} // [] };
@@ -35,7 +37,7 @@ my ($way) = join('', <$in>) =~ /^## The way of one PAPI_read\n(.*?)^## /ms or di
 my @list = $way =~ /`(\w+)\(\)`/g;
 @list > 10 or die "$page: names no functions\n";
 
-# Everything that is at most three steps behind one of the list.
+# Everything that is at most three steps from one of the list.
 my (%steps, @todo);
 sub meet { my ($at, $n) = @_; my $key = "@$at"; return if defined $steps{$key} && $steps{$key} <= $n; $steps{$key} = $n; push @todo, $at }
 my %known;

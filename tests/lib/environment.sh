@@ -1,4 +1,5 @@
-# environment.sh [NAMES]: what a program finds around it: its environment, but for the variables NAMES (A|B), limits, signals, descriptors.
+# environment.sh [NAMES]: prints a program's environment (without the variables NAMES, A|B), limits,
+# signals and descriptors.
 env | sort | grep -Ev "^(_${1:+|$1})="
 ulimit -Sn
 ulimit -Hn

@@ -1,8 +1,8 @@
-# full-stderr.pl: a command whose standard error is full, and read by nobody.
+# full-stderr.pl: runs a command whose standard error is full and has no reader.
 # usage: full-stderr.pl pipe|socket|pty|background|empty COMMAND...
-#	background	a terminal that stops who writes from the background, as the command does
+#	background	a terminal that stops writers in the background, as the command is
 #	empty		a pipe that is not full
-# Prints the command's status (or "stopped"), and whether standard error is non-blocking by then.
+# Prints the command's status (or "stopped"), and whether standard error is non-blocking at the end.
 use strict;
 use warnings;
 use Fcntl;
@@ -47,6 +47,6 @@ if (!$pid) {
 	exec @command or POSIX::_exit(99);
 }
 waitpid $pid, WUNTRACED;
-my $end = kill(0, $pid) ? 'stopped' : $? & 127 ? 'killed' : $? >> 8;	# ($? is 0 of a stopped one)
+my $end = kill(0, $pid) ? 'stopped' : $? & 127 ? 'killed' : $? >> 8;	# ($? of a stopped one is 0)
 kill 'KILL', $pid if $end eq 'stopped';
 print $end, flags() & O_NONBLOCK ? ' non-blocking' : '', "\n";

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# intervals.pl DUMP.json [KEY]: "between FROM TO TOTAL" for each pair of call sites, by what their
-# frames have under KEY (symbol), innermost first, "<" between; totals of the first event.
+# intervals.pl DUMP.json [KEY]: prints "between FROM TO TOTAL" for each pair of call sites, with
+# totals of the first event. FROM and TO are the frames' values of KEY (symbol), innermost first,
+# separated by "<".
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;

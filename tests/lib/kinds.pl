@@ -1,4 +1,5 @@
-# kinds.pl: what json.pl is to say of a dump of tests/scenes/kinds: each count and gauge, and where it is (NO_PLACES=1: of counts).
+# kinds.pl: an expression for json.pl: each count and gauge of a dump of tests/scenes/kinds, and its
+# place (NO_PLACES=1: places of counts only).
 my %type = map { $_->{id} => $_->{type} . ($_->{logical_index} // '') } @{$d->{topology}{components}};
 my @out;
 for my $r (@{$d->{relations}}) {

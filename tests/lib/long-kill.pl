@@ -1,19 +1,19 @@
 #!/usr/bin/perl
 # long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/kill-target) at random
-# moments, recovers its store, and compares it with what the program had seen.
+# moments, recovers its store, and compares it with what PAPI had returned.
 #
 #   --signal NAME   default KILL
 #   --live FOLDER   SSPAPI_LIVE; default: the standard place
-#   --within MS     0 to so many ms from its start; default 30
+#   --within MS     0 to MS ms from its start; default 30
 #   --ready MS      of every second run instead: from its first reading
-#   --preload SO    after ours
+#   --preload SO    preloaded after ours
 #   --settings 1    each run has another attribution, kind of readings and depth of call sites
-#   --folder TMP    where to work
-#   --seed N        for the moments; default: by the clock, and printed
+#   --folder TMP    working folder
+#   --seed N        for the random moments; default: from the clock, printed
 #
-# The environment has B and SHIM (lib.sh). Prints what was wrong, and at the end a line of what it
-# met, and "unreadable N": stores that hold no reading, and that recover refuses. Exit 1 if anything
-# else was wrong.
+# The environment has B and SHIM (lib.sh). Prints each problem, and at the end the numbers of all
+# outcomes, and "unreadable N": stores without a reading, which recover refuses. Exit 1 if there
+# were other problems.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -33,7 +33,7 @@ my %met = map { $_ => 0 } qw(early unread seen pending);
 my ($most, $unreadable) = (0, 0);
 srand $o{seed};
 my $folder = $o{live} || '/dev/shm';
-my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of others: a pid may come again
+my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of other processes: pids are reused
 
 my @settings = map { my $a = $_; map { my $r = $_; map { [$a, $r, $_] } 0, 1, 8 } qw(temporary permanent) }
 	qw(auto exact residency reading);
@@ -59,7 +59,7 @@ sub page {
 	return unpack 'q*', content($page);
 }
 
-# {tid}{cpu} => [seen], [may]; the events of the program are in the order of EV_A, EV_B
+# {tid}{cpu} => [seen], [may]; events in the order of EV_A, EV_B
 sub seen {
 	my @w = page();
 	my ($events, %seen, %may) = $program[0] =~ /-real$/ ? 1 : 2;
@@ -99,13 +99,14 @@ sub booked {
 	return \%b;
 }
 
-# What is not proven (residency; a call that was interrupted; auto, when the time for counters is used up) may be on another CPU.
+# Unproven counts (residency; an interrupted call; auto, when its budget is used up) may be on
+# another CPU.
 sub by_time {
 	my ($d) = @_;
 	return $d->{settings}{attribution} eq 'residency' || grep { defined $_->{attribution_why} } @{$d->{relations}};
 }
 
-# {tid}{all}: residency splits by time what the kernel counted
+# {tid}{all}: residency splits counts of the kernel by time
 sub by_thread {
 	my ($of) = @_;
 	my %all;

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# moves.sh: what the cases of SSPAPI_ATTRIBUTION share; behind lib.sh.
+# moves.sh: functions for the cases of SSPAPI_ATTRIBUTION; source it after lib.sh.
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
-# moves MODE PROGRAM ARGUMENT...: natively and under the mode
+# moves MODE PROGRAM ARGUMENT...: runs it natively and under the mode
 moves() {
 	mode=$1
 	shift
@@ -12,7 +12,7 @@ moves() {
 	label="$mode: $(basename "$1") $2${3:+ $3}"
 }
 
-# moved MODE FORM PROGRAM ARGUMENT...: the dump holds what check-moves.pl wants of FORM
+# moved MODE FORM PROGRAM ARGUMENT...: the dump passes check-moves.pl's FORM
 moved() {
 	mode=$1 form=$2
 	shift 2
