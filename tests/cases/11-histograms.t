@@ -1,11 +1,12 @@
-# Hits of PAPI_profil's and PAPI_sprofil's histograms: as many as the program finds in its buckets, at the code that was hit;
-# where buckets are no numbers of hits a line says so. The program sees no difference.
+# Compares the hits of PAPI_profil's and PAPI_sprofil's histograms with the program's buckets, at
+# the code that was hit. A line says so if buckets are not numbers of hits. The program sees no
+# difference.
 . tests/lib/lib.sh
 need_real_papi
 run_native native "$apps/histograms" 64
 [ "$(status_of native)" != 77 ] || skip_all "$(tail -n 1 "$tmp/native.err")"
 
-# Of each function (they lie 4096 bytes apart), and of all.
+# Prints the hits of each function (they are 4096 bytes apart), and of all.
 shown() {
 	json "$1" 'my %n; my $all = 0;
 		for my $o (map { @{$_->{overflows}} } @{$d->{relations}}) {

@@ -1,11 +1,11 @@
-# An overflow handler is called as without the shim, and the dump has how often, for which event,
-# on which CPU, and what it interrupted.
+# Checks that an overflow handler is called as without the shim, and that the dump counts the calls
+# per event and CPU, with the interrupted code.
 . tests/lib/lib.sh
 need_real_papi
 run_native native "$apps/overflows" moves
 [ "$(status_of native)" != 77 ] || skip_all "$(tail -n 1 "$tmp/native.err")"
 
-# sums FILE...: what the program prints, from its dump; and what does not add up
+# sums FILE...: prints, from dumps, what the program prints, and sums that are wrong
 sums() {
 	for sums_of in "$@"; do
 		json "$sums_of" 'my %n; my @bad;
@@ -25,7 +25,7 @@ sums() {
 	done
 }
 
-# counted NAME FILE...: do these dumps have what $tmp/NAME.out says?
+# counted NAME FILE...: compares these dumps with $tmp/NAME.out
 counted() {
 	counted_of=$1
 	shift
@@ -33,7 +33,7 @@ counted() {
 	sums "$@" | sort | diff - "$tmp/.wanted"
 }
 
-# A signal's frame is aligned, and the environment differs.
+# Align the stack: a signal's frame is aligned, and the environments differ.
 as_deep() {
 	depth=$(($(sed -n 's/^depth=//p' "$tmp/native.err") - $(sed -n 's/^depth=//p' "$tmp/shim.err")))
 	echo "$depth bytes"
@@ -42,7 +42,7 @@ as_deep() {
 
 depths='s/depth=[0-9]+/depth=N/'
 for what in moves two handlers jumps child; do
-	# A child's first store to a page after fork is a fault that comes or not, natively too.
+	# A child's first store to a page after fork may or may not fault, natively too.
 	[ $what = child ] && NORMAL="$depths; s/^counted .*//" || NORMAL=$depths
 	run_native native "$apps/overflows" $what
 	rm -f "$tmp"/shim.*
@@ -63,19 +63,19 @@ check "40 handlers: the program sees no difference" same_as_native native shim
 is "40 handlers: 32 of them are counted, and the dump says so" \
 	"$(sums "$tmp/shim.json" | sed 's/.*count=//') $(json "$tmp/shim.json" 'grep { /more than 32 overflow handlers/ } @{$d->{notes}}' | wc -l)" "32 1"
 
-# What was counted before the reading where nobody moved weighed once more behind it: 150 and 50.
+# Counts before the reading without a move were once counted again after it: 150 and 50.
 run_shim shim "$apps/overflows" reads
 is "a reading, a move: each CPU has its own" "$(json "$tmp/shim.json" \
 	'map { $_->{total}[0] >= 95 && $_->{total}[0] <= 105 ? "right" : $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd' ')" "right right"
 
-# A clock decides how often.
+# A clock decides how often it is called.
 for what in threads timer; do
 	run_shim shim "$apps/overflows" $what
 	check "$what: the calls of each CPU and event are in the dump" counted shim "$tmp/shim.json"
 	check "$what: errno and the set are right" grep -q 'by b 0; wrong errno 0, wrong set 0;' "$tmp/shim.out"
 done
 
-# Ends in a handler: it has been counted.
+# The program ends in a handler, whose call is counted.
 run_shim shim "$apps/overflows" exits
 is "_exit in a handler: it ends so" "$(status_of shim)" 3
 is "_exit in a handler: the call is counted" "$(sums "$tmp/shim.json" | sed 's/.*count=//')" 4

@@ -1,14 +1,14 @@
-# What the kernel counts for the program's threads: from a start's end to the last stop no page fault and no wait (a
-# voluntary context switch) more than natively, ever; no descriptor with a low number; and a bounded number of faults
-# where a thread's memory is made. USAGE=N: so many threads.
+# Checks what the kernel counts for the program's threads between a start and the last stop: no page
+# fault and no wait (voluntary context switch) more than natively, no descriptor with a low number,
+# and a limited number of faults when a thread's memory is made. USAGE=N: N threads.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
 threads=${USAGE:-500}
-# Where there are more CPUs than two, a thread that is bound elsewhere opens other counters at its next start; and auto opens there
-# what there was no time for at the first one.
+# With more than two CPUs, a thread that is pinned elsewhere opens other counters at its next start,
+# and auto opens those for which its budget at the first start did not suffice.
 normal() {
 	[ "$1" = auto ] || [ "$(nproc)" -gt 2 ] && start='|start' || start=
 	NORMAL="/^(set|first start|end|thread$start):/d"

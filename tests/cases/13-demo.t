@@ -1,10 +1,11 @@
-# make demo where the kernel lets nobody count: it says what forbids it, and the command that permits it.
+# Runs make demo where the kernel forbids counting: it reports what forbids it, and the command that
+# permits it.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 "$apps/denies" gettid true || skip_all "no seccomp"
 demo=$root/scripts/demo
 
-# demo NAME COMMAND...: the demo, started by the command
+# demo NAME COMMAND...: starts the demo by the command
 demo() {
 	to=$1
 	shift
@@ -14,11 +15,11 @@ demo() {
 demo denied
 is "a sandbox forbids it: the demo fails" "$(status_of denied)" 1
 check "and says that nothing can be counted" grep -q '^demo: nothing .* can be counted here' "$tmp/denied.err"
-# (Where libpfm4 does not know the CPU that is one more finding.)
+# (If libpfm4 does not support the CPU, that is one more finding.)
 is "and what forbids it, with what to do" "$(grep -A1 '^  BAD  perf_event_open is refused (Permission denied)' "$tmp/denied.err" | grep -c '^  BAD\|^       do: ')" 2
 is "and no other finding" "$(grep -cE '^  (ok|note|-) |^[a-ce-z]' "$tmp/denied.err")" 0
 
-# Debian's and Ubuntu's kernels have levels 3 and 4: here their file is another, in front of the kernel's.
+# Debian's and Ubuntu's kernels have levels 3 and 4: mount another file over the kernel's.
 paranoid=/proc/sys/kernel/perf_event_paranoid
 echo 4 >"$tmp/paranoid"
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then

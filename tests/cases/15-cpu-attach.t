@@ -1,10 +1,11 @@
-# Counts belong to the CPU or thread that is counted, whoever reads them: sets that are bound to a CPU, that another thread starts or reads,
-# whose thread has ended, that count several threads (PAPI counts the thread that opened the counters).
+# Checks that counts belong to the counted CPU or thread, whichever thread reads them. Covers sets
+# that are attached to a CPU, that another thread starts or reads, whose thread has ended, or that
+# count several threads. PAPI counts the thread that opened the counters.
 . tests/lib/lib.sh
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 
-# whose LABEL PROGRAM...: as natively, and booked where the program says
+# whose LABEL PROGRAM...: as natively, and attributed to the CPUs that the program prints
 whose() {
 	label=$1
 	shift
@@ -15,7 +16,7 @@ whose() {
 		return 1
 	fi
 	run_shim shim "$@"
-	# (On a busy machine another process may have been given the number that the program had asked for.)
+	# (On a busy machine another process may have the number that the program requested.)
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return 1
@@ -37,7 +38,7 @@ is "reader: the kernel counted it there, whoever reads it: proven" \
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
 plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/shared-sets" ended
 
-export SSPAPI_ATTRIBUTION=exact		# (auto: as far as it may cost)
+export SSPAPI_ATTRIBUTION=exact		# (auto: as far as its budget goes)
 for mode in limit number; do
 	whose "opened again: $mode" "$apps/reopens" $mode &&
 		is "opened again: $mode: the kernel counted it there: proven" \
@@ -82,14 +83,15 @@ if whose "attached to another process" "$apps/monitor"; then
 	is "attached: the kernel splits it" "$(relation '$_->{attribution}')" exact
 fi
 
-# Numbers of ours are the program's by then: no file of its is read in place of /proc's.
+# The program has reused sspapi's descriptors by then: sspapi must not read its file instead of
+# /proc's.
 whose "attached, and its descriptors are others" "$apps/monitor" closes
 if whose "attached to itself" "$apps/monitor" self; then
 	is "attached to itself: its own set" "$(relation '"$_->{target}{kind} $_->{attribution}"')" "thread exact"
 	is "attached to itself: proven, but where it moved" "$(relation 'grep { $_->{exact}[0] > $_->{total}[0] || $_->{exact}[0] < $_->{total}[0] - 3 } @{$_->{cpus}}')" ""
 fi
 
-# One that outlives us: not ended; a merged store and the text know it, too.
+# The process outlives sspapi, so it has not ended; a merged store and the text agree.
 sleep 1000 &
 target=$!
 await grep -q sleep /proc/$target/comm
@@ -104,7 +106,7 @@ check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -
 	- "$B/sspapi" "$tmp/watch.sspapi" "$target"
 kill "$target"
 
-# Detached, the counters are the old target's until they are opened again.
+# Detached, the counters belong to the old target until they are opened again.
 for mode in again other add ended; do
 	options=--more-events
 	whose "detached: $mode" "$apps/detach" $mode || continue
@@ -113,8 +115,9 @@ for mode in again other add ended; do
 		"$(case $mode in add) echo "thread 60 tid 100 " ;; ended) echo "tid 100 " ;; *) echo "tid 300 " ;; esac)"
 done
 
-# PAPI_start opens the counters again, for its caller, if another set was touched last under the same owner: a thread,
-# a target, a CPU. How many page faults by the kind of target, and the domain if it is not the user's only.
+# PAPI_start opens the counters again, for its caller, if another set was used last under the same
+# owner: a thread, a target, a CPU. Prints the page faults per kind of target, and the domain unless
+# it is the user's.
 # opens LABEL WANTED STEP...
 opens() {
 	label=$1 wanted=$2

@@ -1,10 +1,11 @@
-# Started by one thread, counted another, read by a third; and children on their parent's TLS: the dump names the counted one.
+# Counts one thread in a set that another starts and a third reads; and children that use their
+# parent's TLS: the dump names the counted thread.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 export SSPAPI_ATTRIBUTION=exact
 
-# once PROGRAM...: it ends as it does without
+# once PROGRAM...: it ends as without the shim
 once() {
 	rm -f "$tmp/shim".*
 	run_native native "$@"
@@ -12,7 +13,7 @@ once() {
 	is "$*: the program ends as it does without" "$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
 }
 out() { sed -n "s/^$1 //p" "$tmp/shim.out"; }
-# each relation that has counted: who is counted, who started it, how many
+# Prints, for each relation with counts, its target, the thread that started it, and the count.
 rows() {
 	json "$tmp/shim.json" 'map { my $r = $_; my $n = 0; $n += $_->{total}[0] for @{$r->{cpus}};
 		$r->{starts} ? join(" ", map({ $_ // "null" } $r->{tid}, $r->{thread}, $r->{target}{kind}, $r->{target}{tid}, $r->{started_by}), $n) : () }
@@ -45,7 +46,7 @@ is "reopened: whom PAPI_start opened the counters for is counted, and nobody els
 once "$apps/cross-thread" many
 is "many: one note for all of them" "$(json "$tmp/shim.json" 'map { /\(and 2 more like it\)/ ? "yes" : $_ } @{$d->{notes}}')" yes
 
-# Children that have their parent's TLS.
+# Children that use their parent's TLS.
 exact_of() {
 	json "$tmp/shim.json" 'my ($n, $e) = (0, 0); for (grep { $_->{tid} == '"$1"' } @{$d->{relations}}) {
 		for (@{$_->{cpus}}) { $n += $_->{total}[0]; $e += $_->{exact}[0] } } "$n $e"'

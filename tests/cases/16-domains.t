@@ -1,14 +1,14 @@
-# Counts of user code, of the kernel, of both: a relation each; JSON says which, and where the sums
-# hold several.
+# Checks that counts of user code, of the kernel and of both have a relation each, that JSON names
+# the domain, and that sums of several say so.
 . tests/lib/lib.sh
 
-# Of each relation its domain, and what was booked of EV_A or page faults.
+# Prints each relation's domain, and its count of EV_A or page faults.
 domains() {
 	json "$1" 'map { my $r = $_; my @e = map { $d->{events}[$_]{name} } @{$r->{events}};
 		$e[0] =~ /EV_A|PAGE-FAULTS|TEMP/ ? join("+", @{$r->{domain} || ["none"]}) . "=" . eval { my $s = 0; $s += $_->{total}[0] // 0 for @{$r->{cpus}}; $s } : () } @{$d->{relations}}' |
 		tr '\n' ' ' | sed 's/ $//'
 }
-# Is it an event of its own in each, with its sum? How many are there?
+# Prints the events of each domain with their sums, and how many there are.
 named() {
 	json "$1" 'my %e; for my $r (@{$d->{relations}}) { for my $i (0 .. $#{$r->{events}}) { $e{$r->{events}[$i]}{join "+", @{$r->{domain} || []}} = 1 } }
 		my @e = grep { $_->{name} =~ /^(EV_A|perf::PAGE-FAULTS)/ && keys %{$e{$_->{id}}} } @{$d->{events}};
@@ -52,7 +52,7 @@ is "merge keeps them apart" "$(domains "$tmp/merged.json")" "user=5 user+kernel=
 "$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/stored.json"
 is "the store has them" "$(domains "$tmp/stored.json")" "user=5 user+kernel=7"
 
-# Older stores have 0 there.
+# Older stores have 0 in that field.
 perl -e 'local $/; $_ = <>; my $n = 0;
 	while (/\x06\x53\x00\x00/g) {	# SP_BLOCK_RELATION
 		my $at = pos() - 4;
@@ -69,7 +69,7 @@ MORE=$REAL_PAPI_PRELOAD${REAL_PAPI_PRELOAD:+:}$REAL_PAPI_HW2SW
 for mode in set default component defdom late; do
 	wanted="user=100 kernel=30 user+kernel=130"
 	[ $mode != late ] || wanted="user=200 user+kernel=130"
-	# An ordinary user may count user code only, at the level that distributions have.
+	# An ordinary user may only count user code, at the level that distributions set.
 	[ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ] || wanted="user=100"
 	run_native native "$apps/domains" $mode
 	if [ "$REAL_PAPI" != yes ] || [ "$(status_of native)" = 77 ]; then

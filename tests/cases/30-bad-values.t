@@ -1,11 +1,11 @@
-# Values that cannot be used, places that cannot be written: one clear line on standard
-# error, and the program runs as without.
+# Gives invalid values and places that cannot be written: one clear line on standard error, and the
+# program runs as without the shim.
 . tests/lib/lib.sh
 one=$scenes/one
 cd "$tmp" || exit 1
 run_native native "$one" -s 3
 
-# bad VARIABLE VALUE WORD...: one line with the words; the program, and the dump, are as without it
+# bad VARIABLE VALUE WORD...: one line with the words; the program and the dump are as without it
 bad() {
 	bad_label="$1=$(printf %.40s "$2" | tr -c '[:print:]' .)"
 	run_shim shim env "$1=$2" "$one" -s 3
@@ -48,7 +48,7 @@ bad SSPAPI_TOPOLOGY /dev/null "SSPAPI_TOPOLOGY: '/dev/null'" "using this machine
 mkfifo "$tmp/fifo"
 bad SSPAPI_TOPOLOGY "$tmp/fifo" "SSPAPI_TOPOLOGY: '" "using this machine's"
 
-# An output that is a folder: known before the run.
+# An output that is a folder: reported before the run.
 mkdir "$tmp/here"
 cd "$tmp/here" || exit 1
 for folder in . "$tmp" dd/; do
@@ -58,7 +58,7 @@ for folder in . "$tmp" dd/; do
 done
 cd "$root" || exit 1
 
-# Several at once: a line each. An empty value is none at all.
+# Several at once: one line each. An empty value counts as unset.
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_CALLSITES=x SSPAPI_SIGNAL=x "$one"
 is "three bad values, three lines" "$(lines_of shim | wc -l)" 3
 run_shim shim env SSPAPI_FORMAT= SSPAPI_READINGS= SSPAPI_READINGS_MAX= SSPAPI_ATTRIBUTION= SSPAPI_TOPOLOGY= \
@@ -73,13 +73,13 @@ check "SSPAPI_DISABLE=1: no dump" not test -e "$tmp/shim.json"
 
 # ---- where nothing can be written ---------------------------------------------
 
-# nowhere PATH WORD...: it cannot be written there; one line, the program as without
+# nowhere PATH WORD...: it cannot be written; one line, the program as without
 nowhere() {
 	nowhere_to=$1
 	shift
 	SSPAPI_OUTPUT=$nowhere_to
 	export SSPAPI_OUTPUT
-	(cd "$tmp" && run_shim shim "$one" -s 3)	# whose live file lib.sh finds by that
+	(cd "$tmp" && run_shim shim "$one" -s 3)	# lib.sh finds the live file by that
 	unset SSPAPI_OUTPUT
 	nowhere_label="output to $(printf %.50s "$nowhere_to" | sed "s,$tmp,TMP,")"
 	check "$nowhere_label: one line says so" said shim "$@"
@@ -116,7 +116,7 @@ SSPAPI_OUTPUT=/dev/stdout run_shim shim env SSPAPI_FORMAT=csv "$one"
 is "/dev/stdout: behind what the program wrote" "$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
 	"one: to stdou host,rank,pid "
 check "/dev/stdout is still what it was" test -e /dev/stdout
-# (To open it for writing waits for the reader.)
+# (Opening it for writing waits for the reader.)
 run_shim shim sh -c "cat '$tmp/fifo' >'$tmp/read' & exec 3>'$tmp/fifo'
 	SSPAPI_FORMAT=csv SSPAPI_OUTPUT='$tmp/fifo' '$one' 3>&-; exec 3>&-; wait"
 check "a FIFO with a reader gets the dump" grep -q ^host,rank, "$tmp/read"

@@ -1,5 +1,5 @@
-# SSPAPI_READINGS=permanent with real PAPI: the program sees no difference (not a page fault more),
-# and the dump has every reading.
+# Runs SSPAPI_READINGS=permanent with real PAPI: the program sees no difference, not even a page
+# fault, and the dump has every reading.
 . tests/lib/lib.sh
 need_real_papi
 SSPAPI_READINGS=permanent
@@ -16,7 +16,7 @@ done
 is "the setting is in the dump" "$(json "$tmp/shim.json" '$d->{settings}{readings}')" permanent
 is "each reading is kept" "$(json "$tmp/shim.json" 'map { $_->{permanent}{kept} - $_->{readings} } @{$d->{relations}}' | sort -u)" 0
 
-# Chunks of memory are made in the middle of it: none of their pages may be a fault that PAPI counts.
+# Chunks of memory are made during the run: their pages must not cause a fault that PAPI counts.
 for live in 1 0; do
 	SSPAPI_LIVE=$live
 	export SSPAPI_LIVE

@@ -1,11 +1,12 @@
-# Where the dump goes: templates, folders, formats, and never over somebody else's.
+# Checks where the dump is written: templates, folders, formats; and never over another program's
+# file.
 . tests/lib/lib.sh
 one=$scenes/one
 host=$(uname -n)
 mkdir "$tmp/d"
 cd "$tmp/d" || exit 1
 
-# dumps OUTPUT COMMAND...: runs it with SSPAPI_OUTPUT in a fresh folder; prints the names of the files
+# dumps OUTPUT COMMAND...: runs it with SSPAPI_OUTPUT in a new folder; prints the names of the files
 # there, with HOST and PID
 dumps() {
 	rm -rf "$tmp/d"/* "$tmp/d"/.[!.]*
@@ -66,7 +67,8 @@ for f in x.*; do
 	check "$f is what it says" looks "$f"
 done
 
-# hwloc's XML and the page are the command's: the store is written, and the line says how it goes on.
+# Only the command makes hwloc's XML and the page: the store is written, and the line says how to go
+# on.
 for e in xml html; do
 	is "by the extension .$e: the store" "$(dumps x.$e "$one")" x.sspapi
 	check "(and it is)" looks x.sspapi
@@ -94,7 +96,7 @@ check "really" not is_equal "$(cat "$tmp/pid")" "$(json x.json '$d->{process}{pi
 is "two programs of one script: not the same run's" "$(dumps x.json sh -c "'$one'; '$one'")" "x.HOST.PID.json x.json"
 is "the next script replaces the one, and keeps the other" "$(more x.json sh -c "'$one'; '$one'")" \
 	"x.HOST.PID.json x.HOST.PID.json x.json"
-# Linux 6.11 answers what an ancestor has mapped; before that its maps are read.
+# Linux 6.11 can be queried for what an ancestor has mapped; before that its maps are read.
 case $(uname -m) in x86_64) ioctl=16 ;; *) ioctl=29 ;; esac
 MORE=$preloads/faults.so
 is "two programs of one script, before Linux 6.11" \
@@ -102,13 +104,13 @@ is "two programs of one script, before Linux 6.11" \
 MORE=
 is "any file of that name, if it is older" "$(dumps y "$one"; echo; echo mine >x.json; sleep 0.03; more x.json "$one")" "y
 x.json y"
-# A process's start is known to 10 ms only, and two runs are begun within that.
+# A process's start is known to 10 ms only, and two runs begin within that time.
 cat >"$tmp/runs.sh" <<END
 export SSPAPI_OUTPUT=x.json
 lib=$SHIM one=$one
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	LD_PRELOAD=\$lib \$one
-	LD_PRELOAD=\$lib sh -c "sleep 0.015; exec \$one"	# to load it takes long
+	LD_PRELOAD=\$lib sh -c "sleep 0.015; exec \$one"	# loading takes long
 	sh -c "sleep 0.015; LD_PRELOAD=\$lib exec \$one"
 done
 ls x*.json | wc -l >&3
@@ -132,7 +134,8 @@ is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null
 check "no part of a dump is left anywhere" not grep -r . --include='.*' "$tmp/d"
 is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
 
-# A file system that can neither link nor rename over nothing (FUSE), and where signals interrupt.
+# A file system that cannot link, nor rename without replacing (FUSE), and on which signals
+# interrupt.
 case $(uname -m) in x86_64) link=265 rename=316 fallocate=285 open=257 ;; *) link=37 rename=276 fallocate=47 open=56 ;; esac
 MORE=$preloads/faults.so
 neither=$link:1+:95,$rename:1+:22
@@ -152,7 +155,8 @@ is "a signal interrupts link, or rename: again" "$(FAULT=$link:1:4,$rename:1+:22
 	FAULT=$link:1+:95,$rename:1:4 dumps x.json "$one")" x.jsonx.json
 is "or any open" "$(for i in $(seq 60); do
 	FAULT=$open:$i:4 dumps x.json "$one"; echo; done | sort -u)" x.json
-# Without fallocate (NFS 3) it has a live file all the same; recover writes to the one without links.
+# Without fallocate (NFS 3) there is still a live file; without links recover writes its output
+# directly.
 mkdir live
 SSPAPI_LIVE=$PWD/live FAULT=$fallocate:1+:95 SSPAPI_OUTPUT=x.json run_shim killed "$scenes/life" kill
 is "without fallocate: a live file, and no word" "$(ls live | wc -l) $(lines_of killed)" "1 "
@@ -161,9 +165,9 @@ is "recover -o where nothing can be linked" "$(cat "$tmp/recover.out") $(json re
 unset FAULT
 MORE=
 
-# A special file is written to, in all forms; nothing new stands beside it.
+# A special file is written directly, in all formats; no new file appears next to it.
 mkfifo pipe
-exec 8<>pipe 7<pipe		# both ends, whoever comes first
+exec 8<>pipe 7<pipe		# both ends, in any order
 cat <&7 >pipe.out 8>&- &
 exec 7<&-
 SSPAPI_OUTPUT=$PWD/pipe SSPAPI_FORMAT=csv,json run_shim special "$one"

@@ -1,8 +1,8 @@
-# SSPAPI_ATTRIBUTION: what else a program does: forks, jumps, closes descriptors, ends.
+# SSPAPI_ATTRIBUTION: the program also forks, jumps, closes descriptors and ends.
 . tests/lib/lib.sh
 . tests/lib/moves.sh
 
-NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
+NORMAL='s/^(touched|handed|unsure).*//'		# the cost of a fork or jump differs
 for mode in residency exact auto; do
 	for how in closes jumps disables sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words

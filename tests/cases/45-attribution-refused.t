@@ -1,8 +1,8 @@
-# SSPAPI_ATTRIBUTION: where the kernel refuses counters beside PAPI's own.
+# SSPAPI_ATTRIBUTION: the kernel refuses shadow counters.
 . tests/lib/lib.sh
 . tests/lib/moves.sh
 
-# faults.so stands in front of system calls, as AddressSanitizer's runtime does.
+# faults.so wraps system calls, as AddressSanitizer's runtime does.
 case ${SANITIZE-} in
 *address*) skip "where it cannot be had" "sanitized" ;;
 *)

@@ -1,4 +1,4 @@
-# SSPAPI_ATTRIBUTION: an ordinary user.
+# SSPAPI_ATTRIBUTION: an ordinary user counts.
 . tests/lib/lib.sh
 . tests/lib/moves.sh
 

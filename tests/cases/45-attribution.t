@@ -1,4 +1,4 @@
-# SSPAPI_ATTRIBUTION: how counts come to their CPUs when the thread moves between readings.
+# SSPAPI_ATTRIBUTION: counts are attributed to CPUs when the thread moves between readings.
 . tests/lib/lib.sh
 . tests/lib/moves.sh
 

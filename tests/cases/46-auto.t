@@ -1,5 +1,6 @@
-# auto on a machine of 16 CPUs (imitated: tests/preload/wide.c): nearly all that unbound threads count is proven, also where neither
-# descriptors nor time suffice for all CPUs; and a thread is followed to a CPU that is not watched.
+# Runs auto on 16 CPUs (imitated: tests/preload/wide.c): nearly all counts of unpinned threads are
+# proven, even if neither descriptors nor time suffice for all CPUs, and a thread is followed to a
+# CPU that is not watched.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -20,7 +21,8 @@ unpinned() {
 	sed 's/^/# /' "$tmp/shares" >&2
 }
 for threads in 16 64 256; do
-	# 256 threads' counters cost what auto may spend: .98 on 16 real CPUs, .63 with two whole make check beside it.
+	# The counters of 256 threads use up auto's budget: .98 on 16 real CPUs, .63 while two make
+	# check ran.
 	[ $threads = 256 ] && least=.5 || least=.95
 	unpinned "calm, $threads threads" $least calm $threads 10
 	unpinned "busy, $threads threads" $least busy $threads 100
@@ -30,7 +32,8 @@ SSPAPI_DESCRIPTORS=200
 export SSPAPI_DESCRIPTORS
 unpinned "few descriptors" .6 busy 64 200
 SSPAPI_DESCRIPTORS=3 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/edges" follows
-# (Who may not count moves has a descriptor more, and another CPU; who is preempted in the first reading does not follow: 120 on CPU 0.)
+# (A user who may not count moves needs one descriptor more; a thread that is preempted in its first
+# reading does not follow: 120 on CPU 0.)
 followed=$(json "$tmp/shim.json" 'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
 check "one CPU is watched, where the thread is: each CPU has what was counted there, and nothing is proven elsewhere" \
 	perl tests/lib/check-moves.pl "$followed" "$tmp/shim.out" "$tmp/shim.json"

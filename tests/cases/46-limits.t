@@ -1,5 +1,6 @@
-# How many threads are split by CPU, by time, or not: what sspapi-limits(7)'s table says of threads, the CPUs that they may
-# run on and the limit of descriptors. CPUs that this machine has not are imitated (tests/preload/wide.c).
+# Checks the table of sspapi-limits(7): how many threads are split by CPU, by time, or not, for
+# numbers of threads, CPUs and descriptors. CPUs that this machine lacks are imitated
+# (tests/preload/wide.c).
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi

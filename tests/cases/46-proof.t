@@ -1,5 +1,5 @@
-# What is called exact: windows against the kernel's own records of switches, and programs that use
-# restartable sequences themselves. WINDOWS=N: N times as many where a race is looked for.
+# Checks which counts are proven: windows against the kernel's own records of switches, and programs
+# that use restartable sequences themselves. WINDOWS=N: N times as many where a race is sought.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -43,7 +43,8 @@ same_sum() {
 same_sum "a program with restartable sequences of its own" "$apps/rseqs"
 same_sum "the same, and libc registers none" env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/rseqs"
 
-# Without libc's registration nothing is proven by it, and that is said; what the kernel splits still is.
+# Without libc's registration rseq proves nothing, and a note says so; the kernel still splits its
+# own counts.
 SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
 check "rseq turned off: counts as ever, none proven, and a note" sh -c '
 	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no count is called proven" "$2"' - \
@@ -56,8 +57,8 @@ check "rseq turned off, exact: proven by the kernel" \
 check "rseq turned off, exact: and no note says otherwise" \
 	not grep -q "no count is called proven" "$tmp/shim.json"
 
-# The page that takes rseq's place (preload/percpu/page-proof.h). By residency a window in which the thread moved is never
-# exact by what was counted, so that one that is was called unmoved.
+# The mmap-page proof replaces rseq (preload/percpu/page-proof.h). By residency a window in which
+# the thread moved is never proven, so a proven one was taken for unmoved.
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES
 if plain "windows, by a page"; then
@@ -78,7 +79,7 @@ for mode in exact auto; do
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 	is "$mode: by a page: and the program ends as ever" "$(status_of shim)" 0
 done
-# The page's CPU is not known after a loss, until it is asked: here nothing is read that would ask.
+# The page's CPU is unknown after a loss, until the kernel is queried: here no reading does that.
 for rseq in 0 1; do
 	GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
 	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/handler-gaps" beside 300
@@ -92,7 +93,8 @@ for rseq in 0 1; do
 	fi
 done
 GLIBC_TUNABLES=glibc.pthread.rseq=0
-# The fast path has room for some events on its stack. (A busy machine takes the thread away in most of the runs: three of each step.)
+# The fast path has memory for some events on its stack. (A busy machine preempts the thread in most
+# runs: three of each step.)
 if plain "a handler gives a set more events on top of its PAPI_accum"; then
 	for rseq in 0 1; do
 		GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
@@ -127,7 +129,7 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	MORE=$light
 	;;
 esac
-# Nor a page, which locked memory limits: the time of one event of ours (sp_percpu_stays).
+# Without a page, which locked memory limits: the time of one of sspapi's events (sp_percpu_stays).
 without_page() {
 	SSPAPI_ATTRIBUTION=exact run_shim shim sh -c 'ulimit -l 0; exec "$@"' - "$@"
 }
@@ -156,7 +158,7 @@ for mode in reading exact auto; do
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 
-# A sandbox without /sys: which CPUs there are is asked of the kernel.
+# In a sandbox without /sys the kernel is queried for the CPUs.
 SSPAPI_ATTRIBUTION=exact run_shim shim unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' - \
 	"$apps/moves" once 1000 3000
 if [ "$(status_of shim)" = 0 ]; then
@@ -183,13 +185,14 @@ fi
 
 # ---- handlers in the gaps ----------------------------------------------------------------
 
-# A handler on top of PAPI_reset counts here and moves there: it was the other CPU's, and called exact.
+# A handler inside PAPI_reset counts on this CPU and moves to another: those counts were once proven
+# on the other CPU.
 for mode in exact auto; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" zeroed $((750 * ${WINDOWS:-1}))
 	read -r _ other <"$tmp/shim.out"
 	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
-	# It waited for ever for a look that a handler had jumped out of.
+	# A handler jumped out of a read of the counters, for which sspapi once waited forever.
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" thrown 300
 	is "$mode: a set is thrown away after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
 done

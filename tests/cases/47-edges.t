@@ -1,4 +1,5 @@
-# Windows whose edges are not plain: what is called exact was counted there.  (The reasons of what is not: 48-reasons.t.)
+# Tests windows with unusual edges: proven counts were counted on their CPU. (The reasons for
+# unproven ones: 48-reasons.t.)
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -6,7 +7,7 @@ need_real_papi
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 both=0,$first under=''
 [ "$first" -gt 1 ] || both=0-1
-# edges MODE HOW [FORM]: what check-moves.pl wants of FORM
+# edges MODE HOW [FORM]: checks check-moves.pl's FORM
 edges() {
 	# shellcheck disable=SC2086 # words
 	SSPAPI_ATTRIBUTION=$1 run_shim shim $under "$apps/edges" "$2"
@@ -26,7 +27,7 @@ for mode in exact auto; do
 				grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE-FAULTS/ } @{$d->{relations}}' |
 				grep -v '^0$' | tr '\n' ' ')" "260 120 "
 	fi
-	# (A call inside of which the thread is interrupted leaves one fault open.)
+	# (A call in which the thread is interrupted leaves one fault unproven.)
 	edges $mode array &&
 		is "$mode: array: all but a few faults of 1,520 are proven" \
 			"$(json "$tmp/shim.json" 'my $n = 0; $n += $_->{exact}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n > 1490 ? "yes" : $n')" yes
@@ -35,7 +36,8 @@ for mode in exact auto; do
 	edges $mode looks
 	is "$mode: moved inside each look: not all of it is exact" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 1
-	# (auto has no time for each scan where system calls are slow: then what is not proven stands where it was read.)
+	# (auto has no time for each scan if system calls are slow: then unproven counts stay on the
+	# CPU of the reading.)
 	edges $mode interrupted "$([ "$mode" = exact ] && echo exact || echo sum)"
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \
@@ -61,8 +63,8 @@ for mode in reading residency exact; do
 		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
 done
 
-# Counters that are opened where a thread binds itself are closed with the others: neither
-# descriptors nor their number run out.
+# Counters that are opened where a thread pins itself are closed with the others: neither
+# descriptors nor the limit run out.
 cycles() {
 	# shellcheck disable=SC2086 # words
 	SSPAPI_ATTRIBUTION=exact SSPAPI_DESCRIPTORS=$1 run_shim shim \

@@ -1,4 +1,5 @@
-# Every reason why counts are not proven (core/model/why.c) is a fact: each is provoked by a program that does what it names.
+# Provokes every reason why counts are not proven (core/model/why.c), each by a program that does
+# what the reason states.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -16,17 +17,17 @@ for name in CYCLES INSTRUCTIONS CACHE-REFERENCES CACHE-MISSES BRANCHES BRANCH-MI
 done
 { grep '^CPU,' tests/software-presets.csv; echo "PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|N1|*|,perf::PAGE-FAULTS,perf::MINOR-FAULTS"; } >"$tmp/table.csv"
 
-# The reasons' names and words.
+# Reads the names and texts of the reasons.
 perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] =\s+(.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
 	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/model/why.c >"$tmp/texts"
 is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/layout.h | tr -d '\t' | sort)"
 is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""
-# what the dump of the last run says: how, and why, of relations that are not proven, each once
+# Prints from the last run's dump: how, and why, of relations that are not proven, each once.
 whys() {
 	json "$tmp/shim.json" 'my %seen; grep { !$seen{$_}++ } map { "$_->{attribution}: " . ($_->{attribution_why} // "null") }
 		grep { !'"${1-0}"' || grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}} } @{$d->{relations}}'
 }
-# Relations that are not proven and have no reason, or the other way round.
+# Prints relations that are not proven and have no reason, or the reverse.
 unsaid() {
 	json "$tmp/shim.json" 'map { $_->{id} } grep { my $open = grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}};
 		!$open != !defined $_->{attribution_why} } @{$d->{relations}}'
@@ -41,7 +42,8 @@ any() {
 	[ "$shown" = any ] && sed 's/shown on CPU [0-9]*/shown on CPU any/' || cat
 }
 
-# reason SP_WHY_NAME HOW LABEL PROGRAM...: in JSON and in the text, after how much it is, and no other
+# reason SP_WHY_NAME HOW LABEL PROGRAM...: JSON and text have this reason, after the share, and no
+# other
 reason() {
 	name=$1 how=$2 label="$3 ($1)"
 	shift 3
@@ -63,7 +65,7 @@ reason() {
 		"SIZE why: $words "
 }
 
-# What the watched CPU's counter has counted is that CPU's, the rest the other's.
+# Counts of the watched CPU's counter belong to that CPU, the rest to the other.
 stays() {
 	check "$1: each CPU has what was counted there" perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
 }
@@ -117,7 +119,7 @@ reason OVERFLOW approximate "an overflow set moves" "$edges" sampled
 MORE=''
 printf '%s\n' 'component appio' 'event appio:::READ_CALLS component=appio' >"$tmp/script"
 reason COMPONENT reading "I/O counted by PAPI itself" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=appio:::READ_CALLS start show=5 cpu=1 show=9 stop
-# What is no CPU's is not asked for one: in the text stands whose it is.
+# Counts that belong to no CPU need no reason; the text names their component.
 printf '%s\n' 'component net' 'event net:::lo:rx:bytes component=net' >"$tmp/script"
 once env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=net:::lo:rx:bytes start show=5 cpu=1 show=9 stop
 echo SHARED >>"$tmp/provoked"
@@ -147,7 +149,7 @@ MORE=$hw2sw
 reason UNSEEN residency "an event went from between two" "$edges" gap
 reason UNWATCHED exact "a child goes where its parent might not" taskset -c "$first" "$edges" children
 reason MULTIPLEXED residency "multiplexed by PAPI" "$apps/mpx"
-if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice
+if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# otherwise the processor decides
 	# shellcheck disable=SC2086 # words
 	reason MANY residency "26 events" "$edges" moved $many
 	reason OUSTED exact "PAPI refuses another set's start" "$edges" refused
@@ -160,7 +162,7 @@ if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice
 		"$(sed -n 's/^SP_WHY_\([A-Z_]*\) .*/\1/p' "$tmp/texts" | grep -v '^NONE$' | sort)"
 fi
 
-# What the setting does not ask for has no reason: what it does is said.
+# What the setting does not request has no reason: a note describes the setting.
 MORE=$plain
 for how in "reading: each count is booked on the CPU of the reading" "residency: counts are split by the time that the thread spent"; do
 	rm -f "$tmp/shim".*

@@ -1,10 +1,11 @@
-# How much of the process's CPU time was counted, beside what the program measured by its CPU clocks (tests/apps/share): to 4 %
-# of the process's time, as JSON has it to 2 %, and sspapi's own time is in the program's.
+# Compares the counted share of the process's CPU time with what the program measured by its CPU
+# clocks (tests/apps/share): within 4 % of the process's time, within 2 % in JSON. sspapi's own time
+# belongs to the program.
 . tests/lib/lib.sh
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 
-# of WAY SETTING...: what the program said, and then whether JSON says it, too
+# of WAY SETTING...: prints the program's result, and whether JSON agrees
 of() {
 	way=$1
 	shift
@@ -22,7 +23,7 @@ headline() {
 
 for way in short sleeps long runs later attached inherits; do
 	is=$(of $way)
-	# (Of short counts that are interrupted every other time it may not be known to 2 %.)
+	# (Short counts that are often interrupted may not be known to 2 %.)
 	[ "$is" != "not known of a busy machine" ] || { skip "$way" "$is"; continue; }
 	is "$way: counted_cpu_ns" "$is" "as measured"
 	[ $way = runs ] || check "$way: the headline has the share" grep -qE '^counted (2[0-9]|[345][0-9]) % of' <<EOF

@@ -1,9 +1,9 @@
-# The forms of a dump: as sspapi-dump(5) has them, and all with the same counts.
+# Compares the formats of a dump with sspapi-dump(5), and their counts with one another.
 . tests/lib/lib.sh
 all=text,json,csv,store
 look="perl $root/tests/lib/check-dump.pl"
 
-# views LABEL PROGRAM...: each form of one run's dump
+# views LABEL PROGRAM...: checks each format of one run's dump
 views() {
 	label=$1
 	shift
@@ -17,7 +17,7 @@ views() {
 	check "$label: hwloc's tools take the XML" loads "$tmp/v.xml"
 	is "$label: the store begins with its magic" "$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
 	for form in txt json csv; do
-		# Without addr2line, which knows more names than the process did.
+		# Without addr2line, which finds more names than the process did.
 		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" "$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
 		check "$label: sspapi report makes the same $form of the store" cmp "$tmp/v.$form" "$tmp/report.$form"
 	done
@@ -27,7 +27,7 @@ loads() {
 	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console && xmllint --noout --nonet "$1"
 }
 
-# counts CPU...: the counts of these PUs in the XML are those of the JSON
+# counts CPU...: compares the counts of these PUs in the XML with the JSON
 counts() {
 	for cpu in "$@"; do
 		hwloc-info --input "$tmp/v.xml" --physical "pu:$cpu"
@@ -47,7 +47,7 @@ for topology in hybrid memcache cpuless-numa v1-numa "$tmp/threads256"; do
 	check "$name: the XML has the counts" counts 0 1
 done
 
-# A CPU that the topology does not hold: the run is on 0 and 1; this one has 1 only.
+# A CPU that the topology lacks: the run is on 0 and 1; this one has 1 only.
 views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' "$tmp/v.txt"
 check "holes: CPU 1 is in the XML" counts 1
@@ -59,7 +59,7 @@ is "holes: the root has all counts" "$(json "$tmp/v.json" 'my %t = map { ($_->{c
 all
 some"
 
-# A store that was cut off in front of what was counted: no other reason is given for what is missing.
+# A store that was cut before its counts: no other reason is given for missing counts.
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
 truncate -s -200 "$tmp/cut.sspapi"
 run cut "$B/sspapi" report "$tmp/cut.sspapi"
@@ -67,12 +67,14 @@ is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/c
 is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \
 	"Nothing to show: the store is damaged; what was in the damaged blocks is missing. "
 
-# Each form × each option of report: refused with the forms that follow it, or the output is another.
+# Tries each format × each option of report: it is refused with the formats that support it, or the
+# output differs.
 printf '%s\n' 'PRESET,AB,DERIVED_INFIX,N0/N1,EV_A,EV_B' >"$tmp/ab.csv"
 SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
 SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
 another_process "$tmp/b.sspapi"
-# follows FORM WITHOUT OPTION...: 0 if this form's output is another than WITHOUT (-: no option), 2 if the option is refused; else what is wrong
+# follows FORM WITHOUT OPTION...: 0 if this format's output differs from WITHOUT (-: no option), 2
+# if the option is refused; else prints the problem
 follows() {
 	form=$1 without=$2
 	shift 2
@@ -107,7 +109,7 @@ for form in $forms; do
 	is "$form: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
 done
 
-# Names that a form must not trip over.
+# Names with characters that are special in some format.
 cat >"$tmp/script" <<'EOF'
 event EV,"<&'_é component=perf_event descr=a"b<c>&amp;
 event PAPI_BIG derived=DERIVED_SUB natives=A,B
@@ -119,7 +121,7 @@ views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é
 is "odd names: a count of 18 digits is exact" "$(json "$tmp/v.json" \
 	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "123456789012345678 -4 "
 
-# Real PAPI, this machine.
+# Real PAPI on this machine.
 REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
 . tests/lib/real-papi.sh
 if [ "$REAL_PAPI" = yes ]; then

@@ -1,5 +1,5 @@
-# Machines that show themselves in part: bound processes, cpusets, containers without /sys or /proc,
-# CPUs that come online later, variables that are for the application's own hwloc.
+# Runs where only a part of the machine is visible: pinned processes, cpusets, containers without
+# /sys or /proc, CPUs that come online later, variables for the application's own hwloc.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 [ "$(nproc)" -gt 1 ] || skip_all "one CPU"
@@ -8,7 +8,7 @@ second=$(taskset -cp $$ | sed 's/.*: [0-9]*[-,]\([0-9]*\).*/\1/')
 [ "$second" -le "$((first + 1))" ] || second=$((first + 1))
 online=$(getconf _NPROCESSORS_ONLN)
 
-# dump NAME COMMAND...: in text, JSON and as a store
+# dump NAME COMMAND...: makes text, JSON and a store
 dump() {
 	to=$1
 	shift
@@ -16,7 +16,7 @@ dump() {
 }
 steered="$scenes/steered"
 
-# says NAME TEXT: in the text form, wherever its lines are broken
+# says NAME TEXT: finds it in the text, across line breaks
 says() {
 	tr -s '\n ' ' ' <"$1.txt" | grep -qF -e "$2 "
 }
@@ -34,7 +34,7 @@ dump described env SSPAPI_TOPOLOGY='synthetic:pack:1 numa:1 l3:2 core:2 pu:1' "$
 is "merged: of each process" "$(json both.json 'map { $_->{cpus_allowed} // "null" } $d->{process}, sort { length $b->{cpus_allowed} <=> length $a->{cpus_allowed} } @{$d->{processes}}' | tr '\n' ' ')" \
 	"null $(json free.json '$d->{process}{cpus_allowed}') $second "
 
-# A cpuset, as a container or a batch system makes it.
+# A cpuset, as containers and batch systems make it.
 set=/sys/fs/cgroup/cpuset tasks=tasks
 [ -e $set/cpuset.cpus ] || set=/sys/fs/cgroup tasks=cgroup.procs
 mine=$set/sspapi-test.$$
@@ -48,7 +48,7 @@ if plain "cpuset" && [ -e $set/cpuset.cpus ] && mkdir "$mine" 2>/dev/null; then
 	else
 		skip "cpuset" "a cpuset cannot be made here"
 	fi
-	# (Who was in it may not be gone yet.)
+	# (Processes that were in it may not have ended yet.)
 	for _ in $(seq 1 300); do rmdir "$mine" 2>/dev/null && break; sleep 0.1; done
 elif [ -z "${SANITIZE-}" ]; then
 	skip "cpuset" "no cgroup to write to"
@@ -56,8 +56,8 @@ fi
 
 # ---- containers ----------------------------------------------------------------------------------
 
-# hidden NAME MOUNTS: the scene where these mounts hide something; bound to the second CPU, whose
-# number nobody can guess.
+# hidden NAME MOUNTS: runs the scene with these mounts hiding something, pinned to the second CPU,
+# whose number cannot be guessed.
 hidden() {
 	dump "$1" env LD_LIBRARY_PATH="$fake" unshare -m sh -c "$2 && exec taskset -c $second $steered"
 }
@@ -82,7 +82,8 @@ if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
 	is "no /proc: runs" "$(status_of noproc)" 0
 	check "no /proc: the counts are on their CPU" grep -qE "^CPU $second +0 +- +0$" noproc.txt
 	check "no /proc: the program has its name" grep -q '^steered: ' noproc.txt
-	# What each saw of the machine is one machine, by its boot, as the one that saw most shows it.
+	# All processes' views of the machine are one machine, by its boot id, shown as by the
+	# process that saw most.
 	"$B/sspapi" merge -o one.sspapi nosys.sspapi free.sspapi bound.sspapi
 	"$B/sspapi" merge -o some.sspapi bound.sspapi nosys.sspapi
 	"$B/sspapi" merge -o two.sspapi free.sspapi some.sspapi
@@ -103,7 +104,7 @@ fi
 
 # ---- CPUs that come later ---------------------------------------------------------------------------
 
-# The scene's two CPUs are told to be these of a machine whose topology is known by then.
+# Present the scene's two CPUs as these CPUs of a machine whose topology is already known.
 MORE=$preloads/elsewhere.so
 ELSEWHERE=0,4095 dump later "$scenes/one"
 check "a CPU that came online later: booked under its number" books later

@@ -1,8 +1,8 @@
-# report by level: rows add up to the tidy CSV's lines, whatever the level and the topology.
+# Checks report by level: rows add up to the lines of the tidy CSV, for every level and topology.
 . tests/lib/lib.sh
 command -v lstopo-no-graphics >/dev/null || skip_all "hwloc's tools are not installed (hwloc)"
 
-# sums COLUMNS: of standard input, by these columns and the event
+# sums COLUMNS: adds up standard input by these columns and the event
 sums() {
 	perl -e 'my @by = split /,/, shift; my (%s, @head);
 		while (<STDIN>) { chomp; my @f = split /,/, $_, -1; if ($. == 1) { @head = @f; next }
@@ -11,11 +11,11 @@ sums() {
 		print "$_: @{$s{$_}}\n" for sort keys %s' "$1"
 }
 
-# adds_up LEVEL COLUMNS: does report by this level give these sums of the whole CSV?
+# adds_up LEVEL COLUMNS: report at this level has these sums of the whole CSV
 adds_up() {
 	"$sspapi" report -f csv v.sspapi | sums "$2" >wanted
 	"$sspapi" report -f csv "--per-$1" v.sspapi >got.csv || return 1
-	# The cache stands behind the event's name.
+	# The cache follows the event's name.
 	sed -E 's/,(EV_[A-Z]*) (not )?on [^,]*,/,\1,/' got.csv | sums "$2" >got
 	case $1 in
 	cache) sums "$2,core,numa,package" <got.csv | wc -l >keys
@@ -48,7 +48,7 @@ is "CSV: which cache, behind the event's name" "$("$sspapi" report -f csv --per-
 0,EV_B on L3 0,0
 0,EV_A on L3 1,7
 0,EV_B on L3 1,3"
-# An only cache has its colour, too: of those of its kind it is the largest.
+# A single cache also has a colour: it is the largest of its kind.
 lstopo-no-graphics -i "package:1 numa:1 l3:1 core:2 pu:1" --of xml -f one-l3.xml
 SSPAPI_TOPOLOGY=$tmp/one-l3.xml SSPAPI_OUTPUT=$tmp/single.sspapi run_shim v "$scenes/one"
 is "hwloc: a machine's only L3 is coloured" "$("$sspapi" report -f hwloc single.sspapi | sed -n '/type="L3Cache"/,/<object type="Core"/s/.*lstopoStyle" value="\([^"]*\)".*/\1/p')" "Background=#b21414;Text=#ffffff"
@@ -62,7 +62,7 @@ is "hwloc: one that was not counted is named in a line" "$(status_of color) $(le
 	"0 EV_A sspapi report: SSPAPI_COLOR_BY: 'EV_Z': no such event was counted; using the first"
 is "CSV: the thread's name, as in the whole dump" "$("$sspapi" report -f csv --per-thread two.sspapi | sed 1d | cut -d, -f5 | sort -u)" one
 
-# The forms of one level, and what is asked for wrongly.
+# The formats of one level, and wrong requests.
 "$sspapi" report -f json --per-socket --per-node v.sspapi >l.json
 is "JSON: the dump, and the levels asked for" "$(json l.json '$d->{format}, map { $_->{level} } @{$d->{levels}}' | tr '\n' ' ')" \
 	"sspapi-dump package numa "
@@ -77,7 +77,7 @@ is "options behind the file are options" "$("$sspapi" report v.sspapi -f csv --p
 	"$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi)"
 run behind "$sspapi" report -- v.sspapi -f
 is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: -f: No such file or directory"
-# A person looks on, or not.
+# Output to a terminal, or not.
 if command -v script >/dev/null; then
 	report="$sspapi report --per-cpu v.sspapi"
 	check "a terminal: headings in bold" sh -c "TERM=xterm PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"

@@ -1,4 +1,4 @@
-# The html form: report's JSON in one page, and in Chromium what a reader does with it.
+# Checks the html format: report's JSON in one page, and in Chromium the actions of a reader.
 . tests/lib/lib.sh
 
 cat >"$tmp/script" <<'EOF'
@@ -16,7 +16,8 @@ for i in 1 2; do
 done
 "$sspapi" merge -o "$tmp/job.sspapi" "$tmp/rank1.sspapi" "$tmp/rank2.sspapi"
 
-# without what a page does not show: readings that are not kept, and intervals, which are in the level of call sites
+# Removes what a page does not show: readings that are not kept, and intervals, which are in the
+# level of call sites.
 plainly() {
 	json "$1" '$_->{intervals} = [] for @{$d->{relations}};
 		$_->{entries} = [grep { @{$_->{list}} } map { $_->{list} = [grep { $_->{permanent} } @{$_->{list}}]; $_ } @{$_->{entries}}] for @{$d->{relations}}; $d' 2>/dev/null
@@ -35,7 +36,7 @@ for page in odd many job; do
 	check "$page: a policy that names its script" grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$tmp/$page.html"
 done
 
-# What is more than a page may be: at most 5 MB, what stands out.
+# More data than fits on a page: at most 5 MB, with the outliers.
 mkdir "$tmp/stores"
 "$B/tests/long/many-stores" "$tmp/stores" 0 500 128 50 1000 | sort >"$tmp/sums"
 "$sspapi" merge -o "$tmp/large.sspapi" "$tmp"/stores/*.sspapi
@@ -52,13 +53,13 @@ check "large: its part" perl "$root/tests/lib/check-part.pl" "$tmp/large.json" "
 is "long: the readings are thinned, the last of an event is there" "$(json "$tmp/long.json" 'my @l = sort { $a->{ns} <=> $b->{ns} } map { @{$_->{list}} } grep { $_->{event} == 0 } map { @{$_->{entries}} } @{$d->{relations}};
 	(@l > 1000 && @l < 40000 ? "some" : scalar @l) . " " . $l[-1]{value}')" "some $(awk -F, '$9 == "EV_A" { v = $10 } END { print v }' "$tmp/readings.csv")"
 
-# Without ranks: processes.  Rows by CPU while the program ran, where that can be counted here.
+# Without ranks: processes. Rows per CPU while the program ran, if this machine can count them.
 SSPAPI_OUTPUT=$tmp/other1.sspapi run_shim other "$scenes/one" -n 400
 SSPAPI_OUTPUT=$tmp/other2.sspapi run_shim other "$scenes/one"
 "$sspapi" report -o "$tmp/others.html" "$tmp/other1.sspapi" "$tmp/other2.sspapi"
 "$sspapi" stat -q -I 5 -e page-faults,task-clock -o "$tmp/rows.html" sh -c 'i=0; while [ $i -lt 60 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" >/dev/null 2>"$tmp/rows.err" || rm -f "$tmp/rows.html"
 
-# A package's energy, which two threads saw, and a metric; which has the name of an event, too.
+# A package's energy, seen by two threads, and a metric that has the name of an event.
 printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'event PAPI_TOT_INS' 'event PAPI_TOT_CYC' >"$tmp/seen.script"
 printf 'EVENT,TOT_INS,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\n' >"$tmp/seen.csv"
 SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.script" "$scenes/ops" set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=5 read \

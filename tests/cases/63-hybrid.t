@@ -1,9 +1,9 @@
-# P and E cores: a metric of both together is neither's.
+# Checks P and E cores: a metric of both together belongs to neither.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 [ "$(nproc)" -gt 1 ] || skip_all "one CPU"
 
-# The scene runs on two CPUs of this machine, which are told to be CPU 0 (P) and CPU 8 (E) of another.
+# Present the scene's two CPUs of this machine as CPU 0 (P) and CPU 8 (E) of another.
 MORE=$preloads/elsewhere.so
 export ELSEWHERE=0,8 SSPAPI_TOPOLOGY=$root/tests/topo/alder.xml
 printf 'event adl_glc::INST_RETIRED:ANY\nevent adl_grt::INST_RETIRED:ANY\n' >script
@@ -35,7 +35,7 @@ is "JSON says which are mixed" "$(json per.json '(map { $_->{mixed_cpu_kinds} ? 
 "$sspapi" report -f csv -m IPC --per-machine v.sspapi >/dev/null 2>said
 check "CSV has no place for it: a line on standard error" grep -q 'several kinds' said
 
-# Stores of machines with kinds and without.
+# Stores of machines with and without kinds.
 "$sspapi" merge -o m.sspapi v.sspapi plain.sspapi
 "$sspapi" merge -o back.sspapi plain.sspapi v.sspapi
 check "merge: in any order" cmp m.sspapi back.sspapi

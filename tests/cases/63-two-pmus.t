@@ -1,16 +1,18 @@
-# Cores of two kinds, simulated (tests/apps/hybrid.c: page faults are an event of the first CPU's kind): PAPI's counter counts
-# on one kind only, and so it is booked; sspapi stat has no count, not 0, where a CPU cannot count an event.
+# Simulates cores of two kinds (tests/apps/hybrid.c: page faults are an event of the first CPU's
+# kind). PAPI's counter counts on one kind only, and its counts are attributed so; sspapi stat has
+# no count, not 0, on a CPU that cannot count an event.
 . tests/lib/lib.sh
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 hybrid=$apps/hybrid
 run try "$hybrid" own true
 [ "$(status_of try)" = 0 ] || skip_all "nobody may be traced here: $(cat "$tmp/try.err")"
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
-# On no other CPU: a shell that ran there would be one more that cannot count.
+# Use no other CPU: a shell that ran there would be one more that cannot count.
 taskset -pc "$first,$last" $$ >/dev/null
 
 # ---- PAPI's counts ------------------------------------------------------------------------
-# What is booked, on the first CPU, and of that proven; and what is proven elsewhere.
+# Prints the counts attributed to the first CPU, the proven part of them, and what is proven
+# elsewhere.
 booked() {
 	FIRST=$first json "$tmp/shim.json" 'my ($sum, $there, $proven, $elsewhere) = (0) x 4;
 		for my $c (map { @{ $_->{cpus} } } @{ $d->{relations} }) {
@@ -33,9 +35,10 @@ elif plain "PAPI's counts by CPU"; then
 			read -r sum there proven elsewhere <<-EOF
 				$(booked)
 			EOF
-			# (The kernel calls it one event there. What the other CPU's counter had is seen to be too much once it exceeds what PAPI's
-			# had at the first reading, or both counters what PAPI's had at a later one. Nothing is claimed of a thread that is
-			# pushed about on a busy machine and read once.)
+			# (The kernel treats it as one event. The other CPU's counter shows too much
+			# once it exceeds PAPI's count at the first reading, or once both counters
+			# exceed PAPI's at a later one. A thread that a busy machine moves often and
+			# that is read once proves nothing.)
 			touched=$(sed -n "s/^touched cpu=$last pages=//p" "$tmp/shim.out")
 			case "$machine ${what%% *}" in
 			"general reads") ;;

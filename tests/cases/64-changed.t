@@ -1,12 +1,12 @@
-# Files that somebody writes while the command reads them, before each third of its opens and reads in turn
-# (tests/preload/changes.c): the counts are those of the file before or after, or the file is named; never a mixture.
-# EACH=1: before each of them (tests/long/changed.t).
+# Changes files while the command reads them, before each third of its opens and reads in turn
+# (tests/preload/changes.c). The counts are those of the file before or after, or the file is named;
+# never a mixture. EACH=1: before each of them (tests/long/changed.t).
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 mkdir live
 mkfifo tell hear
 
-# A process that counts more events later on: a copy of its live file, and its dump.
+# A process that counts more events later: a copy of its live file, and its dump.
 env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/late.sspapi" "$scenes/ops" set=EV_C start read stop \
 	tell=tell hear=hear set=EV_A,EV_B start read stop set=EV_D start read stop >ops.out 2>&1 &
 read -r _ <tell
@@ -23,7 +23,7 @@ head -c 3000 late.sspapi >cut.sspapi
 "$sspapi" report -f json both.sspapi >both.json
 is "(both are of one process)" "$(json both.json 'scalar @{$d->{processes} // [1]}')" 1
 
-# changes HOW BEFORE AFTER VERB...: the verb reads x.sspapi, which is BEFORE and becomes AFTER
+# changes HOW BEFORE AFTER VERB...: the verb reads x.sspapi, which changes from BEFORE to AFTER
 changes() {
 	how=$1 before=$2 after=$3 at=$((first + 1 - each)) wrong=''
 	first=$(((first + 1) % each))

@@ -1,5 +1,6 @@
-# A process writes its store in the compact form: the same in every form of dump as the live file that it is made from, and
-# small.  Where that cannot be, the store is there as it was: in a FIFO, without memory, on a full disk, and killed in between.
+# Checks that a process writes its store in the compact form: small, and with the same content in
+# every format as the live file that it is made from. If that is impossible (a FIFO, no memory, a
+# full disk, killed in between) the store is written as it was.
 . tests/lib/lib.sh
 MORE=$preloads/faults.so
 case $(uname -m) in
@@ -9,7 +10,8 @@ esac
 mkdir "$tmp/live" "$tmp/d"
 export SSPAPI_FORMAT=store SSPAPI_LIVE="$tmp/live"
 
-# pair NAME COMMAND...: its dump, and the live file of the same process, which is killed when it would remove that.
+# pair NAME COMMAND...: makes a dump, and the live file of the same process, which is killed when it
+# would remove that
 pair() {
 	name=$1
 	shift
@@ -38,7 +40,8 @@ pair() {
 	check "$name: it is a fifth of that at most ($1 of $2 bytes)" test $(($1 * 5)) -lt "$2"
 }
 
-# How the process ended is in the dump alone; what came before a first reading is in the live file's CSV, and a note of the dump.
+# Only the dump has how the process ended; counts before a first reading are in the live file's CSV,
+# and in a note of the dump.
 normal_end() {
 	sed -E "/ \\(before the first reading\\),/d; s,$tmp/[^ ]*sspapi,STORE,g; s/\"end(_state)?\": \"[a-z_]*\"/END/; s/, (killed|exit[a-z]*)//g"
 }
@@ -66,14 +69,14 @@ sums_are() {
 	is "$1" "$(sums "$2")" "12 3"
 }
 
-# Who reads a FIFO cannot be given the front again.
+# The beginning of a FIFO cannot be rewritten.
 mkfifo "$tmp/fifo"
 cat "$tmp/fifo" >"$tmp/read.sspapi" &
 SSPAPI_OUTPUT=$tmp/fifo run_shim fifo "$scenes/one"
 wait $!
 sums_are "through a FIFO" "$tmp/read.sspapi"
 
-# fails NUMBER N HOW: the N-th call fails: the counts are in the dump or in the live file, and one of them is there.
+# fails NUMBER N HOW: makes the N-th call fail: the counts are in the dump or in the live file
 fails() {
 	rm -f "$tmp/live/"* "$tmp/d/"* "$tmp/d/".[!.]*
 	SSPAPI_OUTPUT=$tmp/d/x.sspapi run_shim shim env FAULT="$1:$2:$3" "$scenes/one"
@@ -84,7 +87,7 @@ fails() {
 calls() {
 	od -An -j $((4 * $1)) -N 4 -tu4 "$tmp/count" | tr -d ' '
 }
-export SSPAPI_TOPOLOGY='synthetic:pack:2 core:64 pu:2'	# (more than the output's buffer holds)
+export SSPAPI_TOPOLOGY='synthetic:pack:2 core:64 pu:2'	# (more than the output's buffer)
 SSPAPI_OUTPUT=$tmp/d/x.sspapi run_shim plain env FAULTS_COUNT="$tmp/count" "$scenes/one"
 writes=$(calls $write) mmaps=$(calls $mmap)
 check "the dump is written with few calls ($writes), and its front again ($(calls $again))" test "$writes" -gt 0 -a "$(calls $again)" -gt 0

@@ -1,9 +1,9 @@
-# No two columns have one heading: modes, long names, the same name twice.
+# Checks that no two columns have one heading: modes, long names, the same name twice.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 long=OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_IFETCH:WB:PF_DATA_RD:PF_RFO:PF_IFETCH:PF_LLC_DATA_RD:PF_LLC_RFO:L3_HITM
 printf 'event %s\n' perf::PAGE-FAULTS perf::TASK-CLOCK "$long:SNP_NONE" "$long:SNP_MISS" >script
-# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+# counted NAME RANK WORD...: runs ops into NAME.sspapi
 counted() {
 	name=$1 rank=$2
 	shift 2

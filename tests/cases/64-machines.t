@@ -1,10 +1,12 @@
-# Which machines are one: by host or by boot, whatever containers ran there and whatever memory there is today.
+# Checks which machines count as one: by host or boot id, for any containers and any change of
+# memory.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
 boot=$(cat /proc/sys/kernel/random/boot_id)
 host_at=$(sed -nE 's/^ *([0-9]+) +8 +(process\.)?host .*/\1/p' "$root/man/sspapi-store.5" | head -n 1)
-# as HOST BOOT FROM TO: the store as of a host of this name (its letters moved so often), of another boot (its digits)
+# as HOST BOOT FROM TO: changes the store's host name (shifts its letters HOST times) and boot id
+# (shifts its digits BOOT times)
 as() {
 	perl -0777 -e 'my ($host, $boot, $at, $id) = @ARGV; local $/; $_ = <STDIN>;
 		my $off = unpack("Q", substr($_, $at, 8)); my $n = unpack("L", substr($_, $off + 8, 4));
@@ -18,7 +20,7 @@ as 0 0 p1 a0
 as 1 0 p2 b0
 as 1 1 p3 b1
 as 2 2 p4 c2
-# machines FILE...: their hosts, and how many processes each has
+# machines FILE...: prints their hosts, and the number of processes of each
 machines() {
 	"$sspapi" report -f json "$@" >m.json
 	json m.json 'sub { my %n; $n{$_->{machine}}++ for @{$d->{processes}}; map { "$_->{name}:$n{$_->{id}}" } sort { $a->{name} cmp $b->{name} } grep { $_->{type} eq "Machine" } @{$d->{topology}{components}} }->()' |
@@ -41,7 +43,7 @@ done
 is "sums, too" "$("$sspapi" report --per-machine -f csv first.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3 | tr '\n' ' ')" \
 	"$(($("$sspapi" report --per-machine -f csv a0.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3) * 3)) $("$sspapi" report --per-machine -f csv a0.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3) "
 
-# A virtual machine that was given memory, and lost some: less, more, less.
+# A virtual machine that gained and lost memory: less, more, less.
 for gb in 1 3 2; do
 	sed "s/local_memory=\"1073741824\"/local_memory=\"$((gb << 30))\"/" "$root/tests/topo/v1-numa.xml" >machine.xml
 	SSPAPI_TOPOLOGY=$tmp/machine.xml SSPAPI_OUTPUT=$tmp/m$gb.sspapi run_shim m env PMI_RANK=$gb "$scenes/one" EV_A

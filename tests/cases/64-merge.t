@@ -1,9 +1,10 @@
-# merge: the same bytes in any order and grouping, nothing lost; what cannot be read is named and left out.
+# Checks merge: the same bytes in any order and grouping, nothing lost; unreadable files are named
+# and left out.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
 
-# one NUMBER HOST-LIKE TOPOLOGY: a store of rank NUMBER
+# one NUMBER HOST-LIKE TOPOLOGY: makes a store of rank NUMBER
 one() {
 	SSPAPI_OUTPUT=$tmp/s$1.sspapi run_shim s env OMPI_COMM_WORLD_RANK="$1" SSPAPI_TOPOLOGY="$root/tests/topo/$2.xml" "$scenes/one" "$3"
 }
@@ -13,7 +14,7 @@ one 2 hybrid EV_B
 one 3 holes EV_C
 one 4 hybrid EV_A
 
-# The sum of each event's totals by these columns of a CSV, a line each.
+# Prints the sum of each event's totals by these columns of a CSV, one per line.
 sums() {
 	perl -e 'my @by = split /,/, shift; my (%s, @head);
 		while (<STDIN>) { chomp; my @f = split /,/, $_, -1; if (/^host,/) { @head = @f; next }
@@ -42,7 +43,7 @@ check "the same bytes in groups of groups" cmp all.sspapi groups.sspapi
 "$sspapi" merge -o again.sspapi groups.sspapi
 check "a merged store alone is what it was" cmp all.sspapi again.sspapi
 
-# One process, merged, is shown as its own store is.
+# One process, merged, looks like its own store.
 "$sspapi" merge -o just.sspapi s2.sspapi
 for form in text csv hwloc; do
 	"$sspapi" report -f $form s2.sspapi | sed '/^look further:/d' >wanted
@@ -50,8 +51,8 @@ for form in text csv hwloc; do
 	check "one process as $form: as from its store" cmp wanted got
 done
 
-# Whatever a dump can hold (gauges, doubles, packages' counts, permanent readings): with names for
-# ids, the JSON of one process merged is that of its own store.
+# With everything that a dump can contain (gauges, doubles, counts of packages, permanent readings):
+# with names for ids, the JSON of one merged process is that of its own store.
 SSPAPI_OUTPUT=$tmp/k.sspapi run_shim s env SSPAPI_READINGS=permanent SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
 "$sspapi" merge -o kinds.sspapi k.sspapi
 cat >names.pl <<'END'
@@ -78,7 +79,7 @@ check "(and there are gauges and readings)" sh -c 'grep -q "\"mean\"" kinds.name
 "$sspapi" merge -o y.sspapi k.sspapi s1.sspapi
 check "every kind of value: the same bytes, merged before or not" cmp x.sspapi y.sspapi
 
-# The merged store in each form.
+# The merged store in each format.
 for form in text json csv store; do
 	run form "$sspapi" report -f $form all.sspapi
 	is "as $form" "$(status_of form) $(cat form.err)" "0 "
@@ -95,14 +96,14 @@ check "text: says how many and whose" grep -qE '^one: 5 ranks on .*, [0-9]' all.
 check "text: each rank" sh -c "grep -qE '^~? ?rank 1 on .* 12 ' all.text && grep -qE '^ *max .max/mean [0-9.]+. ' all.text"
 check "text: each host" grep -qE '^~? ?host .* [0-9]+ +[0-9]+ %' all.text
 
-# Several files shown as one run are what they are merged.
+# Several files shown as one run equal their merged store.
 for form in text json csv store; do
 	"$sspapi" report -f $form s4.sspapi s2.sspapi s0.sspapi s1.sspapi s3.sspapi >got
 	"$sspapi" report -f $form all.sspapi >wanted
 	sed -i '/^look further:/d' got wanted
 	check "report of them all as $form: as of the merged store" cmp got wanted
 done
-# hwloc knows one machine.
+# hwloc supports one machine only.
 run xml "$sspapi" report -f hwloc all.sspapi
 is "hwloc: several machines are refused, in one line" "$(status_of xml) $(wc -c <xml.out) $(cat xml.err)" \
 	"2 0 sspapi report: several machines, and hwloc's XML is of one: -o FOLDER writes a file of each"
@@ -120,7 +121,7 @@ sums from,to <each.csv | sed 's/ [0-9]*$//' >wanted
 check "per call site: the sums of the stores" cmp wanted got
 check "(and there are sites)" grep -q 'to=[^ ]*+0x' got
 
-# By level: a row a machine, a package of each; threads with their rank.
+# Per level: a row per machine, packages of each; threads with their rank.
 "$sspapi" report -f csv --per-thread all.sspapi >threads.csv
 sums rank,pid,tid,thread <each.csv >wanted
 sums rank,pid,tid,thread <threads.csv >got
@@ -139,7 +140,7 @@ else
 	skip "SQL of the tidy CSV" "no sqlite3"
 fi
 
-# What cannot be read, among the good ones.
+# Unreadable files among the good ones.
 : >empty.sspapi
 echo "not a store" >foreign.sspapi
 head -c 3000 s0.sspapi >short.sspapi
@@ -157,7 +158,7 @@ check "bad ones: the rest is merged, as if they were not there" cmp all.sspapi g
 run none "$sspapi" merge -o nothing.sspapi empty.sspapi foreign.sspapi
 is "only bad ones: exit 1, and no file" "$(status_of none) $(ls nothing* 2>/dev/null)" "1 "
 
-# Where to.
+# Where the output goes.
 run usage "$sspapi" merge s0.sspapi s1.sspapi -o behind.sspapi
 is "-o may stand behind the files" "$(status_of usage) $(cat usage.err) $(ls behind.sspapi)" "0  behind.sspapi"
 run over "$sspapi" merge -o foreign.sspapi s0.sspapi s1.sspapi
@@ -172,7 +173,8 @@ run ended sh -c "trap '' HUP; LD_PRELOAD=$preloads/ended.so ENDED_BY=1 $sspapi m
 is "a signal that was to be ignored (nohup) is" "$(status_of ended) $(ls ended.sspapi)" "0 ended.sspapi"
 is "no other file is left" "$(ls | grep -c part)" 0
 
-# One process is one, however many files hold it: copies, snapshots, what was killed before its live file went.
+# One process counts once, however many files contain it: copies, snapshots, a process killed before
+# it removed its live file.
 "$sspapi" merge -o none.sspapi s0.sspapi
 cp s0.sspapi copy.sspapi
 run twice "$sspapi" merge -o twice.sspapi copy.sspapi s0.sspapi
@@ -191,7 +193,7 @@ for repeats in "s0.sspapi copy.sspapi -- s4.sspapi" "s0.sspapi -- s4.sspapi s4.s
 	check "diff $repeats: a copy is no repeat" cmp wanted got
 done
 
-# A snapshot beside the final store: what is most complete counts, in whatever order.
+# A snapshot next to the final store: the most complete one counts, in any order.
 mkfifo tell
 env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp" SSPAPI_SIGNAL=USR2 SSPAPI_OUTPUT="$tmp/final.sspapi" "$scenes/steered" <tell >told 2>&1 &
 pid=$!
@@ -211,7 +213,7 @@ total() {
 is "a snapshot and the final store" "$(total snapshot.sspapi; total snapshot.sspapi final.sspapi; total final.sspapi snapshot.sspapi)" \
 	"5 1 snapshot 12 1 exit 12 1 exit "
 
-# Killed when its dump has its name, and the live file its own yet.
+# Killed when the dump has its name, and the live file still has its own.
 case $(uname -m) in x86_64) unlink=263 ;; *) unlink=35 ;; esac
 mkdir killed live
 for form in json,store json; do
@@ -228,7 +230,7 @@ for form in json,store json; do
 		"0  $(ls killed | tr '\n' ' ')$(ls killed | wc -l) 0"
 	rm killed/*
 done
-# Only one of its forms was written, or none but a snapshot.
+# Only one of its formats was written, or only a snapshot.
 MORE=$preloads/faults.so SSPAPI_OUTPUT=$tmp/killed/x.sspapi SSPAPI_FORMAT=json,store \
 	run_shim killed env SSPAPI_LIVE="$tmp/live" FAULT=$unlink:1:kill "$scenes/one"
 is "killed after the first form" "$(status_of killed) $(ls killed)" "137 x.json"

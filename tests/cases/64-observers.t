@@ -1,4 +1,5 @@
-# One thing that several observe - ranks a package's energy, threads the machine's stolen time - is counted once.
+# Checks that a thing that several threads or ranks observe (a package's energy, the machine's
+# stolen time) is counted once.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
@@ -16,19 +17,19 @@ event EV_A
 END
 E=rapl:::PACKAGE_ENERGY:PACKAGE0 D=rapl:::DRAM_ENERGY:PACKAGE0
 printf 'EVENT,NJ,NOT_DERIVED,%s\nEVENT,PART,DERIVED_POSTFIX,N0|N1|/|,%s,%s\n' "$E" "$D" "$E" >metrics.csv
-# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+# counted NAME RANK WORD...: runs ops into NAME.sspapi
 counted() (
 	name=$1 rank=$2
 	shift 2
 	FAKE_PAPI_SCRIPT=$tmp/script LD_PRELOAD=$SHIM:$MORE SSPAPI_OUTPUT=$tmp/$name.sspapi exec env ${rank:+PMI_RANK=$rank} "$scenes/ops" "$@"
 )
 mkfifo go end
-# Rank 1 sees it from before rank 0 begins until after that one has ended; rank 2 later.
+# Rank 1 observes it from before rank 0 begins until after it has ended; rank 2 later.
 counted r1 1 "set=$E,$D" start tell=go hear=end show=3000,40 stop &
 counted r0 0 hear=go "set=$E,$D" start show=2000,30 stop tell=end
 wait
 counted r2 2 "set=$E" start show=500 stop
-# total LEVEL FILE...: of each row
+# total LEVEL FILE...: prints the total of each row
 total() {
 	level=$1
 	shift
@@ -54,7 +55,7 @@ is "hwloc" "$("$sspapi" report -f hwloc all.sspapi 2>/dev/null | grep -o "name=\
 check "text" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +3\.500 uJ$' text
 is "a line says how many there were" "$(tr -s '\n ' '  ' <text | grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
 	"PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
-# lines OPTION...: what report says of it on standard error
+# lines OPTION...: prints report's messages on standard error
 lines() {
 	"$sspapi" report "$@" all.sspapi 2>&1 >/dev/null | grep -c 'observers saw the same'
 }
@@ -68,7 +69,7 @@ check "its total, by whatever level" grep -qE '^~ total +PACKAGE_ENERGY:PACKAGE0
 sed -n '/id="data"/,/^<\/script>/p' all.html | sed '1d;$d' >page.json
 is "the page" "$(json page.json 'map { $_->{total} } @{$d->{events}}' | tr '\n' ' ')$(json page.json 'map { map { $_->{total}{"'"$E"'"} } @{$_->{rows}} } grep { $_->{level} eq "machine" } @{$d->{levels}}')" "3500 40 3500"
 
-# Threads, of the machine's and of their process's; sets of one thread never run at the same time.
+# Threads observe the machine and their process; sets of one thread never run at the same time.
 counted threads '' set=stealtime:::TOTAL start beside set=stealtime:::TOTAL start show=60 stop back show=100 stop
 total_of() {
 	"$sspapi" report -f json "--per-$1" "$2.sspapi" >level.json
@@ -82,13 +83,14 @@ counted io2 '' set=io:::rchar start show=1 read show=8 stop
 is "of another process it is another thing" "$(total_of machine io3)" "107 "
 counted sets '' "set=$E" start show=100 stop "set=$D,$E" start show=3,60 stop former start show=20 stop
 is "two sets of one thread add up" "$(total machine sets.sspapi)" "180 180 0.05"
-# What does not begin at 0 is seen from the first reading on: who reads at the end alone has seen nothing.
+# Values that do not begin at 0 count from the first reading on: a program that reads only at the
+# end has counted nothing.
 counted late '' set=io:::rchar start beside set=io:::rchar start show=7 read show=67 stop back show=105 stop
 is "io: who read twice counts" "$(total_of machine late)" "60 "
 counted never '' "set=$E" start beside "set=$E" start show=7 stop back
 is "who never read has seen nothing" "$(total_of machine never)$("$sspapi" report never.sspapi | grep -c observers)" "7 0"
 
-# A metric is of those who saw all that it needs: who saw one of its events longer leaves it nothing.
+# A metric uses observers of all its events: one that observed an event longer does not contribute.
 counted l0 0 "set=$E" start tell=go hear=end show=9000 stop &
 counted l1 1 hear=go "set=$E,$D" start show=400,40 stop tell=end
 wait
@@ -96,7 +98,7 @@ counted l2 2 "set=$E,$D" start show=100,20 stop
 is "a metric of two events, one of which another saw longer" "$(total package l0.sspapi l1.sspapi l2.sspapi)" "9100 9100 0.12"
 is "by rank: of its own" "$(total rank l0.sspapi l1.sspapi l2.sspapi)" "9000 9000 -,400 400 0.1,100 100 0.2"
 
-# All that runs on a CPU is one thing, too; what a process runs on a GPU is its own.
+# All processes of a CPU observe one thing, too; a process's own use of a GPU is its own.
 together() {
 	counted a 0 "$@" start tell=go hear=end show=300 stop &
 	counted b 1 hear=go "$@" start show=200 stop tell=end

@@ -1,9 +1,10 @@
-# The order of what is shown: columns as the programs named the events, also merged; rows by clock or cycles.
+# Checks the order of the output: columns as the programs named the events, also merged; rows by
+# clock or cycles.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
 printf 'event %s\n' EV_Z EV_A EV_M EV_B EV_C PAPI_TOT_CYC perf::PAGE-FAULTS perf::TASK-CLOCK >script
-# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+# counted NAME RANK WORD...: runs ops into NAME.sspapi
 counted() {
 	name=$1 rank=$2
 	shift 2

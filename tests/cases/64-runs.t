@@ -1,12 +1,13 @@
-# One run is one thing to look at: where dumps go that nobody named, the stores of a folder, the newest run here.
+# Checks which files are one run: dumps without a name, the stores of a folder, the newest run in
+# this folder.
 . tests/lib/lib.sh
 one=$scenes/one
 mkdir "$tmp/here"
 cd "$tmp/here" || exit 1
-SSPAPI_OUTPUT=''			# the default's names
+SSPAPI_OUTPUT=''			# use the default's names
 host=$(uname -n)
 
-# shows WANTED ARGUMENT...: how many processes the report of what is named has, and which events
+# shows WANTED ARGUMENT...: compares the report's number of processes, and their events
 shows() {
 	shows_wanted=$1
 	shift
@@ -49,14 +50,14 @@ shows "1 EV_C"
 said=$(sed -n 's/^sspapi run: counts go to \(.*\); sspapi report shows them$/\1/p' "$tmp/named.err")
 shows "1 EV_C" "$said"
 
-# Of another boot, or unreadable: not of the run.
+# Of another boot, or unreadable: not part of the run.
 printf 'no store' >broken.sspapi
 touch -d '2001-01-01' broken.sspapi
 shows "1 EV_C"
 rm broken.sspapi
 
 # ---- ranks that a launcher started each by itself, into names of their own -----------
-# launched JOB RANK...: as srun and mpiexec start them; nothing that has the library is above them
+# launched JOB RANK...: starts ranks as srun and mpiexec do; no ancestor of them has the library
 launched() {
 	job=$1
 	shift
@@ -73,7 +74,7 @@ shows "2 EV_A"
 "$sspapi" report >ranks.txt 2>ranks.err
 check "they are ranks" grep -q ': 2 ranks on' ranks.txt
 rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
-for name in x.%r.0 x.1.%r; do		# another number in the name may be some rank's, too
+for name in x.%r.0 x.1.%r; do		# another number in the name may also be a rank
 	for rank in 0 1 3; do
 		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank "$one" EV_A
 	done

@@ -1,6 +1,7 @@
-# Stores of every version that was given away, and of the one at hand, are read for ever: one of a process with counts,
-# gauges, floating-point counts and places (tests/scenes/kinds, SSPAPI_READINGS=permanent), and merged with one of another
-# process (tests/scenes/one -n 2); and of one that was killed, its live file (tests/scenes/life kill).  tests/stores/make made them, by the code of their version.
+# Reads the stores of every released version and of the current one: one of a process with counts,
+# gauges, floating-point counts and places (tests/scenes/kinds, SSPAPI_READINGS=permanent); the same
+# merged with another process (tests/scenes/one -n 2); and the live file of a killed process
+# (tests/scenes/life kill). tests/stores/make made each by the code of its version.
 . tests/lib/lib.sh
 stores=$root/tests/stores
 [ "$(printf '\1\0' | od -An -td2 | tr -d ' ')" = 1 ] || skip_all "the stores are of a machine of the other byte order"
@@ -9,7 +10,8 @@ cd "$tmp" || exit 1
 sed -E 's/^([^ ]+) [^ ]* (([^ ]+ ){4}[^ ]+)$/\1 \2/' "$root/tests/lib/kinds.want" | sort >process.want	# (old ones have no places of gauges)
 printf '%s\n' 'EV_A 0 10' 'EV_A 1 14' 'EV_B 0 0' 'EV_B 1 6' | sort - process.want >merged.want
 
-# reads FILE WANT LABEL: in every format, with no message but that the programs that made it are not here, and its own note
+# reads FILE WANT LABEL: reads it in every format; the only messages are that its programs are
+# missing here, and its own note
 reads() {
 	for form in json text csv hwloc; do
 		run "$form" "$sspapi" report -f $form "$1"
@@ -48,8 +50,8 @@ for kind in process merged; do
 		"$(status_of all)$(grep -v 'call sites in it have no names$' all.err) $(json all.out '$d->{components}[0]{total}{READ_BYTES}')" "0 $((100 * (version + 1 - oldest)))"
 done
 
-# Those that this code does not read, by what they say of themselves: of a version to come, and from before the first
-# that was given away, whose headers were shorter.
+# Stores that this code does not read, by their own version: a future one, and one before the first
+# release, with shorter headers.
 for kind in process merged; do
 	{ head -c 14 v"$version"-$kind.sspapi; printf '\143\0'; tail -c +17 v"$version"-$kind.sspapi; } >newer.sspapi
 	perl -e 'local $/; $_ = <>; substr($_, 12, 8) = pack "vvV", 3, 1, 400; print' v"$version"-$kind.sspapi >older.sspapi

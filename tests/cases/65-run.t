@@ -1,8 +1,9 @@
-# sspapi run: the environment is set, the program is what runs, and what can be told before is told.
+# Tests sspapi run: it sets the environment, becomes the program, and reports problems that are
+# known before the start.
 . tests/lib/lib.sh
 ours="/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi.so"
-cd "$tmp" || exit 1	# where the dumps without a name go
-# The command itself needs no sanitizer's runtime in front; what it starts does.
+cd "$tmp" || exit 1	# dumps without a name go here
+# The command itself needs no sanitizer's runtime preloaded; programs that it starts do.
 case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
 
 # ---- what it becomes ---------------------------------------------------------------
@@ -78,8 +79,8 @@ run space "$tmp/a b/sspapi" run -- true
 check "a path that cannot be preloaded from" grep -q "space or colon" "$tmp/space.err"
 is "is refused" "$(status_of space)" 1
 
-# ---- behind others --------------------------------------------------------------------------
-# counted NAME COMMAND...: the store is written and holds what the program was handed
+# ---- behind other programs -------------------------------------------------------------------
+# counted NAME COMMAND...: the store is written and has what PAPI returned to the program
 counted() {
 	counted_name=$1
 	shift
@@ -103,7 +104,7 @@ if plain "counted behind others"; then
 rank.1.sspapi"
 fi
 
-# ---- what is told before ----------------------------------------------------------------------
+# ---- reports before the start ------------------------------------------------------------------
 # told NAME WORDS PROGRAM...: one line with the words; WORDS empty: no line
 told() {
 	told_name=$1 told_words=$2
@@ -145,8 +146,8 @@ if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
 	chmod +x "$tmp/script3"
 	told "by way of env" ": $tmp/static: " "$tmp/script3"
 fi
-# Another C library's loader: here a copy of ours under another name. (A real one ends the program for a library that it
-# cannot load.)
+# The loader of another C library: here a copy of ours under another name. (A real one ends the
+# program if it cannot load a library.)
 loader=$(readelf -l "$apps/nopapi" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 cp "$loader" "$tmp/ld-other"
 # of_other PROGRAM NAME
@@ -157,7 +158,7 @@ of_other() {
 of_other "$(command -v env)" env-of-other
 is "(it starts by that)" "$(readelf -l "$tmp/env-of-other" | grep -c '\./ld-other')" 1
 without="of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted"
-# left_out LABEL WHO COMMAND...: it runs without, and the line names who
+# left_out LABEL WHO COMMAND...: it runs without the library, and the line names WHO
 left_out() {
 	left_label=$1 left_who=$2
 	shift 2
@@ -184,7 +185,8 @@ perl -0pe "s,\./ld-other,./ld-ours\0," "$tmp/env-of-other" >"$tmp/env-of-ours"
 chmod +x "$tmp/env-of-ours"
 run told "$sspapi" run -- ./env-of-ours
 is "another name of our own loader" "$(first told)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
-# What a shell, or posix_spawn, starts is not looked at: a loader that knows no $LIB does not find the library.
+# Programs started by a shell or by posix_spawn are not checked: a loader that does not support $LIB
+# does not find the library.
 run told "$sspapi" run -- sh -c 'IFS=:; for object in $LD_PRELOAD; do case $object in *libsspapi*) ls "$object"; esac; done'
 is "the loader of another C library finds none" "$(cat "$tmp/told.out")" ""
 run told env LD_PRELOAD="$B/libsspapi.so${LD_PRELOAD:+:$LD_PRELOAD}" "$sspapi" run -- env
@@ -212,8 +214,10 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspa
 	check "of another's" grep -q "will not preload" "$tmp/told.err"
 fi
 
-# ---- programs made with a sanitizer ----------------------------------------------------------------
-# Their runtimes as users have them, and say so: natively, started by the command, and by a shell that the command starts.
+# ---- programs made with a sanitizer
+# ----------------------------------------------------------------
+# Their runtimes as users have them, and their reports: natively, started by the command, and by a
+# shell that the command starts.
 bug='#include <stdlib.h>
 int main(int argc, char **argv) { char *p = malloc(10); free(p); return argv[0] && p[argc]; }'
 saved=$ASAN_OPTIONS
@@ -263,7 +267,7 @@ is "an empty one neither" "$(status_of cut)" 0
 printf '#!' >"$tmp/cut"
 run cut "$sspapi" run -- "$tmp/cut"
 check "nor a script of nothing" test "$(status_of cut)" -ne 1
-# Every byte of the headers, as wrong as can be.
+# Set every byte of the headers to a wrong value.
 broken=0
 i=16
 while [ "$i" -lt 700 ]; do

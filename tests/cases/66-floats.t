@@ -1,5 +1,5 @@
-# Entries, permanent readings and intervals of values that are not whole counts: floating-point and unsigned
-# counters by sys-sage's rules, gauges and bits as they were shown.
+# Checks entries, permanent readings and intervals of values other than whole counts: floating-point
+# and unsigned counters by sys-sage's rules, gauges and bits unchanged.
 . tests/lib/lib.sh
 
 cat >"$tmp/script" <<'END'
@@ -10,20 +10,21 @@ event coretemp:::T component=coretemp units=C
 END
 export FAKE_PAPI_SCRIPT="$tmp/script"
 
-# entries NAME: a line for each event and CPU, its entries oldest first, P permanent, T temporary
+# entries NAME: prints a line for each event and CPU, its entries oldest first, P permanent, T
+# temporary
 entries() {
 	json "$tmp/$1.json" 'map { my $r = $_; map { my $l = $_; join " ", $d->{events}[$l->{event}]{name}, $l->{cpu} // "null",
 		map { ($_->{permanent} ? "P" : "T") . $_->{value} } @{$l->{list}} } @{$r->{entries}} } @{$d->{relations}}'
 }
 
-# intervals NAME EVENT: the sums by CPU, and how many of them; those that are "other"
+# intervals NAME EVENT: prints the sums per CPU, and their number; those that are "other"
 intervals() {
 	json "$tmp/$1.json" 'map { my $r = $_; my ($e) = grep { $d->{events}[$r->{events}[$_]]{name} eq "'"$2"'" } 0 .. $#{$r->{events}};
 		my (%s, %n, $other); for (@{$r->{intervals}}) { $s{$_->{cpu}} += $_->{total}[$e]; $n{$_->{cpu}}++; $other++ if !$_->{to} && $_->{total}[$e] }
 		map { "$_:$s{$_}/$n{$_}" . ($other ? " other" : "") } sort keys %s } @{$d->{relations}}' | tr '\n' ' '
 }
 
-# 2^63 is 9223372036854775808: no signed number.
+# 2^63 is 9223372036854775808: not a signed number.
 run_shim plain "$scenes/ops" set=widget:::FLOPS,widget:::BIG,widget:::FLAGS start show=0.5,9223372036854775808,0xf0 read \
 	cpu=1 show=2.75,18446744073709551000,0x0f read show=3.5,18446744073709551600,0x1 read cpu=0 show=3.75,18446744073709551610,0x2 stop
 is "temporary: the program ran" "$(status_of plain)" 0
@@ -71,7 +72,7 @@ for f in kept plain; do
 	is "merge, $f: intervals" "$(intervals two widget:::FLOPS)" "$(intervals one widget:::FLOPS)$(intervals one widget:::FLOPS)"
 done
 
-# A program that rounds upward, or that is ended by the first result that is not exact.
+# A program that rounds upward, or in which the first inexact result is fatal.
 cat >"$tmp/rounds.c" <<'END'
 #include <fenv.h>
 #include <stdlib.h>

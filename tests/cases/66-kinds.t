@@ -1,6 +1,6 @@
 #!/bin/sh
-# 66-kinds.t: gauges, floating-point counters and bits beside plain counts; counts of packages,
-# memory, devices and the host on that component; all in every form of the dump.
+# 66-kinds.t: gauges, floating-point counters and bits together with plain counts; counts of
+# packages, memory, devices and the host on that component; all in every format of the dump.
 . tests/lib/lib.sh
 
 export SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1'
@@ -24,8 +24,8 @@ is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$
 is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
 is "values that only grow are not said to go backwards" \
 	"$(json "$tmp/kinds.json" 'scalar grep { $_->{backwards} } @{$d->{relations}}')" 0
-# Started in the order of their ids, stopped in the other one. (The plain one, 0, has coarse times; what does not begin at 0,
-# coretemp and io, is seen from the first reading on.)
+# Started in the order of their ids, stopped in the reverse. (The plain one, 0, has coarse times;
+# coretemp and io, which do not begin at 0, count from the first reading on.)
 is "times put readings of these sets in one order" \
 	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; my @e = map { $d->{events}[$_->{events}[0]]{component} } @r; my @b = grep { $e[$_] !~ /^(coretemp|io)$/ } 1 .. $#r;
 		join ",", (grep { $r[$b[$_]]{first_ns} <= $r[$b[$_ - 1]]{first_ns} } 1 .. $#b), grep { $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
@@ -69,7 +69,7 @@ is "merge: gauges of two processes" "$(json "$tmp/two.json" 'my %g = map { $_->{
 	join " ", map { "$_->{readings} $_->{max}" } grep { $g{$_->{event}} } map { @{$_->{gauges} || []} } @{$d->{relations}}')" "3 55 3 55"
 is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"widget:::LIB::FLOPS"}')" 5.5
 
-# A component that nobody knows is what its granularity says, wherever PAPI's version has that.
+# A component that sspapi does not know follows its granularity, if PAPI's version has that.
 cat >"$tmp/script" <<'END'
 component gizmo granularity=8
 component gadget granularity=2
@@ -89,8 +89,8 @@ for version in 5.7 6.0 7.0 7.1 7.2; do
 	is "$version: unknown components of all granularities" "$got" "host:null=5 process:null=5 thread:0=5,1=0 "
 done
 check "the dump says so" grep -q "'widget' is not known to sspapi; its counts are taken for the calling thread" "$tmp/unknown.json"
-# From one place each, on two CPUs in turn: the cell, what is proven at most, and how much; of components that keep counts
-# nothing is counted before the first reading.
+# From one call site each, on two CPUs in turn: the cell, the most that is proven, and the count.
+# Components that keep counts have counted nothing before the first reading.
 taken=''
 for event in rapl:::PACKAGE_ENERGY:PACKAGE0 cuda:::x:device=0 net:::x sde:::LIB::x io:::READ appio:::READ_CALLS widget:::X; do
 	printf '%s\n' "component ${event%%:*}" "event $event component=${event%%:*}" >"$tmp/script"
@@ -119,7 +119,7 @@ elif [ -z "${SANITIZE-}" ]; then
 	skip "stealtime beside a CPU that is offline" "unshare cannot mount here"
 fi
 # ---- GPUs, by a topology that has some -------------------------------------------------------
-# gpu PAPI_COMPONENT EVENT: where 40 of it are booked, by type, number and name
+# gpu PAPI_COMPONENT EVENT: prints where 40 of it are attributed, by type, number and name
 gpu() {
 	printf '%s\n' "component $1" "event $2 component=$1" "at PAPI_stop 1 count $2 40" >"$tmp/script"
 	SSPAPI_OUTPUT=$tmp/gpu.json SSPAPI_FORMAT=json,text,store run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/gpus.xml" \
@@ -147,7 +147,7 @@ visible ROCR_VISIBLE_DEVICES 0 rocp_sdk "GPU 0 MI210 of Package 0"
 is "nvml's by its name" "$(gpu nvml nvml:::NVIDIA_H100:device_0:power)" "GPU 0 H100 of Package 0"
 is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
 # Presets of a component (PAPI 7.2): the natives name the device.
-# preset NAME NATIVES WORD...: the same of a preset
+# preset NAME NATIVES WORD...: prints the same for a preset
 preset() {
 	name=$1 natives=$2
 	shift 2
@@ -176,9 +176,9 @@ is "AMD's, with dimensions" "$(gpu rocp_sdk rocp_sdk:::SQ_WAVES:DIMENSION_XCC=1:
 is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
 check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; these counts are on no component"' - "$tmp/gpu.txt"
-# What counted 0 is shown, and no headline says that all is 0 above a row that is not.
+# A count of 0 is shown, and no headline claims that all is 0 above a row that is not.
 printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'component cuda' 'event cuda:::x:device=9 component=cuda' 'event EV_A' >"$tmp/script"
-# zero NAME WORD...: the text of what ops does
+# zero NAME WORD...: prints the text of ops
 zero() {
 	name=$1
 	shift

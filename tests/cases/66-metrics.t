@@ -1,4 +1,4 @@
-# report -m: derived metrics of every component, from its own sums; and wrong definitions.
+# Tests report -m: derived metrics of every component, from its own sums; and wrong definitions.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 run v env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/v.sspapi" "$scenes/one"	# CPU 0: 5 EV_A, CPU 1: 7 EV_A, 3 EV_B
@@ -52,7 +52,7 @@ run d "$sspapi" report -m default v.sspapi
 is "-m default, of which nothing was counted: said, and no error" "$(status_of d) $(wc -l <d.err)" "0 1"
 run d "$sspapi" report -m IPC v.sspapi
 is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
-# As real events are called: the scripted libpapi has presets by these names.
+# The scripted libpapi has presets with the names of real events.
 cat >script <<'END'
 event PAPI_TOT_INS
 event PAPI_TOT_CYC
@@ -67,9 +67,9 @@ is "that of one is it" "$(status_of d) $(cat d.err)" "0 sspapi report: CPUS_BUSY
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
 
-# ---- only what was counted together is divided -------------------------------------------------
+# ---- divides only events that were counted together ----------------------------------------------
 printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC EV_A EV_B EV_C >script
-# sets NAME WORD...: what ops does, in NAME.sspapi
+# sets NAME WORD...: runs ops into NAME.sspapi
 sets() {
 	name=$1
 	shift
@@ -85,7 +85,7 @@ run apart "$sspapi" report -f json -m IPC --per-cpu --per-thread --per-callsite 
 is "JSON: null, by every level" "$(json apart.out 'map { exists $_->{derived_metrics}{IPC} && !defined $_->{derived_metrics}{IPC} ? "null" : "?" } @{$d->{components}}, map { @{$_->{rows}} } @{$d->{levels}}' | sort -u)" null
 is "and a line on standard error" "$(grep -c '^sspapi report: IPC: no event set has all' apart.err)" 1
 is "CSV: no line" "$("$sspapi" report -f csv -m IPC apart.sspapi 2>&1 | grep -c ',IPC,')" 0
-# level LEVEL FILE...: a row's IPC each
+# level LEVEL FILE...: prints each row's IPC
 level() {
 	"$sspapi" report -f json -m IPC "--per-$1" "$2" ${3+"$3"} 2>/dev/null >level.json
 	json level.json 'map { $_->{derived_metrics}{IPC} // "-" } map { @{$_->{rows}} } @{$d->{levels}}' | tr '\n' ' '
@@ -106,7 +106,7 @@ sets near cpu=0 set=PAPI_TOT_INS start show=1000 stop set=PAPI_TOT_INS start sho
 is "also sets whose numbers and events are near to each other" "$(sed 1d near.csv | cut -d, -f 7,14,16 | paste -sd' ')" "0,PAPI_TOT_INS,1000 1,PAPI_TOT_INS,20 2,PAPI_TOT_CYC,7"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
-# ---- the others that the installed file has ------------------------------------------------------
+# ---- other metrics of the installed file ---------------------------------------------------------
 cat >script <<'END'
 component rapl
 event PAPI_TOT_INS
@@ -119,7 +119,7 @@ END
 sets clock cpu=0 set=PAPI_TOT_INS,PAPI_TOT_CYC,perf::TASK-CLOCK,PAPI_LST_INS start show=6000,3000,2000,1000 stop
 "$sspapi" report -f json -m GHZ,MIPS,CYCLES_PER_MEM_REF clock.sspapi >clock.json
 is "cycles by the clock, instructions by it, cycles to memory references" "$(json clock.json 'map { @{$_->{derived_metrics}}{qw(GHZ MIPS CYCLES_PER_MEM_REF)} } $d->{components}[0]' | tr '\n' ' ')" "1.5 3000 3 "
-# The kernel's names, where PAPI has no presets; where both were counted, PAPI's.
+# The kernel's names, without PAPI's presets; if both were counted, PAPI's.
 printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC perf::INSTRUCTIONS perf::CYCLES perf::TASK-CLOCK >kernel
 for more in '' ,PAPI_TOT_INS,PAPI_TOT_CYC; do
 	names=perf::INSTRUCTIONS,perf::CYCLES values=6000,4000
@@ -130,7 +130,8 @@ for more in '' ,PAPI_TOT_INS,PAPI_TOT_CYC; do
 	is "of $names$more" "$(json kernel.json 'map { my $m = $_->{derived_metrics}; map { sprintf "%.4g", $m->{$_} } qw(IPC CPI GHZ MIPS) } $d->{components}[0]' | tr '\n' ' ')" "1.5 0.6667 2 3000 "
 done
 is "IPC, unasked" "$("$sspapi" report kernel.sspapi | grep -c ' IPC$') $(FAKE_PAPI_SCRIPT=$tmp/kernel LD_PRELOAD=$SHIM SSPAPI_OUTPUT=$tmp/kernel.sspapi "$scenes/ops" set=perf::INSTRUCTIONS,perf::CYCLES start show=6,4 stop; "$sspapi" report kernel.sspapi | grep -c ' IPC$')" "2 2"
-# Energy by the time that it was observed, once: by two packages, by two sets of a thread, by two threads; 0 is not "no value".
+# Energy divided by the time during which it was observed, once: by two packages, by two sets of a
+# thread, by two threads; 0 is a value.
 P=rapl:::PACKAGE_ENERGY:PACKAGE
 SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets watts "set=${P}0,${P}1" start show=4000000,2000000 beside "set=${P}0" start show=3000000 stop back stop
 "$sspapi" report -f json -m WATTS --per-thread watts.sspapi >watts.json
@@ -150,7 +151,7 @@ sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
 "$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
 is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
 
-# PAPI's presets of GPUs name no device; what was counted has one.
+# PAPI's presets of GPUs name no device; the counted events do.
 printf '%s\n' 'component cuda' 'event cuda:::hfma:stat=sum:device=0 component=cuda' 'event cuda:::ffma:stat=sum:device=1 component=cuda' 'event cuda:::ffma:stat=avg:device=1 component=cuda' >script
 SSPAPI_TOPOLOGY=$root/tests/topo/gpus.xml sets gpu set=cuda:::hfma:stat=sum:device=0,cuda:::ffma:stat=sum:device=1,cuda:::ffma:stat=avg:device=1 start show=40,2,9 stop
 printf '%s\n' cuda,GH100 'PRESET,FMA,DERIVED_ADD,cuda:::hfma:stat=sum,cuda:::ffma:stat=sum' 'PRESET,FFMA,NOT_DERIVED,cuda:::ffma:stat=sum' 'PRESET,OF1,NOT_DERIVED,cuda:::ffma:device=1:stat=sum' >gpu.csv
@@ -171,7 +172,7 @@ event ${P}1 component=rapl units=nJ data_type=uint64
 END
 printf '%s\n' 'EVENT,BYTES_PER_INS,DERIVED_POSTFIX,N0|N1|/|,appio:::READ_BYTES,PAPI_TOT_INS' \
 	"EVENT,NJ_PER_INS,DERIVED_POSTFIX,N0|N1|/|,${P}*,PAPI_TOT_INS" >span.csv
-# span NAME METRIC STORE: what the rows of the machine and of the threads have
+# span NAME METRIC STORE: prints the rows of the machine and of the threads
 span() {
 	"$sspapi" report -f json --per-machine --per-thread -m ./span.csv "$3.sspapi" >span.json 2>span.err
 	is "$1" "$(json span.json "map { \$_->{derived_metrics}{$2} // '-' } map { @{\$_->{rows}} } @{\$d->{levels}}" | paste -sd' ') $(grep -o "PAPI_TOT_INS).*" span.err)" "$4"
@@ -198,7 +199,7 @@ sets open clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop
 span "no stop" BYTES_PER_INS open "- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
 sets two clock=0 set=PAPI_TOT_INS start beside set=$io start show=4000 clock=1000 stop back show=1000 stop
 span "of two threads" BYTES_PER_INS two "- - - PAPI_TOT_INS): start a set for each PAPI component in the same thread"
-# Of a machine: what all its threads counted meanwhile.
+# A machine's metric uses all counts of its threads in that time.
 SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets rapl clock=0 set=PAPI_TOT_INS start set=${P}0,${P}1 start show=4000,2000 beside set=PAPI_TOT_INS start clock=1000 show=500 stop back stop former show=1000 stop
 span "the machine's energy for each instruction of all threads" NJ_PER_INS rapl "4 6 - "
 is "in text below the tables" "$("$sspapi" report -m ./span.csv rapl.sspapi | grep -c '^NJ_PER_INS  *machine  *4\.000$')" 1
@@ -237,8 +238,8 @@ run d "$sspapi" report -m alone.csv v.sspapi
 is "a sum of one event is said, and taken for it" "$(status_of d) $(cat d.err)$(grep -oE 'EV_B +A$' d.out | sort -u | wc -l)" \
 	"0 sspapi report: alone.csv:1:7: a sum or difference of one event; it is taken for that event1"
 
-# ---- what is wrong ----------------------------------------------------------------------
-# wrong NAME STATUS LINE: of the file `bad`
+# ---- errors -----------------------------------------------------------------------------
+# wrong NAME STATUS LINE: reads the file `bad`
 wrong() {
 	run wrong "$sspapi" report -m ./bad v.sspapi
 	is "$1" "$(status_of wrong): $(cat wrong.err)" "$2: $3"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# 66-sde.t: software-defined events of the real libsde: of each kind its type, and whether its values are counts; the
-# process's, however many threads read them.
+# 66-sde.t: counts software-defined events of the real libsde: each kind has its type, and is a
+# count or a gauge; they belong to the process, however many threads read them.
 . tests/lib/lib.sh
 need_real_papi
 
@@ -46,7 +46,7 @@ is "and no note where nothing is to be said" "$(json "$tmp/plain.json" 'grep { /
 # The weak reference of a program without libsde stays empty: nothing of it is wrapped.
 is "none of libsde's names is ours" "$(nm -D --defined-only "$B/libsspapi.so" | grep -c papi_sde)" 0
 
-# A kernel that does not read for us, as in some sandboxes: as before, and said.
+# A kernel that forbids reading memory, as some sandboxes do: as before, and reported.
 case $MORE in *asan*) ;; *)
 	reads=310
 	[ "$(uname -m)" = x86_64 ] || reads=270

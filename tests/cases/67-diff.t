@@ -1,4 +1,4 @@
-# diff: 0 same, 1 differs, 2 error; matched by logical position.
+# Tests diff: 0 same, 1 differs, 2 error; relations are matched by logical position.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
@@ -67,7 +67,7 @@ END
 run d "$sspapi" diff a.sspapi other.sspapi
 is "another machine, the same positions: the same" "$(status_of d) $(tail -1 d.out)" "0 nothing differs"
 
-# The same in sum, elsewhere: a total that is the same, and lines for the places.
+# The same sum on other CPUs: an equal total, and lines for the places.
 moved() {
 	SSPAPI_ATTRIBUTION=reading SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s "$scenes/ops" set=EV_A cpu="$2" start cpu="$3" read stop
 }
@@ -78,7 +78,7 @@ moved to1 0 1
 run d "$sspapi" diff to0.sspapi to1.sspapi
 is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
 is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
-# On a busy machine less.
+# Less is proven on a busy machine.
 proven() {
 	"$sspapi" report -f json "$1" >proven.json
 	json proven.json 'my $n = 0; $n += $_->{exact}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
@@ -112,7 +112,7 @@ is "two processes of one rank; folders are runs" "$(status_of d) $(grep -v '^tot
 run d "$sspapi" diff --per-thread -f csv job1 job2
 is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
 
-# A gate for CI: what has grown by more than so much, and not by chance.
+# A gate for CI: fails for growth above a limit that is not chance.
 while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi
 	is "--fail-above $above, $a and $b" "$(status_of d) $(tail -1 d.out | cut -d' ' -f1-5)" "$status $words"
@@ -139,9 +139,9 @@ done
 run d "$sspapi" diff -f markdown a.sspapi b.sspapi
 is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out | sort -u)" "1 1 1 8"
 
-# Metrics: rows behind those of the events, as report computes them.
+# Metrics: rows after those of the events, as report computes them.
 printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script
-# ratio NAME WORD...: a run of ops on two CPUs of one package
+# ratio NAME WORD...: runs ops on two CPUs of one package
 ratio() {
 	ratio_of=$1
 	shift
@@ -152,7 +152,7 @@ more_watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=990000000 stop'
 # shellcheck disable=SC2086 # words
 {
 	ratio m1 cpu=0 set=$both start show=300,200 stop cpu=1 set=$both start show=100,400 stop $watts
-	# Power that differs however alike the two times are: rows that are equal are left out.
+	# Power differs, however equal the two times are: rows that are equal are left out.
 	ratio m2 cpu=0 set=$both start show=450,200 stop cpu=1 set=$both start show=100,400 stop $more_watts
 	for side in 4 5; do
 		ratio m$side cpu=0 set=$both start show=$((150 * side - 300)),200 stop cpu=1 set=$both start show=100,400 stop $watts
@@ -164,7 +164,7 @@ is "-m: of the total and of each place, and no exact" "$(status_of d) $(grep ',I
 	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,, PU L#0,IPC,1.5,2.25,0.75,+50.00,, "
 run d "$sspapi" diff -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
 is "in text; nothing of the events that are the same" "$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" "1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
-# As report has them, at this level.
+# As in report, at this level.
 level_metrics() {
 	"$sspapi" report -f csv -m IPC,WATTS --per-$1 $2.sspapi | awk -F, '$14 == "IPC" || $14 == "WATTS" { print $14, $16 }' | sort
 }
@@ -192,7 +192,7 @@ echo 'EVENT,WRONG,DERIVED_POSTFIX,N0|N7|+|,PAPI_TOT_INS' >own.csv
 run d "$sspapi" diff -m own.csv m1.sspapi m1.sspapi
 is "wrong definitions: 2, not the same" "$(status_of d) $(wc -c <d.out) $(grep -c '^sspapi diff: own.csv:1:' d.err)" "2 0 1"
 
-# Cut behind its last block, or in it: what is missing would look like a difference.
+# Cut after its last block, or inside it: missing counts would look like a difference.
 head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
 for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" "a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events" "-m IPC -m ./missing.csv a.sspapi b.sspapi"; do

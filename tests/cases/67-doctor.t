@@ -1,4 +1,5 @@
-# sspapi doctor: what it finds of programs, of every libpapi, of libraries that harm it, and what to do.
+# Tests sspapi doctor: its findings about programs, every libpapi and harmful libraries, with their
+# fixes.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
@@ -110,12 +111,12 @@ finds "that crashes" 0 "ends the process that asks it (Segmentation fault)" env 
 check "and the rest is looked at" grep -q "^sspapi" d.out
 finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
 
-# Real PAPI, where libpfm4 does not know the CPU, or was told another.
+# Real PAPI, with a CPU that libpfm4 does not support or that was overridden.
 unknown_cpu
 if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
 	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
 	check "no software event is recommended that did not count" not grep -q "until then count perf::" d.text
-	# What makes it count as another CPU does is no help where there are no counters.
+	# A CPU override is no help without hardware counters.
 	without=$(grep -cE "no hardware counters \((No such file or directory|Operation not supported)\)" d.out)
 	is "LIBPFM_FORCE_PMU where the kernel has counters, or does not say" "$(grep -c LIBPFM_FORCE_PMU d.out)" "$((1 - without))"
 else

@@ -1,4 +1,4 @@
-# What the command says when it is asked what it does.  (When it is asked wrongly: 68-wrong-inputs.t.)
+# Compares the command's help with sspapi(1). (Wrong usage: 68-wrong-inputs.t.)
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
@@ -14,7 +14,8 @@ check "each verb knows -h" sh -c 'for verb in $("$1" help | sed -n "s/^  sspapi 
 	"$1" $verb -h | grep -q "^  sspapi $verb" || { echo "$verb"; exit 1; }; done' sh "$sspapi"
 check "run -h of the program is the program's" sh -c '"$1" run -e SSPAPI_VERBOSE=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
 
-# sspapi(1), OPTIONS: each verb's as its help has them, in both directions; each level; and examples come first.
+# sspapi(1), OPTIONS: each verb's options as in its help, in both directions; each level; examples
+# come first.
 sed -n '/^\.SH OPTIONS/,/^\.SH COUNTING/p' "$root/man/sspapi.1" | sed -e 's/\\f.//g' -e 's/\\-/-/g' |
 	awk '/^\.SS/ { verb = $2 } head { head = 0; while (match($0, /--?[a-zA-Z][a-z-]*/)) { print verb, substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH) } }
 		/^\.TP/ { head = 1 }' >page

@@ -1,9 +1,10 @@
 #!/bin/sh
-# 68-settings.t: sets whose counts are estimates or go backwards, components that PAPI does not zero, presets
-# with formulas: booked right, or marked, with the reason.
+# 68-settings.t: counts sets whose values are estimates or decrease, components that PAPI does not
+# zero, presets with formulas: attributed correctly, or marked with the reason.
 . tests/lib/lib.sh
 
-# ops LABEL WANTED SCRIPT WORDS...: the dump's totals by CPU (null: on a component), flags, gauges
+# ops LABEL WANTED SCRIPT WORDS...: compares the dump's totals per CPU (null: on a component),
+# flags, gauges
 ops() {
 	label=$1 wanted=$2
 	printf '%s\n' "$3" >"$tmp/script"
@@ -20,15 +21,15 @@ noted() {
 	json "$tmp/ops.json" "scalar grep { /$1/ } @{\$d->{notes}}"
 }
 
-# Kernel multiplexing scales the counts: they may go back between readings.
+# Kernel multiplexing scales the counts: they may decrease between readings.
 ops "multiplexed, and backwards: the sum is what PAPI handed out" "0:150;backwards;estimated;" "" \
 	set=EV_A mpx start show=100 read show=90 read show=150 stop
 is "multiplexed: nothing is proven" "$(exact)" "0 "
 is "multiplexed: the dump says why" "$(noted 'multiplexed: its counts are PAPI.s estimates')" 1
 ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;backwards;estimated;" "" \
 	set=EV_A mpx start show=100 read cpu=1 show=90 stop
-# Counts that only grow were zeroed if they fall, 6 and then 9. On the fast paths, too: not multiplexed, the CPU
-# of the reading before.
+# Counts that only grow were zeroed if they fall, 6 and then 9. Also on the fast paths: not
+# multiplexed, the CPU of the reading before.
 ops "set back by something else, between two readings" "0:15;backwards;" "" \
 	set=EV_A start show=5 read show=6 read show=3 read show=9 stop
 ops "and back between the last and the stop" "0:8;backwards;" "" set=EV_A start show=5 read show=3 stop
@@ -45,13 +46,13 @@ ops "a set made again without multiplexing is no estimate" "0:50;estimated;0:7;"
 ops "plain, then multiplexed under the same id: the second is an estimate" "0:50;0:7;estimated;" "" \
 	set=EV_A start show=50 stop again mpx start show=7 stop
 
-# PAPI 7.0 misreads open counters from then on.
+# PAPI 7.0 misreads open counters after that.
 ops "PAPI_INHERIT for counters that are open" "0:9;" "" set=EV_A start show=5 stop inherit=1 start show=4 stop
-check "nothing is proven from then on" [ "$(exact)" -le 5 ]	# 0 where the thread was preempted
+check "nothing is proven from then on" [ "$(exact)" -le 5 ]	# 0 if the thread was preempted
 is "and a note says why" "$(noted 'PAPI_INHERIT was changed while an event set had events')" 1
 ops "PAPI_INHERIT back as it was" "0:9;" "" set=EV_A inherit=1 inherit=0 start show=9 stop
 is "is no change" "$(noted 'PAPI_INHERIT was')" 0
-# A thread that is preempted proves nothing, so not every run does.
+# A preempted thread proves nothing, so not every run does.
 tries=0
 while [ "$(exact)" != "9 " ] && [ $((tries += 1)) -lt 20 ]; do
 	FAKE_PAPI_SCRIPT=$tmp/script run_shim ops "$scenes/ops" set=EV_A inherit=1 inherit=0 start show=9 stop
@@ -70,12 +71,12 @@ ops "two codes of one name are one event" "-:5;-:7;" "event net:::a component=ne
 at PAPI_create_eventset 2 event net:::a component=net code=0xC0000001" set=net:::a start show=5 stop set=net:::a start show=7 stop
 is "(and one sum)" "$(json "$tmp/ops.json" 'map { $_->{name} } @{$d->{events}}') $(json "$tmp/ops.json" '$d->{components}[0]{total}{"net:::a"}')" "net:::a 12"
 
-# A difference of natives may become less, and less than nothing.
+# A difference of natives may decrease, even below 0.
 ops "DERIVED_SUB" "0:-3;backwards;" "event PAPI_DIFF derived=DERIVED_SUB natives=A,B" \
 	set=PAPI_DIFF start show=5 read show=-3 stop
 is "DERIVED_SUB is a counter" "$(json "$tmp/ops.json" '$d->{events}[0]{kind}')" counter
 
-# Formulas: what adds up is a counter, all else a gauge.
+# Formulas: a linear one is a counter, any other a gauge.
 ops "a linear formula is a counter" "0:12;1:30;" "event PAPI_SUM derived=DERIVED_POSTFIX postfix=|N0|N1|+|2|/| natives=A,B" \
 	set=PAPI_SUM start show=12 read cpu=1 show=42 stop
 is "a formula's terms are in the JSON" "$(json "$tmp/ops.json" 'join " ", @{$d->{events}[0]}{qw(derived postfix kind)}, @{$d->{events}[0]{natives}}')" \
@@ -88,7 +89,7 @@ ops "counter and gauge in one set" "0:5,*;1:4,*;last 3 min 3 max 3 mean 3;last 1
 	"event PAPI_RATIO derived=DERIVED_INFIX postfix=N0/N1 natives=A,B" \
 	set=EV_A,PAPI_RATIO start show=5,3 read cpu=1 show=9,1 stop
 
-# What PAPI_reset does not zero PAPI_accum adds again; it is counted once all the same.
+# PAPI_accum adds again what PAPI_reset does not zero; it is still counted once.
 ops "net: accum and reset do not zero" "-:60;" "event eth0:rx:bytes component=net" \
 	set=eth0:rx:bytes start show=10 read show=25 accum show=40 accum reset show=60 read stop
 ops "net: a start does" "-:30;" "event eth0:rx:bytes component=net" \

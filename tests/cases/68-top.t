@@ -1,10 +1,10 @@
-# sspapi top: the tables of a process that runs, from copies of its live file.
+# Tests sspapi top: the tables of a running process, from copies of its live file.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 mkdir live
 mkfifo tell
 
-# A process that counts when it is told to (count N), with its live file in $tmp/live.
+# begin: starts a process that counts on command (count N), with its live file in $tmp/live
 begin() {
 	: >told
 	# shellcheck disable=SC2094 # a pipe
@@ -40,7 +40,8 @@ run top "$sspapi" top "$pid" -n 1 --per-cpu --per-machine
 check "by level" grep -qE '^[~ ]? ?CPU 0 .* 12 ' top.out
 printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
 run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"
-# What there is until now. (Times of readings are some ms coarse: the first may lie before the start.)
+# Prints the time until now. (Times of readings are some ms coarse: the first may be before the
+# start.)
 last='(sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns}, map { map { $_->{ns} } @{$_->{list}} } @{$_->{entries}} } @{$d->{relations}})[0]'
 "$sspapi" report -f json "$live" >now.json
 is "report of it: until the last reading" "$(json now.json "\$d->{process}{end_ns} > 0 && \$d->{process}{end_ns} == $last")" 1
@@ -52,7 +53,7 @@ check "with metrics" grep -qE ' 24( +[0-9]+)?$' top.out
 is "refreshed" "$(grep -c ', still running$' thrice)" 3
 check "no control characters where no terminal is" not grep -q "$(printf '\033')" thrice
 
-# It ends while somebody looks on.
+# It ends while top runs.
 "$sspapi" top -d 0.1 "$pid" >ends 2>ends.err 3>&- &
 top=$!
 await test -s ends
@@ -62,7 +63,7 @@ wait "$top"
 is "the process ends: so does top" "$?" 0
 check "it says where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" ends.err
 
-# It writes its dump, into a FIFO that nobody reads just then: it has not ended.
+# It writes its dump into a FIFO that is not being read: it has not ended.
 mkfifo full
 exec 9<>full
 env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/full" SSPAPI_FORMAT=json "$scenes/cornered" 300 >cornered.out 2>&1 3>&- 9>&- &
@@ -86,7 +87,7 @@ wait "$pid"
 exec 9>&-
 wait
 
-# A killed one, some time after a snapshot. (Permanent readings all have their time in the store.)
+# A killed process, some time after a snapshot. (The store has the times of all permanent readings.)
 rm done.txt
 export SSPAPI_SIGNAL=USR2 SSPAPI_READINGS=permanent
 begin
@@ -119,7 +120,7 @@ check "two of them as one run, too" sh -c 'sed -n 1,2p both.out | tr -s "\n " " 
 "$sspapi" report -f json job.sspapi >job.json
 is "merged: until the last reading" "$(json job.json '$d->{process}{end_ns}') $(cat merge.err | wc -l)" "$(json killed.json '$d->{process}{end_ns}') 1"
 
-# ---- what is no process, no file ------------------------------------------------------------
+# ---- not a process, not a file --------------------------------------------------------------
 # wrong NAME STATUS WORDS ARGUMENT...
 wrong() {
 	wrong_name=$1 wrong_status=$2 wrong_words=$3
@@ -165,7 +166,7 @@ is "until the file is gone" "$?" 0
 check "without a word of a sanitizer" not grep -q 'Sanitizer\|runtime error' shown.err
 
 # ---- a terminal ----------------------------------------------------------------------------------
-# In the place of the refresh before, cut to its rows but for the last.
+# A refresh replaces the one before, cut to the terminal's rows but one.
 printf 'stty rows 5 cols 100; exec "%s" top -n 2 -d 0.1 %s\n' "$sspapi" "$pid" >terminal.sh
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
 	TERM=xterm script -qec 'sh terminal.sh' /dev/null </dev/null | tr -d '\r' >terminal.out

@@ -1,10 +1,10 @@
-# Messages tried and found wanting: each wrong input is told in one clear line, with the mend; by hand below, and by
-# class: every verb with an option, value, file or folder that is none.
+# Tests the messages: each wrong input is reported in one clear line, with a fix; by hand below, and
+# systematically: every verb with an invalid option, value, file or folder.
 . tests/lib/lib.sh
 cp "$B/sspapi" "$B/metrics.csv" "$tmp" && cp "$B"/libsspapi*.so "$tmp"
 sspapi=$tmp/sspapi
 cd "$tmp" || exit 1
-# A folder of PATH that may not be read would be why there is no program of a name.
+# An unreadable folder of PATH would be reported as the reason for a missing program.
 PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] || printf "%s:" "$folder"; done)/bin
 for name in a b; do
 	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
@@ -17,8 +17,9 @@ cp a.sspapi b.sspapi stores && cp a.sspapi b.sspapi head.sspapi mixed
 printf '{"format": "sspapi-dump"}\n' >dump.json && printf '<?xml version="1.0"?>\n' >dump.xml
 cp a.sspapi "it's a.sspapi"
 
-# row STATUS LINES OUTPUT WORDS COMMAND: its exit status; at most so many lines on standard error, of which one has the
-# words (-: there are none), and which begins with who says it; and on standard output nothing (-), or anything (+).
+# row STATUS LINES OUTPUT WORDS COMMAND: checks its exit status; at most LINES lines on standard
+# error, one of which has WORDS (-: no lines) and begins with the program's name; on standard output
+# nothing (-), or anything (+).
 rows=0
 row() {
 	row_status=$1 row_lines=$2 row_output=$3 row_words=$4
@@ -37,7 +38,8 @@ row() {
 	result $? "$*"
 }
 
-# table: rows on standard input, STATUS|LINES|OUTPUT|WORDS|ARGUMENTS; $row_before stands before the arguments
+# table: reads rows STATUS|LINES|OUTPUT|WORDS|ARGUMENTS from standard input; $row_before precedes
+# the arguments
 row_before='"$sspapi"'
 table() {
 	cat >table
@@ -47,7 +49,8 @@ table() {
 	done 3<table
 }
 
-# ---- verbs, options, levels, variables: the near one -------------------------------------------------
+# ---- verbs, options, levels, variables: the nearest name
+# ---------------------------------------------
 table <<'END_OF_TABLE'
 2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
 2|1|-|sspapi: --versoin: no such option; do you mean --version? (|--versoin
@@ -235,8 +238,9 @@ row_before='"$sspapi"'
 check "at least 150 rows ($rows)" test $rows -ge 150
 is "nothing is run or written for what was refused" "$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
 
-# ---- by class --------------------------------------------------------------------------------------
-# fails VERB: what wrong usage is there
+# ---- systematically
+# -----------------------------------------------------------------------------------
+# fails VERB: prints wrong usage
 fails() {
 	[ "$1" = stat ] && echo 125 || echo 2
 }
@@ -245,7 +249,7 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v
 	row "$(fails $verb)" 1 - "-Z: unrecognized option (" $verb -Z
 	"$sspapi" $verb --help >help
 	sed -n '/^options:/,/^$/s/^  \(-[^ ,]*\)[ ,].*/\1/p' help >options
-	# Each option of the usage has its line, and each that wants a value says so.
+	# Each option of the usage has a line, and says if it needs a value.
 	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
 		[ "$option" = --per- ] || [ "$option" = -- ] || check "$verb --help: a line for $option" grep -qx -e "$option" options
 	done
@@ -259,7 +263,7 @@ done
 check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
 	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"
 
-# What each verb that reads files says of one that is none, and that nobody may read.
+# Each verb's message for a file that is not a store, and for an unreadable one.
 chmod 777 made
 cp a.sspapi locked.sspapi && chmod 000 locked.sspapi
 alone=''
@@ -281,7 +285,7 @@ top 1 -
 END_OF_TABLE
 check "no store was made of them" not test -e made/never.sspapi
 
-# With standard error closed the same happens, and what is opened does not get its lines.
+# The same happens with standard error closed, and no opened file gets the lines.
 while read -r status arguments; do
 	eval "run closed sh -c '\"\$@\" 2>&-' sh \"\$sspapi\" $arguments"
 	is "without standard error: $arguments" "$(status_of closed)" "$status"
@@ -305,8 +309,9 @@ check "what is merged in memory, too" sh -c 'test -s loud && cmp quiet loud'
 run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
 is "the program has it closed, too" "$(status_of closed)" 5
 
-# ---- where to look further -------------------------------------------------------------------------
-# pastes TEXT: does the last line of the text, as a shell reads it, show something?
+# ---- next steps
+# ------------------------------------------------------------------------------------
+# pastes TEXT: succeeds if the last line of the text shows something when run by a shell
 pastes() {
 	tail -n 1 "$1" | sed -n 's/^look further: sspapi //p' >paste
 	[ -s paste ] && sh -c "\"\$0\" $(cat paste)" "$sspapi" >pasted && [ -s pasted ]

@@ -1,11 +1,11 @@
-# Shell completion: verbs, options, forms and files, as the command itself knows them.
+# Tests shell completion: verbs, options, formats and files, as the command itself lists them.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
 cd "$tmp" || exit 1
 touch run.sspapi run.json a.live
 mkdir folder
 
-# completes WORD...: what bash offers for the last word, one a line, sorted
+# completes WORD...: prints bash's completions of the last word, one per line, sorted
 cat >complete.bash <<'END'
 . "$1"
 shift
@@ -29,7 +29,7 @@ is "help of each" "$(completes help '' | tr '\n' ' ')" "$verbs"
 offers "a verb begun" "recover report" re
 offers "a verb that is none" "" xyz
 
-# Each long option that a verb's code reads, and each short one, is offered.
+# Each long and short option that a verb's code reads is offered.
 for verb in run stat report merge diff recover top; do
 	file=$root/core/cli/$verb/cmd-$verb.c
 	completes "$verb" - >got
@@ -58,7 +58,7 @@ check "bash -n" bash -n "$root/scripts/completion/sspapi.bash"
 if command -v zsh >/dev/null; then
 	check "zsh -n" zsh -n "$root/scripts/completion/_sspapi"
 	cat >complete.zsh <<'END'
-# What compadd and its like are given, without a line editor.
+# The arguments of compadd and similar builtins, without a line editor.
 compadd() { while [[ $1 == -* && $1 != -- ]]; do [[ $1 == -S ]] && shift; shift; done; [[ $1 == -- ]] && shift; print -l -- "$@"; }
 _files() { print files; }; _normal() { print "normal $words[*] $CURRENT"; }; _pids() { print pids; }; _command_names() { print commands; }
 _describe() { print -l -- ${(P)2}; }

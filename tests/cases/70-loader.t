@@ -1,7 +1,7 @@
-# The ways by which a libpapi gets into a process, and who else stands in front of it.
+# Tests all ways to load a libpapi into a process, and other wrappers of it.
 . tests/lib/lib.sh
 
-# both LABEL PROGRAM...: as without the shim, and booked
+# both LABEL PROGRAM...: as without the shim, and attributed
 both() {
 	label=$1
 	shift
@@ -51,7 +51,8 @@ run shim env LD_PRELOAD="$other:$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/o
 check "another preload before: it is called as without" same_as_native native shim
 check "another preload before: the dump has what was handed out" books shim
 
-# One that finds the real functions by a handle of libpapi: it asks us, and gets libpapi's, not ours, which call it.
+# A preload that finds the real functions by a handle of libpapi gets libpapi's, not ours, which
+# call it.
 for noload in '' OPENS_NOLOAD=1; do
 	how="a wrapper that asks for libpapi's functions by its handle${noload:+, RTLD_NOLOAD}"
 	run native env $noload LD_PRELOAD="$scenes/libopens.so" "$scenes/one"
@@ -65,7 +66,7 @@ for noload in '' OPENS_NOLOAD=1; do
 done
 check "(it is called)" grep -q '5 calls by way of opens' "$tmp/native.out"
 
-# ---- the first call where the loader cannot be asked ----------------------------------
+# ---- the first call while the loader cannot be called ---------------------------------
 
 if plain "first called where the loader cannot be asked"; then for where in lock handler; do
 	run_native native "$scenes/held" $where
@@ -77,7 +78,7 @@ done; fi
 # ---- plugins -----------------------------------------------------------------------
 
 both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
-# Folders below folders, as package managers make them.
+# Nested folders, as package managers make them.
 long=$tmp/$(printf '%0200d/%0200d/%0200d' 0 0 0)
 mkdir -p "$long"
 cp "$scenes/plugin-7.0.so" "$fake/libpapi.so.7.0" "$long"
@@ -99,7 +100,7 @@ check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: it is called 
 check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: booked" books shim
 check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
 
-# Another preload in front of ours, which has to look for a libpapi that is in no global scope.
+# Another preload before ours, which must find a libpapi that is in no global scope.
 run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so" ORACLE="$tmp/native.handed" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so:$SHIM" ORACLE="$tmp/shim.handed" SSPAPI_OUTPUT="$tmp/shim.json" \
 	"$apps/plugin-pair" "$scenes/plugin-7.0.so"
@@ -107,8 +108,8 @@ check "a preload in front, and a plugin's libpapi: as without" same_as_native na
 check "a preload in front, and a plugin's libpapi: the same counts are handed to it" cmp "$tmp/native.handed" "$tmp/shim.handed"
 check "a preload in front, and a plugin's libpapi: booked" books shim
 
-# An object that has libpapi.a in it, as python-papi's wheel: what it counts is counted, as with a libpapi beside it,
-# and what libpapi calls inside is libpapi's own.
+# An object that contains libpapi.a, as python-papi's wheel does: it counts as with a separate
+# libpapi, and libpapi's own calls stay inside it.
 for plugin in links holds; do
 	SSPAPI_OUTPUT=$tmp/$plugin.json run_shim $plugin "$apps/plugin-pair" "$scenes/lib$plugin.so"
 	json "$tmp/$plugin.json" 'my %c = %{$d->{calls}}; (map { "$_=$c{$_}" } sort keys %c), (map { my $r = $_; "$r->{starts} $r->{resets} $r->{readings}: " .

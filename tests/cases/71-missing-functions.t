@@ -1,12 +1,12 @@
-# A libpapi that lacks a function which sspapi itself would ask: the program does not notice, its counts are booked,
-# or the dump says how many are not.
+# Runs a libpapi that lacks a function which sspapi calls itself: the program does not notice, and
+# its counts are attributed, or the dump says how many are not.
 . tests/lib/lib.sh
 libpapi=$fake/symbolic/libpapi.so.7.0
 mkdir "$tmp/lib"
 LD_LIBRARY_PATH=$tmp/lib
 export LD_LIBRARY_PATH
 
-# without FUNCTION: in $tmp/lib, under another name there
+# without FUNCTION: makes $tmp/lib, with the function under another name
 without() {
 	perl -0777pe "s/\\0$1\\0/\\0X${1#P}\\0/" "$libpapi" >"$tmp/lib/libpapi.so.7.0"
 }
@@ -30,7 +30,8 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 	esac
 done
 
-# Memory in small pieces only, as at the end of an address space: a set's record finds none.
+# Only small pieces of memory, as at the end of an address space: there is no memory for a set's
+# record.
 if plain "no record of a set"; then
 	rm -f "$tmp/shim.json"
 	LD_LIBRARY_PATH=$fake

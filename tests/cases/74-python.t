@@ -1,4 +1,5 @@
-# scripts/sspapi.py: the same rows from a store, a CSV and a JSON dump; errors that say what is wrong; pandas where it is installed.
+# Tests scripts/sspapi.py: the same rows from a store, a CSV and a JSON dump; clear errors; pandas
+# if it is installed.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 command -v python3 >/dev/null || skip_all "there is no python3"
@@ -14,11 +15,12 @@ for base in sys.argv[2:]:
     of = [rows(base + end) for end in (".sspapi", ".csv", ".json")]
     print(base, len(of[0]) > 0, of[0] == of[1], of[1] == of[2])
 END
-# dumps NAME: of a store the other two
+# dumps NAME: makes the other two from a store
 dumps() {
 	"$sspapi" report -f csv "$1.sspapi" >"$1.csv" && "$sspapi" report -f json "$1.sspapi" >"$1.json"
 }
-# A process and a merged run with gauges, bits, fractions, several kinds of places and call sites (tests/stores).
+# A process and a merged run with gauges, bits, fractions, several kinds of places and call sites
+# (tests/stores).
 for kind in process merged; do
 	newest=$(ls "$root"/tests/stores/v*-"$kind".sspapi.gz | sort -V | tail -1)
 	gunzip -c "$newest" >"$kind.sspapi"
@@ -54,7 +56,7 @@ says 'FileNotFoundError.*none.csv' 'sspapi.read("none.csv")'
 says 'ValueError: .*text.txt: a text, not a store' "sspapi.read('text.txt', command='$sspapi')"
 says 'ValueError: other.json: no dump of sspapi' 'sspapi.read("other.json")'
 says 'ValueError: newer.json: a dump of format 99' 'sspapi.read("newer.json")'
-# The standard library alone; and what the system's has where the first one in PATH has not.
+# Only the standard library; and the system's packages if the first python in PATH lacks them.
 python3 -S -c 'import sspapi; sspapi.frame("process.csv")' >says.out 2>&1
 check "without pandas: an ImportError that says so" grep -q 'ImportError: sspapi.frame needs pandas' says.out
 is "and read() needs nothing" "$(python3 -S -c 'import sspapi; print(len(sspapi.read("process.csv")) > 0)' 2>&1)" True

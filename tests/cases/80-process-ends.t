@@ -1,5 +1,5 @@
-# Each way by which a process ends, and its children: whoever counted leaves one dump with what
-# it was handed; nothing else is left, nothing hangs.
+# Tests each way in which a process ends, and its children: each counting process leaves one dump
+# with what PAPI returned to it; nothing else is left, nothing hangs.
 . tests/lib/lib.sh
 find_real_papi
 unset PAPI_CSV_EVENT_FILE
@@ -9,7 +9,8 @@ pids() {
 	sed -n 's/^handed pid=\([0-9]*\) .*/\1/p' "$tmp/shim.out" | sort -u
 }
 
-# The live files of the run's processes. Numbers come again: those of before the run (begins) are others'.
+# Prints the live files of the run's processes. Pids are reused: files from before the run (begins)
+# do not count.
 begins() {
 	touch -d '1 second ago' "$tmp/start"
 }
@@ -62,7 +63,8 @@ rm -rf "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" exec
 check "exec, one name for both programs: neither is lost" booked
 
-# What a set that was not stopped counted since its last reading nobody was handed: said, and kept by merge.
+# PAPI did not return what a running set counted since its last reading: a note says so, and merge
+# keeps it.
 running() {
 	"$B/sspapi" report -f json "$@" >"$tmp/running.json"
 	json "$tmp/running.json" 'map { $_->{running} ? "runs" : "no" } @{$d->{relations}}' | tr '\n' ' '
@@ -89,7 +91,7 @@ life 1 3 "$scenes/life" vfork-fails
 life 2 3 "$scenes/life" spawn
 lost=''
 life 101 3 "$scenes/life" fork-threaded 300
-# (Before glibc 2.35 the loaded objects cannot be told without its lock.)
+# (Before glibc 2.35 the loaded objects cannot be listed without its lock.)
 if [ "$(getconf GNU_LIBC_VERSION | sed 's/.* 2\.\([0-9]*\).*/\1/')" -ge 35 ]; then
 	for program in life life-apart life-apart-no-pie; do
 		life 4 3 "$scenes/$program" fork-locked
@@ -99,7 +101,7 @@ else
 fi
 lost=''
 
-# A set of the parent's that a child starts: PAPI counts the parent for it.
+# A child starts a set of its parent's: PAPI counts the parent for it.
 if [ "$(nproc)" -ge 2 ]; then
 	rm -rf "$tmp/d"
 	MORE=$REAL_PAPI_PRELOAD
@@ -118,7 +120,7 @@ if [ "$(nproc)" -ge 2 ]; then
 	MORE=''
 fi
 
-# ---- the end that nobody can wait for ------------------------------------------------
+# ---- ends without an exit handler -----------------------------------------------------
 
 for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	mode=${end%:*}
@@ -139,7 +141,7 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
-# A limit on the size of files: it is called that, by everybody who speaks of the live file.
+# A limit on file size: every message about the live file names it.
 limit=$(getconf PAGESIZE)
 limit=$((limit > 65536 ? limit : 65536))
 mkdir "$tmp/limited"
@@ -157,7 +159,8 @@ is "so, too, where the dump cannot be written" "$(status_of recover) $(grep -c '
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"
-# What the last line says of a live file that could not grow is true: recover makes nothing of it, or a part.
+# The last line about a live file that could not grow is true: recover makes nothing of it, or a
+# part.
 run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
 check "neither dump nor live file: the counts are called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
 check "and recover is not named" not grep -q recover "$tmp/limited.err"
@@ -178,16 +181,16 @@ for times in 2 4 8 16 32 64; do
 	check "$times times the limit,${said##* }: so it is" test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
 done
 check "a part is among them ($said)" sh -c 'case $0 in *part*) ;; *) exit 1 ;; esac' "$said"
-# Of one that is not killed nothing is missing.
+# Nothing is missing if the process is not killed.
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit "$scenes/life" return
 check "the dump of one that is not killed has all, and no such word" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
 SSPAPI_OUTPUT=$tmp/d/small.json run_shim limited prlimit --fsize=1000 "$scenes/life" return
-# (A sanitizer's run time writes more than that to standard error.)
+# (A sanitizer's runtime writes more than that to standard error.)
 [ -n "${SANITIZE-}" ] || check "the dump's own file: the limit is named" sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
 rm -f "$file"
 
-# What a case's processes leave goes with the case, and nobody else's. (A process of another case, killed
-# before, may have had the same number.)
+# A case removes its processes' files, and no others. (A killed process of another case may have had
+# the same number.)
 file=$(echo "$tmp"/live/*.live)
 others=/dev/shm/sspapi.0.others-$$.1.1.live
 cp "$file" "$others"
@@ -203,8 +206,9 @@ END
 is "two live files are left by a case" "$(grep -c '[0-9]\.live$' "$tmp/left")" 2
 is "until it ends" "$(xargs ls -l <"$tmp/left" 2>/dev/null)" ""
 check "and no other's goes" rm "$others"
-# Where to: as the process, which makes folders; where that cannot be, what to do is said.
-# recovers STATUS OUTPUT LINE ARGUMENT...: of a process killed, with this output
+# Where recover writes: where the process would, which makes folders; if that is impossible, it
+# reports a fix.
+# recovers STATUS OUTPUT LINE ARGUMENT...: recovers a process killed with this output
 recovers() {
 	recovers_status=$1 recovers_to=$2 recovers_line=$3
 	shift 3
@@ -221,14 +225,14 @@ recovers 1 /proc/x/y.json "sspapi recover: LIVE: the dump cannot be written to '
 check "and the live file stays" test -e "$file"
 recovers 1 "$tmp/d/x.json" "sspapi recover: LIVE: the dump cannot be written to '$tmp/start' (something of that name is there): say where to with -o FILE" \
 	-o "$tmp/start"
-# A store is the live file's bytes, which do not know how the process ended.
+# A store has the live file's bytes, which do not record how the process ended.
 "$B/sspapi" recover -o "$tmp/killed.sspapi" "$tmp"/live/* >/dev/null
 "$B/sspapi" report -f json "$tmp/killed.sspapi" >"$tmp/killed.json"
 is "recovered as a store: it says so" "$(json "$tmp/killed.json" '$d->{process}{end}')" recovered
 
 # ---- what PAPI refuses again and again ------------------------------------------------------
 
-# Each call that was refused, from C, from Fortran, of the high level; the program cannot tell.
+# Refused calls from C, Fortran and the high level; the program sees no difference.
 run_native denied.native "$scenes/denied"
 SSPAPI_OUTPUT=$tmp/denied.json run_shim denied "$scenes/denied"
 check "refused: the program sees no difference" same_as_native denied.native denied
@@ -251,14 +255,14 @@ the event EV_Y
 the event 0x7ffffff1
 PAPI_set_domain"
 
-# notes_of FILE...: which errors of PAPI_start are told, and how often
+# notes_of FILE...: prints the errors of PAPI_start in notes, and their numbers
 notes_of() {
 	for file; do
 		json "$file" 'map { /^PAPI refused PAPI_start: (.*)/ ? $1 : () } map { ref $_ ? $_->{text} : $_ } @{$d->{notes}}' | sort | tr '\n' ' '
 		echo
 	done
 }
-# locks TIMES: system calls that a lock takes, of parent and child
+# locks TIMES: prints the system calls for a lock, of parent and child
 locks() {
 	rm -f "$tmp/count"
 	MORE=$preloads/faults.so
@@ -272,7 +276,7 @@ is "a start refused once, in parent and child: each error is told" "$(notes_of "
 PAPI_EISRUN PAPI_ENOEVST "
 rm -f "$tmp"/refused.*.json
 often=$(locks 500)
-# (a few: what is said at the exit may meet a lock that is taken)
+# (a few: messages at the exit may need a lock that is taken)
 plain "refused 500 times" && check "refused 500 times: no lock more is taken ($once, then $often)" [ "$often" -le $((once + 20)) ]
 is "and the same is told" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
 PAPI_EISRUN PAPI_ENOEVST "

@@ -1,4 +1,5 @@
-# Programs with a malloc or an hwloc of their own, on a machine with GPUs: sspapi's hwloc is to mix with neither.
+# Runs programs with their own malloc or hwloc on a machine with GPUs: sspapi's hwloc must mix with
+# neither.
 . tests/lib/lib.sh
 export SSPAPI_ATTRIBUTION=reading
 gpus=$B/tests/gpus
@@ -18,7 +19,7 @@ beside() {
 	check "$1: no plugin of hwloc is loaded that was not natively" cmp "$tmp/native.plugins" "$tmp/shim.plugins"
 }
 
-# plugins NAME PRELOAD PROGRAM: what the loader opens of them, by its own account
+# plugins NAME PRELOAD PROGRAM: prints which of them the loader opens, by its own log
 plugins() {
 	env LD_DEBUG=files LD_DEBUG_OUTPUT="$tmp/debug" LD_PRELOAD="$2" SSPAPI_OUTPUT="$tmp/again.json" "$3" >/dev/null 2>&1
 	cat "$tmp"/debug.* | grep -oE '(hwloc_|libxml2|libOpenCL|libpciaccess)[a-z_.]*' | sort -u >"$tmp/$1.plugins"
@@ -42,7 +43,7 @@ if plain "a malloc of its own"; then
 	beside "a malloc and another hwloc's functions of its own" "$scenes/mallocs-own-other"
 fi
 
-# A sanitizer's runtime refuses RTLD_DEEPBIND, and the program's functions of hwloc must not be taken all the same.
+# A sanitizer's runtime refuses RTLD_DEEPBIND; the program's hwloc functions must still not be used.
 asan=$(${CC:-gcc} -print-file-name=libasan.so)
 if plain "AddressSanitizer" && ${CC:-gcc} -w -D_GNU_SOURCE -g -fsanitize=address -DOTHER_HWLOC -rdynamic -Itests -o "$tmp/asan" \
 	tests/scenes/mallocs.c "$fake/libpapi.so.7.0" -Wl,-rpath,"$fake" -ldl; then

@@ -1,4 +1,5 @@
-# Threads that are never joined, that come and go by the thousand, that leave sets to others.
+# Tests threads that are never joined, that come and go by the thousand, and that leave sets to
+# other threads.
 . tests/lib/lib.sh
 
 # crowd MODE [WHY IT MAY FAIL [AND THE DUMP]]
@@ -28,13 +29,13 @@ is "leaver: those that nobody stopped are said to run still" \
 crowd short
 is "short: each thread has its own tid in the dump" \
 	"$(json "$tmp/shim.json" 'my %t; $t{$_->{tid}}++ for @{$d->{relations}}; scalar keys %t')" 2000
-# A dump reads what others write, and looks again where that changed meanwhile: to
-# ThreadSanitizer a race.
+# A dump reads memory that other threads write, and reads it again if it changed: to ThreadSanitizer
+# a race.
 case ${SANITIZE-} in
 *thread*) skip "dumped" "a dump beside threads that count is a race by intent" ;;
 *) crowd dumped ;;
 esac
-# A child starts with fresh locks, whatever its parent's threads held.
+# A child starts with new locks, whichever its parent's threads held.
 mkdir "$tmp/d"
 run_native native "$scenes/crowd" asked
 SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$scenes/crowd" asked
@@ -47,8 +48,8 @@ is "keeps: sets with the same events go on in one relation" "$(relations)" 4
 is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \
 	"125 125 125 125 "
 
-# One set, two threads and no lock: no count is lost that is not named, and none is there twice.  (A set that one thread starts
-# while another one's call for it is under way stays bound as it was.)
+# One set, two threads and no lock: every lost count is named, and none is counted twice. (A set
+# that one thread starts during another one's call for it keeps its relation.)
 as_handed() {
 	json "$tmp/passed.json" "my (\$sum, \$unsure) = (0, $(sed -n 's/^handed //p' "$tmp/passed.out"));
 		my \$handed = \$unsure; \$unsure = \$d->{dropped}{readings};
@@ -68,7 +69,7 @@ for what in read reset both other start; do
 done
 MORE=
 
-# Our frames lie on the stack, too.
+# Our frames use the stack, too.
 if plain "a stack of 16 kB"; then
 	rm -f "$tmp/shim.json"
 	run_native native "$apps/stack" least
@@ -80,7 +81,8 @@ if plain "a stack of 16 kB"; then
 	done
 fi
 
-# What a set needs of its thread's stack, of an event that libpapi has met and of some that it has not: 2 kB more at most.
+# The stack that a set needs, of an event that libpapi has seen before and of some new ones: at most
+# 2 kB more.
 within() {
 	[ "$(status_of native) $(status_of shim)" = "0 0" ] || { cat "$tmp/native.err" "$tmp/shim.err"; return 1; }
 	echo "natively $(cat "$tmp/native.out"), with the library $(cat "$tmp/shim.out")"
@@ -100,8 +102,8 @@ elif plain "stack"; then
 	done
 fi
 
-# Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
-# if they had gone back.
+# Another thread resets the set that one reads, at any moment: after PAPI's reset and before sspapi
+# records it, values seem to decrease.
 find_real_papi
 MORE=$REAL_PAPI_PRELOAD
 for mode in reading auto; do
@@ -111,8 +113,8 @@ for mode in reading auto; do
 		skip "$mode: reset by another thread" "$(tail -n 1 "$tmp/shim.err")"
 		continue
 	fi
-	# (Who waits 20 ms for the other's call in vain, on a busy machine, does not wait for ever: the dump says it. And a reset without
-	# effect, resets.c, is one for us.)
+	# (A thread that waits 20 ms in vain for another's call, on a busy machine, goes on: the
+	# dump says so. A reset without effect, resets.c, counts as a reset.)
 	check "$mode: reset by another thread: the dump has what was handed out" sh -c "
 		perl tests/lib/check-handed.pl --no-cpu '$tmp/shim.json' '$tmp/shim.out' || grep '\"unsure\": true' '$tmp/shim.json' || grep '^lost' '$tmp/shim.out'"
 	is "$mode: reset by another thread: no more is exact than there is" \
@@ -123,7 +125,7 @@ MORE=$preloads/slow.so
 crowd reuse
 MORE=''
 
-# Real PAPI, more threads than CPUs, nobody pinned by the test.
+# Real PAPI, more threads than CPUs, none pinned by the test.
 if [ "$REAL_PAPI" != yes ]; then
 	skip "64 threads on real PAPI" "$PAPI_HOW"
 elif plain "64 threads on real PAPI"; then

@@ -1,10 +1,10 @@
-# Threads that count while the process ends: all that they were handed is in its dump, or in the live file that stays; once.
-# ENDING=N: so many runs of each way.
+# Runs threads that count while the process ends: all counts that PAPI returned are in its dump, or
+# in the live file that stays, once. ENDING=N: N runs of each way.
 . tests/lib/lib.sh
-# (A dump beside threads that count is a race by intent.)
+# (A dump while threads count is a race by intent.)
 case ${SANITIZE-} in *thread*) skip_all "ThreadSanitizer" ;; esac
 RUNS=${ENDING:-2}
-# Several forms: the longer it takes, the more would go by.
+# Several formats: a longer dump gives more time for lost counts.
 export SSPAPI_FORMAT=store,json,csv SSPAPI_LIVE="$tmp/live"
 
 # ending PROGRAM EVENT WAY STATUS [0: no dump] [OPTION=VALUE...]

@@ -1,10 +1,12 @@
-# What strangers leave for the command, and bad days: each of these once broke it, hung it, or lost something.
+# Gives the command hostile files and failures: each of these once broke it, hung it, or lost
+# something.
 . tests/lib/lib.sh
 one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live
 
-# put FILE OFFSET FORMAT VALUE: into a store, as perl's pack writes it (where: sspapi-store(5), the header)
+# put FILE OFFSET FORMAT VALUE: writes into a store as perl's pack does (offsets: sspapi-store(5),
+# the header)
 put() {
 	perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, $ARGV[1], 0; print $f pack $ARGV[2], $ARGV[3]; close $f or die' "$@"
 }
@@ -14,7 +16,7 @@ is_root() {
 	[ "$(id -u)" = 0 ]
 }
 
-# ---- 9: a FIFO whose reader stalls (begun here, since it takes its ten seconds) --------------
+# ---- 9: a FIFO whose reader stalls (begun early, since it takes its ten seconds) --------------
 
 mkfifo stalls
 sleep 1000 <stalls &
@@ -35,7 +37,7 @@ standing=$!
 SSPAPI_OUTPUT=$tmp/a.sspapi run_shim shim "$one"
 SSPAPI_OUTPUT=$tmp/b.sspapi run_shim shim "$one" EV_B
 
-# ---- 2: lists of machines and processes that are not there ------------------------------------
+# ---- 2: lists of machines and processes that do not exist -------------------------------------
 
 all_levels='--per-cpu --per-core --per-cache --per-numa --per-package --per-machine --per-process --per-thread --per-callsite'
 everything() {
@@ -63,7 +65,7 @@ for at in $MACHINES $MEMBERS; do
 	done
 done
 
-# A process of a merged store whose machine is not in the list: the fuzzer found it.
+# A process of a merged store whose machine is not in the list: found by the fuzzer.
 "$sspapi" merge -o members.sspapi a.sspapi b.sspapi
 perl -e '
 	open my $f, "+<", "members.sspapi"; binmode $f; local $/; $_ = <$f>;
@@ -80,7 +82,7 @@ for how in "report" "report -f json b.sspapi" "report --events EV_A" "merge -o m
 	check "(2) a process on a machine that is not there: $how" sh -c 'cat members.err; [ $(cat members.status) -le 2 ]'
 done
 
-# An interval that names a call site that is not there.
+# An interval that names a call site that does not exist.
 cp a.sspapi x.sspapi
 perl -e '
 	open my $f, "+<", "x.sspapi"; binmode $f; local $/; $_ = <$f>;
@@ -98,7 +100,7 @@ for how in "report --per-callsite" "report -f json" "report --per-callsite b.ssp
 	check "a call site that is not there: $how" sh -c 'cat sites.err; [ $(cat sites.status) -le 1 ]'
 done
 
-# ---- 3: what a store names is not run, nor believed -------------------------------------------
+# ---- 3: programs that a store names are not run, nor trusted -----------------------------------
 
 mkdir tools
 printf '#!/bin/sh\n{ ulimit -v; ulimit -t; echo "${DEBUGINFOD_URLS-none}"; } >"%s/limits"\n' "$tmp" >tools/addr2line
@@ -109,7 +111,7 @@ is "(3) the tool for lines has limits, and no network" \
 rm limits
 PATH=$tmp/tools:$PATH run names "$sspapi" report --no-symbols a.sspapi
 is "(3) --no-symbols: it is not run" "$(status_of names) $(ls limits 2>/dev/null)" "0 "
-# A function of C++ may have a name of many KB; one of a stranger's the name by which the tool is missing.
+# A C++ function may have a name of many KB; a hostile one has the name that reports a missing tool.
 printf '#!/bin/sh\nfor at; do case $at in 0x*) echo "$at"; printf "%%09000d\\nlong.c:7\\n!\\nlong.c:8\\n" 0 ;; esac; done\n' >tools/addr2line
 PATH=$tmp/tools:$PATH run names "$sspapi" report -f json a.sspapi
 is "(3) a long name has its own line, and what is around it too" "$(status_of names) $(cat names.err) $(json names.out \
@@ -138,9 +140,10 @@ fi
 run names "$sspapi" report other.sspapi
 is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "
 
-# A plugin whose debug information is in a file of its own, by name (.gnu_debuglink): beside it in a folder
-# of the caller's, of a stranger's, of a stranger's who has laid a link to the caller's plugin, and where anybody may write.
-# plugin_lines FOLDER: "lines", "no lines", by the plugin there
+# A plugin with its debug information in another file, by name (.gnu_debuglink): next to it in a
+# folder of the caller, of a stranger, of a stranger with a link to the caller's plugin, and in one
+# that everyone may write.
+# plugin_lines FOLDER: prints "lines" or "no lines", for the plugin there
 plugin_lines() {
 	SSPAPI_OUTPUT=$tmp/linked.sspapi LD_LIBRARY_PATH=$fake run_shim shim "$apps/plugin-host" local "$tmp/m/$1/plugin.so"
 	run linked "$sspapi" report -f json "$tmp/linked.sspapi"
@@ -181,7 +184,7 @@ is "(3) but not of one that anybody may write" "$(plugin_lines shared | sed "s/a
 sspapi report: $tmp/m/shared/plugin.so: another's"
 cd ..
 
-# ---- 5: a file that is shorter than its header says ---------------------------------------------
+# ---- 5: a file that is shorter than its header claims -------------------------------------------
 
 for cut in 1 64 512 4096; do
 	head -c -$cut a.sspapi >cut.sspapi
@@ -192,9 +195,10 @@ for cut in 1 64 512 4096; do
 	done
 done
 
-# ---- 6: a killed process that nobody waits for -----------------------------------------------------
+# ---- 6: a killed process that is not waited for
+# ----------------------------------------------------
 
-# steered, told to count five; killed, and $RECOVER done, before anybody waits for it.
+# Runs steered to count five; kills it, and runs $RECOVER before it is waited for.
 cat >zombie.pl <<'END'
 use POSIX ();
 pipe my $in, my $to;
@@ -227,7 +231,7 @@ zombie() {
 }
 zombie "'$sspapi' recover live/*.live"
 is "(6) dead, and not waited for: recovered" "$(status_of zombie) $(cat zombie.err) $(json z.json '$d->{process}{end}') $(ls live)" "0  recovered "
-# In a standard place of its own: what is found in the machine's is everybody's.
+# In a private standard place: the machine's is shared.
 for apart in "unshare -m" "unshare -rm" ""; do
 	[ -n "$apart" ] && $apart mount -t tmpfs none /dev/shm 2>/dev/null && break
 done
@@ -243,7 +247,7 @@ fi
 zombie "'$sspapi' report live/*.live | sed -n 1p"
 check "(6) report knows that it was killed" grep -q ", killed$" zombie.out
 
-# Its first thread has ended, others run: it lives.
+# Its first thread has ended, other threads run: it is alive.
 cat >headless.c <<'END'
 #include <pthread.h>
 #include <unistd.h>
@@ -296,7 +300,7 @@ rm -f sspapi.*.live
 for sign in = + - @; do
 	ln -sf "$one" "./${sign}x"
 	printf 'event %sE\nevent EV_B\neach PAPI_read count %sE 100\n' "${sign#-}" "${sign#-}" >script
-	# (env would take =x for a variable, and one itself -E for an option)
+	# (env would take =x for a variable, and -E for an option)
 	event=${sign#-}E
 	SSPAPI_OUTPUT=$tmp/sign.sspapi FAKE_PAPI_SCRIPT=script run_shim shim sh -c 'exec "$@"' sh "./${sign}x" "$event" EV_B
 	for how in '' --per-thread --per-callsite; do
@@ -323,7 +327,7 @@ check "(10) doctor" not grep -qP '\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xd8\x9c|\
 run_shim turning env SSPAPI_READINGS="$turning" "$one"
 check "(10) a setting that is said" said turning 'a\xc2\x9bb\xe2\x80\xaec\xd8\x9cd\x01'
 
-# A file with a process's pid in it, which that has not mapped, is not that process's.
+# A file that has a process's pid, but that the process has not mapped, is not its live file.
 sleep 1000 &
 sleeps=$!
 ticks=$(sed 's/.*) //' /proc/$sleeps/stat | cut -d' ' -f20)
@@ -337,7 +341,8 @@ is "(10) top: a stranger's file" "$(status_of top) $(grep -c 'no live file' top.
 rm -f "$forged"
 kill $sleeps
 
-# ---- recover, of a file that is another's ----------------------------------------------------------------
+# ---- recover, of another user's file
+# ---------------------------------------------------------------------
 
 SSPAPI_OUTPUT=$tmp/chosen.txt run_shim shim "$one"
 rm -f chosen.txt
@@ -369,9 +374,10 @@ is "nor does recover follow a link, nor wait for a FIFO" "$(status_of recover) $
 check "(the live file that it names stays)" test -e "$live"
 rm -rf live/* theirs
 
-# ---- 11: files that are holes -------------------------------------------------------------------------------
+# ---- 11: sparse files
+# ---------------------------------------------------------------------------------------
 
-# (a sanitizer's own memory is no concern of ours)
+# (a sanitizer's own memory does not count)
 limit='ulimit -v 2000000'
 [ -z "${SANITIZE-}" ] || limit=:
 cp a.sspapi holes.sspapi
@@ -404,7 +410,8 @@ rm -f steps/*
 step '%s.json' '' ''
 is "(15) %s without a step" "$(ls steps)" 0.json
 
-# ---- metrics and topologies of strangers ----------------------------------------------------------------------
+# ---- hostile metrics and topologies
+# -----------------------------------------------------------------------------
 
 mkfifo metrics
 for file in metrics /dev/zero /dev/full /; do
@@ -424,7 +431,8 @@ for file in deep.xml bomb.xml holes.xml; do
 		"$(status_of topology) $(json topology.json '$d->{process}{end}')" "$(run_native native "$one"; status_of native) exit"
 done
 
-# ---- 9, the end: links of others; and what the stalled readers made of it ---------------------------------------
+# ---- 9, the end: links of other users; and the output with the stalled readers
+# --------------------------------------
 
 : >aim
 if is_root; then
@@ -448,7 +456,7 @@ wait $standing
 is "(9) a stalled reader of standard error: it ends, too" "$(cat standing.status)" "$(status_of native)"
 kill $reader $reader2
 
-# A merged store that says it is a live file: nothing of it is looked for beyond its beginning.
+# A merged store that claims to be a live file: nothing of it is read beyond its beginning.
 run one env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/one.sspapi" "$one"
 run merge "$B/sspapi" merge -o merged.sspapi one.sspapi
 perl -e 'local $/; $_ = <STDIN>; my $n = 48 << 20; substr($_, 20, 4) = pack "L", 0; substr($_, 112, 8) = pack "Q", $n - 4096;

@@ -1,10 +1,10 @@
-# Several threads that end the process at the same moment: there is one dump, whole, and nothing else.
+# Several threads end the process at the same moment: there is one complete dump, and nothing else.
 . tests/lib/lib.sh
-# The programs say on which CPU they read.
+# The programs print the CPU on which they read.
 export SSPAPI_ATTRIBUTION=reading
 
-# ends TIMES STATUSES THREADS WAY...: each time one of these statuses, the dump with what was handed out,
-# no piece of one, no live file
+# ends TIMES STATUSES THREADS WAY...: each time one of these statuses, a dump with what PAPI
+# returned, no part of one, no live file
 ends() {
 	times=$1 statuses=$2
 	shift 2
@@ -36,7 +36,7 @@ ends 5 4 16 exit quick_exit _exit
 ends 5 4 2 exit exit
 ends 5 4 2 return _exit
 
-# libc's list is without us for long, and the live file is there for long.
+# Delay libc's list before sspapi is in it, and while the live file exists.
 late=$SHIM
 SHIM=$preloads/late.so:$SHIM
 ends 2 4 16 exit
@@ -46,7 +46,7 @@ ends 2 4 16 exit quick_exit _exit
 ends 2 4 2 return _exit
 SHIM=$late late=''
 
-# One more that kills meanwhile: what is not in a dump is in the live file.
+# One more thread kills: counts that are not in a dump are in the live file.
 killed() {
 	i=0
 	while [ $i -lt 5 ]; do
@@ -60,8 +60,8 @@ killed() {
 }
 check "exit beside a signal that kills, 5 times: a dump, or a live file that makes it" killed
 
-# While the dump is written, for longer than natively the rest of the exit takes, another thread aborts. The reader of the dump
-# lets it wait for a second.
+# While the dump is written, which takes longer than the rest of the exit natively, another thread
+# aborts. The dump's reader stalls for a second.
 late_abort() {
 	rm -rf "$tmp/live" "$tmp/pipe" "$tmp/late"
 	mkdir "$tmp/live"
@@ -84,9 +84,11 @@ late_abort() {
 check "abort while another thread writes the dump: it comes too late, as natively" late_abort exit late wait
 check "the same, _exit" late_abort _exit late wait
 
-# ---- the dump goes where somebody else decides how it ends ------------------------------------------
+# ---- the dump's reader is someone else's
+# ------------------------------------------------------------
 
-# A FIFO that is full, whose reader has it open and does not read. Many event sets: more than a pipe holds.
+# A full FIFO, whose reader has it open and does not read. Many event sets: more than a pipe can
+# store.
 mkfifo "$tmp/fifo"
 rm -f "$tmp/shim.json"
 rm -rf "$tmp/live"
@@ -101,10 +103,10 @@ stalls() {
 }
 stalls "$tmp/fifo" &
 
-# Standard error that is full, and nobody reads, of a program that says nothing itself.
+# Standard error is full, without a reader, and the program itself prints nothing.
 bogus="SSPAPI_ATTRIBUTION: 'bogus' is not one of auto, exact, residency, reading; using auto"
 silent="$scenes/ops set=EV_A start show=1000 stop"
-# full NAME KIND OUTPUT COMMAND...: in the folder $tmp/NAME, live files in its live
+# full NAME KIND OUTPUT COMMAND...: runs in the folder $tmp/NAME, with live files in its live
 full() {
 	full_of=$tmp/$1 full_kind=$2 full_output=$3
 	shift 3
@@ -127,7 +129,7 @@ for kind in pipe socket pty; do
 	# shellcheck disable=SC2086
 	full beside-$kind $kind - env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 SSPAPI_FORMAT=json,csv $silent &
 done
-# A line goes, or not.
+# A line is written whole, or not at all.
 for kind in pipe socket pty; do
 	# shellcheck disable=SC2086
 	full line-$kind $kind x.json env LD_PRELOAD="$SHIM" $silent
@@ -172,7 +174,7 @@ for kind in pipe socket pty; do
 	is "the dump, a full $kind, no live file: in each form" "$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
 done
 
-# A link that another user has put in the dump's place.
+# A link by another user in the dump's place.
 ours() {
 	rm -f "$tmp/aim"
 	: >"$tmp/aim"
@@ -188,7 +190,7 @@ if [ "$(id -u)" = 0 ] && chown -h 65534 "$tmp/link" 2>/dev/null; then
 else
 	skip "a link of another user" "only root can make one"
 fi
-# Where it cannot be opened once more, since it is another user's.
+# It cannot be opened again, since it belongs to another user.
 if [ "$(id -u)" = 0 ]; then
 	as_nobody
 	other=$user user=''

@@ -1,10 +1,12 @@
-# Links and FIFOs of other users on the way to what is written: not followed, not written to; one's own and root's are.
+# Places links and FIFOs of other users on the path of an output: not followed, not written to;
+# those of the user and of root are.
 . tests/lib/lib.sh
 one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live mine mine/in theirs
 
-# dumped PATH: status of a run that dumps there, and what is in the folder of one's own then
+# dumped PATH: prints the status of a run that dumps there, and then the content of the user's own
+# folder
 dumped() {
 	rm -rf mine
 	mkdir mine mine/in
@@ -78,7 +80,7 @@ is "sspapi recover -o" "$(status_of how) $(ls mine/r.txt 2>/dev/null) $(ls live 
 
 # ---- FIFOs -------------------------------------------------------------------------------------------
 
-# into FIFO: what comes there; this shell is the reader
+# into FIFO: prints what is written there; this shell is the reader
 into() {
 	exec 7<>"$1"
 	SSPAPI_LIVE=0 SSPAPI_FORMAT=csv SSPAPI_OUTPUT=$tmp/$1 run_shim shim "$one"

@@ -1,6 +1,7 @@
-# Others in the loader: auditors, and wrappers of PAPI before ours.
+# Runs auditors of the loader, and wrappers of PAPI before ours.
 . tests/lib/lib.sh
-# The programs say on which CPU they read: where a scripted libpapi counted the kernel cannot know.
+# The programs print the CPU on which they read: the kernel does not know where a scripted libpapi
+# counted.
 export SSPAPI_ATTRIBUTION=reading
 
 # ---- LD_AUDIT, with the exit of every call through a PLT ---------------------------------
@@ -38,7 +39,7 @@ handed_out() {
 	case $* in "$accums") is_equal "$(json "$tmp/shim.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1111 ;; *) books shim ;; esac
 }
 
-# behind LABEL PROGRAM...: what PAPI calls for itself returns into the wrapper
+# behind LABEL PROGRAM...: calls that PAPI makes itself return into the wrapper
 behind() {
 	behind_label=$1
 	shift

@@ -1,4 +1,4 @@
-# A program with rights that who started it has not, linked to libsspapi: its user's environment is a
+# Runs a program with more rights than its user, linked to libsspapi: its environment is a
 # stranger's.
 . tests/lib/lib.sh
 case $SHIM in *:*) skip_all "a sanitizer's run time wants to be first in LD_PRELOAD" ;; esac
@@ -7,7 +7,7 @@ command -v setpriv >/dev/null || skip_all "no setpriv"
 as_nobody
 built=$tmp/built
 program=$tmp/privileged
-# $ORIGIN is nothing to a privileged program.
+# $ORIGIN means nothing in a privileged program.
 ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O1 -Itests -o "$program" tests/scenes/one.c -L"$built" -Wl,--no-as-needed -lsspapi \
 	"$built/tests/fake/libpapi.so.7.0" -Wl,-rpath,"$built:$built/tests/fake" -pthread || skip_all "no compiler"
 cat >"$tmp/secure.c" <<'END'
@@ -32,7 +32,7 @@ privileged() {
 	attack
 }
 
-# What a stranger tries: a file of root's, a folder of root's, a link to it, a metric of the environment.
+# Attacks: a file of root's, a folder of root's, a link to it, a metric in the environment.
 attack() {
 	cd "$tmp/nobody" || exit 1
 	: >"$tmp/start"
@@ -55,7 +55,7 @@ attack() {
 	rm -f sspapi.*
 	run shim env SSPAPI_SIGNAL=USR1 SSPAPI_DISABLE=1 "$program"
 	is "$how, SSPAPI_DISABLE=1: no dump" "$(ls)" ""
-	# The default's name, taken by a link before: the pids to come are known.
+	# A link has the default's name before the dump: future pids can be guessed.
 	perl -e 'my ($link, $host, @run) = @ARGV; my $pid = fork;
 		if (!$pid) { symlink $link, "sspapi.privileged.$host.$$.txt" or die; exec @run } waitpid $pid, 0' \
 		"$tmp/victim" "$(uname -n)" $user "$program" >/dev/null 2>"$tmp/link.err"

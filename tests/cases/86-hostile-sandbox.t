@@ -1,7 +1,7 @@
-# What a program may do to its own surroundings, and to ours: no descriptors, another root, a sandbox. It ends as it would; its counts are in the dump, or in the live file, or a line says what
-# is missing.
+# Restricts a program's surroundings, and ours: no descriptors, another root, a sandbox. The program
+# ends as it would; its counts are in the dump or the live file, or a line says what is missing.
 . tests/lib/lib.sh
-# The programs say on which CPU they read.
+# The programs print the CPU on which they read.
 export SSPAPI_ATTRIBUTION=reading
 
 # On a disk, and in memory, where the file grows in another way.
@@ -9,7 +9,8 @@ memory=$(mktemp -d /dev/shm/sspapi-case.XXXXXX) || memory=$(mktemp -d "$tmp/XXXX
 trap 'rm -rf "$memory"; clean_up' EXIT
 live=$tmp/live
 
-# cornered HOW...: with 300 event sets, so that the store grows (8000: past 16 MiB, the file's first length)
+# cornered HOW...: runs with 300 event sets, so that the store grows (8000: past 16 MiB, the file's
+# first length)
 sets=300
 cornered() {
 	rm -rf "$tmp/d" "$live" "$tmp/shim.json"
@@ -23,13 +24,13 @@ ends() {
 	is "$label: it ends as it would" "$(status_of shim)" "$1"
 }
 
-# The counts, from the dump or else the live file.
+# Prints the counts, from the dump or else the live file.
 all_there() {
 	cp "$tmp/d/x.json" "$tmp/shim.json" 2>/dev/null || "$B/sspapi" recover -o "$tmp/shim.json" "$live"/*.live || return 1
 	books shim
 }
 
-# The same of thousands of sets, for which JSON takes seconds.
+# The same for thousands of sets, for which JSON takes seconds.
 same_sums() {
 	rm -f "$tmp/shim.csv"
 	"$B/sspapi" recover -o "$tmp/shim.csv" "$live"/*.live || return 1
@@ -68,7 +69,8 @@ for live in "$tmp/live" "$memory/live"; do
 		check "$label: all that was handed out is there" same_sums
 	fi
 done
-# Where others may put another file in its place, not by its name: that would make a file of the user's longer.
+# In a folder where others could replace the file, do not grow it by its name: that might grow a
+# file of the user's.
 live=$tmp/open before=$(umask)
 umask 0
 if cornered files; then
@@ -82,7 +84,7 @@ if cornered files; then
 	check "$label: why there is no dump" said shim "the dump was not written" "Too many open files" "sspapi recover"
 	whole
 fi
-# Where nothing helps: why, as the kernel says it.
+# If nothing helps: the kernel's reason.
 if cornered deny=openat,mremap; then
 	ends 3
 	is "$label: why the live file cannot grow" "$(lines_of shim | grep -c 'cannot grow (Operation not permitted)')" 1
@@ -135,13 +137,13 @@ for call in madvise mprotect fallocate mremap madvise,mprotect,fallocate madvise
 		fi
 	done
 done
-# A filter that ends the process at a call that only we make: nobody can tell that beforehand. What was handed
-# out is in the live file.
+# A filter that ends the process at a call that only sspapi makes, which cannot be known beforehand.
+# The counts that PAPI returned are in the live file.
 if cornered die=linkat,renameat2,unlinkat; then
 	is "$label: (it is ended there)" "$(status_of shim)" 159
 	whole
 fi
-# No dump there: said, even where our usual look at descriptor 2 is refused.
+# No dump there: reported, even if the usual check of descriptor 2 is refused.
 for calls in openat newfstatat,openat newfstatat,openat,madvise,mprotect openat,newfstatat,unlinkat,mkdirat,linkat mmap,mprotect; do
 	if cornered deny=$calls; then
 		ends 3

@@ -1,12 +1,12 @@
-# Calls of PAPI that come in between others': of another thread; of a handler.
+# Interleaves calls of PAPI: with another thread's, and with a handler's.
 #
-# A handler that calls PAPI for the very set whose call it interrupted, at instructions all through that
-# call: inside libpapi, between its answer and our booking, inside the booking; or jumps out of it.
+# A handler calls PAPI for the set whose call it interrupted, at instructions all through that call
+# (inside libpapi, between its return and our record, inside the recording), or jumps out of it.
 # tests/long/races.t does it at every instruction.
 . tests/lib/lib.sh
 export RACES_MOST=12
 
-# Another thread's call, while the thread that counts is moved to another CPU.
+# Another thread calls while the counting thread is moved to another CPU.
 MORE=$preloads/meet.so
 for op in read accum reset stop write; do
 	for when in before after; do
@@ -26,7 +26,7 @@ done
 # ---- a handler ------------------------------------------------------------------------
 
 MORE=$preloads/step.so
-# (The sanitizers' own code stands in between, and is stepped through as well.)
+# (The sanitizers' own code runs in between, and is stepped through as well.)
 plain "a step at a time" || { done_testing; exit 0; }
 
 # races NAME OP PLAY...

@@ -1,15 +1,15 @@
-# Handlers that call PAPI in the middle of the program's own calls, thousands of times, and jump
-# out of them: nothing is counted twice, nothing that main was handed is lost, nothing is below 0, nothing hangs.
+# Runs handlers that call PAPI during the program's own calls, thousands of times, and jump out of
+# them: nothing is counted twice, no returned count is lost, none is negative, nothing hangs.
 . tests/lib/lib.sh
 
-# No more is called exact than was counted.
+# No more is proven than was counted.
 exact_is_part() {
 	is_equal "$(json "$tmp/$1.json" 'grep { $_->{exact}[0] > $_->{total}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}')" "" &&
 	is_equal "$(json "$tmp/$1.json" 'grep { $_->{total}[0] < 0 } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 }
 
-# How the program ended, and what it said but for its own line.
+# Prints how the program ended, and its output except its own line.
 ended() {
 	echo "$(status_of shim) $(grep -v '^handlers' "$tmp/shim.err")"
 }
@@ -22,7 +22,7 @@ for mode in read accum restart reset mixed jump threads; do
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
-# (ThreadSanitizer delivers signals later than they come.)
+# (ThreadSanitizer delivers signals later than they arrive.)
 if plain "between PAPI's answer and ours"; then
 	MORE=$preloads/gap.so
 	run_shim shim "$scenes/signals" gap
@@ -32,7 +32,7 @@ if plain "between PAPI's answer and ours"; then
 	MORE=''
 fi
 
-# Inside a region libpapi's own calls are the readings.
+# In a region libpapi's own calls are the readings.
 run_shim left "$scenes/left" jumps
 is "a handler jumps out of a region: the program ends well" "$(status_of left) $(cat "$tmp/left.err")" "0 "
 check "a handler jumps out of a region: what PAPI_shutdown reads for itself afterwards is not the program's" books left
@@ -41,7 +41,7 @@ is "a handler calls PAPI on top of a region: the program ends well" "$(status_of
 is "a handler calls PAPI on top of a region: what that reads afterwards is booked" \
 	"$(json "$tmp/left.json" '$d->{calls}{PAPI_read_ts}')" 2
 
-# catches PID USR2: waits until it has a handler for it, and would not die of it.
+# catches PID USR2: waits until the process has a handler for it, and would survive it.
 mkdir "$tmp/bin"
 cat >"$tmp/bin/catches" <<'END'
 #!/usr/bin/perl
@@ -56,8 +56,8 @@ END
 chmod +x "$tmp/bin/catches"
 PATH=$tmp/bin:$PATH
 
-# The dump itself is written on top of all that. (The program runs until it is told: on a busy machine a second is over
-# before the first snapshot is there.)
+# The dump is also written during all that. (The program runs until it is stopped: on a busy machine
+# a second may pass before the first snapshot.)
 mkdir "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_SIGNAL=USR2 sh -c \
 	'"$0" mixed "$2" & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; : >"$2"; wait $p' \

@@ -1,12 +1,12 @@
-# SSPAPI_CALLSITES=auto: the callers of helpers that all calls of PAPI stand in, whatever frames these have; no more than
-# tell something; and no fault of the program's.
+# Tests SSPAPI_CALLSITES=auto: records the callers of helpers that make all calls of PAPI, with
+# frames of any kind, and no more callers than are useful; and causes no fault of the program.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
 cc=${CC:-gcc}
 
 cp "$root/tests/lib/regions.h" .
-# told NAME WANTED: the intervals of more than two pages, by the functions of each path
+# told NAME WANTED: compares the intervals of more than two pages, by the functions of each path
 told() {
 	"$B/sspapi" report -f json "$1.sspapi" >told.json
 	is "$2" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
@@ -58,7 +58,7 @@ $cc -O2 -g -shared -fPIC -o libtimers.so timers.c -lpapi && $cc -O2 -g -o model 
 counted model ./model
 told model "a library that wraps PAPI: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
-# Started by the program: the library is on no start's stack.
+# Started by the program: no start has the library on its stack.
 sed 's/int r = timer_init();/int set, r = up(\&set) || PAPI_start(set); timer_use(set);/; s/^int timer_init(void)/void timer_use(int); &/' model.c >starts.c
 $cc -O2 -g -o starts starts.c -L. -ltimers -Wl,-rpath,"$tmp" -lpapi
 counted starts ./starts
@@ -138,7 +138,7 @@ counted three env SSPAPI_CALLSITES=3 ./o2
 told three "so many as are asked for, whatever they tell" \
 	"$(echo "$wanted" | sed -E 's/between begin<again end<again 240/between begin<again<again end<again<again 180,between begin<again<main end<again<main 60/; s/<(both|by_alloca|large|plain|realigned) /<\1<main /g')"
 
-# One call in 1024 is timed, and booked another way than it began.
+# One call in 1024 is timed, and ends in another way than it began.
 cat >turns.c <<'END'
 #include "regions.h"
 static int set;
@@ -166,7 +166,8 @@ counted turns ./turns
 is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
 	"between begin<even end<even 4000,between begin<odd end<odd 4000,between begin<third end<third 4000"
 
-# ---- what tells nothing more is cut, and nothing is told apart by it -----------------------------------------------------
+# ---- callers that add nothing are cut, and nothing is distinguished by them
+# ----------------------------------------------
 
 cat >many.c <<'END'
 #include "regions.h"
@@ -197,7 +198,7 @@ told many "three functions: their callers are not kept, and what was before that
 is "and has one row" "$(grep -cE '^~? *(one|two|three) ' rows)" 3
 is "JSON: how many frames there are in the end" "$(json told.json '$d->{settings}{callsites}')" 1
 
-# A rank that met functions more has kept fewer callers: what both have is one row, and nothing else of the others is lost.
+# A rank that saw more functions has kept fewer callers: rows of both are one, and no other is lost.
 cat >ranks.c <<'END'
 #include "regions.h"
 static int set;
@@ -238,7 +239,8 @@ check "merged in any groups: the same bytes" cmp 012.sspapi all.sspapi
 run diff "$B/sspapi" diff --per-callsite rank0.sspapi rank1.sspapi
 is "diff: so are those of two runs, of which one row differs" "$(status_of diff) $(grep -c '^[~ ]*measured ' diff.out)" "1 1"
 
-# Reads in more places than there is room for paths: they have room as one frame, and the sum is there.
+# Reads in more places than there is memory for paths: the rest has one frame each, and the sum is
+# complete.
 cat >crowd.c <<'END'
 #include "regions.h"
 static int set;
@@ -433,7 +435,7 @@ END
 		"lambda solver<double, 2>::step solver<float, 3>::step"
 fi
 
-# Loaded while the set runs: its tables are not read then, since that is a fault that PAPI counts.
+# Loaded while the set runs: its tables are not read then, since PAPI would count that fault.
 cat >plugin.c <<'END'
 #include <papi.h>
 int plugin(int set)
@@ -476,7 +478,7 @@ run_native native ./host ./plugin.so
 counted host ./host ./plugin.so
 plain "a plug-in that is loaded while a set runs" && check "a plug-in that is loaded while a set runs: no page fault more" same_as_native native host
 
-# A PAPI_reset that PAPI refuses leaves nothing to the next one, which is another function's.
+# A refused PAPI_reset leaves nothing to the next one, which is in another function.
 cat >refused.c <<'END'
 #include "regions.h"
 #include "fake/fake.h"

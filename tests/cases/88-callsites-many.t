@@ -1,9 +1,9 @@
-# Call sites, a thousand of them, and several sets in turn: no count goes to another site.
+# Makes a thousand call sites, and several sets in turn: no count goes to another site.
 . tests/lib/lib.sh
 need_real_papi
 
-# right NAME: the dump's intervals are what the program says. Where there was no room for an interval in time its counts are under
-# "other": "DIFFERENCE of the sums, intervals with TOO MUCH, most of them there".
+# right NAME: compares the dump's intervals with the program's output. Counts without memory for an
+# interval are under "other": "DIFFERENCE of the sums, intervals with TOO MUCH, most of them there".
 right() {
 	perl tests/lib/intervals.pl "$tmp/$1.json" | sed -E 's/((call|run|read)_[0-9]+|begin|finish)<[^ ]*/\1/g' |
 		awk 'NR == FNR { if (/^between/) { pairs += !(($2 " " $3) in want); want[$2 " " $3] += $4; all += $4 } next }

@@ -1,19 +1,20 @@
-# Call sites: what each piece of code counted, told apart by the calls of PAPI around it.
+# Tests call sites: the counts of each piece of code, separated by the calls of PAPI around it.
 . tests/lib/lib.sh
 need_real_papi
 
-# The program's "between FROM TO TOTAL" lines, added up by the first two.
+# Adds up the program's "between FROM TO TOTAL" lines by the first two.
 wanted() {
 	awk '/^between/ { n[$1 " " $2 " " $3] += $4 } END { for (k in n) print k, n[k] }' "$1" | LC_ALL=C sort
 }
 
-# told NAME [CALLER]: the dump's intervals are what the program says; it may have jumped there instead of calling
+# told NAME [CALLER]: compares the dump's intervals with the program's output; it may have jumped
+# there instead of calling
 told() {
 	perl tests/lib/intervals.pl "$tmp/$1.json" | sed "s/<${2-none}//g" | LC_ALL=C sort >"$tmp/.got"
 	wanted "$tmp/$1.out" | diff - "$tmp/.got"
 }
 
-# offsets NAME: from, to and total of each interval, by offsets in the program
+# offsets NAME: prints from, to and total of each interval, by offsets in the program
 offsets() {
 	perl tests/lib/intervals.pl "$tmp/$1.json" offset
 }
@@ -40,7 +41,7 @@ check "more frames: the program sees no difference" same_as_native native many
 is "all frames: the outermost is the program's start" \
 	"$(json "$tmp/many.json" 'my %s; $s{$_->{frames}[-1]{symbol} // "?"}++ for @{$d->{callsites}}[1 .. 2]; keys %s')" _start
 
-# Room is made between runs only: that of the first run is to do for a plain program.
+# More memory is made between runs only: the first run's suffices for a plain program.
 run_shim places "$apps/sites" -m
 places() {
 	json "$tmp/places.json" 'my @i = map { @{$_->{intervals}} } @{$d->{relations}}; my %at; my %cpu;
@@ -53,7 +54,7 @@ places() {
 }
 is "200 places in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 4 ? 4 : $(nproc))) 0 800"
 
-# Code without frame pointers has anything in their register; to follow it is no fault of the program's.
+# Code without frame pointers has any value in their register; following it must cause no fault.
 run_native native "$apps/sites" -g
 run_shim garbled env SSPAPI_CALLSITES=16 "$apps/sites" -g
 check "anything in the frame register: the program sees no difference" same_as_native native garbled
@@ -95,7 +96,7 @@ for frames in 1 2; do
 		"sites-a.so 80 sites-b.so 80 "
 done
 
-# Killed before anything could be looked up at leisure; the plug-in was loaded while the set ran.
+# Killed before names could be looked up; the plug-in was loaded while the set ran.
 run_native killed "$apps/sites" -k "$apps/sites-a.so"
 pages=$(cat "$tmp/killed.out")
 mkdir "$tmp/live"
@@ -143,7 +144,7 @@ EOF
 		"a begin a end a read b begin b end"
 fi
 
-# ---- the views ---------------------------------------------------------------------------
+# ---- the formats -------------------------------------------------------------------------
 
 run_shim views env SSPAPI_FORMAT=text,json,csv "$apps/sites"
 check "CSV: a line for each interval, module+0xoffset" sh -c "

@@ -1,4 +1,5 @@
-# Callers by libunwind: on stacks of any kind, without a descriptor more, beside exceptions, dlclose and fork.
+# Finds callers by libunwind: on stacks of any kind, without an additional descriptor, with
+# exceptions, dlclose and fork.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
@@ -10,7 +11,7 @@ cp "$root/tests/lib/regions.h" .
 sum() {
 	json "$1" 'my $n = 0; $n += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
 }
-# (switch: a frame that has changed its stack; its tables say that the caller's is on the new one.)
+# (switch: a frame that changed its stack; its unwind tables point to the new one.)
 for way in switch jump context; do
 	for thread in '' thread; do
 		# shellcheck disable=SC2086 # no word, or one
@@ -161,7 +162,7 @@ END
 	done
 fi
 
-# Threads look for new paths all the time while another one forks: no child waits for a lock.
+# Threads find new paths all the time while another one forks: no child waits for a lock.
 cat >forks.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

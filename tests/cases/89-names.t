@@ -1,11 +1,12 @@
-# Names of call sites: by the command, from what files there are; rows that differ look different.
+# Tests the names of call sites: the command finds them in the available files; rows that differ
+# look different.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
 cp "$root/tests/lib/regions.h" .
 
-# Eight frames of which one differs; functions that were inlined, that a stripped file has no
-# name for, that C++ names.
+# Eight frames of which one differs; functions that were inlined, that are not in a stripped file's
+# table, that are C++.
 cat >names.c <<'END'
 #include "regions.h"
 #ifdef __cplusplus
@@ -78,7 +79,8 @@ run build sh -c "
 is "(they are built)" "$(cat build.status build.err)" 0
 pages=$tmp/store.sspapi
 
-# A reading in a loop: what lies between one and the next has the same place twice. The last pages but 7 of 2007.
+# A reading in a loop: the code between one and the next has the same site twice. The last pages but
+# 7 of 2007.
 cat >loop.c <<'END'
 #include "regions.h"
 int main(void)
@@ -100,7 +102,7 @@ line=$(sed -n '/PAPI_read/=' loop.c)
 is "a loop's reading: from its line to its line, in few columns; a share that is not the whole is not 100 %" \
 	"$(sed -n "s/^main (loop.c:$line → $line) *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
 
-# names FRAMES LIBRARY: a report by call site
+# names FRAMES LIBRARY: prints a report by call site
 names() {
 	SSPAPI_OUTPUT=$pages SSPAPI_CALLSITES=$1 run_shim names ./main "$2"
 	run report "$B/sspapi" report --per-callsite "$pages"
@@ -135,7 +137,7 @@ SSPAPI_OUTPUT=$tmp/more.sspapi SSPAPI_CALLSITES=8 run_shim more env PAGES=1 ./ma
 run diff "$B/sspapi" diff --per-callsite "$pages" more.sspapi
 is "diff: one of the two paths counted 10 more" "$(status_of diff) $(grep -c solver diff.out) $(grep -c 'solver_b.*+10 ' diff.out)" "1 1 1"
 
-# Without its own names, with those in a file of their own, without any.
+# Without its own names, with names in another file, without any.
 cp libnames.so whole.so
 objcopy --only-keep-debug libnames.so names.debug && strip libnames.so
 names 1 ./libnames.so
@@ -159,7 +161,7 @@ touch libnames.so
 run report "$B/sspapi" report --per-callsite "$pages"
 is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
 
-# A plug-in that the process unloaded, and whose file goes before the process does.
+# A plug-in that the process unloaded, and whose file is removed before the process ends.
 cat >unloads.c <<'END'
 #include <dlfcn.h>
 #include <unistd.h>
@@ -213,7 +215,7 @@ END
 	SSPAPI_OUTPUT=$tmp/instances.sspapi run_shim instances env SSPAPI_FORMAT=store,text ./instances
 	run report "$B/sspapi" report --per-callsite instances.sspapi
 	at="(instances.cc:$(sed -n '/PAPI_start/=' instances.cc) → $(sed -n '/PAPI_stop/=' instances.cc))"
-	# instances TEXT: the rows
+	# instances TEXT: prints the rows
 	instances() {
 		sed -nE 's/^(solver.*\))( < .*)?  +([0-9]+) +[0-9]+ %.*/\1 \3/p' "$1" | sort
 	}

@@ -1,5 +1,5 @@
-# Settings in combination, while threads are moved, signalled and forked from: the sums of every dump are what the
-# program was handed.  Here so many that each two values meet; in tests/long/stress.t all of them.
+# Combines settings while threads are moved, signalled and forked from: the sums of every dump are
+# what PAPI returned to the program. Here each two values are combined; tests/long/stress.t has all.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi

@@ -1,6 +1,7 @@
-# make install puts all of it where it says, which works from there; make uninstall takes all of it away.
+# Checks that make install puts all files where it says, that they work there, and that make
+# uninstall removes all of them.
 . tests/lib/lib.sh
-# A copy: if sources have changed meanwhile, what the other cases use stays as it is.
+# A copy: if sources have changed meanwhile, the other cases' build stays as it is.
 mkdir "$tmp/build"
 tar -C "$B" --exclude=./tests -cf - . | tar -C "$tmp/build" -xf -
 run_make() {
@@ -62,7 +63,7 @@ is "those stay, empty or not, and so does what lies in one that install made" "$
 run_make uninstall PREFIX="$tmp/shared"
 is "once more, without the list of folders" "$(find "$tmp/shared" -name sspapi)" "$tmp/shared/share/sspapi"
 
-# Half a path may be a file of the user's.
+# A part of a path may be a file of the user's.
 mkdir "$tmp/user"
 for name in a b; do
 	echo mine >"$tmp/user/$name"
@@ -71,8 +72,8 @@ newline='
 '
 tab=$(printf '\t')
 find "$tmp/user" | sort >"$tmp/before"
-# refused TARGET VARIABLE PATH: is it, in one line? Else it is added to not-refused. (With the MAKEFLAGS of make -j check a
-# warning about its jobs would be a second line.)
+# refused TARGET VARIABLE PATH: it must be refused in one line, else it is added to not-refused.
+# (With the MAKEFLAGS of make -j check a warning about its jobs would be a second line.)
 refused() {
 	run refused env -u MAKEFLAGS make -s -C "$root" B="$tmp/build" "$1" DESTDIR="$tmp/user" PREFIX=/x "$2=$3"
 	[ "$(status_of refused) $(grep -c "$2 must not contain" "$tmp/refused.err") $(wc -l <"$tmp/refused.err") $(wc -c <"$tmp/refused.out")" = "2 1 1 0" ] ||

@@ -1,4 +1,5 @@
-# In a locale of another alphabet, or with a decimal comma, dumps, reports and completion are as in C.
+# Checks that dumps, reports and completion are as in C in a locale of another alphabet or with a
+# decimal comma.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 command -v localedef >/dev/null || skip_all "no localedef (scripts/deps)"

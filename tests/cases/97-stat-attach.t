@@ -1,4 +1,4 @@
-# sspapi stat -p, -t: threads that run already, and those born of them.
+# Tests sspapi stat -p, -t: threads that already run, and those created later.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
@@ -24,7 +24,7 @@ check "and what may be missing of one in the middle of its birth is said ($said 
 if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 	cp "$B"/sspapi "$B"/libsspapi*.so "$tmp"
 	chmod 755 "$tmp"
-	# What the ordinary user counts is its own.
+	# An ordinary user only counts user code.
 	as_user() {
 		rm -rf one
 		mkdir one
@@ -51,13 +51,14 @@ fi
 
 # ---- who ------------------------------------------------------------------------------------------------------------
 mkfifo go
-# begin MODE...: counted, as $pid; it goes on when somebody opens the FIFO
+# begin MODE...: starts a program as $pid; it goes on when the FIFO is opened
 begin() {
 	"$apps/counted" wait "$@" go >said &
 	pid=$!
 	await grep -q ready said
 }
-# Who was being born when counters were turned on is turned on soon after: before the program goes on here.
+# A thread that is being created when counters are turned on is turned on soon after: before the
+# program goes on here.
 for way in --per-thread --per-thread=no; do
 	begin 0 500
 	rm -f heard
@@ -81,7 +82,7 @@ timeout "$LIMIT" sh -c ': >go'
 wait $command
 is "it ends with the process" "$? $(json ends.json '$d->{components}[0]{total}{"perf::PAGE-FAULTS"} >= 500 ? "counted" : "too few"')" "0 counted"
 begin 5 100
-# (A shell has its background commands ignore it.)
+# (A shell makes its background commands ignore it.)
 perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$sspapi" stat -t $pid -o int.json 2>int.err &
 command=$!
 until grep -q counting int.err; do kill -0 $command || break; done
@@ -106,8 +107,9 @@ check "and nothing ran" test ! -e ran
 run wrong "$sspapi" stat -r 2 -p $$ true
 is "-r with -p" "$(status_of wrong)" 125
 
-# ---- few descriptors ------------------------------------------------------------------------------------------------
-# few LIMIT: a program that makes five threads, under it
+# ---- few descriptors
+# ------------------------------------------------------------------------------------------------
+# few LIMIT: runs a program with five threads under the limit
 few() {
 	rm -f few.json
 	begin 5 100
@@ -118,7 +120,7 @@ few() {
 }
 cpus=$(tr ',-' ' \n' </sys/devices/system/cpu/online | wc -l)
 if [ "$(nproc)" = 2 ] && [ "$cpus" = 2 ]; then
-	few 70	# (rows by CPU are not tried below 72)
+	few 70	# (rows per CPU are not tried below 72)
 	is "few descriptors: counts have no CPU, and it is said" "$(status_of few) $(json few.json 'scalar(grep { /^counts have no CPU/ } @{$d->{notes}}), scalar grep { defined $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd' ')" "0 1 0"
 	is "nor are they said to be on one" "$(grep -c '^no count is proven on its CPU' few.err) $(grep -c '^every count is on the CPU' few.err)" "1 0"
 	check "and are there" test "$(json few.json 'my ($e) = grep { $_->{name} eq "perf::PAGE-FAULTS" } @{$d->{events}}; my $s = 0;

@@ -1,10 +1,10 @@
-# sspapi stat --cgroup: everything in a control group per CPU, and nothing else.
+# Tests sspapi stat --cgroup: everything in a control group per CPU, and nothing else.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
 [ "$(id -u)" = 0 ] || skip_all "not root: only root may make control groups"
 
-# mount_of CONTROLLER: where its v1 hierarchy is mounted; "": v2's
+# mount_of CONTROLLER: prints where its v1 hierarchy is mounted; "": v2's
 mount_of() {
 	awk -v c="$1" '{ for (i = 6; $i != "-"; i++); }
 		c == "" ? $(i + 1) == "cgroup2" : $(i + 1) == "cgroup" && index("," $(i + 3) ",", "," c ",") { print $5; exit }' /proc/self/mountinfo
@@ -34,7 +34,7 @@ mkdir "$top/$name/below"
 cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , '\n' | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }')
 cpu0=$(echo "$cpus" | head -1) cpu1=$(echo "$cpus" | sed -n 2p)
 : "${cpu1:=$cpu0}"
-# gated ID GROUP CPU PAGES: a program that waits at its gate, in the group ("": ours)
+# gated ID GROUP CPU PAGES: starts a program that waits at its gate, in the group ("": ours)
 gated() {
 	mkfifo "$1.go" "$1.end"
 	sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs" || exit 1; shift; exec "$@"' sh "${2:+$top/$2}" "$apps/gated" "$3" "$4" "$1.go" "$1.end" >"$1.said" &
@@ -43,7 +43,7 @@ gated() {
 }
 check "programs wait in the group and outside" eval 'gated a "$name" $cpu0 300 && gated b "$name" $cpu1 500 && gated c "$name/below" $cpu1 70 &&
 	gated x "" $cpu0 110 && gated y "" $cpu1 130'
-# All touch their pages while this runs.
+# All programs touch their pages while this runs.
 cat >gates.sh <<'END'
 for i in a b c x y; do : >$i.go; done
 for i in a b c x y; do
@@ -61,11 +61,11 @@ for i in a b c x y; do
 done
 wait
 children=''
-# The kernel's own account of each, which has the pages and nothing else.
+# The kernel's own count for each, which has only the pages.
 faults() { sed -n 's/^faults //p' "$1.said"; }
 is "the programs had the faults that they were to have" "$(for i in a b c x y; do faults $i; done | paste -sd' ')" "300 500 70 110 130"
 "$sspapi" report -f json one.sspapi >one.json
-# of_cpu CPU: the page faults there
+# of_cpu CPU: prints the page faults there
 of_cpu() {
 	"$sspapi" report -f csv one.sspapi | awk -F, -v c="$1" '$10 == c && $14 == "perf::PAGE-FAULTS" { n += $16; exact += $17 } END { print n + 0, exact + 0 }'
 }
@@ -117,7 +117,8 @@ online=$(tr ',' '\n' </sys/devices/system/cpu/online | awk -F- '{ n += NF > 1 ? 
 run bound taskset -c "$cpu0" "$sspapi" stat --cgroup "$name" true
 is "all that are online, wherever the command may run" "$(sed -n 's/.*counting.* on \([0-9]*\) CPUs* .*/\1/p' bound.err)" "$online"
 
-# ---- what cannot be ---------------------------------------------------------------------------------------------------
+# ---- errors
+# -------------------------------------------------------------------------------------------------
 # refused NAME TEXT OPTION...: one line, and nothing runs
 refused() {
 	refused_name=$1 text=$2

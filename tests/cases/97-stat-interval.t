@@ -1,4 +1,5 @@
-# sspapi stat -I: rows by CPU while the program runs; their sum is the total, they are in the store, and a slow reader holds nobody up.
+# Tests sspapi stat -I: rows per CPU while the program runs; their sum is the total, the store has
+# them, and a slow reader blocks no process.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
@@ -10,7 +11,7 @@ while [ $i -lt 60 ]; do "$0" pages 20; i=$((i + 1)); done
 END
 run rows "$sspapi" stat -I 5 -e page-faults,task-clock -o rows.sspapi sh -c "$(cat steps.sh)" "$apps/counted"
 "$sspapi" report -f json rows.sspapi >rows.json
-sum() {	# EVENT: of the rows that were shown, and of the store's
+sum() {	# EVENT: prints the sums of the printed rows, and of the store's
 	awk -v e="$1" '$NF == e && / s  CPU / { n += $5 } END { printf "%d ", n }' rows.err
 	"$sspapi" report --readings -f csv rows.sspapi | awk -F, -v e="perf::$1" '$9 == e { n += $10 } END { print n + 0 }'
 }
@@ -34,14 +35,15 @@ check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print
 SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" "$apps/counted" >/dev/null 2>&1
 check "no more are kept than asked for, and a line says so" sh -c '"$0" report few.sspapi | grep -q "rows of -I are not kept"' "$sspapi"
 
-# Nobody reads until the program has ended: it ends all the same.  (The pipe takes no more than a page.)
+# There is no reader until the program has ended: it ends anyway. (The pipe stores no more than a
+# page.)
 mkfifo ran
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done; echo ran >ran' "$apps/counted" 2>&1 >/dev/null |
 	{ timeout "$LIMIT" head -1 <ran >held; cat >late.err; }
 is "a pipe that nobody reads does not hold the program up" "$(cat held)" ran
 check "what waited comes then, and the table" grep -q '^CPU ' late.err
-# A program that writes there, too: what it wrote stands between whole rows, also where these have waited.
+# A program that also writes there: its output is between whole rows, even if these have waited.
 mkfifo both
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations,minor-faults,major-faults \
 	sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >&2; echo "the program itself: $i" >&2; i=$((i + 1)); done' "$apps/counted" 2>both &
@@ -51,7 +53,7 @@ wait $!
 is "rows and the program's lines are whole" "$(grep -c '^the program itself: [0-9]*$' both.err) $(sed -n '/^sh -c/q; p' both.err |
 	grep -cvE '^the program itself: [0-9]+$|^tid [0-9]+ faults [0-9]+ before [0-9]+$|^ *[0-9]+\.[0-9]{6} s  CPU [0-9]+ +[0-9]+ (ns|  )  [A-Z-]+$')" "300 0"
 
-# A terminal that nobody reads: what was counted is kept all the same.
+# A terminal without a reader: the counts are still stored.
 cat >terminal.py <<'END'
 import os, pty, sys, time
 pid, terminal = pty.fork()
@@ -77,18 +79,19 @@ else
 	skip "a terminal that nobody reads holds nothing up; what waited comes then" "there is no python3"
 fi
 
-# Nobody reads any more: the program is counted to its end.
+# The reader goes away: the program is counted to its end.
 "$sspapi" stat -I 2 -o gone.sspapi sh -c "$(cat steps.sh); echo ended >ended" "$apps/counted" 2>&1 >/dev/null | head -1 >first
 check "rows that nobody reads any more end neither the program nor the counting" \
 	test -s ended -a "$("$sspapi" report -f csv gone.sspapi | awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n + 0 }')" -ge 1200
-# Nobody reads, and the program has ended: a signal ends the command, which has nothing more to count.
+# No reader, and the program has ended: a signal ends the command, which has nothing more to count.
 : >stuck.pid
 { perl -e 'fcntl(STDERR, 1031, 4096) or die; open my $to, ">", "stuck.pid"; print $to $$; close $to; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations -o stuck.sspapi \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" 2>&1 >/dev/null; echo $? >stuck.status; } |
 	{ await test -s stuck.sspapi; kill -TERM "$(cat stuck.pid)"; await test -s stuck.status; cat >/dev/null; }
 is "what stands in a pipe that nobody reads is given up at a signal" "$(cat stuck.status)" 143
 
-# ---- of what runs already -----------------------------------------------------------------------------------------
+# ---- running processes
+# -----------------------------------------------------------------------------------------
 mkfifo go
 "$apps/counted" wait 20 100 go >said &
 pid=$!

@@ -1,9 +1,10 @@
-# The names of events that `sspapi stat` takes, and `sspapi list`: PAPI's, perf's, endings; and what is said of others.
+# Tests the event names that `sspapi stat` and `sspapi list` accept: PAPI's, perf's, suffixes; and
+# the messages for others.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
 
-# names EVENTS: the names that these are stored by
+# names EVENTS: prints the names under which these are stored
 names() {
 	run named "$sspapi" stat -q -e "$1" -o "$tmp/named.json" true
 	json "$tmp/named.json" 'map { $_->{name} } @{$d->{events}}' | paste -sd' '
@@ -33,7 +34,7 @@ else
 	skip "of the user and of the kernel they are all" "this user may not see the kernel's part"
 fi
 
-# Metrics: in any case; of several definitions of a name the last that can be counted here.
+# Metrics: in any case; of several definitions of a name the last that this machine can count.
 run metric "$sspapi" stat -q -m cpus_busy -o metric.json true
 is "-m in any case" "$(status_of metric) $(json metric.json 'map { $_->{name} } @{$d->{events}}, @{$d->{metrics}}' | paste -sd' ')" "0 perf::TASK-CLOCK CPUS_BUSY"
 { grep '^CPU,' "$root/tests/software-presets.csv" && cat <<'END'; } >presets.csv
@@ -51,7 +52,7 @@ else
 fi
 unset PAPI_CSV_EVENT_FILE
 
-# refused EVENTS WORDS: before anything runs, in one line
+# refused EVENTS WORDS: before any program runs, in one line
 refused() {
 	run refused "$sspapi" stat -e "$1" touch "$tmp/it-ran"
 	is "'$1' is refused" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$2" refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
@@ -74,12 +75,13 @@ else
 	run usual "$sspapi" stat -o usual.json true
 	is "the default leads with cycles and instructions" "$(json usual.json '(map { $_->{name} } @{$d->{events}})[0, 1]' | grep -cE 'CYC|INS')" 2
 fi
-# Where PAPI has presets (here those of tests/software-presets.csv, on software events), an ending that only one has:
+# With PAPI's presets (here those of tests/software-presets.csv, on software events), a suffix that
+# only one has:
 if [ "$REAL_PAPI" = yes ] && [ -n "$REAL_PAPI_HW2SW" ]; then
 	run ending env LD_PRELOAD="${REAL_PAPI_PRELOAD:+$REAL_PAPI_PRELOAD:}$REAL_PAPI_HW2SW" "$sspapi" stat -q -e L3_TCM -o ending.json true
 	is "a unique ending" "$(json ending.json 'map { $_->{name} } @{$d->{events}}')" PAPI_L3_TCM
 fi
-# A CPU that libpfm4 does not know, or no PAPI at all: the kernel's events are there.
+# With a CPU that libpfm4 does not support, or without PAPI: the kernel's events are there.
 run alone env LD_LIBRARY_PATH=/nonexistent LIBPFM_DISABLED_PMUS=all LIBPFM_FORCE_PMU=nothing "$sspapi" stat -e faults true
 is "without PAPI's events" "$(status_of alone)" 0
 
@@ -105,7 +107,7 @@ is "nothing has control characters" "$(status_of strange) $(head -1 strange.out)
 check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
 
 # ---- the table ---------------------------------------------------------------------------------
-# (Where all ran on one CPU the line is longer, and the command line in it shorter.)
+# (If all ran on one CPU the line is longer, and the command line in it shorter.)
 run busy "$sspapi" stat "$apps/counted" threads 2 50
 check "the headline says how many CPUs were busy" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run busy "$sspapi" stat -e page-faults "$apps/counted" threads 2 50

@@ -1,4 +1,5 @@
-# sspapi stat: its store is one like any other; events by PAPI's names; what an ordinary user may see.
+# Tests the store of sspapi stat: its format, PAPI's event names, and an ordinary user's
+# permissions.
 . tests/lib/lib.sh
 need_stat
 cd "$tmp" || exit 1
@@ -80,10 +81,11 @@ check "with the spread" grep -q ',a_stddev,b_stddev$' diff.out
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock1.sspapi "$apps/counted" pages 100
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counted" pages 101
 "$sspapi" diff --per-thread clock1.sspapi clock2.sspapi | grep -v 'B - A' >diff.out
-# (It may differ once in a thousand times; then by all of its rows.)
+# (It may differ once in a thousand times; then in all of its rows.)
 check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
-# ---- beside the program: packages, the machine ----------------------------------------------------
+# ---- counts of packages and the machine
+# -----------------------------------------------------------
 mkdir beside
 ln -s "$fake/libpapi.so.7.0" beside/libpapi.so
 cat >script <<'END'
@@ -96,8 +98,8 @@ at PAPI_stop 1 count rapl:::PACKAGE_ENERGY:PACKAGE1 3000
 at PAPI_stop 1 count rapl:::DRAM_ENERGY:PACKAGE1 30
 at PAPI_stop 1 count eth0:rx:bytes 250
 END
-# scripted NAME EVENTS ARGUMENT...: by the scripted libpapi, on two packages; the program runs on the first, which has as many
-# CPUs as the machine
+# scripted NAME EVENTS ARGUMENT...: uses the scripted libpapi, on two packages; the program runs on
+# the first, which has as many CPUs as the machine
 scripted() {
 	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="synthetic:pack:2 [numa] core:1 pu:$(getconf _NPROCESSORS_CONF)" \
 		"$sspapi" stat -e "$2" -o "$tmp/$1.json" -f json,store "$3" "$4" "$apps/counted" pages 100
@@ -140,7 +142,7 @@ check "and nothing ran" not test -e it-ran
 cd "$root" || exit 1
 need_real_papi
 cd "$tmp" || exit 1
-# stat NAME EVENTS ARGUMENT...: PAPI as it counts here
+# stat NAME EVENTS ARGUMENT...: uses the PAPI of this machine
 stat() {
 	run "$1" env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e "$2" -o "$tmp/$1.json" "$apps/counted" pages 100
 }
@@ -164,7 +166,8 @@ is "presets that PAPI derives" "$(total preset PAPI_L1_TCM) $(total preset PAPI_
 	"$((small + large)) $small $((2 * (small + large)))"
 check "have counts" test "$small" -ge 100
 
-# Siblings follow each other on a CPU, and the kernel swaps their counters; one that cannot move makes no moves.
+# Siblings follow each other on a CPU, and the kernel swaps their counters; a process that cannot
+# move makes no moves.
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 run inherits env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$MORE${MORE:+:}$REAL_PAPI_HW2SW" "$sspapi" stat -o "$tmp/inherits.json" \
 	taskset -c "$first" sh -c 'for i in 1 2 3; do "$0" 100 20; done' "$apps/inherits"
@@ -173,7 +176,8 @@ is "what PAPI_INHERIT hands out is the program's" "$(awk '{ n[$1] += $2 }
 		(n["perf::PAGE-FAULTS"] <= n["rusage"] && n["perf::PAGE-FAULTS"] > 0.9 * n["rusage"] ? "right" : n["perf::PAGE-FAULTS"]) }' \
 	inherits.out)" "12 0 right"
 
-# A quotient: computed from the sums of each level, here and in a report of the store; its parts are events.
+# A quotient: computed from the sums of each level, here and in a report of the store; its parts are
+# events.
 sed '$a PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::MINOR-FAULTS,perf::FAULTS' "$root/tests/software-presets.csv" >quotient.csv
 run quotient env PAPI_CSV_EVENT_FILE="$tmp/quotient.csv" LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" \
 	"$sspapi" stat -e PAPI_L2_TCA -o q.json -f json,store "$apps/counted" pages 100
@@ -195,7 +199,7 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	ask=$(grep -q libsspapi-threads own/try.json && echo --per-thread)
 	# shellcheck disable=SC2086
 	run user $as_user own/sspapi stat $ask -o own/user.json own/counted threads 3 100
-	# (With the rest, where a library in the program tells of them.)
+	# (With the rest, if a library in the program reports them.)
 	is "threads of an ordinary user" "$(json own/user.json 'scalar grep { $_->{thread} ne "the rest" } @{$d->{relations}}')" 4
 	is "what he may not see is no 0" "$(json own/user.json 'sort grep { /^perf::/ } map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
 		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
@@ -204,7 +208,7 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	grep -q "libsspapi-threads" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
 		"$(grep -c 'locked pages that the program may need' own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" "1 0"
 	# shellcheck disable=SC2086,SC2016
-	# It lives until stat has looked twice.
+	# It lives until stat has polled twice.
 	mkfifo -m 666 own/fifo
 	cat >own/other.sh <<'END'
 looks() { cut -d's' -f1 other.err | sort -u | wc -l; }

@@ -1,12 +1,13 @@
-# sspapi stat where the kernel does not write what threads counted (before 6.13): a library in the program tells of them.
+# Tests sspapi stat on kernels that do not report the counts of threads (before 6.13): a library in
+# the program reports threads.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
 export LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$preloads/noread.so" TOLD=1
-# Two CPUs: how many threads have descriptors depends on them.
+# Two CPUs: they determine how many threads have descriptors.
 taskset -pc "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//'),$(taskset -pc $$ | sed 's/.*[:,-] *//')" $$ >taskset.out
 
-# stat NAME ARGUMENT...: with a dump in NAME.json
+# stat NAME ARGUMENT...: writes a dump to NAME.json
 stat() {
 	stat_to=$1
 	shift
@@ -33,7 +34,8 @@ for what in "pages 500:2" "threads 500 20:502" "c11 50 20:52" "closed 100 20:102
 done
 stat one "$apps/counted" threads 3 5
 is "names" "$(json one.json 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd,)" "counted,the rest,worker-0,worker-1,worker-2"
-# A program of another C library, whose loader (here a copy of ours) would end it for the library that tells.
+# A program of another C library, whose loader (here a copy of ours) would end it for the library
+# that reports threads.
 loader=$(readelf -l "$apps/counted" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 cp "$loader" ld-other
 perl -0pe "s,\Q$loader\E,'./ld-other' . chr(0) x (length('$loader') - 10),e" "$(command -v env)" >env-of-other
@@ -41,7 +43,7 @@ chmod +x env-of-other
 stat one ./env-of-other
 is "a program of another C library runs without the library" "$(status_of one) $(grep -c 'libsspapi-threads' one.out)" "0 0"
 is "and why there are no rows is said" "$(notes one 'cannot be loaded into a program of another C library')" 1
-# AddressSanitizer's runtime wants to be the first library.
+# AddressSanitizer's runtime must be the first library.
 if [ -z "${SANITIZE-}" ] && ${CC:-gcc} -fsanitize=address -D_GNU_SOURCE -o counted-asan "$root/tests/apps/counted.c" -pthread 2>cc.err; then
 	ASAN_OPTIONS=detect_leaks=0 stat one ./counted-asan pages 300
 	is "one made with AddressSanitizer" "$(status_of one) $(notes one 'told of by libsspapi-threads.so')" "7 1"
@@ -83,7 +85,7 @@ is "one thread after the other takes those of the one before" "$(notes few 'no r
 run shown "$sspapi" stat --per-thread true
 check "the table names the rest" grep -q '^the rest .* [0-9]' shown.err
 
-# ---- as if nobody counted ---------------------------------------------------------------------
+# ---- no difference for the program ------------------------------------------------------------
 run native "$apps/thread-start"
 run told "$sspapi" stat --per-thread -o told.json "$apps/thread-start"
 is "threads, forks, errno, signals, descriptors: it ends" "$(status_of told)" "$(status_of native)"
@@ -95,13 +97,13 @@ run told "$sspapi" stat --per-thread sh "$around" 'LD_PRELOAD|_SSPSTAT'
 check "its environment, limits, signals, descriptors" diff native.out told.out
 run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thread sh -c 'echo "$LD_PRELOAD"'
 is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi-threads.so"
-# (What a program is told that is not so: another's file, none, rubbish.)
+# (Give a program wrong values: another file, none, rubbish.)
 for wrong in "" rubbish 1:2:/dev/null "0:0:/proc/self/fd/0" "1:2"; do
 	run wrong env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$wrong" "$apps/thread-start"
 	is "'$wrong': nothing happens" "$(status_of wrong) $(wc -c <wrong.err)" "0 0"
 done
 
-# What is not the program's gets no counters, whatever it tells.
+# A thread that is not the program's gets no counters, whatever it reports.
 mkfifo board
 "$sspapi" stat --per-thread -o stranger.json sh -c 'echo "$_SSPSTAT" >board; read -r _ <go' 2>stranger.err &
 read -r where <board
@@ -111,7 +113,8 @@ wait $!
 is "a stranger has no row" "$(json stranger.json "scalar grep { \$_->{tid} == $(awk '{ print $2 }' stranger.out) } @{\$d->{relations}}") $(json stranger.json 'scalar @{$d->{relations}}')" "0 2"
 
 # ---- a command that does not answer --------------------------------------------------------------
-# dead SIGNAL: is sent to the command when the program has begun; then the program makes its threads.
+# dead SIGNAL: sends it to the command when the program has begun; then the program makes its
+# threads.
 dead() {
 	mkfifo "said-$1"
 	HURRY=1 "$sspapi" stat --per-thread -o "$1.json" "$apps/counted" wait 5 50 go >"said-$1" 2>"$1.err" &
@@ -131,8 +134,9 @@ dead STOP
 is "and what could not be told is in the total" "$(cat STOP.status) $([ "$(total STOP)" -ge 250 ]; echo $?) $(notes STOP 'not wait for counters')" "7 0 1"
 dead KILL
 
-# Each child of a shell is a process: one of them waits for the dead command, and those that come after it do not.  (One more
-# may have waited before: the shell itself, for a command that a loaded machine did not run for a second.)
+# Each child of a shell is a process: one of them waits for the dead command, and later ones do not.
+# (One more may have waited before: the shell itself, for a command that a loaded machine did not
+# run for a second.)
 HURRY=1 "$sspapi" stat --per-thread sh -c 'kill -KILL $PPID; for n in 1 2 3 4 5; do (echo $n); done; exit' 2>&1 | cat >forks.out
 is "processes that come later run on" "$(grep -c '^[1-5]$' forks.out)" 5
 waits=$(grep -c 'waited in vain' forks.out)

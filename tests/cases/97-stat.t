@@ -1,11 +1,13 @@
-# sspapi stat: any program counted from outside: right by thread and process, and as if nobody counted.
+# Tests sspapi stat: counts any program from outside, correctly per thread and process, without a
+# difference for the program.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 need_stat
 
-# Where the kernel does not write what threads counted a library in the program tells of them (97-stat-threads.t): not here.
+# On kernels that do not report the counts of threads a library in the program does
+# (97-stat-threads.t), not tested here.
 way=''
-# stat NAME ARGUMENT...: with a dump in NAME.json
+# stat NAME ARGUMENT...: writes a dump to NAME.json
 stat() {
 	stat_to=$1
 	shift
@@ -48,14 +50,15 @@ if [ -n "$rows" ]; then
 	is "names of threads" "$(json "$tmp/one.json" 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd' ')" "counted worker-0 worker-1 worker-2"
 	stat one sh -c '"$0" pages 3; "$0" pages 4; :' "$apps/counted"
 	is "processes" "$(json "$tmp/one.json" 'scalar @{$d->{processes}}')" 3
-	# A daemon that lives on: what it had counted is in the total, and said.
+	# A daemon that goes on: its counts so far are in the total, with a note.
 	mkfifo fifo
 	stat one "$apps/counted" daemon 300 "$tmp/fifo"
 	check "still running" sh -c 'grep -q "1 thread was still running when the program ended" "$1"' sh "$tmp/one.json"
 	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
 	timeout "$LIMIT" sh -c ': >"$0"' "$tmp/fifo"
 fi
-# A command that could not empty its rings until the program had ended: no record tells that some had no room.
+# A command that could not empty its rings before the program ended: no record reports those that
+# were lost.
 if [ -n "$rows" ]; then
 	"$sspapi" stat -o stopped.json sh -c 'echo $PPID $$ >stopped; kill -STOP $PPID; exec "$0" threads 3000 1 >/dev/null' "$apps/counted" 2>stopped.err &
 	await test -s stopped
@@ -67,7 +70,8 @@ if [ -n "$rows" ]; then
 		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "7 1 0"
 	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
 fi
-# Who may, hears of all processes of the machine: those of others, born and ended meanwhile, are none of the program's.
+# A privileged stat receives records of all processes of the machine: processes of others that were
+# created and ended meanwhile do not belong to the program.
 if [ -n "$rows" ]; then
 	mkfifo others
 	# shellcheck disable=SC2016 # in the other's shell
@@ -81,7 +85,8 @@ fi
 stat one "$apps/counted" texec 500
 check "a thread that becomes a program: the first thread's faults, its own, the program's" \
 	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500
-# Events of the program's own that its children inherit: beside those that make rows, both are right.
+# Events of the program's own that its children inherit: next to those that make rows, both are
+# right.
 if command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null; then
 	for i in 1 2 3; do
 		echo "perf stat -x, -e page-faults,task-clock '$apps/counted' forks 200 20 & wait"
@@ -95,7 +100,7 @@ stat one --per-thread=no "$apps/counted" threads 20 10
 is "without rows by thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{relations}}')" 1
 check "and are all there" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 200
 
-# ---- as if nobody counted --------------------------------------------------------------------
+# ---- no difference for the program -------------------------------------------------------------
 around=$root/tests/lib/environment.sh
 run native sh "$around"
 # shellcheck disable=SC2086
@@ -117,7 +122,7 @@ is "a signal to the command is the program's" "$?" 42
 check "and it is counted all the same" test -s term.json
 is "no process is left" "$(pgrep -f "$tmp" | grep -vx "$$" | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline"; done | grep -c stat)" 0
 
-# The kernel tells whoever leads the session that the terminal is gone, and nobody else.
+# The kernel sends the terminal's hangup only to the session leader.
 cat >hangup.py <<'END'
 import os, pty, sys
 pid, terminal = pty.fork()
@@ -141,11 +146,12 @@ is "no such program" "$(status_of none) $(wc -l <none.err)" "127 1"
 run none "$sspapi" stat /tmp
 is "nothing that can be run" "$(status_of none)" 126
 
-# What the command was started to ignore (nohup) is ignored between its runs, too.
+# Signals that the command was started to ignore (nohup) are ignored between its runs as well.
 run ignoring sh -c 'trap "" HUP; exec "$@"' sh "$sspapi" stat -r 3 sh -c 'kill -HUP $PPID; echo ran'
 is "an ignored signal ends no repeats" "$(status_of ignoring) $(grep -c '^ran' ignoring.out)" "0 3"
 
-# ---- what this user may not see -------------------------------------------------------------------
+# ---- without the right to see it
+# ------------------------------------------------------------------
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] && [ -z "${SANITIZE-}" ]; then
 	cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"
 	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -157,7 +163,7 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	is "what happens in the kernel alone is no 0" "$(json inside.err 'map { $_->{name} } @{$d->{events}}') $(grep -c 'CONTEXT-SWITCHES, perf::CPU-MIGRATIONS, perf::CGROUP-SWITCHES: not permitted' inside.err)" "perf::PAGE-FAULTS 1"
 	run list "$tmp/sspapi" list
 	is "nor is it listed as what can be counted here" "$(grep -cE '^  perf::(PAGE-FAULTS|CONTEXT-SWITCHES|CGROUP-SWITCHES) ' list.out) $(grep -c '^  context-switches, cpu-migrations, cgroup-switches: not permitted' list.out)" "1 1"
-	# Whether rows are wanted or not, and also on a machine that is slow.
+	# With and without rows, also on a slow machine.
 	cp "$(command -v sleep)" owned
 	chmod 4755 owned
 	chmod 755 .

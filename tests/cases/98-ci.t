@@ -1,4 +1,5 @@
-# .ci/run: what fails is run once more, alone, and named; more than two such, or one twice, is a failure.
+# Tests .ci/run: failed tests are run once more, alone, and named; more than two such, or one that
+# fails twice, fail the run.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
 mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
@@ -27,7 +28,7 @@ case $* in
 	[ -z "$FAILS" ] || exit 2 ;;
 esac
 END
-# Whoever runs this is root, and another user.
+# The caller is root, and then another user.
 printf '#!/bin/sh\necho 0\n' >"$tmp/bin/id"
 printf '#!/bin/sh\n' >"$tmp/bin/chown"
 cat >"$tmp/bin/setpriv" <<'END'

@@ -1,4 +1,4 @@
-# The repository's own rules, as scripts/check-* know them.
+# Runs the repository's own checks, scripts/check-*.
 . tests/lib/lib.sh
 check "scripts/check-layers" scripts/check-layers
 mkdir -p "$tmp/tree/core/view"
@@ -10,7 +10,7 @@ check "check-layers: no circle" env SSPAPI_TREE="$tmp/tree" scripts/check-layers
 printf '/* c.h: three. */\n#include "a.h"\n' >"$tmp/tree/core/view/c.h"
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: a circle of three files" grep -q 'core/view/a.*circle$' "$tmp/said"
-# The same where one of the three only calls another.
+# The same if one of the three only calls another.
 mkdir -p "$tmp/tree/build/core/view"
 printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/tree/core/view/a.c"
 printf '/* c.c: three. */\nint a(void);\nint c(void)\n{\n\treturn a();\n}\n' >"$tmp/tree/core/view/c.c"
@@ -33,7 +33,7 @@ check "check-layers: one folder knows another" env SSPAPI_TREE="$tmp/rooms" scri
 printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/formats/d.h"
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
 check "check-layers: two folders that know each other" grep -q '^core/formats core/model: folders' "$tmp/said"
-# The command is on top: nothing includes it, and it nothing that is preloaded.
+# The command is on top: no file includes it, and it includes nothing that is preloaded.
 mkdir -p "$tmp/top/core/cli/list" "$tmp/top/preload/papi"
 printf '/* a.c: one. */\n#include <papi.h>\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/top/core/cli/list/a.c"
 printf '/* a.h: one. */\n' >"$tmp/top/core/cli/list/a.h"
@@ -98,7 +98,7 @@ if command -v groff >/dev/null; then
 else
 	skip "the man pages have 20,000 words at most" "there is no groff"
 fi
-# The table of reasons begins each as the program does.
+# Each row of the reasons' table begins as the program's text does.
 sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2d;\$d;s/\\\\(aq/'/g" | cut -f1 >"$tmp/reasons"
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
 is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/model/why.c || echo "$words"; done <"$tmp/reasons")" ""
@@ -110,13 +110,13 @@ is "in the order of their numbers, as sspapi-store(5) says" "$(paste -sd'|' "$tm
 	for my $name (@names) { my ($text) = $why =~ /\[$name\] =\s+\(?"([^"]*)/; push @found, grep { index($text, $_) == 0 } @row }
 	print join "|", @found' "$tmp/reasons")"
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
-# The workflow runs what README says to run.
+# The workflow runs the commands of the README.
 sed -n 's/^    \(scripts\/deps .*\)/\1/p' README.md >"$tmp/commands"
 is "README has two commands" "$(wc -l <"$tmp/commands")" 2
 while read -r command; do
 	check "the workflow runs them: $command" grep -qxF "      - run: $command" .github/workflows/test.yml
 done <"$tmp/commands"
-# tests/relation.md names tests, and words in them: they are there.
+# tests/relation.md names tests and words in them: they exist.
 for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do
 	case $place in
 	*:*) grep -qF -- "${place#*:}" "${place%%:*}" || echo "$place" ;;
@@ -126,7 +126,7 @@ done >"$tmp/missing"
 is "tests/relation.md: each test that it names is there" "$(cat "$tmp/missing")" ""
 is "and each function of sspapi.h is in it" "$(sed -nE 's/.*[ *](sspapi_[a-z_]+)\(.*/\1/p' preload/sspapi.h | sort -u | while read -r name; do
 	grep -q "$name" tests/relation.md || echo "$name"; done)" ""
-# What a test left behind was committed once.
+# A file left by a test was once committed.
 if [ -e .git ] && git ls-files >"$tmp/files" 2>/dev/null; then
 	is "the top level" "$(sed 's|/.*||' "$tmp/files" | sort -u | grep -vE '^(\.|NEWS\.md$)' | LC_ALL=C sort | tr '\n' ' ')" \
 		"CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md core man preload scripts tests topo "

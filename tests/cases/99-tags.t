@@ -1,7 +1,7 @@
-# ctags alone finds each function that is exported, and leads from PAPI_read to its record.
+# Checks that ctags finds each exported function, and leads from PAPI_read to its record.
 . tests/lib/lib.sh
 ctags --version 2>/dev/null | grep -q '^Universal Ctags' || skip_all "there is no universal-ctags"
-# As a reader calls it: with the options of this folder.
+# Called as a reader does, with this folder's options.
 check "ctags reads the tree" ctags --fields=+ne -f "$tmp/tags" -R core topo preload
 nm -D --defined-only "$B/libsspapi.so" | sed -nE 's/.* T ((PAPI_|papif_|PAPIF_)[A-Za-z_]+)(@.*)?$/\1/p' | sort -u >"$tmp/exported"
 check "the library exports PAPI's functions" grep -qx PAPIF_READ_TS "$tmp/exported"
