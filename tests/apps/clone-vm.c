@@ -5,13 +5,14 @@
  *	touches 3 and stops
  *			on the first one; before and after that the parent counts 50 and 70 in a set
  *			of its own
- *	forks  it does nothing, and the parent, which never calls PAPI, makes another one by fork,
- *	which counts 70
+ *	forks  it does nothing, and the parent, which never calls PAPI, forks another child, which
+ *	counts 70
  *	reads  it reads the parent's set, from where the parent does, while the parent touches pages
  *	here and there
- * HOW: clone, a child of clone(3) that runs beside its parent; waits, one that its parent waits for
- * (CLONE_VFORK); raw, as clone, by a name that nobody stands in front of; vfork. Prints who counted
- * how many: "thread TID", the rows "faults CPU N", "handed N". usage: clone-vm own|reads|forks HOW
+ * HOW: clone, a child of clone(3) that runs at the same time as its parent; waits, one that its
+ * parent waits for (CLONE_VFORK); raw, as clone, by a name that is not wrapped; vfork. Prints the
+ * counts of each: "thread TID", the rows "faults CPU N", "handed N". usage: clone-vm
+ * own|reads|forks HOW
  */
 #include "handed.h"
 
@@ -20,7 +21,7 @@
 int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
 static struct counted *mine, *childs;
-static long faults[2];			/* of the parent, by CPU */
+static long faults[2];			/* of the parent, per CPU */
 static volatile int done, child_tid;
 static int is_own, forks;
 
@@ -100,7 +101,7 @@ static long own(const char *how)
 	return sum + count_pages(70);
 }
 
-/* At least TURNS, and until the child has read all that it wants to. */
+/* At least TURNS, and until the child has finished reading. */
 static long reads(const char *how)
 {
 	long long value = 0;

@@ -1,6 +1,6 @@
 /*
- * cross-thread: a thread named maker, on the first CPU, makes an event set; starter, on the second one,
- * starts it and ends; the maker touches 300 pages, and main reads the set and stops it.
+ * cross-thread: a thread named maker, on the first CPU, makes an event set; starter, on the second
+ * one, starts it and ends; the maker touches 300 pages, and main reads the set and stops it.
  *	lent	PAPI counts the maker; the starter touches 70 pages of its own
  *	own	the starter makes the set itself and touches 300 pages
  *	many	as lent, with three makers
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	is_own = !strcmp(argv[1], "own");
 	makers = strcmp(argv[1], "many") ? 1 : MOST;
 	papi_up_threads();
-	drop_set(set_with(DEFAULT_EVENT)); /* the name is known to all threads */
+	drop_set(set_with(DEFAULT_EVENT)); /* all threads can use the name afterwards */
 	pthread_barrier_init(&turn, NULL, makers + 1);
 	for (long i = 0; i < makers; i++) {
 		counted[i] = counted_new(0, NULL, 300);

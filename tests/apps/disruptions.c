@@ -1,16 +1,16 @@
 /*
- * disruptions: what else a program does while its thread moves between CPUs.
+ * disruptions: disturbs sspapi while a thread moves between CPUs.
  *
- *	disruptions sandbox	who opens events from the start on is killed
- *	disruptions alone	who makes a thread is, before the set has events
- *	disruptions closes	it closes all descriptors that are none of its own
- *	disruptions forks		its child counts too
+ *	disruptions sandbox	perf_event_open kills the process, from the start on
+ *	disruptions alone	creating a thread kills the process, before the set has events
+ *	disruptions closes	it closes all descriptors that it did not open
+ *	disruptions forks		its child also counts
  *	disruptions jumps		a handler jumps out of PAPI_read
- *	disruptions unregisters	it takes libc's restartable sequences away
+ *	disruptions unregisters	it unregisters libc's restartable sequences
  *	disruptions disables	it turns its perf events off, and counts on
  *	disruptions threads N	N threads, one after the other, of which each moves
  *
- * Prints what was done where, as moves does, and what it sees of descriptors and signals.
+ * Prints what was done where, as moves does, and its descriptors and signals.
  */
 #include "moved.h"
 
@@ -37,7 +37,7 @@ static void both(void)
 	work_in(&arena, 0, 50);
 }
 
-/* Numbers that a program gets for itself, and looks at; sspapi's own are above. */
+/* Descriptors below LOW are the program's, which it checks; sspapi's are higher. */
 #define LOW 256
 
 static int descriptors(void)
@@ -97,7 +97,7 @@ static void jumps(void)
 	setitimer(ITIMER_REAL, &none, NULL);
 }
 
-/* Page faults that are not the load's: a thread is made, a signal is handled. */
+/* Page faults besides the load's: creating a thread, handling a signal. */
 static void unsure(int pages)
 {
 	printf("unsure pages=%d\n", pages);
@@ -113,7 +113,7 @@ static void forks(void)
 		printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 		return;
 	}
-	/* PAPI starts afresh in a child. */
+	/* PAPI starts anew in a child. */
 	PAPI_library_init(PAPI_VER_CURRENT);
 	arena_make(&arena, 10000);
 	nothing_yet();
@@ -170,7 +170,7 @@ static void disables(void)
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	again();
 	both();
-	for (int i = 0; i < 3; i++) {	/* PAPI_start has turned PAPI's own on: these are counted */
+	for (int i = 0; i < 3; i++) {	/* PAPI's own are enabled: counted */
 		again();
 		both();
 	}
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 		stop_it();
 	}
 	printf("descriptors %d\n", descriptors());
-	if (!strcmp(how, "forks")) /* what the parent writes to first after a fork faults, too */
+	if (!strcmp(how, "forks")) /* writing after a fork faults, too */
 		unsure(100);
 	print_moved();
 	return 0;

@@ -1,7 +1,7 @@
 /*
- * ending: threads that count without end while the process ends, and that write down at once what
- * PAPI handed out. usage: ending FILE EVENT WAY THREADS ROUNDS
- *	FILE	a struct slot for each thread, shared: it tells when the process is gone
+ * ending: threads that count forever while the process ends, and that store at once what PAPI
+ * returned. usage: ending FILE EVENT WAY THREADS ROUNDS
+ *	FILE	a struct slot for each thread, shared: it survives the process
  *	WAY exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit), abort,
  *	segv, raw (the system
  *		call); with "other-" before it: by a thread that is not the main one; with "slow-":
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #ifndef COUNT
-#define COUNT(set)	0	/* how much it counts now, if that is known */
+#define COUNT(set)	0	/* the events counted now, if known */
 #endif
 
 #define MOST 64
@@ -27,7 +27,7 @@ static const char *event, *way;
 static long threads, rounds;
 static bool other;
 
-/* One reading of each kind: which, by the thread. */
+/* Makes one reading of each kind in turn, beginning with the thread's. */
 static void *count(void *arg)
 {
 	struct slot *s = &slots[(long)arg];

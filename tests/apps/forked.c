@@ -1,12 +1,11 @@
 /*
  * forked: a child of fork counts its page faults from its first window on, in sets of its own:
- * prints those of each, of 10 pages touched. Nothing is prefaulted, the loader's code neither.
+ * prints those of each, of 10 pages touched. Nothing is prefaulted, not even the loader's code.
  *	forked fresh	it initialises PAPI
- *	forked used	and the parent has made the same calls before
- *	forked goes-on it goes on with the libpapi that its parent has used, without initialising it
- *	again
+ *	forked used	the same, after the parent has made these calls
+ *	forked goes-on it uses its parent's libpapi without initialising it again
  *	forked raw	the same, made by the system call
- *	forked thread	it goes on, and another thread of it calls PAPI first
+ *	forked thread	as goes-on, and another thread of it calls PAPI first
  */
 #include "handed.h"
 

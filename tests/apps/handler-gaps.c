@@ -1,20 +1,18 @@
 /*
- * handler-gaps: handlers between PAPI's answer and what a library around it does then.
+ * handler-gaps: runs handlers between PAPI's return and the work of a library that wraps it.
  *
- *	handler-gaps zeroed N on top of PAPI_reset a handler counts on the first CPU and moves its thread to
- *	the second, N times
- *	handler-gaps thrown N a handler jumps out of PAPI_read of a thread that moves, and the set is thrown
- *	away, N times
- *	handler-gaps grown N (x86-64) N times, at one of the first instructions of a PAPI_accum, each in
- *	turn, a handler stops the set,
- *			gives it more events, starts it again and reads it
+ *	handler-gaps zeroed N	a handler inside PAPI_reset counts on the first CPU and moves its thread
+ *				to the second, N times
+ *	handler-gaps thrown N	a handler jumps out of PAPI_read of a thread that moves, and the set is
+ *				destroyed, N times
+ *	handler-gaps grown N	(x86-64) N times, at one of the first instructions of a PAPI_accum, each
+ *				in turn, a handler stops the set, adds events, starts it again and
+ *				reads it
+ *	handler-gaps beside N	a set without shadow counters (system calls are filtered by then), of a
+ *				thread that counts with another one, is read on the second CPU, reset
+ *				after a move to the first, counts there and is read, N times
  *
- *	handler-gaps beside N a set that sspapi opens nothing for (a filter of system calls came), of a
- *	thread that counts with another one, is
- *			read on the second CPU, reset after a move to the first, counts there and is
- *			read, N times
- *
- * zeroed and beside print both CPUs: all that is handed out was counted on the first.
+ * zeroed and beside print both CPUs: all returned counts were made on the first.
  */
 #include "handed.h"
 
@@ -151,7 +149,7 @@ static void throw_away(void)
 #ifdef __x86_64__
 #define TRAP 0x100l			/* in the flags: a signal after each instruction */
 #define SYSCALL "\x0f\x05"
-#define STEPS 100		/* more than there are until libpapi is called */
+#define STEPS 100		/* more than precede the call of libpapi */
 
 static int grown;
 static long step_now, step_of;
@@ -184,7 +182,7 @@ static void step(int sig, siginfo_t *info, void *context)
 	greg_t *at = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	(void)sig, (void)info;
-	/* A signal that is blocked when its trap comes ends the process. */
+	/* A signal that is blocked when its trap occurs would end the process. */
 	while (!memcmp((const void *)at[REG_RIP], SYSCALL, 2) &&
 	       at[REG_RAX] == SYS_rt_sigprocmask) {
 		if (at[REG_RDX])
@@ -198,7 +196,7 @@ static void step(int sig, siginfo_t *info, void *context)
 	grow();
 }
 
-/* From one place: the last one takes the fast path. */
+/* From one call site: the last call takes the fast path. */
 static int __attribute__((noinline)) accumulate(int steps)
 {
 	int r;

@@ -1,5 +1,5 @@
 /*
- * hybrid: a machine with cores of two kinds, as programs see it, for any program and its children.
+ * hybrid: simulates a machine with cores of two kinds for any program and its children.
  *
  *	hybrid own PROGRAM ...  page faults are the first kind's own event: ENOENT on other CPUs
  *	hybrid odd PROGRAM ...		the same with EINVAL, which some kernels give
@@ -8,8 +8,8 @@
  *
  * The first kind is the first CPU of the affinity mask.  A counter of page faults on all CPUs
  * (PAPI's) counts on that one only, as one of a thread does whose PMU is one kind's.  A filter
- * stops perf_event_open alone, so that all else goes on as ever. Exit status: the program's; 77
- * where nobody may be traced, with a line why.
+ * stops only perf_event_open; other calls are unaffected. Exit status: the program's; 77, with a
+ * reason, if tracing is not allowed.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /*
- * rates: the rate functions: each call hands out what was counted since the
- * one before. Those whose presets this machine lacks are left out.
+ * rates: the rate functions: each call returns the counts since the previous one. Functions whose
+ * presets this machine lacks are left out.
  * usage: rates	exit 77: all of them are
  */
 #include "handed.h"
 
 #if PAPI_VERSION < PAPI_VERSION_NUMBER(6, 0, 0, 0)
-/* There are none of this name. */
+/* A name that does not exist. */
 int main(void)
 {
 	return SKIPPED;
@@ -17,7 +17,7 @@ static struct arena arena;
 static float real_time, proc_time, rate;
 static long long cycles, core;
 
-/* Told at the end: the rates count on while a program prints. */
+/* Print at the end: the rates also count while a program prints. */
 static struct {
 	const char *by, *event;
 	int cpu, pages;
@@ -55,7 +55,7 @@ static const struct rate {
     {"PAPI_epc", "PAPI_TOT_INS", epc},
 };
 
-/* It starts the counting, and hands out zeros. */
+/* Starts counting, and returns zeros. */
 static int start(const struct rate *r)
 {
 	long long count;

@@ -1,14 +1,14 @@
 /*
- * refused-start: a set that two threads use, and whose starts PAPI refuses while another set of its owner
- * runs: each refused start binds it to the caller's relation, where it had handed out something
- * else.  The owner is main, which counts on the second CPU; the other thread reads the set, cannot
- * start it and accumulates it while it is stopped. Prints the pages that were touched by CPU, and
- * what PAPI handed out.
+ * refused-start: a set that two threads use, and whose starts PAPI refuses while another set of its
+ * owner runs. Each refused start once moved it to the caller's relation, which had other values. 
+ * The owner is main, which counts on the second CPU; the other thread reads the set, cannot start
+ * it and accumulates it while it is stopped. Prints the pages touched per CPU, and what PAPI
+ * returned.
  */
 #include "moved.h"
 
 static pthread_barrier_t turn;
-static void (*step)(void);	/* the other thread's; NULL: it ends */
+static void (*step)(void);	/* the other thread's next step; NULL: it ends */
 static struct counted *c, *other;
 
 static void meet(void)
@@ -70,7 +70,7 @@ static void accumulate_stopped(void)
 	use_stopped(PAPI_accum);
 }
 
-/* Everything faults at its first use. */
+/* Touches code and data whose first use faults. */
 static void use(int pages)
 {
 	must("PAPI_start", PAPI_start(c->id));

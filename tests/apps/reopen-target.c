@@ -1,7 +1,7 @@
 /*
- * reopen-target: whose counters PAPI_start opens again. PAPI does that if the set is not the one that was
- * touched last under its owner: the thread that made it, the thread it was attached to, the CPU.
- * Steps are words; a set is a letter; "T:" has another thread do the step.
+ * reopen-target: shows for which target PAPI_start opens counters again. PAPI does that if the set
+ * is not the one that was used last under its owner: the thread that made it, the thread it was
+ * attached to, the CPU. Steps are words; a set is a letter; "T:" makes another thread do the step.
  *	make=A add=A a new set with a component; its event, page faults (B: migrations, which come
  *	to 0)
  *	attach=A detach=A cpu=A cpu1=A inherit=A single=A user=A all=A	PAPI_set_opt
@@ -9,11 +9,11 @@
  *	PAPI_sprofil
  *	multiplex=A empty=A unregister
  *	start=A read=A stop=A run=A	run: start and stop
- *	refused=A	a start that PAPI refuses, since another set of its owner's runs
+ *	refused=A	a start that PAPI refuses, since another set of its owner runs
  * Between a start and its stop main touches 100 pages, thread T 30, a child 7; by read(2) main
- * 1000, the child 2000, which count in the kernel. Printed for each stop of A: what PAPI handed
- * out, and who was counted, by the number. Main and the child are on the first CPU, T is on the
- * second. usage: reopen-target STEP... needs hw2sw where there are no hardware counters
+ * 1000, the child 2000, which count in the kernel. Prints for each stop of A the value that PAPI
+ * returned, and the target that this number shows. Main and the child are on the first CPU, T is on
+ * the second. usage: reopen-target STEP... needs hw2sw without hardware counters
  */
 #include "handed.h"
 
@@ -34,7 +34,7 @@ static sem_t ask, done;
 static const char *asked;
 static unsigned short buckets[64];
 
-/* Has the kernel touch them. */
+/* Makes the kernel touch pages. */
 static void have_touched(struct arena *a, long pages)
 {
 	for (long i = 0; i < pages; i++, a->left--, a->next += a->page)
@@ -82,7 +82,7 @@ static void make(struct counted *c)
 	c->id = core_set();
 }
 
-/* Who was counted, by the number. */
+/* Derives the counted target from the number. */
 static void stopped(struct counted *c)
 {
 	long long value;
@@ -105,7 +105,7 @@ static int is_run(const char *step)
 	return !strncmp(step, "run=", 4);
 }
 
-/* Steps that count, or ask for nothing but the set. */
+/* Steps that count, or need only the set. */
 static int plain(const char *what, struct counted *c)
 {
 	PAPI_sprofil_t prof = {buckets, sizeof(buckets), (vptr_t)be_the_child, 65536};
@@ -190,7 +190,7 @@ static void step(const char *word)
 		by_option(what, set[name[1] - 'A']->id);
 }
 
-/* PAPI's timer may end it. */
+/* PAPI's timer may interrupt it. */
 static void wait_for(sem_t *what)
 {
 	while (sem_wait(what) && errno == EINTR)
@@ -213,7 +213,7 @@ static void *be_t(void *arg)
 	return arg;
 }
 
-/* NULL: touches. */
+/* NULL: touches pages. */
 static void let_t(const char *word)
 {
 	asked = word;

@@ -1,14 +1,14 @@
 /*
  * shared-sets: sets that more than one thread uses. Thread A, on the first CPU,
  * makes the set; main is on the second. Both touch pages: A 100, main 200.
- * The oracle's cpu is where the counted thread is, which PAPI decides:
+ * The oracle's cpu is that of the counted thread, which PAPI selects:
  *	opener		A made it, main starts and stops it: A is counted
- *	reopened	the same, after A touched another set of its: main is counted
+ *	reopened	the same, after A used another set of its own: main is counted
  *	refused		the same, after main could not add an event to it: main is counted
  *	reader		A made and started it, main reads and stops it: A is counted
  *	ended		as reader, but A has ended when main stops it
  *	inherit		PAPI_INHERIT: main made it, then makes A: both are counted
- * usage: shared-sets MODE	inherit needs hw2sw where there are no hardware counters
+ * usage: shared-sets MODE	inherit needs hw2sw without hardware counters
  */
 #include "handed.h"
 #include <pthread.h>
@@ -24,7 +24,7 @@ static int is(const char *name)
 	return !strcmp(mode, name);
 }
 
-/* Who starts the set is counted. */
+/* The thread that starts the set is counted. */
 static int is_opened_anew(void)
 {
 	return is("reopened") || is("refused");
@@ -73,7 +73,7 @@ static void inherit(struct counted *c)
 	add_events(c);
 }
 
-/* @pages: what the counted thread touched since the last reading. */
+/* @pages: touched by the counted thread since the last reading. */
 static void take(const char *by, const long long *values, long pages)
 {
 	counted->arena.touched = counted->last_touched + pages;
@@ -105,7 +105,7 @@ static void read_and_stop(pthread_t a)
 		meet();
 }
 
-/* A's faults in its start-up count too: only the sum of all can be told. */
+/* The start-up faults of A are included: only the sum of all is known. */
 static int both(pthread_t *a)
 {
 	long long values[EVENTS];
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	pthread_create(&a, NULL, thread_a, NULL);
 	prefault();
 	meet();
-	/* (Of a CPU that no machine has.) */
+	/* (with a CPU number that no machine has) */
 	if (is("refused") &&
 	    PAPI_add_named_event(counted->id, "perf::MINOR-FAULTS:cpu=65535") == PAPI_OK)
 		die("an event of no CPU was added");

@@ -1,13 +1,13 @@
 /*
- * spawner: a program without PAPI in which threads and processes are born all the while, and which
- * knows how many page faults each had since it was told two things: "mark" (before somebody begins
- * to count) and "go" (when he counts). usage: spawner SEED BREEDERS LONG FORKS PAGES IN OUT
+ * spawner: a program without PAPI that creates threads and processes all the time, and knows the
+ * page faults of each since two commands: "mark" (before counting begins) and "go" (while a tool
+ * counts). usage: spawner SEED BREEDERS LONG FORKS PAGES IN OUT
  *
- * BREEDERS threads bear others until the end: most end at once, LONG in all wait for "go", touch
- * PAGES pages and stay until the end; one in FORKS (0: none) is a process.  Words come by the FIFO
- * IN; each is answered by a line in the FIFO OUT: "mark" when all have seen it, "go" after 200 more
- * births, "end" when all but the first thread have ended.  On standard output: "tid T least L most
- * M".
+ * BREEDERS threads create others until the end: most end at once, LONG in all wait for "go", touch
+ * PAGES pages and stay until the end; one in FORKS (0: none) is a process. Commands arrive by the
+ * FIFO IN; each is answered by a line in the FIFO OUT: "mark" when all threads have seen it, "go"
+ * after 200 more threads, "end" when all but the first thread have ended.  On standard output: "tid
+ * T least L most M".
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -64,8 +64,10 @@ static void say(long least, long most)
 		abort();
 }
 
-/* born: the phase in which it was.  (A process that was born before its parent was counted is not
- * counted.) */
+/*
+ * @born: the phase in which it was created. (A process created before its parent was counted is not
+ * counted.)
+ */
 static void live(int born, bool process)
 {
 	char *at = mmap(NULL, 16 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -103,7 +105,7 @@ static void bear(unsigned *seed, pthread_attr_t *detached)
 	if (forks && rand_r(seed) % (unsigned)forks == 0) {
 		pid = fork();
 		if (pid == 0) {
-			if (fork() == 0) {	/* (nobody has to wait for it) */
+			if (fork() == 0) {	/* (the process needs no wait) */
 				live(born, true);
 				all->living--;
 			}
@@ -141,7 +143,7 @@ static void *breed(void *number)
 		if (all->living - all->longs < 30)
 			bear(&seed, &detached);
 		else
-			usleep(50);	/* or nobody else runs */
+			usleep(50);	/* let other threads run */
 		for (volatile unsigned i = rand_r(&seed) % 20000; i > 0; i--)
 			;
 	}
@@ -201,7 +203,7 @@ int main(int argc, char **argv)
 		if (all->phase == END)
 			break;
 	}
-	/* Until whoever counts has read what is here. */
+	/* Waits until the reader has everything. */
 	while (fgets(word, sizeof(word), in) && strcmp(word, "exit\n"))
 		;
 	return 0;

@@ -1,12 +1,10 @@
 /*
- * stack: a thread with a stack of its own makes a set and counts.
+ * stack: a thread on its own stack makes a set and counts.
  *	stack least		on the least that Linux gives (16 kB), after main has made a set
  *	stack needs [EVENTS]	prints how many bytes of it were written to, at the most
- *	stack depth OFFSET where nothing below the frame that calls PAPI has been touched. OFFSET is
- *	that frame's in its
- *				page: how far PAPI, and the loader that binds PAPI's calls at their
- *				first time, reach below
- *				it without a page of stack more. Prints the faults between the start
+ *	stack depth OFFSET nothing below the frame that calls PAPI has been touched. OFFSET is that
+ *	frame's in its page: how far PAPI, and the loader when it binds PAPI's calls, use the stack
+ *	below it without another page. Prints the faults between the start
  *				and the stop, in which
  *				10 pages are touched.
  */
@@ -85,7 +83,7 @@ __attribute__((noinline)) static void count(char *here)
 	char *page = (char *)((unsigned long)__builtin_frame_address(0) & -c->arena.page);
 
 	(void)*(volatile char *)here;
-	/* The frame is in this page, or ends in the one below. */
+	/* The frame is in this page, or ends in the next lower one. */
 	if (madvise(stack, page - c->arena.page - stack, MADV_DONTNEED))
 		die("madvise");
 	must("PAPI_start", PAPI_start(c->id));

@@ -1,13 +1,13 @@
 /*
- * stress: all that a program may do at once, for any setting of sspapi's.
+ * stress: does many things at once, for any setting of sspapi.
  *
  *	stress plain ROUNDS [SEED]
- *	stress interface ROUNDS [SEED]	by sspapi.h, where somebody has loaded libsspapi
+ *	stress interface ROUNDS [SEED]	by sspapi.h, if libsspapi is loaded
  *
- * Threads touch pages and read, accumulate, reset, stop and start their sets, each by its own dice;
- * main moves them between two CPUs and sends them signals, whose handler reads the set, too, where
- * it did not interrupt PAPI; and twice, while all sets run, main has a child that counts for
- * itself. Prints of each set "handed ... value=N pid=P", the sum of what PAPI handed out.
+ * Threads touch pages and read, accumulate, reset, stop and start their sets, each in its own
+ * random order; main moves them between two CPUs and sends them signals, whose handler also reads
+ * the set if it did not interrupt PAPI; and twice, while all sets run, main has a child that counts
+ * for itself. Prints of each set "handed ... value=N pid=P", the sum of what PAPI returned.
  */
 #include "handed.h"
 
@@ -17,7 +17,7 @@
 #define BOTH 2
 #define PAGES 200000
 
-/* There with libsspapi only. */
+/* Defined only with libsspapi. */
 #pragma weak sspapi_topology
 #pragma weak sspapi_start
 #pragma weak sspapi_read
@@ -38,7 +38,7 @@ struct worker {
 	sspapi_relation *rel;
 	struct arena arena, of_handler;
 	long long last[BOTH], sum[BOTH];
-	volatile sig_atomic_t busy, ends; /* busy: in PAPI, or with what it gave */
+	volatile sig_atomic_t busy, ends; /* busy: in PAPI, or using its values */
 	long handled;
 };
 
@@ -103,7 +103,7 @@ static void plain(struct worker *w, unsigned dice)
 		from_zero(w);
 		return;
 	case 4:
-		/* Asked of a set that has stopped: what it had then. */
+		/* Reading a stopped set returns its last values. */
 		must("PAPI_stop", PAPI_stop(w->set, NULL));
 		must("PAPI_read", PAPI_read(w->set, values));
 		took(w, values);
@@ -132,8 +132,10 @@ static void one_round(struct worker *w)
 	w->busy = 0;
 }
 
-/* The interface's own sums are those of all CPUs (also of one that has counts and no entry, which
- * sspapi_find_cpus does not list), and what PAPI has for the stopped set. */
+/*
+ * Checks that the interface's sums are those of all CPUs (including one with counts and no entry,
+ * which sspapi_find_cpus does not list), and PAPI's values of the stopped set.
+ */
 static void asked(struct worker *w, const long long *values)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
@@ -192,7 +194,7 @@ static void *work(void *arg)
 		must("PAPI_start", PAPI_start(w->set));
 	w->busy = 0;
 	for (int third = 0; third < 3; third++) {
-		if (third) { /* main's child is born in between */
+		if (third) { /* main's child is created in between */
 			pthread_barrier_wait(&all);
 			pthread_barrier_wait(&all);
 		}
@@ -205,7 +207,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* It has its own PAPI, set and counts, and asks for all relations that there are. */
+/* The child has its own PAPI, set and counts, and queries all relations. */
 static void child(unsigned seed)
 {
 	struct worker w = {.seed = seed};

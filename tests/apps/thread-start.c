@@ -1,6 +1,6 @@
 /*
- * thread-start: what threads and processes can see of how they begin: printed, to be compared with a run
- * without us.
+ * thread-start: prints what threads and processes can see of their own start, for comparison with a
+ * native run.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-/* mallinfo(), as mallinfo2() is of glibc 2.33. */
+/* mallinfo(), which glibc 2.33 replaced by mallinfo2(). */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static void say(const char *who)
@@ -80,8 +80,7 @@ static void too_many(void)
 	pthread_t t;
 
 	pthread_attr_init(&a);
-	pthread_attr_setstacksize(&a, (size_t)1 << 62);	/* no address space has it, whatever is
-							 * overcommitted */
+	pthread_attr_setstacksize(&a, (size_t)1 << 62); /* more than any address space */
 	printf("no room: %d\n", pthread_create(&t, &a, thread, NULL));
 }
 
@@ -102,7 +101,7 @@ int main(void)
 	a_thread("thread", thread, 0);
 	a_thread("cancelled", until_cancelled, 1);
 	a_thread("left", leaves, 0);
-	e = thrd_create(&t, thread_c11, "c11");		/* (it says something itself) */
+	e = thrd_create(&t, thread_c11, "c11");		/* (thread_c11 prints a line itself) */
 	thrd_join(t, &r);
 	printf("thrd_create: %d, returned %d\n", e, r);
 	printf("dlerror: %s\n", dlerror());

@@ -1,15 +1,15 @@
 /*
- * unpinned: threads that may run anywhere, each with a set of its own, and how many pages they
- * touched on which CPU.
+ * unpinned: threads that may run on any CPU, each with its own set; knows the pages touched per
+ * CPU.
  *
  *	unpinned calm THREADS ROUNDS a round: computes for 0.5 ms of CPU time, touches 40 pages,
  *	reads
- *	unpinned busy THREADS ROUNDS a round: touches up to 31 pages, yields or sleeps at times, and
- *	reads each tenth round
+ *	unpinned busy THREADS ROUNDS a round: touches up to 31 pages, sometimes yields or sleeps,
+ *	and reads every tenth round
  *
  * Prints "touched cpu=N pages=M", "unsure pages=U" (during which the CPU changed), "handed sum=S",
- * and what it cost: CPU time in calls of PAPI and all of the process's, in ns, and how often
- * threads were switched: "cost papi=N cpu=N switches=N".
+ * and the cost: CPU time of PAPI calls and of the process, in ns, and the number of switches: "cost
+ * papi=N cpu=N switches=N".
  */
 #include "handed.h"
 
