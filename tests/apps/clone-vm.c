@@ -1,18 +1,19 @@
 /*
  * clone-vm: a child that has its parent's memory and the TLS of the thread that made it counts page
  * faults. The parent is on the second CPU.
- *	own  the child makes a set, touches 200 pages on the first CPU and reads on the second one,
- *	touches 3 and stops
- *			on the first one; before and after that the parent counts 50 and 70 in a set
- *			of its own
- *	forks  it does nothing, and the parent, which never calls PAPI, forks another child, which
- *	counts 70
- *	reads  it reads the parent's set, from where the parent does, while the parent touches pages
- *	here and there
+ *
+ *	own	the child makes a set, touches 200 pages on the first CPU and reads on the second
+ *		one, touches 3 and stops on the first one; before and after that the parent counts
+ *		50 and 70 in a set of its own
+ *	forks	it does nothing, and the parent, which never calls PAPI, forks another child, which
+ *		counts 70
+ *	reads	it reads the parent's set, from the same call site, while the parent touches pages
+ *		on both CPUs
+ *
  * HOW: clone, a child of clone(3) that runs at the same time as its parent; waits, one that its
- * parent waits for (CLONE_VFORK); raw, as clone, by a name that is not wrapped; vfork. Prints the
- * counts of each: "thread TID", the rows "faults CPU N", "handed N". usage: clone-vm
- * own|reads|forks HOW
+ * parent waits for (CLONE_VFORK); raw, as clone, by a name that is not wrapped; vfork.
+ * Prints the counts of each: "thread TID", the rows "faults CPU N", "handed N".
+ * usage: clone-vm own|reads|forks HOW
  */
 #include "handed.h"
 

@@ -2,13 +2,14 @@
  * domains: counts the same event in user code, in the kernel, and in both. In each run the program
  * touches 100 pages, and read(2) touches 30. Prints a line per run: the value returned, and the
  * domain (PAPI_DOM_* added) that it shows.
+ *
  *	set		PAPI_DOMAIN before the event is added: user, kernel, both
  *	default		PAPI_set_domain before the set gets its component: user, kernel, both
  *	component	PAPI_set_cmp_domain, the same
  *	defdom		PAPI_DEFDOM, the same
- *	late  PAPI_DOMAIN with the counters open: user twice; then another set is used, and
- *	PAPI_start
- *			opens them again: both
+ *	late		PAPI_DOMAIN with the counters open: user twice; then another set is used,
+ *			and PAPI_start opens them again: both
+ *
  * usage: domains MODE	needs hw2sw without hardware counters
  */
 #include "handed.h"

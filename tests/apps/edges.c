@@ -1,47 +1,48 @@
 /*
  * edges: a thread that moves in a window with unusual edges.
  *
- *	edges domain		PAPI_start opens the counters again, in another domain
- *	edges array		PAPI faults, when it writes to an array that was never written before
- *	edges handler		a handler faults after PAPI has read its counters and before it returns
- *	edges zeroed		a handler reads the set inside PAPI_reset, after the reset; the thread
- *				has moved before
- *	edges looks		it is moved at each read of the shadow counters
- *	edges interrupted	signals arrive faster than counters can be read
- *	edges removed		its last event is removed before; the stopped set is read
- *	edges gap		an event is removed that is neither the first nor the last
- *	edges credit		it makes more sets than there is time for shadow counters
- *	edges foreign		another thread reads the set while its own runs, before that one moves
- *	edges stopped		another thread stops the set while its own runs
- *	edges running		PAPI_start of the running set, which PAPI refuses, after a move; and by
- *				another thread
- *	edges limit		it lowers its limit of descriptors below the numbers of our own
- *	edges moved EVENT...	it moves between two readings, and counts these
- *	edges sampled		it moves, and its set overflows
- *	edges late		it moves inside PAPI_start, and counts there
- *	edges nested		a handler moves, counts and reads the set, when PAPI has read its
- *				counters for the thread
- *	edges undone		a handler resets the set then
- *	edges disabled		PAPI's counter is switched off for a while, unknown to PAPI
- *	edges fallen		PAPI's counter is zeroed elsewhere, unknown to PAPI
- *	edges falls		the same again and again, of a thread that stays
- *	edges ended		another thread stops the set when its thread has ended, and many others
- *				have started and ended since
- *	edges follows		it is read on one CPU and then on the other
- *	edges wide		it moves to a CPU outside the process's first affinity mask (taskset)
- *	edges outside		another thread moves it to such a CPU, where it is read, and back
- *	edges returns		it moves there and back by itself, and is read then
- *	edges binds		it pins itself to such a CPU, and back
- *	edges cycles N [K]	N threads pin themselves so in turn; the K-th shadow counter on that CPU
- *				cannot be opened
- *	edges children		a child that inherits does
- *	edges refused		PAPI refuses to start another set of the thread, which counts on
- *	edges starved		shadow counters find no free hardware counter
- *	edges absent		the second CPU takes no counter (it came online later)
- *	edges absents		no CPU has such an event
+ *	domain		PAPI_start opens the counters again, in another domain
+ *	array		PAPI faults, when it writes to an array that was never written before
+ *	handler		a handler faults after PAPI has read its counters and before it returns
+ *	zeroed		a handler reads the set inside PAPI_reset, after the reset; the thread has
+ *			moved before
+ *	looks		it is moved at each read of the shadow counters
+ *	interrupted	signals arrive faster than counters can be read
+ *	removed		its last event is removed before; the stopped set is read
+ *	gap		an event is removed that is neither the first nor the last
+ *	credit		it makes more sets than there is time for shadow counters
+ *	foreign		another thread reads the set while its own runs, before that one moves
+ *	stopped		another thread stops the set while its own runs
+ *	running		PAPI_start of the running set, which PAPI refuses, after a move; and by
+ *			another thread
+ *	limit		it lowers its limit of descriptors below the numbers of our own
+ *	moved EVENT...	it moves between two readings, and counts these
+ *	sampled		it moves, and its set overflows
+ *	late		it moves inside PAPI_start, and counts there
+ *	nested		a handler moves, counts and reads the set, when PAPI has read its counters
+ *			for the thread
+ *	undone		a handler resets the set then
+ *	disabled	PAPI's counter is switched off for a while, unknown to PAPI
+ *	fallen		PAPI's counter is zeroed elsewhere, unknown to PAPI
+ *	falls		the same again and again, of a thread that stays
+ *	ended		another thread stops the set when its thread has ended, and many others have
+ *			started and ended since
+ *	follows		it is read on one CPU and then on the other
+ *	wide		it moves to a CPU outside the process's first affinity mask (taskset)
+ *	outside		another thread moves it to such a CPU, where it is read, and back
+ *	returns		it moves there and back by itself, and is read then
+ *	binds		it pins itself to such a CPU, and back
+ *	cycles N [K]	N threads pin themselves so in turn; the K-th shadow counter on that CPU
+ *			cannot be opened
+ *	children	a child that inherits does
+ *	refused		PAPI refuses to start another set of the thread, which counts on
+ *	starved		shadow counters find no free hardware counter
+ *	absent		the second CPU takes no counter (it came online later)
+ *	absents		no CPU has such an event
  *
  * Prints what was done where, as moves does. Without hardware counters, domain and the last four
  * need hw2sw.
+ * usage: edges MODE
  */
 #include "moved.h"
 

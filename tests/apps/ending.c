@@ -1,12 +1,12 @@
 /*
  * ending: threads that count forever while the process ends, and that store at once what PAPI
- * returned. usage: ending FILE EVENT WAY THREADS ROUNDS
+ * returned.
+ * usage: ending FILE EVENT WAY THREADS ROUNDS
+ *
  *	FILE	a struct slot for each thread, shared: it survives the process
- *	WAY exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit), abort,
- *	segv, raw (the system
- *		call); with "other-" before it: by a thread that is not the main one; with "slow-":
- *		an exit handler takes
- *		20 ms
+ *	WAY	exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit),
+ *		abort, segv, raw (the system call). With "other-" before it: by a thread that is not
+ *		the main one. With "slow-": an exit handler takes 20 ms.
  *	ROUNDS	the readings that each thread has had before
  */
 #include "touch.h"

@@ -1,18 +1,18 @@
 /*
- * handler-gaps: runs handlers between PAPI's return and the work of a library that wraps it.
+ * handler-gaps: runs handlers between PAPI's return and the work of a library that wraps it, N
+ * times.
  *
- *	handler-gaps zeroed N	a handler inside PAPI_reset counts on the first CPU and moves its thread
- *				to the second, N times
- *	handler-gaps thrown N	a handler jumps out of PAPI_read of a thread that moves, and the set is
- *				destroyed, N times
- *	handler-gaps grown N	(x86-64) N times, at one of the first instructions of a PAPI_accum, each
- *				in turn, a handler stops the set, adds events, starts it again and
- *				reads it
- *	handler-gaps beside N	a set without shadow counters (system calls are filtered by then), of a
- *				thread that counts with another one, is read on the second CPU, reset
- *				after a move to the first, counts there and is read, N times
+ *	zeroed	a handler inside PAPI_reset counts on the first CPU and moves its thread to the
+ *		second
+ *	thrown	a handler jumps out of PAPI_read of a thread that moves, and the set is destroyed
+ *	grown	(x86-64) at one of the first instructions of a PAPI_accum, each in turn, a handler
+ *		stops the set, adds events, starts it again and reads it
+ *	beside	a set without shadow counters (system calls are filtered by then), of a thread that
+ *		counts with another one, is read on the second CPU, reset after a move to the first,
+ *		counts there and is read
  *
  * zeroed and beside print both CPUs: all returned counts were made on the first.
+ * usage: handler-gaps MODE N
  */
 #include "handed.h"
 

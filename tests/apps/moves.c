@@ -1,21 +1,22 @@
 /*
  * moves: a thread that changes CPU between the readings, and knows what it did on each.
  *
- *	moves once A B		A pages on the first CPU, no reading, B on the second, PAPI_stop
- *	moves often N A B	the same N times back and forth, A on the first, B on the second
- *	moves reads N A B	the same with a reading after each B
- *	moves pushed MS N	moved by another thread every MS ms, N times; few pages at a time
- *				on the first CPU, many on the second
- *	moves stays N		N readings, napping between, on one CPU
- *	moves again N		N readings one after the other, on one CPU
- *	moves pairs N		N starts and stops, on one CPU
- *	moves visits N  N readings on one CPU, some by PAPI_accum; before each third one some pages
- *	on another
- *	moves wider N  N readings, after two starts on a CPU outside the first affinity mask
- *	(taskset)
+ *	once A B	A pages on the first CPU, no reading, B on the second, PAPI_stop
+ *	often N A B	the same N times back and forth, A on the first, B on the second
+ *	reads N A B	the same with a reading after each B
+ *	pushed MS N	moved by another thread every MS ms, N times; few pages at a time on the
+ *			first CPU, many on the second
+ *	stays N		N readings with naps in between, on one CPU
+ *	again N		N readings one after the other, on one CPU
+ *	pairs N		N starts and stops, on one CPU
+ *	visits N	N readings on one CPU, some by PAPI_accum; before each third one some pages
+ *			on another
+ *	wider N		N readings, after two starts on a CPU outside the first affinity mask
+ *			(taskset)
  *
  * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", the value of PAPI_stop; with
  * pushed also "unsure pages=U": those during which the CPU changed.
+ * usage: moves MODE ARGUMENT...
  */
 #include "handed.h"
 

@@ -2,18 +2,19 @@
  * reopen-target: shows for which target PAPI_start opens counters again. PAPI does that if the set
  * is not the one that was used last under its owner: the thread that made it, the thread it was
  * attached to, the CPU. Steps are words; a set is a letter; "T:" makes another thread do the step.
- *	make=A add=A a new set with a component; its event, page faults (B: migrations, which come
- *	to 0)
+ *
+ *	make=A add=A	a new set with a component; its event, page faults (B: migrations, 0)
  *	attach=A detach=A cpu=A cpu1=A inherit=A single=A user=A all=A	PAPI_set_opt
- *	over=A oversw=A overoff=A profil=A profilsw=A sprofil=A PAPI_overflow, PAPI_profil,
- *	PAPI_sprofil
+ *	over=A oversw=A overoff=A profil=A profilsw=A sprofil=A	PAPI_overflow, _profil, _sprofil
  *	multiplex=A empty=A unregister
  *	start=A read=A stop=A run=A	run: start and stop
  *	refused=A	a start that PAPI refuses, since another set of its owner runs
+ *
  * Between a start and its stop main touches 100 pages, thread T 30, a child 7; by read(2) main
  * 1000, the child 2000, which count in the kernel. Prints for each stop of A the value that PAPI
  * returned, and the target that this number shows. Main and the child are on the first CPU, T is on
- * the second. usage: reopen-target STEP... needs hw2sw without hardware counters
+ * the second.
+ * usage: reopen-target STEP...	needs hw2sw without hardware counters
  */
 #include "handed.h"
 

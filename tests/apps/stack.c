@@ -1,12 +1,14 @@
 /*
  * stack: a thread on its own stack makes a set and counts.
- *	stack least		on the least that Linux gives (16 kB), after main has made a set
- *	stack needs [EVENTS]	prints how many bytes of it were written to, at the most
- *	stack depth OFFSET nothing below the frame that calls PAPI has been touched. OFFSET is that
- *	frame's in its page: how far PAPI, and the loader when it binds PAPI's calls, use the stack
- *	below it without another page. Prints the faults between the start
- *				and the stop, in which
- *				10 pages are touched.
+ *
+ *	least		on the smallest that Linux allows (16 kB), after main has made a set
+ *	needs [EVENTS]	prints the most bytes of it that were written
+ *	depth OFFSET	nothing below the frame that calls PAPI has been touched. OFFSET is that
+ *			frame's in its page: how far PAPI, and the loader when it binds PAPI's
+ *			calls, use the stack below it without another page. Prints the faults
+ *			between the start and the stop, in which 10 pages are touched.
+ *
+ * usage: stack MODE [ARGUMENT]
  */
 #include "calls.h"
 

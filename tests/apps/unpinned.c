@@ -2,14 +2,14 @@
  * unpinned: threads that may run on any CPU, each with its own set; knows the pages touched per
  * CPU.
  *
- *	unpinned calm THREADS ROUNDS a round: computes for 0.5 ms of CPU time, touches 40 pages,
- *	reads
- *	unpinned busy THREADS ROUNDS a round: touches up to 31 pages, sometimes yields or sleeps,
- *	and reads every tenth round
+ *	calm	a round: computes for 0.5 ms of CPU time, touches 40 pages, reads
+ *	busy	a round: touches up to 31 pages, sometimes yields or sleeps, and reads every tenth
+ *		round
  *
  * Prints "touched cpu=N pages=M", "unsure pages=U" (during which the CPU changed), "handed sum=S",
  * and the cost: CPU time of PAPI calls and of the process, in ns, and the number of switches: "cost
  * papi=N cpu=N switches=N".
+ * usage: unpinned calm|busy THREADS ROUNDS
  */
 #include "handed.h"
 

@@ -1,14 +1,14 @@
 /*
  * usage: prints what a library adds to threads: page faults and waits (voluntary context switches)
- * inside PAPI's calls, from getrusage() of each thread, and descriptors with low numbers. usage:
- * usage THREADS AT_ONCE Prints for each part of a thread's life the sum over all threads of its
- * PAPI calls:
- *	set		made, two events added
+ * inside PAPI's calls, from getrusage() of each thread, and descriptors with low numbers.
+ * usage: usage THREADS AT_ONCE
+ * Prints for each part of a thread's life the sum over all threads of its PAPI calls:
+ *	set			made, two events added
  *	first start, start	of a set, the second time
- *	counting	read, accum, reset, a move, read, stop
- *	end		cleanup, destroy, unregister
- *	thread		all of it, without the touched pages
- * then the number of threads for which PAPI returned a wrong number of page faults, and each list
+ *	counting		read, accum, reset, a move, read, stop
+ *	end			cleanup, destroy, unregister
+ *	thread			all of it, without the touched pages
+ * Then the number of threads for which PAPI returned a wrong number of page faults, and each list
  * of descriptors below 100 (with several threads at once: their number) while all threads of a
  * batch counted.
  */
