@@ -1,6 +1,6 @@
-# The functions of sspapi.h are what they were in the last version that was given away (the last tag): abidiff compares
-# the two libraries by their debug information. A new function is fine; one that went or changed wants a new SONAME.
-# ABI_BASE=COMMIT: compared with that one instead.
+# Compares the functions of sspapi.h with those of the last release (the last tag), by abidiff and
+# debug information. New functions are fine; a removed or changed one needs a new SONAME.
+# ABI_BASE=COMMIT: compares with that one instead.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 command -v abidiff >/dev/null || skip_all "no abidiff (scripts/deps --long installs it)"
@@ -20,7 +20,8 @@ else
 	mkdir "$tmp/old" "$tmp/new"
 	cp "$tmp/base/preload/sspapi.h" "$tmp/old"
 	cp preload/sspapi.h "$tmp/new"
-	# Wrappers of PAPI follow papi.h: ours alone. Status: 4 a change, 8 one that breaks programs.
+	# Only our own functions: wrappers of PAPI follow papi.h. Status: 4 a change, 8 one that
+	# breaks programs.
 	abidiff --headers-dir1 "$tmp/old" --headers-dir2 "$tmp/new" \
 		--suppressions tests/long/abi.suppress "$tmp/built/libsspapi.so" "$B/libsspapi.so" >"$tmp/abidiff" 2>&1
 	status=$?

@@ -1,4 +1,4 @@
-# sspapi stat -p: 200 random programs whose threads are born all the while.
+# Tests sspapi stat -p with 200 random programs that create threads all the time.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 cd "$tmp" || exit 1

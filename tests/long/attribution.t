@@ -1,11 +1,11 @@
-# SSPAPI_ATTRIBUTION over time: a thread moved every 5 ms for 10 s and read at the end only, and threads
-# that come and go.
+# Tests SSPAPI_ATTRIBUTION over time: a thread moved every 5 ms for 10 s and read only at the end,
+# and many short threads.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 LIMIT=200
 
-# row: how far each CPU is off; the worst, as a part of what was done there, into $ERROR
+# row: prints the error of each CPU; the worst, as a part of the work there, goes to $ERROR
 row() {
 	json "$tmp/shim.json" "$(cat <<-'P'
 		my (%did, %got, %exact, @said);

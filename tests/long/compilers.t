@@ -1,12 +1,12 @@
-# Compilers and levels of optimisation: all is made without a warning, and what was made passes the
-# unit tests. The test programs, which have flags of their own, once with each compiler. With
+# Builds everything with several compilers and optimisation levels, without a warning, and runs the
+# unit tests. The test programs, which have their own flags, are built once with each compiler. With
 # TEST_SHORT the two that differ most.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "the sanitizers are flags of their own"
 unset TESTS MAKEFLAGS MAKEOVERRIDES MAKELEVEL MFLAGS
 at=$tmp/made
 
-# made COMPILER FLAGS...
+# made COMPILER FLAGS...: builds and tests
 made() {
 	compiler=$1
 	shift

@@ -1,5 +1,6 @@
-# The Debian packages: made here as far as their source, built in a clean Debian, installed in another, run, removed; the same
-# on a machine that QEMU boots, where it is here and TEST_SHORT is not set (minutes).
+# Builds the source of the Debian packages here, the packages in a clean Debian, installs them in
+# another, runs and removes them. The same on a machine that QEMU boots, if installed and without
+# TEST_SHORT (minutes).
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 for tool in dpkg-buildpackage dh lintian mmdebstrap; do

@@ -1,5 +1,5 @@
-# A disk that fills up, under the live file, under the dump, under both: the program is unharmed, a
-# line says what is the matter, and nothing that was recorded before is lost.
+# Fills the disk under the live file, under the dump, under both: the program is unharmed, a line
+# reports the problem, and nothing that was recorded before is lost.
 . tests/lib/lib.sh
 tight=$B/tests/long/fill-store
 cd "$tmp" || exit 1
@@ -16,14 +16,14 @@ fill() {
 empty() {
 	rm -f small/* small/.[!.]* shim.json rec.json
 }
-# same NAME: as natively, but for our lines
+# same NAME: as natively, except our lines
 same() {
 	cp shim.err shim.lines
 	sed -i '/^sspapi: /d' shim.err
 	check "$1: the program sees no difference" same_as_native native shim
 	mv shim.lines shim.err
 }
-# first FILE: what was read before the disk was full
+# first FILE: prints the reading from before the disk was full
 first() {
 	json "$1" 'my ($e) = grep { $_->{name} eq "EV_C" } @{$d->{events}}; my $n = 0;
 		for my $r (@{$d->{relations}}) { $n += $_->{total}[0] for grep { $e && $r->{events}[0] == $e->{id} } @{$r->{cpus}} } $n'
@@ -74,7 +74,7 @@ cp native.out rec2.out
 run rec "$B/sspapi" recover -o rec2.json live/*.live
 check "recover elsewhere: it is all there" books rec2
 
-# The dump's disk is full in the middle of it: 100 KB are free, the dump is larger.
+# The disk fills up in the middle of the dump: 100 KB are free, the dump is larger.
 empty
 rm -rf live/*
 head -c 60000 /dev/zero >small/half

@@ -1,4 +1,5 @@
-# make errors, short: what it says of the exact rule is what the library promises, and it sees that the others are wrong.
+# Runs make errors, short: the exact rule is as good as promised, and the others are found to be
+# wrong.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi

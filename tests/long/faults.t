@@ -1,4 +1,4 @@
-# Each system call of sspapi's that may fail does, one after the other: the program does not
+# Makes each system call of sspapi that may fail do so, one after the other: the program does not
 # notice, and its counts are in the dump or in the live file, or a line says what is missing.
 . tests/lib/lib.sh
 steps=$B/tests/long/steps
@@ -32,6 +32,6 @@ SSPAPI_SIGNAL=URG
 export SSPAPI_SIGNAL
 each "a snapshot first" "$tmp/work" "$steps" up set cpu:0 begin a:5 read kill:23 a:6 read end print
 unset SSPAPI_SIGNAL
-# An earlier run's dump stands in the dump's place: moved aside, then replaced.
+# An earlier run's dump has the dump's name: it is moved away, then replaced.
 each "over an earlier one" --prepare "echo old >x.json; sleep 0.02" "$tmp/work" "$steps" up set cpu:0 begin a:5 read end print exit:1
 done_testing

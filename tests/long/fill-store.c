@@ -1,9 +1,9 @@
 /*
- * fill-store: fills a store with the sets of many threads. usage: fill-store SETS THREADS [EVENTS [SIGNAL]]
- * Each thread makes SETS event sets, one after the other, all alive, counts 3 EV_A (and, of more
- * events, none) in each, and ends; then prints
- * the `handed` lines, summed. A first set is made and read before all else: its EV_C is what
- * must never be lost.
+ * fill-store: fills a store with the sets of many threads.
+ * usage: fill-store SETS THREADS [EVENTS [SIGNAL]]
+ * Each thread makes SETS event sets, one after the other, all alive, counts 3 EV_A (and 0 of other
+ * events) in each, and ends; then it prints the `handed` lines, summed. A first set is made and
+ * read before all others: its EV_C must never be lost.
  */
 #include "scenes/scene.h"
 

@@ -1,9 +1,10 @@
-# Stores that strangers damaged: every verb, at every level and in every form, shows what can be read or says
-# one clear line, with the address and undefined-behaviour sanitizers; never a crash, none takes more than 5 s.
+# Damages stores: every verb, at every level and in every format, shows the readable part or prints
+# one clear line, with the address and undefined-behaviour sanitizers; none crashes or takes more
+# than 5 s.
 . tests/lib/lib.sh
 fuzz_metrics=$B/tests/long/fuzz-metrics steps=$B/tests/long/steps fuzz=$B/tests/long/fuzz-store
 sspapi=$B/tests/long/sspapi-asan
-kept=$B/tests/long/fuzz-failures	# what failed stays, to be done again
+kept=$B/tests/long/fuzz-failures	# failures stay, for another run
 mkdir -p "$kept"
 cd "$tmp" || exit 1
 mkdir live
@@ -26,7 +27,7 @@ for store in ?.sspapi d.live; do
 	done
 done
 
-# A refresh finds call sites where there were none.
+# A refresh finds call sites in a store that had none before.
 mkdir refresh
 mkfifo tell hear
 env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/refresh" SSPAPI_OUTPUT="$tmp/g.txt" "$scenes/ops" set=EV_A tell=tell hear=hear start read stop \
@@ -52,12 +53,12 @@ echo "# $(tail -n 1 "$tmp/.said")"
 shown=$(sed -n 's/.* stores: \([0-9]*\) shown, .*/\1/p' "$tmp/.said")
 check "(many of them could be shown in part: the damage is not all in the first word)" test "${shown:-0}" -gt $((TIMES / 10))
 
-# The real command. What it prints is JSON that can be read, or nothing; a line where it is not 0.
+# The real command. It prints readable JSON, or nothing; and a line if its status is not 0.
 cat >one.sh <<'END'
 store=$1 out=$2; shift 2
 timeout -k 1 5 "$@" >"$out" 2>"$out.err"
 status=$?
-# (a module whose build id was damaged is another one by now)
+# (a module with a damaged build id is another module)
 lines=$(grep -vc 'call sites in it have no names' "$out.err")
 case $status-$lines in
 0-0|1-1) ;;
@@ -98,7 +99,7 @@ check "$commands by the command: a dump or one line each" sh -c "head -c 2500 co
 echo "# $bad of $commands"
 
 # Merged stores damaged, and damaged stores among good ones: merge, diff and a report of several
-# name what they leave out, and end.
+# name those that they leave out, and end.
 "$sspapi" merge -o m.sspapi a.sspapi b.sspapi c.sspapi e.sspapi
 i=0
 : >many.said
@@ -121,11 +122,11 @@ done
 check "$commands by merge, diff and report of several" sh -c 'head -c 2500 many.said; [ ! -s many.said ]'
 rm -f m.sspapi many.said
 
-# Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
+# In a folder to which recover may write, the bytes decide nothing: only our files exist.
 is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcdef]\..*|live|scratch|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
 
-# By coverage: each sound store and a merged one, behind each the number of a line of fuzz-command.c.
-# SECONDS_BY_COVERAGE=3600 for an hour by hand.
+# Coverage-guided: each sound store and a merged one, each followed by the number of a line of
+# fuzz-command.c. SECONDS_BY_COVERAGE=3600 runs an hour by hand.
 if [ -x "$B/tests/long/fuzz-clang" ]; then
 	mkdir corpus made
 	"$sspapi" merge -o m.sspapi a.sspapi b.sspapi c.sspapi e.sspapi

@@ -1,18 +1,20 @@
 /*
- * kill-target: two threads (-t) that count without end, move between two CPUs, and keep in a
- * shared file what PAPI has handed out so far: whoever kills this program can compare.
+ * kill-target: two threads (-t) that count forever, move between two CPUs, and keep in a shared
+ * file what PAPI has returned so far, for comparison after this program is killed.
  * usage: kill-target [-p FILE] [-n ROUNDS] [-t THREADS] [-s SETS] [-e END] [-q]
- *	-n	ends after so many rounds a thread (0: never), and prints `handed` lines
- *	-s	event sets a thread, used in turn
+ *
+ *	-n	ends after ROUNDS rounds per thread (0: never), and prints `handed` lines
+ *	-s	event sets per thread, used in turn
  *	-e	how it ends: exit, segv, abort, bus, or a number: a thread raises that signal
  *	-q	waits for a line on stdin before it ends
- * Built with -DREAL it counts page faults with the real libpapi, else EV_A and EV_B of the
- * scripted one.
+ *
+ * Built with -DREAL it counts page faults with the real libpapi, else EV_A and EV_B of the scripted
+ * one.
  *
  * The file, in 8-byte words: 0 threads that have read something; 1, 2 the CPUs; from 8 on, 32 for
- * each of the first eight threads: turn, tid, 2 free, and two slots of 14, of which number
- * `turn & 1` holds: seen[cpu][event], may[cpu][event], readings, 5 free. `seen` is what calls have
- * returned, `may` what the call under way returns on top.
+ * each of the first eight threads: turn, tid, 2 free, and two slots of 14, of which number `turn &
+ * 1` is valid: seen[cpu][event], may[cpu][event], readings, 5 free. `seen` is what calls have
+ * returned, `may` what the call in progress returns in addition.
  */
 #ifdef REAL
 #include "../apps/handed.h"
@@ -53,7 +55,7 @@ struct worker {
 	pthread_t thread;
 	int i, cpu, set, sets[MOST_SETS];
 	struct seen *seen;
-	long long pending[E];		/* counted and not handed out */
+	long long pending[E];		/* counted, but not returned */
 	long long last[E];
 	char *memory;
 };
@@ -94,7 +96,7 @@ static void same(struct worker *w, const char *what, const long long *got)
 	}
 }
 
-/* values: the running ones, or NULL where PAPI hands none to us */
+/* values: the running ones, or NULL if PAPI returns none */
 static void reading(struct worker *w, const char *what, int code, const long long *values)
 {
 	long long got[E];
@@ -165,7 +167,7 @@ static void round_of(struct worker *w, int set, int r)
 	happen(w, 7);
 	publish(w, 0);
 	reading(w, "PAPI_read_ts", PAPI_read_ts(set, v, &cycles), v);
-	happen(w, 1000);		/* lost by the reset, natively too */
+	happen(w, 1000);		/* lost by the reset, natively as well */
 	must("PAPI_reset", PAPI_reset(set));
 	zero(w);
 	for (int i = 0; i < 2; i++) {
@@ -274,7 +276,7 @@ int main(int argc, char **argv)
 		else
 			wait = 1;
 	}
-	alarm(120);			/* whatever becomes of who started us */
+	alarm(120);			/* ends even if its parent is gone */
 	map_page(path);
 #ifdef REAL
 	version = PAPI_VER_CURRENT;

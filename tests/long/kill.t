@@ -1,12 +1,12 @@
-# Whatever ends the program, what PAPI handed out can be recovered: killed at random moments, by
-# signals from outside and of its own making, with the scripted PAPI and the real one.
+# Checks that whatever ends the program, everything that PAPI returned can be recovered: killed at
+# random moments, by signals from outside and its own, with the scripted PAPI and the real one.
 . tests/lib/lib.sh
 handing=$B/tests/long/kill-target
 export B SHIM
 cd "$tmp" || exit 1
 mkdir live
 
-# kills NAME OPTION... TIMES PROGRAM...: three checks from one go
+# kills NAME OPTION... TIMES PROGRAM...: makes three checks of one series
 kills() {
 	kills_name=$1
 	shift
@@ -21,7 +21,7 @@ kills() {
 
 kills_todo=
 kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" "$handing"
-# (the same may come in each of them)
+# (each of them may report the same)
 kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" "$handing"
 kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" "$handing" -t 6 -s 40
 is "nothing is left in the folder" "$(ls live)" ""
@@ -32,7 +32,8 @@ done
 
 # ---- ends of its own making -----------------------------------------------------
 
-# ends HOW STATUS: natively and here, and the store is recovered whole: the program was at rest
+# ends HOW STATUS: natively and under the shim; the whole store is recovered, since the program was
+# at rest
 ends() {
 	run_native native "$handing" -n 30 -t 1 -p "$tmp/page" -e "$1"
 	is "$1: natively, status $2" "$(status_of native)" "$2"
@@ -69,7 +70,7 @@ need_real() {
 	[ "$REAL_PAPI" = yes ]
 }
 if need_real; then
-	# It takes PAPI some 100 ms to start.
+	# PAPI takes some 100 ms to start.
 	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
 		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/kill-target-real"
 else
@@ -77,6 +78,6 @@ else
 fi
 
 is "no part of a dump is left" "$(find "$tmp" -name '*.part*')" ""
-# Only what this script made (a store names its output): others use /dev/shm, too.
+# Only files of this script (a store names its output): other programs use /dev/shm as well.
 is "nothing is left in /dev/shm" "$(grep -lsF "$tmp/" /dev/shm/sspapi.*.live)" ""
 done_testing

@@ -1,15 +1,18 @@
 /*
- * many: so many that whatever is left behind of each adds up. usage: many MODE N [M]
- *	threads N threads, M at a time, each with an event set that counts 2 of an event; two of
- *	three leave
- *		the set to PAPI_unregister_thread
+ * many: makes so many threads or children that anything left behind by each adds up.
+ * usage: many MODE N [M]
+ *
+ *	threads	N threads, M at a time, each with an event set that counts 2 of an event; two of
+ *		three leave the set to PAPI_unregister_thread
  *	forks	N children of a process with two threads that measure all the time; every second
- *		child calls PAPI, too, without counting, some _exit, some exit
- *	soak for N seconds, after M readings of a set that runs on: threads as above, 16 at a time
- * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end
- * (soak: from where 8192 threads and all readings are done, ten times):
- * "descriptors N maps N rss-kb N". The store's size is for who started it to see.
- * Built with -DREAL it counts page faults with the real libpapi.
+ *		child also calls PAPI, without counting; some _exit, some exit
+ *	soak	for N seconds, after M readings of a set that goes on: threads as above, 16 at a
+ *		time
+ *
+ * Prints the `handed` lines, summed, and on stderr the growth between the first tenth and the end
+ * (soak: from where 8192 threads and all readings are done, ten times): "descriptors N maps N
+ * rss-kb N". The caller checks the store's size. Built with -DREAL it counts page faults with the
+ * real libpapi.
  */
 #ifdef REAL
 #include "../apps/handed.h"
@@ -28,7 +31,7 @@ static long long handed_a[2];
 static volatile long stop;
 static pthread_barrier_t all_count;
 
-/* ---- what a process holds --------------------------------------------------- */
+/* ---- resources of the process --------------------------------------------------- */
 
 struct held {
 	long descriptors, maps, rss;
@@ -90,16 +93,14 @@ static void measure(int keep)
 	must("PAPI_stop", PAPI_stop(set, &value));
 	__atomic_fetch_add(&handed_a[sched_getcpu() != nth_cpu(0)], value, __ATOMIC_RELAXED);
 #ifdef REAL
-	keep = 0;			/* PAPI_unregister_thread leaves a set's descriptors and
-					 * memory there */
+	keep = 0;			/* PAPI_unregister_thread leaves descriptors and memory */
 #endif
 	if (keep)
 		return;
 	drop_set(set);
 }
 
-/* All that are there at once have counted before one ends: a machine's load makes them so now and
- * then. */
+/* All threads of a batch have counted before one ends: a machine's load causes that sometimes. */
 static void *thread(void *arg)
 {
 	long i = (long)arg;

@@ -1,5 +1,5 @@
-# So many threads and children that whatever one of them leaves behind would show: descriptors,
-# mappings, memory, live files; and nothing hangs, nothing is lost.
+# Makes so many threads and children that anything that one of them leaves behind would show:
+# descriptors, mappings, memory, live files; nothing hangs, nothing is lost.
 . tests/lib/lib.sh
 LIMIT=300
 many=$B/tests/long/many
@@ -7,7 +7,7 @@ cd "$tmp" || exit 1
 mkdir live
 export SSPAPI_LIVE="$tmp/live"
 
-# grew WHAT: by how much, between the first tenth and the end
+# grew WHAT: prints the growth between the first tenth and the end
 grew() {
 	sed -n "s/.*$1 \(-*[0-9]*\).*/\1/p" shim.err
 }
@@ -22,7 +22,8 @@ for many_threads in 20000 "$more"; do
 	eval "kb_$which=$(grew rss-kb) maps_$which=$(grew maps) bytes_$which=$(stat -c %s shim.json)"
 	echo "# $(cat shim.err), dump $(stat -c %s shim.json) bytes"
 done
-# 4096 relations are kept apart: 2000 threads are in the first tenth of one, 5000 or more of the other.
+# 4096 relations are kept separate: 2000 threads are in the first tenth of one, 5000 or more of the
+# other.
 check "$more threads: no more memory than 20000 ($kb_few KB, then $kb_many KB)" test "$kb_many" -le "$((kb_few + 1000))"
 check "$more threads: no more mappings ($maps_few, then $maps_many)" test "$maps_many" -le "$((maps_few + 20))"
 check "$more threads: no larger dump ($bytes_few, then $bytes_many bytes)" test "$bytes_many" -le $((bytes_few * 11 / 10))
@@ -30,9 +31,10 @@ check "$more threads: no larger dump ($bytes_few, then $bytes_many bytes)" test 
 run_shim shim "$many" threads 6400 64
 check "64 at a time, 100 times: the dump has what was handed out" books shim
 
-# soak NAME PROGRAM THREADS: threads and sets that come and go beside 10 million permanent readings; after those
-# nothing grows. SOAK_SECONDS=3600 for an hour by hand. With the real PAPI the counters of threads that have ended stay
-# until there are twice as many as had been alive: three descriptors and a page a thread. (96 and 21 were seen beside a load.)
+# soak NAME PROGRAM THREADS: makes threads and sets during 10 million permanent readings; after
+# those nothing grows. SOAK_SECONDS=3600 runs an hour by hand. With the real PAPI the counters of
+# ended threads stay until there are twice as many as had been alive: three descriptors and a page
+# per thread. (96 and 21 were seen under load.)
 : "${SOAK_SECONDS:=$(bounded 60 5)}" "${SOAK_READINGS:=$(bounded 10000000 1000000)}"
 soak() {
 	LIMIT=$((SOAK_SECONDS + 300)) SSPAPI_OUTPUT=$tmp/soak.sspapi run_shim shim \
@@ -72,7 +74,7 @@ check "and holds no more than it held ($(cat shim.err))" test "$(grew descriptor
 check "and no more memory ($(grew rss-kb) KB)" test "$(grew rss-kb)" -lt 500
 is "a dump of each that made a set" "$(ls d | wc -l)" $((children / 2 + 1))
 is "no live file is left" "$(ls live)" ""
-# At its very start one thread reads the machine's topology while another forks.
+# At the very start one thread reads the machine's topology while another forks.
 said=
 times=$(bounded 100 30)
 for i in $(seq "$times"); do

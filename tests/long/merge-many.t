@@ -1,4 +1,4 @@
-# Thousands of stores merged: in time, in 64 MiB, the same bytes in groups as at once, and nothing
+# Merges thousands of stores: in time, in 64 MiB, the same bytes in groups as at once, and nothing
 # lost. MANY=10000 (or 100000) for more of them; XML=bytes of each topology's text.
 . tests/lib/lib.sh
 : "${MANY:=2000}" "${XML:=100000}" "${SECONDS_MOST:=60}"
@@ -10,7 +10,7 @@ many() {
 }
 check "$MANY stores of 128 CPUs, 4 threads, 4 events" many
 
-# (The limit is of address space, which is more than memory.)
+# (The limit is of address space, which exceeds memory.)
 begin=$(date +%s)
 check "merged in 64 MiB" sh -c 'ulimit -v 65536; find stores -name "*.sspapi" -print0 | sort -rz | xargs -0 -s 2000000 -n 100000 "$1" merge -o all.sspapi' sh "$sspapi"
 took=$(($(date +%s) - begin))
@@ -29,7 +29,7 @@ echo "# $took s, $(wc -c <all.html) bytes"
 check "in a minute" test "$took" -le "$SECONDS_MOST"
 rm all.html
 
-# In groups of 100, and the groups: by node and then by job.
+# In groups of 100, and then the groups: by node and then by job.
 mkdir groups
 check "in groups" sh -c 'find stores -name "*.sspapi" | sort | xargs -n "$2" sh -c "ulimit -v 65536; exec \"\$0\" merge -o groups/\$\$.sspapi \"\$@\"" "$1"' sh "$sspapi" "$((MANY / 20))"
 check "(there are 20)" test "$(find groups -name '*.sspapi' | wc -l)" -ge 20

@@ -1,8 +1,9 @@
 /*
- * mlock-pool: what one user's processes may lock in memory is one pool. One process counts with PAPI in
- * many threads; another takes all of the pool: by pages registered with io_uring, by sampling
- * buffers of perf; and counts with overflow, for which PAPI takes of it. Prints how much there was,
- * and what PAPI said. usage: mlock-pool THREADS
+ * mlock-pool: what one user's processes may lock in memory is one pool. One process counts with
+ * PAPI in many threads. Another takes all of the pool, by pages registered with io_uring and by
+ * sampling buffers of perf; and counts with overflow, for which PAPI locks memory. Prints how much
+ * there was, and PAPI's results.
+ * usage: mlock-pool THREADS
  */
 #include "../apps/handed.h"
 
@@ -45,7 +46,7 @@ static void *count(void *arg)
 	return arg;
 }
 
-/* Until its input ends. */
+/* Runs as the other process, until its input ends. */
 static void be_the_other(int threads, int in, int out)
 {
 	pthread_t thread[threads];
@@ -65,7 +66,7 @@ static void be_the_other(int threads, int in, int out)
 	exit(0);
 }
 
-/* The most that can be registered, in pages. */
+/* Prints the most pages that can be registered. */
 static void by_ring(void)
 {
 	struct io_uring_params params = {0};

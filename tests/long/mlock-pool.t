@@ -1,6 +1,7 @@
-# What one user's processes may lock in memory is not ours: natively and beside us io_uring and perf get the same to the
-# page, and PAPI its sampling buffer, while another process of that user counts in many threads. Without rseq an eighth of
-# it is a process's: 32 of 256 pages, and one thread's here.
+# Checks that sspapi leaves one user's pool of locked memory to others: natively and with the shim
+# io_uring and perf get the same number of pages, and PAPI its sampling buffer, while another
+# process of that user counts in many threads. Without rseq a process may use an eighth of the pool:
+# 32 of 256 pages, and one for each thread here.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -14,7 +15,7 @@ export SSPAPI_OUTPUT
 ulimit -l 1024
 LIMIT=60
 
-# The rest as natively; some of it is taken, or nothing is shown.
+# The rest as natively; some of the pool must be in use, or nothing is shown.
 less_our_share() {
 	for of in native shim; do
 		sed -E 's/[0-9]+ (pages|buffers)/N \1/' "$tmp/$of.out" >"$tmp/$of.rest"
@@ -23,7 +24,7 @@ less_our_share() {
 	diff "$tmp/native.rest" "$tmp/shim.rest" && is_less pages 1 32 && is_less buffers 0 4
 }
 
-# is_less WHAT LEAST MOST: by so many
+# is_less WHAT LEAST MOST: by LEAST to MOST
 is_less() {
 	less=$(($(sed -nE "s/.* ([0-9]+) $1.*/\1/p" "$tmp/native.out") - $(sed -nE "s/.* ([0-9]+) $1.*/\1/p" "$tmp/shim.out")))
 	[ "$less" -ge "$2" ] && [ "$less" -le "$3" ]

@@ -1,12 +1,12 @@
-# Real MPI and real PAPI: 8 ranks of two MPIs, a store each, merged; sums by rank, host and CPU are
-# what the ranks printed. Under Slurm, too, where its daemons can be started.
+# Runs real MPI with real PAPI: 8 ranks of two MPIs, a store each, merged; sums per rank, host and
+# CPU are those that the ranks printed. Also under Slurm, if its daemons can be started.
 . tests/lib/lib.sh
 need_real_papi
 LIMIT=120
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 preload=$SHIM:$MORE
 
-# By these of rank, cpu and event, what was handed out; and the same of the merged store.
+# Prints what PAPI returned by these of rank, cpu and event; and the same of the merged store.
 handed() {
 	perl -ne 'BEGIN { @by = split /,/, shift @ARGV } next unless /^handed (.*)/; my %h = map { split /=/, $_, 2 } split / /, $1;
 		$s{join ",", map { $h{$_} } @by} += $h{value}; END { print "$_ $s{$_}\n" for sort keys %s }' "$1" "$2"
@@ -17,7 +17,7 @@ booked() {
 		print "$_ $s{$_}\n" for sort keys %s' "$1" "$2"
 }
 
-# job NAME: the ranks' stores are in $tmp/NAME, what they printed in NAME.out
+# job NAME: checks the ranks' stores in $tmp/NAME, and their output in NAME.out
 job() {
 	is "$1: a store a rank" "$(ls "$tmp/$1" | tr '\n' ' ')" \
 		"rank0.sspapi rank1.sspapi rank2.sspapi rank3.sspapi rank4.sspapi rank5.sspapi rank6.sspapi rank7.sspapi "
@@ -36,7 +36,7 @@ job() {
 	check "$1: the text says so" sh -c "'$sspapi' report '$tmp/$1.sspapi' | grep -q '^[^ ]*: 8 ranks on '"
 }
 
-# counted NAME: the ranks' stores of sspapi stat are in $tmp/NAME
+# counted NAME: checks the ranks' stores of sspapi stat in $tmp/NAME
 counted() {
 	is "$1: it ran" "$(status_of "$1")" 0
 	"$sspapi" merge -o "$tmp/$1.sspapi" "$tmp/$1"/rank[0-7].sspapi
@@ -75,7 +75,7 @@ done
 
 # ---- Slurm: one node, its daemons our own, in this case's folder ----------------
 
-# start_slurm: 0 once a job has run; else why not is in slurm.why
+# start_slurm: 0 once a job has run; else the reason is in slurm.why
 start_slurm() {
 	for tool in munged slurmctld slurmd srun; do
 		PATH=$PATH:/usr/sbin command -v $tool >/dev/null || { echo "$tool is not installed (scripts/deps --long)" >slurm.why; return 1; }

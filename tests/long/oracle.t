@@ -1,5 +1,5 @@
-# What PAPI handed out to its own test programs and tools, added up in front of us by somebody else (oracle.c), is the sum
-# over CPUs of what is in the dumps, in every mode.
+# Adds up what PAPI returned to its own test programs and tools, in a preload before ours
+# (oracle.c): that is the sum over CPUs in the dumps, in every mode.
 #
 #	ONLY='ctests/zero' sh tests/long/oracle.t	some of them, by a regex
 . tests/lib/lib.sh
@@ -16,7 +16,8 @@ mkdir "$tmp/work"
 ln -s "$built"/* "$tmp/work"
 grep '^CPU,' tests/software-presets.csv | cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
 
-# A program that is killed, or ends by _exit, has told nobody. Each has a folder of its own: children outlive some.
+# A program that is killed, or ends by _exit, has reported nothing. Each has a folder of its own:
+# children outlive some.
 one() {
 	runs=$((runs + 1))
 	dumps=$tmp/dumps.$runs handed=$tmp/handed.$runs
@@ -28,7 +29,8 @@ one() {
 		echo "$*: $(head -n 2 "$tmp/why" | tr '\n' ' ')"
 }
 
-# What becomes another program by exec has told nobody what it was handed before; the names of sde's events have blanks.
+# A program that executes another one has not reported earlier values; the names of sde's events
+# have blanks.
 programs() {
 	grep -E "${ONLY-.}" "$built/programs" | grep -vE 'exec|/sde/' | sed -n "1~$(bounded 1 6)p"
 }

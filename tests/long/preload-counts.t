@@ -1,5 +1,5 @@
-# Programs that know nothing of PAPI, counted by a preload (beside.c), their threads moved every 0.3 ms: they do what they do
-# without any of it.  Those that are not installed are skipped.
+# Counts programs without PAPI by a preload (tests/preload/beside.c) while their threads are moved
+# every 0.3 ms: they behave as without both. Programs that are not installed are skipped.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -59,7 +59,7 @@ cat >nginx.sh <<-'END'
 	echo "status $?"
 END
 
-# What the program must preload is $COUNTED; the tools beside it do not.
+# $COUNTED is what the program must preload; other tools do not.
 for program in python3 redis-server nginx; do
 	case $program in nginx) tool=curl ;; *) tool=$program ;; esac
 	command -v $program >/dev/null && command -v $tool >/dev/null || { skip "$program" "not installed"; continue; }

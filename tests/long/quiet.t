@@ -1,5 +1,5 @@
-# The live store is quiet: write-back, and half a minute of rest, add no page fault that PAPI counts;
-# and what a dump's write could raise, SIGPIPE and SIGXFSZ, the program does not get.
+# Checks that the live store is quiet: write-back, and half a minute of rest, add no page fault that
+# PAPI counts; and SIGPIPE and SIGXFSZ, which a dump's write could raise, do not reach the program.
 . tests/lib/lib.sh
 steps=$B/tests/long/steps quiet=$B/tests/long/quiet
 cd "$tmp" || exit 1
@@ -49,7 +49,7 @@ if [ "$REAL_PAPI" != yes ]; then
 	exit 0
 fi
 MORE=$REAL_PAPI_PRELOAD
-idle=$(bounded 36 8)	# dirty pages are written after 30 s, looked for each 5 s
+idle=$(bounded 36 8)	# dirty pages are written after 30 s; the kernel checks every 5 s
 mkdir disk
 LIMIT=120
 run_native native "$quiet" $idle &
@@ -64,7 +64,7 @@ check "and booked" books shim
 check "with every reading kept: the same" same_stream native permanent out
 SSPAPI_LIVE=0 run_shim off "$quiet" 0
 check "without the live store: the same" same_stream native off out
-# To show that the test can see it: a disk's file is written back, and PAPI counts it.
+# Show that the test can fail: a disk's file is written back, and PAPI counts it.
 SSPAPI_LIVE=$tmp/disk run_shim disk "$quiet" 0
 echo "# on a disk ($(stat -f -c %T disk)): $(head -n 2 disk.out | tr '\n' ' ')"
 check "a store on a disk: all that was handed out is booked, whatever it was" books disk

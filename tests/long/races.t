@@ -1,4 +1,4 @@
-# cases/87-races.t with all that a handler may do there, at every instruction.
+# Runs 87-races.t with all actions of a handler, at every instruction.
 . tests/lib/lib.sh
 LIMIT=900
 MORE=$preloads/step.so

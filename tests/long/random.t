@@ -1,4 +1,4 @@
-# tests/cases/93-api-random.t, longer: more seeds, more threads than CPUs, all settings.
+# Runs tests/cases/93-api-random.t longer: more seeds, more threads than CPUs, all settings.
 . tests/lib/lib.sh
 SSPAPI_TOPOLOGY='synthetic:core:4 pu:2'
 export SSPAPI_TOPOLOGY

@@ -1,4 +1,5 @@
-# 10 million permanent readings: memory for each, the longest call, past the limit; and they are all found.
+# Makes 10 million permanent readings: checks memory for each, the longest call, the limit; and that
+# all are found.
 . tests/lib/lib.sh
 need_real_papi
 LIMIT=240
@@ -10,9 +11,9 @@ over() {
 	sed -n 's/^longest [0-9]* ns, over 50 us \([0-9]*\)$/\1/p' "$tmp/shim.err"
 }
 
-# The same calls several times: what kept one of them only once was not ours.
-# Some of the 10 million meet interrupts each time, or come near 50 us (on a busy machine 3775 were left after one
-# run, 50 after two, 3 after three and one, of 51 us, after four).
+# Repeat the same calls: one that was long only once was interrupted.
+# Some of the 10 million are interrupted each time, or are near 50 us (on a busy machine 3775
+# remained after one run, 50 after two, 3 after three and one, of 51 us, after four).
 least="$tmp/least"
 again() {
 	for run in $(bounded "1 2 3 4 5 6 7 8" 1); do

@@ -1,4 +1,4 @@
-# sspapi recover: whose store it takes, where the dump goes, and what it refuses.
+# Tests sspapi recover: whose store it takes, where the dump goes, and what it refuses.
 . tests/lib/lib.sh
 steps=$B/tests/long/steps
 host=$(uname -n)
@@ -9,7 +9,7 @@ run_native native "$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read a:1 pr
 grep handed native.out >handed.out
 n_dead=0
 
-# dead [VARIABLE=VALUE...]: a store of a killed process; its name in $dead, its pid in $pid
+# dead [VARIABLE=VALUE...]: makes a store of a killed process; its name in $dead, its pid in $pid
 dead() {
 	rm -rf live/* out/*
 	run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/x.json" "$@" \
@@ -18,12 +18,12 @@ dead() {
 	pid=$(echo "$dead" | sed 's/\.[0-9]*\.live$//; s/.*\.//')
 }
 
-# recover [ARG...]: the command; what it said in recover.out, .err
+# recover [ARG...]: runs the command; its output is in recover.out, .err
 recover() {
 	run recover "$B/sspapi" recover "$@"
 }
 
-# poke FILE OFFSET FORMAT VALUE: a word of the header (core/store/layout.h)
+# poke FILE OFFSET FORMAT VALUE: writes a word of the header (core/store/layout.h)
 poke() {
 	perl -e 'my ($f, $at, $as, $v) = @ARGV; open my $h, "+<:raw", $f or die $!; seek $h, $at, 0; print $h pack $as, $v' "$@"
 }
@@ -93,7 +93,7 @@ rm -rf live/* cwd/*
 recover live/*.live
 is "the default name with another form" "$(ls cwd | sed "s/$host/HOST/; s/[0-9]\{2,\}/PID/")" sspapi.steps.HOST.PID.json
 
-# An output that is no regular file: as the process would, or a refusal; never something beside it.
+# An output that is not a regular file: as the process would, or a refusal; never a file next to it.
 dead SSPAPI_OUTPUT="$tmp/fifo.json"
 mkfifo fifo.json
 timeout 2 cat fifo.json >fifo.read &
@@ -171,7 +171,7 @@ run report "$B/sspapi" report -f json "$dead"
 cp report.out report.json
 check "report may look" holds report.json
 
-# The same bytes, with other words in the header
+# Makes a live file of the same bytes, with other words in the header
 live_copy() {
 	rm -f copy.json copy.live
 	cp "$dead" copy.live
@@ -200,7 +200,7 @@ cp alive.out alive2.out
 cp out/x.json alive2.json
 check "and its own dump is whole" books alive2
 
-# exec: the dump is written by then. If it could not be, the store waits under the same pid.
+# exec: the dump is written by then. If that failed, the store keeps the same pid.
 rm -rf live/* out/*
 : >out/file
 run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/file/x.json" sh -c \
@@ -282,7 +282,7 @@ refused "a FIFO" fifo.live ""
 recover -o refused.json gone.live
 is "no such file" "$(status_of recover) $(cat recover.err)" "1 sspapi recover: gone.live: No such file or directory"
 
-# Readable in part: what could be read is in the dump, and 1 says that it is not all.
+# Readable in part: the dump has that part, and 1 says that it is incomplete.
 cp good bad.live
 relation=$(perl -e 'open my $f, "<:raw", $ARGV[0] or die; local $/; $_ = <$f>; /\x06\x53\0\0/g or die; print pos() - 4' good)
 poke bad.live "$relation" L 0x5308

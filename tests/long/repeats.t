@@ -1,5 +1,6 @@
-# diff of repeats: of 100 pairs of the same program, ten runs each, one at most is reported as different; of pairs that
-# differ by 5 % nine of ten are found.  Five programs, real counts, whatever else the machine does.
+# Tests diff of repeats: of 100 pairs of the same program, ten runs each, at most one is reported as
+# different; of pairs that differ by 5 % nine of ten are found. Five programs, real counts, on a
+# machine with other load.
 #
 #	PAIRS=1 sh tests/long/repeats.t		a pair of each program
 . tests/lib/lib.sh
@@ -25,7 +26,7 @@ counted() {
 	[ $? -lt 125 ] || { echo "# $*: $(cat err)"; return 1; }
 }
 
-# What a machine does meanwhile comes and goes: the three take turns.
+# Other load changes over time: the three take turns.
 runs() {
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		counted "a$i.sspapi" "$1" 100 && counted "b$i.sspapi" "$1" 100 && counted "c$i.sspapi" "$1" 105 || return 1

@@ -1,6 +1,6 @@
-# sspapi stat beside perf stat, in one run of the same programs: threads, processes, servers under load, a build.  perf runs
-# under stat as a process of its own, so that what all others have is what perf counts, but for its child before the exec.
-# Those that are not installed are skipped.
+# Compares sspapi stat with perf stat, in one run of the same programs: threads, processes, servers
+# under load, a build. perf runs under stat as a process of its own, so that perf counts everything
+# else, except its child before the exec. Programs that are not installed are skipped.
 . tests/lib/lib.sh
 find_real_papi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
@@ -115,7 +115,7 @@ cat >nginx.sh <<-'END'
 END
 cat >rank <<-END
 	#!/bin/sh
-	# It counts with PAPI, and libpfm4 may not know the CPU.
+	# It counts with PAPI, and libpfm4 may not support the CPU.
 	[ -z '$REAL_PAPI_PRELOAD' ] || export LD_PRELOAD="\${LD_PRELOAD:+\$LD_PRELOAD:}$REAL_PAPI_PRELOAD"
 	exec '$B/tests/long/mpi-openmpi'
 END
@@ -124,7 +124,7 @@ cat >mpirun.sh <<-END
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 ./rank
 END
 
-# What rows of processes other than perf's have, less what perf counted: page faults; ns.
+# Rows of processes other than perf's, minus perf's counts: page faults; ns.
 cat >less.pl <<-'END'
 	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
 	my ($perf) = grep { ($_->{args}[0] // '') eq 'perf' } @{$d->{processes}};

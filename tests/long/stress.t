@@ -1,4 +1,4 @@
-# All settings in combination: tests/cases/94-stress.t, of which this runs the long form.
+# Combines all settings: the long form of tests/cases/94-stress.t.
 if [ -n "${TEST_SHORT-}" ]; then
 	echo "1..0 # SKIP in short form make check has it"
 	exit 0

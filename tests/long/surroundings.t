@@ -1,5 +1,5 @@
-# Whatever the program does to its surroundings, it does not notice us; and what PAPI handed out is
-# in the dump or can be recovered.
+# Changes the program's surroundings in every way: it does not notice sspapi, and everything that
+# PAPI returned is in the dump or can be recovered.
 . tests/lib/lib.sh
 steps=$B/tests/long/steps
 cd "$tmp" || exit 1
@@ -10,7 +10,7 @@ ulimit -c 0
 counts="begin a:5 read cpu:1 a:7 b:3 end"
 want="EV_A/0=5 EV_A/1=7 EV_B/0=0 EV_B/1=3"
 
-# totals FILE: EVENT/CPU=N ...
+# totals FILE: prints EVENT/CPU=N ...
 totals() {
 	json "$1" 'my %t; my %n = map { $_->{id} => $_->{name} } @{$d->{events}};
 		for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
@@ -18,7 +18,8 @@ totals() {
 		join " ", map { "$_=$t{$_}" } sort keys %t' 2>/dev/null
 }
 
-# kept: where the counts are: "dump", "store" (and a line says so), or "lost" (and a line says so)
+# kept: prints where the counts are: "dump", "store" (and a line says so), or "lost" (and a line
+# says so)
 kept() {
 	[ "$(totals shim.json)" = "$want" ] && { echo dump; return; }
 	[ "$(totals "jail$tmp/shim.json")" = "$want" ] && { echo "dump, in the jail"; return; }
@@ -26,7 +27,7 @@ kept() {
 		rm -f kept.json
 		"$B/sspapi" recover -o kept.json "$kept_file" >/dev/null 2>&1
 		[ "$(totals kept.json)" = "$want" ] || continue
-		# Killed by a signal, it cannot say anything.
+		# Killed by a signal, it cannot print a line.
 		echo "store$([ "$(status_of shim)" -gt 128 ] || lines_of shim | grep -q recover || echo ', no line')"
 		return
 	done
@@ -36,7 +37,7 @@ kept() {
 	echo "lost, and nothing says so"
 }
 
-# as_native NAME: same streams but for our lines, same status; the counts are somewhere
+# as_native NAME: same streams except our lines, same status; the counts are in some file
 as_native() {
 	sed '/^sspapi: /d' shim.err >rest
 	cp shim.err shim.lines
@@ -81,7 +82,7 @@ is "(nothing special): a dump" "$kept_where" dump
 
 # ---- limits ------------------------------------------------------------------------
 
-# The least address space that the program itself can live in, and what is above it.
+# The least address space in which the program itself runs, and slightly more.
 least=0
 for mb in 4 5 6 7 8 10 12 14 16 20; do
 	run_native native sh -c "ulimit -v $((mb * 1024)); exec \"\$@\"" sh "$steps" up set cpu:0 $counts print exit:3
@@ -90,9 +91,9 @@ done
 check "(the program lives in $least MB)" test "$least" -gt 0
 loader=0
 for more in 0 1 2 3 4 5 6 7 8 9 10 12 16 32 64; do
-	# Too little for the loader to map us at all: ld.so's message, nobody's fault here.
+	# Too little for the loader to map sspapi at all: ld.so prints a message, as it should.
 	run probe sh -c "ulimit -v $(((least + more) * 1024)); LD_PRELOAD='$SHIM' exec /bin/true"
-	# And a MB beside: our store and tables, which the program cannot have as well.
+	# And a MB more: our store and tables use memory that the program cannot have as well.
 	run probe2 sh -c "ulimit -v $(((least + more - 1) * 1024)); LD_PRELOAD='$SHIM' exec '$steps' exit:3"
 	[ "$(status_of probe2)" = 3 ] && [ ! -s probe2.err ] || continue
 	loader=1
@@ -105,7 +106,7 @@ under "-s 128" "a stack of 128 KB" up set cpu:0 $counts print exit:3
 both "three descriptors" nofile:3 up set cpu:0 $counts print exit:3
 both "none from the middle on" up set cpu:0 begin a:5 read nofile:3 cpu:1 a:7 b:3 end print exit:3
 under "-u 0" "no more processes" up set cpu:0 $counts print exit:3
-# No signal, whatever the limit; the dump's own write would raise SIGXFSZ.
+# No signal, for any limit; the dump's own write would raise SIGXFSZ.
 piped="perl $root/tests/lib/long-pipes.pl"
 steps="$piped $steps"
 for bytes in 0 1 4096 65536 100000; do
@@ -126,7 +127,7 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
 	SSPAPI_LIVE=$tmp/live run_shim shim sh -c "exec \"\$@\" $closed" sh "$steps" up set cpu:0 $counts exit:3
 	as_native "started with $closed"
 done
-# A descriptor that the program opens after it closed 2 is not ours to write on.
+# A descriptor that the program opens after it closed 2 is not ours to write to.
 rm -rf live/* shim.json
 SSPAPI_OUTPUT=$tmp/no/such/../file/x.json run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_FORMAT=xml \
 	sh -c 'exec "$@" 2>&-' sh "$steps" up set begin a:1 end exit:3
@@ -152,11 +153,11 @@ SSPAPI_OUTPUT=$tmp/out/x.json run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/
 	"$steps" up set cpu:0 begin a:5 read "rmdir:$tmp/out" cpu:1 a:7 b:3 end print exit:3
 cp out/x.json shim.json 2>/dev/null
 as_native "the dump's folder is removed"
-# Somebody cuts, overwrites or removes the live file of a running program.
-# (Cut, it ends the program, as any file does that a program has mapped: sspapi-limits(7).)
+# Cut, overwrite or remove the live file of a running program.
+# (Cutting it ends the program, as for any mapped file: sspapi-limits(7).)
 for harm in ': >' 'rm -f' 'truncate -s 4096' 'truncate -s 10M' 'head -c 300000 /dev/urandom 1<>'; do
 	rm -rf live/* jail/* shim.json
-	: >harm.out			# the one before said "ready", too
+	: >harm.out			# the previous one also printed "ready"
 	rm -f wait
 	mkfifo wait
 	SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=$tmp/shim.json LD_PRELOAD=$SHIM timeout 20 \
@@ -179,7 +180,7 @@ for harm in ': >' 'rm -f' 'truncate -s 4096' 'truncate -s 10M' 'head -c 300000 /
 	rm*) is "removed: the dump is whole" "$(json shim.json '$d->{relations}[0]{cpus}[0]{total}[0] + $d->{relations}[0]{cpus}[1]{total}[0]')" 12 ;;
 	esac
 done
-# Cut when PAPI is called no more: a line, and the program ends as it would.
+# Cut after the last call of PAPI: a line, and the program ends as it would.
 rm -rf live/* shim.json wait
 : >harm.out
 mkfifo wait
@@ -237,7 +238,7 @@ both "setuid before the first call" setuid:65534 up set cpu:0 $counts print exit
 chmod 777 live
 both "setuid in the middle" up set cpu:0 begin a:5 read setuid:65534 cpu:1 a:7 b:3 end print exit:3
 both "setuid, and a child" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 end setuid:65534 print fork up set begin a:1 end exit:3
-# Set-user-ID: the loader does not load us, and says nothing.
+# Set-user-ID: the loader does not load us, without a message.
 cp -r "$B/tests/fake/libpapi.so.7.0" .
 cp "$steps" suid
 chmod 4755 suid

@@ -1,9 +1,11 @@
-# Hardware counters, of threads that move between two packages: each instruction on the CPU that ran it.
+# Tests hardware counters of threads that move between two packages: each instruction counts on the
+# CPU that ran it.
 machine=${machine:-aarch64}
 . tests/machines/rows.sh
 
-# evaluated ROW TABLE LEAST: what PAPI handed out for the row's derived presets, LEAST of them, is what report -m computes by
-# this table (empty: its PAPI's own) from the counts of their parts.
+# evaluated ROW TABLE LEAST: PAPI's values of the row's derived presets, at least LEAST of them, are
+# those that report -m computes by this table (empty: its PAPI's own) from the counts of their
+# parts.
 evaluated() {
 	[ "${GUEST-}" != 1 ] || return 0
 	[ -n "$2" ] || set -- "$1" "$(echo "$(tests/machines/make-image "$machine")"/root/usr/share/papi/*/papi_events.csv)" "$3"
@@ -26,8 +28,8 @@ row resets sums cpus levels exact -- -e $two p0 s w5 p2 w1 z w3 r p3 w2 z p1 w4 
 row started-twice sums cpus levels exact -- -e $two p0 s w2 e p3 w5 s w3 e
 row another-thread sums cpus levels -- -e $two p1 s w1 xr w2 xr p3 w3 xr w1 xe
 
-# Windows in most of which nothing comes between: what is booked on the fast path. A unit is long enough to be preempted
-# in, so that the other rows meet it by chance.
+# Windows without interruptions, mostly: attributed on the fast path. A unit is long enough to be
+# preempted in, so that the other rows take the slow path by chance.
 row short-reads sums cpus levels -- -e $two p2 s f r f r f r f t f t f r f e
 row short-accums sums cpus levels -- -e $two p2 s f a f a f a f a f a f a f e
 row short-resets sums cpus levels -- -e $two p2 s f z f r f z f r f z f r f z f e
@@ -48,7 +50,7 @@ row derived-once sums cpus levels exact -- -e $derived p0 s w3 p2 w4 e
 ROW_ENV="$ROW_ENV SSPAPI_FORMAT=json,store"
 row derived-parts sums cpus levels -- -e $derived,INST_RETIRED,CPU_CYCLES p0 s w3 r p2 w4 e
 evaluated derived-parts tests/machines/presets.csv 3
-# All that PAPI's own file has for this machine.
+# All presets of PAPI's own file for this machine.
 ROW_ENV=SSPAPI_FORMAT=json,store
 row derived-by-papi sums cpus levels -- -e PAPI_L1_DCA,PAPI_L1_DCM,L1D_READ_ACCESS,L1D_WRITE_ACCESS,L1D_READ_REFILL,L1D_WRITE_REFILL,INST_RETIRED p0 s w3 r p2 w4 e
 evaluated derived-by-papi '' 2
@@ -81,7 +83,8 @@ row fortran sums cpus levels exact -- read
 row fortran-once sums cpus levels exact -- once
 ROW_PROGRAM=''
 
-# The callers of a call that was met before are found without a walk, which takes 10,000 instructions a frame.
+# The callers of a known call are found without unwinding, which takes 10,000 instructions per
+# frame.
 few_added() {
 	paste "$out/$1.native.out" "$out/$1.shim.out" | awk '{ print; bad = bad || $6 - $3 > 6000 } END { exit bad || NR != 5 }'
 }
@@ -93,7 +96,7 @@ if [ "${GUEST-}" != 1 ]; then
 	check "callers: of a known site, few instructions" few_added callers
 fi
 
-# The set takes three of the six counters, the program three; sspapi none where the thread stays.
+# The set takes three of the six counters, the program three; sspapi none while the thread stays.
 ROW_PROGRAM=$B/tests/machines/own-events ROW_ENV=SSPAPI_ATTRIBUTION=exact
 row beside -- PAPI_TOT_INS PAPI_BR_MSP PAPI_L1_DCR
 ROW_PROGRAM='' ROW_ENV=''
@@ -108,7 +111,7 @@ fi
 calls hardware PAPI_TOT_INS PAPI_TOT_CYC
 calls faults perf::PAGE-FAULTS
 
-# Nobody in particular, at the two levels that distributions have.
+# An ordinary user, at the two levels that distributions set.
 user="setpriv --reuid=65534 --regid=65534 --clear-groups"
 row ordinary-user sums cpus levels exact -- -e $two p0 s w5 r p2 w5 e
 row ordinary-user-once sums cpus levels exact -- -e $two p0 s w5 p2 w5 e

@@ -1,5 +1,6 @@
-# machines.mk: the tests on machines that this one is not (tests/machines); included by the Makefile.
-# MACHINES_SHORT=1: eight and sixteen CPUs on the older kernel, hardware counters on the newer one, and nothing else.
+# machines.mk: the tests on machines other than this one (tests/machines); included by the Makefile.
+# MACHINES_SHORT=1: only eight and sixteen CPUs on the older kernel, and hardware counters on the
+# newer one.
 
 MACHINES := $(shell . tests/machines/machine.sh && echo "$$machines" | cut -d' ' -f1)
 MACHINES_TESTS := $(addprefix tests/machines/,counters-new.t levels.t unpinned.t)
@@ -21,7 +22,8 @@ $(T)/machines/walkf: tests/machines/walkf.f90 tests/machines/walkf-units.c tests
 	$(Q)$(CC) $(PLAIN) -c -o $@.o tests/machines/walkf-units.c
 	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< $@.o -lpapi
 
-# What a guest gets: made here for this machine's kind, and by tests/machines/cross for the others.
+# The files for a guest: made here for this machine's kind, and by tests/machines/cross for the
+# others.
 .PHONY: guest guests check-machines
 guest: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures $(addprefix $(T)/long/,proven truth))
 

@@ -1,8 +1,9 @@
 /*
- * own-events: whether events of the program's own find counters of the processor beside a PAPI set,
- * while the thread stays and after it has moved: as many as the set has, of half as many counters
- * as the processor has. usage: own-events EVENT... prints `beside stayed: 100 %`, the least that one of
- * them ran
+ * own-events: tests whether events of the program's own find free hardware counters next to a PAPI
+ * set, while the thread stays and after it has moved: as many as the set has, each half the
+ * processor's counters.
+ * usage: own-events EVENT...
+ * Prints `beside stayed: 100 %`, the least share of time that one of them ran.
  */
 #include <linux/perf_event.h>
 #include <papi.h>

@@ -1,4 +1,5 @@
-# What each call costs in instructions, which a machine of counted instructions tells: the same in each run, to a few.
+# Checks the cost of each call in instructions, on a machine of counted instructions: the same in
+# each run, to a few.
 machine=aarch64
 . tests/machines/rows.sh
 
@@ -10,7 +11,7 @@ row six-events -- $two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA
 ROW_ENV=SSPAPI_CALLSITES=1
 row one-frame -- $two
 
-# added NAME CALL: how many the shim adds
+# added NAME CALL: prints how many the shim adds
 added() {
 	for side in native shim; do
 		sed -n "s/^price $2 //p" "$out/$1.$side.out"

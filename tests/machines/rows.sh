@@ -1,19 +1,21 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # the variables are for who sources it, or lib.sh's
-# rows.sh: tests of which one half runs in a guest, and the other here: perl takes seconds there. A test is
+# shellcheck shell=sh disable=SC2034,SC2154 # for the scripts that source it, or lib.sh's
+# rows.sh: runs one half of a test in a guest, and the other here, since perl takes seconds there. A
+# test is
 #
 #	machine=aarch64
 #	. tests/machines/rows.sh
-#	guest 'echo 2 >/proc/sys/kernel/perf_event_paranoid'	a command, in the guest alone
+#	guest 'echo 2 >/proc/sys/kernel/perf_event_paranoid'	a command, in the guest only
 #	row NAME CHECK[,OPTION...]... -- WALK'S ARGUMENTS	see walk.c; the checks: walk.pl
-#	refused NAME WORDS -- WALK'S ARGUMENTS	PAPI does not count there, and sspapi doctor says WORDS
-#	calls NAME EVENT...		what sspapi adds to the system calls of PAPI's
+#	refused NAME WORDS -- WALK'S ARGUMENTS	PAPI cannot count there, and sspapi doctor says WORDS
+#	calls NAME EVENT...		sspapi's additions to the system calls of PAPI
 #	done_rows
 #
-# and is run from the root, by prove, on the host: it boots its machine, where the same file runs each row natively
-# and under the shim; then the host checks what came out. Variables: $APPEND (the kernel's command line), $FAST (run),
-# $user (setpriv...: who runs the rows), $ROW_ENV (NAME=VALUE... for their programs), $ROW_PROGRAM (not walk), $ROW_BEFORE
-# (a command before each run), $out (the folder of what came out: NAME.native.out, NAME.shim.out, .err, .status, NAME.json).
-# RECHECK=1: what came out of the boot before is checked once more.
+# It runs from the root, by prove, on the host: it boots its machine, where the same file runs each
+# row natively and under the shim; then the host checks the results. Variables: $APPEND (the
+# kernel's command line), $FAST (run), $user (setpriv...: the user of the rows), $ROW_ENV
+# (NAME=VALUE... for their programs), $ROW_PROGRAM (instead of walk), $ROW_BEFORE (a command before
+# each run), $out (the folder of the results: NAME.native.out, NAME.shim.out, .err, .status,
+# NAME.json). RECHECK=1: checks the results of the previous boot once more.
 
 rows_file=$0
 user='' ROW_ENV='' ROW_BEFORE='' ROW_PROGRAM=''
@@ -71,7 +73,7 @@ boot() {
 	result $boot_status "$machine boots, and runs its rows"
 }
 
-# Statuses, and how many readings; the numbers are the checks'.
+# Compares statuses, and numbers of readings; the checks compare the values.
 as_native() {
 	for side in native shim; do
 		echo "$(cat "$out/$1.$side.status") $(grep -c ^handed "$out/$1.$side.out") $(grep -v ^sspapi: "$out/$1.$side.err")" >"$tmp/$side"
@@ -79,7 +81,7 @@ as_native() {
 	diff "$tmp/native" "$tmp/shim" || { cat "$out/$1.shim.out" "$out/$1.shim.err"; return 1; }
 }
 
-# PAPI does not count here: why is the program's to say, and the doctor's.
+# PAPI does not count here: the program prints why, and doctor does.
 host_refused() {
 	check "$1: refused natively" is_equal "$(cat "$out/$1.native.status")" 77
 	check "$1: and no different under the shim" diff "$out/$1.native.out" "$out/$1.shim.out"
@@ -104,7 +106,7 @@ host_row() {
 	done
 }
 
-# few_calls NAME ASKS: of steady.c
+# few_calls NAME ASKS: checks the output of steady.c
 few_calls() {
 	more=$2
 	case $machine:$1 in *-new:* | *-rseq-0) more=$(($2 + 2)) ;; esac
@@ -115,8 +117,8 @@ few_calls() {
 
 # ---- either --------------------------------------------------------------------
 
-# System calls that are added where the thread stays: none; where rseq does not tell that two to a start and its stop; and
-# without rseq one to each call where libc has to ask the kernel for the CPU's number.
+# System calls added while the thread stays: none. If rseq does not report moves, two per start and
+# stop; without rseq, one per call for which libc has to query the kernel for the CPU's number.
 calls() {
 	calls_name=$1
 	shift

@@ -1,9 +1,9 @@
-# sspapi stat where there are hardware counters, by programs that know how many instructions they ran where: as root, as
-# an ordinary user, and beside the program's own counters.
+# Tests sspapi stat with hardware counters, by programs that know how many instructions they ran
+# where: as root, as an ordinary user, and with the program's own counters.
 machine=aarch64
 . tests/machines/rows.sh
 
-# counted NAME STAT'S ARGUMENTS -- WALK'S ARGUMENTS: (what walk does before its first pin is on CPU 0)
+# counted NAME STAT'S ARGUMENTS -- WALK'S ARGUMENTS: (walk's work before its first pin is on CPU 0)
 if [ "${GUEST-}" = 1 ]; then
 	counted() {
 		name=$1 options=''
@@ -27,7 +27,7 @@ else
 		is "$name: the program ends as without, and PAPI hands it as many readings" "$(cat "$out/$name.status") $(grep -c ^handed "$out/$name.out")" \
 			"$(cat "$out/$name.native.status") $(grep -c ^handed "$out/$name.native.out")"
 	}
-	# has NAME WHAT EXPRESSION: true of its dump
+	# has NAME WHAT EXPRESSION: evaluates it on its dump
 	has() {
 		is "$1: $2" "$(json "$out/$1.json" "my %n = map { \$_->{name} => \$_->{id} } @{\$d->{events}};
 			sub at { my (\$cpu, \$e) = @_; my \$sum = 0;
@@ -40,8 +40,8 @@ fi
 
 two=PAPI_TOT_INS,PAPI_TOT_CYC
 walk="-- -e $two p0 s w5 r p2 w15 e"
-# (15 units on CPU 2, and what touching pages, reading and ending take beside them. On the other two taskset may begin: on a
-# loaded host it did, 1.2e6 of its instructions.)
+# (15 units on CPU 2, plus touching pages, reading and ending. taskset may begin on one of the other
+# two: on a loaded host it did, with 1.2e6 instructions.)
 units='at(2, "PAPI_TOT_INS") >= 15e6 && at(2, "PAPI_TOT_INS") < 18e6 && at(0, "PAPI_TOT_INS") >= 5e6 && at(1, "PAPI_TOT_INS") + at(3, "PAPI_TOT_INS") < 2e6'
 # shellcheck disable=SC2086 # words
 counted root -e $two,perf::PAGE-FAULTS $walk
@@ -52,7 +52,8 @@ has root "nothing is missing" '$notes !~ /not counted|missing/'
 counted usual $walk
 [ "${GUEST-}" = 1 ] || is "IPC unasked" "$(grep -c -E '^CPU .* IPC' "$out/usual.txt")" 1
 
-# More events than the six counters and the one of cycles: the program's own come first, ours take turns.
+# More events than the six counters and the one of cycles: the program's own come first, ours take
+# turns.
 many=$two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA,PAPI_LD_INS,PAPI_SR_INS,PAPI_L1_ICM
 counted turns -r 1 -e $many -- p0 w5 p2 w15
 has turns "each event, in two runs" 'keys %n == 9 && @{$d->{processes}} == 2 && at(2, "PAPI_TOT_INS") >= 15e6 && at(2, "PAPI_TOT_INS") < 18e6'

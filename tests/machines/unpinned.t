@@ -1,5 +1,7 @@
-# Sixteen CPUs: of threads that may run anywhere nearly all is proven, and most where two CPUs are watched, those where the thread is.
-# (Not under auto, whose times are no times here: QEMU runs one CPU after the other, and each one's clock runs all the time. 46-auto.t.)
+# Tests sixteen CPUs: nearly all counts of unpinned threads are proven, and most if only two CPUs
+# are watched, those where the thread is.
+# (Not under auto, whose measured times are wrong: QEMU runs one CPU after the other, and each one's
+# clock runs all the time. 46-auto.t.)
 machine=x86-64 CPUS=16
 export CPUS
 . tests/machines/rows.sh

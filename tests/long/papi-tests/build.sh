@@ -13,7 +13,7 @@ to=$1
 CC=${CC:-gcc}
 papi=$($CC -print-file-name=libpapi.so)
 
-# Of what, by what: the same needs no second build.
+# Prints a stamp of sources and tools: an equal one needs no second build.
 stamp() {
 	cat "$0"
 	$CC --version | head -n 1
@@ -34,10 +34,10 @@ for folder in testlib ctests validation_tests ftests components; do
 	cp -r "$PAPI_EXAMPLES/$folder" "$to"
 done
 cd "$to"
-find . -name '*.gz' -exec gunzip {} +	# what debhelper may compress
+find . -name '*.gz' -exec gunzip {} +	# debhelper may have compressed these
 chmod -R u+w .
 
-# They run for minutes otherwise; none of it is about how long.
+# Shortens tests that run for minutes, none of which is about time.
 shorten() {
 	sed -i -E "$2" "$1"
 }
@@ -50,7 +50,7 @@ object() {
 		$CC -O1 -g -w -Itestlib -Ivalidation_tests -c -o "${source%.c}.o" "$source"
 	done
 }
-# do_loops has to be without optimisation, as it says itself.
+# do_loops must not be optimised, as it says itself.
 $CC -O0 -g -w -Itestlib -c -o testlib/do_loops.o testlib/do_loops.c
 object testlib/test_utils.c testlib/clockcore.c
 ar rcs testlib/libtestlib.a testlib/test_utils.o
@@ -59,7 +59,7 @@ if gfortran -c -g -w -Itestlib -o testlib/ftests_util.o testlib/ftests_util.F; t
 fi
 object validation_tests/*_testcode.c validation_tests/busy_work.c || :		# one is for x86 alone
 
-# The flags are PAPI's own, without the warnings; -k: whatever builds.
+# The flags are PAPI's own, without the warnings; -k: builds what it can.
 t=$to/testlib v=$to/validation_tests
 all_of() {
 	sources=$(cd "$1" && grep -lE '^[^/]*\bmain *\(|^ +program |^ +PROGRAM ' ./*.c ./*.F 2>/dev/null |
@@ -91,7 +91,7 @@ build() {
 		if [ -x "$folder/$name" ]; then
 			echo "$folder/$name" >>programs
 		else
-			# The first thing that went wrong there.
+			# The first error there.
 			pattern=$(echo "$name" | sed 's/+/\\+/g')
 			signs="(^|/)$pattern\.[cF]:.*([Ee]rror|undefined)|\[.*: $pattern(\.o)?\] Error"
 			why=$(grep -E "$signs|No rule to make target .*'$pattern'" "$log" | head -n 1)
@@ -106,8 +106,8 @@ build ctests "$(all_of ctests)"
 build validation_tests "$(all_of validation_tests)"
 build ftests "$(all_of ftests)"
 
-# The components' tests: their folders include what configure makes of Makefile_comp_tests,
-# and the package of 7.0 has put all files of sde into one folder.
+# The components' tests: their folders include what configure makes of Makefile_comp_tests, and the
+# package of 7.0 has all files of sde in one folder.
 : >components/Makefile_comp_tests.target
 for component in perf_event perf_event_uncore sysdetect; do
 	folder=components/$component/tests

@@ -1,5 +1,7 @@
-/* attach.c: sets that are attached to a thread or a process, which runs on, sleeps, is freed,
- * forks, or ends. */
+/*
+ * attach.c: sets that are attached to a thread or a process, which continues, sleeps, is unpinned,
+ * forks, or ends.
+ */
 #include "proven.h"
 
 #include <sys/prctl.h>
@@ -15,7 +17,7 @@ static int bound;
 
 /* ---- the target ---------------- */
 
-/* Elsewhere, uncounted. */
+/* Runs elsewhere, uncounted. */
 static void be_forked(int elsewhere)
 {
 	struct arena a;
@@ -26,7 +28,7 @@ static void be_forked(int elsewhere)
 	_exit(0);
 }
 
-/* The pages that the parent writes to after a fork fault once more, whenever that is. */
+/* Pages that the parent writes after a fork fault once more, at any time. */
 static void forks(void)
 {
 	static int children;
@@ -97,7 +99,7 @@ static void make_target(void)
 	} else if (!(child = fork())) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		be_target();
-		syscall(SYS_exit_group, 0);	/* nobody's code any more */
+		syscall(SYS_exit_group, 0);	/* no code after this */
 	}
 	futex_wait(&story->tid, 0);
 	tid = (pid_t)atomic_load(&story->tid);
@@ -131,7 +133,7 @@ static void call(enum call c)
 	value_asked();
 }
 
-/* The target does something, or ends. */
+/* Lets the target do something, or end. */
 static void let(unsigned most)
 {
 	unsigned from = atomic_load(&story->n), n = rnd(most);
@@ -166,7 +168,7 @@ static void free_it(void)
 	atomic_store(&story->freed, 1);
 }
 
-/* Until the set is stopped. */
+/* Counts until the set is stopped. */
 static void count_once(void)
 {
 	unsigned most = rnd_scale();
