@@ -22,7 +22,7 @@ both() {
 	check "$label: the program sees no difference" same_as_native native shim
 	todo=$counted
 	# shellcheck disable=SC2086 # words
-	check "$label: the dump has what it was handed" books shim $options
+	check "$label: the dump has what PAPI returned" books shim $options
 }
 
 both "migration 1000/3000" "$apps/migration" -a 1000 -b 3000
@@ -87,7 +87,7 @@ if [ "$(status_of native)" = 77 ]; then
 	skip "mpx" "$(tail -n 1 "$tmp/native.err")"
 else
 	run_shim shim "$apps/mpx"
-	check "mpx: it runs as without" is_equal "$(status_of shim) $(wc -l <"$tmp/shim.out")" \
+	check "mpx: it runs as without the shim" is_equal "$(status_of shim) $(wc -l <"$tmp/shim.out")" \
 		"$(status_of native) $(wc -l <"$tmp/native.out")"
 	check "mpx: the dump has what PAPI estimated" books shim
 fi
@@ -102,7 +102,7 @@ if [ "$(status_of native)" = 0 ]; then
 	run_shim shim "$apps/migration"
 	cp "$tmp/nobody/migration.json" "$tmp/shim.json"
 	check "an ordinary user: the program sees no difference" same_as_native native shim
-	check "an ordinary user: the dump has what it was handed" books shim
+	check "an ordinary user: the dump has what PAPI returned" books shim
 else
 	skip "an ordinary user" "$(tail -n 1 "$tmp/native.err")"
 fi

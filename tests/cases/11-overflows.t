@@ -51,7 +51,7 @@ for what in moves two handlers jumps child; do
 	check "$what: the calls of each CPU and event are in the dump" counted shim "$tmp/shim.json"
 	plain "$what: on the same stack" && check "$what: on the same stack" as_deep
 done
-is "what a child of fork started has its calls, too" \
+is "a set started by a child of fork also has its calls" \
 	"$(sums "$(find "$tmp" -name 'shim.*.json')" | sed 's/.*event=//')" \
 	"$(sed -n 's/^in the child: \(.*\)/perf::PAGE-FAULTS cpu=0 count=\1/p' "$tmp/shim.out" | sed "s/cpu=0/cpu=$(sed -n 's/^called.* cpu=\([0-9]*\).*/\1/p' "$tmp/shim.out" | head -n 1)/")"
 
@@ -65,7 +65,7 @@ is "40 handlers: 32 of them are counted, and the dump says so" \
 
 # Counts before the reading without a move were once counted again after it: 150 and 50.
 run_shim shim "$apps/overflows" reads
-is "a reading, a move: each CPU has its own" "$(json "$tmp/shim.json" \
+is "a reading, a move: each CPU has its own counts" "$(json "$tmp/shim.json" \
 	'map { $_->{total}[0] >= 95 && $_->{total}[0] <= 105 ? "right" : $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd' ')" "right right"
 
 # A clock decides how often it is called.
@@ -77,7 +77,7 @@ done
 
 # The program ends in a handler, whose call is counted.
 run_shim shim "$apps/overflows" exits
-is "_exit in a handler: it ends so" "$(status_of shim)" 3
+is "_exit in a handler: the program ends" "$(status_of shim)" 3
 is "_exit in a handler: the call is counted" "$(sums "$tmp/shim.json" | sed 's/.*count=//')" 4
 SSPAPI_LIVE=$tmp/live
 export SSPAPI_LIVE

@@ -12,7 +12,7 @@ faults() {
 	done | sort | uniq -c | tr -s ' ' | tr '\n' ','
 }
 
-is "32 places in a page: the 10 pages that were touched, and no other fault" "$(faults run_shim)" " 32 10,"
+is "32 offsets in a page: the 10 touched pages, and no other fault" "$(faults run_shim)" " 32 10,"
 echo "# natively: $(faults run_native)"
 
 # Compare the least of eight runs: a child sometimes has one more natively (11 for 10 in a guest of
@@ -46,5 +46,5 @@ unset GLIBC_TUNABLES
 # sspapi once read the array before PAPI did.
 run_native native "$apps/fresh"
 run_shim shim "$apps/fresh"
-check "PAPI_accum into arrays that nobody has touched: as natively" same_as_native native shim
+check "PAPI_accum into arrays that were never touched: as natively" same_as_native native shim
 done_testing

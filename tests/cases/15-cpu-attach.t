@@ -23,7 +23,7 @@ whose() {
 	fi
 	check "$label: the program sees no difference" same_as_native native shim
 	# shellcheck disable=SC2086 # words
-	check "$label: booked where it was counted" books shim ${options-}
+	check "$label: attributed to the counted CPU" books shim ${options-}
 }
 
 relation() {
@@ -33,7 +33,7 @@ relation() {
 for mode in opener reopened refused reader; do
 	whose "set of another thread: $mode" "$apps/shared-sets" $mode
 done
-is "reader: the kernel counted it there, whoever reads it: proven" \
+is "reader: the kernel counted it there, whichever thread reads it: proven" \
 	"$(relation '$_->{cpus}[0]{exact}[0] == $_->{cpus}[0]{total}[0] ? "all" : "not"')" all
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
 plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/shared-sets" ended
@@ -50,20 +50,20 @@ whose "opened again: many" "$apps/reopens" many &&
 	is "opened again: many: as one set" "$(relation '$_->{starts}')" 3
 SSPAPI_OUTPUT=$tmp/opened-%p.json run_shim shim "$apps/reopens" child
 mv "$tmp/opened-$(sed -n 's/^child //p' "$tmp/shim.out").json" "$tmp/shim.json"
-check "a child of fork adds an event to its parent's set: booked where it was counted" books shim --more-events
+check "a child of fork adds an event to its parent's set: attributed to the counted CPU" books shim --more-events
 is "and proven" "$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 NORMAL='s/value=[0-9]+/value=N/' options=--more-events
 whose "opened again: shared" "$apps/reopens" shared
 
 options=--no-cpu
 whose "set that counts two threads: inherit" "$apps/shared-sets" inherit &&
-	is "inherit: on CPUs that are known" "$(relation 'grep { !defined $_->{cpu} } @{$_->{cpus}}')" ""
+	is "inherit: on known CPUs" "$(relation 'grep { !defined $_->{cpu} } @{$_->{cpus}}')" ""
 NORMAL='' options=''
 
-if whose "bound to a CPU" "$apps/cpuattach"; then
-	is "bound to a CPU: the dump says so" "$(relation '$_->{target}')" \
+if whose "attached to a CPU" "$apps/cpuattach"; then
+	is "attached to a CPU: the dump says so" "$(relation '$_->{target}')" \
 		"{\"cpu\":$(sed -n 's/^handed cpu=\([0-9]*\).*/\1/p;q' "$tmp/shim.out"),\"kind\":\"cpu\"}"
-	is "bound to a CPU: all of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 450
+	is "attached to a CPU: all of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 450
 fi
 NORMAL='s/value=[0-9]+/value=N/'
 whose "a whole CPU" "$apps/cpuattach" -s
@@ -78,17 +78,17 @@ NORMAL=''
 
 if whose "attached to another process" "$apps/monitor"; then
 	target=$(sed -n 's/^handed .* target=\([0-9]*\)/\1/p;q' "$tmp/shim.out")
-	is "attached: the dump says so, whom, and that it had ended" "$(relation '$_->{target}')" \
+	is "attached: the dump names the target, and says that it had ended" "$(relation '$_->{target}')" \
 		"{\"args\":[\"$apps/monitor\"],\"ended\":true,\"kind\":\"tid\",\"name\":\"monitor\",\"tid\":$target}"
 	is "attached: the kernel splits it" "$(relation '$_->{attribution}')" exact
 fi
 
 # The program has reused sspapi's descriptors by then: sspapi must not read its file instead of
 # /proc's.
-whose "attached, and its descriptors are others" "$apps/monitor" closes
+whose "attached, and its descriptors are reused" "$apps/monitor" closes
 if whose "attached to itself" "$apps/monitor" self; then
 	is "attached to itself: its own set" "$(relation '"$_->{target}{kind} $_->{attribution}"')" "thread exact"
-	is "attached to itself: proven, but where it moved" "$(relation 'grep { $_->{exact}[0] > $_->{total}[0] || $_->{exact}[0] < $_->{total}[0] - 3 } @{$_->{cpus}}')" ""
+	is "attached to itself: proven, except where it moved" "$(relation 'grep { $_->{exact}[0] > $_->{total}[0] || $_->{exact}[0] < $_->{total}[0] - 3 } @{$_->{cpus}}')" ""
 fi
 
 # The process outlives sspapi, so it has not ended; a merged store and the text agree.
@@ -99,10 +99,10 @@ SSPAPI_OUTPUT=$tmp/watch.sspapi run_shim watch "$scenes/watch" "$target"
 "$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/watch.sspapi"
 for store in watch merged; do
 	"$B/sspapi" report -f json "$tmp/$store.sspapi" >"$tmp/shim.json"
-	is "attached to one that runs on: $store" "$(json "$tmp/shim.json" 'map { $_->{target} } @{$d->{relations}}')" \
+	is "attached to a process that goes on: $store" "$(json "$tmp/shim.json" 'map { $_->{target} } @{$d->{relations}}')" \
 		"{\"args\":[\"sleep\",\"1000\"],\"ended\":false,\"kind\":\"tid\",\"name\":\"sleep\",\"tid\":$target}"
 done
-check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 1000) was counted by attaching to it, and still ran at the end"' \
+check "attached to a process that goes on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 1000) was counted by attaching to it, and still ran at the end"' \
 	- "$B/sspapi" "$tmp/watch.sspapi" "$target"
 kill "$target"
 
@@ -129,7 +129,7 @@ opens() {
 		paste -sd, -)" "$wanted"
 }
 
-opens "touched by options" "thread 300,thread+kernel 1100" \
+opens "used by options" "thread 300,thread+kernel 1100" \
 	make=A add=A make=B add=B user=A T:run=A  make=A add=A make=B add=B single=A T:run=A \
 	make=A all=A add=A make=B add=B run=B user=A run=A  make=A add=A all=A multiplex=A run=A
 options='--more-events --no-cpu'
@@ -138,12 +138,12 @@ opens "inherited from the next opening on" "thread 100" \
 	make=A add=A inherit=A run=A make=B add=B run=A
 unset SSPAPI_ATTRIBUTION
 options=--more-events
-opens "opened for overflow, but not touched" "thread 190,thread+kernel 1100" \
+opens "opened for overflow, but not used" "thread 190,thread+kernel 1100" \
 	make=A add=A make=B add=B over=A T:run=A  make=A add=A T:profilsw=A T:run=A \
 	make=A add=A make=B add=B sprofil=A T:run=A  make=A add=A all=A over=A run=A make=B add=B run=A
 opens "not opened for a timer's overflow" "thread 200" \
 	make=A add=A T:oversw=A T:run=A  make=A add=A oversw=A T:overoff=A T:run=A
-opens "of a target: detached, another is touched" "thread 200,tid 21" \
+opens "of a target: detached, another is used" "thread 200,tid 21" \
 	make=A attach=A add=A make=B attach=B add=B run=A detach=A run=A run=B run=A \
 	make=A attach=A add=A make=B attach=B add=B start=B detach=A read=B run=A stop=B \
 	make=A attach=A add=A make=B attach=B add=B detach=A detach=B start=B refused=A stop=B user=A run=A

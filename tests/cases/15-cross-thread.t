@@ -10,7 +10,7 @@ once() {
 	rm -f "$tmp/shim".*
 	run_native native "$@"
 	SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text,csv,store "$@"
-	is "$*: the program ends as it does without" "$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
+	is "$*: the program ends as without the shim" "$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
 }
 out() { sed -n "s/^$1 //p" "$tmp/shim.out"; }
 # Prints, for each relation with counts, its target, the thread that started it, and the count.
@@ -22,7 +22,7 @@ rows() {
 
 once "$apps/cross-thread" lent
 maker=$(out maker) starter=$(out starter)
-is "JSON names the counted thread, and who started it" "$(rows)" "$maker maker thread $maker $starter 300"
+is "JSON names the counted thread, and the thread that started it" "$(rows)" "$maker maker thread $maker $starter 300"
 note="thread starter ($starter) started event set 0, but PAPI counted thread maker ($maker), for which it had opened the counters; let each thread make its own set"
 is "a note says so in JSON" "$(json "$tmp/shim.json" '@{$d->{notes}}')" "$note"
 check "and in the text" grep -qF -- "- $note" <<-EOF
@@ -41,7 +41,7 @@ once "$apps/cross-thread" own
 is "own: each thread's set is its own" "$(rows)" "$(out starter) starter thread null null 300"
 is "own: without a note" "$(json "$tmp/shim.json" '@{$d->{notes}}')" ""
 once "$apps/shared-sets" reopened
-is "reopened: whom PAPI_start opened the counters for is counted, and nobody else named" "$(json "$tmp/shim.json" '
+is "reopened: the thread for which PAPI_start opened the counters is counted, and no other named" "$(json "$tmp/shim.json" '
 	map { my $r = $_; map { defined $r->{started_by} || !$r->{starts} ? "lent" : () } 1 } @{$d->{relations}}') $(json "$tmp/shim.json" '@{$d->{notes}}')" " "
 once "$apps/cross-thread" many
 is "many: one note for all of them" "$(json "$tmp/shim.json" 'map { /\(and 2 more like it\)/ ? "yes" : $_ } @{$d->{notes}}')" yes
@@ -59,10 +59,10 @@ for how in clone waits raw vfork; do
 		grep { $_->{tid} == '"$(out thread)"' } @{$d->{relations}}')" "$(sed -n 's/^faults \(.* 120\)$/\1/p' "$tmp/shim.out")"
 done
 once "$apps/clone-vm" forks clone
-is "forks: what a child of fork counts is proven, whatever clone made before" "$(exact_of "$(out thread)")" "$(out handed) $(out handed)"
+is "forks: counts of a child of fork are proven, after any earlier clone" "$(exact_of "$(out thread)")" "$(out handed) $(out handed)"
 for how in clone raw; do
 	once "$apps/clone-vm" reads $how
-	is "reads $how: the counts are the parent's, and all of them there" "$(json "$tmp/shim.json" 'my %n; for my $r (@{$d->{relations}}) {
+	is "reads $how: the counts are the parent's, and complete" "$(json "$tmp/shim.json" 'my %n; for my $r (@{$d->{relations}}) {
 		$n{$r->{tid}} += $_->{total}[0] for @{$r->{cpus}} } map { "$_ $n{$_}" } keys %n')" "$(out thread) $(out handed | head -n 1)"
 	is "reads $how: no CPU has more that is proven than was counted there" "$(sed -n 's/^faults //p' "$tmp/shim.out" >"$tmp/faults"
 		json "$tmp/shim.json" 'my %e; for (map { @{$_->{cpus}} } @{$d->{relations}}) { $e{$_->{cpu}} += $_->{exact}[0] }

@@ -25,15 +25,15 @@ ops() {
 }
 ops "PAPI's own default" user=5 0 set=EV_A start show=5 stop
 ops "set by PAPI_DOMAIN, the counters are as they were" user=12 0 set=EV_A start show=5 stop dom=3 start show=7 stop
-ops "also if another set was touched before: the option touches this one" user=12 0 \
+ops "also if another set was used before: the option uses this one" user=12 0 \
 	set=EV_A start show=5 stop other dom=3 start show=7 stop
 ops "until they are opened again" "user=5 user+kernel=7" 2 set=EV_A start show=5 stop dom=3 other start show=7 stop
 ops "also a start later" "user=12 user+kernel=9" 2 set=EV_A start show=5 stop dom=3 start show=7 stop other start show=9 stop
 ops "of a set made again: the default" "user+kernel=5 user=7" 2 set=EV_A dom=3 other start show=5 stop again start show=7 stop
 ops "by PAPI_set_domain, for sets made later" "user=5 user+kernel+other+supervisor=7" 2 set=EV_A start show=5 stop defdom=15 start stop again start show=7 stop
-ops "back to what it was: the first relation goes on" "user=14 kernel=7" 2 set=EV_A start show=5 stop dom=2 other start show=7 stop dom=1 other start show=9 stop
+ops "changed back: the first relation goes on" "user=14 kernel=7" 2 set=EV_A start show=5 stop dom=2 other start show=7 stop dom=1 other start show=9 stop
 echo 'event TEMP component=coretemp units=C' >"$tmp/script"
-FAKE_PAPI_SCRIPT=$tmp/script ops "of a sensor it means nothing" none=0 0 set=TEMP start show=5 stop
+FAKE_PAPI_SCRIPT=$tmp/script ops "for a sensor it means nothing" none=0 0 set=TEMP start show=5 stop
 SSPAPI_OUTPUT=$tmp/two.sspapi run_shim stored "$scenes/ops" set=EV_A start show=5 stop dom=3 other start show=7 stop
 is "of --events its own name is both, another's one" "$("$B/sspapi" report -f csv --per-machine --events EV_A "$tmp/two.sspapi" | cut -d, -f14,16 | paste -sd' ') $("$B/sspapi" report -f csv --per-machine --events "EV_A (user)" "$tmp/two.sspapi" | cut -d, -f14,16 | tail -n 1)" \
 	"event,total EV_A (user),5 EV_A (user+kernel),7 EV_A (user),5"
@@ -41,14 +41,14 @@ SSPAPI_OUTPUT=$tmp/user.sspapi run_shim stored "$scenes/ops" set=EV_A start show
 SSPAPI_OUTPUT=$tmp/all.sspapi run_shim stored "$scenes/ops" set=EV_A dom=3 other start show=7 stop
 is "diff: the other's event is that of its mode" "$("$B/sspapi" diff -f csv --per-machine --events EV_A "$tmp/user.sspapi" "$tmp/two.sspapi" | grep ^total | cut -d, -f2-4 | paste -sd' ')" \
 	"EV_A (user),6,5 EV_A (user+kernel),,7"
-is "and the other way round" "$("$B/sspapi" diff -f csv --per-machine --events EV_A "$tmp/two.sspapi" "$tmp/all.sspapi" | grep ^total | cut -d, -f2-4)" "EV_A (user),5,"
-is "in text, too" "$("$B/sspapi" diff --per-machine --events EV_A "$tmp/user.sspapi" "$tmp/two.sspapi" | sed -n 's/^[~ ]*total *//p' | tr -s ' ')" "EV_A (user) 6 5 -1 -16.67
+is "and the reverse" "$("$B/sspapi" diff -f csv --per-machine --events EV_A "$tmp/two.sspapi" "$tmp/all.sspapi" | grep ^total | cut -d, -f2-4)" "EV_A (user),5,"
+is "in text as well" "$("$B/sspapi" diff --per-machine --events EV_A "$tmp/user.sspapi" "$tmp/two.sspapi" | sed -n 's/^[~ ]*total *//p' | tr -s ' ')" "EV_A (user) 6 5 -1 -16.67
 EV_A (user+kernel) - 7 +7 new"
 cp "$tmp/two.sspapi" "$tmp/more.sspapi"
 another_process "$tmp/more.sspapi"
 "$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/two.sspapi" "$tmp/more.sspapi" 2>/dev/null
 "$B/sspapi" report -f json "$tmp/merged.sspapi" >"$tmp/merged.json"
-is "merge keeps them apart" "$(domains "$tmp/merged.json")" "user=5 user+kernel=7 user=5 user+kernel=7"
+is "merge keeps them separate" "$(domains "$tmp/merged.json")" "user=5 user+kernel=7 user=5 user+kernel=7"
 "$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/stored.json"
 is "the store has them" "$(domains "$tmp/stored.json")" "user=5 user+kernel=7"
 
@@ -79,6 +79,6 @@ for mode in set default component defdom late; do
 	run_shim shim "$apps/domains" $mode
 	check "real PAPI, $mode: the program sees no difference" same_as_native native shim
 	is "real PAPI, $mode: a relation each" "$(domains "$tmp/shim.json")" "$wanted"
-	check "real PAPI, $mode: all is booked" books shim --more-events
+	check "real PAPI, $mode: all is attributed" books shim --more-events
 done
 done_testing

@@ -12,7 +12,7 @@ check "the program sees no difference" same_as_native native shim
 
 # Settings that are invalid do not matter here.
 run shim env LD_PRELOAD="$SHIM" SSPAPI_FORMAT=xml SSPAPI_CALLSITES=many SSPAPI_TOPOLOGY=/dev/null/such "$apps/nopapi"
-check "nor with settings that cannot be used" same_as_native native shim
+check "nor with invalid settings" same_as_native native shim
 
 run_native native sh -c 'echo a b | tr a-z A-Z | while read -r x; do echo "$x"; (exit 3); done; exit 4'
 run_shim shim sh -c 'echo a b | tr a-z A-Z | while read -r x; do echo "$x"; (exit 3); done; exit 4'

@@ -10,11 +10,11 @@ bad() {
 	bad_label="$1=$(printf %.40s "$2" | tr -c '[:print:]' .)"
 	run_shim shim env "$1=$2" "$one" -s 3
 	shift 2
-	check "$bad_label: one line says so" said shim "$@"
+	check "$bad_label: one line reports it" said shim "$@"
 	grep -v '^sspapi: ' "$tmp/shim.err" >"$tmp/rest"
 	mv "$tmp/rest" "$tmp/shim.err"
 	check "$bad_label: the program sees no difference" same_as_native native shim
-	check "$bad_label: the dump is as it should be" books shim
+	check "$bad_label: the dump is right" books shim
 	rm -f "$tmp/shim.json"
 }
 
@@ -63,7 +63,7 @@ run_shim shim env SSPAPI_FORMAT=xml SSPAPI_CALLSITES=x SSPAPI_SIGNAL=x "$one"
 is "three bad values, three lines" "$(lines_of shim | wc -l)" 3
 run_shim shim env SSPAPI_FORMAT= SSPAPI_READINGS= SSPAPI_READINGS_MAX= SSPAPI_ATTRIBUTION= SSPAPI_TOPOLOGY= \
 	SSPAPI_CALLSITES= SSPAPI_LIVE= SSPAPI_SIGNAL= SSPAPI_DISABLE= SSPAPI_VERBOSE= "$one" -s 3
-check "empty values: nothing is said" same_as_native native shim
+check "empty values: no message" same_as_native native shim
 run_shim shim env SSPAPI_VERBOSE=0 SSPAPI_FORMAT=xml "$one" -s 3
 check "SSPAPI_VERBOSE=0: no warning" same_as_native native shim
 rm "$tmp/shim.json"
@@ -82,7 +82,7 @@ nowhere() {
 	(cd "$tmp" && run_shim shim "$one" -s 3)	# lib.sh finds the live file by that
 	unset SSPAPI_OUTPUT
 	nowhere_label="output to $(printf %.50s "$nowhere_to" | sed "s,$tmp,TMP,")"
-	check "$nowhere_label: one line says so" said shim "$@"
+	check "$nowhere_label: one line reports it" said shim "$@"
 	grep -v '^sspapi: ' "$tmp/shim.err" >"$tmp/rest"
 	mv "$tmp/rest" "$tmp/shim.err"
 	check "$nowhere_label: the program sees no difference" same_as_native native shim
@@ -113,9 +113,9 @@ is "no piece of a dump is left" "$(find "$tmp" -name '*.part*' -o -name '*.old*'
 SSPAPI_OUTPUT=- run_shim shim env SSPAPI_FORMAT=csv "$one"
 is "-: to stderr" "$(grep -c '^host,rank,' "$tmp/shim.err") $(grep -c '^one: to stderr' "$tmp/shim.err")" "1 1"
 SSPAPI_OUTPUT=/dev/stdout run_shim shim env SSPAPI_FORMAT=csv "$one"
-is "/dev/stdout: behind what the program wrote" "$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
+is "/dev/stdout: after the program's own output" "$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
 	"one: to stdou host,rank,pid "
-check "/dev/stdout is still what it was" test -e /dev/stdout
+check "/dev/stdout is unchanged" test -e /dev/stdout
 # (Opening it for writing waits for the reader.)
 run_shim shim sh -c "cat '$tmp/fifo' >'$tmp/read' & exec 3>'$tmp/fifo'
 	SSPAPI_FORMAT=csv SSPAPI_OUTPUT='$tmp/fifo' '$one' 3>&-; exec 3>&-; wait"
@@ -133,7 +133,7 @@ run_shim shim env SSPAPI_FORMAT=xml "$one" -2 -
 is "closed: nothing was written anywhere" "$(cat "$tmp/shim.err" "$tmp/shim.out" | grep -c '^sspapi:')" 0
 check "closed: the dump is there" books shim
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_OUTPUT=- "$one" -2 "$tmp/log"
-is "replaced by a file: nothing of ours in it" "$(wc -c <"$tmp/log") $(grep -c '^sspapi:' "$tmp/shim.err")" "0 0"
+is "replaced by a file: sspapi writes nothing into it" "$(wc -c <"$tmp/log") $(grep -c '^sspapi:' "$tmp/shim.err")" "0 0"
 run_native bare sh -c 'exec 2>&-; exec "$0"' "$one"
 run_shim shim env SSPAPI_FORMAT=xml sh -c 'exec 2>&-; exec "$0"' "$one"
 check "closed from the beginning: no difference" same_as_native bare shim

@@ -13,8 +13,8 @@ one() {
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return
 	fi
-	check "$label: what it asks is right" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
-	check "$label: the dump has what it was handed" books shim
+	check "$label: its queries return the right values" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
+	check "$label: the dump has what PAPI returned" books shim
 }
 
 for app in basics "threads 4" migration handover; do

@@ -64,7 +64,7 @@ is "(JSON)" "$(json x.other '$d->{format}')" sspapi-dump
 is "several: each its own extension" "$(dumps x.json env SSPAPI_FORMAT=text,json,csv,store "$one")" \
 	"x.csv x.json x.sspapi x.txt"
 for f in x.*; do
-	check "$f is what it says" looks "$f"
+	check "$f has the format of its name" looks "$f"
 done
 
 # Only the command makes hwloc's XML and the page: the store is written, and the line says how to go
@@ -79,8 +79,8 @@ for e in xml html; do
 	check ".$e: which makes it" sh -c "$sspapi ${said_by%; using*} && grep -q EV_A said.$e"
 	rm -f said.*
 done
-is "behind one that is not known" "$(dumps x.1.5 env SSPAPI_FORMAT=json,csv "$one")" "x.1.5.csv x.1.5.json"
-is "and behind none" "$(dumps x env SSPAPI_FORMAT=json,csv "$one")" "x.csv x.json"
+is "after an unknown option" "$(dumps x.1.5 env SSPAPI_FORMAT=json,csv "$one")" "x.1.5.csv x.1.5.json"
+is "and without an option before it" "$(dumps x env SSPAPI_FORMAT=json,csv "$one")" "x.csv x.json"
 
 # ---- whose file -----------------------------------------------------------------
 
@@ -143,15 +143,15 @@ one_each() {
 	FAULT=$1 dumps x.json sh -c "'$one'; '$one' -k 1" && for f in x*.json; do json "$f" '$d->{format}' || return 1; done
 }
 export FAULT
-is "where nothing can be linked" "$(FAULT=$link:1+:1; one_each "$FAULT")" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+is "on a file system without links" "$(FAULT=$link:1+:1; one_each "$FAULT")" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
 sspapi-dump
 sspapi-dump"
-is "where it cannot be renamed over nothing, either" "$(one_each $neither)" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+is "also without a rename that does not replace" "$(one_each $neither)" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
 sspapi-dump
 sspapi-dump"
-is "an earlier run's file is replaced there, too" "$(FAULT=$neither dumps x.json "$one"; sleep 0.03; FAULT=$neither more x.json "$one")" "x.jsonx.json"
-is "made by the umask there, too" "$(FAULT=$neither mode 022) $(FAULT=$neither mode 077)" "644 600"
-is "a signal interrupts link, or rename: again" "$(FAULT=$link:1:4,$rename:1+:22 dumps x.json "$one"
+is "an earlier run's file is also replaced there" "$(FAULT=$neither dumps x.json "$one"; sleep 0.03; FAULT=$neither more x.json "$one")" "x.jsonx.json"
+is "made by the umask there as well" "$(FAULT=$neither mode 022) $(FAULT=$neither mode 077)" "644 600"
+is "a signal interrupts link, or rename: repeated" "$(FAULT=$link:1:4,$rename:1+:22 dumps x.json "$one"
 	FAULT=$link:1+:95,$rename:1:4 dumps x.json "$one")" x.jsonx.json
 is "or any open" "$(for i in $(seq 60); do
 	FAULT=$open:$i:4 dumps x.json "$one"; echo; done | sort -u)" x.json
@@ -159,9 +159,9 @@ is "or any open" "$(for i in $(seq 60); do
 # directly.
 mkdir live
 SSPAPI_LIVE=$PWD/live FAULT=$fallocate:1+:95 SSPAPI_OUTPUT=x.json run_shim killed "$scenes/life" kill
-is "without fallocate: a live file, and no word" "$(ls live | wc -l) $(lines_of killed)" "1 "
+is "without fallocate: a live file, and no message" "$(ls live | wc -l) $(lines_of killed)" "1 "
 FAULT=$neither LD_PRELOAD=$MORE "$B/sspapi" recover -o rec.json live/* >"$tmp/recover.out" 2>&1
-is "recover -o where nothing can be linked" "$(cat "$tmp/recover.out") $(json rec.json '$d->{process}{end}') $(ls live | wc -l)" "rec.json recovered 0"
+is "recover -o on a file system without links" "$(cat "$tmp/recover.out") $(json rec.json '$d->{process}{end}') $(ls live | wc -l)" "rec.json recovered 0"
 unset FAULT
 MORE=
 
@@ -173,5 +173,5 @@ exec 7<&-
 SSPAPI_OUTPUT=$PWD/pipe SSPAPI_FORMAT=csv,json run_shim special "$one"
 exec 8>&-
 wait
-is "two forms into a FIFO: both go there" "$(grep -c -e '^host,' -e '^{"format"' pipe.out) $(ls -d pipe.*)" "2 pipe.out"
+is "two formats into a FIFO: both are written there" "$(grep -c -e '^host,' -e '^{"format"' pipe.out) $(ls -d pipe.*)" "2 pipe.out"
 done_testing

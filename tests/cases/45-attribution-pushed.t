@@ -36,6 +36,6 @@ MORE=$preloads/faults.so${MORE:+:$MORE}
 for mode in exact auto; do
 	rm -f "$tmp/count"
 	SSPAPI_ATTRIBUTION=$mode run_shim shim env FAULTS_COUNT="$tmp/count" "$apps/moves" pushed 5 40
-	is "$mode: pushed: none of ours sends a signal" "$(called)" openat
+	is "$mode: pushed: sspapi sends no signal" "$(called)" openat
 done
 done_testing

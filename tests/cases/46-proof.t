@@ -46,15 +46,15 @@ same_sum "the same, and libc registers none" env GLIBC_TUNABLES=glibc.pthread.rs
 # Without libc's registration rseq proves nothing, and a note says so; the kernel still splits its
 # own counts.
 SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
-check "rseq turned off: counts as ever, none proven, and a note" sh -c '
+check "rseq turned off: the same counts, none proven, and a note" sh -c '
 	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no count is called proven" "$2"' - \
 	"$tmp/shim.out" "$tmp/shim.json"
-is "rseq turned off: none is exact" \
+is "rseq turned off: none is proven" \
 	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 0
 SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
 check "rseq turned off, exact: proven by the kernel" \
 	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
-check "rseq turned off, exact: and no note says otherwise" \
+check "rseq turned off, exact: and no note contradicts it" \
 	not grep -q "no count is called proven" "$tmp/shim.json"
 
 # The mmap-page proof replaces rseq (preload/percpu/page-proof.h). By residency a window in which
@@ -70,14 +70,14 @@ if plain "windows, by a page"; then
 fi
 for mode in residency exact auto; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" disables
-	check "$mode: by a page: the thread turns its counters off, PAPI_start turns PAPI's own on: nothing is called exact that is not" \
+	check "$mode: by a page: the thread disables its counters, PAPI_start enables PAPI's own: nothing is proven wrongly" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 for mode in exact auto; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" alone
-	check "$mode: by a page: a filter that came ends who makes a thread: none is made" \
+	check "$mode: by a page: a seccomp filter kills a process that makes a thread: sspapi makes none" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
-	is "$mode: by a page: and the program ends as ever" "$(status_of shim)" 0
+	is "$mode: by a page: and the program ends as without the shim" "$(status_of shim)" 0
 done
 # The page's CPU is unknown after a loss, until the kernel is queried: here no reading does that.
 for rseq in 0 1; do
@@ -125,7 +125,7 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim taskset -c "$first" "$apps/moves" wider 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
-	check "by a page: after its counters were opened for another CPU, too ($calls)" test "$calls" -le 1000
+	check "by a page: also after its counters were opened for another CPU ($calls)" test "$calls" -le 1000
 	MORE=$light
 	;;
 esac
@@ -136,7 +136,7 @@ without_page() {
 for how in "moves visits 1000" "surprises disables"; do
 	# shellcheck disable=SC2086 # words
 	without_page "$apps/"$how
-	check "without a page: $how: nothing is called exact that is not" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	check "without a page: $how: nothing is proven wrongly" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 if [ -z "${SANITIZE-}" ]; then
 	light=$MORE
@@ -153,8 +153,8 @@ unset GLIBC_TUNABLES
 for mode in reading exact auto; do
 	run_native native "$apps/disruptions" unregisters
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" unregisters
-	check "$mode: a thread that takes libc's registration away sees no difference" same_as_native native shim
-	check "$mode: nothing is called exact for it that is not" \
+	check "$mode: a thread that unregisters libc's rseq sees no difference" same_as_native native shim
+	check "$mode: nothing is proven wrongly" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 
@@ -178,7 +178,7 @@ elif plain "tcmalloc"; then
 		run_native native "$apps/threads" -n 4
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/threads" -n 4
 		check "$mode: tcmalloc: the program sees no difference" same_as_native native shim
-		check "$mode: tcmalloc: the dump has what it was handed" books shim
+		check "$mode: tcmalloc: the dump has what PAPI returned" books shim
 	done
 	MORE=$light
 fi
@@ -190,10 +190,10 @@ fi
 for mode in exact auto; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" zeroed $((750 * ${WINDOWS:-1}))
 	read -r _ other <"$tmp/shim.out"
-	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
+	is "$mode: counts of a handler inside PAPI_reset are not proven on the CPU to which it moved" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
 	# A handler jumped out of a read of the counters, for which sspapi once waited forever.
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" thrown 300
-	is "$mode: a set is thrown away after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
+	is "$mode: a set is destroyed after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
 done
 done_testing

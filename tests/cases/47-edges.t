@@ -15,14 +15,14 @@ edges() {
 		skip "$1: $2" "$(tail -n 1 "$tmp/shim.err")"
 		return 1
 	fi
-	check "$1: $2: no CPU has more called exact than was counted there" \
+	check "$1: $2: no CPU has more proven than was counted there" \
 		perl tests/lib/check-moves.pl "${3-sum}" "$tmp/shim.out" "$tmp/shim.json"
 }
 
 MORE=$MORE${REAL_PAPI_HW2SW:+:$REAL_PAPI_HW2SW}
 for mode in exact auto; do
 	if edges $mode domain; then
-		is "$mode: opened again in another domain: exact in that run, too" "$(
+		is "$mode: opened again in another domain: proven in that run as well" "$(
 			json "$tmp/shim.json" 'map { map { $_->{exact}[0] } @{$_->{cpus}} }
 				grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE-FAULTS/ } @{$d->{relations}}' |
 				grep -v '^0$' | tr '\n' ' ')" "260 120 "
@@ -34,13 +34,13 @@ for mode in exact auto; do
 	edges $mode handler
 	edges $mode zeroed booked
 	edges $mode looks
-	is "$mode: moved inside each look: not all of it is exact" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
+	is "$mode: moved inside each scan: not all counts are proven" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 1
 	# (auto has no time for each scan if system calls are slow: then unproven counts stay on the
 	# CPU of the reading.)
 	edges $mode interrupted "$([ "$mode" = exact ] && echo exact || echo sum)"
 	edges $mode removed exact
-	is "$mode: and nothing says that it is less" \
+	is "$mode: and no note claims less" \
 		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
 	edges $mode foreign
 	edges $mode stopped
@@ -50,16 +50,16 @@ for mode in exact auto; do
 	under="taskset -c $first"
 	edges $mode wide booked
 	edges $mode binds exact
-	is "$mode: and where it was allowed since" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
+	is "$mode: and on CPUs that it was allowed since" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
 	under=''
 done
 for mode in reading residency exact; do
 	edges $mode falls booked
 	edges $mode undone
-	is "$mode: a handler's reset is no fall" \
+	is "$mode: a handler's reset is not reported as a decrease" \
 		"$(json "$tmp/shim.json" 'grep { $_->{backwards} } @{$d->{relations}}')" ""
 	edges $mode fallen booked
-	is "$mode: fallen: no call site has less than 0, and it is said" "$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
+	is "$mode: fallen: no call site has less than 0, and a note reports it" "$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
 		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
 done
 
@@ -80,17 +80,17 @@ if [ "$(status_of shim)" != 77 ]; then
 	open=$(sed -n 's/^counters=//p' "$tmp/shim.out")
 	for k in 1 2; do
 		cycles '' "1 $k"
-		check "counter $k cannot be opened there: each CPU has its counts" \
+		check "shadow counter $k cannot be opened there: each CPU has its counts" \
 			perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
 		check "not all of it is proven" not \
 			perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
-		is "and as many are open then as ever" \
+		is "and no more are open then" \
 			"$(sed -n 's/^counters=//p' "$tmp/shim.out")" "$open"
 	done
 else
 	skip "counters of new CPUs" "$(tail -n 1 "$tmp/shim.err")"
 fi
 edges auto credit
-is "auto: with credit for counters, and then without: the best that any window got" \
+is "auto: with a budget for counters, and then without: the best attribution of any window" \
 	"$(json "$tmp/shim.json" 'map { $_->{attribution} } @{$d->{relations}}')" exact
 done_testing

@@ -20,7 +20,7 @@ done
 # Reads the names and texts of the reasons.
 perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] =\s+(.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
 	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/model/why.c >"$tmp/texts"
-is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/layout.h | tr -d '\t' | sort)"
+is "every reason has a text" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/layout.h | tr -d '\t' | sort)"
 is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""
 # Prints from the last run's dump: how, and why, of relations that are not proven, each once.
 whys() {
@@ -60,7 +60,7 @@ reason() {
 	fi
 	is "$label: JSON" "$(whys 1 | any)" "$how: $words"
 	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
-	is "$label: in the text how much, and then why" \
+	is "$label: the text has the share, and then the reason" \
 		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\)(: at most [0-9.,]+ ([mun]?s )?of [0-9.,]+ ([mun]?s )?may be elsewhere)? /SIZE /' | any)" \
 		"SIZE why: $words "
 }
@@ -102,9 +102,9 @@ shown=$first
 reason UNWATCHED exact "it comes back" taskset -c "$first" "$edges" returns
 shown=$other
 once env SSPAPI_ATTRIBUTION=residency taskset -c "$first" "$edges" wide
-is "split by time: the CPU that is not watched has its part" \
+is "split by time: the unwatched CPU has its part" \
 	"$(json "$tmp/shim.json" 'join " ", map { $_->{total}[0] > 0 ? "some" : "none" } map { @{$_->{cpus}} } @{$d->{relations}}')" "some some"
-is "split by time: and it is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); counts from CPUs without a counter are shown on CPU $shown"
+is "split by time: and the CPU is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); counts from CPUs without a counter are shown on CPU $shown"
 shown=''
 reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
 reason RUNNING exact "another thread stops it while it runs" "$edges" stopped
@@ -124,7 +124,7 @@ printf '%s\n' 'component net' 'event net:::lo:rx:bytes component=net' >"$tmp/scr
 once env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=net:::lo:rx:bytes start show=5 cpu=1 show=9 stop
 echo SHARED >>"$tmp/provoked"
 is "the host's counts (SHARED): JSON" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")"
-check "the host's counts: in the text whose they are" grep -qE '^net:::lo:rx:bytes +machine +9$|^lo:rx:bytes +machine +9 *' "$tmp/shim.txt"
+check "the host's counts: the text names the host" grep -qE '^net:::lo:rx:bytes +machine +9$|^lo:rx:bytes +machine +9 *' "$tmp/shim.txt"
 MORE=$plain
 once "$apps/sde"
 case $(status_of shim) in
@@ -168,7 +168,7 @@ for how in "reading: each count is booked on the CPU of the reading" "residency:
 	rm -f "$tmp/shim".*
 	SSPAPI_OUTPUT=$tmp/shim.json SSPAPI_ATTRIBUTION=${how%%:*} run_shim shim env SSPAPI_FORMAT=json,text "$apps/moves" once 100 300
 	is "${how%%:*}: no reason" "$(whys)" "${how%%:*}: null"
-	check "${how%%:*}: the text says what it is" grep -q "^  ${how#*: }" "$tmp/shim.txt"
-	check "${how%%:*}: and why it is nothing of" not grep -q 'why:' "$tmp/shim.txt"
+	check "${how%%:*}: the text says how it is attributed" grep -q "^  ${how#*: }" "$tmp/shim.txt"
+	check "${how%%:*}: and why it has no share" not grep -q 'why:' "$tmp/shim.txt"
 done
 done_testing

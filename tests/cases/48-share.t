@@ -32,7 +32,7 @@ EOF
 done
 is "short, by reading" "$(of short SSPAPI_ATTRIBUTION=reading | sed 's/not known of a busy machine/as measured/')" "as measured"
 is "a CPU's set: not known" "$(of cpu)" "not known"
-is "and the headline is silent" "$(headline cpu)" ""
+is "and the headline does not mention it" "$(headline cpu)" ""
 is "of two merged stores the times add up" "$(
 	for i in 1 2; do SSPAPI_OUTPUT=$tmp/m$i.sspapi run_shim m$i "$apps/share" long; done
 	"$sspapi" report -f json -o "$tmp/both.json" "$tmp/m1.sspapi" "$tmp/m2.sspapi"

@@ -9,17 +9,17 @@ views() {
 	shift
 	rm -f "$tmp"/v.*
 	SSPAPI_OUTPUT=$tmp/v.json run_shim v env SSPAPI_FORMAT=$all "$@"
-	check "$label: the dump has what was handed out" books v ${options-}
+	check "$label: the dump has what PAPI returned" books v ${options-}
 	check "$label: JSON has the keys and types of sspapi-dump(5)" $look json "$tmp/v.json"
 	check "$label: CSV has its columns, and the same sums" $look csv "$tmp/v.csv" "$tmp/v.json"
-	check "$label: text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
+	check "$label: the text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
 	"$sspapi" report -f hwloc "$tmp/v.sspapi" >"$tmp/v.xml"
 	check "$label: hwloc's tools take the XML" loads "$tmp/v.xml"
 	is "$label: the store begins with its magic" "$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
 	for form in txt json csv; do
 		# Without addr2line, which finds more names than the process did.
 		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" "$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
-		check "$label: sspapi report makes the same $form of the store" cmp "$tmp/v.$form" "$tmp/report.$form"
+		check "$label: sspapi report makes the same $form from the store" cmp "$tmp/v.$form" "$tmp/report.$form"
 	done
 }
 
@@ -63,7 +63,7 @@ some"
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
 truncate -s -200 "$tmp/cut.sspapi"
 run cut "$B/sspapi" report "$tmp/cut.sspapi"
-is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
+is "cut: reported" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
 is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \
 	"Nothing to show: the store is damaged; what was in the damaged blocks is missing. "
 
@@ -87,7 +87,7 @@ follows() {
 	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" && echo the same || echo another): $(cat "$tmp/with.err")"
 }
 forms=$("$sspapi" report --help | sed -n 's/^  -f FORM  *the form: \(.*\);.*/\1/p' | tr -d ,)
-is "each form of report is tried" "$forms" "text json csv hwloc html store"
+is "each format of report is tried" "$forms" "text json csv hwloc html store"
 while read -r want without option; do
 	[ "$without" != - ] || without=
 	is "report $(echo "$option" | sed "s,$tmp/,,"): supported by $want, refused for others" \
@@ -106,7 +106,7 @@ text - --all
 text,json,html - --no-symbols
 END
 for form in $forms; do
-	is "$form: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
+	is "$format: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
 done
 
 # Names with characters that are special in some format.

@@ -26,8 +26,8 @@ says() {
 dump free "$scenes/one"
 is "not bound: JSON has the CPUs" "$(json free.json '$d->{process}{cpus_allowed}')" "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"
 dump bound taskset -c "$second" "$steered"
-is "bound: JSON too" "$(json bound.json '$d->{process}{cpus_allowed}')" "$second"
-is "bound: no CPU is said to be forbidden" "$(json bound.json 'scalar grep { exists $_->{allowed} } @{$d->{topology}{components}}')" 0
+is "pinned: also in JSON" "$(json bound.json '$d->{process}{cpus_allowed}')" "$second"
+is "pinned: no CPU is reported as forbidden" "$(json bound.json 'scalar grep { exists $_->{allowed} } @{$d->{topology}{components}}')" 0
 dump described env SSPAPI_TOPOLOGY='synthetic:pack:1 numa:1 l3:2 core:2 pu:1' "$scenes/one"
 "$B/sspapi" merge -o both.sspapi free.sspapi bound.sspapi
 "$B/sspapi" report -f json both.sspapi >both.json
@@ -89,11 +89,11 @@ if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
 	"$B/sspapi" merge -o two.sspapi free.sspapi some.sspapi
 	machines() { "$B/sspapi" report -f json "$@" >machines.json; json machines.json 'scalar(grep { $_->{type} eq "Machine" } @{$d->{topology}{components}}) . " " . @{$d->{topology}{components}}'; }
 	is "one boot is one machine" "$(machines one.sspapi) $(machines nosys.sspapi free.sspapi)" "$(machines free.sspapi) $(machines free.sspapi)"
-	check "in whatever groups it is merged" cmp one.sspapi two.sspapi
-	is "what was described is another" "$(machines described.sspapi free.sspapi | cut -d' ' -f1)" 2
+	check "in any grouping" cmp one.sspapi two.sspapi
+	is "the described machine is another" "$(machines described.sspapi free.sspapi | cut -d' ' -f1)" 2
 	if command -v lstopo-no-graphics >/dev/null; then
 		"$B/sspapi" report -o nosys.xml nosys.sspapi
-		check "lstopo reads what hwloc could not see" sh -c "lstopo-no-graphics -i nosys.xml | grep -q 'P#$second'"
+		check "lstopo shows resources that hwloc could not see" sh -c "lstopo-no-graphics -i nosys.xml | grep -q 'P#$second'"
 	fi
 	for name in nosys nocpu nonode nocpuinfo neither noproc; do
 		check "$name: JSON as sspapi-dump(5) has it" perl "$root/tests/lib/check-dump.pl" json $name.json
@@ -107,14 +107,14 @@ fi
 # Present the scene's two CPUs as these CPUs of a machine whose topology is already known.
 MORE=$preloads/elsewhere.so
 ELSEWHERE=0,4095 dump later "$scenes/one"
-check "a CPU that came online later: booked under its number" books later
-check "a CPU that came online later: said" says later \
+check "a CPU that came online later: attributed to its number" books later
+check "a CPU that came online later: a note reports it" says later \
 	'- CPU 4095 is not in the topology, but counted: brought online later'
 check "a CPU that came online later: counted among the CPUs" grep -q ', 1 thread on 2' later.txt
 check "a CPU that came online later: its counts are not lost" sh -c "tr -s ' ' <later.txt | grep -qE '^~? ?CPU 4095 .not in the topology. 7 58 % 3\$'"
 ELSEWHERE=8191,12 dump holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
-check "numbers far above how many there are: in the tree" sh -c "tr -s ' ' <holes.txt | grep -qE '^~? *CPU 8191( .core.*)? 5 42 % 0\$' && tr -s ' ' <holes.txt | grep -qE '^~? *CPU 12( .core.*)? 7 58 % 3\$'"
-check "numbers far above how many there are: none is missing" not grep -q 'not in the topology' holes.txt
+check "numbers far above their count: in the tree" sh -c "tr -s ' ' <holes.txt | grep -qE '^~? *CPU 8191( .core.*)? 5 42 % 0\$' && tr -s ' ' <holes.txt | grep -qE '^~? *CPU 12( .core.*)? 7 58 % 3\$'"
+check "numbers far above their count: none is missing" not grep -q 'not in the topology' holes.txt
 ELSEWHERE=2,5 dump offline env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "CPUs that were offline: both are named" says offline \
 	"- CPUs 2, 5 are not in the topology, but counted: the topology is not all of this machine's"

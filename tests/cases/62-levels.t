@@ -43,7 +43,7 @@ for topology in two-l3 threads256 hybrid memcache cpuless-numa holes no-numa; do
 done
 
 SSPAPI_TOPOLOGY=$tmp/two-l3.xml SSPAPI_OUTPUT=$tmp/two.sspapi run_shim v "$scenes/one"
-is "CSV: which cache, behind the event's name" "$("$sspapi" report -f csv --per-cache two.sspapi | sed 1d | cut -d, -f13-14,16)" \
+is "CSV: the cache, after the event's name" "$("$sspapi" report -f csv --per-cache two.sspapi | sed 1d | cut -d, -f13-14,16)" \
 	"0,EV_A on L3 0,5
 0,EV_B on L3 0,0
 0,EV_A on L3 1,7
@@ -64,7 +64,7 @@ is "CSV: the thread's name, as in the whole dump" "$("$sspapi" report -f csv --p
 
 # The formats of one level, and wrong requests.
 "$sspapi" report -f json --per-socket --per-node v.sspapi >l.json
-is "JSON: the dump, and the levels asked for" "$(json l.json '$d->{format}, map { $_->{level} } @{$d->{levels}}' | tr '\n' ' ')" \
+is "JSON: the dump, and the requested levels" "$(json l.json '$d->{format}, map { $_->{level} } @{$d->{levels}}' | tr '\n' ' ')" \
 	"sspapi-dump package numa "
 is "JSON: the rows have the sums of the CSV" "$(json l.json 'map { values %{$_->{total}} } map { @{$_->{rows}} } $d->{levels}[0]' | sort -n | tr '\n' ' ')" \
 	"$("$sspapi" report -f csv --per-package v.sspapi | sed 1d | cut -d, -f16 | sort -n | tr '\n' ' ')"
@@ -76,18 +76,18 @@ is "--events: no other" "$("$sspapi" report -f csv --per-cpu --events "$event" v
 is "options behind the file are options" "$("$sspapi" report v.sspapi -f csv --per-cpu --events "$event")" \
 	"$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi)"
 run behind "$sspapi" report -- v.sspapi -f
-is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: -f: No such file or directory"
+is "except for those after --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: -f: No such file or directory"
 # Output to a terminal, or not.
 if command -v script >/dev/null; then
 	report="$sspapi report --per-cpu v.sspapi"
 	check "a terminal: headings in bold" sh -c "TERM=xterm PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	check "NO_COLOR: none" sh -c "! TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	whole="$sspapi report v.sspapi"
-	check "a terminal: the whole dump's headings, too" sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mCPU .*\\[0m\$' bold && grep -q '^.\\[1mbetween .*\\[0m\$' bold"
-	check "but for that it is the dump" sh -c "sed 's/.\\[[01]m//g' bold >plain && $whole >dump && diff dump plain"
+	check "a terminal: the whole dump's headings as well" sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mCPU .*\\[0m\$' bold && grep -q '^.\\[1mbetween .*\\[0m\$' bold"
+	check "except for that it is the dump" sh -c "sed 's/.\\[[01]m//g' bold >plain && $whole >dump && diff dump plain"
 	check "NO_COLOR: the dump" sh -c "TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' | diff dump -"
 	check "the pager that PAGER names" sh -c "PAGER='sed s/^/paged:/' script -qec '$report' /dev/null | grep -q '^paged:.*CPU'"
-	check "no pager where no terminal is" sh -c "! PAGER='sed s/^/paged:/' $report | grep -q paged:"
+	check "no pager without a terminal" sh -c "! PAGER='sed s/^/paged:/' $report | grep -q paged:"
 else
 	skip "terminal" "no script(1)"
 fi

@@ -31,8 +31,8 @@ for page in odd many job; do
 	"$sspapi" report -f json -m default --per-thread --per-callsite --per-process --per-machine "$tmp/$page.sspapi" >"$tmp/report.json" 2>/dev/null
 	check "$page: its data are report's JSON" sh -c 'cmp "$1" "$2"' sh "$(plainly "$tmp/in.json" >"$tmp/in"; echo "$tmp/in")" \
 		"$(plainly "$tmp/report.json" >"$tmp/wanted"; echo "$tmp/wanted")"
-	check "$page: no < in them" not grep -q '<' "$tmp/in.json"
-	is "$page: two scripts, and nothing from elsewhere" "$(grep -c '</script>' "$tmp/$page.html") $(grep -cE '(src|href)=' "$tmp/$page.html")" "2 $(grep -cE '(src|href)=' "$tmp/in.json")"
+	check "$page: no < in the data" not grep -q '<' "$tmp/in.json"
+	is "$page: two scripts, and nothing from another site" "$(grep -c '</script>' "$tmp/$page.html") $(grep -cE '(src|href)=' "$tmp/$page.html")" "2 $(grep -cE '(src|href)=' "$tmp/in.json")"
 	check "$page: a policy that names its script" grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$tmp/$page.html"
 done
 
@@ -68,17 +68,17 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
-is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"
+is "-o never overwrites an input" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"
 run into "$sspapi" report -o "/proc/none/x.html" "$tmp/rank1.sspapi"
 is "-o: a folder that cannot be made" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
 "$sspapi" report -o "$tmp/x.csv" "$tmp/rank1.sspapi"
 check "-o: by its extension" sh -c '"$1" report -f csv "$2" | cmp - "$3"' sh "$sspapi" "$tmp/rank1.sspapi" "$tmp/x.csv"
 is "-o: nothing else is left" "$(ls "$tmp" | grep -c part)" 0
 run app "$sspapi" run -f html -- true
-is "run makes no page, and says what does" "$(status_of app) $(grep -c 'sspapi report' "$tmp/app.err")" "2 1"
+is "run makes no page, and names the command that does" "$(status_of app) $(grep -c 'sspapi report' "$tmp/app.err")" "2 1"
 run several "$B/sspapi" stat -f html,json -o "$tmp/several.html" true
 case $(status_of several) in
-0) is "stat: several forms have each its own extension" "$(cd "$tmp" && echo several.*)" "several.err several.html several.json several.out several.status" ;;
+0) is "stat: several formats have each its own extension" "$(cd "$tmp" && echo several.*)" "several.err several.html several.json several.out several.status" ;;
 *) result 0 "stat: several forms" "# SKIP the kernel lets nobody count here" ;;
 esac
 

@@ -45,10 +45,10 @@ elif plain "PAPI's counts by CPU"; then
 			"general pushed") elsewhere=0 ;;
 			general*) [ "${touched:-0}" -gt "$handed" ] || elsewhere=$((elsewhere > ${touched:-0})) ;;
 			esac
-			is "$machine, ${what%% *}: what was handed out is booked, none proven where PAPI's counter did not count" \
+			is "$machine, ${what%% *}: all returned counts are attributed, none proven where PAPI's counter did not count" \
 				"$sum $elsewhere $((proven <= handed))" "$handed 0 1"
 			[ "$machine" = own ] && [ "${what%% *}" != pushed ] || continue
-			is "$machine, ${what%% *}: all is booked where it did, and proven" "$there $proven" "$handed $handed"
+			is "$machine, ${what%% *}: all counts are on the right CPU, and proven" "$there $proven" "$handed $handed"
 		done
 	done
 	MORE=''
@@ -67,18 +67,18 @@ for machine in own odd; do
 	check "$machine: a dash" grep -qE "  *CPU $last \(core [^)]*\) [0-9.]+ [mun]?s [0-9]+ % -( |$)" text
 	check "$machine: and a line" grep -q "\- CPU $last cannot count perf::PAGE-FAULTS (-): what happened in the [0-9.]* ms that were spent there is missing" text
 	check "$machine: not every count is there" grep -q "some is missing" text
-	check "$machine: nor is it said" not grep -q "every count" text
+	check "$machine: nor does a note claim it" not grep -q "every count" text
 done
 "$sspapi" report -f json own.sspapi >own.json
 is "JSON: null" "$(json own.json '(map { my $r = $_; my ($at) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::PAGE-FAULTS" } 0..$#{$r->{events}};
 	map { "$_->{cpu} " . (defined $_->{total}[$at] ? "a" : "no") . " count, " . (defined $_->{exact}[$at] ? "" : "un") . "proven" } @{$r->{cpus}} } @{$d->{relations}})' | sort -u |
 	paste -sd';')" "$first a count, proven;$last no count, unproven"
-is "JSON: of the components, too" "$(LAST=$last json own.json 'my ($pu) = grep { $_->{type} eq "PU" && $_->{os_index} == $ENV{LAST} } @{$d->{topology}{components}};
+is "JSON: also of the components" "$(LAST=$last json own.json 'my ($pu) = grep { $_->{type} eq "PU" && $_->{os_index} == $ENV{LAST} } @{$d->{topology}{components}};
 	my ($c) = grep { $_->{component} == $pu->{id} } @{$d->{components}};
 	exists $c->{total}{"perf::PAGE-FAULTS"} && !defined $c->{total}{"perf::PAGE-FAULTS"} ? "null" : "a number"')" null
 "$sspapi" report -f csv own.sspapi >own.csv
 is "CSV: nothing" "$(awk -F, -v cpu="$last" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { print $16 "," $17 }' own.csv | sort -u)" ","
-check "CSV: but a count elsewhere" awk -F, -v cpu="$first" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { n += $16 } END { exit !(n >= 300) }' own.csv
+check "CSV: but a count on another CPU" awk -F, -v cpu="$first" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { n += $16 } END { exit !(n >= 300) }' own.csv
 "$sspapi" report --per-cpu -f csv own.sspapi >level.csv
 is "report --per-cpu, CSV: nothing" "$(awk -F, -v cpu="$last" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { print $16 "," $17 }' level.csv)" ","
 "$sspapi" report --per-cpu -f json own.sspapi >level.json
@@ -94,7 +94,7 @@ is "a page" "$(status_of page)" 0
 run diff "$sspapi" diff own.sspapi merged.sspapi
 is "diff: none" "$(status_of diff)" 0
 run stat "$hybrid" general "$sspapi" stat -f csv -e perf::PAGE-FAULTS sh -c "$both"
-check "an event that both kinds have is counted on both" awk -F, -v cpu="$last" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { n += $16 } END { exit !(n >= 500) }' stat.err
+check "an event of both kinds is counted on both" awk -F, -v cpu="$last" '$10 == cpu && $14 == "perf::PAGE-FAULTS" { n += $16 } END { exit !(n >= 500) }' stat.err
 run stat taskset -c "$last" "$hybrid" own "$sspapi" stat -e perf::PAGE-FAULTS true
-is "on CPUs of one kind alone nothing is missing" "$(grep -c 'cannot count' stat.err) $(status_of stat)" "0 0"
+is "on CPUs of only one kind nothing is missing" "$(grep -c 'cannot count' stat.err) $(status_of stat)" "0 0"
 done_testing

@@ -65,5 +65,5 @@ changes renamed early.sspapi late.sspapi report -f csv x.sspapi b.sspapi
 changes over merged-early.sspapi merged-late.sspapi report -f csv --events C x.sspapi b.sspapi
 changes renamed early.sspapi late.sspapi report -f csv --events C x.sspapi
 changes over early.sspapi late.sspapi diff -f csv x.sspapi b.sspapi
-check "(and many a time it was seen that the file changed)" test "$named" -gt $((40 / each))
+check "(and many changes of the file were detected)" test "$named" -gt $((40 / each))
 done_testing

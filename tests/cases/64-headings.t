@@ -27,12 +27,12 @@ is "of user mode only and of user and kernel: two, but of a clock, which counts 
 is "in any groups" "$(names two.sspapi)" "$wanted"
 check "the same store" cmp one.sspapi two.sspapi
 "$sspapi" report one.sspapi | tr -s ' ' >text
-check "text: so are the headings, and clocks are seconds" sh -c "grep -q '(user) share' text && grep -q '(user+kern' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
+check "text: also the headings, and clocks are in seconds" sh -c "grep -q '(user) share' text && grep -q '(user+kern' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
 run d "$sspapi" diff --fail-above 1 user.sspapi all.sspapi
 is "diff has a row for each" "$(sed -n 's/^[~ ]*total *//p' d.out | tr -s ' ')" "PAGE-FAULTS (user) 5 - -5 -100.00
 TASK-CLOCK 1.000 ms 2.000 ms +1.000 ms +100.00
 PAGE-FAULTS (user+kernel) - 70 +70 new"
-is "and nothing has grown but the clock" "$(grep -c 'has grown' d.out) $(grep -c 'TASK-CLOCK has grown' d.out)" "1 1"
+is "and only the clock has grown" "$(grep -c 'has grown' d.out) $(grep -c 'TASK-CLOCK has grown' d.out)" "1 1"
 # A run of PAPI's and one of stat's, in the same modes.
 if "$sspapi" stat -q -e task-clock,page-faults -o stat.sspapi true 2>/dev/null &&
    "$sspapi" report -f json stat.sspapi | grep -q '"domain": \["user", "kernel"\]'; then
@@ -41,13 +41,13 @@ else
 	skip "stat's events are PAPI's" "this user may not see the kernel's part"
 fi
 "$sspapi" diff user.sspapi user2.sspapi >text
-is "but not of the same" "$(grep -c 'is not the same' text)" 0
+is "but not of the same machine" "$(grep -c 'is not the same' text)" 0
 
 printf 'EVENT,PAGE-FAULTS,NOT_DERIVED,perf::PAGE-FAULTS\n' >m.csv
 "$sspapi" report -m ./m.csv --per-machine user2.sspapi >text
-is "a metric that is called as an event" "$(grep -o 'PAGE-FAULTS\|(metric)\| 6 ' text | paste -sd' ')" "PAGE-FAULTS PAGE-FAULTS (metric)  6   6 "
+is "a metric with the name of an event" "$(grep -o 'PAGE-FAULTS\|(metric)\| 6 ' text | paste -sd' ')" "PAGE-FAULTS PAGE-FAULTS (metric)  6   6 "
 counted long 0 "set=$long:SNP_NONE,$long:SNP_MISS" start show=5,6 stop
 "$sspapi" report long.sspapi >text
-is "long names: what differs is kept" "$(sed -n '/^[~ ]*CPU [0-9]/q; p' text | tr -d ' \n' | grep -o 'SNP_NONE\|SNP_MISS' | sort | tr '\n' ' ')" "SNP_MISS SNP_NONE "
+is "long names: the differing part is kept" "$(sed -n '/^[~ ]*CPU [0-9]/q; p' text | tr -d ' \n' | grep -o 'SNP_NONE\|SNP_MISS' | sort | tr '\n' ' ')" "SNP_MISS SNP_NONE "
 check "and the table is no wider for it" is_equal "$(perl -CSD -ne 'print if length > 81 && !/^look/' text)" ""
 done_testing

@@ -27,11 +27,11 @@ machines() {
 		sed -E 's/(.)\1*:/\1:/' | tr '\n' ' '
 }
 is "two containers of one boot: one machine" "$(machines a0.sspapi b0.sspapi | sed 's/^[^:]*//')" ":2 "
-is "another host of another boot: two" "$(machines a0.sspapi c2.sspapi)" "a:1 c:1 "
-is "one host that was booted again: one" "$(machines b0.sspapi b1.sspapi | sed 's/^[^:]*//')" ":2 "
+is "another host of another boot: two machines" "$(machines a0.sspapi c2.sspapi)" "a:1 c:1 "
+is "one host that was booted again: one machine" "$(machines b0.sspapi b1.sspapi | sed 's/^[^:]*//')" ":2 "
 is "by the one or by the other" "$(machines a0.sspapi b1.sspapi c2.sspapi)" "a:1 b:1 c:1 "
-is "both: they have the least name" "$(machines a0.sspapi b1.sspapi c2.sspapi b0.sspapi)" "a:3 c:1 "
-is "its processes keep the host's names that they saw" "$(json m.json 'map { substr $_->{host}, 0, 1 } @{$d->{processes}}' | tr '\n' ' ')" "a b b c "
+is "both: they have the first name" "$(machines a0.sspapi b1.sspapi c2.sspapi b0.sspapi)" "a:3 c:1 "
+is "its processes keep their host names" "$(json m.json 'map { substr $_->{host}, 0, 1 } @{$d->{processes}}' | tr '\n' ' ')" "a b b c "
 "$sspapi" merge -o ab.sspapi a0.sspapi b1.sspapi
 "$sspapi" merge -o bc.sspapi c2.sspapi b0.sspapi
 "$sspapi" merge -o cb.sspapi b1.sspapi bc.sspapi
@@ -40,7 +40,7 @@ for files in "a0 b0 b1 c2" "c2 b1 b0 a0" "ab bc" "bc ab" "cb a0"; do
 	[ -e first.sspapi ] || cp all.sspapi first.sspapi
 	check "in any order and groups ($files)" cmp all.sspapi first.sspapi
 done
-is "sums, too" "$("$sspapi" report --per-machine -f csv first.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3 | tr '\n' ' ')" \
+is "also sums" "$("$sspapi" report --per-machine -f csv first.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3 | tr '\n' ' ')" \
 	"$(($("$sspapi" report --per-machine -f csv a0.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3) * 3)) $("$sspapi" report --per-machine -f csv a0.sspapi | grep -o 'EV_A,[0-9]*,[0-9]*' | cut -d, -f 3) "
 
 # A virtual machine that gained and lost memory: less, more, less.

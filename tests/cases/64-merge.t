@@ -23,7 +23,7 @@ sums() {
 		print "$_: @{$s{$_}}\n" for sort keys %s' "$1"
 }
 
-check "merge says nothing" sh -c "[ -z \"\$($sspapi merge -o all.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi 2>&1)\" ]"
+check "merge prints nothing" sh -c "[ -z \"\$($sspapi merge -o all.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi 2>&1)\" ]"
 for s in s?.sspapi; do "$sspapi" report -f csv $s; done >each.csv
 "$sspapi" report -f csv all.sspapi >all.csv
 for by in host,rank,pid,tid,thread,from,to,cpu,core,numa,package rank host cpu thread; do
@@ -41,14 +41,14 @@ check "the same bytes in another order" cmp all.sspapi back.sspapi
 "$sspapi" merge -o groups.sspapi g3.sspapi g1.sspapi
 check "the same bytes in groups of groups" cmp all.sspapi groups.sspapi
 "$sspapi" merge -o again.sspapi groups.sspapi
-check "a merged store alone is what it was" cmp all.sspapi again.sspapi
+check "a merged store alone is unchanged" cmp all.sspapi again.sspapi
 
 # One process, merged, looks like its own store.
 "$sspapi" merge -o just.sspapi s2.sspapi
 for form in text csv hwloc; do
 	"$sspapi" report -f $form s2.sspapi | sed '/^look further:/d' >wanted
 	"$sspapi" report -f $form just.sspapi | sed '/^look further:/d' >got
-	check "one process as $form: as from its store" cmp wanted got
+	check "one process as $format: as from its store" cmp wanted got
 done
 
 # With everything that a dump can contain (gauges, doubles, counts of packages, permanent readings):
@@ -82,17 +82,17 @@ check "every kind of value: the same bytes, merged before or not" cmp x.sspapi y
 # The merged store in each format.
 for form in text json csv store; do
 	run form "$sspapi" report -f $form all.sspapi
-	is "as $form" "$(status_of form) $(cat form.err)" "0 "
+	is "as $format" "$(status_of form) $(cat form.err)" "0 "
 	cp form.out all.$form
 done
-check "its store form is itself" cmp all.sspapi all.store
+check "its store format is itself" cmp all.sspapi all.store
 check "JSON has the keys and types of sspapi-dump(5)" perl "$root/tests/lib/check-dump.pl" json all.json
 is "JSON: the processes" "$(json all.json 'map { $_->{rank} } @{$d->{processes}}' | tr '\n' ' ')" "0 1 2 3 4 "
-is "JSON: what they have in common" "$(json all.json '$d->{process}{rank} // "null", $d->{process}{pid}, $d->{process}{end}' | tr '\n' ' ')" "null 0 exit "
+is "JSON: the common fields" "$(json all.json '$d->{process}{rank} // "null", $d->{process}{pid}, $d->{process}{end}' | tr '\n' ' ')" "null 0 exit "
 is "JSON: a tree above the machines" "$(json all.json 'map { "$_->{type}:" . ($_->{parent} // "") } grep { $_->{type} =~ /Job|Machine/ } @{$d->{topology}{components}}' | tr '\n' ' ')" "Job: Machine:0 Machine:0 Machine:0 "
 is "JSON: the root's sum is all" "$(json all.json 'my ($c) = grep { $_->{component} == 0 } @{$d->{components}}; $c->{total}{EV_A}')" \
 	"$(awk -F, '$14 == "EV_A" && $11 != "" { n += $16 } END { print n }' all.csv)"
-check "text: says how many and whose" grep -qE '^one: 5 ranks on .*, [0-9]' all.text
+check "text: has their number and owners" grep -qE '^one: 5 ranks on .*, [0-9]' all.text
 check "text: each rank" sh -c "grep -qE '^~? ?rank 1 on .* 12 ' all.text && grep -qE '^ *max .max/mean [0-9.]+. ' all.text"
 check "text: each host" grep -qE '^~? ?host .* [0-9]+ +[0-9]+ %' all.text
 
@@ -114,7 +114,7 @@ is "hwloc: a folder has one of each" "$(status_of xml) $(cat xml.err) $(grep -l 
 is "hwloc: with all counts" "$(perl -0777 -ne '$n += $1 while /<object type="Machine".*?name="EV_A" value="(\d+)"/gs; END { print $n }' made/machines/*.xml)" \
 	"$(json all.json 'my ($c) = grep { $_->{component} == 0 } @{$d->{components}}; $c->{total}{EV_A}')"
 "$sspapi" report -f csv --events EV_A all.sspapi >some.csv
-check "--events: these, and nothing of them is lost" sh -c 'grep ",EV_A," all.csv | sed "s/,[0-9]*,/,/g" | sort >w; sed 1d some.csv | sed "s/,[0-9]*,/,/g" | sort >g; cmp w g'
+check "--events: only these, and no count of them is lost" sh -c 'grep ",EV_A," all.csv | sed "s/,[0-9]*,/,/g" | sort >w; sed 1d some.csv | sed "s/,[0-9]*,/,/g" | sort >g; cmp w g'
 
 "$sspapi" report -f csv --per-callsite all.sspapi | sums from,to | sed 's/ [0-9]*$//' >got
 sums from,to <each.csv | sed 's/ [0-9]*$//' >wanted
@@ -154,13 +154,13 @@ for bad in empty foreign missing short cut future; do
 	check "bad ones: $bad is named" grep -q "^sspapi merge: $bad.sspapi: " bad.err
 done
 check "bad ones: the newer one needs a newer sspapi" grep -q "future.*newer sspapi" bad.err
-check "bad ones: the rest is merged, as if they were not there" cmp all.sspapi good.sspapi
+check "bad ones: the rest is merged as without them" cmp all.sspapi good.sspapi
 run none "$sspapi" merge -o nothing.sspapi empty.sspapi foreign.sspapi
 is "only bad ones: exit 1, and no file" "$(status_of none) $(ls nothing* 2>/dev/null)" "1 "
 
 # Where the output goes.
 run usage "$sspapi" merge s0.sspapi s1.sspapi -o behind.sspapi
-is "-o may stand behind the files" "$(status_of usage) $(cat usage.err) $(ls behind.sspapi)" "0  behind.sspapi"
+is "-o may follow the files" "$(status_of usage) $(cat usage.err) $(ls behind.sspapi)" "0  behind.sspapi"
 run over "$sspapi" merge -o foreign.sspapi s0.sspapi s1.sspapi
 is "over what is no store: refused" "$(status_of over) $(cat foreign.sspapi)" "1 not a store"
 run over "$sspapi" merge -o g1.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi
@@ -170,7 +170,7 @@ for by in 1 2 15 24; do
 	is "ended by signal $by: by that signal, and nothing is left" "$(status_of ended) $(ls | grep -c 'part\|ended.sspapi')" "$((128 + by)) 0"
 done
 run ended sh -c "trap '' HUP; LD_PRELOAD=$preloads/ended.so ENDED_BY=1 $sspapi merge -o ended.sspapi s0.sspapi"
-is "a signal that was to be ignored (nohup) is" "$(status_of ended) $(ls ended.sspapi)" "0 ended.sspapi"
+is "a signal that was to be ignored (nohup) is ignored" "$(status_of ended) $(ls ended.sspapi)" "0 ended.sspapi"
 is "no other file is left" "$(ls | grep -c part)" 0
 
 # One process counts once, however many files contain it: copies, snapshots, a process killed before
@@ -181,11 +181,11 @@ run twice "$sspapi" merge -o twice.sspapi copy.sspapi s0.sspapi
 is "a copy: merge takes it" "$(status_of twice) $(cat twice.err)" "0 "
 check "and it counts once" cmp none.sspapi twice.sspapi
 "$sspapi" merge -o twice.sspapi all.sspapi s0.sspapi g3.sspapi s3.sspapi 2>twice.err
-check "merged ones, too: as if the others were not there" cmp all.sspapi twice.sspapi
+check "also merged ones: as without the others" cmp all.sspapi twice.sspapi
 run quiet "$sspapi" report -f csv s0.sspapi all.sspapi
-check "report: the same, without a word" sh -c '[ ! -s quiet.err ] && cmp all.csv quiet.out'
+check "report: the same, without a message" sh -c '[ ! -s quiet.err ] && cmp all.csv quiet.out'
 run same "$sspapi" diff s0.sspapi copy.sspapi
-is "diff of a copy: the two sides are two" "$(status_of same) $(cat same.err)" "0 "
+is "diff of a copy: the two sides are separate" "$(status_of same) $(cat same.err)" "0 "
 for repeats in "s0.sspapi copy.sspapi -- s4.sspapi" "s0.sspapi -- s4.sspapi s4.sspapi"; do
 	# shellcheck disable=SC2086 # words
 	"$sspapi" diff $repeats >got 2>&1
@@ -219,21 +219,21 @@ mkdir killed live
 for form in json,store json; do
 	MORE=$preloads/faults.so SSPAPI_OUTPUT=$tmp/killed/x.sspapi SSPAPI_FORMAT=$form \
 		run_shim killed env SSPAPI_LIVE="$tmp/live" FAULT=$unlink:$((1 + $(echo $form | tr ',' '\n' | wc -l))):kill "$scenes/one"
-	is "killed before its live file went ($form)" "$(status_of killed) $(ls killed | wc -l) $(ls live | wc -l)" "137 $(echo $form | tr ',' '\n' | wc -l) 1"
+	is "killed before its live file was removed ($form)" "$(status_of killed) $(ls killed | wc -l) $(ls live | wc -l)" "137 $(echo $form | tr ',' '\n' | wc -l) 1"
 	if [ $form != json ]; then
 		"$sspapi" report -f csv killed/x.sspapi >wanted
 		"$sspapi" report -f csv killed/x.sspapi live/*.live >got
 		check "report of both: it is counted once" cmp wanted got
 	fi
 	run again "$sspapi" recover live/*.live
-	is "recover finds the dump ($form)" "$(status_of again) $(cat again.err) $(sed 's,.*/,,' again.out | tr '\n' ' ')$(ls killed | wc -l) $(ls live | wc -l)" \
+	is "recover finds the dump ($format)" "$(status_of again) $(cat again.err) $(sed 's,.*/,,' again.out | tr '\n' ' ')$(ls killed | wc -l) $(ls live | wc -l)" \
 		"0  $(ls killed | tr '\n' ' ')$(ls killed | wc -l) 0"
 	rm killed/*
 done
 # Only one of its formats was written, or only a snapshot.
 MORE=$preloads/faults.so SSPAPI_OUTPUT=$tmp/killed/x.sspapi SSPAPI_FORMAT=json,store \
 	run_shim killed env SSPAPI_LIVE="$tmp/live" FAULT=$unlink:1:kill "$scenes/one"
-is "killed after the first form" "$(status_of killed) $(ls killed)" "137 x.json"
+is "killed after the first format" "$(status_of killed) $(ls killed)" "137 x.json"
 "$sspapi" recover live/*.live >recovered
 is "recover writes the other" "$(ls killed | tr '\n' ' ')$(ls live | wc -l)" "x.json x.sspapi 0"
 

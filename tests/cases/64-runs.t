@@ -16,7 +16,7 @@ shows() {
 }
 
 run none "$sspapi" report
-is "no run is here: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
+is "no run in this folder: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
 mkdir empty
 run none "$sspapi" report empty
 is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" "1 1"
@@ -26,15 +26,15 @@ rmdir empty
 run_shim alone "$one" EV_A
 text=$(ls sspapi.one."$host".*.txt) store=${text%.txt}.sspapi
 is "a text and its store, nothing else" "$(ls)" "$(printf '%s\n' "$store" "$text")"
-check "nothing more of one thread is there, and nowhere to look further" not grep -q "^look further" "$text"
+check "one thread has nothing more, and no further command" not grep -q "^look further" "$text"
 shows "1 EV_A"
 run told "$sspapi" report "$text"
-is "a text is named as what it is, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
+is "a text is reported as one, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
 	"$(printf '1 sspapi report: %s: a text, not a store: that is %s' "$text" "$store")"
 for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
-	is "${form%%:*}, too" "$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
+	is "${format%%:*} as well" "$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done
 
@@ -99,7 +99,7 @@ run csv "$sspapi" report -f csv sspapi.one.88.0
 is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" "0 1 2 10 "
 run doubt "$sspapi" report sspapi.one.88.0
 check "they ran one after the other, as those of two runs do: a line" grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
-check "where to look further is the folder" grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
+check "the further commands name the folder" grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
 mkdir uneven
 printf 'event EV_A\neach PAPI_read count EV_A 10\n' >uneven/script
 reads=
@@ -112,7 +112,7 @@ for rank in 0 1 2; do
 	done
 done
 run uneven "$sspapi" report uneven
-is "who has the least and the most" "$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' | tr -s ' ' | paste -sd';')" \
+is "the CPUs with the least and the most" "$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' | tr -s ' ' | paste -sd';')" \
 	"rank EV_A share;min (rank 0) 20;mean 40;max (rank 2; max/mean 1.50) 60"
 run uneven "$sspapi" report --per-rank -f json uneven
 is "--per-rank: a rank's processes are one row" "$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' | paste -sd' ')" "20 40 60"
@@ -121,9 +121,9 @@ step=1
 ranks "0 1"
 shows "2 EV_A"
 run merged "$sspapi" merge -o all.sspapi sspapi.one.88.0 sspapi.one.88.1/1.sspapi
-is "merge takes folders, too" "$(status_of merged) $("$sspapi" report -f json all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
+is "merge also takes folders" "$(status_of merged) $("$sspapi" report -f json all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
 run_shim rank env OMPI_COMM_WORLD_RANK=3 SSPAPI_FORMAT=json "$one"
-is "a form that is named" "$(ls sspapi.one.0.0)" 3.json
+is "a format that is named" "$(ls sspapi.one.0.0)" 3.json
 
 # ---- some ranks only ----------------------------------------------------------------
 rm -rf sspapi.*
@@ -143,13 +143,13 @@ for bad in 1-x 2-1 x 1,,2; do
 	check "(and it is counted)" rm "$tmp/bad.json"
 done
 run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
-is "a variable that is none" "$(lines_of misspelt)" "$(printf '%s\n' \
+is "an unknown variable" "$(lines_of misspelt)" "$(printf '%s\n' \
 	'sspapi: SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?' \
 	'sspapi: SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are')"
 mkdir "$tmp/dangling"
 cd "$tmp/dangling" || exit 1
 ln -s nowhere x.sspapi
 run report "$B/sspapi" report
-is "a link to nothing is all that is here: one line" "$(status_of report) $(cat report.err 2>/dev/null || cat "$tmp/report.err")" \
+is "only a dangling link is here: one line" "$(status_of report) $(cat report.err 2>/dev/null || cat "$tmp/report.err")" \
 	"1 sspapi report: ./x.sspapi: cannot be read"
 done_testing

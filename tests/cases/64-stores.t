@@ -15,7 +15,7 @@ printf '%s\n' 'EV_A 0 10' 'EV_A 1 14' 'EV_B 0 0' 'EV_B 1 6' | sort - process.wan
 reads() {
 	for form in json text csv hwloc; do
 		run "$form" "$sspapi" report -f $form "$1"
-		is "$3: $form" "$(status_of $form)$(grep -vE 'call sites in it have no names$|PAPI_start does not zero' $form.err)" 0
+		is "$3: $format" "$(status_of $form)$(grep -vE 'call sites in it have no names$|PAPI_start does not zero' $form.err)" 0
 	done
 	NO_PLACES=1 json json.out "$(cat "$root/tests/lib/kinds.pl")" | sort >got
 	check "$3: each value is where it was counted" diff "$2" got

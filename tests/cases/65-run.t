@@ -12,7 +12,7 @@ is "no process in between" "$(sed -n 1p "$tmp/pids.out")" "$(sed -n 2p "$tmp/pid
 run status "$sspapi" run -- sh -c 'exit 77'
 is "the program's status" "$(status_of status)" 77
 run killed "$sspapi" run -- sh -c 'kill -9 $$'
-is "and its death" "$(status_of killed)" 137
+is "and that it was killed" "$(status_of killed)" 137
 run none "$sspapi" run -- /no/such/program
 is "no such program" "$(status_of none)" 127
 printf '#!/no/such/interpreter\n' >"$tmp/bad"
@@ -56,11 +56,11 @@ format "-o - is for people" "" "$sspapi" run -o -
 format "-e sets any" SSPAPI_FORMAT=text "$sspapi" run -e SSPAPI_FORMAT=text
 
 run theirs "$sspapi" run -e SSPAPI_VERBOSE=0 sh -c 'echo "$@"' sh -o --help --version
-is "what stands behind the program is its own" "$(status_of theirs) $(cat "$tmp/theirs.out" "$tmp/theirs.err")" "0 -o --help --version"
+is "words after the program are its own" "$(status_of theirs) $(cat "$tmp/theirs.out" "$tmp/theirs.err")" "0 -o --help --version"
 run about "$sspapi" report "$tmp/none.sspapi" --help
 is "--help behind others" "$(status_of about) $(grep -c '^  sspapi report' "$tmp/about.out")" "0 1"
 run theirs env SSPAPI_CALLSITES=65 "$sspapi" run -- true
-is "a bad value of the environment is the library's to say" "$(status_of theirs)" 0
+is "a bad value of the environment is reported by the library" "$(status_of theirs)" 0
 
 # ---- LD_PRELOAD -------------------------------------------------------------------------
 first() {
@@ -69,9 +69,9 @@ first() {
 other=$preloads/empty.so
 behind=${LD_PRELOAD:+$LD_PRELOAD:}
 run other env LD_PRELOAD="$behind$other" "$sspapi" run -- env
-is "what is preloaded stays, behind ours" "$(first other)" "LD_PRELOAD=$ours:$behind$other"
+is "other preloads stay, after ours" "$(first other)" "LD_PRELOAD=$ours:$behind$other"
 run twice "$sspapi" run -- "$sspapi" run -- env
-is "behind another run it is there once" "$(first twice)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
+is "in a second run it is listed once" "$(first twice)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
 mkdir "$tmp/a b"
 cp "$sspapi" "$tmp/a b/sspapi"
 ln -s "$B/libsspapi.so" "$tmp/a b/libsspapi.so"
@@ -90,7 +90,7 @@ counted() {
 	check "$counted_name" books behind
 }
 # shellcheck disable=SC2016 # $0 is the inner shell's
-if plain "counted behind others"; then
+if plain "counted behind other programs"; then
 	counted "sspapi run" "$sspapi" run -o "$tmp/behind.sspapi" "$scenes/one"
 	counted "run -- env" "$sspapi" run -o "$tmp/behind.sspapi" -- env A=1 "$scenes/one"
 	counted "env ... run" env A=1 "$sspapi" run -o "$tmp/behind.sspapi" -- "$scenes/one"
@@ -126,12 +126,12 @@ for name in named.sspapi elsewhere/named.sspapi named.json; do
 done
 told "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
 told "one without" "no PAPI in sight" "$apps/nopapi"
-told "a shell may start one that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
+told "a shell may start a program that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
 printf '#!/bin/sh\n' >"$tmp/mpirun"
 chmod +x "$tmp/mpirun"
 told "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
 run several env SSPAPI_FORMAT=text,csv,store SSPAPI_OUTPUT="$tmp/several.txt" "$sspapi" run -- "$scenes/one"
-check "of several forms the store is named" grep -qF "several.sspapi; sspapi report shows them" "$tmp/several.err"
+check "of several formats the store is named" grep -qF "several.sspapi; sspapi report shows them" "$tmp/several.err"
 run quiet "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$apps/nopapi"
 is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
@@ -144,7 +144,7 @@ if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
 	told "a script of such a script" ": $tmp/static: " "$tmp/script2"
 	printf '#!/usr/bin/env -S A=1 %s\n' "$tmp/static" >"$tmp/script3"
 	chmod +x "$tmp/script3"
-	told "by way of env" ": $tmp/static: " "$tmp/script3"
+	told "started by env" ": $tmp/static: " "$tmp/script3"
 fi
 # The loader of another C library: here a copy of ours under another name. (A real one ends the
 # program if it cannot load a library.)
@@ -171,13 +171,13 @@ printf '#!./sh-of-other\nenv\n' >"$tmp/other-script"
 printf '#!/usr/bin/env ./sh-of-other\nenv\n' >"$tmp/other-script2"
 chmod +x "$tmp/other-script" "$tmp/other-script2"
 left_out "a script of another C library" ./sh-of-other ./other-script
-left_out "by way of env" ./sh-of-other ./other-script2
+left_out "started by env" ./sh-of-other ./other-script2
 run told "$sspapi" run -e SSPAPI_VERBOSE=0 -- ./env-of-other
-is "not told, but without it" "$(cat "$tmp/told.err") $(grep '^LD_PRELOAD' "$tmp/told.out")" " ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
+is "not reported, but without it" "$(cat "$tmp/told.err") $(grep '^LD_PRELOAD' "$tmp/told.out")" " ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
 run told "$sspapi" run -- "$sspapi" run -- ./env-of-other
-is "behind another run" "$(grep '^LD_PRELOAD' "$tmp/told.out")" "${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
+is "in a second run" "$(grep '^LD_PRELOAD' "$tmp/told.out")" "${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
 run told env LD_PRELOAD="$behind$other" "$sspapi" run -- "$sspapi" run -- ./env-of-other
-is "what else is preloaded stays" "$(first told)" "LD_PRELOAD=$behind$other"
+is "other preloads stay" "$(first told)" "LD_PRELOAD=$behind$other"
 run told "$sspapi" doctor ./env-of-other
 check "and doctor says so" sh -c "tr -s ' \\n' '  ' <'$tmp/told.out' | tr -s ' ' | grep -qF 'made for another C library (./ld-other): libsspapi cannot be loaded into it'"
 ln -s "$loader" "$tmp/ld-ours"
@@ -244,12 +244,12 @@ for how in "gcc address" "gcc thread" "gcc undefined" "gcc leak" "gcc address -s
 	check "$how: as natively" same_as_native sane-native sane
 	check "$how: counted" books sane
 	run sane "$sspapi" run -e SSPAPI_VERBOSE=0 -o "$tmp/sane.json" -- sh -c '"$0"' "$tmp/sane"
-	check "$how, of a shell: as natively" same_as_native sane-native sane
-	check "$how, of a shell: counted" books sane
+	check "$how, started by a shell: as natively" same_as_native sane-native sane
+	check "$how, started by a shell: counted" books sane
 	case $how in *-static* | "clang address") continue ;; *address*) ;; *) continue ;; esac
 	$1 -fsanitize=address ${3-} -o "$tmp/bug" "$tmp/bug.c" -Wl,-rpath,"$(dirname "$($1 -print-file-name=libclang_rt.asan-x86_64.so)")"
 	ASAN_OPTIONS=exitcode=9 run bug "$sspapi" run -- "$tmp/bug"
-	is "$how: a bug is found, and the user's options are kept" "$(status_of bug) $(grep -c 'heap-use-after-free' "$tmp/bug.err")" "9 2"
+	is "$how: the sanitizer finds a bug, and the user's options are kept" "$(status_of bug) $(grep -c 'heap-use-after-free' "$tmp/bug.err")" "9 2"
 done
 export ASAN_OPTIONS="$saved"
 
@@ -263,7 +263,7 @@ for cut in 1 4 20 64 200 $((size / 2)) $((size - 1)); do
 done
 : >"$tmp/cut"
 run cut "$sspapi" run -- "$tmp/cut"
-is "an empty one neither" "$(status_of cut)" 0
+is "nor is an empty one" "$(status_of cut)" 0
 printf '#!' >"$tmp/cut"
 run cut "$sspapi" run -- "$tmp/cut"
 check "nor a script of nothing" test "$(status_of cut)" -ne 1

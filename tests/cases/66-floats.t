@@ -55,7 +55,7 @@ END
 check "permanent: every reading, by the rules; bits as they were" diff "$tmp/want" "$tmp/got"
 
 SSPAPI_READINGS=permanent run_shim gauge "$scenes/ops" set=coretemp:::T start show=45 read cpu=1 show=55 read show=50 stop
-is "permanent: a temperature's course" "$(entries gauge)" "coretemp:::T null P45 P55 P50"
+is "permanent: a temperature over time" "$(entries gauge)" "coretemp:::T null P45 P55 P50"
 run_shim gauge "$scenes/ops" set=coretemp:::T start show=45 read cpu=1 show=55 read show=50 stop
 is "temporary: a gauge's last value is with the gauges" "$(entries gauge)" ""
 
@@ -99,5 +99,5 @@ values() { grep -o '"value": [^,}]*' "$tmp/$1.json"; }
 is "rounding upward: its values are there" "$(values up | wc -l)" 3
 is "rounding upward: digits as in a report" "$(values up)" "$(values nearest)"
 TRAPS=1 run_shim traps "$scenes/ops" set=widget:::FLOPS start show=0.5 read show=2.75 stop
-is "what is not exact is trapped: a dump is no matter of it" "$(status_of traps) $(entries traps)" "0 widget:::FLOPS 0 T2.75"
+is "inexact results trap: a dump is not affected" "$(status_of traps) $(entries traps)" "0 widget:::FLOPS 0 T2.75"
 done_testing

@@ -8,39 +8,39 @@ SSPAPI_OUTPUT=$tmp/kinds.json SSPAPI_FORMAT=text,json,csv run_shim kinds "$scene
 is "the program ran" "$(status_of kinds)" 0
 check "the JSON has the keys of sspapi-dump(5)" perl tests/lib/check-dump.pl json "$tmp/kinds.json"
 check "the CSV has the JSON's totals" perl tests/lib/check-dump.pl csv "$tmp/kinds.csv" "$tmp/kinds.json"
-check "the text has them, too" perl tests/lib/check-dump.pl text "$tmp/kinds.txt" "$tmp/kinds.json"
+check "the text also has them" perl tests/lib/check-dump.pl text "$tmp/kinds.txt" "$tmp/kinds.json"
 
 json "$tmp/kinds.json" "$(cat tests/lib/kinds.pl)" >"$tmp/got"
-check "each value is where it belongs" diff tests/lib/kinds.want "$tmp/got"
+check "each value is in its place" diff tests/lib/kinds.want "$tmp/got"
 
 component() {
 	json "$tmp/kinds.json" '(map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}$c->{logical_index}" eq "'"$1"'" ? '"$2"' : () } @{$d->{components}})'
 }
 is "packages have their own energy only" "$(component Package0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"} // "none"')" none
 is "the machine has its packages' energy" "$(component Machine0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 3000
-is "a memory's counts are its package's, too" "$(component Package1 '$_->{total}{"rapl:::DRAM_ENERGY:PACKAGE1"}')" 30
+is "a memory's counts are also its package's" "$(component Package1 '$_->{total}{"rapl:::DRAM_ENERGY:PACKAGE1"}')" 30
 is "floating-point counts add up" "$(component Machine0 '$_->{total}{"widget:::LIB::FLOPS"}')" 2.75
 is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$_->{gauges}}')" ""
-is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
-is "values that only grow are not said to go backwards" \
+is "gauges are next to the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
+is "values that only grow are not reported as decreasing" \
 	"$(json "$tmp/kinds.json" 'scalar grep { $_->{backwards} } @{$d->{relations}}')" 0
 # Started in the order of their ids, stopped in the reverse. (The plain one, 0, has coarse times;
 # coretemp and io, which do not begin at 0, count from the first reading on.)
 is "times put readings of these sets in one order" \
 	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; my @e = map { $d->{events}[$_->{events}[0]]{component} } @r; my @b = grep { $e[$_] !~ /^(coretemp|io)$/ } 1 .. $#r;
 		join ",", (grep { $r[$b[$_]]{first_ns} <= $r[$b[$_ - 1]]{first_ns} } 1 .. $#b), grep { $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
-is "the dump says what has no place in the tree" "$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
+is "the dump names counts without a place in the tree" "$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
 	"PAPI component 'coretemp' does not tell the devices of some of its events: their values are on no component"
 
-check "text: a package's counts stand with it" grep -qE '^PACKAGE_ENERGY:PACKAGE1 .* package 1 +3\.000 uJ$' "$tmp/kinds.txt"
+check "text: a package's counts are next to it" grep -qE '^PACKAGE_ENERGY:PACKAGE1 .* package 1 +3\.000 uJ$' "$tmp/kinds.txt"
 check "text: bits are hexadecimal" grep -qE 'FLAGS +CPU 0 .*  0xf0 +- +- +-$' "$tmp/kinds.txt"
 check "text: a gauge has last, min, max and mean" grep -qE 'temp1_input \[degre.* +no known place +55 +45 +55 +51\.667$' "$tmp/kinds.txt"
-check "text: of a CPU, too" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500$' "$tmp/kinds.txt"
+check "text: also of a CPU" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500$' "$tmp/kinds.txt"
 check "CSV: a line for each of them, with no exact" \
 	grep -qE '^[^,]*,,[0-9]+,[0-9]+,kinds,2,2,,,,,,,coretemp:::hwmon77:temp1_input \(mean\),3,51\.6[0-9]*,$' "$tmp/kinds.csv"
-check "CSV: a floating-point count is told by call sites" \
+check "CSV: a floating-point count is split by call sites" \
 	grep -qE ',4,4,kinds[^,]+,kinds[^,]+,1,1,1,1,widget:::LIB::FLOPS,1,2\.25,0$' "$tmp/kinds.csv"
-check "text, too" grep -qE ' → .* 2\.250( |$)' "$tmp/kinds.txt"
+check "text as well" grep -qE ' → .* 2\.250( |$)' "$tmp/kinds.txt"
 check "CSV: a package's count has its package" \
 	awk -F, '$14 == "rapl:::PACKAGE_ENERGY:PACKAGE1" { ok += $10 $11 == "" && $12 == 1 && $13 == 1; n += $15; t += $16; x += $17; lines++ }
 		END { exit !(lines && ok == lines && n == 3 && t == 3000 && x == 0) }' "$tmp/kinds.csv"
@@ -59,7 +59,7 @@ SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim stored "$scenes/kinds"
 run packages "$B/sspapi" report --per-package "$tmp/kinds.sspapi"
 check "report: a package's count is in its row" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/packages.out"
 run cpus "$B/sspapi" report --per-cpu "$tmp/kinds.sspapi"
-check "report: by CPU it has a row of its own" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/cpus.out"
+check "report: per CPU it has its own row" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/cpus.out"
 
 cp "$tmp/kinds.sspapi" "$tmp/other.sspapi"
 another_process "$tmp/other.sspapi"
@@ -100,7 +100,7 @@ for event in rapl:::PACKAGE_ENERGY:PACKAGE0 cuda:::x:device=0 net:::x sde:::LIB:
 "
 	is "$event: no more is proven than was counted there" "$(json "$tmp/taken.json" 'grep { $_->{exact}[0] > (!defined $_->{cpu} ? 0 : $_->{cpu} ? 5 : 37) } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 done
-is "placed or split: each count is where it belongs" "$taken" "rapl no:54
+is "placed or split: each count is in its place" "$taken" "rapl no:54
 cuda no:54
 net no:54
 sde no:54
@@ -111,12 +111,12 @@ widget 0:43 1:11
 # stealtime's CPUs are those that are online.
 printf 'component stealtime\nevent stealtime:::CPU2 component=stealtime\n' >"$tmp/script"
 echo 0,3-5 >"$tmp/online"
-if plain "stealtime beside a CPU that is offline" && unshare -m mount --bind "$tmp/online" /sys/devices/system/cpu/online 2>/dev/null; then
+if plain "stealtime with an offline CPU" && unshare -m mount --bind "$tmp/online" /sys/devices/system/cpu/online 2>/dev/null; then
 	run_shim steal env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY='synthetic:core:8 pu:1' \
 		unshare -m sh -c "mount --bind '$tmp/online' /sys/devices/system/cpu/online && exec '$scenes/ops' set=stealtime:::CPU2 start show=5 stop"
 	is "stealtime's second CPU is the second that is online" "$(json "$tmp/steal.json" 'map { my $c = $d->{topology}{components}[$_->{places}[0]]; "$c->{type} $c->{os_index}" } @{$d->{relations}}')" "PU 3"
 elif [ -z "${SANITIZE-}" ]; then
-	skip "stealtime beside a CPU that is offline" "unshare cannot mount here"
+	skip "stealtime with an offline CPU" "unshare cannot mount here"
 fi
 # ---- GPUs, by a topology that has some -------------------------------------------------------
 # gpu PAPI_COMPONENT EVENT: prints where 40 of it are attributed, by type, number and name
@@ -127,7 +127,7 @@ gpu() {
 	json "$tmp/gpu.json" 'my @c = @{$d->{topology}{components}}; map { my $c = $_; map { my $p = $c[$c[$_]{parent}];
 		"$c[$_]{type} $c[$_]{os_index} $c[$_]{name} of $p->{type} $p->{os_index}" } grep { defined $_ && $_ >= 0 } @{$c->{places} || []} } @{$d->{relations}}'
 }
-is "cuda's device 1 is its GPU, behind the second package" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=1)" "GPU 1 H100 of Package 1"
+is "cuda's device 1 is its GPU, below the second package" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=1)" "GPU 1 H100 of Package 1"
 is "and the package and the machine have its counts" "$(json "$tmp/gpu.json" 'map { "$d->{topology}{components}[$_->{component}]{type} " . ($_->{total}{"cuda:::sm__cycles:stat=sum:device=1"} // 0) } @{$d->{components}}')" \
 "Machine 40
 Package 40
@@ -145,7 +145,7 @@ visible CUDA_VISIBLE_DEVICES GPU-8932f937 cuda ""
 visible CUDA_VISIBLE_DEVICES 1 nvml "GPU 0 H100 of Package 0"
 visible ROCR_VISIBLE_DEVICES 0 rocp_sdk "GPU 0 MI210 of Package 0"
 is "nvml's by its name" "$(gpu nvml nvml:::NVIDIA_H100:device_0:power)" "GPU 0 H100 of Package 0"
-is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
+is "another vendor's devices are numbered separately" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
 # Presets of a component (PAPI 7.2): the natives name the device.
 # preset NAME NATIVES WORD...: prints the same for a preset
 preset() {
@@ -168,14 +168,14 @@ is "of two devices: nowhere" "$(presets set=PAPI_CUDA_FP_FMA start show=3 stop)"
 preset PAPI_CUDA_FP16_FMA cuda:::sm__inst_hfma:stat=pct:device=1
 is "a share is a gauge" "$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop)" "PAPI_CUDA_FP16_FMA gauge GPU 1"
 preset PAPI_CUDA_FP16_FMA $fma:device=0 "at PAPI_create_eventset 2 event PAPI_CUDA_FP16_FMA component=cuda natives=$fma:device=1"
-is "asked for on another device: what was counted before stays, what comes is on none that is known" \
+is "requested on another device: earlier counts stay, later ones are on an unknown device" \
 	"$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop set=PAPI_CUDA_FP16_FMA start show=4 stop)" "PAPI_CUDA_FP16_FMA counter GPU 0
 PAPI_CUDA_FP16_FMA counter nowhere"
-is "Gaudi's: a device, though it claims threads" "$(gpu gaudi2 gaudi2:::TPC_STALL:device=0; json "$tmp/gpu.json" 'map { "$_->{scope} " . join ",", map { $_->{cpu} // "null" } @{$_->{cpus}} } @{$d->{relations}}')" "device null"
+is "Gaudi's: a device, although it claims to count threads" "$(gpu gaudi2 gaudi2:::TPC_STALL:device=0; json "$tmp/gpu.json" 'map { "$_->{scope} " . join ",", map { $_->{cpu} // "null" } @{$_->{cpus}} } @{$d->{relations}}')" "device null"
 is "AMD's, with dimensions" "$(gpu rocp_sdk rocp_sdk:::SQ_WAVES:DIMENSION_XCC=1:device=0)" "GPU 0 MI210 of Package 0"
-is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
+is "one that does not exist: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
-check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; these counts are on no component"' - "$tmp/gpu.txt"
+check "and reported" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; these counts are on no component"' - "$tmp/gpu.txt"
 # A count of 0 is shown, and no headline claims that all is 0 above a row that is not.
 printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'component cuda' 'event cuda:::x:device=9 component=cuda' 'event EV_A' >"$tmp/script"
 # zero NAME WORD...: prints the text of ops

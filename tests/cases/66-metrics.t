@@ -16,13 +16,13 @@ map { my ($t, $m) = @{$_}{qw(total derived_metrics)}; my ($a, $b) = @{$t}{qw(EV_
 END
 is "JSON: each component's, from its own sums" "$(json v.json "$(cat wanted.pl)" | sort -u)" ok
 is "of several values" "$(json v.json 'map { $_->{derived_metrics}{BA} } @{$d->{components}}' | sort -u | wc -l)" 3
-is "without -m there is no word of them" "$("$sspapi" report -f json v.sspapi | grep -c derived_metrics)" 0
+is "without -m they are not mentioned" "$("$sspapi" report -f json v.sspapi | grep -c derived_metrics)" 0
 
 "$sspapi" report -f csv -m mine.csv v.sspapi | sed 1d | cut -d, -f 10,14,15-17 >v.csv
 is "CSV: lines with an empty exact" "$(grep -E '^1,(BA|AB|TWICE),' v.csv | cut -d, -f 2,5)" "BA,
 AB,
 TWICE,"
-is "what is divided by 0 has no line" "$(grep -c '^0,AB' v.csv)" 0
+is "a division by 0 has no line" "$(grep -c '^0,AB' v.csv)" 0
 is "its values" "$(grep -E '^1,(TWICE|ALIAS)' v.csv | cut -d, -f 4 | tr '\n' ' ')" "14 14 "
 is "counts stand before them, as without" "$(grep -c ',EV_[AB],' v.csv)" "$("$sspapi" report -f csv v.sspapi | sed 1d | wc -l)"
 "$sspapi" report -f csv --per-machine -m mine.csv v.sspapi >machine.csv
@@ -33,12 +33,12 @@ is "JSON by level" "$(json levels.json 'map { $_->{derived_metrics}{AB} // "none
 "$sspapi" report -m mine.csv v.sspapi >v.txt
 check "text: a column, - where there is no value" grep -qE '^[~ ] +CPU 0 .* 5 +[0-9]+ % +0 +0\.000 +- +10$' v.txt
 check "for the machine" grep -qE '^~ all CPUs .* 12 +100 % +3 +0\.250 +4\.000 +24$' v.txt
-check "those that do not fit stand below" sh -c "grep -qE '^CPU +ALIAS$' v.txt && grep -qE '^~ all CPUs +24$' v.txt"
+check "those that do not fit are below" sh -c "grep -qE '^CPU +ALIAS$' v.txt && grep -qE '^~ all CPUs +24$' v.txt"
 "$sspapi" report --all -m mine.csv v.sspapi >all.txt
 is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-2), $(NF-1), $NF }')" \
 	"0.429 2.333 14
 0.000 - 10"
-check "what has no room beside the first three of them is named" grep -qx '+ 1 more column: sspapi report --per-callsite v.sspapi' v.txt
+check "those without room next to the first three are named" grep -qx '+ 1 more column: sspapi report --per-callsite v.sspapi' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
@@ -49,7 +49,7 @@ check "no line is over 80 columns" is_equal "$(perl -CSD -ne 'print if length > 
 
 # ---- the installed ones ----------------------------------------------------------------
 run d "$sspapi" report -m default v.sspapi
-is "-m default, of which nothing was counted: said, and no error" "$(status_of d) $(wc -l <d.err)" "0 1"
+is "-m default, without any of its events: reported, and no error" "$(status_of d) $(wc -l <d.err)" "0 1"
 run d "$sspapi" report -m IPC v.sspapi
 is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
 # The scripted libpapi has presets with the names of real events.
@@ -61,9 +61,9 @@ run ipc env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tm
 run d "$sspapi" report -m CPI -m IPC ipc.sspapi
 check "two by name: two columns" grep -qE ' TOT_CYC +IPC +CPI$' d.out
 run d "$sspapi" report -m MISS_RATE ipc.sspapi
-is "an ending that several have is none" "$(status_of d)" 2
+is "a suffix of several events is not accepted" "$(status_of d)" 2
 run d "$sspapi" report -m busy ipc.sspapi
-is "that of one is it" "$(status_of d) $(cat d.err)" "0 sspapi report: CPUS_BUSY needs perf::TASK-CLOCK, which was not counted"
+is "that of one process is it" "$(status_of d) $(cat d.err)" "0 sspapi report: CPUS_BUSY needs perf::TASK-CLOCK, which was not counted"
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
 
@@ -82,7 +82,7 @@ run apart "$sspapi" report apart.sspapi
 is "of two sets: none in any table of the text" "$(grep -c 'TOT_CYC  *IPC' apart.out) $(grep -cE '(CPU 0|→) .* -$' apart.out) $(grep -c '[0-9] *[0-9]\.[0-9][0-9][0-9]$' apart.out)" "2 3 0"
 is "and a line" "$(grep -c '^- IPC: no event set has all its events (PAPI_TOT_INS, PAPI_TOT_CYC)' apart.out)" 1
 run apart "$sspapi" report -f json -m IPC --per-cpu --per-thread --per-callsite apart.sspapi
-is "JSON: null, by every level" "$(json apart.out 'map { exists $_->{derived_metrics}{IPC} && !defined $_->{derived_metrics}{IPC} ? "null" : "?" } @{$d->{components}}, map { @{$_->{rows}} } @{$d->{levels}}' | sort -u)" null
+is "JSON: null, at every level" "$(json apart.out 'map { exists $_->{derived_metrics}{IPC} && !defined $_->{derived_metrics}{IPC} ? "null" : "?" } @{$d->{components}}, map { @{$_->{rows}} } @{$d->{levels}}' | sort -u)" null
 is "and a line on standard error" "$(grep -c '^sspapi report: IPC: no event set has all' apart.err)" 1
 is "CSV: no line" "$("$sspapi" report -f csv -m IPC apart.sspapi 2>&1 | grep -c ',IPC,')" 0
 # level LEVEL FILE...: prints each row's IPC
@@ -95,15 +95,15 @@ is "of two processes: their sum" "$(for l in cpu machine thread process; do leve
 "$sspapi" merge -o merged.sspapi both.sspapi some.sspapi
 is "merged: the same" "$(for l in cpu machine; do level $l merged.sspapi; done)" "1.5 5 2.66666666666667 "
 run some "$sspapi" report some.sspapi both.sspapi
-check "the text says of how many sets it is" grep -q '^- IPC is made of 2 of 4 event sets' some.out
-check "by thread, where one asks" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
+check "the text has the number of sets" grep -q '^- IPC is made of 2 of 4 event sets' some.out
+check "per thread, if requested" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
 run both "$sspapi" report both.sspapi
-check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
-is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
+check "before events for which there is no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
+is "sets kept separate: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
 sets near cpu=0 set=PAPI_TOT_INS start show=1000 stop set=PAPI_TOT_INS start show=20 stop set=PAPI_TOT_CYC start show=7 stop
 "$sspapi" report --per-set -f csv near.sspapi >near.csv
-is "also sets whose numbers and events are near to each other" "$(sed 1d near.csv | cut -d, -f 7,14,16 | paste -sd' ')" "0,PAPI_TOT_INS,1000 1,PAPI_TOT_INS,20 2,PAPI_TOT_CYC,7"
+is "also sets with similar numbers and events" "$(sed 1d near.csv | cut -d, -f 7,14,16 | paste -sd' ')" "0,PAPI_TOT_INS,1000 1,PAPI_TOT_INS,20 2,PAPI_TOT_CYC,7"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
 # ---- other metrics of the installed file ---------------------------------------------------------
@@ -129,7 +129,7 @@ for more in '' ,PAPI_TOT_INS,PAPI_TOT_CYC; do
 	"$sspapi" report -f json -m IPC,CPI,GHZ,MIPS kernel.sspapi >kernel.json
 	is "of $names$more" "$(json kernel.json 'map { my $m = $_->{derived_metrics}; map { sprintf "%.4g", $m->{$_} } qw(IPC CPI GHZ MIPS) } $d->{components}[0]' | tr '\n' ' ')" "1.5 0.6667 2 3000 "
 done
-is "IPC, unasked" "$("$sspapi" report kernel.sspapi | grep -c ' IPC$') $(FAKE_PAPI_SCRIPT=$tmp/kernel LD_PRELOAD=$SHIM SSPAPI_OUTPUT=$tmp/kernel.sspapi "$scenes/ops" set=perf::INSTRUCTIONS,perf::CYCLES start show=6,4 stop; "$sspapi" report kernel.sspapi | grep -c ' IPC$')" "2 2"
+is "IPC, by default" "$("$sspapi" report kernel.sspapi | grep -c ' IPC$') $(FAKE_PAPI_SCRIPT=$tmp/kernel LD_PRELOAD=$SHIM SSPAPI_OUTPUT=$tmp/kernel.sspapi "$scenes/ops" set=perf::INSTRUCTIONS,perf::CYCLES start show=6,4 stop; "$sspapi" report kernel.sspapi | grep -c ' IPC$')" "2 2"
 # Energy divided by the time during which it was observed, once: by two packages, by two sets of a
 # thread, by two threads; 0 is a value.
 P=rapl:::PACKAGE_ENERGY:PACKAGE
@@ -219,23 +219,23 @@ counted icl ""
 counted zen4 "$root/tests/topo/v1-numa.xml"
 counted snb ""
 flops() { "$sspapi" report -f json --per-machine -m cpus.csv "$@" 2>flops.err >flops.json; json flops.json 'map { map { $_->{total}{PAPI_TOT_INS} . " " . ($_->{derived_metrics}{FLOPS} // "none") } @{$_->{rows}} } @{$d->{levels}}'; }
-is "a table counts where its name is a PMU of the machine" "$(flops icl.sspapi), $(flops zen4.sspapi)" "12 96, 12 48"
+is "a table applies if its name is a PMU of the machine" "$(flops icl.sspapi), $(flops zen4.sspapi)" "12 96, 12 48"
 is "the machine's PMUs are in the dump" "$("$sspapi" report -f json icl.sspapi >flops.json; json flops.json '$d->{papi}{pmus}')" "perf,icl"
 flops snb.sspapi >none
-is "none is for this machine: said" "$(cat none; cat flops.err)" "12 none
+is "none is for this machine: reported" "$(cat none; cat flops.err)" "12 none
 sspapi report: cpus.csv: none of its tables is for this machine's CPUs (perf,snb)"
 run d "$sspapi" report -m cpus.csv icl.sspapi
 check "no metric of another CPU" not grep -q ZEN d.out
-is "merged runs of unlike machines: each by its own" "$(flops icl.sspapi zen4.sspapi | sort)" "12 48
+is "merged runs of different machines: each on its own" "$(flops icl.sspapi zen4.sspapi | sort)" "12 48
 12 96"
 "$sspapi" report -f json -m cpus.csv icl.sspapi zen4.sspapi >both.json
-is "and none of both together" "$(json both.json '$d->{components}[0]{derived_metrics}{FLOPS} // "null"')" null
+is "and no metric of both together" "$(json both.json '$d->{components}[0]{derived_metrics}{FLOPS} // "null"')" null
 "$sspapi" report -f csv -m cpus.csv icl.sspapi zen4.sspapi | grep -c ',FLOPS,[0-9]*,\(48\|96\),$' >n
 is "CSV: each line by its machine" "$(cat n)" 2
 
 printf '%s\n' 'EVENT,A,DERIVED_ADD,EV_A' >alone.csv
 run d "$sspapi" report -m alone.csv v.sspapi
-is "a sum of one event is said, and taken for it" "$(status_of d) $(cat d.err)$(grep -oE 'EV_B +A$' d.out | sort -u | wc -l)" \
+is "a sum of one event is reported, and used as it" "$(status_of d) $(cat d.err)$(grep -oE 'EV_B +A$' d.out | sort -u | wc -l)" \
 	"0 sspapi report: alone.csv:1:7: a sum or difference of one event; it is taken for that event1"
 
 # ---- errors -----------------------------------------------------------------------------
@@ -262,10 +262,10 @@ mkdir bad
 wrong "a folder" 1 "sspapi report: ./bad: Is a directory"
 rmdir bad
 head -c 1100000 /dev/zero | tr '\0' x >bad
-wrong "more than a file of metrics is" 1 "sspapi report: ./bad: more than 1 MiB: that is no file of metrics"
+wrong "larger than a file of metrics" 1 "sspapi report: ./bad: more than 1 MiB: that is no file of metrics"
 head -c 60000 /dev/urandom >bad
 run wrong "$sspapi" report -m ./bad v.sspapi
-check "rubbish: a page of lines at most" test "$(wc -l <wrong.err)" -le 21
+check "rubbish: at most a page of lines" test "$(wc -l <wrong.err)" -le 21
 is "and what was counted" "$(grep -cE '^~? ?all CPUs' wrong.out)" 1
 run wrong "$sspapi" report -m mine.csv -m mine.csv v.sspapi
 is "two files: wrong usage" "$(status_of wrong)" 2

@@ -32,19 +32,19 @@ AFTER bit64 gauge bits
 LATE fp64 counter 3
 AFTER fp64 counter 1.5
 END
-check "of each kind what libsde says of it" diff "$tmp/want" "$tmp/short"
-is "no CPU is told: they are the process's" \
+check "each kind as libsde describes it" diff "$tmp/want" "$tmp/short"
+is "no CPU is known: the counts are the process's" \
 	"$(json "$tmp/kinds.json" 'map { "$_->{scope}: " . join " ", map { $_->{cpu} // "null" } @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" "process: null"
-is "nothing is called proven" "$(json "$tmp/kinds.json" 'grep { $_ } map { @{$_->{exact}} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
+is "nothing is proven" "$(json "$tmp/kinds.json" 'grep { $_ } map { @{$_->{exact}} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 check "text: doubles are doubles" grep -qE '^LIB::REAL +machine +0\.500$' "$tmp/kinds.txt"
 check "text: addresses are bits" grep -qE '^LIB::LIST +machine +0x[0-9a-f]+ +- +- +-$' "$tmp/kinds.txt"
-check "text: by whom is not said wrongly" not grep -q 'inherit' "$tmp/kinds.txt"
-is "of what was read before it was registered, a note" "$(json "$tmp/kinds.json" 'scalar grep { /before a library registered/ } @{$d->{notes}}')" 1
+check "text: no wrong owner is named" not grep -q 'inherit' "$tmp/kinds.txt"
+is "of readings before it was registered, a note" "$(json "$tmp/kinds.json" 'scalar grep { /before a library registered/ } @{$d->{notes}}')" 1
 SSPAPI_OUTPUT=$tmp/plain.json run_shim plain "$apps/sde"
-is "and no note where nothing is to be said" "$(json "$tmp/plain.json" 'grep { /sde|software-defined/ } @{$d->{notes}}')" ""
+is "and no note without a reason" "$(json "$tmp/plain.json" 'grep { /sde|software-defined/ } @{$d->{notes}}')" ""
 
 # The weak reference of a program without libsde stays empty: nothing of it is wrapped.
-is "none of libsde's names is ours" "$(nm -D --defined-only "$B/libsspapi.so" | grep -c papi_sde)" 0
+is "sspapi exports no name of libsde" "$(nm -D --defined-only "$B/libsspapi.so" | grep -c papi_sde)" 0
 
 # A kernel that forbids reading memory, as some sandboxes do: as before, and reported.
 case $MORE in *asan*) ;; *)

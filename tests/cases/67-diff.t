@@ -34,15 +34,15 @@ for cpu in 0 1; do
 	fi
 done
 check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
-is "first the total" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
+is "the total first" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
 	"total,EV_A,$(($(total a 0) + $(total a 1))),$(($(total b 0) + $(total b 1))),$(($(total b 0) + $(total b 1) - $(total a 0) - $(total a 1)))"
-is "in front, what each side is" "$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" "A: one EV_A EV_B|B: one EV_A EV_B"
+is "first, a description of each side" "$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" "A: one EV_A EV_B|B: one EV_A EV_B"
 is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
 run d "$sspapi" diff --events EV_A,EV_NOPE,EV_B a.sspapi same.sspapi
-is "--events: one that neither has: 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: EV_NOPE: neither has such an event; there are EV_A, EV_B"
+is "--events: one that neither has: status 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: EV_NOPE: neither has such an event; there are EV_A, EV_B"
 run d "$sspapi" diff --per-core --per-core --events EV_A a.sspapi same.sspapi
 is "a level twice is one" "$(status_of d) $(cat d.err)" "0 "
 run d "$sspapi" diff --per-core a.sspapi --per-cpu b.sspapi
@@ -77,7 +77,7 @@ moved to0 1 0
 moved to1 0 1
 run d "$sspapi" diff to0.sspapi to1.sspapi
 is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
-is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
+is "unproven counts are marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
 # Less is proven on a busy machine.
 proven() {
 	"$sspapi" report -f json "$1" >proven.json
@@ -93,11 +93,11 @@ for i in 1 2 3 4 5 6; do
 	one l$i hybrid more
 done
 run d "$sspapi" diff r1.sspapi r2.sspapi -- r3.sspapi a.sspapi same.sspapi
-is "repeats of the same: 0" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs beyond chance"
+is "repeats of the same: status 0" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs beyond chance"
 run d "$sspapi" diff -f csv r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi l2.sspapi l3.sspapi
-is "repeats of others: 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
+is "repeats of different runs: status 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
 run d "$sspapi" diff r?.sspapi -- l1.sspapi
-is "the mean of how long repeats took" "$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' d.out)" "1 0"
+is "the mean duration of repeats" "$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' d.out)" "1 0"
 is "one on a side" "$(status_of d) $(tail -n 1 d.out)" "1 A: 6 runs, B: 1 run; what chance explains is left out"
 mkdir job1 job2
 for i in 1 2; do
@@ -122,7 +122,7 @@ done <<END
 0 b a 0 no event has grown by
 0 a same 0 no event has grown by
 END
-is "of the events that are asked for" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi b.sspapi >/dev/null; echo $?)" 0
+is "of the requested events" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi b.sspapi >/dev/null; echo $?)" 0
 is "and of repeats" "$("$sspapi" diff --fail-above 1 r?.sspapi -- l?.sspapi >/dev/null; echo $?)" 1
 printf 'event EV_B\neach PAPI_read count EV_B 100\n' >other
 SSPAPI_OUTPUT=$tmp/lacks.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/other" "$scenes/one" EV_B
@@ -130,7 +130,7 @@ for pair in "a.sspapi lacks.sspapi B" "lacks.sspapi a.sspapi A"; do
 	# shellcheck disable=SC2086 # words
 	set -- $pair
 	run d "$sspapi" diff --fail-above 1 -e EV_A "$1" "$2"
-	is "what one side has not counted is let through by no gate" "$(status_of d) $(cat d.err)" "2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
+	is "events that one side has not counted fail every gate" "$(status_of d) $(cat d.err)" "2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
 done
 for wrong in x -1 1k ''; do
 	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
@@ -160,29 +160,29 @@ more_watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=990000000 stop'
 	ratio m3 cpu=0 set=PAPI_TOT_INS start show=300 stop set=PAPI_TOT_CYC start show=200 stop
 }
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m2.sspapi
-is "-m: of the total and of each place, and no exact" "$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
+is "-m: for the total and each place, without an exact value" "$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
 	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,, PU L#0,IPC,1.5,2.25,0.75,+50.00,, "
 run d "$sspapi" diff -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
-is "in text; nothing of the events that are the same" "$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" "1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
+is "in text; not the events that are the same" "$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" "1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
 # As in report, at this level.
 level_metrics() {
 	"$sspapi" report -f csv -m IPC,WATTS --per-$1 $2.sspapi | awk -F, '$14 == "IPC" || $14 == "WATTS" { print $14, $16 }' | sort
 }
 for level in package machine thread; do
 	run d "$sspapi" diff -m IPC,WATTS -f csv --per-$level m1.sspapi m2.sspapi
-	is "-m by $level: as report's" "$(grep -v '^total' d.out | awk -F, '$(NF - 6) == "IPC" || $(NF - 6) == "WATTS" { print $(NF - 6), $(NF - 5) > "got1"; print $(NF - 6), $(NF - 4) > "got2" }'; cat got1 got2 | sort)" \
+	is "-m per $level: as in report" "$(grep -v '^total' d.out | awk -F, '$(NF - 6) == "IPC" || $(NF - 6) == "WATTS" { print $(NF - 6), $(NF - 5) > "got1"; print $(NF - 6), $(NF - 4) > "got2" }'; cat got1 got2 | sort)" \
 		"$( (level_metrics $level m1; level_metrics $level m2) | sort)"
 done
 run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
 is "the same" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
-is "of sets that do not have all of it: none, not 0, and a line" "$(status_of d) $(grep '^total,IPC' d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
+is "of sets that lack an event: none, not 0, and a line" "$(status_of d) $(grep '^total,IPC' d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
 is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
 run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
 is "the same mean, the same spread: no difference" "$(status_of d) $(tail -1 d.out)" "0 nothing differs beyond chance"
 run d "$sspapi" diff -m IPC a.sspapi same.sspapi
-is "what cannot be computed: said once" "$(status_of d) $(cat d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+is "what cannot be computed is reported once" "$(status_of d) $(cat d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" diff -m IPC m1.sspapi a.sspapi
 is "also of the second alone" "$(status_of d) $(cat d.err)" "1 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 echo 'EVENT,BOTH,DERIVED_ADD,PAPI_TOT_INS,PAPI_TOT_CYC' >own.csv

@@ -15,7 +15,7 @@ finds() {
 
 finds "this machine" 0 "the kernel and its counters" "$sspapi" doctor
 is "in four parts" "$(grep -c '^[a-z]' d.out)" 4
-check "everything that is in the way has its mend behind it" perl -ne \
+check "every obstacle is followed by its fix" perl -ne \
 	'$bad = "" if /^ {7}do: /; die $bad if $bad && /^  (ok|note|BAD|-) /; $bad = $_ if /^  BAD /; END { die $bad if $bad }' d.out
 is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out)" 0
 check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
@@ -71,10 +71,10 @@ finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line
 # ---- where it runs -----------------------------------------------------------------------------
 run d "$apps/denies" perf_event_open "$sspapi" doctor
 if grep -q 'perf_event_open is refused' d.out; then
-	is "a seccomp filter: docker's option in a container only" "$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' d.out)" \
+	is "a seccomp filter: docker's option only in a container" "$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' d.out)" \
 		"$(grep -c '^  note this is ' d.out) $(grep -c '^  note this is ' d.out | tr 01 10)"
 else
-	skip "a seccomp filter: docker's option in a container only" "no seccomp"
+	skip "a seccomp filter: docker's option only in a container" "no seccomp"
 fi
 
 # ---- libpapi ------------------------------------------------------------------------------------
@@ -84,16 +84,16 @@ for version in 5.7 6.0 7.1 7.2; do
 done
 finds "linked with -Bsymbolic-functions" 0 "linked with -Bsymbolic" env LD_LIBRARY_PATH="$fake/symbolic" "$sspapi" doctor "$scenes/one"
 printf 'component cuda disabled=1\ncomponent nvml disabled=-26\ncomponent perf_event disabled=1\n' >off
-finds "a component that is off, and what to do" 0 "component cuda is off: it does not say why do: set PAPI_CUDA_ROOT" \
+finds "a disabled component, and a fix" 0 "component cuda is off: it does not say why do: set PAPI_CUDA_ROOT" \
 	env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor "$scenes/one"
 check "one that waits" grep -q "component nvml waits until it is first used" d.out
 check "the one that matters" grep -q "BAD  component perf_event is off" d.out
-finds "--check: 1 where something is BAD" 1 "BAD component perf_event is off" env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor --check "$scenes/one"
+finds "--check: 1 if something is BAD" 1 "BAD component perf_event is off" env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor --check "$scenes/one"
 run d "$sspapi" doctor --check "$scenes/one"
-is "and there alone" "$(status_of d)" "$(grep -c '^  BAD' d.out | sed 's/[1-9].*/1/')"
+is "and only there" "$(status_of d)" "$(grep -c '^  BAD' d.out | sed 's/[1-9].*/1/')"
 run d "$sspapi" doctor
 if grep -q 'PAPI has no presets here' d.out; then
-	is "no presets: for want of counters, or of a table for this CPU" "$(tr -s ' \n' ' ' <d.out | grep -c 'there are no hardware counters that they could')" \
+	is "no presets: for lack of counters, or of a table for this CPU" "$(tr -s ' \n' ' ' <d.out | grep -c 'there are no hardware counters that they could')" \
 		"$(grep -c 'the kernel has no hardware counters' d.out)"
 else
 	skip "no presets" "PAPI has presets here"
@@ -108,40 +108,40 @@ for kind in crash lacks; do
 	ln -s libpapi.so.7.0 $kind/libpapi.so
 done
 finds "that crashes" 0 "ends the process that asks it (Segmentation fault)" env LD_LIBRARY_PATH="$tmp/crash" "$sspapi" doctor
-check "and the rest is looked at" grep -q "^sspapi" d.out
-finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
+check "and the rest is checked" grep -q "^sspapi" d.out
+finds "that is not a libpapi" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
 
 # Real PAPI, with a CPU that libpfm4 does not support or that was overridden.
 unknown_cpu
 if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
-	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
+	finds "a CPU that libpfm4 does not support" 0 "libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
 	check "no software event is recommended that did not count" not grep -q "until then count perf::" d.text
 	# A CPU override is no help without hardware counters.
 	without=$(grep -cE "no hardware counters \((No such file or directory|Operation not supported)\)" d.out)
 	is "LIBPFM_FORCE_PMU where the kernel has counters, or does not say" "$(grep -c LIBPFM_FORCE_PMU d.out)" "$((1 - without))"
 else
-	skip "a CPU that libpfm4 does not know" "this PAPI knows it nevertheless"
+	skip "a CPU that libpfm4 does not support" "this PAPI knows it nevertheless"
 fi
 unset LIBPFM_DISABLED_PMUS
 
 # ---- sspapi itself -------------------------------------------------------------------------------
-finds "a variable that cannot be used" 0 "SSPAPI_FORMAT: 'xml' is not one of" env SSPAPI_FORMAT=xml "$sspapi" doctor
+finds "an invalid variable" 0 "SSPAPI_FORMAT: 'xml' is not one of" env SSPAPI_FORMAT=xml "$sspapi" doctor
 finds "SSPAPI_DISABLE" 0 "BAD SSPAPI_DISABLE=1 is set" env SSPAPI_DISABLE=1 "$sspapi" doctor
-finds "where dumps go" 0 "ok dumps can be written: sspapi.%e.%h.%p.txt" "$sspapi" doctor
-finds "folders that are to be made" 0 "ok dumps can be written: x/y/%p.json" env SSPAPI_OUTPUT=x/y/%p.json "$sspapi" doctor
+finds "the place of dumps" 0 "ok dumps can be written: sspapi.%e.%h.%p.txt" "$sspapi" doctor
+finds "folders to be made" 0 "ok dumps can be written: x/y/%p.json" env SSPAPI_OUTPUT=x/y/%p.json "$sspapi" doctor
 is "nothing is left of the trial" "$(find . -name '.sspapi*' -o -name x)" ""
 finds "standard output" 0 "ok dumps can be written: /dev/stdout" env SSPAPI_OUTPUT=/dev/stdout "$sspapi" doctor
 : >file
-finds "a folder that is none" 0 "BAD no dump can be written to $tmp/file/y.txt (Not a directory), which SSPAPI_OUTPUT says" env SSPAPI_OUTPUT=file/y.txt "$sspapi" doctor
+finds "a folder that does not exist" 0 "BAD no dump can be written to $tmp/file/y.txt (Not a directory), which SSPAPI_OUTPUT says" env SSPAPI_OUTPUT=file/y.txt "$sspapi" doctor
 finds "a folder that cannot be made" 0 "BAD no dump can be written to /proc/x/sh.txt (No such file or directory), which SSPAPI_OUTPUT says do: sspapi run -o" \
 	env SSPAPI_OUTPUT=/proc/x/%e.txt "$sspapi" doctor /bin/sh
-finds "no working directory to write into" 0 "(No such file or directory), and SSPAPI_OUTPUT is not set" sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
+finds "no writable working directory" 0 "(No such file or directory), and SSPAPI_OUTPUT is not set" sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
 finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?" \
 	env SSPAPI_OUTPT=x.json "$sspapi" doctor
 for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
 	finds "SSPAPI_${near%:*}" 0 "nothing reads this variable; do you mean SSPAPI_${near#*:}?" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
 done
-finds "one that is like none" 0 "note SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are" \
+finds "one that is similar to none" 0 "note SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are" \
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
 finds "no name at all" 0 "note SSPAPI_: nothing reads this variable" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor

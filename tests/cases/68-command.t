@@ -10,9 +10,9 @@ for as in -h help; do
 done
 check "help report, report -h: the verb" sh -c '"$1" help report | cmp - report && "$1" report -h | cmp - report && "$1" --help report | cmp - report' sh "$sspapi"
 check "-V, report -V: the version" sh -c '"$1" -V | cmp - version && "$1" report -V | cmp - version' sh "$sspapi"
-check "each verb knows -h" sh -c 'for verb in $("$1" help | sed -n "s/^  sspapi \([a-z]*\) .*/\1/p" | grep -v "^help$"); do
+check "each verb accepts -h" sh -c 'for verb in $("$1" help | sed -n "s/^  sspapi \([a-z]*\) .*/\1/p" | grep -v "^help$"); do
 	"$1" $verb -h | grep -q "^  sspapi $verb" || { echo "$verb"; exit 1; }; done' sh "$sspapi"
-check "run -h of the program is the program's" sh -c '"$1" run -e SSPAPI_VERBOSE=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
+check "run PROGRAM -h is the program's option" sh -c '"$1" run -e SSPAPI_VERBOSE=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
 
 # sspapi(1), OPTIONS: each verb's options as in its help, in both directions; each level; examples
 # come first.

@@ -22,7 +22,7 @@ noted() {
 }
 
 # Kernel multiplexing scales the counts: they may decrease between readings.
-ops "multiplexed, and backwards: the sum is what PAPI handed out" "0:150;backwards;estimated;" "" \
+ops "multiplexed, and backwards: the sum is what PAPI returned" "0:150;backwards;estimated;" "" \
 	set=EV_A mpx start show=100 read show=90 read show=150 stop
 is "multiplexed: nothing is proven" "$(exact)" "0 "
 is "multiplexed: the dump says why" "$(noted 'multiplexed: its counts are PAPI.s estimates')" 1
@@ -30,14 +30,14 @@ ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;back
 	set=EV_A mpx start show=100 read cpu=1 show=90 stop
 # Counts that only grow were zeroed if they fall, 6 and then 9. Also on the fast paths: not
 # multiplexed, the CPU of the reading before.
-ops "set back by something else, between two readings" "0:15;backwards;" "" \
+ops "reset by something else, between two readings" "0:15;backwards;" "" \
 	set=EV_A start show=5 read show=6 read show=3 read show=9 stop
-ops "and back between the last and the stop" "0:8;backwards;" "" set=EV_A start show=5 read show=3 stop
+ops "and decreasing between the last and the stop" "0:8;backwards;" "" set=EV_A start show=5 read show=3 stop
 SSPAPI_READINGS=permanent
 export SSPAPI_READINGS
-ops "permanent readings: back between two" "0:15;backwards;" "" set=EV_A start show=5 read show=6 read show=3 read show=9 stop
+ops "permanent readings: decreasing between two" "0:15;backwards;" "" set=EV_A start show=5 read show=6 read show=3 read show=9 stop
 unset SSPAPI_READINGS
-ops "grown only: nothing is said" "0:9;" "" set=EV_A start show=5 read show=6 read show=9 stop
+ops "only grown: no note" "0:9;" "" set=EV_A start show=5 read show=6 read show=9 stop
 ops "multiplexed by PAPI: a reading after the stop is nothing new" "0:70;estimated;" "" \
 	set=EV_A swmpx start show=50 read show=70 stop read
 ops "a set made again without multiplexing is no estimate" "0:50;estimated;0:7;" "" \
@@ -50,7 +50,7 @@ ops "plain, then multiplexed under the same id: the second is an estimate" "0:50
 ops "PAPI_INHERIT for counters that are open" "0:9;" "" set=EV_A start show=5 stop inherit=1 start show=4 stop
 check "nothing is proven from then on" [ "$(exact)" -le 5 ]	# 0 if the thread was preempted
 is "and a note says why" "$(noted 'PAPI_INHERIT was changed while an event set had events')" 1
-ops "PAPI_INHERIT back as it was" "0:9;" "" set=EV_A inherit=1 inherit=0 start show=9 stop
+ops "PAPI_INHERIT reset" "0:9;" "" set=EV_A inherit=1 inherit=0 start show=9 stop
 is "is no change" "$(noted 'PAPI_INHERIT was')" 0
 # A preempted thread proves nothing, so not every run does.
 tries=0
@@ -105,10 +105,10 @@ ops "powercap" "-:7;" "event powercap:::ENERGY_UJ:ZONE0 component=powercap" \
 	set=powercap:::ENERGY_UJ:ZONE0 start show=3 accum show=5 accum show=7 stop
 ops "io: the first value is where counting starts, of each run" "-:52;" "event READ_BYTES component=io" \
 	set=READ_BYTES start show=1000 read show=1010 accum reset show=1050 stop start show=2000 read show=2002 stop read
-is "io: the note says how much is in no sum" "$(noted 'came before the first reading of a run: 1950 of READ_BYTES. ')" 1
+is "io: the note has the amount that is in no sum" "$(noted 'came before the first reading of a run: 1950 of READ_BYTES. ')" 1
 FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.sspapi run_shim io "$scenes/ops" set=READ_BYTES start show=4001000 stop
 "$sspapi" report -f json "$tmp/io.sspapi" >"$tmp/ops.json" 2>/dev/null
-is "one reading only: all came before it, in a store, too" "$(noted 'a run: 4001000 of READ_BYTES. ')" 1
+is "one reading only: all came before it, in a store as well" "$(noted 'a run: 4001000 of READ_BYTES. ')" 1
 before() { grep 'before the first reading' | cut -d, -f 14-; }
 for as in "" --per-cpu; do
 	# shellcheck disable=SC2086 # no word, or one
@@ -120,13 +120,13 @@ FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/io.csv run_shim io "$scenes/ops"
 is "CSV of a process: one of it" "$(before <"$tmp/io.csv")" "READ_BYTES (before the first reading),0,4001000,"
 "$sspapi" report -o "$tmp/io.html" "$tmp/io.sspapi"
 check "the page" grep -q 'a run: 4001000 of READ_BYTES. ' "$tmp/io.html"
-ops "appio: an average and a level are gauges, beside counts" "0:7,*,*;last 4096 min 4096 max 4096 mean 4096;last 3 min 3 max 4 mean 3.5;" "event READ_CALLS component=appio
+ops "appio: an average and a level are gauges, next to counts" "0:7,*,*;last 4096 min 4096 max 4096 mean 4096;last 3 min 3 max 4 mean 3.5;" "event READ_CALLS component=appio
 event READ_BLOCK_SIZE component=appio
 event OPEN_FDS component=appio" \
 	set=READ_CALLS,READ_BLOCK_SIZE,OPEN_FDS start show=5,4096,4 read show=7,4096,3 stop
-ops "net begins at 0: nothing is said" "-:5;" "event eth0:rx:bytes component=net" set=eth0:rx:bytes start show=5 stop
+ops "net begins at 0: no note" "-:5;" "event eth0:rx:bytes component=net" set=eth0:rx:bytes start show=5 stop
 is "(no note)" "$(noted 'does not zero')" 0
-ops "a histogram of PAPI's: the counts are as without" "0:5;" "" set=EV_A profil=1000 start show=5 stop profil=0
+ops "a histogram of PAPI's: the counts are the same" "0:5;" "" set=EV_A profil=1000 start show=5 stop profil=0
 is "and a line says that there is one" "$(noted 'histograms of PAPI_profil or PAPI_sprofil')" 1
 ops "none: no line" "0:5;" "" set=EV_A start show=5 stop
 is "(no note of it)" "$(noted 'histograms')" 0
@@ -134,6 +134,6 @@ ops "a floating-point counter, accumulated and reset" "0:6.25;" "event widget:::
 	set=widget:::F start show=1.5 read show=2.0 accum show=0.25 accum show=9.0 reset show=4.0 stop
 ops "a floating-point counter that nothing zeroes" "-:3.5;" "event BYTES component=io data_type=fp64" \
 	set=BYTES start show=100.5 read show=101.0 accum show=103.0 stop start show=200.0 read show=201.0 stop
-ops "two runs of a set made anew" "0:5;" "event widget:::F component=widget data_type=fp64" \
+ops "two runs of a set made again" "0:5;" "event widget:::F component=widget data_type=fp64" \
 	set=widget:::F start show=1.5 stop again start show=3.5 stop
 done_testing

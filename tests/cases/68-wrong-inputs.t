@@ -305,9 +305,9 @@ END_OF_TABLE
 check "and the file that was written then is whole" cmp quiet.sspapi loud.sspapi
 "$sspapi" report mixed >loud 2>/dev/null
 sh -c '"$0" report mixed >quiet 2>&-' "$sspapi"
-check "what is merged in memory, too" sh -c 'test -s loud && cmp quiet loud'
+check "also files merged in memory" sh -c 'test -s loud && cmp quiet loud'
 run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
-is "the program has it closed, too" "$(status_of closed)" 5
+is "the program has it closed as well" "$(status_of closed)" 5
 
 # ---- next steps
 # ------------------------------------------------------------------------------------
@@ -321,24 +321,24 @@ another_process b.sspapi
 check "of files with a name to be quoted: '$(tail -n 1 further)'" pastes further
 is "both" "$(cat paste)" "report --per-thread 'it'\\''s a.sspapi' b.sspapi"
 "$sspapi" report a.sspapi >further
-is "of one thread in full: nothing more is there" "$(grep -c '^look further' further)" 0
+is "one thread in full: there is nothing more" "$(grep -c '^look further' further)" 0
 "$sspapi" report --all a.sspapi b.sspapi >further
-is "nor where all was asked for" "$(grep -c '^look further' further)" 0
+is "nor if all were requested" "$(grep -c '^look further' further)" 0
 
 # ---- what the library says -------------------------------------------------------------------------
 run live env SSPAPI_LIVE=/no/dir LD_PRELOAD="$SHIM" SSPAPI_OUTPUT=x.json "$scenes/one"
-check "no folder for the live file: which, why, and what to do" said live \
+check "no folder for the live file: which, why, and a fix" said live \
 	"SSPAPI_LIVE: the live file could not be made in /no/dir (No such file or directory): name a folder that is there"
-if plain "a promised file that nothing is written to"; then
+if plain "a file that stays empty"; then
 	run promised "$sspapi" run -o nothing.sspapi -- "$apps/nolib"
-	is "a promised file that nothing is written to: a line at the end" "$(grep -c . promised.err) $(tail -n 1 promised.err)" \
+	is "a file that stays empty: a line at the end" "$(grep -c . promised.err) $(tail -n 1 promised.err)" \
 		"2 sspapi: nothing was counted, so no file was written: this process has made no event set of PAPI"
 	run promised "$sspapi" run -o one.json -- "$scenes/one"
-	is "one that is written is not spoken of" "$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
+	is "one that is written is not mentioned" "$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
 	run promised "$sspapi" run -e SSPAPI_VERBOSE=0 -o nothing.sspapi -- "$apps/nolib"
-	is "nor does one that has promised none" "$(cat promised.err)" ""
+	is "nor does a process without an output file" "$(cat promised.err)" ""
 	run promised "$sspapi" run -o nothing.sspapi -- sh -c '"$1"; exit 0' sh "$apps/nolib"
-	is "what a script starts has promised none" "$(grep -c 'nothing was counted' promised.err)" 0
+	is "a script's commands have no output file of their own" "$(grep -c 'nothing was counted' promised.err)" 0
 fi
 
 # ---- what stat starts, where the kernel lets it count ----------------------------------------------
@@ -355,7 +355,7 @@ if [ "$(status_of try)" = 0 ]; then
 	many=task-clock,page-faults,minor-faults,major-faults,alignment-faults,emulation-faults	# which an ordinary user may count
 	run few "$sspapi" stat -e $many -o few.sspapi sh -c '/bin/true; /bin/true; exit 0'
 	sed -n 's/^+ [0-9]* more columns*: sspapi //p' few.err >commands
-	check "what has no room: a command that shows it" test -s commands
+	check "columns without room: a command that shows them" test -s commands
 	while read -r command; do
 		check "of this run: sspapi $command" sh -c '"$0" $1 >pasted && grep -q MAJOR pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
 	done <commands

@@ -27,7 +27,7 @@ verbs=$({ echo help; sed -n 's/^	{ "\([a-z]*\)", sp_cmd.*/\1/p' "$root/core/cli/
 is "every verb" "$(completes '' | grep -v '^--' | tr '\n' ' ')" "$verbs"
 is "help of each" "$(completes help '' | tr '\n' ' ')" "$verbs"
 offers "a verb begun" "recover report" re
-offers "a verb that is none" "" xyz
+offers "an unknown verb" "" xyz
 
 # Each long and short option that a verb's code reads is offered.
 for verb in run stat report merge diff recover top; do
@@ -43,14 +43,14 @@ for level in cpu core package socket node machine thread; do
 done
 
 forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/base/format.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
-offers "-f of report: each form of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
-offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
+offers "-f of report: each format of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
+offers "-f of run: each format that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
 
 # Files and programs.
 offers "files" "run.json run.sspapi" report run
 offers "folders" "folder" merge -o fold
 check "programs" sh -c 'grep -qx true "$1"' sh "$(completes run tru >programs; echo programs)"
-check "behind an option's value and --" sh -c 'grep -qx true "$1"' sh "$(completes run -o x -- tru >programs; echo programs)"
+check "after an option's value and --" sh -c 'grep -qx true "$1"' sh "$(completes run -o x -- tru >programs; echo programs)"
 offers "a program's files" "run.json" run -- cat run.j
 offers "live files" "a.live" recover a
 check "bash -n" bash -n "$root/scripts/completion/sspapi.bash"

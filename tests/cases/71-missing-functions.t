@@ -21,12 +21,12 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 	check "no $function: the program sees no difference" same_as_native native shim
 	case $function in
 	PAPI_num_events|PAPI_list_events)
-		is "no $function: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
+		is "no $function: a note says what is not attributed" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
 		check "no $function: in a note of JSON" json "$tmp/shim.json" 'grep({ $_ eq "2 readings could not be booked: what they counted is missing here" } @{$d->{notes}}) == 1 or die "@{$d->{notes}}"'
 		SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$scenes/one"
-		check "no $function: in text, too, and why there is nothing" sh -c 'tr -s "\n " " " <"$1" | grep -q "Nothing to show: .*could not keep"' - "$tmp/shim.txt"
+		check "no $function: also in the text, with the reason" sh -c 'tr -s "\n " " " <"$1" | grep -q "Nothing to show: .*could not keep"' - "$tmp/shim.txt"
 		;;
-	*)	check "no $function: the dump has what was handed out" books shim ;;
+	*)	check "no $function: the dump has what PAPI returned" books shim ;;
 	esac
 done
 
@@ -41,6 +41,6 @@ if plain "no record of a set"; then
 	check "no record of a set: one line says it" said shim "no room for the record of an event set"
 	sed -i '/^sspapi: /d' "$tmp/shim.err"
 	check "no record of a set: the program sees no difference" same_as_native native shim
-	is "no record of a set: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
+	is "no record of a set: a note says what is not attributed" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
 fi
 done_testing

@@ -29,9 +29,9 @@ life() {
 	rm -rf "$tmp/d"
 	begins
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$@"
-	check "$label: the program ends as it does without" ends
+	check "$label: the program ends as without the shim" ends
 	todo=${lost-}
-	check "$label: $dumps dump(s), with what was handed out" booked
+	check "$label: $dumps dump(s), with what PAPI returned" booked
 	check "$label: no live file is left" is_equal "$(lives)" ""
 }
 
@@ -53,7 +53,7 @@ ended_by() {
 	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" "$1"
 	json "$tmp/d/x.json" '$d->{process}{end}'
 }
-is "the dump says by which door" "$(ended_by return) $(ended_by exit) $(ended_by _exit) $(ended_by _Exit) $(ended_by exec-plain)" \
+is "the dump says how the process ended" "$(ended_by return) $(ended_by exit) $(ended_by _exit) $(ended_by _Exit) $(ended_by exec-plain)" \
 	"exit exit _exit _exit exec"
 life 1 0 "$scenes/life" pthread_exit
 life 1 0 "$scenes/moments"
@@ -73,8 +73,8 @@ running() {
 for mode in exit return; do
 	SSPAPI_OUTPUT=$tmp/$mode.sspapi run_shim shim "$scenes/life" $mode
 done
-is "a set that was not stopped: said" "$(running "$tmp/exit.sspapi")" "runs 1"
-is "one that was: not" "$(running "$tmp/return.sspapi")" "no 0"
+is "a set that was not stopped: reported" "$(running "$tmp/exit.sspapi")" "runs 1"
+is "a process with one does not" "$(running "$tmp/return.sspapi")" "no 0"
 "$B/sspapi" merge -o "$tmp/both.sspapi" "$tmp/exit.sspapi"
 is "merged: still" "$(running "$tmp/both.sspapi")" "runs 1"
 is "of several: of that one" "$(running "$tmp/both.sspapi" "$tmp/return.sspapi" | tr ' ' '\n' | sort | tr '\n' ' ')" "1 no runs "
@@ -110,10 +110,10 @@ if [ "$(nproc)" -ge 2 ]; then
 		skip "a set from before fork" "$(tail -n 1 "$tmp/native.err")"
 	else
 		SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$apps/inherited"
-		is "a set from before fork: the child ends as it does without" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
-		check "a set from before fork: what the child was handed out is in its dump" \
+		is "a set from before fork: the child ends as without the shim" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
+		check "a set from before fork: what PAPI returned to the child is in its dump" \
 			perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
-		is "a set from before fork: none of it is called proven, and why" "$(for f in "$tmp"/d/*.json; do
+		is "a set from before fork: none of it is proven, and why" "$(for f in "$tmp"/d/*.json; do
 			json "$f" 'grep({ $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}), grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
 			"an event set was used that was not seen being made "
 	fi
@@ -130,8 +130,8 @@ for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	is "$mode: ends as without" "$(status_of shim)" "${end#*:}"
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
 	file=$(lives)
-	check "$mode: recover makes it of the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
-	check "$mode: and it has what was handed out" books shim
+	check "$mode: recover makes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
+	check "$mode: and it has what PAPI returned" books shim
 	is "$mode: as recovered, its set running" "$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' | tr '\n' ' ')" "recovered true "
 	is "$mode: until its last reading" "$(json "$tmp/shim.json" '$d->{process}{end_ns} == (sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns} } @{$d->{relations}})[0]')" 1
 	check "$mode: the live file is gone" not test -e "$file"
@@ -150,20 +150,20 @@ check "RLIMIT_FSIZE: a line says so" said limited SSPAPI_LIVE "ulimit -f" killed
 file=$(echo "$tmp"/limited/*.live)
 for form in txt json; do
 	run recover "$B/sspapi" recover -o "$tmp/limited.$form" "$file"
-	is "recover says so, and that there is nothing ($form)" "$(status_of recover) $(grep -c 'limit on the size of files (ulimit -f): nothing that was counted' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
-	check "the dump says so, too ($form)" grep -q "limit on the size of files" "$tmp/limited.$form"
+	is "recover reports it, and that there are no counts ($form)" "$(status_of recover) $(grep -c 'limit on the size of files (ulimit -f): nothing that was counted' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
+	check "the dump says so, too ($format)" grep -q "limit on the size of files" "$tmp/limited.$form"
 done
 is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
 run recover "$B/sspapi" recover -o "$tmp/limited.json" "$file"
-is "so, too, where the dump cannot be written" "$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
+is "also if the dump cannot be written" "$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
-check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"
+check "report of it: the same" grep -q "limit on the size of files" "$tmp/limited.txt"
 # The last line about a live file that could not grow is true: recover makes nothing of it, or a
 # part.
 run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
-check "neither dump nor live file: the counts are called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
-check "and recover is not named" not grep -q recover "$tmp/limited.err"
+check "neither dump nor live file: the counts are reported as lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
+check "and recover is not mentioned" not grep -q recover "$tmp/limited.err"
 sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",", map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
 said=''
 for times in 2 4 8 16 32 64; do
@@ -178,12 +178,12 @@ for times in 2 4 8 16 32 64; do
 	*"makes it from $part") said="$said all" has='== 24' ;;
 	*) said="$said neither" has='< 0' ;;
 	esac
-	check "$times times the limit,${said##* }: so it is" test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
+	check "$times times the limit,${said##* }: as documented" test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
 done
 check "a part is among them ($said)" sh -c 'case $0 in *part*) ;; *) exit 1 ;; esac' "$said"
 # Nothing is missing if the process is not killed.
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit "$scenes/life" return
-check "the dump of one that is not killed has all, and no such word" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
+check "the dump of a process that is not killed is complete, without such a note" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
 SSPAPI_OUTPUT=$tmp/d/small.json run_shim limited prlimit --fsize=1000 "$scenes/life" return
 # (A sanitizer's runtime writes more than that to standard error.)
 [ -n "${SANITIZE-}" ] || check "the dump's own file: the limit is named" sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
@@ -205,7 +205,7 @@ END
 (cd "$root" && sh "$tmp/case") >"$tmp/left"
 is "two live files are left by a case" "$(grep -c '[0-9]\.live$' "$tmp/left")" 2
 is "until it ends" "$(xargs ls -l <"$tmp/left" 2>/dev/null)" ""
-check "and no other's goes" rm "$others"
+check "and no other is removed" rm "$others"
 # Where recover writes: where the process would, which makes folders; if that is impossible, it
 # reports a fix.
 # recovers STATUS OUTPUT LINE ARGUMENT...: recovers a process killed with this output
@@ -236,7 +236,7 @@ is "recovered as a store: it says so" "$(json "$tmp/killed.json" '$d->{process}{
 run_native denied.native "$scenes/denied"
 SSPAPI_OUTPUT=$tmp/denied.json run_shim denied "$scenes/denied"
 check "refused: the program sees no difference" same_as_native denied.native denied
-is "refused: each is told" "$(json "$tmp/denied.json" 'map { s/^PAPI refused (.*): PAPI_EPERM$/$1/r } @{$d->{notes}}')" "PAPI_set_opt of PAPI_INHERIT
+is "denied: each refusal is reported" "$(json "$tmp/denied.json" 'map { s/^PAPI refused (.*): PAPI_EPERM$/$1/r } @{$d->{notes}}')" "PAPI_set_opt of PAPI_INHERIT
 PAPI_set_opt of PAPI_GRANUL
 PAPI_overflow
 PAPI_profil
@@ -272,13 +272,13 @@ locks() {
 		read STDIN, my $b, 4 * 600; print +(unpack "L*", $b)[SIGPROCMASK]' <"$tmp/count"
 }
 once=$(locks 1)
-is "a start refused once, in parent and child: each error is told" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
+is "a start refused once, in parent and child: each error is reported" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
 PAPI_EISRUN PAPI_ENOEVST "
 rm -f "$tmp"/refused.*.json
 often=$(locks 500)
 # (a few: messages at the exit may need a lock that is taken)
-plain "refused 500 times" && check "refused 500 times: no lock more is taken ($once, then $often)" [ "$often" -le $((once + 20)) ]
-is "and the same is told" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
+plain "refused 500 times" && check "refused 500 times: no additional lock is taken ($once, then $often)" [ "$often" -le $((once + 20)) ]
+is "and the same is reported" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
 PAPI_EISRUN PAPI_ENOEVST "
 
 done_testing

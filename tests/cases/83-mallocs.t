@@ -13,7 +13,7 @@ beside() {
 	plugins shim "$SHIM${MORE:+:$MORE}" "$2"
 	is "$1: (it runs)" "$(status_of native)" 0
 	check "$1: the program sees no difference" same_as_native native shim
-	check "$1: the dump has what was handed out" books shim
+	check "$1: the dump has what PAPI returned" books shim
 	is "$1: and the GPUs" "$(json "$tmp/shim.json" 'join ", ", sort map { "$_->{os_index} $_->{name}" } grep { $_->{type} eq "GPU" } @{$d->{topology}{components}}')" \
 		"0 AMD Instinct MI210, 0 NVIDIA H100 PCIe, 1 10de:2330"
 	check "$1: no plugin of hwloc is loaded that was not natively" cmp "$tmp/native.plugins" "$tmp/shim.plugins"

@@ -8,9 +8,9 @@ crowd() {
 	run_native native "$scenes/crowd" "$1"
 	run_shim shim "$scenes/crowd" "$1"
 	todo=${2-}
-	is "$1: the program ends as it does without" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
+	is "$1: the program ends as without the shim" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
 	todo=${3-${2-}}
-	check "$1: the dump has what was handed out" books shim
+	check "$1: the dump has what PAPI returned" books shim
 }
 
 relations() {
@@ -24,7 +24,7 @@ ended=
 crowd leaver '' "$ended"
 check "leaver: nothing is lost" books shim --no-cpu
 is "leaver: a relation for each of the 16 threads" "$(relations)" 16
-is "leaver: those that nobody stopped are said to run still" \
+is "leaver: sets that were not stopped are reported as running" \
 	"$(json "$tmp/shim.json" 'map { $_->{running} ? 1 : 0 } @{$d->{relations}}' | tr -d '\n')" 0101010101010101
 crowd short
 is "short: each thread has its own tid in the dump" \
@@ -39,10 +39,10 @@ esac
 mkdir "$tmp/d"
 run_native native "$scenes/crowd" asked
 SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$scenes/crowd" asked
-is "asked: the program and its children end as they do without" \
+is "signalled: the program and its children end as without the shim" \
 	"$(status_of native) $(status_of shim) $(cat "$tmp/shim.err") $(grep wrong "$tmp/shim.out")" "0 0  "
-check "asked: the dumps have what was handed out" perl tests/lib/check-handed.pl "$tmp"/d/*.json "$tmp/shim.out"
-is "asked: a dump of each" "$(find "$tmp/d" -type f | wc -l)" 101
+check "signalled: the dumps have what PAPI returned" perl tests/lib/check-handed.pl "$tmp"/d/*.json "$tmp/shim.out"
+is "signalled: a dump of each" "$(find "$tmp/d" -type f | wc -l)" 101
 crowd keeps
 is "keeps: sets with the same events go on in one relation" "$(relations)" 4
 is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \
@@ -64,8 +64,8 @@ MORE=$preloads/turns.so
 for what in read reset both other start; do
 	run_native native "$scenes/passed" $what 2000
 	run_shim passed "$scenes/passed" $what 2000
-	is "$what by two threads without a lock: the program ends as it does without" "$(status_of native) $(status_of passed)" "0 0"
-	is "$what by two threads without a lock: what was handed out is booked, or named" "$(as_handed)" yes
+	is "$what by two threads without a lock: the program ends as without the shim" "$(status_of native) $(status_of passed)" "0 0"
+	is "$what by two threads without a lock: everything that PAPI returned is attributed, or reported as lost" "$(as_handed)" yes
 done
 MORE=
 
@@ -75,9 +75,9 @@ if plain "a stack of 16 kB"; then
 	run_native native "$apps/stack" least
 	for mode in reading auto; do
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/stack" least
-		is "$mode: a stack of 16 kB: the program ends as it does without" \
+		is "$mode: a stack of 16 kB: the program ends as without the shim" \
 			"$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
-		[ "$(status_of native)" != 0 ] || check "$mode: a stack of 16 kB: the dump has what was handed out" books shim --no-cpu
+		[ "$(status_of native)" != 0 ] || check "$mode: a stack of 16 kB: the dump has what PAPI returned" books shim --no-cpu
 	done
 fi
 
@@ -115,9 +115,9 @@ for mode in reading auto; do
 	fi
 	# (A thread that waits 20 ms in vain for another's call, on a busy machine, goes on: the
 	# dump says so. A reset without effect, resets.c, counts as a reset.)
-	check "$mode: reset by another thread: the dump has what was handed out" sh -c "
+	check "$mode: reset by another thread: the dump has what PAPI returned" sh -c "
 		perl tests/lib/check-handed.pl --no-cpu '$tmp/shim.json' '$tmp/shim.out' || grep '\"unsure\": true' '$tmp/shim.json' || grep '^lost' '$tmp/shim.out'"
-	is "$mode: reset by another thread: no more is exact than there is" \
+	is "$mode: reset by another thread: no more is proven than was counted" \
 		"$(json "$tmp/shim.json" 'scalar grep { $_->{exact}[0] > $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" 0
 done
 
@@ -134,7 +134,7 @@ elif plain "64 threads on real PAPI"; then
 	if [ "$(status_of native)" != 137 ]; then
 		run_shim shim "$apps/threads" -n 64
 		check "64 threads on real PAPI: no difference" same_as_native native shim
-		check "64 threads on real PAPI: the dump has what was handed out" books shim
+		check "64 threads on real PAPI: the dump has what PAPI returned" books shim
 	else
 		skip "64 threads on real PAPI" "it was killed: it takes 2 GB"
 	fi

@@ -12,7 +12,7 @@ ending() {
 	program=$1 event=$2 way=$3 status=$4 dumps=${5-1}
 	shift 4
 	[ $# = 0 ] || shift
-	check "$way${*:+, $*}${MORE:+, real PAPI}, $RUNS times: all that was handed out, once" end_all "$@"
+	check "$way${*:+, $*}${MORE:+, real PAPI}, $RUNS times: everything that PAPI returned, once" end_all "$@"
 }
 
 end_all() {

@@ -61,7 +61,7 @@ for at in $MACHINES $MEMBERS; do
 	for value in 8 1000 4294967296; do
 		cp a.sspapi x.sspapi
 		put x.sspapi $at Q $value
-		check "(2) a header's word $at says $value: every verb, level and form" everything x.sspapi
+		check "(2) a header's word $at says $value: every verb, level and format" everything x.sspapi
 	done
 done
 
@@ -79,7 +79,7 @@ perl -e '
 for how in "report" "report -f json b.sspapi" "report --events EV_A" "merge -o m.sspapi b.sspapi" "diff b.sspapi" "top -n 1"; do
 	# shellcheck disable=SC2086
 	run members "$sspapi" $how members.sspapi
-	check "(2) a process on a machine that is not there: $how" sh -c 'cat members.err; [ $(cat members.status) -le 2 ]'
+	check "(2) a process on a machine that is not in the store: $how" sh -c 'cat members.err; [ $(cat members.status) -le 2 ]'
 done
 
 # An interval that names a call site that does not exist.
@@ -97,7 +97,7 @@ perl -e '
 for how in "report --per-callsite" "report -f json" "report --per-callsite b.sspapi" "merge -o m.sspapi b.sspapi" "diff --per-callsite b.sspapi"; do
 	# shellcheck disable=SC2086
 	run sites "$sspapi" $how x.sspapi
-	check "a call site that is not there: $how" sh -c 'cat sites.err; [ $(cat sites.status) -le 1 ]'
+	check "a call site that does not exist: $how" sh -c 'cat sites.err; [ $(cat sites.status) -le 1 ]'
 done
 
 # ---- 3: programs that a store names are not run, nor trusted -----------------------------------
@@ -114,12 +114,12 @@ is "(3) --no-symbols: it is not run" "$(status_of names) $(ls limits 2>/dev/null
 # A C++ function may have a name of many KB; a hostile one has the name that reports a missing tool.
 printf '#!/bin/sh\nfor at; do case $at in 0x*) echo "$at"; printf "%%09000d\\nlong.c:7\\n!\\nlong.c:8\\n" 0 ;; esac; done\n' >tools/addr2line
 PATH=$tmp/tools:$PATH run names "$sspapi" report -f json a.sspapi
-is "(3) a long name has its own line, and what is around it too" "$(status_of names) $(cat names.err) $(json names.out \
+is "(3) a long name has its own line, and so have its neighbours" "$(status_of names) $(cat names.err) $(json names.out \
 	'my %n; $n{"$_->{line} < " . join(" ", map { $_->{symbol}, $_->{line} } @{$_->{inlined_into}})}++ for map { @{$_->{frames}} } @{$d->{callsites}}; keys %n')" \
 	"0  long.c:7 < ! long.c:8"
 printf '#!/bin/sh\nexec yes 0x1\n' >tools/addr2line
 PATH=$tmp/tools:$PATH run names "$sspapi" report a.sspapi
-is "(3) one that does not end is ended, and said" "$(status_of names) $(grep -c 'could not read it in the time' names.err)" "0 1"
+is "(3) a tool that does not end is killed, and reported" "$(status_of names) $(grep -c 'could not read it in the time' names.err)" "0 1"
 mkdir built built/scenes built/fake
 cp "$one" built/scenes
 cp "$fake"/libpapi.so.7.0 built/fake
@@ -127,18 +127,18 @@ SSPAPI_OUTPUT=$tmp/other.sspapi run_shim shim "$tmp/built/scenes/one"
 if is_root; then
 	chown 65534 built/scenes/one built/fake/libpapi.so.7.0
 	run names "$sspapi" report -f json other.sspapi
-	is "(3) files of another user's are not asked, and one line says how" \
+	is "(3) files of another user are not read, and one line says how to" \
 		"$(status_of names) $(wc -l <names.err) $(grep -c "another user's file: .*--all-symbols" names.err)" "0 1 1"
 	lines() { json names.out 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -c 'one\.c:\|calls\.h:\|handed\.h:'; }
 	is "(3) nor are there lines from them" "$(lines)" 0
 	run names "$sspapi" report -f json --all-symbols other.sspapi
-	check "(3) --all-symbols asks them" sh -c "cat names.err; [ ! -s names.err ] && [ $(lines) -gt 0 ]"
+	check "(3) --all-symbols reads them" sh -c "cat names.err; [ ! -s names.err ] && [ $(lines) -gt 0 ]"
 	chown 0 built/scenes/one built/fake/libpapi.so.7.0
 else
 	skip "(3) files of another user's are not asked" "not root"
 fi
 run names "$sspapi" report other.sspapi
-is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "
+is "(3) the caller's own is run" "$(status_of names) $(cat names.err)" "0 "
 
 # A plugin with its debug information in another file, by name (.gnu_debuglink): next to it in a
 # folder of the caller, of a stranger, of a stranger with a link to the caller's plugin, and in one
@@ -158,29 +158,29 @@ strip own/plugin.so
 is "(3) debug information beside the caller's own module is read" "$(plugin_lines own)" lines
 cp own/plugin.so own/plugin.debug shared
 chmod 1777 shared
-is "(3) not where anybody may lay it" "$(plugin_lines shared)" "no lines"
+is "(3) not from a folder that everyone may write" "$(plugin_lines shared)" "no lines"
 mkdir -m 755 hidden/.debug
 cp own/plugin.so hidden
 mv own/plugin.debug hidden/.debug
 is "(3) debug information in .debug is read" "$(plugin_lines hidden)" lines
 chmod 777 hidden/.debug
-is "(3) not if anybody may lay it there" "$(plugin_lines hidden)" "no lines"
+is "(3) not if everyone may put it there" "$(plugin_lines hidden)" "no lines"
 if is_root; then
 	cp own/plugin.so hidden/.debug/plugin.debug theirs
 	chown 65534 theirs theirs/plugin.debug
-	is "(3) nor what lies beside root's module in a stranger's folder" "$(plugin_lines theirs)" "no lines"
+	is "(3) nor files next to root's module in a stranger's folder" "$(plugin_lines theirs)" "no lines"
 	cp hidden/.debug/plugin.debug laid
 	ln -s ../own/plugin.so laid
 	chown -hR 65534 laid
 	is "(3) nor in that of a stranger's link to it" "$(plugin_lines laid)" "no lines"
 else
-	skip "(3) nor what lies beside root's module in a stranger's folder" "not root"
+	skip "(3) nor files next to root's module in a stranger's folder" "not root"
 	skip "(3) nor in that of a stranger's link to it" "not root"
 fi
 cp "$scenes/plugin-7.0.so" shared/plugin.so
-is "(3) a module's own is, wherever it lies" "$(plugin_lines shared)" lines
+is "(3) a module's own names are read, in any folder" "$(plugin_lines shared)" lines
 chmod 666 shared/plugin.so
-is "(3) but not of one that anybody may write" "$(plugin_lines shared | sed "s/another user's file:.*/another's/")" "no lines
+is "(3) but not of one that everyone may write" "$(plugin_lines shared | sed "s/another user's file:.*/another's/")" "no lines
 sspapi report: $tmp/m/shared/plugin.so: another's"
 cd ..
 
@@ -190,7 +190,7 @@ for cut in 1 64 512 4096; do
 	head -c -$cut a.sspapi >cut.sspapi
 	for form in text json csv; do
 		run cut "$sspapi" report -f $form cut.sspapi
-		is "(5) $cut bytes less, $form: named" "$(status_of cut) $(cat cut.err)" \
+		is "(5) $cut bytes less, $format: named" "$(status_of cut) $(cat cut.err)" \
 			"1 sspapi report: cut.sspapi: damaged: what could be read is shown"
 	done
 done
@@ -239,7 +239,7 @@ if [ -n "$apart" ]; then
 	RECOVER="LD_PRELOAD='$preloads/vanish.so' VANISH=/dev/shm/sspapi.0.h.3.1.live '$sspapi' recover" PRELOAD_IT=$SHIM \
 		SSPAPI_OUTPUT="$tmp/y.json" run zombie $apart sh -c \
 		'mount -t tmpfs none /dev/shm && echo >/dev/shm/sspapi.0.h.3.1.live && exec perl zombie.pl "$1"' - "$scenes/steered"
-	is "(6) without a file named: found, and one that went meanwhile is no error" \
+	is "(6) without a file name: found, and one that is removed meanwhile is no error" \
 		"$(status_of zombie) $(cat zombie.err) $(json y.json '$d->{process}{end}')" "0  recovered"
 else
 	skip "(6) without a file named" "no file system can be mounted here"
@@ -279,7 +279,7 @@ rm -f sspapi.*.live
 # ---- --discard --------------------------------------------------------------------------------------
 
 run discard "$sspapi" recover --discard "$(ls "$tmp"/live/*.live)"
-is "--discard: it goes, without a dump" "$(status_of discard) $(cat discard.err) $(ls live) $(ls z.json 2>/dev/null)" "0   "
+is "--discard: the live file is removed, without a dump" "$(status_of discard) $(cat discard.err) $(ls live) $(ls z.json 2>/dev/null)" "0   "
 cp a.sspapi sspapi.0.other-host.1.1.live
 put sspapi.0.other-host.1.1.live $END L 0
 put sspapi.0.other-host.1.1.live $PID LL "1"
@@ -290,7 +290,7 @@ run discard "$sspapi" recover --discard -o x.json dump.sspapi
 is "--discard and -o" "$(status_of discard)" 2
 printf 'no store' >sspapi.0.h.1.1.live
 run discard "$sspapi" recover --discard sspapi.0.h.1.1.live
-is "--discard: of a host that is not seen from here: refused" "$(status_of discard) $(ls sspapi.0.h.1.1.live)" "1 sspapi.0.h.1.1.live"
+is "--discard: of another host: refused" "$(status_of discard) $(ls sspapi.0.h.1.1.live)" "1 sspapi.0.h.1.1.live"
 run discard "$sspapi" recover --discard --force sspapi.0.h.1.1.live
 is "--discard --force" "$(status_of discard) $(ls sspapi.0.h.1.1.live 2>/dev/null)" "0 "
 rm -f sspapi.*.live
@@ -309,7 +309,7 @@ for sign in = + - @; do
 		is "(10) no cell of CSV begins with $sign, report $how" "$(tail -n +2 sign.csv | grep -cE '(^|,)"?[=+@-][^0-9]')" 0
 	done
 	"$sspapi" report -f csv --per-thread sign.sspapi >sign.csv
-	check "(10) the names are there all the same: $sign" grep -q ',\\x..x,.*E,' sign.csv
+	check "(10) the names are complete: $sign" grep -q ',\\x..x,.*E,' sign.csv
 	"$sspapi" diff --per-thread -f csv sign.sspapi a.sspapi >sign.csv
 	is "(10) diff: $sign" "$(tail -n +2 sign.csv | cut -d, -f1,2 | grep -cE '(^|,)"?[=+@-]')" 0
 	rm -f "./${sign}x" sign.sspapi
@@ -325,7 +325,7 @@ done
 run turning "$sspapi" doctor "$turning"
 check "(10) doctor" not grep -qP '\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xd8\x9c|\x01' turning.out
 run_shim turning env SSPAPI_READINGS="$turning" "$one"
-check "(10) a setting that is said" said turning 'a\xc2\x9bb\xe2\x80\xaec\xd8\x9cd\x01'
+check "(10) a setting in a message" said turning 'a\xc2\x9bb\xe2\x80\xaec\xd8\x9cd\x01'
 
 # A file that has a process's pid, but that the process has not mapped, is not its live file.
 sleep 1000 &
@@ -352,10 +352,10 @@ if is_root; then
 	chown 65534 "$live"
 	run recover "$sspapi" recover "$live"
 	is "recover by root: a stranger's live file does not choose the place" "$(status_of recover) $(ls z.json 2>/dev/null)" "0 "
-	check "the dump stands beside it" test -e "${live%.live}.txt"
+	check "the dump is next to it" test -e "${live%.live}.txt"
 else
 	skip "recover by root: a stranger's live file does not choose the place" "not root"
-	skip "the dump stands beside it" "not root"
+	skip "the dump is next to it" "not root"
 fi
 zombie true
 live=$(ls live/*.live)
@@ -385,7 +385,7 @@ if truncate -s 900G holes.sspapi 2>/dev/null; then
 	for verb in "report" "report b.sspapi" "merge -o m3.sspapi" "diff b.sspapi" "top -n 1" "recover --force"; do
 		# shellcheck disable=SC2086
 		run holes sh -c "$limit; exec \"\$@\"" sh "$sspapi" $verb holes.sspapi
-		check "(11) 900 GB of holes: $verb says so" sh -c 'cat holes.err; [ $(cat holes.status) -ge 1 ] && [ $(cat holes.status) -le 2 ] && grep -q "not a store of sspapi, or damaged" holes.err'
+		check "(11) 900 GB of holes: $verb reports it" sh -c 'cat holes.err; [ $(cat holes.status) -ge 1 ] && [ $(cat holes.status) -le 2 ] && grep -q "not a store of sspapi, or damaged" holes.err'
 	done
 else
 	skip "(11) files that are holes" "none so large here"
@@ -395,7 +395,7 @@ truncate -s 60M holes.sspapi
 run holes sh -c "$limit; exec \"\$@\"" sh "$sspapi" report holes.sspapi
 "$sspapi" report a.sspapi >a.txt
 sed -i "/^look further:/d" holes.out a.txt
-check "(11) holes behind what is used change nothing" cmp holes.out a.txt
+check "(11) holes after the used part change nothing" cmp holes.out a.txt
 
 # ---- 15: steps of a job ---------------------------------------------------------------------------------------
 
@@ -416,7 +416,7 @@ is "(15) %s without a step" "$(ls steps)" 0.json
 mkfifo metrics
 for file in metrics /dev/zero /dev/full /; do
 	run odd "$sspapi" report -m "$file" a.sspapi
-	check "-m $file: said" sh -c 'cat odd.err; [ $(cat odd.status) = 1 ] && [ -s odd.err ]'
+	check "-m $file: reported" sh -c 'cat odd.err; [ $(cat odd.status) = 1 ] && [ -s odd.err ]'
 done
 run odd sh -c 'printf "EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n" | "$0" report -m /dev/stdin a.sspapi' "$sspapi"
 check "-m of a pipe that has a writer is read" grep -q TWICE odd.out
@@ -441,19 +441,19 @@ if is_root; then
 	chown -h 65534 open/link.txt
 	SSPAPI_OUTPUT=$tmp/open/link.txt run_shim shim env SSPAPI_LIVE=0 "$one"
 	is "(9) another user's link is not followed" "$(status_of shim) $(cat aim)" "0 "
-	check "(9) that is said" said shim "link.txt" "symbolic link of another user"
+	check "(9) a line reports that" said shim "link.txt" "symbolic link of another user"
 else
 	skip "(9) another user's link is not followed" "not root"
-	skip "(9) that is said" "not root"
+	skip "(9) a line reports that" "not root"
 fi
 ln -sf "$tmp/aim" own.txt
 SSPAPI_OUTPUT=$tmp/own.txt run_shim shim "$one"
-check "(9) one's own is" test -s aim
+check "(9) the user's own link is followed" test -s aim
 wait $stalling
-is "(9) a FIFO whose reader stalls: the program ends as it would" "$(status_of stalling)" "$(run_native native "$one"; status_of native)"
-check "(9) and it is said" said stalling "not written" "takes nothing" "sspapi recover"
+is "(9) a FIFO whose reader stalls: the program ends as without the shim" "$(status_of stalling)" "$(run_native native "$one"; status_of native)"
+check "(9) and a line reports it" said stalling "not written" "takes nothing" "sspapi recover"
 wait $standing
-is "(9) a stalled reader of standard error: it ends, too" "$(cat standing.status)" "$(status_of native)"
+is "(9) a stalled reader of standard error: the program also ends" "$(cat standing.status)" "$(status_of native)"
 kill $reader $reader2
 
 # A merged store that claims to be a live file: nothing of it is read beyond its beginning.
@@ -462,5 +462,5 @@ run merge "$B/sspapi" merge -o merged.sspapi one.sspapi
 perl -e 'local $/; $_ = <STDIN>; my $n = 48 << 20; substr($_, 20, 4) = pack "L", 0; substr($_, 112, 8) = pack "Q", $n - 4096;
 	$_ .= "\1" x ($n - length); substr($_, 24, 8) = pack "Q", $n; print' <merged.sspapi >sspapi.0.vm.123.456.live
 run merge "$B/sspapi" merge -o again.sspapi sspapi.0.vm.123.456.live
-check "a merged live file whose host is far behind: no crash" test "$(status_of merge)" -le 2
+check "a merged live file whose host's offset is far beyond the end: no crash" test "$(status_of merge)" -le 2
 done_testing

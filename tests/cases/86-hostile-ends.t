@@ -58,7 +58,7 @@ killed() {
 		i=$((i + 1))
 	done
 }
-check "exit beside a signal that kills, 5 times: a dump, or a live file that makes it" killed
+check "exit at the same time as a fatal signal, 5 times: a dump, or a live file that makes it" killed
 
 # While the dump is written, which takes longer than the rest of the exit natively, another thread
 # aborts. The dump's reader stalls for a second.
@@ -81,7 +81,7 @@ late_abort() {
 	cat "$tmp/shim.err"
 	is_equal "$(status_of shim)" 4
 }
-check "abort while another thread writes the dump: it comes too late, as natively" late_abort exit late wait
+check "abort while another thread writes the dump: it is too late, as natively" late_abort exit late wait
 check "the same, _exit" late_abort _exit late wait
 
 # ---- the dump's reader is someone else's
@@ -133,7 +133,7 @@ done
 for kind in pipe socket pty; do
 	# shellcheck disable=SC2086
 	full line-$kind $kind x.json env LD_PRELOAD="$SHIM" $silent
-	is "a line, a full $kind: it ends as it would" "$(cat "$tmp/line-$kind.out")" 0
+	is "a line, a full $kind: the program ends as without the shim" "$(cat "$tmp/line-$kind.out")" 0
 	check "a line, a full $kind: it is in the notes" noted "$tmp/line-$kind/x.json" "$bogus"
 done
 # shellcheck disable=SC2086
@@ -141,23 +141,23 @@ full room empty x.json env LD_PRELOAD="$SHIM" $silent
 is "a line, a pipe with room: no note" "$(cat "$tmp/room.out") $(json "$tmp/room/x.json" '@{$d->{notes}}')" "0 "
 # shellcheck disable=SC2086
 full stop background /proc/nope/x env LD_PRELOAD="$SHIM" $silent
-is "a line, from the background of a terminal that stops who writes: it runs on" "$(cat "$tmp/stop.out")" 0
+is "a line, from the background of a terminal that stops writers: the program goes on" "$(cat "$tmp/stop.out")" 0
 # shellcheck disable=SC2086
 if plain "sspapi run"; then
 	for kind in pipe pty background; do
 		full run-$kind $kind x.json "$B/sspapi" run -e SSPAPI_ATTRIBUTION=auto $silent
-		is "sspapi run, a full $kind: it ends as it would" "$(cat "$tmp/run-$kind.out")" 0
+		is "sspapi run, a full $kind: it ends as without the shim" "$(cat "$tmp/run-$kind.out")" 0
 	done
 fi
 # shellcheck disable=SC2086
 full none pipe /proc/nope/x env LD_PRELOAD="$SHIM" $silent
-is "no room for a line, nor a place for the dump: it ends as it would" "$(cat "$tmp/none.out")" 0
+is "no room for a line, nor a place for the dump: the program ends as without the shim" "$(cat "$tmp/none.out")" 0
 check "no room for a line, nor a place for the dump: the live file has it" "$B/sspapi" recover -o "$tmp/none.json" "$tmp"/none/live/*.live
-check "no room for a line, nor a place for the dump: and says why" grep -F "the dump was not written: /proc/nope/x: No such file" "$tmp/none.json"
+check "no room for a line, nor a place for the dump: with the reason" grep -F "the dump was not written: /proc/nope/x: No such file" "$tmp/none.json"
 wait
 
-is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
-check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "takes nothing" "sspapi recover"
+is "a FIFO whose reader stalls: the program ends as without the shim" "$(status_of shim)" 3
+check "a FIFO whose reader stalls: a line reports it" said shim "the dump was not written" "$tmp/fifo" "takes nothing" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
 check "a FIFO whose reader stalls: all of it" books shim
 recovered() {
@@ -165,13 +165,13 @@ recovered() {
 		is_equal "$(json "$tmp/$1.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1000
 }
 for kind in pipe socket pty; do
-	is "the dump, a full $kind: it ends as it would" "$(cat "$tmp/dump-$kind.out")" 0
+	is "the dump, a full $kind: the program ends as without the shim" "$(cat "$tmp/dump-$kind.out")" 0
 	check "the dump, a full $kind: the live file has it" recovered dump-$kind
-	is "the dump, a full $kind, no live file: it ends as it would" "$(cat "$tmp/beside-$kind.out")" 0
+	is "the dump, a full $kind, no live file: the program ends as without the shim" "$(cat "$tmp/beside-$kind.out")" 0
 	beside=$(echo "$tmp/beside-$kind"/sspapi.ops.*.json)
-	check "the dump, a full $kind, no live file: a file beside has it, and says so" \
+	check "the dump, a full $kind, no live file: another file has it, and a line says so" \
 		noted "$beside" "nobody reads standard error: the dump is cut off there, and all of it is in $beside"
-	is "the dump, a full $kind, no live file: in each form" "$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
+	is "the dump, a full $kind, no live file: in each format" "$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
 done
 
 # A link by another user in the dump's place.
@@ -182,11 +182,11 @@ ours() {
 }
 ln -s "$tmp/aim" "$tmp/link"
 ours
-is "a link of one's own is followed" "$(grep -c ^host, "$tmp/aim")" 1
+is "the user's own link is followed" "$(grep -c ^host, "$tmp/aim")" 1
 if [ "$(id -u)" = 0 ] && chown -h 65534 "$tmp/link" 2>/dev/null; then
 	ours
 	is "a link of another user is not followed" "$(cat "$tmp/aim")" ""
-	check "a link of another user: said" said shim "the dump was not written" "$tmp/link" "of another user"
+	check "a link of another user: reported" said shim "the dump was not written" "$tmp/link" "of another user"
 else
 	skip "a link of another user" "only root can make one"
 fi
@@ -198,7 +198,7 @@ if [ "$(id -u)" = 0 ]; then
 	for kind in pipe socket pty; do
 		# shellcheck disable=SC2086 # words
 		full nobody-$kind $kind "$tmp/nobody/$kind.json" $other env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 $silent
-		is "a line, another user's full $kind: it ends as it would" "$(cat "$tmp/nobody-$kind.out")" 0
+		is "a line, another user's full $kind: the program ends as without the shim" "$(cat "$tmp/nobody-$kind.out")" 0
 		check "a line, another user's full $kind: it is in the notes" noted "$tmp/nobody/$kind.json" "$bogus"
 	done
 	# shellcheck disable=SC2086

@@ -18,20 +18,20 @@ dumped() {
 kept="0 precious ./x.json" new='0 {"format": "sspapi-dump", ./x.json'
 
 ln -s mine own
-is "one's own link to a folder is followed" "$(dumped "$tmp/own/x.json")" "$new"
+is "the user's own link to a folder is followed" "$(dumped "$tmp/own/x.json")" "$new"
 ln -s ./in/../../own/in/.. mine-again
 ln -s "$tmp/own" whole
 mkdir deep
 ln -s ../whole/in/.. deep/link
-is "links to links, relative and whole" "$(dumped "$tmp/deep/../deep/link//x.json")" "$new"
+is "links to links, relative and absolute" "$(dumped "$tmp/deep/../deep/link//x.json")" "$new"
 is "a folder that is missing behind a link is made" "$(dumped "$tmp/own/made/too/y.json")" "0 precious ./made/too/y.json ./x.json"
 is "the process's working directory by its name in /proc" "$(dumped /proc/self/cwd/mine/x.json)" "$new"
 ln -s turn round
 ln -s round turn
 is "links that lead to each other" "$(dumped "$tmp/round/x.json")" "$kept"
-check "that is said" said shim "the dump was not written" "leads to itself"
+check "that is reported" said shim "the dump was not written" "leads to itself"
 ln -s "$tmp/mine/not yet" next
-is "a link to a folder that is not there: it is made" "$(dumped "$tmp/next/y.json")" "0 precious ./not yet/y.json ./x.json"
+is "a link to a missing folder: that is made" "$(dumped "$tmp/next/y.json")" "0 precious ./not yet/y.json ./x.json"
 
 if [ "$(id -u)" != 0 ]; then
 	skip "another user's links" "not root"
@@ -43,12 +43,12 @@ ln -s mine/x.json laid.json
 ln -s laid own-to-laid
 chown -h 65534 laid laid.json
 is "another user's link to a folder is not followed" "$(dumped "$tmp/laid/x.json")" "$kept"
-check "that is said" said shim "the dump was not written" "a symbolic link of another user"
-is "no folder is made behind it" "$(dumped "$tmp/laid/made/x.json") $(ls -d mine/made 2>/dev/null)" "$kept "
-is "nor behind one's own link to it" "$(dumped "$tmp/own-to-laid/x.json")" "$kept"
+check "that is reported" said shim "the dump was not written" "a symbolic link of another user"
+is "no folder is made behind the link" "$(dumped "$tmp/laid/made/x.json") $(ls -d mine/made 2>/dev/null)" "$kept "
+is "nor behind the user's own link to it" "$(dumped "$tmp/own-to-laid/x.json")" "$kept"
 is "nor is a link to a file" "$(dumped "$tmp/laid.json")" "$kept"
 ln -s laid.json own-to-laid.json
-is "nor by one's own link to it" "$(dumped "$tmp/own-to-laid.json")" "$kept"
+is "nor by the user's own link to it" "$(dumped "$tmp/own-to-laid.json")" "$kept"
 chown 65534 theirs
 is "another user's folder is written to" "$(dumped "$tmp/theirs/x.json") $(ls theirs)" "$kept x.json"
 
@@ -57,7 +57,7 @@ is "no live file behind another user's link" "$(dumped "$tmp/theirs/z.json") $(j
 	"$kept SSPAPI_LIVE: the live file could not be made in $tmp/laid (a symbolic link of another user, here or on the way, or one that leads to itself); if this process is killed its counts are lost"
 unset LIVE
 SSPAPI_OUTPUT=$tmp/laid/x.json run doctor "$sspapi" doctor --check "$one"
-check "doctor says so before" grep -q "no dump can be written to .*/laid/x.json (a" doctor.out
+check "doctor reports it before the run" grep -q "no dump can be written to .*/laid/x.json (a" doctor.out
 
 # ---- the command's -o -----------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ for how in "report -o laid/x.json a.sspapi" "report -o laid.json a.sspapi" "repo
 	is "sspapi $how" "$(cat mine/x.json) $(ls mine | tr '\n' ' ')$(grep -c 'a symbolic link of another user' how.err)" "precious in x.json 1"
 done
 run how "$sspapi" report -o own/x.json a.sspapi
-is "sspapi report -o by one's own link" "$(status_of how) $(head -c 10 mine/x.json)" '0 {"format":'
+is "sspapi report -o by the user's own link" "$(status_of how) $(head -c 10 mine/x.json)" '0 {"format":'
 SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=- run_shim shim "$scenes/life" kill
 for live in live/*.live; do
 	[ -e "$live" ] || continue
@@ -89,10 +89,10 @@ into() {
 	echo " $(status_of shim)"
 }
 mkfifo fifo
-is "one's own FIFO gets the dump" "$(into fifo)" "host, 0"
+is "the user's own FIFO gets the dump" "$(into fifo)" "host, 0"
 chown 65534 fifo
-is "another user's does not" "$(into fifo)" " 0"
-check "that is said" said shim "the dump was not written" "this FIFO is another user's"
+is "another user's store does not" "$(into fifo)" " 0"
+check "that is reported" said shim "the dump was not written" "this FIFO is another user's"
 mkfifo theirs/fifo
 chown 65534 theirs/fifo
 is "one in its owner's folder does" "$(into theirs/fifo)" "host, 0"

@@ -12,14 +12,14 @@ if case $SHIM in *:*) false ;; esac; then
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
 	is "LD_AUDIT: (the program runs with it)" "$(status_of native) $(grep -c audit "$tmp/native.err")" "0 0"
 	check "LD_AUDIT: the program sees no difference" same_as_native native shim
-	check "LD_AUDIT: the dump has what was handed out" books shim
+	check "LD_AUDIT: the dump has what PAPI returned" books shim
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" SSPAPI_DISABLE=1 SSPAPI_OUTPUT="$tmp/off.json" "$scenes/one"
-	check "LD_AUDIT, SSPAPI_DISABLE=1: nor then" same_as_native native shim
+	check "LD_AUDIT, SSPAPI_DISABLE=1: the same" same_as_native native shim
 	run native env LD_AUDIT="$audit" LD_LIBRARY_PATH="$fake" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" LD_LIBRARY_PATH="$fake" SSPAPI_OUTPUT="$tmp/shim.json" \
 		"$apps/plugin-pair" "$scenes/plugin-7.0.so"
 	check "LD_AUDIT, a plugin found by dlsym: the program sees no difference" same_as_native native shim
-	check "LD_AUDIT, a plugin: the dump has what was handed out" books shim
+	check "LD_AUDIT, a plugin: the dump has what PAPI returned" books shim
 else
 	skip "LD_AUDIT" "a sanitizer's run time crashes under an auditor"
 fi
@@ -29,7 +29,7 @@ fi
 if plain "valgrind" && command -v valgrind >/dev/null; then
 	run shim valgrind -q --error-exitcode=9 --trace-children=yes env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/grind" \
 		SSPAPI_FORMAT=json,csv,text,store "$scenes/one"
-	is "valgrind, each form: it finds nothing" "$(status_of shim) $(grep -v '^one: to stderr' "$tmp/shim.err") $(ls "$tmp" | grep -c '^grind')" "0  4"
+	is "valgrind, each format: it finds nothing" "$(status_of shim) $(grep -v '^one: to stderr' "$tmp/shim.err") $(ls "$tmp" | grep -c '^grind')" "0  4"
 fi
 
 # ---- wrappers of PAPI before ours ----------------------------------------------------------
@@ -47,8 +47,8 @@ behind() {
 	run shim env LD_PRELOAD="$front:$SHIM${real:+:$real}" SSPAPI_OUTPUT="$tmp/shim.json" "$@"
 	is "$behind_label: (it runs)" "$(status_of native)" 0
 	check "$behind_label: the program sees no difference" same_as_native native shim
-	check "$behind_label: the dump has what was handed out" handed_out "$@"
-	is "$behind_label: and says whose wrapper it is" "$(json "$tmp/shim.json" 'grep { /by way of/ } @{$d->{notes}}' | grep -c front.so)" 1
+	check "$behind_label: the dump has what PAPI returned" handed_out "$@"
+	is "$behind_label: and names the wrapper" "$(json "$tmp/shim.json" 'grep { /by way of/ } @{$d->{notes}}' | grep -c front.so)" 1
 }
 front=$preloads/front.so real=''
 if case $SHIM in *:*) false ;; esac; then
@@ -66,7 +66,7 @@ if case $SHIM in *:*) false ;; esac; then
 	# shellcheck disable=SC2086
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" $accums
 	# shellcheck disable=SC2086
-	check "LD_AUDIT: the dump has what accum handed out" handed_out $accums
+	check "LD_AUDIT: the dump has what accum returned" handed_out $accums
 	# Real PAPI's own accum calls reset.
 	REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
 	# shellcheck disable=SC1091

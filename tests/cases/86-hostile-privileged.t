@@ -39,19 +39,19 @@ attack() {
 	(umask 077; echo secret >"$tmp/victim")
 	run plain "$program"
 	is "$how: it runs" "$(status_of plain) $(lines_of plain)" "0 "
-	is "$how: its dump is its user's own" "$(stat -c '%U' sspapi.* | sort -u)" nobody
+	is "$how: the dump belongs to its user" "$(stat -c '%U' sspapi.* | sort -u)" nobody
 	rm -f sspapi.*
 	run shim env SSPAPI_OUTPUT="$tmp/victim" SSPAPI_FORMAT=json "$program"
-	is "$how, SSPAPI_OUTPUT of a file of root's: it stays" "$(cat "$tmp/victim"; stat -c '%a %U' "$tmp/victim")" "secret
+	is "$how, SSPAPI_OUTPUT names a file of root's: it stays" "$(cat "$tmp/victim"; stat -c '%a %U' "$tmp/victim")" "secret
 600 root"
 	check "$how, SSPAPI_OUTPUT: said" said shim "SSPAPI_OUTPUT: not used"
 	is "$how: the dump has the default's name" "$(ls | sed 's/\.[^.]*\.[0-9]*\./.HOST.PID./' | tr '\n' ' ')" "sspapi.privileged.HOST.PID.sspapi sspapi.privileged.HOST.PID.txt "
 	rm -f sspapi.*
 	run shim env SSPAPI_OUTPUT="$tmp/new" SSPAPI_LIVE="$tmp" SSPAPI_FORMAT=store SSPAPI_TOPOLOGY="$tmp/victim" SLURM_JOB_ID=../x "$program"
-	is "$how: nothing is made where root alone may write" "$(ls "$tmp"/new* "$tmp"/sspapi.* 2>/dev/null)" ""
+	is "$how: nothing is made where only root may write" "$(ls "$tmp"/new* "$tmp"/sspapi.* 2>/dev/null)" ""
 	rm -f sspapi.*
 	run shim env PAPI_CSV_EVENT_FILE=of-a-stranger PAPI_USER_EVENTS_FILE=of-a-stranger LD_AUDIT=of-a-stranger.so "$program"
-	is "$how: no other variable gets into the dump" "$(cat sspapi.* | grep -c of-a-stranger)" 0
+	is "$how: the dump has no other variable" "$(cat sspapi.* | grep -c of-a-stranger)" 0
 	rm -f sspapi.*
 	run shim env SSPAPI_SIGNAL=USR1 SSPAPI_DISABLE=1 "$program"
 	is "$how, SSPAPI_DISABLE=1: no dump" "$(ls)" ""
@@ -59,10 +59,10 @@ attack() {
 	perl -e 'my ($link, $host, @run) = @ARGV; my $pid = fork;
 		if (!$pid) { symlink $link, "sspapi.privileged.$host.$$.txt" or die; exec @run } waitpid $pid, 0' \
 		"$tmp/victim" "$(uname -n)" $user "$program" >/dev/null 2>"$tmp/link.err"
-	is "$how, a link in the dump's place: what it names stays" "$(cat "$tmp/victim")" secret
+	is "$how, a link in the dump's place: its target stays" "$(cat "$tmp/victim")" secret
 	cd / && run shim sh -c "cd '$tmp' && exec '$program'"
 	is "$how, in a folder of root's: no dump" "$(ls "$tmp"/sspapi.* 2>/dev/null)" ""
-	check "$how, in a folder of root's: said" said shim "the dump was not written" "Permission denied"
+	check "$how, in a folder of root's: reported" said shim "the dump was not written" "Permission denied"
 	is "$how: no live file" "$(lives)" ""
 	cd "$root" || exit 1
 }

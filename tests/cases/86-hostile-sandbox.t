@@ -21,7 +21,7 @@ cornered() {
 }
 
 ends() {
-	is "$label: it ends as it would" "$(status_of shim)" "$1"
+	is "$label: the program ends as without the shim" "$(status_of shim)" "$1"
 }
 
 # Prints the counts, from the dump or else the live file.
@@ -40,11 +40,11 @@ same_sums() {
 }
 
 whole() {
-	check "$label: all that was handed out is there" all_there
+	check "$label: everything that PAPI returned is there" all_there
 }
 
 silent() {
-	is "$label: nothing is said" "$(lines_of shim)" ""
+	is "$label: no message" "$(lines_of shim)" ""
 }
 
 # ---- the live file grows without a descriptor ---------------------------------------------------
@@ -66,7 +66,7 @@ for live in "$tmp/live" "$memory/live"; do
 		ends 137
 		silent
 		check "$label: (the store is longer than the file was)" test "$(stat -c %s "$live"/*.live)" -gt 17000000
-		check "$label: all that was handed out is there" same_sums
+		check "$label: everything that PAPI returned is there" same_sums
 	fi
 done
 # In a folder where others could replace the file, do not grow it by its name: that might grow a
@@ -74,7 +74,7 @@ done
 live=$tmp/open before=$(umask)
 umask 0
 if cornered files; then
-	is "$label, others may write into the folder: said" "$(lines_of shim | grep -c 'cannot grow (Too many open files)')" 1
+	is "$label, others may write into the folder: reported" "$(lines_of shim | grep -c 'cannot grow (Too many open files)')" 1
 fi
 umask "$before"
 live=$tmp/live
@@ -99,7 +99,7 @@ if [ "$(id -u)" = 0 ]; then
 		fi
 		if cornered "$how=$tmp/root"; then
 			ends 3
-			check "$label: the live file that cannot be removed is said" said shim "the live file" "$(echo "$live"/*.live)" "root directory"
+			check "$label: a line reports the live file that cannot be removed" said shim "the live file" "$(echo "$live"/*.live)" "root directory"
 			cp "$tmp/root$tmp/d/x.json" "$tmp/shim.json"
 			check "$label: the dump is in its root" books shim
 		fi
@@ -140,7 +140,7 @@ done
 # A filter that ends the process at a call that only sspapi makes, which cannot be known beforehand.
 # The counts that PAPI returned are in the live file.
 if cornered die=linkat,renameat2,unlinkat; then
-	is "$label: (it is ended there)" "$(status_of shim)" 159
+	is "$label: (the process is killed there)" "$(status_of shim)" 159
 	whole
 fi
 # No dump there: reported, even if the usual check of descriptor 2 is refused.

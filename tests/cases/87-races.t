@@ -17,7 +17,7 @@ for op in read accum reset stop write; do
 			continue
 		fi
 		check "$op by another thread, moved $when libpapi does it: the program sees no difference" same_as_native native visits
-		check "$op by another thread, moved $when libpapi does it: booked once" books visits --no-cpu
+		check "$op by another thread, moved $when libpapi does it: counted once" books visits --no-cpu
 		[ $op != read ] || is "a thread without a set of its own: its call is among the calls" \
 			"$(json "$tmp/visits.json" '$d->{calls}{PAPI_read_ts}')" 1
 	done
@@ -39,7 +39,7 @@ races() {
 for op in read stop accum reset start; do
 	races $op $op X R A Z P PS ZR AR AA SR j Rj Aj
 	[ "$(status_of $op)" != 77 ] || { skip "a step at a time" "no trap flag here"; done_testing; exit 0; }
-	is "$op, a handler of X, R, A, Z, P, PS, ZR, AR, AA, SR and jumps: what main was handed out is booked once" \
+	is "$op, a handler of X, R, A, Z, P, PS, ZR, AR, AA, SR and jumps: everything that PAPI returned to main is counted once" \
 		"$(status_of $op) $(cat "$tmp/$op.err")" "0 "
 done
 
@@ -48,8 +48,8 @@ unsure() {
 }
 
 races other read X
-is "a handler that reads another set: nothing is said" "$(unsure other)" 0
+is "a handler that reads another set: no message" "$(unsure other)" 0
 SSPAPI_OUTPUT=$tmp/both SSPAPI_FORMAT=json,text races both read R
-is "where a handler reads the set that is being read the dump says so" "$(unsure both)" 1
-check "and the text for people, too" grep -q 'a signal handler called PAPI for' "$tmp/both.txt"
+is "a handler reads the set that is being read: the dump says so" "$(unsure both)" 1
+check "and the text for people as well" grep -q 'a signal handler called PAPI for' "$tmp/both.txt"
 done_testing

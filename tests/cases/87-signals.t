@@ -16,29 +16,29 @@ ended() {
 
 for mode in read accum restart reset mixed jump threads; do
 	run_shim shim "$scenes/signals" $mode 500
-	is "$mode: the program ends well" "$(ended)" "0 "
+	is "$mode: the program ends with success" "$(ended)" "0 "
 	check "$mode: all that happened is booked once, or is unsure ($(cat "$tmp/shim.err"))" books shim
-	check "$mode: nothing is below 0, and what is exact is part of it" exact_is_part shim
+	check "$mode: no count is negative, and proven counts are part of them" exact_is_part shim
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
 # (ThreadSanitizer delivers signals later than they arrive.)
-if plain "between PAPI's answer and ours"; then
+if plain "between PAPI's return and ours"; then
 	MORE=$preloads/gap.so
 	run_shim shim "$scenes/signals" gap
-	is "between PAPI's answer and ours: the program ends well" "$(status_of shim) $(cat "$tmp/shim.err")" \
+	is "between PAPI's return and ours: the program ends with success" "$(status_of shim) $(cat "$tmp/shim.err")" \
 		"0 handlers 10 jumps 0"
-	check "between PAPI's answer and ours: what the handler read first is not taken back" books shim
+	check "between PAPI's return and ours: the handler's earlier reading stays counted" books shim
 	MORE=''
 fi
 
 # In a region libpapi's own calls are the readings.
 run_shim left "$scenes/left" jumps
-is "a handler jumps out of a region: the program ends well" "$(status_of left) $(cat "$tmp/left.err")" "0 "
-check "a handler jumps out of a region: what PAPI_shutdown reads for itself afterwards is not the program's" books left
+is "a handler jumps out of a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
+check "a handler jumps out of a region: later readings by PAPI_shutdown are not the program's" books left
 run_shim left "$scenes/left" goes-on
-is "a handler calls PAPI on top of a region: the program ends well" "$(status_of left) $(cat "$tmp/left.err")" "0 "
-is "a handler calls PAPI on top of a region: what that reads afterwards is booked" \
+is "a handler calls PAPI in a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
+is "a handler calls PAPI in a region: later readings of the region are counted" \
 	"$(json "$tmp/left.json" '$d->{calls}{PAPI_read_ts}')" 2
 
 # catches PID USR2: waits until the process has a handler for it, and would survive it.
@@ -62,9 +62,9 @@ mkdir "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_SIGNAL=USR2 sh -c \
 	'"$0" mixed "$2" & p=$!; catches $p USR2; kill -USR2 $p; until [ -e "$1" ]; do sleep 0.02; done; kill -USR2 $p; : >"$2"; wait $p' \
 	"$scenes/signals" "$tmp/d/x.json" "$tmp/enough"
-is "with snapshots in between: the program ends well" "$(ended)" "0 "
+is "with snapshots in between: the program ends with success" "$(ended)" "0 "
 is "with snapshots in between: the last dump replaces them" "$(ls -A "$tmp/d")" x.json
-check "with snapshots in between: all that happened is booked once, or is unsure" \
+check "with snapshots in between: every count is there once, or is unsure" \
 	perl tests/lib/check-handed.pl "$tmp/d/x.json" "$tmp/shim.out"
 
 SSPAPI_OUTPUT=$tmp/d/s.sspapi run_shim shim env SSPAPI_FORMAT=store SSPAPI_SIGNAL=USR2 sh -c \

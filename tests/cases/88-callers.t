@@ -163,7 +163,7 @@ END
 $cc -O2 -g -fno-ipa-icf -o turns turns.c -lpapi 2>turns.err || $cc -O2 -g -o turns turns.c -lpapi
 counted turns ./turns
 "$B/sspapi" report -f json turns.sspapi >told.json
-is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
+is "12,000 starts in turns: each at its own call site" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
 	"between begin<even end<even 4000,between begin<odd end<odd 4000,between begin<third end<third 4000"
 
 # ---- callers that add nothing are cut, and nothing is distinguished by them
@@ -229,7 +229,7 @@ for rank in 0 1 2; do
 	counted rank$rank env PMI_RANK=$rank ./ranks
 done
 "$B/sspapi" report -f json rank0.sspapi rank1.sspapi rank2.sspapi >told.json
-is "ranks with more callers and with less: the rows of those that all have" \
+is "ranks with more callers and with fewer: the rows of the common ones" \
 	"$(json told.json 'map { $_->{settings}{callsites} } $d') $(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" \
 	"4 between measured<gather measured<gather 180,between measured<output measured<output 90,between measured<solve measured<solve 90"
 "$B/sspapi" merge -o 01.sspapi rank0.sspapi rank1.sspapi && "$B/sspapi" merge -o 012.sspapi 01.sspapi rank2.sspapi &&
@@ -265,7 +265,7 @@ END
 $cc -O2 -g -o crowd crowd.c -lpapi
 counted crowd ./crowd
 "$B/sspapi" report -f json crowd.sspapi >crowd.json
-is "400 places in one run: none in other, and the sum" "$(json crowd.json 'my ($n, $none) = (0, 0); $n += $_->{total}[0], $none += !$_->{to} for map { @{$_->{intervals}} } @{$d->{relations}}; "$n $none"')" "$(cat "$tmp/crowd.out")"
+is "400 call sites in one run: none in other, and the sum" "$(json crowd.json 'my ($n, $none) = (0, 0); $n += $_->{total}[0], $none += !$_->{to} for map { @{$_->{intervals}} } @{$d->{relations}}; "$n $none"')" "$(cat "$tmp/crowd.out")"
 
 # ---- OpenMP, a preload that counts threads, C++, a plug-in ------------------------------------------------------------------
 
@@ -318,9 +318,9 @@ int main(void)
 END
 if $cc -O2 -g -fopenmp -include pthread.h -o omp omp.c -lpapi 2>omp.err; then
 	counted omp ./omp
-	is "OpenMP: by region, whichever thread: each compiler has names of its own for them" \
+	is "OpenMP: per region, for any thread: each compiler has its own names for them" \
 		"$(rows omp | grep -cE '^measured \(.*\) < (sweep|smooth|\.omp_outlined)')" 2
-	check "(both are all there is)" sh -c '"$1" report -f csv --per-callsite omp.sspapi | awk -F, "NR > 1 && \$16 > 2" | wc -l | grep -qx 2' sh "$B/sspapi"
+	check "(and nothing else exists)" sh -c '"$1" report -f csv --per-callsite omp.sspapi | awk -F, "NR > 1 && \$16 > 2" | wc -l | grep -qx 2' sh "$B/sspapi"
 else
 	skip "OpenMP" "$(tail -n 1 omp.err)"
 fi

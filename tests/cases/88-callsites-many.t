@@ -17,7 +17,7 @@ for frames in 1 2 auto; do
 		helper1 | helperauto) continue ;;
 		esac
 		run_shim many env SSPAPI_CALLSITES=$frames "$apps/thousand" "$what"
-		is "a thousand places, $what, $frames frames: each has its counts" "$(right many)" "0 0 most"
+		is "a thousand call sites, $what, $frames frames: each has its counts" "$(right many)" "0 0 most"
 	done
 done
 

@@ -20,7 +20,7 @@ offsets() {
 }
 
 run_shim one "$apps/sites"
-check "two regions, a read in between: told apart, with names" told one
+check "two regions, a read in between: distinguished, with names" told one
 run_native native "$apps/sites"
 check "the program sees no difference" same_as_native native one
 is "the default is one frame" "$(json "$tmp/one.json" '$d->{settings}{callsites}')" 1
@@ -30,7 +30,7 @@ for frames in 1 auto; do
 	run_shim pointer env SSPAPI_CALLSITES=$frames "$apps/sites" -p
 	sed -i 's/one_place/one_place<by_pointer/g' "$tmp/pointer.out"
 	[ $frames != 1 ] || sed -i 's/<by_pointer//g' "$tmp/pointer.out"
-	check "readings and what comes in between from one place, $frames frames: told apart" told pointer main
+	check "readings and other calls from one call site, $frames frames: distinguished" told pointer main
 done
 SSPAPI_OUTPUT=$tmp/off.json run_shim off env SSPAPI_CALLSITES=0 "$apps/sites"
 is "0: none are kept" "$(json "$tmp/off.json" 'join " ", map({ scalar @{$_->{intervals}} } @{$d->{relations}}), scalar @{$d->{callsites}}')" "0 0"
@@ -52,13 +52,13 @@ places() {
 		my $sum = 0; $sum += $_->{total}[0] for @i;
 		join " ", $named, 0 + keys %cpu, $none, $sum'
 }
-is "200 places in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 4 ? 4 : $(nproc))) 0 800"
+is "200 call sites in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 4 ? 4 : $(nproc))) 0 800"
 
 # Code without frame pointers has any value in their register; following it must cause no fault.
 run_native native "$apps/sites" -g
 run_shim garbled env SSPAPI_CALLSITES=16 "$apps/sites" -g
-check "anything in the frame register: the program sees no difference" same_as_native native garbled
-is "anything in the frame register: the dump has what it was handed" \
+check "any value in the frame register: the program sees no difference" same_as_native native garbled
+is "any value in the frame register: the dump has what PAPI returned" \
 	"$(json "$tmp/garbled.json" 'my $n = 0; $n += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n')" \
 	"$(tail -n 1 "$tmp/garbled.out")"
 
@@ -67,7 +67,7 @@ is "anything in the frame register: the dump has what it was handed" \
 strip -o "$tmp/stripped" "$apps/sites"
 run_shim stripped "$tmp/stripped"
 is "stripped: the same offsets" "$(offsets stripped)" "$(offsets one)"
-check "and the names that are exported" told stripped
+check "and the exported names" told stripped
 run_shim fixed "$apps/sites-no-pie"
 check "not PIE: names that are not exported, from the program's symbol table" told fixed
 check "not PIE: addr2line knows the offsets" sh -c "
@@ -84,14 +84,14 @@ cp "$apps/sites-no-pie" "$tmp/other"
 SSPAPI_OUTPUT=$tmp/other.sspapi run_shim other "$tmp/other"
 cp "$apps/sites" "$tmp/other"
 run report "$B/sspapi" report "$tmp/other.sspapi"
-check "report: another program by now gives no lines" sh -c "
+check "report: a program changed since has no lines" sh -c "
 	[ \"\$(cat '$tmp/report.status')\" = 0 ] && ! grep -q 'sites.c:' '$tmp/report.out' && grep -qF \"another build id\" '$tmp/report.err'"
 
 # ---- objects that come and go ---------------------------------------------------------
 
 for frames in 1 2; do
 	run_shim plugins env SSPAPI_CALLSITES=$frames "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
-	is "plug-ins at one place, $frames frame(s)" "$(wc -l <"$tmp/plugins.err") $(sort -u "$tmp/plugins.err" | wc -l)" "4 1"
+	is "plug-ins at one address, $frames frame(s)" "$(wc -l <"$tmp/plugins.err") $(sort -u "$tmp/plugins.err" | wc -l)" "4 1"
 	is "each keeps its counts, loaded twice" "$(perl tests/lib/intervals.pl "$tmp/plugins.json" module | sed 's/<[^ ]*//g' | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
 		"sites-a.so 80 sites-b.so 80 "
 done
@@ -102,7 +102,7 @@ pages=$(cat "$tmp/killed.out")
 mkdir "$tmp/live"
 for frames in 1 2; do
 	SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=$tmp/never.json run_shim killed env SSPAPI_CALLSITES=$frames "$apps/sites" -k "$apps/sites-a.so"
-	plain "killed, $frames frame(s): the pages" && check "killed: the plug-in was no page fault more" is_equal "$(cat "$tmp/killed.out")" "$pages"
+	plain "killed, $frames frame(s): the pages" && check "killed: the plug-in caused no page fault" is_equal "$(cat "$tmp/killed.out")" "$pages"
 	run recovered "$B/sspapi" recover -o "$tmp/killed.json" "$tmp"/live/*.live
 	is "killed, $frames frame(s): each site has its module and build id" \
 		"$(json "$tmp/killed.json" 'my %m; $m{($_->{module} =~ s{.*/}{}r) . " " . ($_->{build_id} =~ /^[0-9a-f]{40}$/ ? 1 : 0)}++
@@ -122,7 +122,7 @@ if [ "$(status_of regions)" = 77 ]; then
 elif inside "high-level regions have names"; then
 	is "high-level regions have names" \
 		"$(json "$tmp/regions.json" 'my %n; $n{$_->{name} // ""}++ for @{$d->{callsites}}; join " ", sort grep { length } keys %n')" "a b other"
-	is "text: a row for each region, by its name, whatever was read in it; and what lies between them" \
+	is "text: a row for each region, by its name, with any number of readings; and the code between them" \
 		"$(sed -nE 's/^~? *([ab]|end of a → b) +([0-9,]+) .*/\1 \2/p' "$tmp/regions.txt" | sed 's/→ b [0-9]$/→ b/' | sort | paste -sd' ')" "$(
 		awk -F'[ =]' '/^touched/ { n = $NF; printf "%s %d,%03d ", $5, n / 1000, n % 1000 }' "$tmp/regions.out")end of a → b"
 	cat >"$tmp/nested.c" <<'EOF'
@@ -137,7 +137,7 @@ int main(void)
 EOF
 	cc -o "$tmp/nested" "$tmp/nested.c" -lpapi
 	PAPI_EVENTS=perf::PAGE-FAULTS run_shim nested env SSPAPI_FORMAT=json,text PAPI_OUTPUT_DIRECTORY="$tmp" "$tmp/nested"
-	is "text: of nested regions, and only of those, a note says what the outer ones are without" \
+	is "text: for nested regions, and only for those, a note says what the outer ones exclude" \
 		"$(grep -c 'are without the regions inside them' "$tmp/nested.txt") $(grep -c 'without the regions' "$tmp/regions.txt")" "1 0"
 	is "JSON: which call of its region a site is" \
 		"$(json "$tmp/regions.json" 'map { $_->{name} && $_->{call} ? "$_->{name} $_->{call}" : () } @{$d->{callsites}}' | sort | paste -sd' ')" \

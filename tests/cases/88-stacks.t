@@ -97,7 +97,7 @@ for beside in '' beside; do
 	run_native native ./fds $beside
 	# shellcheck disable=SC2086
 	run_shim shim env SSPAPI_CALLSITES=4 ./fds $beside
-	check "descriptors $beside: as without" same_as_native native shim
+	check "descriptors $beside: as without the shim" same_as_native native shim
 	check "(and libunwind has found callers)" sh -c 'perl "$1/tests/lib/intervals.pl" shim.json | grep -q "measure.*<one<main"' sh "$root"
 done
 
@@ -158,7 +158,7 @@ END
 		run_native native ./host ./throws.so $more
 		# shellcheck disable=SC2086
 		run_shim shim env SSPAPI_CALLSITES=4 ./host ./throws.so $more
-		check "exceptions through frames of a C++ library in a C program${more:+, and in its child}: as without" same_as_native native shim
+		check "exceptions through frames of a C++ library in a C program${more:+, and in its child}: as without the shim" same_as_native native shim
 	done
 fi
 
@@ -236,8 +236,8 @@ $cc -shared -fPIC -o nothing.so nothing.c && $cc -O2 -g -pthread -o forks forks.
 run_native native ./forks ./nothing.so
 mkdir forked
 SSPAPI_OUTPUT=$tmp/forked/%p.json run_shim shim env SSPAPI_CALLSITES=16 ./forks ./nothing.so
-check "forks beside threads that look for paths: as without" same_as_native native shim
-check "none came while one was looked for" not grep -l 'forked while its parent was looking' -r forked
+check "forks while threads search for paths: as without the shim" same_as_native native shim
+check "none appeared during the search" not grep -l 'forked while its parent was looking' -r forked
 
 # ---- a signal handler; no libunwind ----------------------------------------------------------------
 
@@ -266,7 +266,7 @@ END
 $cc -O2 -g -o handler handler.c -lpapi
 run_native native ./handler
 run_shim shim env SSPAPI_CALLSITES=4 ./handler
-check "calls in a signal handler: as without" same_as_native native shim
+check "calls in a signal handler: as without the shim" same_as_native native shim
 is "they have one frame, and the dump says so" \
 	"$(json shim.json 'my $one = grep { $_->{frames} && @{$_->{frames}} == 1 } @{$d->{callsites}}; my $said = grep { /signal handler/ } @{$d->{notes}}; "$one $said"')" "1 1"
 

@@ -99,7 +99,7 @@ run build $cc -g -O1 -o loop loop.c -lpapi
 SSPAPI_OUTPUT=$tmp/loop.sspapi run_shim loop ./loop
 run report "$B/sspapi" report --per-callsite "$tmp/loop.sspapi"
 line=$(sed -n '/PAPI_read/=' loop.c)
-is "a loop's reading: from its line to its line, in few columns; a share that is not the whole is not 100 %" \
+is "a loop's reading: from its line to its line, in few columns; a partial share is not 100 %" \
 	"$(sed -n "s/^main (loop.c:$line → $line) *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
 
 # names FRAMES LIBRARY: prints a report by call site
@@ -121,7 +121,7 @@ in_hidden() {
 }
 
 names 1 ./libnames.so
-is "a library that was given by a relative path; what was inlined, under the function that it is in" "$(rows)" \
+is "a library given by a relative path; inlined functions under the function that contains them" "$(rows)" \
 	"hidden (names.c:$(in_hidden begin) → $(in_hidden end))"
 is "JSON: the same" "$(json report.json 'join " ", map { my $f = $_->{frames}[0]; "$f->{symbol} $f->{inlined_into}[0]{symbol}" } @{$d->{callsites}}[1, 2]')" \
 	"begin hidden end hidden"
@@ -177,7 +177,7 @@ $cc -O1 -g -o unloads unloads.c
 cp "$apps/plugin.so" gone.so
 SSPAPI_OUTPUT=$tmp/gone.sspapi run_shim gone ./unloads ./gone.so
 run report "$B/sspapi" report --per-callsite gone.sspapi
-is "a file that is gone: module and offset, and a line that says why" \
+is "a removed file: module and offset, and a line that says why" \
 	"$(sed -n 's/0x[0-9a-f]*/N/gp' report.out | tr -s ' ' | cut -d' ' -f1 | sort -u) $(cat report.err)" \
 	"gone.so+N sspapi report: $tmp/./gone.so: cannot be read: call sites in it have no names"
 
@@ -222,12 +222,12 @@ END
 	is "C++: two instances of a template have their arguments, and not what they return" "$(instances report.out)" \
 		"solver<double>::step $at 20
 solver<unsigned long>::step $at 10"
-	is "C++: in the process's own text by their places" "$(instances instances.txt | sed 's/ (.*)//')" \
+	is "C++: by their offsets in the process's own text" "$(instances instances.txt | sed 's/ (.*)//')" \
 		"solver::step 10
 solver::step 20"
 else
 	skip "C++: names as in the source" "no g++"
 	skip "C++: two instances of a template have their arguments, and not what they return" "no g++"
-	skip "C++: in the process's own text by their places" "no g++"
+	skip "C++: by their offsets in the process's own text" "no g++"
 fi
 done_testing

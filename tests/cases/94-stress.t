@@ -12,9 +12,9 @@ one() {
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim env SSPAPI_READINGS="$2" SSPAPI_ATTRIBUTION="$3" SSPAPI_CALLSITES="$4" \
 		SSPAPI_LIVE="$5" "$apps/stress" "$1" "${6:-150}" "${7:-$$}"
 	label="$*"
-	is "$label: the program is content" "$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" "0  "
-	check "$label: three dumps with what it was handed" booked
-	check "$label: made as the settings say" perl "$root/tests/lib/check-stress.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
+	is "$label: the program passes its own checks" "$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" "0  "
+	check "$label: three dumps with what PAPI returned" booked
+	check "$label: the dump follows the settings" perl "$root/tests/lib/check-stress.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
 }
 
 booked() {

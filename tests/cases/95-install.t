@@ -13,11 +13,11 @@ for file in lib/libsspapi.so lib/libsspapi.so.0 lib/sspapi/libsspapi-topo.so lib
 	share/man/man7/libsspapi.7 share/man/man1/sspapi.1; do
 	check "$file" test -s "$tmp/stage/usr/x/$file"
 done
-is "nothing beside it" "$(ls "$tmp/stage") $(ls "$tmp/stage/usr")" "usr x"
+is "nothing next to it" "$(ls "$tmp/stage") $(ls "$tmp/stage/usr")" "usr x"
 for page in man/*.[1-8]; do
 	check "$page" test -s "$tmp/stage/usr/x/share/man/man${page##*.}/${page#man/}"
 done
-is "nobody may write it" "$(find "$tmp/stage" -type f -perm /022)" ""
+is "not writable" "$(find "$tmp/stage" -type f -perm /022)" ""
 is "sspapi.pc says where" "$(PKG_CONFIG_PATH=$tmp/stage/usr/x/lib/pkgconfig pkg-config --variable=libdir sspapi)" /usr/x/lib
 is "no path of the build in it" "$(grep -rlF "$B" "$tmp/stage" --include=*.pc --include=*.h --include=*.7)" ""
 if [ -z "${SANITIZE-}" ]; then
@@ -58,7 +58,7 @@ check "into folders that are there" run_make install PREFIX="$tmp/shared"
 check "twice" run_make install PREFIX="$tmp/shared"
 mkdir -p "$tmp/shared/share/man/man3/own" "$tmp/shared/share/zsh/empty"
 run_make uninstall PREFIX="$tmp/shared"
-is "those stay, empty or not, and so does what lies in one that install made" "$(find "$tmp/shared" | sort)" \
+is "those stay, empty or not, and so do other files in a folder that install made" "$(find "$tmp/shared" | sort)" \
 	"$(printf '%s\n' "$tmp/shared/share/man/man3" "$tmp/shared/share/man/man3/own" "$tmp/shared/share/zsh" "$tmp/shared/share/zsh/empty" | sort - "$tmp/before")"
 run_make uninstall PREFIX="$tmp/shared"
 is "once more, without the list of folders" "$(find "$tmp/shared" -name sspapi)" "$tmp/shared/share/sspapi"
@@ -89,6 +89,6 @@ done
 refused install PREFIX "$tmp/user/a $tmp/user/b"
 run of-env env LIBDIR="$tmp/user/a $tmp/user/b" MANDIR="$tmp/user/\$x" make -s -C "$root" B="$tmp/build" uninstall
 is "a path that the shell would cut or change is refused in one line" "$(cat "$tmp/not-refused")" ""
-is "from the environment, too" "$(status_of of-env) $(grep -c 'LIBDIR must not contain' "$tmp/of-env.err")" "2 1"
+is "from the environment as well" "$(status_of of-env) $(grep -c 'LIBDIR must not contain' "$tmp/of-env.err")" "2 1"
 is "nothing is touched" "$(find "$tmp/user" | sort)" "$(cat "$tmp/before")"
 done_testing

@@ -30,13 +30,13 @@ for name in de_DE.UTF-8 tr_TR.UTF-8; do
 	for form in text:txt json:json csv:csv; do
 		"$sspapi" report -f "${form%:*}" "$name.sspapi" >wanted
 		sed -i '/^look further:/d' wanted "$name.${form#*:}"
-		check "$name: ${form%:*}" diff wanted "$name.${form#*:}"
+		check "$name: ${format%:*}" diff wanted "$name.${form#*:}"
 		"$sspapi" report -f "${form%:*}" -m half.csv "$name.sspapi" >wanted
 		LC_ALL=$name "$sspapi" report -f "${form%:*}" -m half.csv "$name.sspapi" >got
-		check "$name: ${form%:*} by report" diff wanted got
+		check "$name: ${format%:*} by report" diff wanted got
 	done
 	LC_ALL=$name "$sspapi" doctor >got 2>&1
-	check "$name: the doctor speaks" grep -q 'hwloc sees' got
+	check "$name: doctor works" grep -q 'hwloc sees' got
 	if command -v bash >/dev/null; then
 		# shellcheck disable=SC2016
 		is "$name: completion" "$(LC_ALL=$name bash --norc -c '. "$1"; COMP_WORDS=("$2" di); COMP_CWORD=1; _sspapi; echo "${COMPREPLY[@]}"' \

@@ -78,9 +78,9 @@ fi
 is "and on no other" "$(json one.json '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" 870
 is "it is one row, of the group" "$("$sspapi" report --per-thread one.sspapi | grep -c "^all of cgroup $name .* 870 .* 100 % ")" 1
 is "JSON has its name" "$(json one.json 'join " ", $d->{settings}{stat}{cgroup}, $d->{settings}{stat}{whole} ? "whole" : "not"')" "$name whole"
-is "the line says what is counted" "$(sed -n "s/^sspapi stat: counting control group $name on [0-9]* CPUs* until .* ends$/said/p" one.err)" said
+is "the line names the counted events" "$(sed -n "s/^sspapi stat: counting control group $name on [0-9]* CPUs* until .* ends$/said/p" one.err)" said
 check "the headline has the group, no number of threads" grep -qE "^cgroup $name: [0-9.]+ m?s on [^,]*, on (CPU|[0-9,]+ of [0-9,]+ CPUs)" one.err
-check "that there are no rows by thread is said" grep -q '^- threads have no rows of their own' one.err
+check "a note says that there are no rows per thread" grep -q '^- threads have no rows of their own' one.err
 if [ -s perf.csv ]; then
 	# CPU0,300,,page-faults,...; <not counted> where nothing ran
 	is "perf stat -a -A -G has the same" "$(sed -n 's/^CPU\([0-9]*\),\([0-9]*\),.*page-faults.*/\1 \2/p' perf.csv | awk '$2' | sort)" \
@@ -94,7 +94,7 @@ for way in "/$name" "$top/$name" "$top/$name/" "$name/below"; do
 	run way "$sspapi" stat --cgroup "$way" -e page-faults true
 	is "--cgroup $way" "$(status_of way) $(sed -n 's/.*counting control group \(.*\) on .*/\1/p' way.err)" "0 $(echo "${way#"$top"}" | sed 's|^/||; s|/$||')"
 done
-check "that nothing ran is said" grep -q 'nothing of the control group ran' way.err
+check "a line reports that nothing ran" grep -q 'nothing of the control group ran' way.err
 run all "$sspapi" stat --cgroup / -e page-faults,task-clock true
 is "the topmost one" "$(status_of all) $(grep -c '^cgroup /: ' all.err)" "0 1"
 : >int.err
@@ -115,7 +115,7 @@ is "the status is the command's" "$(status_of status)" 9
 # ---- which CPUs -------------------------------------------------------------------------------------------------------
 online=$(tr ',' '\n' </sys/devices/system/cpu/online | awk -F- '{ n += NF > 1 ? $2 - $1 + 1 : 1 } END { print n }')
 run bound taskset -c "$cpu0" "$sspapi" stat --cgroup "$name" true
-is "all that are online, wherever the command may run" "$(sed -n 's/.*counting.* on \([0-9]*\) CPUs* .*/\1/p' bound.err)" "$online"
+is "all that are online, on any affinity mask" "$(sed -n 's/.*counting.* on \([0-9]*\) CPUs* .*/\1/p' bound.err)" "$online"
 
 # ---- errors
 # -------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ refused() {
 }
 refused "no such group" "there is no such control group in $top" --cgroup no/such/group
 refused "a file" "there is no such control group" --cgroup "$name/cgroup.procs"
-refused "a folder that is none" "control groups that can be counted are in $top" --cgroup "$tmp"
+refused "a folder that does not exist" "control groups that can be counted are in $top" --cgroup "$tmp"
 refused "no name" "takes the name" --cgroup ''
 refused "two" "one control group" --cgroup / --cgroup /
 refused "with -p" "name one of the two" --cgroup / -p $$
@@ -146,9 +146,9 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && plain "an ordinary
 	is "an ordinary user may not" "$(status_of user) $(wc -l <user.err) $(grep -c 'CAP_PERFMON' user.err)" "125 1 1"
 	if setpriv --reuid=65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon true 2>perfmon.err; then
 		run perfmon setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$tmp/sspapi" stat --cgroup "$name" true
-		is "with CAP_PERFMON one may" "$(status_of perfmon)" 0
+		is "with CAP_PERFMON the user may" "$(status_of perfmon)" 0
 	else
-		skip "with CAP_PERFMON one may" "$(cat perfmon.err)"
+		skip "with CAP_PERFMON the user may" "$(cat perfmon.err)"
 	fi
 fi
 done_testing

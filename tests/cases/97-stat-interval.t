@@ -23,13 +23,13 @@ for event in PAGE-FAULTS TASK-CLOCK; do
 	is "$event: and in JSON, as entries" "$(json rows.json "my \$n = 0; my (\$e) = grep { \$_->{name} eq 'perf::$event' } @{\$d->{events}};
 		\$n += \$_->{value} for map { @{\$_->{list}} } grep { \$_->{event} == \$e->{id} } map { @{\$_->{entries}} } @{\$d->{relations}}; \$n")" "$(total $event)"
 done
-check "there are several, at growing times" awk '/ s  CPU / { if ($1 < last) bad = 1; if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
+check "there are several, at increasing times" awk '/ s  CPU / { if ($1 < last) bad = 1; if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
 check "and the table" grep -q '^CPU ' rows.err
-is "the rows are no threads of their own" "$("$sspapi" report --per-thread rows.sspapi | grep -c 'all threads')" 0
-check "a merged store has them, too" sh -c '"$0" merge -o merged.sspapi rows.sspapi && [ "$("$0" report --readings -f csv merged.sspapi | wc -l)" = "$("$0" report --readings -f csv rows.sspapi | wc -l)" ]' "$sspapi"
+is "the rows are not separate threads" "$("$sspapi" report --per-thread rows.sspapi | grep -c 'all threads')" 0
+check "a merged store also has them" sh -c '"$0" merge -o merged.sspapi rows.sspapi && [ "$("$0" report --readings -f csv merged.sspapi | wc -l)" = "$("$0" report --readings -f csv rows.sspapi | wc -l)" ]' "$sspapi"
 
 run csv "$sspapi" stat -I 5 -f csv -e page-faults "$apps/counted" pages 300
-is "CSV: a head, rows, nothing else" "$(head -1 csv.err) $(sed 1d csv.err | grep -cvE '^[0-9]+\.[0-9]{6},[0-9]+,perf::PAGE-FAULTS,[0-9]+$')" "time,cpu,event,value 0"
+is "CSV: a header, rows, nothing else" "$(head -1 csv.err) $(sed 1d csv.err | grep -cvE '^[0-9]+\.[0-9]{6},[0-9]+,perf::PAGE-FAULTS,[0-9]+$')" "time,cpu,event,value 0"
 check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print n }' csv.err)" -ge 300
 
 SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" "$apps/counted" >/dev/null 2>&1
@@ -41,8 +41,8 @@ mkfifo ran
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done; echo ran >ran' "$apps/counted" 2>&1 >/dev/null |
 	{ timeout "$LIMIT" head -1 <ran >held; cat >late.err; }
-is "a pipe that nobody reads does not hold the program up" "$(cat held)" ran
-check "what waited comes then, and the table" grep -q '^CPU ' late.err
+is "a pipe without a reader does not delay the program" "$(cat held)" ran
+check "the waiting rows are printed then, and the table" grep -q '^CPU ' late.err
 # A program that also writes there: its output is between whole rows, even if these have waited.
 mkfifo both
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations,minor-faults,major-faults \
@@ -73,22 +73,22 @@ os.waitpid(pid, 0)
 print(text.count(b" s  CPU ") > 50, b"look further" in text)
 END
 if command -v python3 >/dev/null; then
-	is "a terminal that nobody reads holds nothing up; what waited comes then" \
+	is "a terminal without a reader delays nothing; waiting rows are written later" \
 		"$(LIMIT=$LIMIT python3 terminal.py "$sspapi" sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >/dev/null; i=$((i + 1)); done' "$apps/counted" | paste -sd' ')" "kept True True"
 else
-	skip "a terminal that nobody reads holds nothing up; what waited comes then" "there is no python3"
+	skip "a terminal without a reader delays nothing; waiting rows are written later" "there is no python3"
 fi
 
 # The reader goes away: the program is counted to its end.
 "$sspapi" stat -I 2 -o gone.sspapi sh -c "$(cat steps.sh); echo ended >ended" "$apps/counted" 2>&1 >/dev/null | head -1 >first
-check "rows that nobody reads any more end neither the program nor the counting" \
+check "rows without a reader end neither the program nor the counting" \
 	test -s ended -a "$("$sspapi" report -f csv gone.sspapi | awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n + 0 }')" -ge 1200
 # No reader, and the program has ended: a signal ends the command, which has nothing more to count.
 : >stuck.pid
 { perl -e 'fcntl(STDERR, 1031, 4096) or die; open my $to, ">", "stuck.pid"; print $to $$; close $to; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations -o stuck.sspapi \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" 2>&1 >/dev/null; echo $? >stuck.status; } |
 	{ await test -s stuck.sspapi; kill -TERM "$(cat stuck.pid)"; await test -s stuck.status; cat >/dev/null; }
-is "what stands in a pipe that nobody reads is given up at a signal" "$(cat stuck.status)" 143
+is "output in a pipe without a reader is dropped at a signal" "$(cat stuck.status)" 143
 
 # ---- running processes
 # -----------------------------------------------------------------------------------------

@@ -36,11 +36,11 @@ watched() {
 	# shellcheck disable=SC2012 # no names but numbers
 	[ "$(ls -l "/proc/$command/fd" | grep -c perf_event)" -ge $((1 + 2 * 17)) ]
 }
-check "a process that lasts is found" await watched
+check "a long-lived process is found" await watched
 : >go
 wait "$command"
 is "its status" "$?" 3
-is "what lasts is on its CPU, the rest is said to be on none" "$(who 17.json)" "first some, rest nowhere some, waits 500 all 1"
+is "long-lived threads are on their CPU, the rest is reported without one" "$(who 17.json)" "first some, rest nowhere some, waits 500 all 1"
 # The same if it was requested, and on fewer CPUs.
 for cpus in "16" "17 --per-thread" "17 --per-cpu"; do
 	# shellcheck disable=SC2086 # a word or two
@@ -49,5 +49,5 @@ for cpus in "16" "17 --per-thread" "17 --per-cpu"; do
 	is "$cpus: all is on its CPU" "$(status_of asked) $(json asked.json '$d->{events}[0]{total} - $d->{events}[0]{exact}, scalar grep { /have no rows and no CPU/ } @{$d->{notes}}' | paste -sd' ')" "7 0 0"
 done
 WIDE=17 LD_PRELOAD=$preloads/wide.so run few sh -c 'ulimit -Sn 70; ulimit -Hn 70; exec "$@"' sh "$sspapi" stat -e page-faults -o few.json "$apps/counted" pages 600
-is "too few descriptors: all is in the rest, and said" "$(status_of few) $(who few.json) $(grep -c '1 thread has no row, and is in the rest' few.json)" "7 rest nowhere 500 all 1 1"
+is "too few descriptors: all counts are in the rest, with a note" "$(status_of few) $(who few.json) $(grep -c '1 thread has no row, and is in the rest' few.json)" "7 rest nowhere 500 all 1 1"
 done_testing

@@ -45,10 +45,10 @@ END
 export PAPI_CSV_EVENT_FILE="$tmp/presets.csv"
 if "$sspapi" stat -q -e PAPI_TOT_CYC,PAPI_LD_INS true 2>/dev/null && ! "$sspapi" stat -q -e PAPI_LST_INS true 2>/dev/null; then
 	run metric "$sspapi" stat -q -m CYCLES_PER_MEM_REF -o metric.json true
-	is "-m by the definition that this machine has events for" "$(status_of metric) $(json metric.json 'map { $_->{name} } @{$d->{events}}' | paste -sd' ')" \
+	is "-m by the definition whose events this machine has" "$(status_of metric) $(json metric.json 'map { $_->{name} } @{$d->{events}}' | paste -sd' ')" \
 		"0 PAPI_TOT_CYC PAPI_LD_INS PAPI_SR_INS"
 else
-	skip "-m by the definition that this machine has events for" "PAPI has no such presets here"
+	skip "-m by the definition whose events this machine has" "PAPI has no such presets here"
 fi
 unset PAPI_CSV_EVENT_FILE
 
@@ -69,7 +69,7 @@ if "$sspapi" list | grep -q '^  cycles.*no counters'; then
 	# (By perf's name and by libpfm4's it is one event.)
 	refused references '^sspapi stat: references: cache-references: the kernel has no counters'
 	run usual "$sspapi" stat -o usual.json true
-	is "what the default leaves out has a line" "$(json usual.json 'grep { /^cycles and instructions are not counted: / } @{$d->{notes}}' | wc -l)" 1
+	is "columns that the default leaves out have a line" "$(json usual.json 'grep { /^cycles and instructions are not counted: / } @{$d->{notes}}' | wc -l)" 1
 else
 	is "cycles" "$(names cycles)" perf::CYCLES
 	run usual "$sspapi" stat -o usual.json true
@@ -90,7 +90,7 @@ run list "$sspapi" list
 is "list" "$(status_of list) $(wc -c <list.err)" "0 0"
 check "has the kernel's events, with perf's names" grep -qE '^  perf::PAGE-FAULTS +page-faults, faults +page faults$' list.out
 listed=$(sed -n '/^the kernel.s/,/^$/s/^  \(perf::[A-Z-]*\) .*/\1/p' list.out | paste -sd,)
-is "what it lists can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
+is "the listed events can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
 run word "$sspapi" list major
 is "a word" "$(grep -c '^  perf::' word.out) $(grep -c MAJOR word.out)" "1 1"
 run word "$sspapi" list cs
@@ -99,19 +99,19 @@ if sees_kernel; then
 else
 	is "each of perf's names: not here, and why" "$(sed -n '/^not here:/,$p' word.out | tr -s '\n ' ' ' | grep -c 'context-switches.*perf_event_paranoid')" 1
 fi
-is "the last of the kernel's events is there, or said not to be" "$(grep -c 'node-prefetch-misses' list.out)" 1
+is "the last of the kernel's events is there, or a line says that it is not" "$(grep -c 'node-prefetch-misses' list.out)" 1
 run nothing "$sspapi" list nothing-like-it
 is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
 run strange "$sspapi" list "$(printf 'x\033[31m')"
 is "nothing has control characters" "$(status_of strange) $(head -1 strange.out)" "1 no event that can be counted here has 'x\x1b[31m' in its name or text"
-check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
+check "events that cannot be counted have a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
 
 # ---- the table ---------------------------------------------------------------------------------
 # (If all ran on one CPU the line is longer, and the command line in it shorter.)
 run busy "$sspapi" stat "$apps/counted" threads 2 50
 check "the headline says how many CPUs were busy" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run busy "$sspapi" stat -e page-faults "$apps/counted" threads 2 50
-check "also where no clock was asked for" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
+check "also if no clock was requested" sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run level "$sspapi" stat --per-core -o level.sspapi sh -c 'kill -9 $$'
 is "by level: the headline, the table, the notes, the last line" \
 	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^look further: sspapi report --per-thread .*level.sspapi$' level.err)" 4
@@ -119,11 +119,11 @@ run runs "$sspapi" stat -r 3 "$apps/counted" pages 50
 check "of repeats with their spread" sh -c "tr -s '\\n ' ' ' <runs.err | grep -qE ' each, .*CPUs? busy'"
 is "which are numbered" "$(grep -cE '^run [123]: pid [0-9]+' runs.err) $(grep -c '^run  ' runs.err)" "3 1"
 run wide env COLUMNS=160 "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,alignment-faults,emulation-faults --per-thread "$apps/counted" threads 2 5
-is "a wide terminal has all columns beside each other" "$(grep -cE '^thread .*share( +FAULTS){5} ' wide.err)" 1
+is "a wide terminal has all columns side by side" "$(grep -cE '^thread .*share( +FAULTS){5} ' wide.err)" 1
 run narrow "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
-is "what has no room is shown by stat, which has kept nothing for report" "$(grep -o '^+ [0-9] more columns*: --per-' narrow.err | sort -u | cut -d: -f2) $(grep -c 'sspapi report' narrow.err)" " --per- 0"
+is "rows without room are shown by stat, which has stored nothing for report" "$(grep -o '^+ [0-9] more columns*: --per-' narrow.err | sort -u | cut -d: -f2) $(grep -c 'sspapi report' narrow.err)" " --per- 0"
 run narrow "$sspapi" stat -o narrow.html -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
-is "beside a file that is no store, too" "$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" "0 look further: -o FILE.sspapi keeps what sspapi report shows"
+is "also next to a file that is not a store" "$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" "0 look further: -o FILE.sspapi keeps what sspapi report shows"
 run narrow "$sspapi" stat -o narrow.sspapi -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
 is "of a store by report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2)" " sspapi report --per-"
 run gone sh -c '"$@" 2>&-' sh "$sspapi" stat -o gone.json "$apps/counted" pages 1

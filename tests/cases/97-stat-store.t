@@ -11,19 +11,19 @@ is "the table is on standard error, the program's output on its own" \
 # (On a busy machine the line is longer, and the command line in it shorter.)
 is "its head" "$(sed -n '1s/^counted p.*: .*/counted pages/p; 2s/ (.*//p' table.err)" "counted pages
 every count is on the CPU it was counted on"
-is "no word of what there is not" "$(grep -c -E 'event set|reading|rank|domain' table.err)" 0
+is "nothing about missing data" "$(grep -c -E 'event set|reading|rank|domain' table.err)" 0
 run csv "$sspapi" stat -f csv -e perf::PAGE-FAULTS "$apps/counted" pages 100
-is "another form" "$(sed -n '2p' csv.err | cut -d, -f5,7,14)" "counted,-1,perf::PAGE-FAULTS"
+is "another format" "$(sed -n '2p' csv.err | cut -d, -f5,7,14)" "counted,-1,perf::PAGE-FAULTS"
 run level "$sspapi" stat --per-machine -m CPUS_BUSY "$apps/counted" pages 100
 is "a level, and a metric whose events it names itself" "$(grep -c '^machine .*CPUS_BUSY' level.err)" 1
 run several "$sspapi" stat -o a/s.txt -f text,json,store "$apps/counted" pages 1
-check "several forms, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
+check "several formats, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
 is "and the table, whose last line shows more of the store" "$(grep -c '^CPU .*TASK-CLOCK' several.err) $(tail -1 several.err)" \
 	"1 look further: sspapi report --per-thread $tmp/a/s.sspapi"
 run quiet "$sspapi" stat -q -o a/q.sspapi "$apps/counted" pages 1
 is "-q: no table" "$(test -s a/q.sspapi; echo $?) $(wc -c <quiet.err)" "0 0"
 run rows "$sspapi" stat --per-thread -o rows.json "$apps/counted" pages 1
-is "rows are asked for by --per-thread, into a file, too" "$(status_of rows) $(test -s rows.json; echo $?)" "7 0"
+is "rows are requested by --per-thread, also into a file" "$(status_of rows) $(test -s rows.json; echo $?)" "7 0"
 is "settings.stat" "$(json a/s.json '$d->{settings}{attribution}, sort(grep { /CLOCK|PAGE/ } @{$d->{settings}{stat}{events}})' | paste -sd' ')" \
 	"exact perf::PAGE-FAULTS perf::TASK-CLOCK"
 
@@ -38,9 +38,9 @@ check "merge" "$sspapi" merge -o both.sspapi s1.sspapi s2.sspapi
 is "adds up" "$(faults both.sspapi)" "$(($(faults s1.sspapi) + $(faults s2.sspapi)))"
 check "merged again it is the same" sh -c '"$0" merge -o again.sspapi both.sspapi && cmp both.sspapi again.sspapi' "$sspapi"
 run twice "$sspapi" merge -o one.sspapi s1.sspapi
-is "a store of it is whole" "$(status_of twice) $(wc -c <twice.err) $(faults one.sspapi)" "0 0 $(faults s1.sspapi)"
+is "its store is complete" "$(status_of twice) $(wc -c <twice.err) $(faults one.sspapi)" "0 0 $(faults s1.sspapi)"
 "$sspapi" report -f json both.sspapi >both.json
-is "it stays one of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
+is "it stays a store of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
 run diff "$sspapi" diff --events perf::PAGE-FAULTS s1.sspapi s2.sspapi
 is "diff" "$(status_of diff)" 1
 run same "$sspapi" diff s1.sspapi s1.sspapi
@@ -65,9 +65,9 @@ run repeats "$sspapi" stat -r 3 -e perf::PAGE-FAULTS -o r.json -f json,store "$a
 is "-r: each run is a process of its own" "$(status_of repeats) $(json r.json 'map { $_->{run} } @{$d->{processes}}' | paste -sd' ')" "7 1 2 3"
 run around sh -c 'ulimit -Sn 100; trap "" CHLD; exec "$0" stat -r 2 sh -c "ulimit -Sn; grep -E ^Sig[BI] /proc/self/status"' "$sspapi"
 is "the second run is as the first" "$(sed -n 1,3p around.out | md5sum)" "$(sed -n 4,6p around.out | md5sum)"
-is "and as without" "$(sed -n 1p around.out)" 100
+is "and as without the shim" "$(sed -n 1p around.out)" 100
 run ended "$sspapi" stat -r 3 -o ended.json sh -c 'kill -INT "$PPID"; exec sleep 60'
-is "whoever ends the program ends the runs" "$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
+is "a signal that ends the program ends the runs" "$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
 run text "$sspapi" stat -r 3 "$apps/counted" pages 100
 is "its text" "$(grep -c -E '^(each run .*mean +std dev|PAGE-FAULTS +3 )' text.err)" 2
 run bad "$sspapi" stat -r 0 touch it-ran
@@ -76,7 +76,7 @@ for size in 100 200; do
 	run r$size "$sspapi" stat -r 4 -e perf::PAGE-FAULTS -o r$size.sspapi "$apps/counted" pages $size
 done
 run diff "$sspapi" diff --per-machine -f csv r100.sspapi r200.sspapi
-is "diff: what differs by more than runs do" "$(status_of diff) $(sed -n 2,3p diff.out | cut -d, -f1-2 | paste -sd" ")" "1 total,perf::PAGE-FAULTS Machine L#0,perf::PAGE-FAULTS"
+is "diff: differences larger than those between runs" "$(status_of diff) $(sed -n 2,3p diff.out | cut -d, -f1-2 | paste -sd" ")" "1 total,perf::PAGE-FAULTS Machine L#0,perf::PAGE-FAULTS"
 check "with the spread" grep -q ',a_stddev,b_stddev$' diff.out
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock1.sspapi "$apps/counted" pages 100
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counted" pages 101
@@ -115,7 +115,7 @@ cat >placed.pl <<'END'
 END
 total='$d->{components}[0]{total}'
 scripted energy rapl:::DRAM_ENERGY:PACKAGE1,rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS,eth0:rx:bytes -r 1
-is "what PAPI counted while it ran is where it was counted" "$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
+is "PAPI's counts of the run are on the CPUs where they were counted" "$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
 	"7 eth0:rx:bytes Machine0 250,rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30,rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000"
 check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge 100
 echo "EVENT,NJ_PER_FAULT,DERIVED_POSTFIX,N0|N1|/|,rapl:::PACKAGE_ENERGY:PACKAGE*,perf::PAGE-FAULTS" >nj.csv
@@ -127,11 +127,11 @@ run energies "$sspapi" report --per-package energies.sspapi
 check "in the table of packages" grep -qE '^ *package 1 .* 9\.000 uJ ' energies.out
 for event in rapl:::THERMAL_SPEC:PACKAGE0 READ_BYTES rapl:::NONE; do
 	scripted refused "$event" -r 1
-	is "what is no such count: $event" "$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
+	is "an event that is not such a count: $event" "$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
 done
 echo 'fail PAPI_start -14' >>script
 scripted unstarted rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS -r 1
-is "what PAPI does not start is said" \
+is "events that PAPI does not start are reported" \
 	"$(status_of unstarted) $(json unstarted.json 'map { $_->{name} } @{$d->{events}}') $(grep -c 'PACKAGE1: not counted: PAPI does not start it' unstarted.json)" \
 	"7 perf::PAGE-FAULTS 1"
 
@@ -150,13 +150,13 @@ total() {
 	json "$tmp/$1.json" "\$d->{components}[0]{total}{'$2'}"
 }
 run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e perf::PAGE-FAULT true
-check "with those that are near" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' unknown.err
+check "with similar names" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' unknown.err
 stat native perf::PERF_COUNT_SW_PAGE_FAULTS,perf::FAULTS,perf::PAGE-FAULTS
-is "a native event that PAPI alone knows, and another name" "$(total native perf::PERF_COUNT_SW_PAGE_FAULTS) $(total native perf::FAULTS)" \
+is "a native event that only PAPI has, and another name" "$(total native perf::PERF_COUNT_SW_PAGE_FAULTS) $(total native perf::FAULTS)" \
 	"$(total native perf::PAGE-FAULTS) $(total native perf::PAGE-FAULTS)"
 check "has counts" test "$(total native perf::FAULTS)" -ge 100
 stat clock TASK-CLOCK,perf::CPU-CLOCK:u=1
-is "the kernel's clocks are in ns, whatever they are called" "$(json clock.json 'map { $_->{units} } @{$d->{events}}' | paste -sd' ')" "ns ns"
+is "the kernel's clocks are in ns, under any name" "$(json clock.json 'map { $_->{units} } @{$d->{events}}' | paste -sd' ')" "ns ns"
 stat user perf::PAGE-FAULTS:u,perf::PAGE-FAULTS
 check "a name that says what is excluded" test "$(total user perf::PAGE-FAULTS:u)" -gt 0
 # The presets of tests/software-presets.csv: a sum, a difference, a formula.
@@ -171,7 +171,7 @@ check "have counts" test "$small" -ge 100
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 run inherits env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$MORE${MORE:+:}$REAL_PAPI_HW2SW" "$sspapi" stat -o "$tmp/inherits.json" \
 	taskset -c "$first" sh -c 'for i in 1 2 3; do "$0" 100 20; done' "$apps/inherits"
-is "what PAPI_INHERIT hands out is the program's" "$(awk '{ n[$1] += $2 }
+is "what PAPI_INHERIT returns is the program's" "$(awk '{ n[$1] += $2 }
 	END { print NR, n["perf::CPU-MIGRATIONS"],
 		(n["perf::PAGE-FAULTS"] <= n["rusage"] && n["perf::PAGE-FAULTS"] > 0.9 * n["rusage"] ? "right" : n["perf::PAGE-FAULTS"]) }' \
 	inherits.out)" "12 0 right"
@@ -188,7 +188,7 @@ is "in CSV" "$("$sspapi" report -f csv --per-machine q.sspapi | grep -c ',PAPI_L
 
 # ---- an ordinary user -----------------------------------------------------------------------------
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may not see"; then
+if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "events that an ordinary user may not see"; then
 	mkdir -m 777 own
 	cp "$sspapi" "$B/libsspapi-topo.so" "$B/libsspapi-threads.so" "$B/metrics.csv" "$apps/counted" own
 	cp own/counted own/owned
@@ -201,11 +201,11 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	run user $as_user own/sspapi stat $ask -o own/user.json own/counted threads 3 100
 	# (With the rest, if a library in the program reports them.)
 	is "threads of an ordinary user" "$(json own/user.json 'scalar grep { $_->{thread} ne "the rest" } @{$d->{relations}}')" 4
-	is "what he may not see is no 0" "$(json own/user.json 'sort grep { /^perf::/ } map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
+	is "events that the user may not see are not shown as 0" "$(json own/user.json 'sort grep { /^perf::/ } map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
 		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
 	# shellcheck disable=SC2086,SC2016
 	run low $as_user sh -c 'ulimit -l 64; own/sspapi stat -o own/low.json -f json,text own/counted pages 100; own/sspapi stat --per-thread -o own/asked.json own/counted pages 100'
-	grep -q "libsspapi-threads" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
+	grep -q "libsspapi-threads" own/user.json || is "locked pages are left to the program, unless rows are requested" \
 		"$(grep -c 'locked pages that the program may need' own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" "1 0"
 	# shellcheck disable=SC2086,SC2016
 	# It lives until stat has polled twice.
@@ -222,7 +222,7 @@ own/counted pages 1
 END
 	# shellcheck disable=SC2086
 	run other $as_user own/sspapi stat -I 10 -f text sh own/other.sh
-	grep -q "libsspapi-threads" own/user.json || check "a program of another user is said not to be counted" \
+	grep -q "libsspapi-threads" own/user.json || check "a note says that a program of another user is not counted" \
 		sh -c 'tr -s " \n" "  " <other.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
 fi
 done_testing

@@ -30,7 +30,7 @@ for what in "pages 500:2" "threads 500 20:502" "c11 50 20:52" "closed 100 20:102
 	stat one "$apps/counted" ${what%:*}
 	is "${what%:*}: its status" "$(status_of one)" 7
 	check "each thread's faults" agrees one "${what#*:}"
-	is "and how they were found is said" "$(notes one 'told of by libsspapi-threads.so') $(notes one 'no row')" "1 0"
+	is "and a note says how they were found" "$(notes one 'told of by libsspapi-threads.so') $(notes one 'no row')" "1 0"
 done
 stat one "$apps/counted" threads 3 5
 is "names" "$(json one.json 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd,)" "counted,the rest,worker-0,worker-1,worker-2"
@@ -42,7 +42,7 @@ perl -0pe "s,\Q$loader\E,'./ld-other' . chr(0) x (length('$loader') - 10),e" "$(
 chmod +x env-of-other
 stat one ./env-of-other
 is "a program of another C library runs without the library" "$(status_of one) $(grep -c 'libsspapi-threads' one.out)" "0 0"
-is "and why there are no rows is said" "$(notes one 'cannot be loaded into a program of another C library')" 1
+is "and a note says why there are no rows" "$(notes one 'cannot be loaded into a program of another C library')" 1
 # AddressSanitizer's runtime must be the first library.
 if [ -z "${SANITIZE-}" ] && ${CC:-gcc} -fsanitize=address -D_GNU_SOURCE -o counted-asan "$root/tests/apps/counted.c" -pthread 2>cc.err; then
 	ASAN_OPTIONS=detect_leaks=0 stat one ./counted-asan pages 300
@@ -51,14 +51,14 @@ else
 	skip "one made with AddressSanitizer" "sanitized, or the compiler has no runtime"
 fi
 stat one "$apps/counted" texec 500
-is "a thread that becomes a program: three rows of 500 and more, none twice" \
+is "a thread that executes a program: three rows of 500 and more, none twice" \
 	"$(json one.json 'my %at; for my $r (@{$d->{relations}}) { my ($i) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::PAGE-FAULTS" } 0 .. $#{$r->{events}};
 		$at{$r->{tid}} += $_->{total}[$i] for @{$r->{cpus}} } join " ", (map { int($at{$_} / 500) } sort { $at{$b} <=> $at{$a} } keys %at), $at{0} > 20 ? "loader" : "none"')" "2 1 0 loader"
 stat one "$apps/counted" kill 300
 is "killed in the middle" "$(status_of one)" 137
 check "and its faults are there" agrees one 2
 stat one "$apps/counted-static" threads 20 10
-is "a static program: all are the rest" "$(status_of one) $(json one.json 'map { $_->{thread} } @{$d->{relations}}')" "7 the rest"
+is "a static program: all counts are in the rest" "$(status_of one) $(json one.json 'map { $_->{thread} } @{$d->{relations}}')" "7 the rest"
 check "and are there" test "$(total one)" -ge 200
 stat one "$apps/counted" daemon 300 go
 check "still running" test "$(notes one 'was still running when the program ended')" = 1
@@ -67,7 +67,7 @@ timeout "$LIMIT" sh -c ': >go'
 stat one -r 2 "$apps/counted" threads 5 10
 is "in each run" "$(json one.json 'scalar grep { $_->{thread} eq "worker-4" } @{$d->{relations}}') $(notes one 'told of by')" "2 1"
 run one "$sspapi" stat --per-thread=no -o one.json "$apps/counted" threads 20 10
-is "without rows by thread nothing is put into it" "$(json one.json 'scalar @{$d->{relations}}') $(notes one libsspapi-threads)" "1 0"
+is "without rows per thread nothing is put into it" "$(json one.json 'scalar @{$d->{relations}}') $(notes one libsspapi-threads)" "1 0"
 
 # As many descriptors as a few threads take: the others are in the rest.
 cat >few.sh <<-END
@@ -89,14 +89,14 @@ check "the table names the rest" grep -q '^the rest .* [0-9]' shown.err
 run native "$apps/thread-start"
 run told "$sspapi" stat --per-thread -o told.json "$apps/thread-start"
 is "threads, forks, errno, signals, descriptors: it ends" "$(status_of told)" "$(status_of native)"
-check "as without" diff native.out told.out
-check "and was told of" test "$(json told.json 'scalar @{$d->{relations}}')" -ge 6
+check "as without the shim" diff native.out told.out
+check "and was reported" test "$(json told.json 'scalar @{$d->{relations}}')" -ge 6
 around=$root/tests/lib/environment.sh
 run native sh "$around" 'LD_PRELOAD|_SSPSTAT'
 run told "$sspapi" stat --per-thread sh "$around" 'LD_PRELOAD|_SSPSTAT'
 check "its environment, limits, signals, descriptors" diff native.out told.out
 run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thread sh -c 'echo "$LD_PRELOAD"'
-is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi-threads.so"
+is "the program's own preloads stay first" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi-threads.so"
 # (Give a program wrong values: another file, none, rubbish.)
 for wrong in "" rubbish 1:2:/dev/null "0:0:/proc/self/fd/0" "1:2"; do
 	run wrong env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$wrong" "$apps/thread-start"
@@ -131,7 +131,7 @@ dead() {
 	echo $? >"$1.status"
 }
 dead STOP
-is "and what could not be told is in the total" "$(cat STOP.status) $([ "$(total STOP)" -ge 250 ]; echo $?) $(notes STOP 'not wait for counters')" "7 0 1"
+is "and counts that could not be reported are in the total" "$(cat STOP.status) $([ "$(total STOP)" -ge 250 ]; echo $?) $(notes STOP 'not wait for counters')" "7 0 1"
 dead KILL
 
 # Each child of a shell is a process: one of them waits for the dead command, and later ones do not.
@@ -140,5 +140,5 @@ dead KILL
 HURRY=1 "$sspapi" stat --per-thread sh -c 'kill -KILL $PPID; for n in 1 2 3 4 5; do (echo $n); done; exit' 2>&1 | cat >forks.out
 is "processes that come later run on" "$(grep -c '^[1-5]$' forks.out)" 5
 waits=$(grep -c 'waited in vain' forks.out)
-check "and one second is all that they wait together, not one each" test "$waits" -le 2
+check "and they wait one second in total, not one each" test "$waits" -le 2
 done_testing

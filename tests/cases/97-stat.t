@@ -66,9 +66,9 @@ if [ -n "$rows" ]; then
 	await grep -q '^State:.Z' "/proc/$program/status"
 	kill -CONT "$command"
 	wait $!
-	is "records that had no room are said to be lost, and nobody to run still" \
+	is "lost records are reported, and no thread as still running" \
 		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "7 1 0"
-	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
+	check "and their counts are in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
 fi
 # A privileged stat receives records of all processes of the machine: processes of others that were
 # created and ended meanwhile do not belong to the program.
@@ -80,10 +80,10 @@ if [ -n "$rows" ]; then
 	stat one sh -c 'for i in 1 2 3 4 5; do echo; "$0" forks 2 1 >/dev/null; echo; done >&3; :' "$apps/counted"
 	exec 3>&-
 	wait $!
-	is "nobody else's processes have rows" "$(json "$tmp/one.json" 'scalar(@{$d->{processes}}), scalar grep { $_->{tid} && $_->{threads} == 1 } @{$d->{relations}}' | paste -sd' ')" "16 16"
+	is "other users' processes have no rows" "$(json "$tmp/one.json" 'scalar(@{$d->{processes}}), scalar grep { $_->{tid} && $_->{threads} == 1 } @{$d->{relations}}' | paste -sd' ')" "16 16"
 fi
 stat one "$apps/counted" texec 500
-check "a thread that becomes a program: the first thread's faults, its own, the program's" \
+check "a thread that executes a program: the first thread's faults, its own, the program's" \
 	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500
 # Events of the program's own that its children inherit: next to those that make rows, both are
 # right.
@@ -92,12 +92,12 @@ if command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null; then
 		echo "perf stat -x, -e page-faults,task-clock '$apps/counted' forks 200 20 & wait"
 	done >perf.sh
 	stat one sh -c 'sh perf.sh 2>perf.err; :'
-	is "perf stat counts what it counts, and so do we" "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}' |
+	is "perf stat counts as without sspapi, and so does sspapi" "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}' |
 		cat - perf.err | awk -F, 'NR == 1 { ours = $1 } /page-faults/ { perfs += $1; n++ }
 		END { print n, (perfs >= 12000 && perfs <= 60000 ? "right" : perfs), (ours >= perfs && ours <= 60000 ? "right" : ours) }')" "3 right right"
 fi
 stat one --per-thread=no "$apps/counted" threads 20 10
-is "without rows by thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{relations}}')" 1
+is "without rows per thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{relations}}')" 1
 check "and are all there" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 200
 
 # ---- no difference for the program -------------------------------------------------------------
@@ -109,7 +109,7 @@ check "its environment, limits, signals, descriptors" diff native.out stat.out
 is "its output is its own" "$(grep -c TASK-CLOCK stat.out)" 0
 run native sh -c 'trap "" CHLD HUP; exec sh "$0"' "$around"
 run stat sh -c 'trap "" CHLD HUP; exec "$@" sh "$0"' "$around" "$sspapi" stat $way
-check "also where signals were ignored" diff native.out stat.out
+check "also if signals were ignored" diff native.out stat.out
 is "and its status is found" "$(status_of stat)" "$(status_of native)"
 
 mkfifo ready
@@ -119,7 +119,7 @@ read -r _ <ready
 kill -TERM "$command"
 wait "$command"
 is "a signal to the command is the program's" "$?" 42
-check "and it is counted all the same" test -s term.json
+check "and it is still counted" test -s term.json
 is "no process is left" "$(pgrep -f "$tmp" | grep -vx "$$" | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline"; done | grep -c stat)" 0
 
 # The kernel sends the terminal's hangup only to the session leader.
@@ -135,7 +135,7 @@ os.close(terminal)
 print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
 END
 if command -v python3 >/dev/null; then
-	is "the terminal is gone: the program hears of it, and is counted" "$(timeout -k 1 "$LIMIT" python3 hangup.py "$sspapi") $(test -s hup.json; echo $?)" "5 0"
+	is "the terminal is gone: the program receives the signal, and is counted" "$(timeout -k 1 "$LIMIT" python3 hangup.py "$sspapi") $(test -s hup.json; echo $?)" "5 0"
 else
 	skip "the terminal is gone" "there is no python3"
 fi
@@ -158,11 +158,11 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	run clock "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::CPU-CLOCK true
 	is "a clock has the kernel's part" "$(status_of clock) $(grep -c 'what the kernel did' clock.err)" "0 0"
 	run faults "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::PAGE-FAULTS true
-	is "other events have it not: it is said" "$(status_of faults) $(grep -c 'what the kernel did' faults.err)" "0 1"
+	is "other events have it not: it is reported" "$(status_of faults) $(grep -c 'what the kernel did' faults.err)" "0 1"
 	run inside "$tmp/sspapi" stat -f json -e cs,migrations,cgroup-switches,page-faults true
-	is "what happens in the kernel alone is no 0" "$(json inside.err 'map { $_->{name} } @{$d->{events}}') $(grep -c 'CONTEXT-SWITCHES, perf::CPU-MIGRATIONS, perf::CGROUP-SWITCHES: not permitted' inside.err)" "perf::PAGE-FAULTS 1"
+	is "events of the kernel only are not shown as 0" "$(json inside.err 'map { $_->{name} } @{$d->{events}}') $(grep -c 'CONTEXT-SWITCHES, perf::CPU-MIGRATIONS, perf::CGROUP-SWITCHES: not permitted' inside.err)" "perf::PAGE-FAULTS 1"
 	run list "$tmp/sspapi" list
-	is "nor is it listed as what can be counted here" "$(grep -cE '^  perf::(PAGE-FAULTS|CONTEXT-SWITCHES|CGROUP-SWITCHES) ' list.out) $(grep -c '^  context-switches, cpu-migrations, cgroup-switches: not permitted' list.out)" "1 1"
+	is "nor is it listed as countable here" "$(grep -cE '^  perf::(PAGE-FAULTS|CONTEXT-SWITCHES|CGROUP-SWITCHES) ' list.out) $(grep -c '^  context-switches, cpu-migrations, cgroup-switches: not permitted' list.out)" "1 1"
 	# With and without rows, also on a slow machine.
 	cp "$(command -v sleep)" owned
 	chmod 4755 owned
@@ -170,7 +170,7 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	for rows in "" --per-thread=no; do
 		# shellcheck disable=SC2086 # a word or none
 		run owned "$tmp/sspapi" stat $rows sh -c './owned 0.3; :'
-		check "a program of another user is said not to be counted${rows:+, with }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
+		check "a note says that a program of another user is not counted${rows:+, with }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
 	done
 	user=
 else
@@ -181,8 +181,8 @@ fi
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
 if [ "$first" != "$last" ]; then
 	run bound taskset -c "$first" "$sspapi" stat -o "$tmp/bound.json" taskset -c "$last" "$apps/counted" pages 50
-	check "what ran where nobody looked is said" sh -c 'grep -q "ms were spent on other CPUs than $2" "$1"' sh bound.json "$first"
+	check "a note reports counts on unwatched CPUs" sh -c 'grep -q "ms were spent on other CPUs than $2" "$1"' sh bound.json "$first"
 else
-	skip "what ran where nobody looked is said" "there is one CPU"
+	skip "a note reports counts on unwatched CPUs" "there is one CPU"
 fi
 done_testing

@@ -50,12 +50,12 @@ ended() {
 }
 
 ci FAILS= TWICE= BROKEN=
-is "all is well" "$(ended)" "0 50 passed, 0 failed"
-check "what each step took" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
-check "the long tests in short form" grep -qx '1 make -s check-long' "$SAID"
-check "as on a CPU that libpfm4 does not know" grep -qx 'unknown make -s check' "$SAID"
+is "no problem" "$(ended)" "0 50 passed, 0 failed"
+check "the duration of each step" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
+check "the long tests in short format" grep -qx '1 make -s check-long' "$SAID"
+check "as on a CPU that libpfm4 does not support" grep -qx 'unknown make -s check' "$SAID"
 is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" "user make -s check"
-check "the machines in short form" grep -qx ' make -s check-machines' "$SAID"
+check "the machines in short format" grep -qx ' make -s check-machines' "$SAID"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
 is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2

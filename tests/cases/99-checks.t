@@ -17,7 +17,7 @@ printf '/* c.c: three. */\nint a(void);\nint c(void)\n{\n\treturn a();\n}\n' >"$
 printf '/* c.h: three. */\n' >"$tmp/tree/core/view/c.h"
 for o in a c; do ${CC:-gcc} -c -o "$tmp/tree/build/core/view/$o.o" "$tmp/tree/core/view/$o.c"; done
 B=$tmp/tree/build SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
-check "check-layers: a circle that a call closes" grep -q 'core/view/a.*circle$' "$tmp/said"
+check "check-layers: a circle closed by a call" grep -q 'core/view/a.*circle$' "$tmp/said"
 printf '/* d.h: four. */\n#ifndef SP_D_H\n#define SP_D_H\n#endif\n' >"$tmp/tree/core/view/d.h"
 sed 's/d.h: four/e.h: five/' "$tmp/tree/core/view/d.h" >"$tmp/tree/core/view/e.h"
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
@@ -29,21 +29,21 @@ printf '/* b.h: two. */\n' >"$tmp/rooms/core/formats/b.h"
 printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/rooms/core/model/a.c"
 printf '/* c.h: three. */\n' >"$tmp/rooms/core/model/c.h"
 printf '/* d.h: four. */\n' >"$tmp/rooms/core/formats/d.h"
-check "check-layers: one folder knows another" env SSPAPI_TREE="$tmp/rooms" scripts/check-layers
+check "check-layers: one folder includes another" env SSPAPI_TREE="$tmp/rooms" scripts/check-layers
 printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/formats/d.h"
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
-check "check-layers: two folders that know each other" grep -q '^core/formats core/model: folders' "$tmp/said"
+check "check-layers: two folders that include each other" grep -q '^core/formats core/model: folders' "$tmp/said"
 # The command is on top: no file includes it, and it includes nothing that is preloaded.
 mkdir -p "$tmp/top/core/cli/list" "$tmp/top/preload/papi"
 printf '/* a.c: one. */\n#include <papi.h>\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/top/core/cli/list/a.c"
 printf '/* a.h: one. */\n' >"$tmp/top/core/cli/list/a.h"
 printf '/* b.h: two. */\n' >"$tmp/top/preload/papi/b.h"
-check "check-layers: the command knows PAPI" env SSPAPI_TREE="$tmp/top" scripts/check-layers
+check "check-layers: the command may include PAPI" env SSPAPI_TREE="$tmp/top" scripts/check-layers
 printf '/* a.c: one. */\n#include "../../../preload/papi/b.h"\n' >"$tmp/top/core/cli/list/a.c"
 printf '/* b.h: two. */\n#include "../../core/cli/list/a.h"\n' >"$tmp/top/preload/papi/b.h"
 SSPAPI_TREE=$tmp/top scripts/check-layers >"$tmp/said"
-check "check-layers: but not what is preloaded" grep -q '^core/cli/list/a.c:2: .*the command includes core and topo only$' "$tmp/said"
-check "check-layers: nor is it known there" grep -q '^preload/papi/b.h:2: .*only the command includes its own headers$' "$tmp/said"
+check "check-layers: but not preloaded objects" grep -q '^core/cli/list/a.c:2: .*the command includes core and topo only$' "$tmp/said"
+check "check-layers: nor does another folder include it" grep -q '^preload/papi/b.h:2: .*only the command includes its own headers$' "$tmp/said"
 if ctags --version 2>/dev/null | grep -q '^Universal Ctags'; then
 	# 39 fields and one that is a struct; then two of an unnamed one.
 	mkdir -p "$tmp/fields/core/a"

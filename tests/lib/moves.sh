@@ -18,7 +18,7 @@ moved() {
 	shift 2
 	moves "$mode" "$@"
 	check "$label: the program sees no difference" same_as_native native shim
-	check "$label: the dump is right ($form)" perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
+	check "$label: the dump is right ($format)" perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
 }
 
 cpus() {

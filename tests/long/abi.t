@@ -27,6 +27,6 @@ else
 	status=$?
 	check "abidiff could look" test $((status & 3)) = 0
 	check "compatible with $base" sh -c 'cat "$1"; [ "$2" = 0 ]' sh "$tmp/abidiff" $((status & 8))
-	check "no function takes or gives another type than in $base" not grep -E '^ *[1-9][0-9]* functions? with some indirect sub-type change|^ *\[C\]' "$tmp/abidiff"
+	check "no function takes or returns another type than in $base" not grep -E '^ *[1-9][0-9]* functions? with some indirect sub-type change|^ *\[C\]' "$tmp/abidiff"
 fi
 done_testing

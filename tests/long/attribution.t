@@ -34,7 +34,7 @@ for mode in reading residency exact; do
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
 todo='kernel split'
-is "each mode is nearer to what was done than the one before" "$(
+is "each mode is closer to the truth than the one before" "$(
 	for mode in reading residency exact; do echo "$(cat "$tmp/error.$mode") $mode"; done | sort -rn | cut -d' ' -f2 | tr '\n' ' ')" \
 	"reading residency exact "
 
@@ -53,7 +53,7 @@ for mode in residency exact; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/threads" -n 60
 	cp "$tmp/nobody/threads.json" "$tmp/shim.json"
 	check "$mode: 60 threads at once: the program sees no difference" same_as_native native shim
-	check "$mode: 60 threads at once: the dump has what they were handed" books shim --no-cpu
+	check "$mode: 60 threads at once: the dump has what PAPI returned" books shim --no-cpu
 	json "$tmp/shim.json" '@{$d->{notes}}' | sed 's/^/# /'
 done
 done_testing

@@ -9,7 +9,7 @@ done
 [ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
 B=$tmp/build
 export B
-check "the source package, and lintian has nothing to say" scripts/packaging/deb --source
+check "the source package, and lintian reports nothing" scripts/packaging/deb --source
 chmod 755 "$tmp/build" "$tmp/build/deb"
 tests/long/in-chroot "$tmp/build/deb" >"$tmp/tap"
 while read -r line; do
@@ -20,6 +20,6 @@ while read -r line; do
 	esac
 done <"$tmp/tap"
 # shellcheck disable=SC2046 # no name of ours has a space
-check "lintian has nothing to say of the packages" lintian --fail-on warning,error \
+check "lintian reports nothing for the packages" lintian --fail-on warning,error \
 	--suppress-tags initial-upload-closes-no-bugs $(find "$tmp/build/deb" -name '*.changes')
 done_testing

@@ -64,15 +64,15 @@ mkdir live
 fill small
 SSPAPI_OUTPUT=$tmp/small/x.json SSPAPI_LIVE=$tmp/live run shim env LD_PRELOAD="$SHIM" "$tight" $few
 same "output, full"
-check "output, full: one line with the file, why, and how to mend it" said shim "$tmp/small/x.json" "No space left" recover
+check "output, full: one line with the file, the reason and a fix" said shim "$tmp/small/x.json" "No space left" recover
 nothing_left "output, full" full
 run rec "$B/sspapi" recover live/*.live
 is "recover there: 1, one line, and the store stays" "$(status_of rec) $(wc -l <rec.err) $(ls live | wc -l)" "1 1 1"
-check "the line says why" grep -q "No space left" rec.err
+check "the line has the reason" grep -q "No space left" rec.err
 nothing_left "recover there" full
 cp native.out rec2.out
 run rec "$B/sspapi" recover -o rec2.json live/*.live
-check "recover elsewhere: it is all there" books rec2
+check "recover to another place: it is complete" books rec2
 
 # The disk fills up in the middle of the dump: 100 KB are free, the dump is larger.
 empty
@@ -93,7 +93,7 @@ done
 rm -f rec2.json
 cp native.out rec2.out
 run rec "$B/sspapi" recover -o rec2.json live/*.live
-check "recovered: it is all there" books rec2
+check "recovered: it is complete" books rec2
 
 # ---- under both ------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ run f env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/f.sspapi" "$apps/overflows" two
 for store in ?.sspapi d.live; do
 	for form in text json csv hwloc html store; do
 		run sound "$sspapi" report -f $form "$store"
-		is "(sound) $store as $form" "$(status_of sound) $(grep -v 'PAPI_start does not zero' sound.err)" "0 "
+		is "(sound) $store as $format" "$(status_of sound) $(grep -v 'PAPI_start does not zero' sound.err)" "0 "
 	done
 done
 
@@ -48,10 +48,10 @@ rm -rf refresh tell hear g.txt ops.out top.*
 
 : "${SEED:=20240607}" "${TIMES:=$(bounded 10000 1500)}"
 mkdir -p scratch
-check "$TIMES damaged stores in every form, and each to a verb" env TMPDIR="$tmp/scratch" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
+check "$TIMES damaged stores in every format, and each to a verb" env TMPDIR="$tmp/scratch" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
 echo "# $(tail -n 1 "$tmp/.said")"
 shown=$(sed -n 's/.* stores: \([0-9]*\) shown, .*/\1/p' "$tmp/.said")
-check "(many of them could be shown in part: the damage is not all in the first word)" test "${shown:-0}" -gt $((TIMES / 10))
+check "(many of them could be shown in part: not only the first word is damaged)" test "${shown:-0}" -gt $((TIMES / 10))
 
 # The real command. It prints readable JSON, or nothing; and a line if its status is not 0.
 cat >one.sh <<'END'

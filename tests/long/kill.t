@@ -16,7 +16,7 @@ kills() {
 	result $kills_status "$kills_name: all that was seen is there, at most one reading more"
 	echo "# $(grep ^seed "$tmp/.killed")"
 	todo=$kills_todo
-	check "$kills_name: no store is left that nobody can read" sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
+	check "$kills_name: no unreadable store is left" sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
 }
 
 kills_todo=
@@ -42,11 +42,11 @@ ends() {
 	check "$1: no dump" not test -e "$tmp/shim.json"
 	check "$1: there is a live file" test -e "$(echo live/*)"
 	run recovered "$B/sspapi" recover -o "$tmp/ends.json" live/*.live
-	is "$1: recovered, and it says where" "$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
+	is "$1: recovered, and the line says where" "$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
 	is "$1: the live file is gone" "$(ls live)" ""
 	run_native ends "$handing" -n 30 -t 1
-	check "$1: it is what was handed out" books ends
-	is "$1: and says how it came" "$(json ends.json '$d->{process}{end}')" recovered
+	check "$1: it has what PAPI returned" books ends
+	is "$1: and says how it ended" "$(json ends.json '$d->{process}{end}')" recovered
 	rm -f ends.json
 }
 export SSPAPI_LIVE

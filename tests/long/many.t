@@ -16,7 +16,7 @@ more=$(bounded 100000 50000) children=$(bounded 2000 400)
 for many_threads in 20000 "$more"; do
 	run_shim shim "$many" threads "$many_threads" 16
 	is "$many_threads threads: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
-	check "$many_threads threads: the dump has what was handed out" books shim
+	check "$many_threads threads: the dump has what PAPI returned" books shim
 	is "$many_threads threads: descriptors" "$(grew descriptors)" 0
 	[ "$many_threads" = 20000 ] && which=few || which=many
 	eval "kb_$which=$(grew rss-kb) maps_$which=$(grew maps) bytes_$which=$(stat -c %s shim.json)"
@@ -29,7 +29,7 @@ check "$more threads: no more mappings ($maps_few, then $maps_many)" test "$maps
 check "$more threads: no larger dump ($bytes_few, then $bytes_many bytes)" test "$bytes_many" -le $((bytes_few * 11 / 10))
 
 run_shim shim "$many" threads 6400 64
-check "64 at a time, 100 times: the dump has what was handed out" books shim
+check "64 at a time, 100 times: the dump has what PAPI returned" books shim
 
 # soak NAME PROGRAM THREADS: makes threads and sets during 10 million permanent readings; after
 # those nothing grows. SOAK_SECONDS=3600 runs an hour by hand. With the real PAPI the counters of
@@ -42,7 +42,7 @@ soak() {
 	sed 's/^/# /' shim.err
 	"$B/sspapi" report -f csv soak.sspapi >soak.csv
 	is "soak of $SOAK_SECONDS s, $1: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
-	is "soak, $1: the dump has what was handed out" "$(awk -F, 'NR > 1 { n += $16 } END { print n }' soak.csv)" \
+	is "soak, $1: the dump has what PAPI returned" "$(awk -F, 'NR > 1 { n += $16 } END { print n }' soak.csv)" \
 		"$(sed -n 's/.*value=\([0-9]*\).*/\1/p' shim.out | awk '{ n += $1 } END { print n }')"
 	check "soak, $1: descriptors" test "$(most descriptors)" -le $(($3 * 3))
 	check "soak, $1: mappings" test "$(most maps)" -le $((20 + $3))
@@ -70,7 +70,7 @@ SSPAPI_OUTPUT=$tmp/d/%p.json
 export SSPAPI_OUTPUT
 run_shim shim "$many" forks "$children"
 is "$children children of a process with threads: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
-check "and holds no more than it held ($(cat shim.err))" test "$(grew descriptors)" = 0 -a "$(grew maps)" -le 0
+check "and uses no more than before ($(cat shim.err))" test "$(grew descriptors)" = 0 -a "$(grew maps)" -le 0
 check "and no more memory ($(grew rss-kb) KB)" test "$(grew rss-kb)" -lt 500
 is "a dump of each that made a set" "$(ls d | wc -l)" $((children / 2 + 1))
 is "no live file is left" "$(ls live)" ""
@@ -81,5 +81,5 @@ for i in $(seq "$times"); do
 	run_shim shim "$many" forks 12
 	said=$said$(status_of shim)$(grep '^sspapi: ' shim.err)
 done
-is "forked from the start, $times times: nothing is said, nothing hangs" "$said" "$(printf "%0${times}d" 0)"
+is "forked from the start, $times times: no message, no hang" "$said" "$(printf "%0${times}d" 0)"
 done_testing

@@ -26,7 +26,7 @@ one() {
 	for file in live/*.live; do
 		[ -e "$file" ] && "$B/sspapi" recover -o "d/$(basename "$file").json" "$file" >>shim.err 2>&1
 	done
-	check "$label: $dumps dump(s), with what was handed out" booked
+	check "$label: $dumps dump(s), with what PAPI returned" booked
 	label=''
 }
 
@@ -76,7 +76,7 @@ with() {
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim $one_env return
 	dumps=1
 	check "$label: the program sees no difference" same_as_native native shim
-	check "$label: a dump with what was handed out" booked
+	check "$label: a dump with what PAPI returned" booked
 }
 with "LD_BIND_NOW" LD_BIND_NOW=1
 with "no live file" SSPAPI_LIVE=0

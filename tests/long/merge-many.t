@@ -57,7 +57,7 @@ const { DuckDBInstance } = require(process.env.DUCKDB + '/node_modules/@duckdb/n
 })();
 END
 		node duck.js | LC_ALL=C sort >duck
-		check "DuckDB, too" diff duck got
+		check "DuckDB as well" diff duck got
 	else
 		skip "DuckDB" "DUCKDB does not name a folder with it"
 	fi

@@ -41,7 +41,7 @@ for rseq in 1 0; do
 		if [ $rseq = 1 ]; then
 			check "rseq $rseq, $mode: as natively" same_as_native native shim
 		else
-			check "rseq $rseq, $mode: as natively, less our share" less_our_share
+			check "rseq $rseq, $mode: as natively, minus our share" less_our_share
 		fi
 		is "rseq $rseq, $mode: both were counted" "$(ls "$tmp/nobody" | wc -l)" 2
 	done

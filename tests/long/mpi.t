@@ -26,11 +26,11 @@ job() {
 	for by in rank cpu rank,cpu,event; do
 		handed "$by" "$tmp/$1.out" >"$tmp/handed"
 		booked "$by" "$tmp/$1.csv" >"$tmp/booked"
-		check "$1: by $by, what was handed out" diff "$tmp/handed" "$tmp/booked"
+		check "$1: by $by, what PAPI returned" diff "$tmp/handed" "$tmp/booked"
 	done
 	check "$1: (and there is some)" test "$(wc -l <"$tmp/handed")" -ge 8
 	is "$1: by host, all of it" "$(booked host "$tmp/$1.csv")" "$(uname -n) $(handed event "$tmp/$1.out" | sed 's/.* //')"
-	is "$1: a thread of each rank is apart" "$("$sspapi" report -f csv --per-thread "$tmp/$1.sspapi" | sed 1d | wc -l)" 16
+	is "$1: a thread of each rank is separate" "$("$sspapi" report -f csv --per-thread "$tmp/$1.sspapi" | sed 1d | wc -l)" 16
 	"$sspapi" report -f csv "$tmp/$1"/* >"$tmp/$1.all.csv"
 	check "$1: the ranks' stores as one run are the merged one" cmp "$tmp/$1.csv" "$tmp/$1.all.csv"
 	check "$1: the text says so" sh -c "'$sspapi' report '$tmp/$1.sspapi' | grep -q '^[^ ]*: 8 ranks on '"

@@ -48,6 +48,6 @@ for mode in $(bounded "auto exact residency reading" auto); do
 		done
 		one papi_cost -t 1000
 	} >"$tmp/said"
-	check "$mode: what PAPI handed out to $ended programs is in their dumps" not grep . "$tmp/said"
+	check "$mode: what PAPI returned to $ended programs is in their dumps" not grep . "$tmp/said"
 done
 done_testing

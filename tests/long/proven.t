@@ -41,7 +41,7 @@ share() {
 
 # judge NAME WHAT LEAST: checks $tmp/said
 judge() {
-	check "$1: booked, and nothing is proven that was not counted there" not grep -v '^had' "$tmp/said"
+	check "$1: attributed, and nothing is proven that was not counted there" not grep -v '^had' "$tmp/said"
 	share "$2" "$3" >"$tmp/sum"
 	enough=$?
 	[ "$3" = 0 ] || result $enough "$1: $3 % of it ($2) are proven"

@@ -26,6 +26,6 @@ for settings in attribution=reading attribution=residency attribution=exact attr
 	random "$settings" api-random $$ "$(bounded 1000 500)" 32
 	random "$settings" api-random-scripted $$ "$(bounded 1000 500)" 32
 	unset "$name"
-	is "$settings: random sequences that go wrong" "$bad" 0
+	is "$settings: random sequences with errors" "$bad" 0
 done
 done_testing

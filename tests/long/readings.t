@@ -35,7 +35,7 @@ booked() {
 	[ "$(status_of shim)" = 0 ] || return 1
 	awk -F, 'NR > 1 { readings += $15; total += $16 } END { exit readings != 10001001 || total != 10001 }' "$tmp/json.out"
 }
-check "the program is unharmed: not a page fault of ours, and the totals have all" booked
+check "the program is unharmed: not a page fault of sspapi, and the totals have all" booked
 
 [ -z "${TEST_SHORT-}" ] && plain "hardly a call takes longer than 50 us because of it" && check "hardly a call takes longer than 50 us because of it" \
 	test "$(over)" -le "$MOST"

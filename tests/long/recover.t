@@ -41,9 +41,9 @@ found() {
 dead
 recover "$dead"
 is "our own: where the process would have written it" "$(status_of recover) $(cat recover.err) $(found)" "0  out/x.json"
-is "it says where" "$(cat recover.out)" "$tmp/out/x.json"
-check "it holds what was handed out" holds out/x.json
-is "end, args and what the tables need are there" "$(json out/x.json '$d->{process}{end}, $d->{process}{pid}, $d->{process}{args}[1]')" "recovered
+is "it reports where" "$(cat recover.out)" "$tmp/out/x.json"
+check "it holds what PAPI returned" holds out/x.json
+is "end, args and the tables' data are there" "$(json out/x.json '$d->{process}{end}, $d->{process}{pid}, $d->{process}{args}[1]')" "recovered
 $pid
 up"
 
@@ -62,7 +62,7 @@ recover -o to.json "$dead"
 is "-o: over nothing" "$(status_of recover) $(cat to.json) $(found)" "1 mine live/sspapi.0.HOST.PID.live"
 check "and one line says so" grep -q "^sspapi recover: $dead: .*to.json" recover.err
 recover -o to2.csv "$dead"
-is "-o: the form by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" "0 host,rank "
+is "-o: the format by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" "0 host,rank "
 dead
 mkdir out/x.json
 recover "$dead"
@@ -83,7 +83,7 @@ mkdir -p out
 
 dead SSPAPI_FORMAT=json,csv,store
 recover "$dead"
-is "all the forms that were asked for" "$(status_of recover) $(found)" "0 out/x.csv out/x.json out/x.sspapi"
+is "all requested formats" "$(status_of recover) $(found)" "0 out/x.csv out/x.json out/x.sspapi"
 recover out/x.sspapi
 is "a recovered store is a store, and stays" "$([ -e out/x.sspapi ] && "$B/sspapi" report -f json out/x.sspapi >again.json && holds again.json && echo yes)" yes
 dead SSPAPI_FORMAT=json SSPAPI_OUTPUT=
@@ -91,7 +91,7 @@ mkdir -p cwd
 rm -rf live/* cwd/*
 (cd cwd && run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_FORMAT=json "$steps" up set begin a:5 read kill:9)
 recover live/*.live
-is "the default name with another form" "$(ls cwd | sed "s/$host/HOST/; s/[0-9]\{2,\}/PID/")" sspapi.steps.HOST.PID.json
+is "the default name with another format" "$(ls cwd | sed "s/$host/HOST/; s/[0-9]\{2,\}/PID/")" sspapi.steps.HOST.PID.json
 
 # An output that is not a regular file: as the process would, or a refusal; never a file next to it.
 dead SSPAPI_OUTPUT="$tmp/fifo.json"
@@ -115,8 +115,8 @@ is "strings of a store are shown with control characters escaped" "$(tr -d '\n -
 # ---- whose -------------------------------------------------------------------------
 
 beside() {
-	is "$1: beside the live file" "$(status_of recover) $(find out -type f) $(found)" "0  live/sspapi.0.HOST.PID.txt"
-	check "$1: it holds what was handed out" grep -q 'EV_A' live/*.txt
+	is "$1: next to the live file" "$(status_of recover) $(find out -type f) $(found)" "0  live/sspapi.0.HOST.PID.txt"
+	check "$1: it has what PAPI returned" grep -q 'EV_A' live/*.txt
 }
 dead
 chmod 620 "$dead"
@@ -147,7 +147,7 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 777 live
 	chmod 644 "$dead"
 	run recover setpriv --reuid=65534 --regid=65534 --clear-groups "$B/sspapi" recover "$dead"
-	is "as nobody, but readable: nothing goes where its bytes say" "$(find out -type f)" ""
+	is "as nobody, but readable: nothing is written where its bytes say" "$(find out -type f)" ""
 	chmod 755 live
 else
 	skip "another user's" "needs root"
@@ -169,7 +169,7 @@ is "a live process is refused" "$(status_of recover) $(found)" "1 live/sspapi.0.
 check "and one line says how" grep -q "^sspapi recover: $dead: .*may still live.*--force" recover.err
 run report "$B/sspapi" report -f json "$dead"
 cp report.out report.json
-check "report may look" holds report.json
+check "report may read it" holds report.json
 
 # Makes a live file of the same bytes, with other words in the header
 live_copy() {
@@ -179,15 +179,15 @@ live_copy() {
 	recover -o copy.json copy.live
 	status_of recover
 }
-is "another boot: dead, whatever its pid is now" "$(live_copy 56 a36 00000000-0000-0000-0000-000000000000)" 0
+is "another boot: dead, whichever process has its pid" "$(live_copy 56 a36 00000000-0000-0000-0000-000000000000)" 0
 is "another start time: dead" "$(live_copy 40 Q 1)" 0
-is "another pid, that there is not" "$(live_copy 32 L 4194300)" 0
-is "another PID namespace: it may live" "$(live_copy 48 Q 1)" 1
+is "another pid, which does not exist" "$(live_copy 32 L 4194300)" 0
+is "another PID namespace: it may be alive" "$(live_copy 48 Q 1)" 1
 is "finished by exit: dead" "$(live_copy 20 L 1)" 0
-is "finished by exec: dead, though its pid lives" "$(live_copy 20 L 3)" 0
+is "finished by exec: dead, although its pid is alive" "$(live_copy 20 L 3)" 0
 is "a snapshot is not its end" "$(live_copy 20 L 5)" 1
 hosts=$(perl -e 'open my $f, "<:raw", $ARGV[0] or die; local $/; $_ = <$f>; print unpack("Q", substr $_, 112, 8)' "$dead")
-is "another host: it may live" "$(live_copy $((hosts + 12)) a1 Z)" 1
+is "another host: it may be alive" "$(live_copy $((hosts + 12)) a1 Z)" 1
 recover --force -o forced.json "$dead"
 is "--force" "$(status_of recover)" 0
 cp handed.out holds.out
@@ -332,10 +332,10 @@ run all unshare -m sh all.sh
 is "(eight files)" "$(cat all/before)" $((7 + theirs))
 is "all: a dump each of the dead ones" "$(ls all/*.json | tr '\n' ' ')" "all/x1.json all/x2.json all/x3.json "
 is "all: what they hold" "$(for i in 1 2 3; do json all/x$i.json '$d->{relations}[0]{cpus}[0]{total}[0]'; done | tr '\n' ' ')" "1 2 3 "
-is "all: who lives is left alone" "$(cat all/living)" 1
+is "all: a live process's is not touched" "$(cat all/living)" 1
 is "all: 1, since one is no store" "$(cat all/status)" 1
 check "all: a line for it" grep -q "^sspapi recover: .*sspapi.0.$host.1.1.live" all/err
 check "all: not one for another user's" not grep -q 65534 all/err
-check "all: another user's is left alone" sh -c "[ $theirs = 0 ] || grep -q 65534 all/left"
-check "all: and what is none of ours" grep -qx other all/left
+check "all: another user's is not touched" sh -c "[ $theirs = 0 ] || grep -q 65534 all/left"
+check "all: and files that are not ours" grep -qx other all/left
 done_testing

@@ -120,7 +120,7 @@ steps=${steps#"$piped "}
 
 both "all descriptors closed before the first call" closeall up set cpu:0 $counts exit:3
 both "in the middle" up set cpu:0 begin a:5 read closeall cpu:1 a:7 b:3 end exit:3
-both "those behind 2, twice" up set cpu:0 begin a:5 read closefrom:3 cpu:1 a:7 b:3 end closefrom:3 print exit:3
+both "those above 2, twice" up set cpu:0 begin a:5 read closefrom:3 cpu:1 a:7 b:3 end closefrom:3 print exit:3
 for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
 	rm -rf live/* jail/* shim.json
 	run_native native sh -c "exec \"\$@\" $closed" sh "$steps" up set cpu:0 $counts exit:3
@@ -131,7 +131,7 @@ done
 rm -rf live/* shim.json
 SSPAPI_OUTPUT=$tmp/no/such/../file/x.json run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_FORMAT=xml \
 	sh -c 'exec "$@" 2>&-' sh "$steps" up set begin a:1 end exit:3
-is "nothing of ours where 2 is closed" "$(cat shim.out shim.err)$(status_of shim)" 3
+is "no output of sspapi if 2 is closed" "$(cat shim.out shim.err)$(status_of shim)" 3
 
 # ---- places ---------------------------------------------------------------------------
 
@@ -192,13 +192,13 @@ for live in live/*.live; do truncate -s 4096 "$live"; done
 echo >&9
 exec 9>&-
 wait $!
-is "cut before the end: it ends as it would" "$? $(cat harm.out)" "3 ready"
+is "cut before the end: it ends as without the shim" "$? $(cat harm.out)" "3 ready"
 check "cut before the end: a line says that counts are lost" grep -q "^sspapi: .*lost.*truncated" harm.err
 
 # ---- environment ------------------------------------------------------------------------
 
 both "the environment is emptied before the first call" clearenv up set cpu:0 $counts print exit:3
-is "emptied: a dump at its place" "$kept_where" dump
+is "emptied: a dump in its place" "$kept_where" dump
 both "and in the middle" up set cpu:0 begin a:5 read clearenv cpu:1 a:7 b:3 end print exit:3
 rm -rf live/* shim.json
 run_native native env -i "$steps" up set cpu:0 $counts print exit:3

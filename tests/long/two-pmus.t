@@ -23,7 +23,7 @@ for case in attach-runs attach-sleeps attach-forks shared inherit-threads inheri
 	done
 	# shellcheck disable=SC2086 # numbers
 	perl tests/lib/check-proven.pl "$tmp" $seeds >"$tmp/said"
-	check "$case: booked, and nothing is proven that PAPI's counter did not count" not grep -v '^had' "$tmp/said"
+	check "$case: attributed, and nothing is proven that PAPI's counter did not count" not grep -v '^had' "$tmp/said"
 	sed -n 's/^had/# runs, counts, proven:/p' "$tmp/said"
 done
 done_testing

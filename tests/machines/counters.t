@@ -103,9 +103,9 @@ ROW_PROGRAM='' ROW_ENV=''
 if [ "${GUEST-}" = 1 ]; then
 	:
 elif [ "$machine" = aarch64-new ]; then
-	check "beside: six events fit where three did" diff "$out/beside.native.out" "$out/beside.shim.out"
+	check "own events: six fit where three did" diff "$out/beside.native.out" "$out/beside.shim.out"
 else
-	skip "beside: six events fit where three did" "Linux before 6.2"
+	skip "own events: six fit where three did" "Linux before 6.2"
 fi
 
 calls hardware PAPI_TOT_INS PAPI_TOT_CYC

@@ -24,7 +24,7 @@ if [ "${GUEST-}" = 1 ]; then
 else
 	counted() {
 		name=$1
-		is "$name: the program ends as without, and PAPI hands it as many readings" "$(cat "$out/$name.status") $(grep -c ^handed "$out/$name.out")" \
+		is "$name: the program ends as without the shim, with as many readings" "$(cat "$out/$name.status") $(grep -c ^handed "$out/$name.out")" \
 			"$(cat "$out/$name.native.status") $(grep -c ^handed "$out/$name.native.out")"
 	}
 	# has NAME WHAT EXPRESSION: evaluates it on its dump
@@ -50,7 +50,7 @@ has root "faults" 'at(2, "perf::PAGE-FAULTS") >= 300 && at(2, "perf::PAGE-FAULTS
 has root "nothing is missing" '$notes !~ /not counted|missing/'
 # shellcheck disable=SC2086
 counted usual $walk
-[ "${GUEST-}" = 1 ] || is "IPC unasked" "$(grep -c -E '^CPU .* IPC' "$out/usual.txt")" 1
+[ "${GUEST-}" = 1 ] || is "IPC by default" "$(grep -c -E '^CPU .* IPC' "$out/usual.txt")" 1
 
 # More events than the six counters and the one of cycles: the program's own come first, ours take
 # turns.
