@@ -172,26 +172,26 @@ static void start(char **argv)
 /* Leaves a grandchild, which lives until the FIFO is opened. */
 static void leave_behind(const char *fifo)
 {
-	int told[2];
+	int ready[2];
 	char byte;
 
-	if (pipe(told))
+	if (pipe(ready))
 		exit(1);
 	if (fork() == 0) {
 		if (fork())
 			_exit(0);
 		before = 0;
 		work();
-		if (write(told[1], "x", 1) != 1)
+		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
-		close(told[1]);
+		close(ready[1]);
 		close(1);
 		close(2);
 		close(open(fifo, O_RDONLY));
 		_exit(0);
 	}
 	wait(NULL);
-	if (read(told[0], &byte, 1) != 1)
+	if (read(ready[0], &byte, 1) != 1)
 		exit(1);
 }
 

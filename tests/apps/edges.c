@@ -177,7 +177,7 @@ static void on_signal(int unused)
 	on[sched_getcpu()] += 10;
 }
 
-static __thread int beside;	/* reads while another thread counts */
+static __thread int reads_other;	/* reads while another thread counts */
 static volatile long touches;	/* of that thread */
 
 /* On a busy machine it may wait for a CPU as long as a whole reading takes. */
@@ -192,10 +192,10 @@ ssize_t read(int fd, void *to, size_t bytes)
 {
 	ssize_t got;
 
-	if (beside)
+	if (reads_other)
 		let_it_count();
 	got = syscall(SYS_read, fd, to, bytes);
-	if (beside)
+	if (reads_other)
 		let_it_count();
 	if (armed) {
 		armed = 0;
@@ -471,7 +471,7 @@ static void go(int what)
 static void *reader(void *stop)
 {
 	pin(1);
-	beside = 1;
+	reads_other = 1;
 	for (int i = 0; i < 20; i++) {
 		await(2 * i + 1);
 		if (stop)

@@ -19,7 +19,7 @@
 
 #define MOST 64
 struct slot {			/* of 64 bytes; tests/lib/check-ending.pl reads them */
-	volatile long long handed, asked, tid, rounds, pad[4];
+	volatile long long handed, requested, tid, rounds, pad[4];
 };
 
 static struct slot *slots;
@@ -37,7 +37,7 @@ static void *count(void *arg)
 	s->tid = syscall(SYS_gettid);
 	must("PAPI_start", PAPI_start(set));
 	for (;; s->rounds++) {
-		s->asked += COUNT(set);
+		s->requested += COUNT(set);
 		switch ((long)arg % 4) {
 		case 0:
 			must("PAPI_read", PAPI_read(set, &value));

@@ -22,8 +22,8 @@ static struct {
 	const char *by, *event;
 	int cpu, pages;
 	long long value;
-} told[16];
-static int n_told;
+} results[16];
+static int n_results;
 
 static int flips(long long *count)
 {
@@ -72,18 +72,18 @@ static void more(const struct rate *r, int cpu, int pages)
 
 	touch(&arena, pages);
 	must(r->name, r->call(&count));
-	told[n_told].by = r->name;
-	told[n_told].event = r->event;
-	told[n_told].cpu = cpu;
-	told[n_told].pages = pages;
-	told[n_told++].value = count;
+	results[n_results].by = r->name;
+	results[n_results].event = r->event;
+	results[n_results].cpu = cpu;
+	results[n_results].pages = pages;
+	results[n_results++].value = count;
 }
 
 static void print_told(void)
 {
-	for (int i = 0; i < n_told; i++)
-		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", told[i].cpu,
-		       told[i].event, told[i].value, told[i].by, told[i].pages);
+	for (int i = 0; i < n_results; i++)
+		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", results[i].cpu,
+		       results[i].event, results[i].value, results[i].by, results[i].pages);
 }
 
 static int measure(const struct rate *r)

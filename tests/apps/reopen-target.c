@@ -32,7 +32,7 @@ static int to[2], from[2], zero, cpu_of_main, cpu_of_t, quit;
 static pid_t child;
 static pthread_t thread;
 static sem_t ask, done;
-static const char *asked;
+static const char *request;
 static unsigned short buckets[64];
 
 /* Makes the kernel touch pages. */
@@ -205,8 +205,8 @@ static void *be_t(void *arg)
 	must("PAPI_register_thread", PAPI_register_thread());
 	sem_post(&done);
 	for (wait_for(&ask); !quit; wait_for(&ask)) {
-		if (asked)
-			step(asked);
+		if (request)
+			step(request);
 		else
 			touch(&arena_of_t, 30);
 		sem_post(&done);
@@ -217,7 +217,7 @@ static void *be_t(void *arg)
 /* NULL: touches pages. */
 static void let_t(const char *word)
 {
-	asked = word;
+	request = word;
 	sem_post(&ask);
 	wait_for(&done);
 }

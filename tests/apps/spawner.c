@@ -65,39 +65,39 @@ static void say(long least, long most)
 }
 
 /*
- * @born: the phase in which it was created. (A process created before its parent was counted is not
- * counted.)
+ * @phase: the phase in which it was created. (A process created before its parent was counted is
+ * not counted.)
  */
-static void live(int born, bool process)
+static void live(int phase, bool process)
 {
 	char *at = mmap(NULL, 16 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long before = 0;
 
 	madvise(at, 16 << 12, MADV_NOHUGEPAGE);
 	all->births++;
-	if (born == START || all->longs >= most_long) {
+	if (phase == START || all->longs >= most_long) {
 		touch(at, 2);
 	} else {
 		all->longs++;
 		await(GO);
-		before = born < GO ? faults() : 0;
+		before = phase < GO ? faults() : 0;
 		touch(at, pages);
 		await(END);
-		say(process && born < GO ? 0 : faults() - before, faults());
+		say(process && phase < GO ? 0 : faults() - before, faults());
 	}
 	munmap(at, 16 << 12);
 }
 
-static void *thread(void *born)
+static void *thread(void *phase)
 {
-	live((int)(intptr_t)born, false);
+	live((int)(intptr_t)phase, false);
 	all->living--;
 	return NULL;
 }
 
-static void bear(unsigned *seed, pthread_attr_t *detached)
+static void spawn(unsigned *seed, pthread_attr_t *detached)
 {
-	int born = all->phase;
+	int phase = all->phase;
 	pthread_t t;
 	pid_t pid;
 
@@ -106,14 +106,14 @@ static void bear(unsigned *seed, pthread_attr_t *detached)
 		pid = fork();
 		if (pid == 0) {
 			if (fork() == 0) {	/* (the process needs no wait) */
-				live(born, true);
+				live(phase, true);
 				all->living--;
 			}
 			_exit(0);
 		}
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0)
 			;
-	} else if (pthread_create(&t, detached, thread, (void *)(intptr_t)born)) {
+	} else if (pthread_create(&t, detached, thread, (void *)(intptr_t)phase)) {
 		abort();
 	}
 }
@@ -141,7 +141,7 @@ static void *breed(void *number)
 		if (seen == END)
 			break;
 		if (all->living - all->longs < 30)
-			bear(&seed, &detached);
+			spawn(&seed, &detached);
 		else
 			usleep(50);	/* let other threads run */
 		for (volatile unsigned i = rand_r(&seed) % 20000; i > 0; i--)

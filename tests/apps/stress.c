@@ -136,7 +136,7 @@ static void one_round(struct worker *w)
  * Checks that the interface's sums are those of all CPUs (including one with counts and no entry,
  * which sspapi_find_cpus does not list), and PAPI's values of the stopped set.
  */
-static void asked(struct worker *w, const long long *values)
+static void check_interface(struct worker *w, const long long *values)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 
@@ -163,7 +163,7 @@ static void stop(struct worker *w)
 	if (interface) {
 		must("sspapi_stop", sspapi_stop(w->rel, root, false, &when));
 		must("PAPI_read", PAPI_read(w->set, values));
-		asked(w, values);
+		check_interface(w, values);
 	} else {
 		must("PAPI_stop", PAPI_stop(w->set, values));
 	}

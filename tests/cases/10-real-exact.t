@@ -22,7 +22,7 @@ both() {
 	check "$label: the program sees no difference" same_as_native native shim
 	todo=$counted
 	# shellcheck disable=SC2086 # words
-	check "$label: the dump has what PAPI returned" books shim $options
+	check "$label: the dump has what PAPI returned" has_returned shim $options
 }
 
 both "migration 1000/3000" "$apps/migration" -a 1000 -b 3000
@@ -89,7 +89,7 @@ else
 	run_shim shim "$apps/mpx"
 	check "mpx: it runs as without the shim" is_equal "$(status_of shim) $(wc -l <"$tmp/shim.out")" \
 		"$(status_of native) $(wc -l <"$tmp/native.out")"
-	check "mpx: the dump has what PAPI estimated" books shim
+	check "mpx: the dump has what PAPI estimated" has_returned shim
 fi
 
 # An ordinary user, for whom perf_event_paranoid matters.
@@ -102,7 +102,7 @@ if [ "$(status_of native)" = 0 ]; then
 	run_shim shim "$apps/migration"
 	cp "$tmp/nobody/migration.json" "$tmp/shim.json"
 	check "an ordinary user: the program sees no difference" same_as_native native shim
-	check "an ordinary user: the dump has what PAPI returned" books shim
+	check "an ordinary user: the dump has what PAPI returned" has_returned shim
 else
 	skip "an ordinary user" "$(tail -n 1 "$tmp/native.err")"
 fi

@@ -16,7 +16,7 @@ shown() {
 		}
 		join " ", (map { $n{$_} } sort { $a <=> $b } keys %n), $all'
 }
-said() {
+hits() {
 	awk '$1 == "hits" && $3 { printf "%d ", $3; all += $3 } END { print all + 0 }' "$1"
 }
 
@@ -24,7 +24,7 @@ for how in 16 32 64 sprofil cleared removed; do
 	run_native native "$apps/histograms" $how
 	run_shim shim "$apps/histograms" $how
 	check "$how: the program sees no difference" same_as_native native shim
-	is "$how: hits per function, and in all" "$(shown "$tmp/shim.json")" "$(said "$tmp/shim.out")"
+	is "$how: hits per function, and in all" "$(shown "$tmp/shim.json")" "$(hits "$tmp/shim.out")"
 	check "$how: the program was hit" grep -q 'hits near_one [1-9]' "$tmp/shim.out"
 done
 run_shim shim "$apps/histograms" weighted

@@ -5,8 +5,8 @@
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 
-# whose LABEL PROGRAM...: as natively, and attributed to the CPUs that the program prints
-whose() {
+# attributes LABEL PROGRAM...: as natively, and attributed to the CPUs that the program prints
+attributes() {
 	label=$1
 	shift
 	rm -f "$tmp/shim.json"
@@ -23,7 +23,7 @@ whose() {
 	fi
 	check "$label: the program sees no difference" same_as_native native shim
 	# shellcheck disable=SC2086 # words
-	check "$label: attributed to the counted CPU" books shim ${options-}
+	check "$label: attributed to the counted CPU" has_returned shim ${options-}
 }
 
 relation() {
@@ -31,52 +31,52 @@ relation() {
 }
 
 for mode in opener reopened refused reader; do
-	whose "set of another thread: $mode" "$apps/shared-sets" $mode
+	attributes "set of another thread: $mode" "$apps/shared-sets" $mode
 done
 is "reader: the kernel counted it there, whichever thread reads it: proven" \
 	"$(relation '$_->{cpus}[0]{exact}[0] == $_->{cpus}[0]{total}[0] ? "all" : "not"')" all
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
-plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/shared-sets" ended
+plain "set of another thread: ended" && attributes "set of another thread: ended" "$apps/shared-sets" ended
 
 export SSPAPI_ATTRIBUTION=exact		# (auto: as far as its budget goes)
 for mode in limit number; do
-	whose "opened again: $mode" "$apps/reopens" $mode &&
+	attributes "opened again: $mode" "$apps/reopens" $mode &&
 		is "opened again: $mode: the kernel counted it there: proven" \
 			"$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 done
 unset SSPAPI_ATTRIBUTION
 options='--no-cpu --more-events'
-whose "opened again: many" "$apps/reopens" many &&
+attributes "opened again: many" "$apps/reopens" many &&
 	is "opened again: many: as one set" "$(relation '$_->{starts}')" 3
 SSPAPI_OUTPUT=$tmp/opened-%p.json run_shim shim "$apps/reopens" child
 mv "$tmp/opened-$(sed -n 's/^child //p' "$tmp/shim.out").json" "$tmp/shim.json"
-check "a child of fork adds an event to its parent's set: attributed to the counted CPU" books shim --more-events
+check "a child of fork adds an event to its parent's set: attributed to the counted CPU" has_returned shim --more-events
 is "and proven" "$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 NORMAL='s/value=[0-9]+/value=N/' options=--more-events
-whose "opened again: shared" "$apps/reopens" shared
+attributes "opened again: shared" "$apps/reopens" shared
 
 options=--no-cpu
-whose "set that counts two threads: inherit" "$apps/shared-sets" inherit &&
+attributes "set that counts two threads: inherit" "$apps/shared-sets" inherit &&
 	is "inherit: on known CPUs" "$(relation 'grep { !defined $_->{cpu} } @{$_->{cpus}}')" ""
 NORMAL='' options=''
 
-if whose "attached to a CPU" "$apps/cpuattach"; then
+if attributes "attached to a CPU" "$apps/cpuattach"; then
 	is "attached to a CPU: the dump says so" "$(relation '$_->{target}')" \
 		"{\"cpu\":$(sed -n 's/^handed cpu=\([0-9]*\).*/\1/p;q' "$tmp/shim.out"),\"kind\":\"cpu\"}"
 	is "attached to a CPU: all of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 450
 fi
 NORMAL='s/value=[0-9]+/value=N/'
-whose "a whole CPU" "$apps/cpuattach" -s
+attributes "a whole CPU" "$apps/cpuattach" -s
 for mode in sys sys-cpu cpu-sys sys-thr sys-late sys-again sys-restart cpu-late; do
 	options=--more-events
 	# Between the last reading and the move the program counts on the CPU that it leaves.
 	[ "$mode" != sys-late ] || options='--more-events --no-cpu'
-	whose "granularity and CPU: $mode" "$apps/options" $mode
+	attributes "granularity and CPU: $mode" "$apps/options" $mode
 done
 options=''
 NORMAL=''
 
-if whose "attached to another process" "$apps/monitor"; then
+if attributes "attached to another process" "$apps/monitor"; then
 	target=$(sed -n 's/^handed .* target=\([0-9]*\)/\1/p;q' "$tmp/shim.out")
 	is "attached: the dump names the target, and says that it had ended" "$(relation '$_->{target}')" \
 		"{\"args\":[\"$apps/monitor\"],\"ended\":true,\"kind\":\"tid\",\"name\":\"monitor\",\"tid\":$target}"
@@ -85,8 +85,8 @@ fi
 
 # The program has reused sspapi's descriptors by then: sspapi must not read its file instead of
 # /proc's.
-whose "attached, and its descriptors are reused" "$apps/monitor" closes
-if whose "attached to itself" "$apps/monitor" self; then
+attributes "attached, and its descriptors are reused" "$apps/monitor" closes
+if attributes "attached to itself" "$apps/monitor" self; then
 	is "attached to itself: its own set" "$(relation '"$_->{target}{kind} $_->{attribution}"')" "thread exact"
 	is "attached to itself: proven, except where it moved" "$(relation 'grep { $_->{exact}[0] > $_->{total}[0] || $_->{exact}[0] < $_->{total}[0] - 3 } @{$_->{cpus}}')" ""
 fi
@@ -109,7 +109,7 @@ kill "$target"
 # Detached, the counters belong to the old target until they are opened again.
 for mode in again other add ended; do
 	options=--more-events
-	whose "detached: $mode" "$apps/detach" $mode || continue
+	attributes "detached: $mode" "$apps/detach" $mode || continue
 	is "detached: $mode: the target" "$(json "$tmp/shim.json" 'map { "$_->{target}{kind} " . eval { my $s = 0; $s += $_->{total}[0] for @{$_->{cpus}}; $s } }
 		grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE/ } @{$d->{relations}}' | tr '\n' ' ')" \
 		"$(case $mode in add) echo "thread 60 tid 100 " ;; ended) echo "tid 100 " ;; *) echo "tid 300 " ;; esac)"
@@ -122,7 +122,7 @@ done
 opens() {
 	label=$1 wanted=$2
 	shift 2
-	whose "$label" "$apps/reopen-target" "$@" || return
+	attributes "$label" "$apps/reopen-target" "$@" || return
 	is "$label: by target" "$(json "$tmp/shim.json" 'my %sum; for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
 		$sum{$r->{target}{kind} . (@{$r->{domain}} > 1 ? "+kernel" : "") . (defined $c->{cpu} ? "" : " on no CPU")} +=
 			$c->{total}[0] if $d->{events}[$r->{events}[0]]{name} =~ /PAGE/ } } map { "$_ $sum{$_}" } sort keys %sum' |

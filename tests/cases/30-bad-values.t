@@ -14,7 +14,7 @@ bad() {
 	grep -v '^sspapi: ' "$tmp/shim.err" >"$tmp/rest"
 	mv "$tmp/rest" "$tmp/shim.err"
 	check "$bad_label: the program sees no difference" same_as_native native shim
-	check "$bad_label: the dump is right" books shim
+	check "$bad_label: the dump is right" has_returned shim
 	rm -f "$tmp/shim.json"
 }
 
@@ -131,7 +131,7 @@ check "and not replaced" test -L "$tmp/link"
 
 run_shim shim env SSPAPI_FORMAT=xml "$one" -2 -
 is "closed: nothing was written anywhere" "$(cat "$tmp/shim.err" "$tmp/shim.out" | grep -c '^sspapi:')" 0
-check "closed: the dump is there" books shim
+check "closed: the dump is there" has_returned shim
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_OUTPUT=- "$one" -2 "$tmp/log"
 is "replaced by a file: sspapi writes nothing into it" "$(wc -c <"$tmp/log") $(grep -c '^sspapi:' "$tmp/shim.err")" "0 0"
 run_native bare sh -c 'exec 2>&-; exec "$0"' "$one"

@@ -11,7 +11,7 @@ for app in basics "migration -a 7 -b 5" "threads -n 4"; do
 	# shellcheck disable=SC2086
 	run_shim shim $apps/$app
 	check "$app: the program sees no difference" same_as_native native shim
-	check "$app: the dump has what PAPI returned" books shim
+	check "$app: the dump has what PAPI returned" has_returned shim
 done
 is "the setting is in the dump" "$(json "$tmp/shim.json" '$d->{settings}{readings}')" permanent
 is "each reading is kept" "$(json "$tmp/shim.json" 'map { $_->{permanent}{kept} - $_->{readings} } @{$d->{relations}}' | sort -u)" 0
@@ -42,7 +42,7 @@ SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000
 check "past the limit: the program sees no difference" is_equal "$(status_of shim)" 0
-check "past the limit: the totals are complete" books shim
+check "past the limit: the totals are complete" has_returned shim
 is "past the limit: they are counted" "$(json "$tmp/shim.json" 'my $r = $d->{relations}[0]; "$r->{permanent}{kept} $r->{permanent}{refused} $d->{dropped}{permanent_readings}"')" "1000 4001 4001"
 SSPAPI_OUTPUT=$tmp/text.txt run_shim text "$apps/many" 5000
 check "the text says it" grep -q '4.001 permanent readings counted, not kept' "$tmp/text.txt"

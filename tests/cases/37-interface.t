@@ -14,7 +14,7 @@ one() {
 		return
 	fi
 	check "$label: its queries return the right values" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
-	check "$label: the dump has what PAPI returned" books shim
+	check "$label: the dump has what PAPI returned" has_returned shim
 }
 
 for app in basics "threads 4" migration handover; do

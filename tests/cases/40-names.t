@@ -45,7 +45,7 @@ is "made by the umask" "$(mode 022) $(mode 077) $(mode 002)" "644 600 664"
 
 # ---- formats -------------------------------------------------------------------
 
-looks() {
+has_format() {
 	case $1 in
 	*.json) head -c 2 "$1" | grep -q '{' ;;
 	*.csv) head -n 1 "$1" | grep -q ^host,rank,pid ;;
@@ -55,23 +55,23 @@ looks() {
 }
 for e in txt json csv sspapi other; do
 	is "by the extension: .$e" "$(dumps x.$e "$one")" x.$e
-	check ".$e is what it says" looks x.$e
+	check ".$e is what it says" has_format x.$e
 done
 is "without an extension: text" "$(dumps x "$one")" x
-check "and it is" looks x
+check "and it is" has_format x
 is "one format alone writes to the name as given" "$(dumps x.other env SSPAPI_FORMAT=json "$one")" x.other
 is "(JSON)" "$(json x.other '$d->{format}')" sspapi-dump
 is "several: each its own extension" "$(dumps x.json env SSPAPI_FORMAT=text,json,csv,store "$one")" \
 	"x.csv x.json x.sspapi x.txt"
 for f in x.*; do
-	check "$f has the format of its name" looks "$f"
+	check "$f has the format of its name" has_format "$f"
 done
 
 # Only the command makes hwloc's XML and the page: the store is written, and the line says how to go
 # on.
 for e in xml html; do
 	is "by the extension .$e: the store" "$(dumps x.$e "$one")" x.sspapi
-	check "(and it is)" looks x.sspapi
+	check "(and it is)" has_format x.sspapi
 	said_by=$(SSPAPI_OUTPUT=said.$e LD_PRELOAD=$SHIM "$one" 2>&1 >/dev/null | grep '^sspapi: ')
 	is ".$e: one line names the command" "$said_by" \
 		"sspapi: SSPAPI_OUTPUT: 'said.$e' is made by the command: sspapi report -o said.$e said.sspapi; using said.sspapi"

@@ -9,7 +9,7 @@ proven() {
 }
 # auto: if a sanitized library needs longer to open the counters than the budget allows, the set is
 # split by time, and a note says so.
-too_dear() {
+over_budget() {
 	[ "$1" = auto ] && json "$tmp/shim.json" 'map { $_->{attribution_why} // "" } @{$d->{relations}}' | grep -q 'would have cost more than 1 %'
 }
 for mode in residency exact auto; do
@@ -18,7 +18,7 @@ for mode in residency exact auto; do
 	[ $mode = residency ] && continue
 	case ${SANITIZE-} in	# its runtime makes page faults within PAPI_start and PAPI_stop, at unknown times
 	*thread*) skip "$mode: pushed: most of it is proven" "sanitized" ;;
-	*) check "$mode: pushed: most of it is proven ($(proven) %)" sh -c "[ $(proven) -ge 50 ] || $(too_dear "$mode" && echo true || echo false)" ;;
+	*) check "$mode: pushed: most of it is proven ($(proven) %)" sh -c "[ $(proven) -ge 50 ] || $(over_budget "$mode" && echo true || echo false)" ;;
 	esac
 done
 

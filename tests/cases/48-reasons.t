@@ -28,7 +28,7 @@ whys() {
 		grep { !'"${1-0}"' || grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}} } @{$d->{relations}}'
 }
 # Prints relations that are not proven and have no reason, or the reverse.
-unsaid() {
+unexplained() {
 	json "$tmp/shim.json" 'map { $_->{id} } grep { my $open = grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}};
 		!$open != !defined $_->{attribution_why} } @{$d->{relations}}'
 }
@@ -59,7 +59,7 @@ reason() {
 		return
 	fi
 	is "$label: JSON" "$(whys 1 | any)" "$how: $words"
-	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
+	is "$label: a reason wherever something is not proven, and only there" "$(unexplained)" ""
 	is "$label: the text has the share, and then the reason" \
 		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\)(: at most [0-9.,]+ ([mun]?s )?of [0-9.,]+ ([mun]?s )?may be elsewhere)? /SIZE /' | any)" \
 		"SIZE why: $words "

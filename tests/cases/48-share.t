@@ -5,8 +5,8 @@
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 
-# of WAY SETTING...: prints the program's result, and whether JSON agrees
-of() {
+# share_of WAY SETTING...: prints the program's result, and whether JSON agrees
+share_of() {
 	way=$1
 	shift
 	SSPAPI_FORMAT=json,text SSPAPI_OUTPUT=$tmp/$way.json run_shim share env "$@" "$apps/share" "$way"
@@ -22,7 +22,7 @@ headline() {
 }
 
 for way in short sleeps long runs later attached inherits; do
-	is=$(of $way)
+	is=$(share_of $way)
 	# (Short counts that are often interrupted may not be known to 2 %.)
 	[ "$is" != "not known of a busy machine" ] || { skip "$way" "$is"; continue; }
 	is "$way: counted_cpu_ns" "$is" "as measured"
@@ -30,8 +30,8 @@ for way in short sleeps long runs later attached inherits; do
 $(headline $way)
 EOF
 done
-is "short, by reading" "$(of short SSPAPI_ATTRIBUTION=reading | sed 's/not known of a busy machine/as measured/')" "as measured"
-is "a CPU's set: not known" "$(of cpu)" "not known"
+is "short, by reading" "$(share_of short SSPAPI_ATTRIBUTION=reading | sed 's/not known of a busy machine/as measured/')" "as measured"
+is "a CPU's set: not known" "$(share_of cpu)" "not known"
 is "and the headline does not mention it" "$(headline cpu)" ""
 is "of two merged stores the times add up" "$(
 	for i in 1 2; do SSPAPI_OUTPUT=$tmp/m$i.sspapi run_shim m$i "$apps/share" long; done

@@ -9,7 +9,7 @@ views() {
 	shift
 	rm -f "$tmp"/v.*
 	SSPAPI_OUTPUT=$tmp/v.json run_shim v env SSPAPI_FORMAT=$all "$@"
-	check "$label: the dump has what PAPI returned" books v ${options-}
+	check "$label: the dump has what PAPI returned" has_returned v ${options-}
 	check "$label: JSON has the keys and types of sspapi-dump(5)" $look json "$tmp/v.json"
 	check "$label: CSV has its columns, and the same sums" $look csv "$tmp/v.csv" "$tmp/v.json"
 	check "$label: the text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"

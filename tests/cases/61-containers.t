@@ -107,7 +107,7 @@ fi
 # Present the scene's two CPUs as these CPUs of a machine whose topology is already known.
 MORE=$preloads/elsewhere.so
 ELSEWHERE=0,4095 dump later "$scenes/one"
-check "a CPU that came online later: attributed to its number" books later
+check "a CPU that came online later: attributed to its number" has_returned later
 check "a CPU that came online later: a note reports it" says later \
 	'- CPU 4095 is not in the topology, but counted: brought online later'
 check "a CPU that came online later: counted among the CPUs" grep -q ', 1 thread on 2' later.txt

@@ -13,7 +13,7 @@ taskset -pc "$first,$last" $$ >/dev/null
 # ---- PAPI's counts ------------------------------------------------------------------------
 # Prints the counts attributed to the first CPU, the proven part of them, and what is proven
 # elsewhere.
-booked() {
+attributed() {
 	FIRST=$first json "$tmp/shim.json" 'my ($sum, $there, $proven, $elsewhere) = (0) x 4;
 		for my $c (map { @{ $_->{cpus} } } @{ $d->{relations} }) {
 			$sum += $c->{total}[0];
@@ -33,7 +33,7 @@ elif plain "PAPI's counts by CPU"; then
 			SSPAPI_ATTRIBUTION=exact run_shim shim "$hybrid" $machine "$apps/moves" $what
 			handed=$(sed -n 's/handed sum=//p' "$tmp/shim.out" | cut -d' ' -f1)
 			read -r sum there proven elsewhere <<-EOF
-				$(booked)
+				$(attributed)
 			EOF
 			# (The kernel treats it as one event. The other CPU's counter shows too much
 			# once it exceeds PAPI's count at the first reading, or once both counters

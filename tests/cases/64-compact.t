@@ -108,13 +108,13 @@ check "with snapshots in between: all counts are there once" perl tests/lib/chec
 plain "no more address space (RLIMIT_AS)" && {
 	SSPAPI_OUTPUT=$tmp/d/memory.sspapi run_shim memory "$scenes/cornered" 0 memory
 	"$sspapi" report -f json "$tmp/d/memory.sspapi" >"$tmp/memory.json"
-	check "no more address space (RLIMIT_AS): all is in the store" books memory
+	check "no more address space (RLIMIT_AS): all is in the store" has_returned memory
 	is "it ends as it would, and no message" "$(status_of memory) $(lines_of memory)" "3 "
 	SSPAPI_FORMAT=json SSPAPI_OUTPUT=$tmp/d/memory.json run_shim memory "$scenes/cornered" 0 memory
 	check "another format cannot be made: reported" said memory "the dump was not written" "Cannot allocate memory" "sspapi recover"
 	"$sspapi" recover -o "$tmp/recovered.json" "$(sed -n 's/.*makes it from //p' "$tmp/memory.err")" >"$tmp/recover.out"
 	mv "$tmp/recovered.json" "$tmp/memory.json"
-	check "all is in the live file" books memory
+	check "all is in the live file" has_returned memory
 }
 is "without memory at the end" "$(for n in $(seq $((mmaps - 2)) "$mmaps"); do fails $mmap "$n+" 12; done)" ""
 done_testing

@@ -87,7 +87,7 @@ counted() {
 	rm -f "$tmp/behind.sspapi" "$tmp/behind.json"
 	run behind "$@"
 	"$sspapi" report -f json "$tmp/behind.sspapi" >"$tmp/behind.json" 2>&1
-	check "$counted_name" books behind
+	check "$counted_name" has_returned behind
 }
 # shellcheck disable=SC2016 # $0 is the inner shell's
 if plain "counted behind other programs"; then
@@ -105,8 +105,8 @@ rank.1.sspapi"
 fi
 
 # ---- reports before the start ------------------------------------------------------------------
-# told NAME WORDS PROGRAM...: one line with the words; WORDS empty: no line
-told() {
+# warns NAME WORDS PROGRAM...: one line with the words; WORDS empty: no line
+warns() {
 	told_name=$1 told_words=$2
 	shift 2
 	run told "$sspapi" run -- "$@"
@@ -118,33 +118,33 @@ told() {
 		check "$told_name" grep -qF -- "$told_words" "$tmp/told.lines"
 	fi
 }
-told "a program with PAPI" "counts go to sspapi.one.$(uname -n)." "$scenes/one"
+warns "a program with PAPI" "counts go to sspapi.one.$(uname -n)." "$scenes/one"
 mkdir elsewhere
 for name in named.sspapi elsewhere/named.sspapi named.json; do
 	run told "$sspapi" run -o $name -- "$scenes/one"
 	is "-o $name: whether sspapi report finds it" "$(sed -n 's/^sspapi run: counts go to //p' "$tmp/told.err")" "$name$([ $name != named.sspapi ] || echo '; sspapi report shows them')"
 done
-told "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
-told "one without" "no PAPI in sight" "$apps/nopapi"
-told "a shell may start a program that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
+warns "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
+warns "one without" "no PAPI in sight" "$apps/nopapi"
+warns "a shell may start a program that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
 printf '#!/bin/sh\n' >"$tmp/mpirun"
 chmod +x "$tmp/mpirun"
-told "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
+warns "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
 run several env SSPAPI_FORMAT=text,csv,store SSPAPI_OUTPUT="$tmp/several.txt" "$sspapi" run -- "$scenes/one"
 check "of several formats the store is named" grep -qF "several.sspapi; sspapi report shows them" "$tmp/several.err"
 run quiet "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$apps/nopapi"
 is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
 if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
-	told "a static program" "statically linked" "$tmp/static"
+	warns "a static program" "statically linked" "$tmp/static"
 	printf '#!%s\n' "$tmp/static" >"$tmp/script"
 	printf '#!%s -x\n' "$tmp/script" >"$tmp/script2"
 	chmod +x "$tmp/script" "$tmp/script2"
-	told "a script of a static interpreter" ": $tmp/static: " "$tmp/script"
-	told "a script of such a script" ": $tmp/static: " "$tmp/script2"
+	warns "a script of a static interpreter" ": $tmp/static: " "$tmp/script"
+	warns "a script of such a script" ": $tmp/static: " "$tmp/script2"
 	printf '#!/usr/bin/env -S A=1 %s\n' "$tmp/static" >"$tmp/script3"
 	chmod +x "$tmp/script3"
-	told "started by env" ": $tmp/static: " "$tmp/script3"
+	warns "started by env" ": $tmp/static: " "$tmp/script3"
 fi
 # The loader of another C library: here a copy of ours under another name. (A real one ends the
 # program if it cannot load a library.)
@@ -162,7 +162,7 @@ without="of another C library (PT_INTERP names its loader): it runs without libs
 left_out() {
 	left_label=$1 left_who=$2
 	shift 2
-	told "$left_label" "$left_who: $without" "$@"
+	warns "$left_label" "$left_who: $without" "$@"
 	is "$left_label: it runs without the library" "$(status_of told) $(grep '^LD_PRELOAD' "$tmp/told.out")" "0 ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
 }
 left_out "a program of another C library" ./env-of-other ./env-of-other
@@ -192,7 +192,7 @@ is "the loader of another C library finds none" "$(cat "$tmp/told.out")" ""
 run told env LD_PRELOAD="$B/libsspapi.so${LD_PRELOAD:+:$LD_PRELOAD}" "$sspapi" run -- env
 is "nor one that the environment names" "$(first told)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
 if command -v musl-gcc >/dev/null && [ -z "${SANITIZE-}" ] && musl-gcc -o "$tmp/musl" "$tmp/main.c"; then
-	told "a program of musl" "$tmp/musl: $without" "$tmp/musl"
+	warns "a program of musl" "$tmp/musl: $without" "$tmp/musl"
 	is "a program of musl: it runs" "$(status_of told)" 0
 	run told "$sspapi" run -- sh -c '"$1"; exec env "$1"' - "$tmp/musl"
 	is "one that a shell starts, or env: it runs" "$(status_of told) $(grep -v '^sspapi run' "$tmp/told.err")" "0 "
@@ -205,10 +205,10 @@ else
 fi
 cp "$apps/nopapi" "$tmp/foreign"
 printf '\003' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null	# e_machine: i386
-told "a program of another machine" "word size or machine" "$tmp/foreign"
+warns "a program of another machine" "word size or machine" "$tmp/foreign"
 cp "$scenes/one" "$tmp/setuid"
 chmod 4755 "$tmp/setuid"
-told "a set-user-ID program of one's own" "set-user-ID" "$tmp/setuid"
+warns "a set-user-ID program of one's own" "set-user-ID" "$tmp/setuid"
 if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"; then
 	run told setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" run -- "$tmp/setuid"
 	check "of another's" grep -q "will not preload" "$tmp/told.err"
@@ -242,10 +242,10 @@ for how in "gcc address" "gcc thread" "gcc undefined" "gcc leak" "gcc address -s
 	run sane-native "$tmp/sane"
 	run sane "$sspapi" run -e SSPAPI_VERBOSE=0 -o "$tmp/sane.json" -- "$tmp/sane"
 	check "$how: as natively" same_as_native sane-native sane
-	check "$how: counted" books sane
+	check "$how: counted" has_returned sane
 	run sane "$sspapi" run -e SSPAPI_VERBOSE=0 -o "$tmp/sane.json" -- sh -c '"$0"' "$tmp/sane"
 	check "$how, started by a shell: as natively" same_as_native sane-native sane
-	check "$how, started by a shell: counted" books sane
+	check "$how, started by a shell: counted" has_returned sane
 	case $how in *-static* | "clang address") continue ;; *address*) ;; *) continue ;; esac
 	$1 -fsanitize=address ${3-} -o "$tmp/bug" "$tmp/bug.c" -Wl,-rpath,"$(dirname "$($1 -print-file-name=libclang_rt.asan-x86_64.so)")"
 	ASAN_OPTIONS=exitcode=9 run bug "$sspapi" run -- "$tmp/bug"

@@ -9,7 +9,7 @@ both() {
 	run_native native "$@"
 	run_shim shim "$@"
 	check "$label: the program sees no difference" same_as_native native shim
-	check "$label: the dump has what PAPI returned" books shim
+	check "$label: the dump has what PAPI returned" has_returned shim
 }
 
 both "linked" "$scenes/one"
@@ -46,10 +46,10 @@ run native env LD_PRELOAD="$other" "$scenes/one"
 run shim env LD_PRELOAD="$SHIM:$other" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
 check "(the other one counts)" grep -q 'other: start 1 read 1 stop 1' "$tmp/native.err"
 check "another preload after ours: it is called as without the shim" same_as_native native shim
-check "another preload after ours: the dump has what PAPI returned" books shim
+check "another preload after ours: the dump has what PAPI returned" has_returned shim
 run shim env LD_PRELOAD="$other:$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
 check "another preload before ours: it is called as without the shim" same_as_native native shim
-check "another preload before ours: the dump has what PAPI returned" books shim
+check "another preload before ours: the dump has what PAPI returned" has_returned shim
 
 # A preload that finds the real functions by a handle of libpapi gets libpapi's, not ours, which
 # call it.
@@ -58,11 +58,11 @@ for noload in '' OPENS_NOLOAD=1; do
 	run native env $noload LD_PRELOAD="$scenes/libopens.so" "$scenes/one"
 	run shim env $noload LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
 	check "$how, preloaded behind: as without the shim" same_as_native native shim
-	check "$how, preloaded behind: the dump has what PAPI returned" books shim
+	check "$how, preloaded behind: the dump has what PAPI returned" has_returned shim
 	run native env $noload "$scenes/one-opens"
 	run shim env $noload LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one-opens"
 	check "$how, linked: as without the shim" same_as_native native shim
-	check "$how, linked: the dump has what PAPI returned" books shim
+	check "$how, linked: the dump has what PAPI returned" has_returned shim
 done
 check "(it is called)" grep -q '5 calls by way of opens' "$tmp/native.out"
 
@@ -88,7 +88,7 @@ run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so
 check "two libpapis: the program sees no difference" same_as_native native shim
 grep 'papi=700' "$tmp/shim.out" >"$tmp/first.out"
 cp "$tmp/shim.json" "$tmp/first.json"
-check "two libpapis: the first one's counts are in the dump" books first
+check "two libpapis: the first one's counts are in the dump" has_returned first
 json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
 run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
 run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
@@ -97,7 +97,7 @@ check "the program sees no difference" same_as_native native shim
 run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$scenes/libopens.so" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 check "a wrapper of PAPI preloaded after ours, and a plugin's libpapi: it is called as without the shim" same_as_native native shim
-check "a wrapper of PAPI preloaded after ours, and a plugin's libpapi: attributed" books shim
+check "a wrapper of PAPI preloaded after ours, and a plugin's libpapi: attributed" has_returned shim
 check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
 
 # Another preload before ours, which must find a libpapi that is in no global scope.
@@ -106,7 +106,7 @@ run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so:$SHIM" ORAC
 	"$apps/plugin-pair" "$scenes/plugin-7.0.so"
 check "another preload first, and a plugin's libpapi: as without the shim" same_as_native native shim
 check "another preload first, and a plugin's libpapi: it receives the same counts" cmp "$tmp/native.handed" "$tmp/shim.handed"
-check "another preload first, and a plugin's libpapi: attributed" books shim
+check "another preload first, and a plugin's libpapi: attributed" has_returned shim
 
 # An object that contains libpapi.a, as python-papi's wheel does: it counts as with a separate
 # libpapi, and libpapi's own calls stay inside it.

@@ -31,7 +31,7 @@ life() {
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$@"
 	check "$label: the program ends as without the shim" ends
 	todo=${lost-}
-	check "$label: $dumps dump(s), with what PAPI returned" booked
+	check "$label: $dumps dump(s), with what PAPI returned" attributed
 	check "$label: no live file is left" is_equal "$(lives)" ""
 }
 
@@ -40,7 +40,7 @@ ends() {
 	! grep 'a child ended' "$tmp/shim.out" && is_equal "$(status_of shim)" "$status"
 }
 
-booked() {
+attributed() {
 	is_equal "$(find "$tmp/d" -type f | wc -l)" "$dumps" &&
 		perl "$root/tests/lib/check-handed.pl" "$tmp"/d/*.json "$tmp/shim.out"
 }
@@ -61,7 +61,7 @@ life 1 0 "$scenes/life" exec-plain
 life 2 3 "$scenes/life" exec
 rm -rf "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" exec
-check "exec, one name for both programs: neither is lost" booked
+check "exec, one name for both programs: neither is lost" attributed
 
 # PAPI did not return what a running set counted since its last reading: a note says so, and merge
 # keeps it.
@@ -131,7 +131,7 @@ for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
 	file=$(lives)
 	check "$mode: recover makes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
-	check "$mode: and it has what PAPI returned" books shim
+	check "$mode: and it has what PAPI returned" has_returned shim
 	is "$mode: as recovered, its set running" "$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' | tr '\n' ' ')" "recovered true "
 	is "$mode: until its last reading" "$(json "$tmp/shim.json" '$d->{process}{end_ns} == (sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns} } @{$d->{relations}})[0]')" 1
 	check "$mode: the live file is gone" not test -e "$file"

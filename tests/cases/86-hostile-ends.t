@@ -159,7 +159,7 @@ wait
 is "a FIFO whose reader stalls: the program ends as without the shim" "$(status_of shim)" 3
 check "a FIFO whose reader stalls: a line reports it" said shim "the dump was not written" "$tmp/fifo" "takes nothing" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
-check "a FIFO whose reader stalls: all of it" books shim
+check "a FIFO whose reader stalls: all of it" has_returned shim
 recovered() {
 	"$B/sspapi" recover -o "$tmp/$1.json" "$tmp/$1"/live/*.live && noted "$tmp/$1.json" "$bogus" &&
 		is_equal "$(json "$tmp/$1.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1000

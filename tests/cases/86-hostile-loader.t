@@ -12,14 +12,14 @@ if case $SHIM in *:*) false ;; esac; then
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
 	is "LD_AUDIT: (the program runs with it)" "$(status_of native) $(grep -c audit "$tmp/native.err")" "0 0"
 	check "LD_AUDIT: the program sees no difference" same_as_native native shim
-	check "LD_AUDIT: the dump has what PAPI returned" books shim
+	check "LD_AUDIT: the dump has what PAPI returned" has_returned shim
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" SSPAPI_DISABLE=1 SSPAPI_OUTPUT="$tmp/off.json" "$scenes/one"
 	check "LD_AUDIT, SSPAPI_DISABLE=1: the same" same_as_native native shim
 	run native env LD_AUDIT="$audit" LD_LIBRARY_PATH="$fake" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 	run shim env LD_AUDIT="$audit" LD_PRELOAD="$SHIM" LD_LIBRARY_PATH="$fake" SSPAPI_OUTPUT="$tmp/shim.json" \
 		"$apps/plugin-pair" "$scenes/plugin-7.0.so"
 	check "LD_AUDIT, a plugin found by dlsym: the program sees no difference" same_as_native native shim
-	check "LD_AUDIT, a plugin: the dump has what PAPI returned" books shim
+	check "LD_AUDIT, a plugin: the dump has what PAPI returned" has_returned shim
 else
 	skip "LD_AUDIT" "a sanitizer's run time crashes under an auditor"
 fi
@@ -36,7 +36,7 @@ fi
 
 accums="$scenes/ops set=EV_A show=0 start show=1000 accum show=111 accum stop"	# prints nothing
 handed_out() {
-	case $* in "$accums") is_equal "$(json "$tmp/shim.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1111 ;; *) books shim ;; esac
+	case $* in "$accums") is_equal "$(json "$tmp/shim.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1111 ;; *) has_returned shim ;; esac
 }
 
 # behind LABEL PROGRAM...: calls that PAPI makes itself return into the wrapper

@@ -27,7 +27,7 @@ ends() {
 # Prints the counts, from the dump or else the live file.
 all_there() {
 	cp "$tmp/d/x.json" "$tmp/shim.json" 2>/dev/null || "$B/sspapi" recover -o "$tmp/shim.json" "$live"/*.live || return 1
-	books shim
+	has_returned shim
 }
 
 # The same for thousands of sets, for which JSON takes seconds.
@@ -101,7 +101,7 @@ if [ "$(id -u)" = 0 ]; then
 			ends 3
 			check "$label: a line reports the live file that cannot be removed" said shim "the live file" "$(echo "$live"/*.live)" "root directory"
 			cp "$tmp/root$tmp/d/x.json" "$tmp/shim.json"
-			check "$label: the dump is in its root" books shim
+			check "$label: the dump is in its root" has_returned shim
 		fi
 	done
 else

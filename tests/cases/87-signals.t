@@ -17,7 +17,7 @@ ended() {
 for mode in read accum restart reset mixed jump threads; do
 	run_shim shim "$scenes/signals" $mode 500
 	is "$mode: the program ends with success" "$(ended)" "0 "
-	check "$mode: all that happened is booked once, or is unsure ($(cat "$tmp/shim.err"))" books shim
+	check "$mode: every count is there once, or is unsure ($(cat "$tmp/shim.err"))" books shim
 	check "$mode: no count is negative, and proven counts are part of them" exact_is_part shim
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
@@ -28,14 +28,14 @@ if plain "between PAPI's return and ours"; then
 	run_shim shim "$scenes/signals" gap
 	is "between PAPI's return and ours: the program ends with success" "$(status_of shim) $(cat "$tmp/shim.err")" \
 		"0 handlers 10 jumps 0"
-	check "between PAPI's return and ours: the handler's earlier reading stays counted" books shim
+	check "between PAPI's return and ours: the handler's earlier reading stays counted" has_returned shim
 	MORE=''
 fi
 
 # In a region libpapi's own calls are the readings.
 run_shim left "$scenes/left" jumps
 is "a handler jumps out of a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
-check "a handler jumps out of a region: later readings by PAPI_shutdown are not the program's" books left
+check "a handler jumps out of a region: later readings by PAPI_shutdown are not the program's" has_returned left
 run_shim left "$scenes/left" goes-on
 is "a handler calls PAPI in a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
 is "a handler calls PAPI in a region: later readings of the region are counted" \

@@ -6,8 +6,8 @@ cd "$tmp" || exit 1
 cc=${CC:-gcc}
 
 cp "$root/tests/lib/regions.h" .
-# told NAME WANTED: compares the intervals of more than two pages, by the functions of each path
-told() {
+# has_intervals NAME WANTED: compares the intervals of more than two pages, by the functions of each path
+has_intervals() {
 	"$B/sspapi" report -f json "$1.sspapi" >told.json
 	is "$2" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
 }
@@ -56,13 +56,13 @@ int main(void)
 END
 $cc -O2 -g -shared -fPIC -o libtimers.so timers.c -lpapi && $cc -O2 -g -o model model.c -L. -ltimers -Wl,-rpath,"$tmp" -lpapi
 counted model ./model
-told model "a library that wraps PAPI: by whom it was called" \
+has_intervals model "a library that wraps PAPI: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
 # Started by the program: no start has the library on its stack.
 sed 's/int r = timer_init();/int set, r = up(\&set) || PAPI_start(set); timer_use(set);/; s/^int timer_init(void)/void timer_use(int); &/' model.c >starts.c
 $cc -O2 -g -o starts starts.c -L. -ltimers -Wl,-rpath,"$tmp" -lpapi
 counted starts ./starts
-told starts "a library that only reads: by whom it was called" \
+has_intervals starts "a library that only reads: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
 line() {
 	grep -n "^PART($1," model.c | cut -d: -f1
@@ -120,7 +120,7 @@ while read -r name flags; do
 	# shellcheck disable=SC2086 # words
 	$cc $flags -g -o "$name" kinds.c -lpapi || break
 	counted "$name" "./$name"
-	told "$name" "a helper's callers, $flags: two frames, which tell all" "$wanted"
+	has_intervals "$name" "a helper's callers, $flags: two frames, which tell all" "$wanted"
 	run_native native "./$name"
 	check "$flags: the program sees no difference" same_as_native native "$name"
 done <<END
@@ -131,11 +131,11 @@ o3 -O3
 END
 $cc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -no-pie -o none kinds.c -lpapi
 counted none ./none
-told none "code without unwind tables has no callers" "between begin end 854"
+has_intervals none "code without unwind tables has no callers" "between begin end 854"
 counted one env SSPAPI_CALLSITES=1 ./o2
-told one "one frame is one" "between begin end 854"
+has_intervals one "one frame is one" "between begin end 854"
 counted three env SSPAPI_CALLSITES=3 ./o2
-told three "so many as are asked for, whatever they tell" \
+has_intervals three "so many as are asked for, whatever they tell" \
 	"$(echo "$wanted" | sed -E 's/between begin<again end<again 240/between begin<again<again end<again<again 180,between begin<again<main end<again<main 60/; s/<(both|by_alloca|large|plain|realigned) /<\1<main /g')"
 
 # One call in 1024 is timed, and ends in another way than it began.
@@ -192,7 +192,7 @@ int main(void)
 END
 $cc -O2 -g -o many many.c -lpapi
 counted many ./many
-told many "three functions: their callers are not kept, and what was before that was found out is not told apart" \
+has_intervals many "three functions: their callers are not kept, and what was before that was found out is not has_intervals apart" \
 	"between one one 180,between three three 150,between two two 180"
 "$B/sspapi" report --per-callsite many.sspapi >rows
 is "and has one row" "$(grep -cE '^~? *(one|two|three) ' rows)" 3
@@ -503,5 +503,5 @@ int main(void)
 END
 $cc -O2 -g -I"$root/tests" -I"$root/preload" -o refused refused.c "$fake/libpapi.so.7.0" "$B/libsspapi.so" -Wl,-rpath,"$fake"
 counted refused env SSPAPI_CALLSITES=2 ./refused
-told refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" "between done<main main 7"
+has_intervals refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" "between done<main main 7"
 done_testing

@@ -7,9 +7,9 @@ wanted() {
 	awk '/^between/ { n[$1 " " $2 " " $3] += $4 } END { for (k in n) print k, n[k] }' "$1" | LC_ALL=C sort
 }
 
-# told NAME [CALLER]: compares the dump's intervals with the program's output; it may have jumped
+# has_intervals NAME [CALLER]: compares the dump's intervals with the program's output; it may have jumped
 # there instead of calling
-told() {
+has_intervals() {
 	perl tests/lib/intervals.pl "$tmp/$1.json" | sed "s/<${2-none}//g" | LC_ALL=C sort >"$tmp/.got"
 	wanted "$tmp/$1.out" | diff - "$tmp/.got"
 }
@@ -20,7 +20,7 @@ offsets() {
 }
 
 run_shim one "$apps/sites"
-check "two regions, a read in between: distinguished, with names" told one
+check "two regions, a read in between: distinguished, with names" has_intervals one
 run_native native "$apps/sites"
 check "the program sees no difference" same_as_native native one
 is "the default is one frame" "$(json "$tmp/one.json" '$d->{settings}{callsites}')" 1
@@ -30,7 +30,7 @@ for frames in 1 auto; do
 	run_shim pointer env SSPAPI_CALLSITES=$frames "$apps/sites" -p
 	sed -i 's/one_place/one_place<by_pointer/g' "$tmp/pointer.out"
 	[ $frames != 1 ] || sed -i 's/<by_pointer//g' "$tmp/pointer.out"
-	check "readings and other calls from one call site, $frames frames: distinguished" told pointer main
+	check "readings and other calls from one call site, $frames frames: distinguished" has_intervals pointer main
 done
 SSPAPI_OUTPUT=$tmp/off.json run_shim off env SSPAPI_CALLSITES=0 "$apps/sites"
 is "0: none are kept" "$(json "$tmp/off.json" 'join " ", map({ scalar @{$_->{intervals}} } @{$d->{relations}}), scalar @{$d->{callsites}}')" "0 0"
@@ -67,9 +67,9 @@ is "any value in the frame register: the dump has what PAPI returned" \
 strip -o "$tmp/stripped" "$apps/sites"
 run_shim stripped "$tmp/stripped"
 is "stripped: the same offsets" "$(offsets stripped)" "$(offsets one)"
-check "and the exported names" told stripped
+check "and the exported names" has_intervals stripped
 run_shim fixed "$apps/sites-no-pie"
-check "not PIE: names that are not exported, from the program's symbol table" told fixed
+check "not PIE: names that are not exported, from the program's symbol table" has_intervals fixed
 check "not PIE: addr2line knows the offsets" sh -c "
 	grep -o '\"offset\": \"0x[0-9a-f]*\"' '$tmp/fixed.json' | cut -d'\"' -f4 |
 		while read -r at; do addr2line -f -e '$apps/sites-no-pie' \$(printf '0x%x' \$((at - 1))) | head -n 1; done | sort -u |
@@ -77,7 +77,7 @@ check "not PIE: addr2line knows the offsets" sh -c "
 
 SSPAPI_OUTPUT=$tmp/names.sspapi run_shim names "$apps/sites-no-pie"
 "$B/sspapi" report -f json "$tmp/names.sspapi" >"$tmp/names.json"
-check "report: names that are not exported" told names
+check "report: names that are not exported" has_intervals names
 line=$(grep -n 'PAPI_start' "$root/tests/apps/sites.c" | sed -n '2s/:.*//p')
 check "report: file and line" grep -qE "\"symbol\": \"region_b\", \"line\": \"[^\"]*sites.c:$line\"" "$tmp/names.json"
 cp "$apps/sites-no-pie" "$tmp/other"

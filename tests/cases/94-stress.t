@@ -13,11 +13,11 @@ one() {
 		SSPAPI_LIVE="$5" "$apps/stress" "$1" "${6:-150}" "${7:-$$}"
 	label="$*"
 	is "$label: the program passes its own checks" "$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" "0  "
-	check "$label: three dumps with what PAPI returned" booked
+	check "$label: three dumps with what PAPI returned" attributed
 	check "$label: the dump follows the settings" perl "$root/tests/lib/check-stress.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
 }
 
-booked() {
+attributed() {
 	is_equal "$(find "$tmp/d" -type f | wc -l)" 3 && perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
 }
 

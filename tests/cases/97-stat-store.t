@@ -211,11 +211,11 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "events that an ordinary u
 	# It lives until stat has polled twice.
 	mkfifo -m 666 own/fifo
 	cat >own/other.sh <<'END'
-looks() { cut -d's' -f1 other.err | sort -u | wc -l; }
+count_sources() { cut -d's' -f1 other.err | sort -u | wc -l; }
 own/owned wait 0 100 own/fifo >own/ready &
 until [ -s own/ready ]; do :; done
-before=$(looks)
-until [ "$(looks)" -ge $((before + 3)) ]; do :; done
+before=$(count_sources)
+until [ "$(count_sources)" -ge $((before + 3)) ]; do :; done
 echo >own/fifo
 wait
 own/counted pages 1

@@ -10,12 +10,12 @@ my ($slots, $dump) = @ARGV;
 my (%total, $threads);
 $total{$_->{relation}{tid}} += $_->{total} for grep { !$_->{at} } counts(dump_of($dump));
 for my $slot (unpack '(a64)*', content($slots)) {
-	my ($handed, $asked, $tid, $rounds) = unpack 'q4', $slot;
+	my ($handed, $requested, $tid, $rounds) = unpack 'q4', $slot;
 	next unless $tid;
 	$threads++;
 	my $total = $total{$tid} || 0;
-	next if $handed <= $total && (!$asked || $total <= $asked);
-	wrong("thread $tid: handed $handed, ", $asked ? "asked for $asked, " : '', "booked $total ($rounds rounds)");
+	next if $handed <= $total && (!$requested || $total <= $requested);
+	wrong("thread $tid: handed $handed, ", $requested ? "asked for $requested, " : '', "booked $total ($rounds rounds)");
 }
 wrong('no thread') unless $threads;
 done();

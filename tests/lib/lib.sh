@@ -201,9 +201,9 @@ same_as_native() {
 	same_stream "$1" "$2" status && same_stream "$1" "$2" out && same_stream "$1" "$2" err
 }
 
-# books NAME [OPTION...]: checks that the dump $tmp/NAME.json has what PAPI returned in
+# has_returned NAME [OPTION...]: checks that the dump $tmp/NAME.json has what PAPI returned in
 # $tmp/NAME.out
-books() {
+has_returned() {
 	books_of=$1
 	shift
 	perl "$root/tests/lib/check-handed.pl" "$@" "$tmp/$books_of.json" "$tmp/$books_of.out"

@@ -53,7 +53,7 @@ for mode in residency exact; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/threads" -n 60
 	cp "$tmp/nobody/threads.json" "$tmp/shim.json"
 	check "$mode: 60 threads at once: the program sees no difference" same_as_native native shim
-	check "$mode: 60 threads at once: the dump has what PAPI returned" books shim --no-cpu
+	check "$mode: 60 threads at once: the dump has what PAPI returned" has_returned shim --no-cpu
 	json "$tmp/shim.json" '@{$d->{notes}}' | sed 's/^/# /'
 done
 done_testing

@@ -36,7 +36,7 @@ nothing_left() {
 run_native native "$tight" $few
 SSPAPI_LIVE=$tmp/small run_shim shim "$tight" $few
 same "live file, full while counting"
-check "the dump holds all" books shim
+check "the dump holds all" has_returned shim
 check "and one line says that a kill would lose some" said shim "live"
 nothing_left "live file, full while counting"
 
@@ -44,7 +44,7 @@ empty
 fill small
 SSPAPI_LIVE=$tmp/small run_shim shim "$tight" $few
 same "full from the beginning"
-check "full from the beginning: the dump holds all" books shim
+check "full from the beginning: the dump holds all" has_returned shim
 check "full from the beginning: one line says so" said shim SSPAPI_LIVE killed
 nothing_left "full from the beginning" full
 
@@ -72,7 +72,7 @@ check "the line has the reason" grep -q "No space left" rec.err
 nothing_left "recover there" full
 cp native.out rec2.out
 run rec "$B/sspapi" recover -o rec2.json live/*.live
-check "recover to another place: it is complete" books rec2
+check "recover to another place: it is complete" has_returned rec2
 
 # The disk fills up in the middle of the dump: 100 KB are free, the dump is larger.
 empty
@@ -93,7 +93,7 @@ done
 rm -f rec2.json
 cp native.out rec2.out
 run rec "$B/sspapi" recover -o rec2.json live/*.live
-check "recovered: it is complete" books rec2
+check "recovered: it is complete" has_returned rec2
 
 # ---- under both ------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ mount -t tmpfs -o nr_inodes=2 none few
 : >few/only
 SSPAPI_LIVE=$tmp/few run_shim shim "$tight" $few
 same "no inode for the live file"
-check "no inode for the live file: the dump holds all" books shim
+check "no inode for the live file: the dump holds all" has_returned shim
 rm -f few/only live/*
 SSPAPI_LIVE=$tmp/few SSPAPI_OUTPUT=$tmp/few/x.json run shim env LD_PRELOAD="$SHIM" "$tight" $few
 same "no inode for the dump"
@@ -121,7 +121,7 @@ check "no inode for the dump: a line" said shim "$tmp/few/x.json" "No space left
 cp native.out rec2.out
 rm -f rec2.json
 run rec "$B/sspapi" recover -o rec2.json few/*.live
-check "and the store is whole" books rec2
+check "and the store is whole" has_returned rec2
 umount few
 
 # ---- the standard place ---------------------------------------------------------------------
@@ -138,7 +138,7 @@ if unshare -m true 2>/dev/null; then
 		END
 		run_shim shim unshare -m sh shm.sh "$tight" $few
 		same "/dev/shm, $shm"
-		check "/dev/shm, $shm: the dump holds all" books shim
+		check "/dev/shm, $shm: the dump holds all" has_returned shim
 		is "/dev/shm, $shm: nothing is left there" "$(cat shm.left)" ""
 	done
 	cat >shm.sh <<-END
@@ -147,7 +147,7 @@ if unshare -m true 2>/dev/null; then
 	END
 	run_shim shim unshare -m sh shm.sh "$tight" $few
 	same "/dev/shm, read-only"
-	check "/dev/shm, read-only: the dump holds all" books shim
+	check "/dev/shm, read-only: the dump holds all" has_returned shim
 else
 	skip "a small /dev/shm" "no mount namespaces here"
 fi

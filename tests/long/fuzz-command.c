@@ -139,14 +139,14 @@ static void empty_folder(void)
 		closedir(d);
 }
 
-void fuzz_command_begin(const char *beside)
+void fuzz_command_begin(const char *sound_file)
 {
 	/* libFuzzer ends without atexit(3): the caller removes TMPDIR. */
 	snprintf(dir, sizeof(dir), "%s/sspapi-fuzz.%ld",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
 	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", dir);
 	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", dir);
-	sound = beside;
+	sound = sound_file;
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	said = fopen("/dev/null", "we");
@@ -204,7 +204,7 @@ static void run(int argc, char **argv, unsigned which)
 	abort();
 }
 
-void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside,
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *harm,
 		  unsigned which)
 {
 	const char *of = fuzz_command_line(which);
@@ -218,7 +218,7 @@ void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = word(w);
 	argv[argc] = NULL;
-	writer = *beside;
+	writer = *harm;
 	run(argc, argv, which);
 	writer.at = 0;
 	if (strchr(of, 'O') || strchr(of, 'L'))

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* @beside: a sound store that merge, diff and report get in addition. */
-void fuzz_command_begin(const char *beside);
+/* @sound_file: a sound store that merge, diff and report get in addition. */
+void fuzz_command_begin(const char *sound_file);
 void fuzz_command_end(void);		/* removes the created files */
 
 /*
@@ -25,7 +25,7 @@ struct fuzz_writer {
 };
 
 extern const unsigned fuzz_commands;
-void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside,
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *harm,
 		  unsigned which);
 const char *fuzz_command_line(unsigned which);
 

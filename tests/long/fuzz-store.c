@@ -232,14 +232,14 @@ size_t LLVMFuzzerMutate(unsigned char *bytes, size_t n, size_t most);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	char *beside = getenv("FUZZ_BESIDE");
+	char *sound_file = getenv("FUZZ_BESIDE");
 
 	(void)argc, (void)argv;
-	if (!beside)
+	if (!sound_file)
 		exit(2);
 	stores = calloc(1, sizeof(*stores));
-	load(beside);
-	fuzz_command_begin(beside);
+	load(sound_file);
+	fuzz_command_begin(sound_file);
 	atexit(fuzz_command_end);
 	return 0;
 }

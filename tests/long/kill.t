@@ -45,7 +45,7 @@ ends() {
 	is "$1: recovered, and the line says where" "$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
 	is "$1: the live file is gone" "$(ls live)" ""
 	run_native ends "$handing" -n 30 -t 1
-	check "$1: it has what PAPI returned" books ends
+	check "$1: it has what PAPI returned" has_returned ends
 	is "$1: and says how it ended" "$(json ends.json '$d->{process}{end}')" recovered
 	rm -f ends.json
 }

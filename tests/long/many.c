@@ -33,13 +33,13 @@ static pthread_barrier_t all_count;
 
 /* ---- resources of the process --------------------------------------------------- */
 
-struct held {
+struct resources {
 	long descriptors, maps, rss;
 };
 
-static struct held look_around(void)
+static struct resources read_resources(void)
 {
-	struct held h = {0, 0, 0};
+	struct resources h = {0, 0, 0};
 	DIR *d = opendir("/proc/self/fd");
 	FILE *f = fopen("/proc/self/maps", "r");
 	long pages;
@@ -57,9 +57,9 @@ static struct held look_around(void)
 	return h;
 }
 
-static void say(struct held was)
+static void print_growth(struct resources was)
 {
-	struct held is = look_around();
+	struct resources is = read_resources();
 
 	fprintf(stderr, "descriptors %ld maps %ld rss-kb %ld\n", is.descriptors - was.descriptors,
 		is.maps - was.maps, is.rss - was.rss);
@@ -147,7 +147,7 @@ static void soak(long seconds, long readings)
 	happen(set, 3);
 	for (long n = 0; n < readings + 1000; n++)
 		must("PAPI_read", PAPI_read(set, &value));
-	struct held was = look_around();
+	struct resources was = read_resources();
 	time_t start = time(NULL);
 
 	for (int tenth = 1; tenth <= 10; tenth++) {
@@ -156,7 +156,7 @@ static void soak(long seconds, long readings)
 			must("PAPI_read", PAPI_read(set, &value));
 		}
 		fprintf(stderr, "%ld threads: ", i);
-		say(was);
+		print_growth(was);
 	}
 	must("PAPI_stop", PAPI_stop(set, &value));
 	handed_a[0] += value;
@@ -183,7 +183,7 @@ static void child(int i)
 
 static void forks(int n)
 {
-	struct held was = {0, 0, 0};
+	struct resources was = {0, 0, 0};
 	pthread_t t[2];
 	int status;
 
@@ -201,9 +201,9 @@ static void forks(int n)
 			exit(1);
 		}
 		if (i == n / 10)
-			was = look_around();
+			was = read_resources();
 	}
-	say(was);
+	print_growth(was);
 	stop = 1;
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[1] : "";
 	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 16;
-	struct held was;
+	struct resources was;
 
 	up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
@@ -224,9 +224,9 @@ int main(int argc, char **argv)
 		soak(n, m);
 	} else {
 		threads(0, n / 10, (int)m);
-		was = look_around();
+		was = read_resources();
 		threads(n / 10, n, (int)m);
-		say(was);
+		print_growth(was);
 	}
 	for (int c = 0; c < 2; c++)
 		printf("handed cpu=%d event=%s value=%lld by=all\n", nth_cpu(c), EVENT,

@@ -26,11 +26,11 @@ one() {
 	for file in live/*.live; do
 		[ -e "$file" ] && "$B/sspapi" recover -o "d/$(basename "$file").json" "$file" >>shim.err 2>&1
 	done
-	check "$label: $dumps dump(s), with what PAPI returned" booked
+	check "$label: $dumps dump(s), with what PAPI returned" attributed
 	label=''
 }
 
-booked() {
+attributed() {
 	is_equal "$(find d -type f | wc -l)" "$dumps" && perl "$root/tests/lib/check-handed.pl" --more-events d/*.json shim.out
 }
 
@@ -76,7 +76,7 @@ with() {
 	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim $one_env return
 	dumps=1
 	check "$label: the program sees no difference" same_as_native native shim
-	check "$label: a dump with what PAPI returned" booked
+	check "$label: a dump with what PAPI returned" attributed
 }
 with "LD_BIND_NOW" LD_BIND_NOW=1
 with "no live file" SSPAPI_LIVE=0

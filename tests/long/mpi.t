@@ -11,7 +11,7 @@ handed() {
 	perl -ne 'BEGIN { @by = split /,/, shift @ARGV } next unless /^handed (.*)/; my %h = map { split /=/, $_, 2 } split / /, $1;
 		$s{join ",", map { $h{$_} } @by} += $h{value}; END { print "$_ $s{$_}\n" for sort keys %s }' "$1" "$2"
 }
-booked() {
+attributed() {
 	perl -e 'my @by = split /,/, shift; open my $in, "<", shift; my %s; my @head = split /,/, <$in>;
 		while (<$in>) { chomp; my %r; @r{@head} = split /,/; $s{join ",", map { $r{$_} } @by} += $r{total} }
 		print "$_ $s{$_}\n" for sort keys %s' "$1" "$2"
@@ -25,11 +25,11 @@ job() {
 	"$sspapi" report -f csv "$tmp/$1.sspapi" >"$tmp/$1.csv"
 	for by in rank cpu rank,cpu,event; do
 		handed "$by" "$tmp/$1.out" >"$tmp/handed"
-		booked "$by" "$tmp/$1.csv" >"$tmp/booked"
+		attributed "$by" "$tmp/$1.csv" >"$tmp/booked"
 		check "$1: by $by, what PAPI returned" diff "$tmp/handed" "$tmp/booked"
 	done
 	check "$1: (and there is some)" test "$(wc -l <"$tmp/handed")" -ge 8
-	is "$1: by host, all of it" "$(booked host "$tmp/$1.csv")" "$(uname -n) $(handed event "$tmp/$1.out" | sed 's/.* //')"
+	is "$1: by host, all of it" "$(attributed host "$tmp/$1.csv")" "$(uname -n) $(handed event "$tmp/$1.out" | sed 's/.* //')"
 	is "$1: a thread of each rank is separate" "$("$sspapi" report -f csv --per-thread "$tmp/$1.sspapi" | sed 1d | wc -l)" 16
 	"$sspapi" report -f csv "$tmp/$1"/* >"$tmp/$1.all.csv"
 	check "$1: the ranks' stores as one run are the merged one" cmp "$tmp/$1.csv" "$tmp/$1.all.csv"

@@ -60,12 +60,12 @@ wait $native
 wait
 is "natively, each reading is the pages touched" "$(head -n 1 native.out)" "320 of 320 readings exact"
 check "with the live store: the same, with sync() between, and after $idle s" same_as_native native shim
-check "and attributed" books shim
+check "and attributed" has_returned shim
 check "with every reading kept: the same" same_stream native permanent out
 SSPAPI_LIVE=0 run_shim off "$quiet" 0
 check "without the live store: the same" same_stream native off out
 # Show that the test can fail: a disk's file is written back, and PAPI counts it.
 SSPAPI_LIVE=$tmp/disk run_shim disk "$quiet" 0
 echo "# on a disk ($(stat -f -c %T disk)): $(head -n 2 disk.out | tr '\n' ' ')"
-check "a store on a disk: every returned count is attributed" books disk
+check "a store on a disk: every returned count is attributed" has_returned disk
 done_testing

@@ -8,7 +8,7 @@ random() {
 	label=$1 program=$2
 	shift 2
 	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
-	if [ "$(status_of shim)" != 0 ] || ! books shim --no-cpu >"$tmp/books"; then
+	if [ "$(status_of shim)" != 0 ] || ! has_returned shim --no-cpu >"$tmp/books"; then
 		echo "# $label: $program $*: $(status_of shim) $(grep '^wrong' "$tmp/shim.out") $(head -n 3 "$tmp/books")" >&2
 		bad=$((bad + 1))
 	fi

@@ -30,12 +30,12 @@ check "no more than 8 bytes for each event and 24 for each reading" test "$bytes
 run text "$B/sspapi" report "$tmp/shim.sspapi"
 check "all are kept, up to the limit" grep -q '10.000.000 permanent readings kept' "$tmp/text.out"
 check "the others are counted" grep -q '1.001 permanent readings counted, not kept' "$tmp/text.out"
-booked() {
+attributed() {
 	cat "$tmp/shim.out" "$tmp/json.out"
 	[ "$(status_of shim)" = 0 ] || return 1
 	awk -F, 'NR > 1 { readings += $15; total += $16 } END { exit readings != 10001001 || total != 10001 }' "$tmp/json.out"
 }
-check "the program is unharmed: not a page fault of sspapi, and the totals have all" booked
+check "the program is unharmed: not a page fault of sspapi, and the totals have all" attributed
 
 [ -z "${TEST_SHORT-}" ] && plain "hardly a call takes longer than 50 us because of it" && check "hardly a call takes longer than 50 us because of it" \
 	test "$(over)" -le "$MOST"

@@ -29,7 +29,7 @@ poke() {
 }
 
 holds() {
-	cp "$1" holds.json && cp handed.out holds.out && books holds
+	cp "$1" holds.json && cp handed.out holds.out && has_returned holds
 }
 
 found() {
@@ -114,23 +114,23 @@ is "strings of a store are shown with control characters escaped" "$(tr -d '\n -
 
 # ---- whose -------------------------------------------------------------------------
 
-beside() {
+recovers_in() {
 	is "$1: next to the live file" "$(status_of recover) $(find out -type f) $(found)" "0  live/sspapi.0.HOST.PID.txt"
 	check "$1: it has what PAPI returned" grep -q 'EV_A' live/*.txt
 }
 dead
 chmod 620 "$dead"
 recover "$dead"
-beside "group-writable"
+recovers_in "group-writable"
 dead
 chmod 602 "$dead"
 recover "$dead"
-beside "world-writable"
+recovers_in "world-writable"
 if [ "$(id -u)" = 0 ]; then
 	dead
 	chown 65534 "$dead"
 	recover "$dead"
-	beside "another user's"
+	recovers_in "another user's"
 	dead
 	mkdir -p theirs
 	mv "$dead" theirs/
@@ -198,7 +198,7 @@ wait $alive
 is "it ends as it would have" "$? $(cat alive.err)" "0 "
 cp alive.out alive2.out
 cp out/x.json alive2.json
-check "and its own dump is whole" books alive2
+check "and its own dump is whole" has_returned alive2
 
 # exec: the dump is written by then. If that failed, the store keeps the same pid.
 rm -rf live/* out/*

@@ -29,7 +29,7 @@ static int open_own(void)
 	return fd;
 }
 
-static void beside(const char *when, int n)
+static void print_share(const char *when, int n)
 {
 	long long v[3], least = 100;
 	int fd[MOST];
@@ -60,10 +60,10 @@ int main(int argc, char **argv)
 	pin_to(0);
 	if (PAPI_start(set))
 		return 1;
-	beside("stayed", n);
+	print_share("stayed", n);
 	pin_to(2);
 	if (PAPI_read(set, v))
 		return 1;
-	beside("moved", n);
+	print_share("moved", n);
 	return PAPI_stop(set, v) ? 1 : 0;
 }

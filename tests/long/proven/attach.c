@@ -13,7 +13,7 @@ static enum how how;
 static pid_t tid, child;
 static pthread_t thread;
 static unsigned seed;
-static int bound;
+static int is_pinned;
 
 /* ---- the target ---------------- */
 
@@ -68,8 +68,8 @@ static void be_target(void)
 {
 	rnd_seed(seed);
 	rnd(2);
-	walker_make(&target, rnd(3) || how == FORKS || bound ? (int)rnd(cpus) : -1);
-	target.stays = target.wide = bound;
+	walker_make(&target, rnd(3) || how == FORKS || is_pinned ? (int)rnd(cpus) : -1);
+	target.stays = target.wide = is_pinned;
 	atomic_store(&story->tid, (unsigned)syscall(SYS_gettid));
 	futex_wake(&story->tid);
 	if (how == ENDS)
@@ -140,10 +140,10 @@ static void let(unsigned most)
 
 	reader_moves();
 	if (how == SLEEPS) {
-		unsigned asked = atomic_fetch_add(&story->ask, 1);
+		unsigned request = atomic_fetch_add(&story->ask, 1);
 
 		futex_wake(&story->ask);
-		futex_wait(&story->done, asked);
+		futex_wait(&story->done, request);
 		until_asleep(tid);
 		return;
 	}
@@ -180,7 +180,7 @@ static void count_once(void)
 	}
 	for (int i = 1 + (int)rnd(30); i > 0; i--) {
 		let(most);
-		if (bound && rnd(3) == 0)
+		if (is_pinned && rnd(3) == 0)
 			free_it();
 		call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
 	}
@@ -217,7 +217,7 @@ void attach_sleeps(void)
 
 void attach_freed(void)
 {
-	bound = 1;
+	is_pinned = 1;
 	attached(RUNS);
 }
 

@@ -11,7 +11,7 @@ static struct value {
 	enum call how;
 	unsigned least, most;		/* the walker's faults at the call */
 	long long value;
-	int asked, nested;
+	int is_queried, nested;
 	long long proven[CPUS];
 } *values;
 
@@ -105,7 +105,7 @@ void value_asked(void)
 {
 	struct value *v = &values[n_values - 1];
 
-	v->asked = proven_now(v->proven);
+	v->is_queried = proven_now(v->proven);
 }
 
 void self_asked(struct walker *w)
@@ -211,7 +211,7 @@ static void look_at_asked(const struct window *w, unsigned end, const long long 
 
 	for (unsigned i = w->from + 1; i < end; i++) {
 		value = values[i].value > value ? values[i].value : value;
-		for (int k = 0; values[i].asked && k < cpus; k++)
+		for (int k = 0; values[i].is_queried && k < cpus; k++)
 			if (values[i].proven[k] > earlier[k] + most_there(w, k, value))
 				printf("wrong: value %u: CPU %d: proven %lld, done at most %lld\n",
 				       i, cpu_of(k), values[i].proven[k],
