@@ -27,7 +27,8 @@ both() {
 
 both "migration 1000/3000" "$apps/migration" -a 1000 -b 3000
 is "1000 on the first CPU, 3000 on the second" \
-	"$(json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "1000 3000 "
+	"$(json "$tmp/shim.json" 'map { $_->{total}[0] }
+	map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "1000 3000 "
 both "migration, two events" "$apps/migration" -a 7 -b 5 perf::PAGE-FAULTS perf::TASK-CLOCK
 both basics "$apps/basics"
 both "basics, presets" "$apps/basics" PAPI_TOT_INS PAPI_L1_TCM PAPI_L2_TCM PAPI_L3_TCM
@@ -55,7 +56,8 @@ run_native native "$apps/creates"
 run_shim shim "$apps/creates"
 plain "sets made while one counts page faults" && {
 	echo "# $(cat "$tmp/native.out") faults natively, $(cat "$tmp/shim.out") here"
-	check "sets made while one counts page faults" test "$(cat "$tmp/shim.out")" -le "$(cat "$tmp/native.out")"
+	check "sets made while one counts page faults" test "$(cat "$tmp/shim.out")" -le \
+		"$(cat "$tmp/native.out")"
 }
 
 # These programs print no readings, or only into a file.
@@ -68,15 +70,19 @@ regions() {
 	[ "$(status_of native)" != 77 ] || { skip "$1" "PAPI 5 has others"; return 1; }
 	plain "$1"
 }
-regions "regions: the program sees no difference" && check "regions: the program sees no difference" same_as_native native shim
+regions "regions: the program sees no difference" &&
+	check "regions: the program sees no difference" same_as_native native shim
 # The high level's set also runs between the regions, where the program prints: a fault or two.
 between() {
-	json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ' >"$tmp/booked"
+	json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' |
+		tr '\n' ' ' >"$tmp/booked"
 	cat "$tmp/booked"
 	read -r a b rest <"$tmp/booked"
-	[ "$a" -ge 1500 ] && [ "$a" -le 1508 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
+	[ "$a" -ge 1500 ] && [ "$a" -le 1508 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] &&
+		[ -z "$rest" ]
 }
-regions "regions: the dump" && inside "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b, and those of the prints" between
+regions "regions: the dump" && inside "regions: the dump" &&
+	check "regions: the dump has 1500 pages of region a, 2000 of region b, and those of the prints" between
 
 # Features of PAPI that need hardware counters.
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
@@ -87,7 +93,8 @@ if [ "$(status_of native)" = 77 ]; then
 	skip "mpx" "$(tail -n 1 "$tmp/native.err")"
 else
 	run_shim shim "$apps/mpx"
-	check "mpx: it runs as without the shim" is_equal "$(status_of shim) $(wc -l <"$tmp/shim.out")" \
+	check "mpx: it runs as without the shim" is_equal \
+		"$(status_of shim) $(wc -l <"$tmp/shim.out")" \
 		"$(status_of native) $(wc -l <"$tmp/native.out")"
 	check "mpx: the dump has what PAPI estimated" has_returned shim
 fi

@@ -24,12 +24,14 @@ for how in 16 32 64 sprofil cleared removed; do
 	run_native native "$apps/histograms" $how
 	run_shim shim "$apps/histograms" $how
 	check "$how: the program sees no difference" same_as_native native shim
-	is "$how: hits per function, and in all" "$(shown "$tmp/shim.json")" "$(hits "$tmp/shim.out")"
+	is "$how: hits per function, and in all" "$(shown "$tmp/shim.json")" \
+		"$(hits "$tmp/shim.out")"
 	check "$how: the program was hit" grep -q 'hits near_one [1-9]' "$tmp/shim.out"
 done
 run_shim shim "$apps/histograms" weighted
 is "weighted: no hits are shown" "$(shown "$tmp/shim.json")" 0
 check "weighted: a line says so" grep -q 'buckets are no numbers of hits' "$tmp/shim.json"
 SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$apps/histograms" 64
-check "the text names the functions" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' "$tmp/shim.txt"
+check "the text names the functions" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' \
+	"$tmp/shim.txt"
 done_testing

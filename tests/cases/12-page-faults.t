@@ -28,19 +28,23 @@ forked() {
 # Pages of files that are not in the page table natively, by chance, may be with the shim.
 no_more() {
 	printf '%s\n' "$1" "$2"
-	printf '%s\n' "$1" "$2" | awk 'NR == 1 { n = split($0, ours) } NR == 2 { for (i = 1; i <= n; i++) if (ours[i] > $i) exit 1; exit !n }'
+	printf '%s\n' "$1" "$2" |
+		awk 'NR == 1 { n = split($0, ours) } NR == 2 { for (i = 1; i <= n;
+		i++) if (ours[i] > $i) exit 1; exit !n }'
 }
 # (A child that goes on with its parent's libpapi: sspapi reads the program's first page when it
 # records the start.)
 for how in fresh used goes-on raw; do
-	check "a child of fork, $how: its own sets count no more than they do natively" no_more "$(forked run_shim $how)" "$(forked run_native $how)"
+	check "a child of fork, $how: its own sets count no more than they do natively" no_more \
+		"$(forked run_shim $how)" "$(forked run_native $how)"
 done
 
 # Without rseq the parent's thread reads a page of the kernel, which a child does not have.
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES
 run_shim shim "$apps/forked" thread
-is "a child of fork whose other thread calls PAPI first: it runs to its end" "$(status_of shim) $(wc -w <"$tmp/shim.out")" "0 3"
+is "a child of fork whose other thread calls PAPI first: it runs to its end" \
+	"$(status_of shim) $(wc -w <"$tmp/shim.out")" "0 3"
 unset GLIBC_TUNABLES
 
 # sspapi once read the array before PAPI did.

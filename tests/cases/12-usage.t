@@ -19,14 +19,18 @@ faults() {
 }
 for at_once in 1 16; do
 	run_native native "$apps/usage" "$threads" $at_once
-	check "natively: none while it counts, $at_once at once" grep -q "^counting: 0 faults, 0 waits" "$tmp/native.out"
+	check "natively: none while it counts, $at_once at once" \
+		grep -q "^counting: 0 faults, 0 waits" "$tmp/native.out"
 	for mode in auto exact; do
 		normal $mode
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/usage" "$threads" $at_once
-		check "$mode: $threads threads, $at_once at once: as natively while they count" same_as_native native shim
+		check "$mode: $threads threads, $at_once at once: as natively while they count" \
+			same_as_native native shim
 		more=$(($(faults shim thread) - $(faults native thread)))
-		check "$mode: at most 6 faults more a thread, where its memory is made ($more)" test $more -le $((6 * threads))
-		check "$mode: and none more at its end" test "$(faults shim end)" -le "$(faults native end)"
+		check "$mode: at most 6 faults more a thread, where its memory is made ($more)" \
+			test $more -le $((6 * threads))
+		check "$mode: and none more at its end" test "$(faults shim end)" -le \
+			"$(faults native end)"
 	done
 done
 done_testing

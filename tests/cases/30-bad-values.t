@@ -33,15 +33,18 @@ bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a\\x1b[31m\\x0ab'"
 bad SSPAPI_READINGS often "SSPAPI_READINGS: 'often'" "temporary, permanent" "using temporary"
 bad SSPAPI_READINGS_MAX -1 "SSPAPI_READINGS_MAX: '-1'" "using 1000000"
 bad SSPAPI_READINGS_MAX 99999999999999999999999 SSPAPI_READINGS_MAX "using 1000000"
-bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "auto, exact, residency, reading" "using auto"
+bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "auto, exact, residency, reading" \
+	"using auto"
 bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "not auto, nor a number from 0 to 64" "using auto"
 bad SSPAPI_CALLSITES 1x "SSPAPI_CALLSITES: '1x'" "0 to 64" "using auto"
 bad SSPAPI_DISABLE yes "SSPAPI_DISABLE: 'yes'" "using 0"
-bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" "using auto"
+bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" \
+	"using auto"
 
 for file in truncated malformed no-such other lstopo-text assertion newer; do
 	[ "$file" = no-such ] || [ -e "$root/tests/topo/$file.xml" ] || continue
-	bad SSPAPI_TOPOLOGY "$root/tests/topo/$file.xml" "SSPAPI_TOPOLOGY: '" "$file.xml" "using this machine's"
+	bad SSPAPI_TOPOLOGY "$root/tests/topo/$file.xml" "SSPAPI_TOPOLOGY: '" "$file.xml" \
+		"using this machine's"
 done
 bad SSPAPI_TOPOLOGY "$tmp" "SSPAPI_TOPOLOGY: '" "folder" "using this machine's"
 bad SSPAPI_TOPOLOGY /dev/null "SSPAPI_TOPOLOGY: '/dev/null'" "using this machine's"
@@ -53,15 +56,18 @@ mkdir "$tmp/here"
 cd "$tmp/here" || exit 1
 for folder in . "$tmp" dd/; do
 	run_shim shim env SSPAPI_OUTPUT="$folder" "$one" -s 3
-	check "SSPAPI_OUTPUT=$folder: one line says so" said shim "is a folder" "using sspapi.%e.%h.%p.txt"
-	check "SSPAPI_OUTPUT=$folder: and the dump has the default's name" sh -c "rm sspapi.one.*.txt"
+	check "SSPAPI_OUTPUT=$folder: one line says so" said shim "is a folder" \
+		"using sspapi.%e.%h.%p.txt"
+	check "SSPAPI_OUTPUT=$folder: and the dump has the default's name" \
+		sh -c "rm sspapi.one.*.txt"
 done
 cd "$root" || exit 1
 
 # Several at once: one line each. An empty value counts as unset.
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_CALLSITES=x SSPAPI_SIGNAL=x "$one"
 is "three bad values, three lines" "$(lines_of shim | wc -l)" 3
-run_shim shim env SSPAPI_FORMAT= SSPAPI_READINGS= SSPAPI_READINGS_MAX= SSPAPI_ATTRIBUTION= SSPAPI_TOPOLOGY= \
+run_shim shim env SSPAPI_FORMAT= SSPAPI_READINGS= SSPAPI_READINGS_MAX= SSPAPI_ATTRIBUTION= \
+	SSPAPI_TOPOLOGY= \
 	SSPAPI_CALLSITES= SSPAPI_LIVE= SSPAPI_SIGNAL= SSPAPI_DISABLE= SSPAPI_VERBOSE= "$one" -s 3
 check "empty values: no message" same_as_native native shim
 run_shim shim env SSPAPI_VERBOSE=0 SSPAPI_FORMAT=xml "$one" -s 3
@@ -96,10 +102,13 @@ nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
 ln -s /dev/tty "$tmp/tty"
 for terminal in /dev/tty "$tmp/tty"; do
 	SSPAPI_OUTPUT=$terminal run_shim shim setsid -w "$one" -s 3
-	check "output to ${terminal#"$tmp"}, without a terminal: one line says so" said shim "not written" "$terminal" "this process has no terminal"
-	is "output to ${terminal#"$tmp"}, without a terminal: it ends as it would" "$(status_of shim)" 3
+	check "output to ${terminal#"$tmp"}, without a terminal: one line says so" said shim \
+		"not written" "$terminal" "this process has no terminal"
+	is "output to ${terminal#"$tmp"}, without a terminal: it ends as it would" \
+		"$(status_of shim)" 3
 done
-perl -MSocket -e 'socket my $s, AF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un shift or die' "$tmp/socket"
+perl -MSocket -e 'socket my $s, AF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un shift or die' \
+	"$tmp/socket"
 nowhere "$tmp/socket" "not written" "$tmp/socket" "a socket cannot be opened"
 nowhere /proc/x/y.json "not written" /proc/x
 nowhere "$tmp/$(head -c 300 /dev/zero | tr '\0' n).json" "not written" "too long"
@@ -111,9 +120,11 @@ is "no piece of a dump is left" "$(find "$tmp" -name '*.part*' -o -name '*.old*'
 # ---- what is no regular file ---------------------------------------------------
 
 SSPAPI_OUTPUT=- run_shim shim env SSPAPI_FORMAT=csv "$one"
-is "-: to stderr" "$(grep -c '^host,rank,' "$tmp/shim.err") $(grep -c '^one: to stderr' "$tmp/shim.err")" "1 1"
+is "-: to stderr" "$(grep -c '^host,rank,' "$tmp/shim.err") $(grep -c '^one: to stderr' \
+	"$tmp/shim.err")" "1 1"
 SSPAPI_OUTPUT=/dev/stdout run_shim shim env SSPAPI_FORMAT=csv "$one"
-is "/dev/stdout: after the program's own output" "$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
+is "/dev/stdout: after the program's own output" \
+	"$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
 	"one: to stdou host,rank,pid "
 check "/dev/stdout is unchanged" test -e /dev/stdout
 # (Opening it for writing waits for the reader.)
@@ -130,10 +141,12 @@ check "and not replaced" test -L "$tmp/link"
 # ---- a stderr that is not the process's first ---------------------------------
 
 run_shim shim env SSPAPI_FORMAT=xml "$one" -2 -
-is "closed: nothing was written anywhere" "$(cat "$tmp/shim.err" "$tmp/shim.out" | grep -c '^sspapi:')" 0
+is "closed: nothing was written anywhere" \
+	"$(cat "$tmp/shim.err" "$tmp/shim.out" | grep -c '^sspapi:')" 0
 check "closed: the dump is there" has_returned shim
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_OUTPUT=- "$one" -2 "$tmp/log"
-is "replaced by a file: sspapi writes nothing into it" "$(wc -c <"$tmp/log") $(grep -c '^sspapi:' "$tmp/shim.err")" "0 0"
+is "replaced by a file: sspapi writes nothing into it" \
+	"$(wc -c <"$tmp/log") $(grep -c '^sspapi:' "$tmp/shim.err")" "0 0"
 run_native bare sh -c 'exec 2>&-; exec "$0"' "$one"
 run_shim shim env SSPAPI_FORMAT=xml sh -c 'exec 2>&-; exec "$0"' "$one"
 check "closed from the beginning: no difference" same_as_native bare shim

@@ -10,15 +10,19 @@ proven() {
 # auto: if a sanitized library needs longer to open the counters than the budget allows, the set is
 # split by time, and a note says so.
 over_budget() {
-	[ "$1" = auto ] && json "$tmp/shim.json" 'map { $_->{attribution_why} // "" } @{$d->{relations}}' | grep -q 'would have cost more than 1 %'
+	[ "$1" = auto ] && json "$tmp/shim.json" \
+		'map { $_->{attribution_why} // "" } @{$d->{relations}}' |
+		grep -q 'would have cost more than 1 %'
 }
 for mode in residency exact auto; do
 	moves $mode "$apps/moves" pushed 5 40
-	check "$mode: pushed: the dump is right (sum)" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	check "$mode: pushed: the dump is right (sum)" perl tests/lib/check-moves.pl sum \
+		"$tmp/shim.out" "$tmp/shim.json"
 	[ $mode = residency ] && continue
 	case ${SANITIZE-} in	# its runtime makes page faults within PAPI_start and PAPI_stop, at unknown times
 	*thread*) skip "$mode: pushed: most of it is proven" "sanitized" ;;
-	*) check "$mode: pushed: most of it is proven ($(proven) %)" sh -c "[ $(proven) -ge 50 ] || $(over_budget "$mode" && echo true || echo false)" ;;
+	*) check "$mode: pushed: most of it is proven ($(proven) %)" \
+		sh -c "[ $(proven) -ge 50 ] || $(over_budget "$mode" && echo true || echo false)" ;;
 	esac
 done
 
@@ -29,13 +33,15 @@ x86_64)	numbers="kill 62 tkill 200 tgkill 234 rt_sigqueueinfo 129 rt_tgsigqueuei
 esac
 called() {
 	echo "$numbers pidfd_send_signal 424" | xargs -n 2 | while read -r call number; do
-		[ "$(od -An -j $((4 * number)) -N 4 -tu4 "$tmp/count" | tr -d ' ')" = 0 ] || echo "$call"
+		[ "$(od -An -j $((4 * number)) -N 4 -tu4 "$tmp/count" | tr -d ' ')" = 0 ] ||
+			echo "$call"
 	done
 }
 MORE=$preloads/faults.so${MORE:+:$MORE}
 for mode in exact auto; do
 	rm -f "$tmp/count"
-	SSPAPI_ATTRIBUTION=$mode run_shim shim env FAULTS_COUNT="$tmp/count" "$apps/moves" pushed 5 40
+	SSPAPI_ATTRIBUTION=$mode run_shim shim env FAULTS_COUNT="$tmp/count" "$apps/moves" pushed \
+		5 40
 	is "$mode: pushed: sspapi sends no signal" "$(called)" openat
 done
 done_testing

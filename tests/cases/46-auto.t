@@ -15,8 +15,10 @@ unpinned() {
 	shift 2
 	run_native native "$apps/unpinned" "$@"
 	run_shim shim "$apps/unpinned" "$@"
-	check "$name: the sum is PAPI's, and nothing is proven on a wrong CPU" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
-	perl tests/lib/check-unpinned.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" "$least" >"$tmp/shares"
+	check "$name: the sum is PAPI's, and nothing is proven on a wrong CPU" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	perl tests/lib/check-unpinned.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" \
+		"$least" >"$tmp/shares"
 	result $? "$name: at least $least is proven"
 	sed 's/^/# /' "$tmp/shares" >&2
 }
@@ -34,7 +36,8 @@ unpinned "few descriptors" .6 busy 64 200
 SSPAPI_DESCRIPTORS=3 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/edges" follows
 # (A user who may not count moves needs one descriptor more; a thread that is preempted in its first
 # reading does not follow: 120 on CPU 0.)
-followed=$(json "$tmp/shim.json" 'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
+followed=$(json "$tmp/shim.json" \
+	'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
 check "one CPU is watched, the thread's: each CPU has its counts, and nothing is proven on others" \
 	perl tests/lib/check-moves.pl "$followed" "$tmp/shim.out" "$tmp/shim.json"
 done_testing

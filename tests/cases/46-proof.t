@@ -14,13 +14,15 @@ windows() {
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$mode: $label" "$(tail -n 1 "$tmp/shim.err")"
 	else
-		check "$mode: $label" perl tests/lib/check-windows.pl "$mode" "$least" "$tmp/shim.out" "$tmp/shim.json"
+		check "$mode: $label" perl tests/lib/check-windows.pl "$mode" "$least" \
+			"$tmp/shim.out" "$tmp/shim.json"
 	fi
 }
 
 if plain "windows"; then
 	windows reading 90 "windows of 10 us: those without a switch are proven" 100
-	windows reading 0 "the CPU is wanted by another: none that was left is called exact" 100 busy
+	windows reading 0 "the CPU is wanted by another: none that was left is called exact" 100 \
+		busy
 	windows auto 90 "windows of 10 us: those without a switch are proven" 100
 fi
 
@@ -36,7 +38,8 @@ same_sum() {
 	fi
 	for mode in reading exact auto; do
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$@"
-		check "$mode: $label" is_equal "$(status_of shim) $(cat "$tmp/shim.out")" "0 $(cat "$tmp/native.out")"
+		check "$mode: $label" is_equal "$(status_of shim) $(cat "$tmp/shim.out")" \
+			"0 $(cat "$tmp/native.out")"
 	done
 }
 
@@ -45,13 +48,16 @@ same_sum "the same, and libc registers none" env GLIBC_TUNABLES=glibc.pthread.rs
 
 # Without libc's registration rseq proves nothing, and a note says so; the kernel still splits its
 # own counts.
-SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
+SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" \
+	once 1000 3000
 check "rseq turned off: the same counts, none proven, and a note" sh -c '
 	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no count is called proven" "$2"' - \
 	"$tmp/shim.out" "$tmp/shim.json"
 is "rseq turned off: none is proven" \
-	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 0
-SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
+	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] }
+	map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 0
+SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" \
+	once 1000 3000
 check "rseq turned off, exact: proven by the kernel" \
 	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
 check "rseq turned off, exact: and no note contradicts it" \
@@ -65,7 +71,8 @@ if plain "windows, by a page"; then
 	windows residency 90 "by a page: windows of 10 us: those without a switch are proven" 100
 	windows auto 90 "by a page: windows of 10 us: those without a switch are proven" 100
 	for i in $(seq "${WINDOWS:-1}"); do
-		windows residency 0 "by a page: the thread goes elsewhere and comes back: none is called exact" 500 busy
+		windows residency 0 \
+			"by a page: the thread goes elsewhere and comes back: none is called exact" 500 busy
 	done
 fi
 for mode in residency exact auto; do
@@ -88,7 +95,8 @@ for rseq in 0 1; do
 		skip "$label" "no seccomp"
 	else
 		read -r _ other <"$tmp/shim.out"
-		is "$label" "$(json "$tmp/shim.json" "my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } \
+		is "$label" "$(json "$tmp/shim.json" \
+			"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } \
 			map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
 	fi
 done
@@ -98,7 +106,8 @@ GLIBC_TUNABLES=glibc.pthread.rseq=0
 if plain "a handler gives a set more events on top of its PAPI_accum"; then
 	for rseq in 0 1; do
 		GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
-		SSPAPI_CALLSITES=0 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/handler-gaps" grown 300
+		SSPAPI_CALLSITES=0 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/handler-gaps" \
+			grown 300
 		label="rseq=$rseq: a handler gives a set more events on top of its PAPI_accum"
 		case $(status_of shim) in
 		77) skip "$label" "not here: x86-64 only, or too few events" ;;
@@ -108,7 +117,8 @@ if plain "a handler gives a set more events on top of its PAPI_accum"; then
 	GLIBC_TUNABLES=glibc.pthread.rseq=0
 fi
 case ${SANITIZE-}$(locked_page || echo none) in
-*address* | *none) skip "by a page: 2000 readings make few system calls" "sanitized, or no locked page for a thread" ;;
+*address* | *none) skip "by a page: 2000 readings make few system calls" \
+	"sanitized, or no locked page for a thread" ;;
 *)
 	light=$MORE
 	MORE=${MORE:+$MORE:}$preloads/faults.so
@@ -123,9 +133,11 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$ioctl])" "$tmp/calls")
 	check "by a page: nor do they switch any ($calls)" test "$calls" -le 1000
 	first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
-	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim taskset -c "$first" "$apps/moves" wider 2000
+	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim taskset -c "$first" \
+		"$apps/moves" wider 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
-	check "by a page: also after its counters were opened for another CPU ($calls)" test "$calls" -le 1000
+	check "by a page: also after its counters were opened for another CPU ($calls)" \
+		test "$calls" -le 1000
 	MORE=$light
 	;;
 esac
@@ -136,7 +148,8 @@ without_page() {
 for how in "moves visits 1000" "surprises disables"; do
 	# shellcheck disable=SC2086 # words
 	without_page "$apps/"$how
-	check "without a page: $how: nothing is proven wrongly" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	check "without a page: $how: nothing is proven wrongly" perl tests/lib/check-moves.pl sum \
+		"$tmp/shim.out" "$tmp/shim.json"
 done
 if [ -z "${SANITIZE-}" ]; then
 	light=$MORE
@@ -153,7 +166,8 @@ unset GLIBC_TUNABLES
 for mode in reading exact auto; do
 	run_native native "$apps/disruptions" unregisters
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/disruptions" unregisters
-	check "$mode: a thread that unregisters libc's rseq sees no difference" same_as_native native shim
+	check "$mode: a thread that unregisters libc's rseq sees no difference" \
+		same_as_native native shim
 	check "$mode: nothing is proven wrongly" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 done
@@ -168,7 +182,8 @@ else
 	skip "exact without /sys" "$(tail -n 1 "$tmp/shim.err")"
 fi
 
-tcmalloc=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*libtcmalloc_minimal\.so\.4\)$/\1/p' | head -n 1)
+tcmalloc=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*libtcmalloc_minimal\.so\.4\)$/\1/p' |
+	head -n 1)
 if [ -z "$tcmalloc" ]; then
 	skip "tcmalloc" "not installed"
 elif plain "tcmalloc"; then
@@ -194,6 +209,7 @@ for mode in exact auto; do
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
 	# A handler jumped out of a read of the counters, for which sspapi once waited forever.
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/handler-gaps" thrown 300
-	is "$mode: a set is destroyed after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
+	is "$mode: a set is destroyed after a jump out of its reading" "$(cat "$tmp/shim.out")" \
+		"done"
 done
 done_testing

@@ -30,18 +30,22 @@ for mode in exact auto; do
 	# (A call in which the thread is interrupted leaves one fault unproven.)
 	edges $mode array &&
 		is "$mode: array: all but a few faults of 1,520 are proven" \
-			"$(json "$tmp/shim.json" 'my $n = 0; $n += $_->{exact}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n > 1490 ? "yes" : $n')" yes
+			"$(json "$tmp/shim.json" 'my $n = 0; $n += $_->{exact}[0]
+			for map { @{$_->{cpus}} } @{$d->{relations}}; $n > 1490 ? "yes" : $n')" yes
 	edges $mode handler
 	edges $mode zeroed booked
 	edges $mode looks
-	is "$mode: moved inside each scan: not all counts are proven" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
+	is "$mode: moved inside each scan: not all counts are proven" \
+		"$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 1
 	# (auto has no time for each scan if system calls are slow: then unproven counts stay on the
 	# CPU of the reading.)
 	edges $mode interrupted "$([ "$mode" = exact ] && echo exact || echo sum)"
 	edges $mode removed exact
 	is "$mode: and no note claims less" \
-		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
+		"$(json "$tmp/shim.json" \
+		'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" \
+		exact
 	edges $mode foreign
 	edges $mode stopped
 	edges $mode running
@@ -50,7 +54,8 @@ for mode in exact auto; do
 	under="taskset -c $first"
 	edges $mode wide booked
 	edges $mode binds exact
-	is "$mode: and on CPUs that it was allowed since" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
+	is "$mode: and on CPUs that it was allowed since" \
+		"$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
 	under=''
 done
 for mode in reading residency exact; do
@@ -59,7 +64,8 @@ for mode in reading residency exact; do
 	is "$mode: a handler's reset is not reported as a decrease" \
 		"$(json "$tmp/shim.json" 'grep { $_->{backwards} } @{$d->{relations}}')" ""
 	edges $mode fallen booked
-	is "$mode: fallen: no call site has less than 0, and a note reports it" "$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
+	is "$mode: fallen: no call site has less than 0, and a note reports it" \
+		"$(json "$tmp/shim.json" 'map { my $r = $_; ($r->{backwards} ? "backwards" : ()),
 		grep { $_->{total}[0] < 0 } @{$r->{intervals}} } @{$d->{relations}}')" backwards
 done
 

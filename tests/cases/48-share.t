@@ -9,7 +9,8 @@ MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 share_of() {
 	way=$1
 	shift
-	SSPAPI_FORMAT=json,text SSPAPI_OUTPUT=$tmp/$way.json run_shim share env "$@" "$apps/share" "$way"
+	SSPAPI_FORMAT=json,text SSPAPI_OUTPUT=$tmp/$way.json run_shim share env "$@" \
+		"$apps/share" "$way"
 	# shellcheck disable=SC2046
 	set -- $(cat "$tmp/share.out")
 	counted=$1 process=$2 preempted=$3
@@ -18,7 +19,8 @@ share_of() {
 		$p->{cpu_ns} > 1.04 * $all || $p->{cpu_ns} < 0.7 * $all ? "process: $p->{cpu_ns} of $all" : "as measured"'
 }
 headline() {
-	tr '\n' ' ' <"$tmp/$1.txt" | tr -s ' ' | grep -oE 'counted [0-9]+ % of the process.s CPU time' | head -1
+	tr '\n' ' ' <"$tmp/$1.txt" | tr -s ' ' |
+		grep -oE 'counted [0-9]+ % of the process.s CPU time' | head -1
 }
 
 for way in short sleeps long runs later attached inherits; do
@@ -26,11 +28,13 @@ for way in short sleeps long runs later attached inherits; do
 	# (Short counts that are often interrupted may not be known to 2 %.)
 	[ "$is" != "not known of a busy machine" ] || { skip "$way" "$is"; continue; }
 	is "$way: counted_cpu_ns" "$is" "as measured"
-	[ $way = runs ] || check "$way: the headline has the share" grep -qE '^counted (2[0-9]|[345][0-9]) % of' <<EOF
+	[ $way = runs ] || check "$way: the headline has the share" \
+		grep -qE '^counted (2[0-9]|[345][0-9]) % of' <<EOF
 $(headline $way)
 EOF
 done
-is "short, by reading" "$(share_of short SSPAPI_ATTRIBUTION=reading | sed 's/not known of a busy machine/as measured/')" "as measured"
+is "short, by reading" "$(share_of short SSPAPI_ATTRIBUTION=reading |
+	sed 's/not known of a busy machine/as measured/')" "as measured"
 is "a CPU's set: not known" "$(share_of cpu)" "not known"
 is "and the headline does not mention it" "$(headline cpu)" ""
 is "of two merged stores the times add up" "$(

@@ -39,11 +39,13 @@ papi_command_line perf::PAGE-FAULTS >"$tmp/first.out" 2>&1
 tool papi_command_line perf::PAGE-FAULTS
 # perf::PAGE-FAULTS : 	64
 is "papi_command_line: not a page fault more, and the dump has what it printed" \
-	"$(json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" \
+	"$(json "$tmp/shim.json" \
+	'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" \
 	"$(sed -n 's/^perf::PAGE-FAULTS :[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/native.out")"
 
 # It measures time: only its words are the same.
 NORMAL='s/[0-9.]+//g'
 tool papi_cost -t 1000
-is "papi_cost: as many calls as it made" "$(json "$tmp/shim.json" '$d->{calls}{PAPI_read_ts} >= 1000 ? "yes" : $d->{calls}')" yes
+is "papi_cost: as many calls as it made" \
+	"$(json "$tmp/shim.json" '$d->{calls}{PAPI_read_ts} >= 1000 ? "yes" : $d->{calls}')" yes
 done_testing

@@ -15,16 +15,20 @@ views() {
 	check "$label: the text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
 	"$sspapi" report -f hwloc "$tmp/v.sspapi" >"$tmp/v.xml"
 	check "$label: hwloc's tools take the XML" loads "$tmp/v.xml"
-	is "$label: the store begins with its magic" "$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
+	is "$label: the store begins with its magic" \
+		"$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
 	for form in txt json csv; do
 		# Without addr2line, which finds more names than the process did.
-		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" "$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
-		check "$label: sspapi report makes the same $form from the store" cmp "$tmp/v.$form" "$tmp/report.$form"
+		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" \
+			"$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
+		check "$label: sspapi report makes the same $form from the store" \
+			cmp "$tmp/v.$form" "$tmp/report.$form"
 	done
 }
 
 loads() {
-	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console && xmllint --noout --nonet "$1"
+	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console &&
+		xmllint --noout --nonet "$1"
 }
 
 # counts CPU...: compares the counts of these PUs in the XML with the JSON
@@ -43,18 +47,23 @@ for topology in hybrid memcache cpuless-numa v1-numa "$tmp/threads256"; do
 	name=$(basename "$topology")
 	case $topology in /*) ;; *) topology=$root/tests/topo/$topology ;; esac
 	views "$name" env SSPAPI_TOPOLOGY="$topology.xml" "$scenes/one"
-	is "$name: the dump names its topology" "$(json "$tmp/v.json" '$d->{topology}{source}')" "$topology.xml"
+	is "$name: the dump names its topology" "$(json "$tmp/v.json" '$d->{topology}{source}')" \
+		"$topology.xml"
 	check "$name: the XML has the counts" counts 0 1
 done
 
 # A CPU that the topology lacks: the run is on 0 and 1; this one has 1 only.
 views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
-check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' "$tmp/v.txt"
+check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' \
+	"$tmp/v.txt"
 check "holes: CPU 1 is in the XML" counts 1
-is "holes: the root has all counts" "$(json "$tmp/v.json" 'my %t = map { ($_->{component} => $_->{total}{EV_A}) } @{$d->{components}};
+is "holes: the root has all counts" \
+	"$(json "$tmp/v.json" 'my %t = map { ($_->{component} => $_->{total}{EV_A}) } @{$d->{components}};
 	my ($cpu) = grep { defined $_->{in_topology} } @{$d->{topology}{components}};
 	my $all = 0; $all += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}};
-	"$cpu->{type} $cpu->{os_index} below $cpu->{parent}", $t{0} == $all ? "all" : "$t{0} of $all", $t{$cpu->{id}} > 0 && $t{$cpu->{id}} < $all ? "some" : "none"')" \
+	"$cpu->{type} $cpu->{os_index} below $cpu->{parent}",
+	$t{0} == $all ? "all" : "$t{0} of $all", $t{$cpu->{id}} > 0 &&
+	$t{$cpu->{id}} < $all ? "some" : "none"')" \
 	"PU 0 below 0
 all
 some"
@@ -63,15 +72,19 @@ some"
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
 truncate -s -200 "$tmp/cut.sspapi"
 run cut "$B/sspapi" report "$tmp/cut.sspapi"
-is "cut: reported" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
-is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \
+is "cut: reported" "$(status_of cut) $(cat "$tmp/cut.err")" \
+	"1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
+is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" |
+	tr -s '\n ' ' ')" \
 	"Nothing to show: the store is damaged; what was in the damaged blocks is missing. "
 
 # Tries each format × each option of report: it is refused with the formats that support it, or the
 # output differs.
 printf '%s\n' 'PRESET,AB,DERIVED_INFIX,N0/N1,EV_A,EV_B' >"$tmp/ab.csv"
-SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
-SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
+SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 \
+	"$scenes/one"
+SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 \
+	"$scenes/one"
 another_process "$tmp/b.sspapi"
 # follows FORM WITHOUT OPTION...: 0 if this format's output differs from WITHOUT (-: no option), 2
 # if the option is refused; else prints the problem
@@ -81,19 +94,25 @@ follows() {
 	run with "$sspapi" report -f $form $without "$@" "$tmp/a.sspapi" "$tmp/b.sspapi"
 	run without "$sspapi" report -f $form $without "$tmp/a.sspapi" "$tmp/b.sspapi"
 	case "$(status_of with) $(status_of without)" in
-	'2 '*) [ ! -s "$tmp/with.out" ] && grep -qx "sspapi report: .*: the $form format does not support it; use -f .*" "$tmp/with.err" && echo 2 && return ;;
+	'2 '*) [ ! -s "$tmp/with.out" ] &&
+		grep -qx "sspapi report: .*: the $form format does not support it; use -f .*" \
+		"$tmp/with.err" && echo 2 && return ;;
 	'0 0') ! cmp -s "$tmp/with.out" "$tmp/without.out" && echo 0 && return ;;
 	esac
-	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" && echo the same || echo another): $(cat "$tmp/with.err")"
+	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" &&
+		echo the same || echo another): $(cat "$tmp/with.err")"
 }
 forms=$("$sspapi" report --help | sed -n 's/^  -f FORM  *the form: \(.*\);.*/\1/p' | tr -d ,)
 is "each format of report is tried" "$forms" "text json csv hwloc html store"
 while read -r want without option; do
 	[ "$without" != - ] || without=
 	is "report $(echo "$option" | sed "s,$tmp/,,"): supported by $want, refused for others" \
-		"$(for form in $forms; do echo $form $(follows $form "$(echo $without | tr _ ' ')" $option); done)" \
-		"$(for form in $forms; do case ,$want, in *,$form,*) echo $form 0 ;; *) echo $form 2 ;; esac; done)"
-	[ ! -s "$tmp/with.err" ] || is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
+		"$(for form in $forms; do echo $form \
+		$(follows $form "$(echo $without | tr _ ' ')" $option); done)" \
+		"$(for form in $forms; do case ,$want, \
+		in *,$form,*) echo $form 0 ;; *) echo $form 2 ;; esac; done)"
+	[ ! -s "$tmp/with.err" ] ||
+		is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
 done <<END
 text,json,csv - --per-core
 text,json --per-cpu --per-core
@@ -106,7 +125,9 @@ text - --all
 text,json,html - --no-symbols
 END
 for form in $forms; do
-	is "$format: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
+	is "$format: --all-symbols, as --no-symbols" \
+		"$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" \
+		"$(follows $form '' --no-symbols)"
 done
 
 # Names with characters that are special in some format.
@@ -119,7 +140,8 @@ each PAPI_stop count PAPI_BIG -4
 EOF
 views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é" PAPI_BIG
 is "odd names: a count of 18 digits is exact" "$(json "$tmp/v.json" \
-	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "123456789012345678 -4 "
+	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" \
+	"123456789012345678 -4 "
 
 # Real PAPI on this machine.
 REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
@@ -127,8 +149,11 @@ REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
 if [ "$REAL_PAPI" = yes ]; then
 	MORE=$REAL_PAPI_PRELOAD
 	views demo "$apps/demo" perf::PAGE-FAULTS perf::TASK-CLOCK
-	check "demo: the XML has the counts" counts $(sed -n 's/^handed cpu=\([0-9]*\) .*/\1/p' "$tmp/v.out" | sort -u)
-	is "demo: threads by name" "$(json "$tmp/v.json" 'sort map { $_->{thread} } @{$d->{relations}}' | tr '\n' ' ')" "mover stayer "
+	check "demo: the XML has the counts" counts \
+		$(sed -n 's/^handed cpu=\([0-9]*\) .*/\1/p' "$tmp/v.out" | sort -u)
+	is "demo: threads by name" \
+		"$(json "$tmp/v.json" 'sort map { $_->{thread} } @{$d->{relations}}' |
+		tr '\n' ' ')" "mover stayer "
 else
 	skip "demo" "$PAPI_HOW"
 fi

@@ -7,13 +7,15 @@ mkdir live
 mkfifo tell hear
 
 # A process that counts more events later: a copy of its live file, and its dump.
-env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/late.sspapi" "$scenes/ops" set=EV_C start read stop \
+env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/late.sspapi" "$scenes/ops" \
+	set=EV_C start read stop \
 	tell=tell hear=hear set=EV_A,EV_B start read stop set=EV_D start read stop >ops.out 2>&1 &
 read -r _ <tell
 cp live/*.live early.sspapi
 : >hear
 wait
-SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$scenes/one" EV_C
+SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" \
+	"$scenes/one" EV_C
 SSPAPI_OUTPUT=$tmp/c.sspapi run_shim c "$scenes/one" EV_D
 cp b.sspapi b2.sspapi
 "$sspapi" merge -o merged-early.sspapi early.sspapi c.sspapi
@@ -37,7 +39,8 @@ changes() {
 	done
 	while [ $((at = at + each)) -lt 1000 ]; do
 		cp "$before" x.sspapi
-		LD_PRELOAD=$preloads/changes.so CHANGES_FILE=x.sspapi CHANGES_WITH=$after CHANGES_HOW=$how CHANGES_AT=$at \
+		LD_PRELOAD=$preloads/changes.so CHANGES_FILE=x.sspapi CHANGES_WITH=$after \
+			CHANGES_HOW=$how CHANGES_AT=$at \
 			"$sspapi" "$@" >got 2>got.err
 		status=$?
 		echo $status >>got
@@ -45,9 +48,11 @@ changes() {
 		rm -f out.sspapi
 		cmp -s x.sspapi "$after" || break
 		cmp -s got "want-$before" || cmp -s got "want-$after" ||
-			{ case $status in 1|2) ;; *) false ;; esac && grep -qE '^sspapi [a-z]*: (x\.sspapi: |a file changed)' got.err; } ||
+			{ case $status in 1|2) ;; *) false ;; esac &&
+			grep -qE '^sspapi [a-z]*: (x\.sspapi: |a file changed)' got.err; } ||
 			wrong="$wrong$at ($status, $(head -n 1 got.err)) "
-		! grep -q '^sspapi [a-z]*: x.sspapi: changed while it was read' got.err || named=$((named + 1))
+		! grep -q '^sspapi [a-z]*: x.sspapi: changed while it was read' got.err ||
+			named=$((named + 1))
 	done
 	is "$how, $after for $before: $*" "$wrong" ""
 	check "(it was read more than once)" test $at -gt 4

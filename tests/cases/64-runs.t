@@ -12,14 +12,18 @@ shows() {
 	shows_wanted=$1
 	shift
 	run shown "$sspapi" report -f json "$@"
-	is "report $*: processes, events" "$(json "$tmp/shown.out" '($d->{processes} ? scalar @{$d->{processes}} : 1) . " @{[sort map { $_->{name} } @{$d->{events}}]}"')" "$shows_wanted"
+	is "report $*: processes, events" \
+		"$(json "$tmp/shown.out" \
+		'($d->{processes} ? scalar @{$d->{processes}} : 1) . " @{[sort map { $_->{name} } @{$d->{events}}]}"')" "$shows_wanted"
 }
 
 run none "$sspapi" report
-is "no run in this folder: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
+is "no run in this folder: status, a line" "$(status_of none) $(cat "$tmp/none.err")" \
+	"2 sspapi report: name the files: no store (*.sspapi) of a run is here"
 mkdir empty
 run none "$sspapi" report empty
-is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" "1 1"
+is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" \
+	"1 1"
 rmdir empty
 
 # ---- a process alone: a text to read at once, a store for more --------------------
@@ -29,12 +33,15 @@ is "a text and its store, nothing else" "$(ls)" "$(printf '%s\n' "$store" "$text
 check "one thread has nothing more, and no further command" not grep -q "^look further" "$text"
 shows "1 EV_A"
 run told "$sspapi" report "$text"
-is "a text is reported as one, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
+is "a text is reported as one, with its store" \
+	"$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
 	"$(printf '1 sspapi report: %s: a text, not a store: that is %s' "$text" "$store")"
 for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
-	is "${format%%:*} as well" "$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
+	is "${format%%:*} as well" \
+		"$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" \
+		"$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done
 
@@ -62,7 +69,8 @@ launched() {
 	job=$1
 	shift
 	for rank in "$@"; do
-		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" ${job:+SLURM_JOB_ID=$job} "$one" EV_A
+		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" \
+			${job:+SLURM_JOB_ID=$job} "$one" EV_A
 	done
 }
 SSPAPI_OUTPUT=$PWD/x.9.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=9 SLURM_JOB_ID=76 "$one" EV_A
@@ -76,7 +84,8 @@ check "they are ranks" grep -q ': 2 ranks on' ranks.txt
 rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
 for name in x.%r.0 x.1.%r; do		# another number in the name may also be a rank
 	for rank in 0 1 3; do
-		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank "$one" EV_A
+		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank \
+			"$one" EV_A
 	done
 	shows "3 EV_A"
 	rm ./x.*.sspapi
@@ -85,21 +94,26 @@ done
 # ---- ranks: one folder for a job ----------------------------------------------------
 ranks() {
 	for rank in $1; do
-		run_shim rank env OMPI_COMM_WORLD_RANK="$rank" SLURM_JOB_ID=88 SLURM_STEP_ID="${step:-0}" "$one" EV_A
+		run_shim rank env OMPI_COMM_WORLD_RANK="$rank" SLURM_JOB_ID=88 \
+			SLURM_STEP_ID="${step:-0}" "$one" EV_A
 	done
 }
 before=$(ls | wc -l)
 ranks "0 1 2 10"
-is "a folder for the job, a store for each rank" "$(ls sspapi.one.88.0)" "$(printf '%s\n' 0.sspapi 1.sspapi 10.sspapi 2.sspapi)"
+is "a folder for the job, a store for each rank" "$(ls sspapi.one.88.0)" \
+	"$(printf '%s\n' 0.sspapi 1.sspapi 10.sspapi 2.sspapi)"
 is "and nothing else" "$(ls | wc -l)" $((before + 1))
 shows "4 EV_A"
 shows "4 EV_A" sspapi.one.88.0
 shows "4 EV_A" sspapi.one.88.0/
 run csv "$sspapi" report -f csv sspapi.one.88.0
-is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" "0 1 2 10 "
+is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" \
+	"0 1 2 10 "
 run doubt "$sspapi" report sspapi.one.88.0
-check "they ran one after the other, as those of two runs do: a line" grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
-check "the further commands name the folder" grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
+check "they ran one after the other, as those of two runs do: a line" \
+	grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
+check "the further commands name the folder" \
+	grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
 mkdir uneven
 printf 'event EV_A\neach PAPI_read count EV_A 10\n' >uneven/script
 reads=
@@ -107,21 +121,27 @@ for rank in 0 1 2; do
 	reads="$reads read"
 	for process in a b; do
 		# shellcheck disable=SC2086 # words
-		run_shim rank env OMPI_COMM_WORLD_RANK=$rank SSPAPI_OUTPUT="uneven/$rank$process.sspapi" FAKE_PAPI_SCRIPT=uneven/script \
+		run_shim rank env OMPI_COMM_WORLD_RANK=$rank \
+			SSPAPI_OUTPUT="uneven/$rank$process.sspapi" FAKE_PAPI_SCRIPT=uneven/script \
 			"$scenes/ops" set=EV_A start $reads
 	done
 done
 run uneven "$sspapi" report uneven
-is "the CPUs with the least and the most" "$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' | tr -s ' ' | paste -sd';')" \
+is "the CPUs with the least and the most" \
+	"$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' |
+	tr -s ' ' | paste -sd';')" \
 	"rank EV_A share;min (rank 0) 20;mean 40;max (rank 2; max/mean 1.50) 60"
 run uneven "$sspapi" report --per-rank -f json uneven
-is "--per-rank: a rank's processes are one row" "$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' | paste -sd' ')" "20 40 60"
+is "--per-rank: a rank's processes are one row" \
+	"$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' |
+	paste -sd' ')" "20 40 60"
 rm -r uneven
 step=1
 ranks "0 1"
 shows "2 EV_A"
 run merged "$sspapi" merge -o all.sspapi sspapi.one.88.0 sspapi.one.88.1/1.sspapi
-is "merge also takes folders" "$(status_of merged) $("$sspapi" report -f json all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
+is "merge also takes folders" "$(status_of merged) $("$sspapi" report -f json \
+	all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
 run_shim rank env OMPI_COMM_WORLD_RANK=3 SSPAPI_FORMAT=json "$one"
 is "a format that is named" "$(ls sspapi.one.0.0)" 3.json
 
@@ -130,13 +150,15 @@ rm -rf sspapi.*
 for rank in 0 1 5 6 7; do
 	run_shim rank env PMIX_RANK=$rank SSPAPI_RANKS=0,5-6 "$one"
 done
-is "SSPAPI_RANKS: only these write" "$(ls sspapi.one.0.0)" "$(printf '%s\n' 0.sspapi 5.sspapi 6.sspapi)"
+is "SSPAPI_RANKS: only these write" "$(ls sspapi.one.0.0)" \
+	"$(printf '%s\n' 0.sspapi 5.sspapi 6.sspapi)"
 run_native native "$one" -s 2
 run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=0,5-6 "$one" -s 2
 check "one that is not counted runs as natively" same_as_native native rank
 rm -rf sspapi.*
 run_shim rank env SSPAPI_RANKS=0 "$one"
-is "a process without a rank is counted" "$(ls | sed 's/.*\.//' | sort | tr '\n' ' ')" "json sspapi sspapi txt "
+is "a process without a rank is counted" "$(ls | sed 's/.*\.//' | sort | tr '\n' ' ')" \
+	"json sspapi sspapi txt "
 for bad in 1-x 2-1 x 1,,2; do
 	run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=$bad SSPAPI_OUTPUT="$tmp/bad.json" "$one" -s 2
 	check "SSPAPI_RANKS=$bad: a line" said rank "SSPAPI_RANKS: '$bad'" "0,64-67" "using all"
@@ -150,6 +172,7 @@ mkdir "$tmp/dangling"
 cd "$tmp/dangling" || exit 1
 ln -s nowhere x.sspapi
 run report "$B/sspapi" report
-is "only a dangling link is here: one line" "$(status_of report) $(cat report.err 2>/dev/null || cat "$tmp/report.err")" \
+is "only a dangling link is here: one line" "$(status_of report) $(cat report.err 2>/dev/null ||
+	cat "$tmp/report.err")" \
 	"1 sspapi report: ./x.sspapi: cannot be read"
 done_testing

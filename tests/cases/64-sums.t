@@ -37,14 +37,17 @@ one() {
 	while read -r words; do
 		# shellcheck disable=SC2086 # words
 		machine=$root/tests/topo/v1-numa.xml	# every third seed has two
-		[ $(($1 % 3)) != 0 ] || [ $((rank % 2)) = 0 ] || machine='synthetic:pack:2 core:2 pu:1'
-		env PMI_RANK=$rank FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$machine" LD_PRELOAD="$SHIM" \
+		[ $(($1 % 3)) != 0 ] || [ $((rank % 2)) = 0 ] ||
+			machine='synthetic:pack:2 core:2 pu:1'
+		env PMI_RANK=$rank FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$machine" \
+			LD_PRELOAD="$SHIM" \
 			SSPAPI_OUTPUT="$tmp/p$rank.sspapi" "$scenes/ops" $words >/dev/null 2>&1 &
 		rank=$((rank + 1))
 		[ $((($1 + rank) % 2)) = 0 ] || wait
 	done <plan
 	wait
-	[ "$(echo p*.sspapi | wc -w)" = 5 ] || { echo "seed $1: a process wrote nothing"; cat plan; return 1; }
+	[ "$(echo p*.sspapi | wc -w)" = 5 ] || { echo "seed $1: a process wrote nothing"
+	cat plan; return 1; }
 	"$sspapi" merge -o all.sspapi p0.sspapi p1.sspapi p2.sspapi p3.sspapi p4.sspapi
 	"$sspapi" merge -o part.sspapi p3.sspapi p1.sspapi
 	"$sspapi" merge -o again.sspapi p4.sspapi part.sspapi p0.sspapi p2.sspapi
@@ -52,10 +55,12 @@ one() {
 	"$sspapi" report -f json -m IPC,WATTS all.sspapi >all.json 2>/dev/null
 	"$sspapi" report -f csv --per-machine -m IPC,WATTS all.sspapi >machine.csv 2>/dev/null
 	"$sspapi" report -f csv --per-cpu -m IPC all.sspapi >cpu.csv 2>/dev/null
-	"$sspapi" report --per-cpu -m IPC --events PAPI_TOT_INS,PAPI_TOT_CYC,EV_A all.sspapi >cpu.txt 2>/dev/null
+	"$sspapi" report --per-cpu -m IPC --events PAPI_TOT_INS,PAPI_TOT_CYC,EV_A \
+		all.sspapi >cpu.txt 2>/dev/null
 	rm -rf machines
 	if [ $(($1 % 3)) = 0 ]; then
-		"$sspapi" report -f hwloc -o machines all.sspapi && cat $(ls -r machines/*.xml) >all.xml
+		"$sspapi" report -f hwloc -o machines all.sspapi &&
+			cat $(ls -r machines/*.xml) >all.xml
 	else
 		"$sspapi" report -f hwloc all.sspapi >all.xml
 	fi || return 1

@@ -5,14 +5,17 @@ cp "$B/sspapi" "$B/metrics.csv" "$tmp" && cp "$B"/libsspapi*.so "$tmp"
 sspapi=$tmp/sspapi
 cd "$tmp" || exit 1
 # An unreadable folder of PATH would be reported as the reason for a missing program.
-PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] || printf "%s:" "$folder"; done)/bin
+PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] ||
+	printf "%s:" "$folder"; done)/bin
 for name in a b; do
 	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
 done
 mkdir empty mixed stores
-echo hello >text.txt && cp text.txt plain && : >none.sspapi && printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
+echo hello >text.txt && cp text.txt plain && : >none.sspapi &&
+	printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
 cp "$apps/nopapi" loop
-head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi && head -c 4096 /dev/zero >zero.sspapi
+head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi &&
+	head -c 4096 /dev/zero >zero.sspapi
 cp a.sspapi b.sspapi stores && cp a.sspapi b.sspapi head.sspapi mixed
 printf '{"format": "sspapi-dump"}\n' >dump.json && printf '<?xml version="1.0"?>\n' >dump.xml
 cp a.sspapi "it's a.sspapi"
@@ -28,12 +31,15 @@ row() {
 	eval "run row $row_before $*"
 	n_lines=$(wc -l <row.err)
 	{
-		printf 'status %s (%s), %s lines, %s bytes on standard output\n' "$(status_of row)" "$row_status" "$n_lines" "$(wc -c <row.out)"
+		printf 'status %s (%s), %s lines, %s bytes on standard output\n' \
+			"$(status_of row)" "$row_status" "$n_lines" "$(wc -c <row.out)"
 		cat row.err
 	} >"$tmp/.said"
 	[ "$(status_of row)" = "$row_status" ] && [ "$n_lines" -le "$row_lines" ] &&
-		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" row.err ;; esac &&
-		{ [ "$row_output" = + ] || [ ! -s row.out ]; } && { [ "$n_lines" != 1 ] || grep -q '^sspapi' row.err; } &&
+		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" \
+		row.err ;; esac &&
+		{ [ "$row_output" = + ] || [ ! -s row.out ]; } && { [ "$n_lines" != 1 ] ||
+		grep -q '^sspapi' row.err; } &&
 		! grep -q 'Segmentation\|Assertion\|runtime error' row.err
 	result $? "$*"
 }
@@ -236,7 +242,8 @@ row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
 row 2 1 - 'no store (*.sspapi) of a run is here' report
 row_before='"$sspapi"'
 check "at least 150 rows ($rows)" test $rows -ge 150
-is "nothing is run or written for what was refused" "$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
+is "nothing is run or written for what was refused" \
+	"$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
 
 # ---- systematically
 # -----------------------------------------------------------------------------------
@@ -244,14 +251,17 @@ is "nothing is run or written for what was refused" "$(ls it-ran x.PNG x.svg x.h
 fails() {
 	[ "$1" = stat ] && echo 125 || echo 2
 }
-for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v '^help$'; echo env); do
+for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' |
+	grep -v '^help$'; echo env); do
 	row "$(fails $verb)" 1 - "--no-such-thing: unrecognized option (" $verb --no-such-thing
 	row "$(fails $verb)" 1 - "-Z: unrecognized option (" $verb -Z
 	"$sspapi" $verb --help >help
 	sed -n '/^options:/,/^$/s/^  \(-[^ ,]*\)[ ,].*/\1/p' help >options
 	# Each option of the usage has a line, and says if it needs a value.
-	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
-		[ "$option" = --per- ] || [ "$option" = -- ] || check "$verb --help: a line for $option" grep -qx -e "$option" options
+	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' |
+		grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
+		[ "$option" = --per- ] || [ "$option" = -- ] ||
+			check "$verb --help: a line for $option" grep -qx -e "$option" options
 	done
 	for option in $(sed -nE '/^options:/,/^$/s/^  (-[^ ,]*) [A-Z].*/\1/p' help); do
 		row "$(fails $verb)" 1 - "$option: this option wants a value (" $verb $option
@@ -260,8 +270,10 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v
 	row 0 0 + - $verb --version
 	is "$verb --version: the command's" "$(cat row.out)" "$("$sspapi" --version)"
 done
-check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
-	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"
+check "help of a level: a line each" \
+	sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
+	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' \
+	sh "$sspapi" "$root"
 
 # Each verb's message for a file that is not a store, and for an unreadable one.
 chmod 777 made
@@ -270,7 +282,8 @@ alone=''
 [ "$(id -u)" != 0 ] || alone="setpriv --reuid=65534 --regid=65534 --clear-groups"
 while read -r verb status before; do
 	[ "$before" != - ] || before=''
-	for file in nosuch.sspapi text.txt none.sspapi zero.sspapi head.sspapi script ./nosuch/x.sspapi text.txt/x loop /dev/null; do
+	for file in nosuch.sspapi text.txt none.sspapi zero.sspapi head.sspapi script \
+		./nosuch/x.sspapi text.txt/x loop /dev/null; do
 		row "$status" 2 - "$file: " $verb $before $file
 	done
 	row_before="$alone"' "$sspapi"'
@@ -331,14 +344,17 @@ check "no folder for the live file: which, why, and a fix" said live \
 	"SSPAPI_LIVE: the live file could not be made in /no/dir (No such file or directory): name a folder that is there"
 if plain "a file that stays empty"; then
 	run promised "$sspapi" run -o nothing.sspapi -- "$apps/nolib"
-	is "a file that stays empty: a line at the end" "$(grep -c . promised.err) $(tail -n 1 promised.err)" \
+	is "a file that stays empty: a line at the end" \
+		"$(grep -c . promised.err) $(tail -n 1 promised.err)" \
 		"2 sspapi: nothing was counted, so no file was written: this process has made no event set of PAPI"
 	run promised "$sspapi" run -o one.json -- "$scenes/one"
-	is "one that is written is not mentioned" "$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
+	is "one that is written is not mentioned" \
+		"$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
 	run promised "$sspapi" run -e SSPAPI_VERBOSE=0 -o nothing.sspapi -- "$apps/nolib"
 	is "nor does a process without an output file" "$(cat promised.err)" ""
 	run promised "$sspapi" run -o nothing.sspapi -- sh -c '"$1"; exit 0' sh "$apps/nolib"
-	is "a script's commands have no output file of their own" "$(grep -c 'nothing was counted' promised.err)" 0
+	is "a script's commands have no output file of their own" \
+		"$(grep -c 'nothing was counted' promised.err)" 0
 fi
 
 # ---- what stat starts, where the kernel lets it count ----------------------------------------------
@@ -350,16 +366,20 @@ if [ "$(status_of try)" = 0 ]; then
 	row 125 40 - "/proc/x/y.json: No such file" stat -o /proc/x/y.json true
 	check "a file that cannot be written loses no table" grep -q '^CPU ' row.err
 	row 0 0 - - stat -q -o made/by/stat.json true
-	run wide "$sspapi" stat sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
-	is "a long command line: no line is over 80 columns" "$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
+	run wide "$sspapi" stat \
+		sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
+	is "a long command line: no line is over 80 columns" \
+		"$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
 	many=task-clock,page-faults,minor-faults,major-faults,alignment-faults,emulation-faults	# which an ordinary user may count
 	run few "$sspapi" stat -e $many -o few.sspapi sh -c '/bin/true; /bin/true; exit 0'
 	sed -n 's/^+ [0-9]* more columns*: sspapi //p' few.err >commands
 	check "columns without room: a command that shows them" test -s commands
 	while read -r command; do
-		check "of this run: sspapi $command" sh -c '"$0" $1 >pasted && grep -q MAJOR pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
+		check "of this run: sspapi $command" \
+			sh -c '"$0" $1 >pasted && grep -q MAJOR pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
 	done <commands
-	check "or the option, where no store is written" sh -c '"$1" stat -e "$2" sh -c "/bin/true; /bin/true; exit 0" 2>none.err
+	check "or the option, where no store is written" \
+		sh -c '"$1" stat -e "$2" sh -c "/bin/true; /bin/true; exit 0" 2>none.err
 		grep -q "^+ [0-9]* more column.*: --per-[a-z]*$" none.err && ! grep -q "sspapi report" none.err' sh "$sspapi" $many
 	row 125 1 - "nope-event: no event here has this name; sspapi list" stat -e nope-event true
 	row 125 1 - "do you mean" stat -e page-fault true

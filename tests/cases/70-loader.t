@@ -18,16 +18,19 @@ both "LD_BIND_NOW" env LD_BIND_NOW=1 "$scenes/one"
 both "Fortran's spellings" "$scenes/spellings"
 both "-Bsymbolic-functions, C" env LD_LIBRARY_PATH="$fake/symbolic" "$scenes/one"
 both "-Bsymbolic-functions, Fortran" env LD_LIBRARY_PATH="$fake/symbolic" "$scenes/spellings"
-is "(that libpapi was used)" "$(json "$tmp/shim.json" '$d->{papi}{library}')" "$fake/symbolic/libpapi.so.7.0"
+is "(that libpapi was used)" "$(json "$tmp/shim.json" '$d->{papi}{library}')" \
+	"$fake/symbolic/libpapi.so.7.0"
 
 for version in 5.7 6.0 7.1 7.2; do
 	both "PAPI $version" "$scenes/one-$version"
-	is "PAPI $version: the dump says so" "$(json "$tmp/shim.json" '$d->{papi}{version}')" "$version.0.0"
+	is "PAPI $version: the dump says so" "$(json "$tmp/shim.json" '$d->{papi}{version}')" \
+		"$version.0.0"
 done
 both "PAPI 5.7's high level" "$scenes/high5-5.7"
 run_native native "$scenes/high5"
 run_shim shim "$scenes/high5"
-is "a weak reference that libpapi lacks: PAPI_ENOSUPP" "$(cat "$tmp/native.out" "$tmp/shim.out")" "missing, but called: -18"
+is "a weak reference that libpapi lacks: PAPI_ENOSUPP" "$(cat "$tmp/native.out" "$tmp/shim.out")" \
+	"missing, but called: -18"
 
 # ---- no PAPI ---------------------------------------------------------------------
 
@@ -36,7 +39,8 @@ run_shim shim "$apps/nolib"
 check "no libpapi: dlsym finds none of it" same_as_native native shim
 check "(and it reports that)" grep -q 'PAPI_library_init): .*undefined symbol' "$tmp/shim.out"
 run_shim shim "$apps/nolib" call
-is "no libpapi: weak references that are called fail" "$(status_of shim) $(sed -n 's/^called: //p' "$tmp/shim.out")" "0 -18 -18 -18 -18"
+is "no libpapi: weak references that are called fail" \
+	"$(status_of shim) $(sed -n 's/^called: //p' "$tmp/shim.out")" "0 -18 -18 -18 -18"
 check "no libpapi: no dump" not test -e "$tmp/shim.json.txt"
 
 # ---- another preload --------------------------------------------------------------
@@ -56,7 +60,8 @@ check "another preload before ours: the dump has what PAPI returned" has_returne
 for noload in '' OPENS_NOLOAD=1; do
 	how="a wrapper that asks for libpapi's functions by its handle${noload:+, RTLD_NOLOAD}"
 	run native env $noload LD_PRELOAD="$scenes/libopens.so" "$scenes/one"
-	run shim env $noload LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
+	run shim env $noload LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" \
+		"$scenes/one"
 	check "$how, preloaded behind: as without the shim" same_as_native native shim
 	check "$how, preloaded behind: the dump has what PAPI returned" has_returned shim
 	run native env $noload "$scenes/one-opens"
@@ -82,7 +87,8 @@ both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 long=$tmp/$(printf '%0200d/%0200d/%0200d' 0 0 0)
 mkdir -p "$long"
 cp "$scenes/plugin-7.0.so" "$fake/libpapi.so.7.0" "$long"
-both "a plugin with a path of 600 bytes" env LD_LIBRARY_PATH="$long" "$apps/plugin-pair" "$long/plugin-7.0.so"
+both "a plugin with a path of 600 bytes" env LD_LIBRARY_PATH="$long" "$apps/plugin-pair" \
+	"$long/plugin-7.0.so"
 run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
 run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
 check "two libpapis: the program sees no difference" same_as_native native shim
@@ -92,32 +98,43 @@ check "two libpapis: the first one's counts are in the dump" has_returned first
 json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
 run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
 run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
-is "two libpapis, one opened RTLD_GLOBAL after the other's plugin: (it runs)" "$(status_of native)" 0
+is "two libpapis, one opened RTLD_GLOBAL after the other's plugin: (it runs)" \
+	"$(status_of native)" 0
 check "the program sees no difference" same_as_native native shim
-run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$scenes/libopens.so" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
-run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$scenes/libopens.so" "$apps/plugin-pair" \
+	"$scenes/plugin-7.0.so"
+run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$SHIM:$scenes/libopens.so" \
+	SSPAPI_OUTPUT="$tmp/shim.json" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 check "a wrapper of PAPI preloaded after ours, and a plugin's libpapi: it is called as without the shim" same_as_native native shim
 check "a wrapper of PAPI preloaded after ours, and a plugin's libpapi: attributed" has_returned shim
-check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
+check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' \
+	"$tmp/notes"
 
 # Another preload before ours, which must find a libpapi that is in no global scope.
-run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so" ORACLE="$tmp/native.handed" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
-run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so:$SHIM" ORACLE="$tmp/shim.handed" SSPAPI_OUTPUT="$tmp/shim.json" \
+run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so" \
+	ORACLE="$tmp/native.handed" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so:$SHIM" \
+	ORACLE="$tmp/shim.handed" SSPAPI_OUTPUT="$tmp/shim.json" \
 	"$apps/plugin-pair" "$scenes/plugin-7.0.so"
-check "another preload first, and a plugin's libpapi: as without the shim" same_as_native native shim
-check "another preload first, and a plugin's libpapi: it receives the same counts" cmp "$tmp/native.handed" "$tmp/shim.handed"
+check "another preload first, and a plugin's libpapi: as without the shim" same_as_native native \
+	shim
+check "another preload first, and a plugin's libpapi: it receives the same counts" \
+	cmp "$tmp/native.handed" "$tmp/shim.handed"
 check "another preload first, and a plugin's libpapi: attributed" has_returned shim
 
 # An object that contains libpapi.a, as python-papi's wheel does: it counts as with a separate
 # libpapi, and libpapi's own calls stay inside it.
 for plugin in links holds; do
 	SSPAPI_OUTPUT=$tmp/$plugin.json run_shim $plugin "$apps/plugin-pair" "$scenes/lib$plugin.so"
-	json "$tmp/$plugin.json" 'my %c = %{$d->{calls}}; (map { "$_=$c{$_}" } sort keys %c), (map { my $r = $_; "$r->{starts} $r->{resets} $r->{readings}: " .
+	json "$tmp/$plugin.json" \
+		'my %c = %{$d->{calls}}; (map { "$_=$c{$_}" } sort keys %c), (map { my $r = $_; "$r->{starts} $r->{resets} $r->{readings}: " .
 		join ", ", map { "$_->{cpu} @{$_->{total}}" } @{$r->{cpus}} } @{$d->{relations}}), sort map { $_->{name} // () } @{$d->{callsites}}' >"$tmp/$plugin.counted"
 	json "$tmp/$plugin.json" 'grep { /libpapi/ } @{$d->{notes}}' >"$tmp/$plugin.notes"
 done
-check "libpapi.a in the plugin: counted as with a separate libpapi" diff "$tmp/links.counted" "$tmp/holds.counted"
-check "(and there are counts of sets and of regions)" sh -c "grep -q '^PAPI_hl_region_end=3' '$tmp/holds.counted' && grep -q '^3 3 9: ' '$tmp/holds.counted' && grep -qx part '$tmp/holds.counted'"
+check "libpapi.a in the plugin: counted as with a separate libpapi" diff "$tmp/links.counted" \
+	"$tmp/holds.counted"
+check "(and there are counts of sets and of regions)" \
+	sh -c "grep -q '^PAPI_hl_region_end=3' '$tmp/holds.counted' && grep -q '^3 3 9: ' '$tmp/holds.counted' && grep -qx part '$tmp/holds.counted'"
 check "a note says how" grep -q 'libpapi is part of .*/libholds.so' "$tmp/holds.notes"
 
 # ---- every wrapper -------------------------------------------------------------------

@@ -47,7 +47,8 @@ END
 chmod +x bin/scripts-deps
 command -v sqlite3 >/dev/null || ln -s /bin/true bin/sqlite3
 python3 -c 'import pandas' 2>/dev/null || ln -s /bin/true bin/python3
-command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /bin/true)" bin/lstopo
+command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /bin/true)" \
+	bin/lstopo
 command -v man >/dev/null || ln -s /bin/true bin/man
 
 # A process that runs meanwhile: $pid.
@@ -88,15 +89,18 @@ END
 examples_of() {
 	(cd "$root" && perl tests/lib/examples.pl "$1") |
 		sed -e "s,build/,$B/,g" -e "s,/usr/local/lib/libsspapi.so,$B/libsspapi.so,g" \
-			-e "s,/path/to/libsspapi.so,$B/libsspapi.so,g" -e "s,^scripts/deps,scripts-deps," \
-			-e "s,/tmp/sspapi-demo,$tmp/demo,g" -e "s,man man/,man $root/man/,g" -e "s, tests/apps/, $root/tests/apps/,g" >"$tmp/examples.sh"
+			-e "s,/path/to/libsspapi.so,$B/libsspapi.so,g" \
+			-e "s,^scripts/deps,scripts-deps," \
+			-e "s,/tmp/sspapi-demo,$tmp/demo,g" -e "s,man man/,man $root/man/,g" \
+			-e "s, tests/apps/, $root/tests/apps/,g" >"$tmp/examples.sh"
 }
 
 # A killed process: its live file.
 mkdir left
 printf '5\n0\n' >input
 : >killed
-LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" "$scenes/steered" <input >killed 2>&1 8>&- &
+LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" \
+	"$scenes/steered" <input >killed 2>&1 8>&- &
 killed=$!
 await grep -q counted killed
 kill -9 "$killed"
@@ -127,11 +131,14 @@ for file in README.md unknown:README.md $(cd "$root" && ls man/*.[1-8]); do
 		esac
 	done <results
 	is "$file: all of them" "$(wc -l <results | tr -d ' ')" "$(grep -c '^example ' examples.sh)"
-	check "$file: without an error message" not grep -E 'not found|cannot|No such|unrecognized' err
+	check "$file: without an error message" \
+		not grep -E 'not found|cannot|No such|unrecognized' err
 	if [ -s work/definitions.csv ]; then
-		sed -i '/^CPU,/d' work/definitions.csv	# without a table for other CPUs everything matches
+		sed -i '/^CPU,/d' \
+			work/definitions.csv	# without a table for other CPUs everything matches
 		run metrics "$B/sspapi" report -m work/definitions.csv work/before.sspapi
-		is "$file: its definitions of metrics" "$(status_of metrics)$(grep definitions.csv:[0-9] metrics.err)" 0
+		is "$file: its definitions of metrics" \
+			"$(status_of metrics)$(grep definitions.csv:[0-9] metrics.err)" 0
 	fi
 done
 check "there are some" test "$total" -gt 15

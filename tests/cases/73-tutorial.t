@@ -3,10 +3,12 @@
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
-taskset -c 0,1 true 2>/dev/null || skip_all "not allowed to run on CPUs 0 and 1, which the tutorial's program binds itself to"
+taskset -c 0,1 true 2>/dev/null ||
+	skip_all "not allowed to run on CPUs 0 and 1, which the tutorial's program binds itself to"
 cd "$tmp" || exit 1
 # The page as plain lines: the text between .EX and .EE.
-sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
+sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' \
+	-e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
 	-e 's/\\&//g' -e 's/\\e/\\/g' >page
 awk '/^<</ { first = 1; next }
 	first { to = /^#define _GNU/ ? "loop.c" : /^#include/ ? "parts.c" : /^#!/ ? "gate.sh" : "/dev/null"; first = 0 }
@@ -41,8 +43,10 @@ while read -r command; do
 	esac
 	# The lines without a number of the page's screen: headings.
 	perl -e 'my ($wanted, @lines) = shift; open my $in, "<", "page"; my $on;
-		while (<$in>) { chomp; if (/^\$ (.*)/) { $on = $1 eq $wanted } elsif (/^<</) { $on = 0 }
-			elsif ($on && !/\d/ && !/^every/ && /\S/) { s/ +/ /g; print "$_\n" } }' "$command" >headings
+		while (<$in>) { chomp;
+		if (/^\$ (.*)/) { $on = $1 eq $wanted } elsif (/^<</) { $on = 0 }
+			elsif ($on && !/\d/ && !/^every/ && /\S/) { s/ +/ /g; print "$_\n" } }' \
+			"$command" >headings
 	cat "screen$n_command.out" "screen$n_command.err" | tr -s ' ' >shown
 	while read -r heading; do
 		check "... $heading" grep -qxF -e "$heading" shown
@@ -56,20 +60,24 @@ share() {
 of() {
 	grep -nxF -e "$1" commands | cut -d: -f1
 }
-check "pinned to CPU 0: nearly all counts are there" test "$(share 'CPU 0' "screen$(of "sspapi report bound.sspapi").out")" -ge 95
+check "pinned to CPU 0: nearly all counts are there" \
+	test "$(share 'CPU 0' "screen$(of "sspapi report bound.sspapi").out")" -ge 95
 if [ $rows = yes ]; then
-	check "one thread has much more than the other" test "$(share '[0-9]* loop' "screen$(of "sspapi report apart.sspapi").out")" -ge 60
+	check "one thread has much more than the other" \
+		test "$(share '[0-9]* loop' "screen$(of "sspapi report apart.sspapi").out")" -ge 60
 	run after sspapi report turns.sspapi
 	check "in turns they have the same" test "$(share '[0-9]* loop' "$tmp/after.out")" -le 60
 else
 	skip "shares of threads" "threads have no rows unasked"
 fi
 run spread sspapi diff bound.sspapi spread.sspapi
-is "diff names its sides and their durations" "$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
+is "diff names its sides and their durations" \
+	"$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
 	"A: loop, TIME B: loop spread, TIME"
 screen=$tmp/screen$(of "sspapi report parts.sspapi").out
 for part in 'main → fill' 'fill → add_columns'; do
-	check "parts: $part" sh -c 'grep "^[~ ]*$1 " "$2" || { cat "$2"; exit 1; }' sh "$part" "$screen"
+	check "parts: $part" sh -c 'grep "^[~ ]*$1 " "$2" || { cat "$2"; exit 1; }' \
+		sh "$part" "$screen"
 done
 # The job, with an event that any machine counts: of the program, and of one that does 10 % more.
 sed 's/N 2000/N 2100/' parts.c >more.c
@@ -78,7 +86,9 @@ for pair in "parts 0 no event has grown by more than 1.00 %" "more 1 PAGE-FAULTS
 	# shellcheck disable=SC2086 # words
 	set -- $pair
 	run gate env EVENT=page-faults sh gate.sh ./parts "./$1"
-	is "the CI job: parts and $1" "$(status_of gate) $(grep -c '^| [~ ]*total | PAGE-FAULTS |' gate.out) $(tail -n 1 gate.out | cut -c1-24)" \
+	is "the CI job: parts and $1" \
+		"$(status_of gate) $(grep -c '^| [~ ]*total | PAGE-FAULTS |' gate.out) $(tail -n 1 \
+		gate.out | cut -c1-24)" \
 		"$2 1 $(echo "$pair" | cut -d' ' -f3- | cut -c1-24)"
 done
 done_testing

@@ -53,7 +53,9 @@ ended_by() {
 	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" "$1"
 	json "$tmp/d/x.json" '$d->{process}{end}'
 }
-is "the dump says how the process ended" "$(ended_by return) $(ended_by exit) $(ended_by _exit) $(ended_by _Exit) $(ended_by exec-plain)" \
+is "the dump says how the process ended" \
+	"$(ended_by return) $(ended_by exit) $(ended_by _exit) $(ended_by _Exit) $(ended_by \
+	exec-plain)" \
 	"exit exit _exit _exit exec"
 life 1 0 "$scenes/life" pthread_exit
 life 1 0 "$scenes/moments"
@@ -67,7 +69,8 @@ check "exec, one name for both programs: neither is lost" attributed
 # keeps it.
 running() {
 	"$B/sspapi" report -f json "$@" >"$tmp/running.json"
-	json "$tmp/running.json" 'map { $_->{running} ? "runs" : "no" } @{$d->{relations}}' | tr '\n' ' '
+	json "$tmp/running.json" 'map { $_->{running} ? "runs" : "no" } @{$d->{relations}}' |
+		tr '\n' ' '
 	"$B/sspapi" report "$@" | grep -c '^- .*: still running at the end'
 }
 for mode in exit return; do
@@ -77,7 +80,8 @@ is "a set that was not stopped: reported" "$(running "$tmp/exit.sspapi")" "runs 
 is "a process with one does not" "$(running "$tmp/return.sspapi")" "no 0"
 "$B/sspapi" merge -o "$tmp/both.sspapi" "$tmp/exit.sspapi"
 is "merged: still" "$(running "$tmp/both.sspapi")" "runs 1"
-is "of several: of that one" "$(running "$tmp/both.sspapi" "$tmp/return.sspapi" | tr ' ' '\n' | sort | tr '\n' ' ')" "1 no runs "
+is "of several: of that one" "$(running "$tmp/both.sspapi" "$tmp/return.sspapi" | tr ' ' '\n' |
+	sort | tr '\n' ' ')" "1 no runs "
 
 # ---- children --------------------------------------------------------------------
 
@@ -110,11 +114,16 @@ if [ "$(nproc)" -ge 2 ]; then
 		skip "a set from before fork" "$(tail -n 1 "$tmp/native.err")"
 	else
 		SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$apps/inherited"
-		is "a set from before fork: the child ends as without the shim" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
+		is "a set from before fork: the child ends as without the shim" \
+			"$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
 		check "a set from before fork: what PAPI returned to the child is in its dump" \
-			perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
-		is "a set from before fork: none of it is proven, and why" "$(for f in "$tmp"/d/*.json; do
-			json "$f" 'grep({ $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}), grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
+			perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json \
+			"$tmp/shim.out"
+		is "a set from before fork: none of it is proven, and why" \
+			"$(for f in "$tmp"/d/*.json; do
+			json "$f" 'grep({ $_->{exact}[0] }
+				map { @{$_->{cpus}} } @{$d->{relations}}),
+				grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
 			"an event set was used that was not seen being made "
 	fi
 	MORE=''
@@ -130,46 +139,64 @@ for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	is "$mode: ends as without" "$(status_of shim)" "${end#*:}"
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
 	file=$(lives)
-	check "$mode: recover makes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
+	check "$mode: recover makes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" \
+		"$file"
 	check "$mode: and it has what PAPI returned" has_returned shim
-	is "$mode: as recovered, its set running" "$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' | tr '\n' ' ')" "recovered true "
-	is "$mode: until its last reading" "$(json "$tmp/shim.json" '$d->{process}{end_ns} == (sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns} } @{$d->{relations}})[0]')" 1
+	is "$mode: as recovered, its set running" \
+		"$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' |
+		tr '\n' ' ')" "recovered true "
+	is "$mode: until its last reading" \
+		"$(json "$tmp/shim.json" \
+		'$d->{process}{end_ns} == (sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns} } @{$d->{relations}})[0]')" 1
 	check "$mode: the live file is gone" not test -e "$file"
 done
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE=0 "$scenes/life" kill
 is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
-is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" \
+	"600 "
 # A limit on file size: every message about the live file names it.
 limit=$(getconf PAGESIZE)
 limit=$((limit > 65536 ? limit : 65536))
 mkdir "$tmp/limited"
-SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" kill
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit \
+	"$scenes/life" kill
 check "RLIMIT_FSIZE: a line says so" said limited SSPAPI_LIVE "ulimit -f" killed
 file=$(echo "$tmp"/limited/*.live)
 for form in txt json; do
 	run recover "$B/sspapi" recover -o "$tmp/limited.$form" "$file"
-	is "recover reports it, and that there are no counts ($form)" "$(status_of recover) $(grep -c 'limit on the size of files (ulimit -f): nothing that was counted' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
-	check "the dump says so, too ($format)" grep -q "limit on the size of files" "$tmp/limited.$form"
+	is "recover reports it, and that there are no counts ($form)" \
+		"$(status_of recover) $(grep -c \
+		'limit on the size of files (ulimit -f): nothing that was counted' \
+		"$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
+	check "the dump says so, too ($format)" grep -q "limit on the size of files" \
+		"$tmp/limited.$form"
 done
-is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
+is "and not that PAPI_start failed, or a disk was full" \
+	"$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
 run recover "$B/sspapi" recover -o "$tmp/limited.json" "$file"
-is "also if the dump cannot be written" "$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
+is "also if the dump cannot be written" \
+	"$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' \
+	"$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: the same" grep -q "limit on the size of files" "$tmp/limited.txt"
 # The last line about a live file that could not grow is true: recover makes nothing of it, or a
 # part.
-run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
-check "neither dump nor live file: the counts are reported as lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
+run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit \
+	"$scenes/life" return
+check "neither dump nor live file: the counts are reported as lost" \
+	sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
 check "and recover is not mentioned" not grep -q recover "$tmp/limited.err"
-sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",", map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
+sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",",
+	map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
 said=''
 for times in 2 4 8 16 32 64; do
 	rm -f "$tmp"/limited/* "$tmp/part.json"
 	# shellcheck disable=SC2086 # words
-	run_shim part env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$((times * limit)) "$scenes/ops" $sets
+	run_shim part env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit \
+		--fsize=$((times * limit)) "$scenes/ops" $sets
 	part=$(echo "$tmp"/limited/*.live)
 	run recover "$B/sspapi" recover -o "$tmp/part.json" "$part"
 	case $(grep 'the dump was not written' "$tmp/part.err") in
@@ -178,15 +205,19 @@ for times in 2 4 8 16 32 64; do
 	*"makes it from $part") said="$said all" has='== 24' ;;
 	*) said="$said neither" has='< 0' ;;
 	esac
-	check "$times times the limit,${said##* }: as documented" test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
+	check "$times times the limit,${said##* }: as documented" \
+		test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
 done
 check "a part is among them ($said)" sh -c 'case $0 in *part*) ;; *) exit 1 ;; esac' "$said"
 # Nothing is missing if the process is not killed.
-SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit "$scenes/life" return
-check "the dump of a process that is not killed is complete, without such a note" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit \
+	"$scenes/life" return
+check "the dump of a process that is not killed is complete, without such a note" \
+	sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
 SSPAPI_OUTPUT=$tmp/d/small.json run_shim limited prlimit --fsize=1000 "$scenes/life" return
 # (A sanitizer's runtime writes more than that to standard error.)
-[ -n "${SANITIZE-}" ] || check "the dump's own file: the limit is named" sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
+[ -n "${SANITIZE-}" ] || check "the dump's own file: the limit is named" \
+	sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
 rm -f "$file"
 
 # A case removes its processes' files, and no others. (A killed process of another case may have had
@@ -216,7 +247,9 @@ recovers() {
 	SSPAPI_OUTPUT=$recovers_to run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 	file=$(echo "$tmp"/live/*.live)
 	run recover "$B/sspapi" recover "$file" "$@"
-	is "recover $* of one with output to $recovers_to" "$(status_of recover) $(sed "s,$file,LIVE," "$tmp/recover.out" "$tmp/recover.err")" \
+	is "recover $* of one with output to $recovers_to" \
+		"$(status_of recover) $(sed "s,$file,LIVE," "$tmp/recover.out" \
+		"$tmp/recover.err")" \
 		"$recovers_status $recovers_line"
 }
 recovers 0 "$tmp/d/e/x.json" "$tmp/d/e/x.json"
@@ -236,7 +269,10 @@ is "recovered as a store: it says so" "$(json "$tmp/killed.json" '$d->{process}{
 run_native denied.native "$scenes/denied"
 SSPAPI_OUTPUT=$tmp/denied.json run_shim denied "$scenes/denied"
 check "refused: the program sees no difference" same_as_native denied.native denied
-is "denied: each refusal is reported" "$(json "$tmp/denied.json" 'map { s/^PAPI refused (.*): PAPI_EPERM$/$1/r } @{$d->{notes}}')" "PAPI_set_opt of PAPI_INHERIT
+is "denied: each refusal is reported" \
+	"$(json "$tmp/denied.json" \
+	'map { s/^PAPI refused (.*): PAPI_EPERM$/$1/r } @{$d->{notes}}')" \
+	"PAPI_set_opt of PAPI_INHERIT
 PAPI_set_opt of PAPI_GRANUL
 PAPI_overflow
 PAPI_profil
@@ -266,18 +302,22 @@ notes_of() {
 locks() {
 	rm -f "$tmp/count"
 	MORE=$preloads/faults.so
-	SSPAPI_OUTPUT=$tmp/refused.%p.json run_shim refused env FAULTS_COUNT="$tmp/count" LD_LIBRARY_PATH="$fake" "$scenes/refused" "$1"
+	SSPAPI_OUTPUT=$tmp/refused.%p.json run_shim refused env FAULTS_COUNT="$tmp/count" \
+		LD_LIBRARY_PATH="$fake" "$scenes/refused" "$1"
 	MORE=''
 	perl -e 'use constant SIGPROCMASK => `uname -m` =~ /x86_64/ ? 14 : 135;
 		read STDIN, my $b, 4 * 600; print +(unpack "L*", $b)[SIGPROCMASK]' <"$tmp/count"
 }
 once=$(locks 1)
-is "a start refused once, in parent and child: each error is reported" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
+is "a start refused once, in parent and child: each error is reported" \
+	"$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
 PAPI_EISRUN PAPI_ENOEVST "
 rm -f "$tmp"/refused.*.json
 often=$(locks 500)
 # (a few: messages at the exit may need a lock that is taken)
-plain "refused 500 times" && check "refused 500 times: no additional lock is taken ($once, then $often)" [ "$often" -le $((once + 20)) ]
+plain "refused 500 times" && check \
+	"refused 500 times: no additional lock is taken ($once, then $often)" [ "$often" -le \
+	$((once + 20)) ]
 is "and the same is reported" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
 PAPI_EISRUN PAPI_ENOEVST "
 

@@ -20,17 +20,22 @@ end_all() {
 	while [ $i -lt "$RUNS" ]; do
 		rm -rf "$tmp/d" "$tmp/live"
 		mkdir "$tmp/d" "$tmp/live"
-		SSPAPI_OUTPUT=$tmp/d/x run_shim shim env "$@" "$program" "$tmp/slots" "$event" "$way" 3 $((50 + 80 * i))
-		is_equal "run $i: $(status_of shim) $(find "$tmp/d" -name 'x.*' | wc -l) $(find "$tmp/live" -type f | wc -l)" \
-			"run $i: $status $((3 * dumps)) $((1 - dumps))" || { cat "$tmp/shim.err"; return 1; }
+		SSPAPI_OUTPUT=$tmp/d/x run_shim shim env "$@" "$program" "$tmp/slots" "$event" \
+			"$way" 3 $((50 + 80 * i))
+		is_equal "run $i: $(status_of shim) $(find "$tmp/d" -name 'x.*' |
+			wc -l) $(find "$tmp/live" -type f | wc -l)" \
+			"run $i: $status $((3 * dumps)) $((1 - dumps))" || { cat "$tmp/shim.err"
+			return 1; }
 		find "$tmp/d" "$tmp/live" -name '*.sspapi' -o -name '*.live' >"$tmp/stores"
 		xargs "$B/sspapi" report -f json -o "$tmp/all.json" <"$tmp/stores" || return 1
-		perl tests/lib/check-ending.pl "$tmp/slots" "$tmp/all.json" || { echo "run $i"; return 1; }
+		perl tests/lib/check-ending.pl "$tmp/slots" "$tmp/all.json" || { echo "run $i"
+		return 1; }
 		i=$((i + 1))
 	done
 }
 
-for way in exit return _exit quick_exit missing other-exit other-_exit other-quick_exit slow-exit slow-return; do
+for way in exit return _exit quick_exit missing other-exit other-_exit other-quick_exit slow-exit \
+	slow-return; do
 	ending "$scenes/ending" EV_A $way 4
 done
 for way in exec other-exec slow-exec; do

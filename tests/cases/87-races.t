@@ -17,8 +17,10 @@ for op in read accum reset stop write; do
 			continue
 		fi
 		check "$op by another thread, moved $when libpapi does it: the program sees no difference" same_as_native native visits
-		check "$op by another thread, moved $when libpapi does it: counted once" has_returned visits --no-cpu
-		[ $op != read ] || is "a thread without a set of its own: its call is among the calls" \
+		check "$op by another thread, moved $when libpapi does it: counted once" \
+			has_returned visits --no-cpu
+		[ $op != read ] ||
+			is "a thread without a set of its own: its call is among the calls" \
 			"$(json "$tmp/visits.json" '$d->{calls}{PAPI_read_ts}')" 1
 	done
 done
@@ -38,7 +40,8 @@ races() {
 
 for op in read stop accum reset start; do
 	races $op $op X R A Z P PS ZR AR AA SR j Rj Aj
-	[ "$(status_of $op)" != 77 ] || { skip "a step at a time" "no trap flag here"; done_testing; exit 0; }
+	[ "$(status_of $op)" != 77 ] || { skip "a step at a time" "no trap flag here"
+	done_testing; exit 0; }
 	is "$op, a handler of X, R, A, Z, P, PS, ZR, AR, AA, SR and jumps: everything that PAPI returned to main is counted once" \
 		"$(status_of $op) $(cat "$tmp/$op.err")" "0 "
 done

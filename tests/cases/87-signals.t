@@ -6,7 +6,8 @@
 exact_is_part() {
 	is_equal "$(json "$tmp/$1.json" 'grep { $_->{exact}[0] > $_->{total}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}')" "" &&
-	is_equal "$(json "$tmp/$1.json" 'grep { $_->{total}[0] < 0 } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
+	is_equal "$(json "$tmp/$1.json" 'grep { $_->{total}[0] < 0 }
+	map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 }
 
 # Prints how the program ended, and its output except its own line.
@@ -20,24 +21,30 @@ for mode in read accum restart reset mixed jump threads; do
 	check "$mode: every count is there once, or is unsure ($(cat "$tmp/shim.err"))" books shim
 	check "$mode: no count is negative, and proven counts are part of them" exact_is_part shim
 done
-check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
+check "jump: it did" grep -q 'jumps [1-9]' \
+	"$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
 # (ThreadSanitizer delivers signals later than they arrive.)
 if plain "between PAPI's return and ours"; then
 	MORE=$preloads/gap.so
 	run_shim shim "$scenes/signals" gap
-	is "between PAPI's return and ours: the program ends with success" "$(status_of shim) $(cat "$tmp/shim.err")" \
+	is "between PAPI's return and ours: the program ends with success" \
+		"$(status_of shim) $(cat "$tmp/shim.err")" \
 		"0 handlers 10 jumps 0"
-	check "between PAPI's return and ours: the handler's earlier reading stays counted" has_returned shim
+	check "between PAPI's return and ours: the handler's earlier reading stays counted" \
+		has_returned shim
 	MORE=''
 fi
 
 # In a region libpapi's own calls are the readings.
 run_shim left "$scenes/left" jumps
-is "a handler jumps out of a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
-check "a handler jumps out of a region: later readings by PAPI_shutdown are not the program's" has_returned left
+is "a handler jumps out of a region: the program ends with success" \
+	"$(status_of left) $(cat "$tmp/left.err")" "0 "
+check "a handler jumps out of a region: later readings by PAPI_shutdown are not the program's" \
+	has_returned left
 run_shim left "$scenes/left" goes-on
-is "a handler calls PAPI in a region: the program ends with success" "$(status_of left) $(cat "$tmp/left.err")" "0 "
+is "a handler calls PAPI in a region: the program ends with success" \
+	"$(status_of left) $(cat "$tmp/left.err")" "0 "
 is "a handler calls PAPI in a region: later readings of the region are counted" \
 	"$(json "$tmp/left.json" '$d->{calls}{PAPI_read_ts}')" 2
 
@@ -72,5 +79,6 @@ SSPAPI_OUTPUT=$tmp/d/s.sspapi run_shim shim env SSPAPI_FORMAT=store SSPAPI_SIGNA
 	"$scenes/signals" \
 	"$tmp/d/s.sspapi" "$tmp/snapshot.sspapi"
 run report "$B/sspapi" report "$tmp/snapshot.sspapi"
-check "a snapshot that is a store says so" sh -c "sed 2q '$tmp/report.out' | tr -s ' \n' ' ' | grep ', a snapshot '"
+check "a snapshot that is a store says so" \
+	sh -c "sed 2q '$tmp/report.out' | tr -s ' \n' ' ' | grep ', a snapshot '"
 done_testing

@@ -20,12 +20,16 @@ for way in switch jump context; do
 			rm -f shim.json
 			# shellcheck disable=SC2086
 			run_shim shim env SSPAPI_CALLSITES=$frames "$apps/stacks" $way $thread
-			check "$way $thread, $frames frames: the program sees no difference" same_as_native native shim
-			is "$way $thread, $frames frames: its counts" "counted $(sum shim.json)" "$(cat native.out)"
+			check "$way $thread, $frames frames: the program sees no difference" \
+				same_as_native native shim
+			is "$way $thread, $frames frames: its counts" "counted $(sum shim.json)" \
+				"$(cat native.out)"
 		done
 		is "$way $thread: a path ends where its stack does" \
-			"$(perl "$root/tests/lib/intervals.pl" shim.json | awk '{ print $2 }' | sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
-			"$(case $way in switch) on='<switch_to' ;; jump) on='<entry' ;; *) on='' ;; esac
+			"$(perl "$root/tests/lib/intervals.pl" shim.json | awk '{ print $2 }' |
+			sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
+			"$(case $way \
+			in switch) on='<switch_to' ;; jump) on='<entry' ;; *) on='' ;; esac
 			printf '%s\n' "measure<roomy<both$on" 'measure<roomy<both<all' "measure<work<both$on" 'measure<work<both<all' | LC_ALL=C sort | paste -sd' ')"
 	done
 done
@@ -98,7 +102,9 @@ for beside in '' beside; do
 	# shellcheck disable=SC2086
 	run_shim shim env SSPAPI_CALLSITES=4 ./fds $beside
 	check "descriptors $beside: as without the shim" same_as_native native shim
-	check "(and libunwind has found callers)" sh -c 'perl "$1/tests/lib/intervals.pl" shim.json | grep -q "measure.*<one<main"' sh "$root"
+	check "(and libunwind has found callers)" \
+		sh -c 'perl "$1/tests/lib/intervals.pl" shim.json | grep -q "measure.*<one<main"' \
+		sh "$root"
 done
 
 # ---- exceptions, libraries that come and go, fork ------------------------------------------------
@@ -152,7 +158,8 @@ int main(int argc, char **argv)
 	return dlclose(library);
 }
 END
-	g++ -O2 -g -std=c++17 -shared -fPIC -o throws.so throws.cc -lpapi && cp throws.so again.so && $cc -O2 -g -o host host.c -ldl
+	g++ -O2 -g -std=c++17 -shared -fPIC -o throws.so throws.cc -lpapi &&
+		cp throws.so again.so && $cc -O2 -g -o host host.c -ldl
 	for more in '' ./again.so; do
 		# shellcheck disable=SC2086
 		run_native native ./host ./throws.so $more
@@ -268,13 +275,17 @@ run_native native ./handler
 run_shim shim env SSPAPI_CALLSITES=4 ./handler
 check "calls in a signal handler: as without the shim" same_as_native native shim
 is "they have one frame, and the dump says so" \
-	"$(json shim.json 'my $one = grep { $_->{frames} && @{$_->{frames}} == 1 } @{$d->{callsites}}; my $said = grep { /signal handler/ } @{$d->{notes}}; "$one $said"')" "1 1"
+	"$(json shim.json 'my $one = grep { $_->{frames} &&
+	@{$_->{frames}} == 1 } @{$d->{callsites}};
+	my $said = grep { /signal handler/ } @{$d->{notes}}; "$one $said"')" "1 1"
 
 if plain "without libsspapi-unwind.so"; then
 	mkdir bare
 	cp "$B/libsspapi.so" "$B/libsspapi-topo.so" bare
-	SSPAPI_OUTPUT=$tmp/none.json SHIM=$tmp/bare/libsspapi.so run_shim none env SSPAPI_CALLSITES=4 ./handler
+	SSPAPI_OUTPUT=$tmp/none.json SHIM=$tmp/bare/libsspapi.so run_shim \
+		none env SSPAPI_CALLSITES=4 ./handler
 	is "without libsspapi-unwind.so: one frame, and the dump says so" \
-		"$(status_of none) $(json none.json 'my $said = grep { /libunwind/ } @{$d->{notes}}; "$d->{settings}{callsites} $said"')" "0 1 1"
+		"$(status_of none) $(json none.json \
+		'my $said = grep { /libunwind/ } @{$d->{notes}}; "$d->{settings}{callsites} $said"')" "0 1 1"
 fi
 done_testing

@@ -21,7 +21,8 @@ random() {
 	label=$1 program=$2
 	shift 2
 	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
-	check "$label: its queries return the right values" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
+	check "$label: its queries return the right values" is_equal \
+		"$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
 	check "$label: the dump has what PAPI returned" has_returned shim --no-cpu
 	grep -vE '^(handed|wrong|scripted)' "$tmp/shim.out" | sed 's/ \([0-9]*\)$/:\1/' >>"$tmp/did"
 }
@@ -33,12 +34,14 @@ for seed in 1 2 $$; do
 	random "seed $seed, scripted CPUs" api-random-scripted "$seed" $operations
 	check "seed $seed, scripted CPUs: each count is on its own" on_cpus
 done
-SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 random "all permanent" api-random-scripted 3 $operations
+SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 random "all permanent" api-random-scripted \
+	3 $operations
 SSPAPI_ATTRIBUTION=residency SSPAPI_CALLSITES=4 random residency api-random 4 $operations
 SSPAPI_ATTRIBUTION=exact SSPAPI_LIVE=0 random exact api-random 5 $operations 4
 
 # All kinds were made, in one run or another: which thread is attached when is random, and few
 # operations may lack a kind.
 is "each kind of call was made" \
-	"$(awk -F: -v few=$((operations < 2000)) '{ n[$1] += $2 } END { for (w in n) { kinds++; none += !n[w] } print (none > few), kinds }' "$tmp/did")" "0 13"
+	"$(awk -F: -v few=$((operations < 2000)) \
+	'{ n[$1] += $2 } END { for (w in n) { kinds++; none += !n[w] } print (none > few), kinds }' "$tmp/did")" "0 13"
 done_testing

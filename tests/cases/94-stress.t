@@ -9,16 +9,21 @@ need_real_papi
 one() {
 	rm -rf "$tmp/d"
 	mkdir "$tmp/d"
-	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim env SSPAPI_READINGS="$2" SSPAPI_ATTRIBUTION="$3" SSPAPI_CALLSITES="$4" \
+	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim env SSPAPI_READINGS="$2" \
+		SSPAPI_ATTRIBUTION="$3" SSPAPI_CALLSITES="$4" \
 		SSPAPI_LIVE="$5" "$apps/stress" "$1" "${6:-150}" "${7:-$$}"
 	label="$*"
-	is "$label: the program passes its own checks" "$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" "0  "
+	is "$label: the program passes its own checks" \
+		"$(status_of shim) $(grep -v '^handed' "$tmp/shim.out") $(cat "$tmp/shim.err")" \
+		"0  "
 	check "$label: three dumps with what PAPI returned" attributed
-	check "$label: the dump follows the settings" perl "$root/tests/lib/check-stress.pl" "$1" "$2" "$3" "$4" "$tmp"/d/*.json
+	check "$label: the dump follows the settings" perl "$root/tests/lib/check-stress.pl" "$1" \
+		"$2" "$3" "$4" "$tmp"/d/*.json
 }
 
 attributed() {
-	is_equal "$(find "$tmp/d" -type f | wc -l)" 3 && perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
+	is_equal "$(find "$tmp/d" -type f | wc -l)" 3 && perl "$root/tests/lib/check-handed.pl" \
+		--no-cpu "$tmp"/d/*.json "$tmp/shim.out"
 }
 
 if [ -n "${STRESS_ALL-}" ]; then

@@ -5,7 +5,8 @@ cd "$tmp" || exit 1
 command -v localedef >/dev/null || skip_all "no localedef (scripts/deps)"
 mkdir locale
 for name in de_DE tr_TR; do
-	localedef -i $name -f UTF-8 "$tmp/locale/$name.UTF-8" >/dev/null 2>&1 || skip_all "no source of $name (scripts/deps)"
+	localedef -i $name -f UTF-8 "$tmp/locale/$name.UTF-8" >/dev/null 2>&1 ||
+		skip_all "no source of $name (scripts/deps)"
 done
 export LOCPATH="$tmp/locale"
 
@@ -24,7 +25,8 @@ MORE=$tmp/locale.so
 printf 'EVENT,HALF,DERIVED_POSTFIX,N0|2|/|,EV_A\n' >half.csv
 export SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0
 for name in de_DE.UTF-8 tr_TR.UTF-8; do
-	SSPAPI_OUTPUT=$tmp/$name.txt SSPAPI_FORMAT=text,json,csv,store run_shim shim env LC_ALL=$name "$scenes/one"
+	SSPAPI_OUTPUT=$tmp/$name.txt SSPAPI_FORMAT=text,json,csv,store run_shim \
+		shim env LC_ALL=$name "$scenes/one"
 	is "$name: (the program has it)" "$(grep -c '^0,5$' shim.err)" 1
 	check "$name: the JSON can be read" json "$name.json" '$d->{format}'
 	for form in text:txt json:json csv:csv; do
@@ -39,7 +41,9 @@ for name in de_DE.UTF-8 tr_TR.UTF-8; do
 	check "$name: doctor works" grep -q 'hwloc sees' got
 	if command -v bash >/dev/null; then
 		# shellcheck disable=SC2016
-		is "$name: completion" "$(LC_ALL=$name bash --norc -c '. "$1"; COMP_WORDS=("$2" di); COMP_CWORD=1; _sspapi; echo "${COMPREPLY[@]}"' \
+		is "$name: completion" \
+			"$(LC_ALL=$name bash --norc \
+			-c '. "$1"; COMP_WORDS=("$2" di); COMP_CWORD=1; _sspapi; echo "${COMPREPLY[@]}"' \
 			bash "$root/scripts/completion/sspapi.bash" "$sspapi")" diff
 	fi
 done

@@ -31,8 +31,11 @@ sub counts {
 	my @all;
 	for my $r (@{$d->{relations}}) {
 		for my $c (@{$r->{cpus}}) {
-			push @all, map { { relation => $r, at => $_, event => $d->{events}[$r->{events}[$_]]{name}, cpu => $c->{cpu} // 'null',
-				total => $c->{total}[$_], exact => $c->{exact}[$_] } } grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};
+			push @all, map { { relation => $r, at => $_,
+				event => $d->{events}[$r->{events}[$_]]{name}, cpu => $c->{cpu}
+				// 'null',
+				total => $c->{total}[$_], exact => $c->{exact}[$_] } }
+				grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};
 		}
 	}
 	return @all;

@@ -36,14 +36,19 @@ for (lines($out)) {
 		next;
 	}
 	my $is = $row{$tid} // ($l ? -1 : 0);
-	$bad .= "tid $tid: $is, it says $l to $m\n" if !$lost and $is < $l - $kernel - $l / 2 * !!$kernel || (!$twice && $is > $m + 20);
+	$bad .= "tid $tid: $is, it says $l to $m\n" if !$lost
+		and $is < $l - $kernel - $l / 2 * !!$kernel || (!$twice && $is > $m + 20);
 }
 my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
 $bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
-$bad .= "all have $sum, the threads say $least and more\n" if $lost && $sum < $least - $kernel * $said - $least / 2 * !!$kernel;
-$bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $in_rest && $rest < $in_rest - $kernel * $said;
+$bad .= "all have $sum, the threads say $least and more\n"
+	if $lost && $sum < $least - $kernel * $said - $least / 2 * !!$kernel;
+$bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $in_rest
+	&& $rest < $in_rest - $kernel * $said;
 $bad .= "nobody said anything\n" unless $said;
 $bad .= "it says that some is missing\n" unless $lost || $d->{settings}{stat}{whole};
-$bad .= "$_\n" for grep { /may count twice|were counted twice|may be missing|other CPUs/ && !$twice && !/being born when/ } @{ $d->{notes} };
-print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none') . " of $in_rest\n";
+$bad .= "$_\n" for grep { /may count twice|were counted twice|may be missing|other CPUs/ && !$twice
+	&& !/being born when/ } @{ $d->{notes} };
+print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none')
+	. " of $in_rest\n";
 exit($bad ? 1 : 0);

@@ -15,7 +15,8 @@ for my $slot (unpack '(a64)*', content($slots)) {
 	$threads++;
 	my $total = $total{$tid} || 0;
 	next if $handed <= $total && (!$requested || $total <= $requested);
-	wrong("thread $tid: handed $handed, ", $requested ? "asked for $requested, " : '', "booked $total ($rounds rounds)");
+	wrong("thread $tid: handed $handed, ", $requested ? "asked for $requested, " : '',
+		"booked $total ($rounds rounds)");
 }
 wrong('no thread') unless $threads;
 done();

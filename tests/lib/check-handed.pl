@@ -4,7 +4,8 @@
 #
 #   HANDED         the program's output: handed cpu=0 event=NAME value=N ...
 #   DUMP.json...   the dump, or several of several processes.
-#                  With pid= each process's own dump must have the count. nested=N: up to N of it were returned
+#                  With pid= each process's own dump must have the count. nested=N: up to N of it
+# were returned
 #                  only to nested calls for the same set, and may be missing if a relation is unsure
 #   --more-events  the dump may have events that the program did not print
 #   --no-cpu       compares sums over all CPUs (multiplexed, or moved unknown to the program)
@@ -55,7 +56,8 @@ sub booked {
 	}
 	for my $r (@{$dump->{relations}}) {
 		wrong("relation $r->{id}: totals and events differ in number")
-			if grep { @{$_->{total}} != @{$r->{events}} || @{$_->{exact}} != @{$r->{events}} } @{$r->{cpus}};
+			if grep { @{$_->{total}} != @{$r->{events}} || @{$_->{exact}} !=
+			@{$r->{events}} } @{$r->{cpus}};
 	}
 }
 
@@ -66,7 +68,9 @@ sub compare {
 		my %cpus = (%{$want->{$event} || {}}, %{$got->{$event} || {}});
 		for my $cpu (sort keys %cpus) {
 			my ($w, $g) = ($want->{$event}{$cpu} || 0, $got->{$event}{$cpu} || 0);
-			wrong("$event on CPU $cpu: handed $w, booked $g") if $w != $g && !($unsure && $g < $w && $g >= $w - ($nested{$event}{$cpu} || 0));
+			wrong("$event on CPU $cpu: handed $w, booked $g")
+				if $w != $g && !($unsure && $g < $w
+				&& $g >= $w - ($nested{$event}{$cpu} || 0));
 		}
 	}
 }
@@ -84,7 +88,8 @@ sub rollup {
 	for my $id (grep { $component{$_}{type} eq 'PU' } keys %component) {
 		my $cpu = $component{$id}{os_index};
 		my $lacks = defined $component{$id}{in_topology};
-		for (my $c = $component{$id}; $c; $c = defined $c->{parent} ? $component{$c->{parent}} : undef) {
+		for (my $c = $component{$id}; $c; $c = defined $c->{parent}
+			? $component{$c->{parent}} : undef) {
 			for (keys %$booked) {
 				$sum{$c->{id}}{$_} += $booked->{$_}{$cpu} || 0;
 				$lacked{$c->{id}}{$_} += $booked->{$_}{$cpu} || 0 if $lacks;
@@ -92,7 +97,8 @@ sub rollup {
 		}
 	}
 	my %placed = map { my $r = $_; map { ($dump->{events}[$r->{events}[$_]]{name} => 1) }
-		grep { defined $r->{places}[$_] } 0 .. $#{$r->{places} || []} } @{$dump->{relations}};
+		grep { defined $r->{places}[$_] } 0 .. $#{$r->{places}
+			|| []} } @{$dump->{relations}};
 	my %listed = map { $_->{component} => $_->{total} } @{$dump->{components}};
 	for my $id (sort { $a <=> $b } keys %component) {
 		my ($c, $at) = ($component{$id}, $component{$id});
@@ -100,9 +106,11 @@ sub rollup {
 		$at = $component{$at->{parent}} while $at->{type} =~ /^(NUMANode|MemCache)$/;
 		next if $memory && !$listed{$id};
 		for my $event (grep { !$placed{$_} } keys %$booked) {
-			my ($want, $got) = ($sum{$at->{id}}{$event} || 0, ($listed{$id} || {})->{$event} || 0);
+			my ($want, $got) = ($sum{$at->{id}}{$event} || 0,
+				($listed{$id} || {})->{$event} || 0);
 			$want -= $lacked{$at->{id}}{$event} || 0 if $memory;
-			wrong("$event in $c->{type} $c->{logical_index}: $got, but $want below it") if $want != $got;
+			wrong("$event in $c->{type} $c->{logical_index}: $got, but $want below it")
+				if $want != $got;
 		}
 	}
 }

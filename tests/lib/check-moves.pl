@@ -29,12 +29,14 @@ for my $c (grep { !$_->{at} } map { counts($_) } @dumps) {
 wrong("the sum is $booked, handed out were $sum") if $booked != $sum;
 for my $cpu (sort keys %total) {
 	my $t = $did{$cpu} // 0;
-	wrong("CPU $cpu: exact $exact{$cpu}, but $t were done there") if $exact{$cpu} > $t + $unsure;
+	wrong("CPU $cpu: exact $exact{$cpu}, but $t were done there")
+		if $exact{$cpu} > $t + $unsure;
 }
 for my $cpu (sort keys %did) {
 	my ($t, $e) = ($total{$cpu} // 0, $exact{$cpu} // 0);
 	wrong("CPU $cpu: total $t, exact $e; $did{$cpu} were done there")
-		if $mode =~ /^(booked|exact)$/ && !$ENV{SANITIZE} && ($t != $did{$cpu} || ($mode eq 'exact' && $e != $t));
+		if $mode =~ /^(booked|exact)$/ && !$ENV{SANITIZE} && ($t != $did{$cpu}
+		|| ($mode eq 'exact' && $e != $t));
 	wrong("CPU $cpu: nothing is booked") if $mode eq 'split' && !$t;
 }
 wrong('all on one CPU') if $mode eq 'split' && grep({ $_ } values %total) < 2;

@@ -22,7 +22,8 @@ sub booked {
 	my ($d) = @_;
 	my (%total, %exact, %bound, @wrong);
 	for my $r (@{ $d->{relations} }) {
-		$bound{ $d->{events}[ $r->{events}[$_] ]{name} } += $r->{bound}[$_] for 0 .. $#{ $r->{events} };
+		$bound{ $d->{events}[ $r->{events}[$_] ]{name} } += $r->{bound}[$_]
+			for 0 .. $#{ $r->{events} };
 	}
 	for my $c (counts($d)) {
 		my ($t, $e, $k) = @$c{qw(total exact cpu)};
@@ -43,7 +44,8 @@ sub look {
 	my (%known, $off);
 	while ($out =~ /^truth cpu=(\d+) event=(\S+) most=(-?\d+) least=(-?\d+)/mg) {
 		my $e = delete $exact->{$2}{$1} // 0;
-		push @wrong, "CPU $1: $e $2 are proven, at most $3 were counted there" if $e > $3 + ($bound->{$2} // 0);
+		push @wrong, "CPU $1: $e $2 are proven, at most $3 were counted there"
+			if $e > $3 + ($bound->{$2} // 0);
 		$proven += $e;
 		$inside += $4;
 		$met += $e < $4 ? $e : $4;
@@ -53,13 +55,16 @@ sub look {
 	}
 	for my $event (grep { !/CLOCK/ || $known{$_} } keys %$exact) {
 		my $by = $exact->{$event};
-		$by->{$_} and push @wrong, "CPU $_: $by->{$_} $event are proven, nothing was counted there" for keys %$by;
+		$by->{$_} and push @wrong,
+			"CPU $_: $by->{$_} $event are proven, nothing was counted there"
+			for keys %$by;
 	}
 	my %nested = $out =~ /^nested event=(\S+) sum=(\d+)/mg;
 	while ($out =~ /^handed event=(\S+) sum=(-?\d+)/mg) {
 		my ($event, $handed, $sum) = ($1, $2, 0);
 		$sum += $_ for values %{ $got->{$event} };
-		push @wrong, "$sum $event are booked, $handed were handed out" if $sum > $handed || $sum < $handed - ($nested{$event} // 0);
+		push @wrong, "$sum $event are booked, $handed were handed out"
+			if $sum > $handed || $sum < $handed - ($nested{$event} // 0);
 		$total += $handed if $event !~ /CLOCK/ || $known{$event};
 	}
 	return @wrong;

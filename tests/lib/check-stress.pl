@@ -26,14 +26,16 @@ sub of_relation {
 	if ($callsites) {
 		for my $c (@{$r->{cpus}}) {
 			my ($want, $got) = ("@{$c->{total}}", "@{$between{$c->{cpu}} || []}");
-			wrong("relation $r->{id}, CPU $c->{cpu}: $want, but $got between calls") if $want ne $got;
+			wrong("relation $r->{id}, CPU $c->{cpu}: $want, but $got between calls")
+				if $want ne $got;
 		}
 	}
 	for my $e (@{$r->{entries}}) {
 		my $before = 0;
 		for my $v (@{$e->{list}}) {
 			$kept++ if $v->{permanent};
-			wrong("relation $r->{id}: entries are not in the order of time") if $v->{ns} < $before;
+			wrong("relation $r->{id}: entries are not in the order of time")
+				if $v->{ns} < $before;
 			$before = $v->{ns};
 		}
 	}
@@ -43,14 +45,17 @@ for my $file (@files) {
 	my $d = dump_of($file);
 	my %s = %{$d->{settings}};
 	wrong("$file: made by $s{attribution}, $s{readings}, $s{callsites}")
-		if "$s{attribution} $s{readings} $s{callsites}" ne "$attribution $readings $callsites";
-	wrong("$file: dropped $_: $d->{dropped}{$_}") for grep { $d->{dropped}{$_} } keys %{$d->{dropped}};
+		if "$s{attribution} $s{readings} $s{callsites}" ne
+		"$attribution $readings $callsites";
+	wrong("$file: dropped $_: $d->{dropped}{$_}")
+		for grep { $d->{dropped}{$_} } keys %{$d->{dropped}};
 	# A child of fork has memory for its own call sites.
 	wrong("$file: $_") for grep { /more call sites/ } @{$d->{notes}};
 	of_relation($_) for @{$d->{relations}};
 }
 wrong($kept ? "permanent readings, though not asked for" : "no permanent readings")
 	if !!$kept != ($readings eq 'permanent' || $form eq 'interface');
-wrong($intervals ? "intervals, though not asked for" : "no intervals") if !!$intervals != !!$callsites;
+wrong($intervals ? "intervals, though not asked for" : "no intervals")
+	if !!$intervals != !!$callsites;
 wrong("nothing is proven") unless $proven;
 done();

@@ -15,7 +15,8 @@ for my $c (grep { !$_->{at} } counts(dump_of($json))) {
 }
 my ($windows, $unsafe, $quiet, $proven, $wrong) = (0) x 5;
 for (lines($out)) {
-	my ($set, $inside, $around, $moved) = /^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
+	my ($set, $inside, $around, $moved) =
+		/^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
 	my $left = $mode eq 'reading' ? $inside : $moved;
 	$windows++;
 	$unsafe++ if $left;

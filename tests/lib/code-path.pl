@@ -22,7 +22,8 @@ sub names_in {
 		open my $f, '<', $file or die "$file: $!\n";
 		$text{$file} = [<$f>];
 	}
-	return $words{"$file $from"} //= [map { s/##name/PAPI_read/r } map { /\b\w+(?:##name)?/g } @{ $text{$file} }[$from - 1 .. $to - 1]];
+	return $words{"$file $from"} //= [map { s/##name/PAPI_read/r }
+		map { /\b\w+(?:##name)?/g } @{ $text{$file} }[$from - 1 .. $to - 1]];
 }
 
 # Returns the tags of a name in `file`: those there, else all.
@@ -33,13 +34,15 @@ sub tags_of {
 }
 
 open $in, '<', $page or die "$page: $!\n";
-my ($way) = join('', <$in>) =~ /^## The way of one PAPI_read\n(.*?)^## /ms or die "$page: has no way of a PAPI_read\n";
+my ($way) = join('', <$in>) =~ /^## The way of one PAPI_read\n(.*?)^## /ms
+	or die "$page: has no way of a PAPI_read\n";
 my @list = $way =~ /`(\w+)\(\)`/g;
 @list > 10 or die "$page: names no functions\n";
 
 # Everything that is at most three steps from one of the list.
 my (%steps, @todo);
-sub meet { my ($at, $n) = @_; my $key = "@$at"; return if defined $steps{$key} && $steps{$key} <= $n; $steps{$key} = $n; push @todo, $at }
+sub meet { my ($at, $n) = @_; my $key = "@$at"; return if defined $steps{$key} && $steps{$key} <=
+	$n; $steps{$key} = $n; push @todo, $at }
 my %known;
 for my $name (@list) {
 	if ($name eq $list[0] || grep { $known{$_->[0]}{$_->[1]} } tags_of($name, '')) {

@@ -22,7 +22,8 @@ sub compare {
 
 for my $c (@{$d->{components}}) {
 	for my $name (grep { /^PAPI_/ } keys %{$c->{total}}) {
-		compare("component $c->{component}", $name, $c->{total}{$name}, $c->{derived_metrics}{$name =~ s/PAPI_/MINE_/r});
+		compare("component $c->{component}", $name, $c->{total}{$name},
+			$c->{derived_metrics}{$name =~ s/PAPI_/MINE_/r});
 	}
 }
 for my $g (sort { $a->{last_ns} <=> $b->{last_ns} } map { @{$_->{gauges}} } @{$d->{relations}}) {

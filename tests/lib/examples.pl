@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # examples.pl FILE: prints the examples of a man page or of README.md as shell, for 72-examples.t:
 # one per line, followed by its place. A C example becomes a file that is compiled.
-#	man page: text between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of METRICS
+#	man page: text between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of
+#METRICS
 #	README: indented lines that are commands, and `commands` in the text
 use strict;
 use warnings;
@@ -66,7 +67,8 @@ while (my $text = <$in>) {
 			give($1, $.);
 			next;
 		}
-		give($1, $.) while $text !~ /^    / && $text =~ /`((?:sspapi|lstopo|man|scripts\/[a-z]+ &&) [^`]+)`/g;
+		give($1, $.) while $text !~ /^    /
+			&& $text =~ /`((?:sspapi|lstopo|man|scripts\/[a-z]+ &&) [^`]+)`/g;
 		next;
 	}
 	$examples = $1 =~ /EXAMPLE|QUICK START/ if $text =~ /^\.SH (.*)/;
@@ -79,6 +81,7 @@ while (my $text = <$in>) {
 		$block = 0;
 	} elsif ($block && $text !~ /^\./) {
 		man_line(untroff($text), $.) if $examples;
-		print "printf '%s\\n' '$text' >>definitions.csv\n" if !$examples && $text =~ /^(CPU|PRESET|EVENT),/;
+		print "printf '%s\\n' '$text' >>definitions.csv\n"
+			if !$examples && $text =~ /^(CPU|PRESET|EVENT),/;
 	}
 }

@@ -30,7 +30,8 @@ sub pty {
 
 sub flags { fcntl $write, F_GETFL, 0 }
 
-$pty ? pty() : $kind eq 'socket' ? socketpair $read, $write, AF_UNIX, SOCK_STREAM, 0 : pipe $read, $write;
+$pty ? pty() : $kind eq 'socket' ? socketpair $read, $write, AF_UNIX, SOCK_STREAM, 0 : pipe $read,
+	$write;
 if ($kind ne 'background' && $kind ne 'empty') {
 	my $before = flags();
 	fcntl $write, F_SETFL, $before | O_NONBLOCK;

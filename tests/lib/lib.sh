@@ -19,7 +19,8 @@
 
 root=$(pwd -P)
 : "${B:=$root/build}" "${LIMIT:=240}"
-sspapi=$B/sspapi apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake preloads=$B/tests/preload
+sspapi=$B/sspapi apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake \
+	preloads=$B/tests/preload
 MORE='' todo='' user='' n=0
 
 [ -e "$B/libsspapi.so" ] || { echo "Bail out! $B/libsspapi.so is not there: make"; exit 1; }
@@ -37,7 +38,8 @@ done
 # Succeeds if a thread can have a locked page of the kernel, as core/base/mlock-budget.h divides
 # them.
 locked_page() {
-	kb=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN))) limit=$(ulimit -l)
+	kb=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN))) \
+		limit=$(ulimit -l)
 	[ "$limit" = unlimited ] || [ "$limit" -ge $kb ] || kb=$limit
 	[ $((kb * 1024 / 8)) -ge "$(getconf PAGESIZE)" ]
 }
@@ -45,7 +47,8 @@ locked_page() {
 # Imitates a machine that libpfm4 does not support; TEST_UNKNOWN_CPU=1 does so for the whole of make
 # check.
 unknown_cpu() {
-	LIBPFM_DISABLED_PMUS=$(env -u LIBPFM_DISABLED_PMUS papi_component_avail 2>/dev/null | sed -n 's/.*PMUs supported: //p' | tr -d ' ' |
+	LIBPFM_DISABLED_PMUS=$(env -u LIBPFM_DISABLED_PMUS papi_component_avail 2>/dev/null |
+		sed -n 's/.*PMUs supported: //p' | tr -d ' ' |
 		tr ',' '\n' | grep -v '^perf' | paste -sd, -)
 	export LIBPFM_DISABLED_PMUS
 }
@@ -54,7 +57,8 @@ unknown_cpu() {
 # Succeeds if sspapi sees the calls that libpapi makes itself, in rates and the high level.
 # (Ubuntu's is linked with -Bsymbolic-functions.)
 inside() {
-	! "$sspapi" doctor "$apps/basics" 2>/dev/null | grep -q 'linked with -Bsymbolic' || { skip "$1" "libpapi is linked with -Bsymbolic"; return 1; }
+	! "$sspapi" doctor "$apps/basics" 2>/dev/null | grep -q 'linked with -Bsymbolic' ||
+		{ skip "$1" "libpapi is linked with -Bsymbolic"; return 1; }
 }
 
 SHIM=$B/libsspapi.so
@@ -64,7 +68,8 @@ case ${SANITIZE-} in
 *address*) SHIM=$(${CC:-gcc} -print-file-name=libasan.so):$SHIM ;;
 *thread*) SHIM=$(${CC:-gcc} -print-file-name=libtsan.so):$SHIM ;;
 esac
-export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/sspapi-case.XXXXXX")
 chmod 755 "$tmp"
@@ -74,7 +79,8 @@ trap 'exit 1' HUP INT TERM
 # Also remove live files that killed processes of this case left in the standard place. Those name
 # $tmp, as the place of the dump or the working directory.
 clean_up() {
-	find /dev/shm -maxdepth 1 -name 'sspapi.*.live' -exec grep -lF -- "$tmp" {} + 2>/dev/null | tr '\n' '\0' | xargs -0r rm -f
+	find /dev/shm -maxdepth 1 -name 'sspapi.*.live' -exec grep -lF -- "$tmp" {} \
+		+ 2>/dev/null | tr '\n' '\0' | xargs -0r rm -f
 	chmod -R u+rwx "$tmp" 2>/dev/null
 	rm -rf "$tmp"
 }
@@ -105,7 +111,8 @@ result() {
 		head -c 3000 "$tmp/.said" | sed -e 's/^/# /' -e '$a\' >"$tmp/.why"
 		cat "$tmp/.why"
 		# prove shows only standard error.
-		[ -z "${HARNESS_ACTIVE-}" ] || [ -n "$todo" ] || { echo "# $0 $n: $2" | cat - "$tmp/.why" >&2; }
+		[ -z "${HARNESS_ACTIVE-}" ] || [ -n "$todo" ] || { echo "# $0 $n: $2" |
+			cat - "$tmp/.why" >&2; }
 	fi
 	todo=''
 }
@@ -158,7 +165,8 @@ run() {
 	run_name=$1
 	shift
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 "$((SANITIZE_SLOWS * LIMIT))" $user "$@" >"$tmp/$run_name.out" 2>"$tmp/$run_name.err" </dev/null
+	timeout -k 5 "$((SANITIZE_SLOWS * LIMIT))" $user \
+		"$@" >"$tmp/$run_name.out" 2>"$tmp/$run_name.err" </dev/null
 	echo $? >"$tmp/$run_name.status"
 }
 
@@ -175,7 +183,8 @@ run_shim() {
 	if [ -n "${SSPAPI_OUTPUT+set}" ]; then
 		run "$run_to" env LD_PRELOAD="$SHIM${MORE:+:$MORE}" "$@"
 	else
-		run "$run_to" env LD_PRELOAD="$SHIM${MORE:+:$MORE}" SSPAPI_OUTPUT="$tmp/$run_to.json" "$@"
+		run "$run_to" env LD_PRELOAD="$SHIM${MORE:+:$MORE}" \
+			SSPAPI_OUTPUT="$tmp/$run_to.json" "$@"
 	fi
 }
 
@@ -217,7 +226,8 @@ json() {
 # another_process STORE: changes the process's start by a ns; copies of one process's store count
 # only once
 another_process() {
-	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; sub at { seek $f, $_[0], 0; read $f, my $v, 8; unpack "Q", $v }
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; sub at { seek $f, $_[0], 0;
+		read $f, my $v, 8; unpack "Q", $v }
 		my $process = at(376);	# 0 in a live file, which has only its header
 		for my $start (96, $process ? $process + 32 + 96 : ()) {
 			my $ns = at($start) + 1;
@@ -236,9 +246,11 @@ said() {
 	said_of=$1
 	shift
 	lines_of "$said_of" >"$tmp/.lines"
-	[ "$(wc -l <"$tmp/.lines")" = 1 ] || { echo "not one line:"; cat "$tmp/$said_of.err"; return 1; }
+	[ "$(wc -l <"$tmp/.lines")" = 1 ] || { echo "not one line:"; cat "$tmp/$said_of.err"
+	return 1; }
 	for said_word in "$@"; do
-		grep -qF -- "$said_word" "$tmp/.lines" || { echo "no '$said_word' in"; cat "$tmp/.lines"; return 1; }
+		grep -qF -- "$said_word" "$tmp/.lines" || { echo "no '$said_word' in"
+		cat "$tmp/.lines"; return 1; }
 	done
 }
 
@@ -252,7 +264,8 @@ as_nobody() {
 	cp -a "$B"/libsspapi*.so* "$root/tests/software-presets.csv" "$tmp/built"
 	cp -r "$B/tests/apps" "$B/tests/scenes" "$B/tests/preload" "$tmp/built/tests"
 	cp "$B"/tests/fake/lib* "$tmp/built/tests/fake"
-	MORE=$(echo "$MORE" | sed "s,$B/,$tmp/built/,g") SHIM=$(echo "$SHIM" | sed "s,$B/,$tmp/built/,g")
+	MORE=$(echo "$MORE" | sed "s,$B/,$tmp/built/,g") \
+		SHIM=$(echo "$SHIM" | sed "s,$B/,$tmp/built/,g")
 	apps=$tmp/built/tests/apps scenes=$tmp/built/tests/scenes
 	[ -z "${PAPI_CSV_EVENT_FILE-}" ] || PAPI_CSV_EVENT_FILE=$tmp/built/software-presets.csv
 }
@@ -276,7 +289,8 @@ need_real_papi() {
 need_stat() {
 	case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
 	run try "$B/sspapi" stat true
-	[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+	[ "$(status_of try)" = 0 ] ||
+		skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
 	at_most 16
 }
 
@@ -284,16 +298,19 @@ need_stat() {
 # (97-stat-long-lived.t).
 at_most() {
 	[ "$(nproc)" -le "$1" ] || taskset -pc "$(taskset -pc $$ | sed 's/.*: //' | tr , '\n' |
-		while IFS=- read -r from to; do seq "$from" "${to:-$from}"; done | head -n "$1" | paste -sd,)" $$ >"$tmp/taskset"
+		while IFS=- read -r from to; do seq "$from" "${to:-$from}"; done | head -n "$1" |
+		paste -sd,)" $$ >"$tmp/taskset"
 }
 
 # Succeeds if this user may count in the kernel (context switches, :k). Root of a user namespace may
 # not.
 sees_kernel() {
 	caps=0
-	[ "$(tr -s ' ' </proc/self/uid_map)" != " 0 0 4294967295" ] || caps=0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	[ "$(tr -s ' ' </proc/self/uid_map)" != " 0 0 4294967295" ] ||
+		caps=0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
 	# CAP_SYS_ADMIN, CAP_PERFMON
-	[ $(((caps >> 21 | caps >> 38) & 1)) = 1 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
+	[ $(((caps >> 21 | caps >> 38) & 1)) = 1 ] ||
+		[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
 }
 
 # is_equal GOT WANTED: compares them, for check

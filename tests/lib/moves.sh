@@ -18,9 +18,11 @@ moved() {
 	shift 2
 	moves "$mode" "$@"
 	check "$label: the program sees no difference" same_as_native native shim
-	check "$label: the dump is right ($format)" perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
+	check "$label: the dump is right ($format)" perl tests/lib/check-moves.pl "$form" \
+		"$tmp/shim.out" "$tmp/shim.json"
 }
 
 cpus() {
-	json "$tmp/shim.json" 'map { "$_->{total}[0]/$_->{exact}[0]" } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' '
+	json "$tmp/shim.json" 'map { "$_->{total}[0]/$_->{exact}[0]" }
+		map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' '
 }

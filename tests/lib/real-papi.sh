@@ -71,7 +71,8 @@ real_papi_none() {
 	REAL_PAPI=no
 	if [ -x "$real_papi_tests/apps/basics" ]; then
 		PAPI_HOW="PAPI cannot count here, not even page faults: $(
-			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 | tail -n 1) (perf_event_paranoid $(
+			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 |
+				tail -n 1) (perf_event_paranoid $(
 			cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo missing))"
 		[ -z "${LIBPFM_FORCE_PMU-}" ] ||
 			PAPI_HOW="$PAPI_HOW; LIBPFM_FORCE_PMU=$LIBPFM_FORCE_PMU leaves only that PMU's events: unset it"

@@ -10,12 +10,15 @@ base=${ABI_BASE:-$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null)
 
 mkdir "$tmp/base"
 git archive "$base" | tar -x -C "$tmp/base"
-check "$base builds" make -s --no-print-directory -C "$tmp/base" B="$tmp/built" CFLAGS='-O1 -g' "$tmp/built/libsspapi.so"
+check "$base builds" make -s --no-print-directory -C "$tmp/base" B="$tmp/built" CFLAGS='-O1 -g' \
+	"$tmp/built/libsspapi.so"
 soname() {
 	readelf -d "$1" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p'
 }
 if [ "$(soname "$tmp/built/libsspapi.so")" != "$(soname "$B/libsspapi.so")" ]; then
-	skip "compatible with $base" "$(soname "$B/libsspapi.so") is another SONAME than its $(soname "$tmp/built/libsspapi.so")"
+	skip "compatible with $base" \
+		"$(soname "$B/libsspapi.so") is another SONAME than its $(soname \
+		"$tmp/built/libsspapi.so")"
 else
 	mkdir "$tmp/old" "$tmp/new"
 	cp "$tmp/base/preload/sspapi.h" "$tmp/old"
@@ -23,10 +26,13 @@ else
 	# Only our own functions: wrappers of PAPI follow papi.h. Status: 4 a change, 8 one that
 	# breaks programs.
 	abidiff --headers-dir1 "$tmp/old" --headers-dir2 "$tmp/new" \
-		--suppressions tests/long/abi.suppress "$tmp/built/libsspapi.so" "$B/libsspapi.so" >"$tmp/abidiff" 2>&1
+		--suppressions tests/long/abi.suppress "$tmp/built/libsspapi.so" \
+		"$B/libsspapi.so" >"$tmp/abidiff" 2>&1
 	status=$?
 	check "abidiff could look" test $((status & 3)) = 0
-	check "compatible with $base" sh -c 'cat "$1"; [ "$2" = 0 ]' sh "$tmp/abidiff" $((status & 8))
-	check "no function takes or returns another type than in $base" not grep -E '^ *[1-9][0-9]* functions? with some indirect sub-type change|^ *\[C\]' "$tmp/abidiff"
+	check "compatible with $base" sh -c 'cat "$1"; [ "$2" = 0 ]' sh "$tmp/abidiff" \
+		$((status & 8))
+	check "no function takes or returns another type than in $base" \
+		not grep -E '^ *[1-9][0-9]* functions? with some indirect sub-type change|^ *\[C\]' "$tmp/abidiff"
 fi
 done_testing

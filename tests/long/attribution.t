@@ -35,25 +35,30 @@ for mode in reading residency exact; do
 done
 todo='kernel split'
 is "each mode is closer to the truth than the one before" "$(
-	for mode in reading residency exact; do echo "$(cat "$tmp/error.$mode") $mode"; done | sort -rn | cut -d' ' -f2 | tr '\n' ' ')" \
+	for mode in reading residency exact; do echo "$(cat "$tmp/error.$mode") $mode"; done |
+		sort -rn | cut -d' ' -f2 | tr '\n' ' ')" \
 	"reading residency exact "
 
 # One after the other, and many at once as an ordinary user.
 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/disruptions" threads 10000
 is "10000 threads: no descriptor is left" \
-	"$(status_of shim) $(grep -c '^descriptors' "$tmp/shim.out") $(grep '^descriptors' "$tmp/shim.out" | sort -u | wc -l)" "0 2 1"
-check "10000 threads: the dump is right" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	"$(status_of shim) $(grep -c '^descriptors' "$tmp/shim.out") $(grep '^descriptors' \
+	"$tmp/shim.out" | sort -u | wc -l)" "0 2 1"
+check "10000 threads: the dump is right" perl tests/lib/check-moves.pl sum "$tmp/shim.out" \
+	"$tmp/shim.json"
 as_nobody
 SSPAPI_OUTPUT=$tmp/nobody/%e.json
 export SSPAPI_OUTPUT
 run_native native "$apps/threads" -n 60
 for mode in residency exact; do
-	[ "$(status_of native)" = 0 ] || { skip "$mode: 60 threads at once" "$(tail -n 1 "$tmp/native.err")"; continue; }
+	[ "$(status_of native)" = 0 ] || { skip "$mode: 60 threads at once" \
+		"$(tail -n 1 "$tmp/native.err")"; continue; }
 	rm -f "$tmp/nobody/threads.json"
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/threads" -n 60
 	cp "$tmp/nobody/threads.json" "$tmp/shim.json"
 	check "$mode: 60 threads at once: the program sees no difference" same_as_native native shim
-	check "$mode: 60 threads at once: the dump has what PAPI returned" has_returned shim --no-cpu
+	check "$mode: 60 threads at once: the dump has what PAPI returned" has_returned \
+		shim --no-cpu
 	json "$tmp/shim.json" '@{$d->{notes}}' | sed 's/^/# /'
 done
 done_testing

@@ -11,16 +11,20 @@ made() {
 	compiler=$1
 	shift
 	label="$compiler $*"
-	[ -z "${TEST_SHORT-}" ] || case $label in "gcc -O3 -flto=auto" | "clang -O2") ;; *) return ;; esac
-	command -v "$compiler" >/dev/null || { skip "$label" "no $compiler here (scripts/deps --long)"; return; }
+	[ -z "${TEST_SHORT-}" ] ||
+		case $label in "gcc -O3 -flto=auto" | "clang -O2") ;; *) return ;; esac
+	command -v "$compiler" >/dev/null ||
+		{ skip "$label" "no $compiler here (scripts/deps --long)"; return; }
 	begin=$(date +%s)
 	programs="libsspapi.so libsspapi-topo.so libsspapi-threads.so sspapi"
 	programs=$(printf "$at/%s " $programs)
 	[ "$*" != -O2 ] || programs="all programs"
 	# shellcheck disable=SC2046,SC2086 # words
-	make -s -j2 B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= $programs $(units) >"$tmp/made.out" 2>"$tmp/made.err"
+	make -s -j2 B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= $programs \
+		$(units) >"$tmp/made.out" 2>"$tmp/made.err"
 	is "$label: no warning" "$? $(cat "$tmp/made.err")" "0 "
-	make -s B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= PROVE_FLAGS=-Q check-unit >"$tmp/.said" 2>&1
+	make -s B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= PROVE_FLAGS=-Q \
+		check-unit >"$tmp/.said" 2>&1
 	result $? "$label: the unit tests"
 	echo "# $label: $(($(date +%s) - begin)) s"
 	rm -rf "$at"

@@ -9,19 +9,24 @@
 command -v mmdebstrap >/dev/null || skip_all "no mmdebstrap (scripts/deps --machines)"
 [ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
 # The archive that apt uses for this system; no other mirror.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Component: main' \
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \
+	'Component: main' \
 	"Codename: $(. /etc/os-release && echo "${VERSION_CODENAME-}")" | sort -u | head -n 1)
 [ -n "$mirror" ] || skip_all "apt knows no archive of Debian here"
-packages="papi-examples binutils util-linux $(sed -n '/^debian="/,/"$/p' scripts/deps | tr -d '"' | sed 's/^debian=//')"
+packages="papi-examples binutils util-linux $(sed -n '/^debian="/,/"$/p' scripts/deps |
+	tr -d '"' | sed 's/^debian=//')"
 : "${DEBIANS:=trixie:suite trixie:papi}"
 
 # root RELEASE: makes it, with this tree in /src. (A mirror may be older than the validity that a
 # testing release states.)
 root() {
 	rm -rf "$tmp/root"
-	mmdebstrap --quiet --variant=apt --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-		--include="$(echo $packages | tr ' ' ,)" "$1" "$tmp/root" "deb $mirror $1 main" && mkdir "$tmp/root/src" &&
-		{ if [ -e .git ]; then git ls-files -z; else find . -type f ! -path './build*' -print0; fi; } |
+	mmdebstrap --quiet --variant=apt --aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
+		--include="$(echo $packages | tr ' ' ,)" "$1" "$tmp/root" "deb $mirror $1 main" &&
+		mkdir "$tmp/root/src" &&
+		{ if [ -e .git ]; then git ls-files -z; else find . -type f ! -path './build*' \
+		-print0; fi; } |
 		tar --null --no-recursion -c -T - | tar -x -C "$tmp/root/src"
 }
 
@@ -42,7 +47,8 @@ suite() {
 
 # Prints the results of PAPI's own tests there, one per line.
 papi() {
-	inside "make -s -j2 programs >/dev/null && B=/src/build sh tests/long/papi-tests.t" >"$tmp/papi" 2>"$tmp/papi.err"
+	inside "make -s -j2 programs >/dev/null && B=/src/build sh tests/long/papi-tests.t" \
+		>"$tmp/papi" 2>"$tmp/papi.err"
 	papi_status=$?
 	while read -r line; do
 		case $line in
@@ -52,7 +58,8 @@ papi() {
 		*)		echo "$line" ;;
 		esac
 	done <"$tmp/papi"
-	is "$1: all of them ran" "$papi_status $([ "${papi_plan%% *}" -gt 100 ] && echo many)" "0 many"
+	is "$1: all of them ran" "$papi_status $([ "${papi_plan%% *}" -gt 100 ] && echo many)" \
+		"0 many"
 }
 
 made=''
@@ -64,7 +71,8 @@ for debian in $DEBIANS; do
 	fi
 	version=$(chroot "$tmp/root" dpkg-query -W -f '${Version}' libpapi-dev)
 	case $debian in
-	*:suite)	check "$release (glibc $(chroot "$tmp/root" dpkg-query -W -f '${Version}' libc6), PAPI $version): make check" suite ;;
+	*:suite)	check "$release (glibc $(chroot "$tmp/root" dpkg-query -W -f '${Version}' \
+		libc6), PAPI $version): make check" suite ;;
 	*)		papi "$release, PAPI $version" ;;
 	esac
 done

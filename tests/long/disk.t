@@ -26,7 +26,8 @@ same() {
 # first FILE: prints the reading from before the disk was full
 first() {
 	json "$1" 'my ($e) = grep { $_->{name} eq "EV_C" } @{$d->{events}}; my $n = 0;
-		for my $r (@{$d->{relations}}) { $n += $_->{total}[0] for grep { $e && $r->{events}[0] == $e->{id} } @{$r->{cpus}} } $n'
+		for my $r (@{$d->{relations}}) { $n += $_->{total}[0] for grep { $e &&
+		$r->{events}[0] == $e->{id} } @{$r->{cpus}} } $n'
 }
 nothing_left() {
 	is "$1: nothing is left there" "$(ls -A small)" "${2-}"
@@ -64,10 +65,12 @@ mkdir live
 fill small
 SSPAPI_OUTPUT=$tmp/small/x.json SSPAPI_LIVE=$tmp/live run shim env LD_PRELOAD="$SHIM" "$tight" $few
 same "output, full"
-check "output, full: one line with the file, the reason and a fix" said shim "$tmp/small/x.json" "No space left" recover
+check "output, full: one line with the file, the reason and a fix" said shim "$tmp/small/x.json" \
+	"No space left" recover
 nothing_left "output, full" full
 run rec "$B/sspapi" recover live/*.live
-is "recover there: 1, one line, and the store stays" "$(status_of rec) $(wc -l <rec.err) $(ls live | wc -l)" "1 1 1"
+is "recover there: 1, one line, and the store stays" \
+	"$(status_of rec) $(wc -l <rec.err) $(ls live | wc -l)" "1 1 1"
 check "the line has the reason" grep -q "No space left" rec.err
 nothing_left "recover there" full
 cp native.out rec2.out
@@ -78,10 +81,12 @@ check "recover to another place: it is complete" has_returned rec2
 empty
 rm -rf live/*
 head -c 60000 /dev/zero >small/half
-SSPAPI_OUTPUT=$tmp/small/x.txt SSPAPI_FORMAT=csv,json,text,store SSPAPI_LIVE=$tmp/live run shim env LD_PRELOAD="$SHIM" "$tight" 200 4 7
+SSPAPI_OUTPUT=$tmp/small/x.txt SSPAPI_FORMAT=csv,json,text,store SSPAPI_LIVE=$tmp/live run shim \
+	env LD_PRELOAD="$SHIM" "$tight" 200 4 7
 run_native native "$tight" 200 4 7
 same "output, full in the middle"
-check "output, full in the middle: a line, and the store stays" sh -c "grep -q '^sspapi: .*No space' shim.err && ls live/*.live"
+check "output, full in the middle: a line, and the store stays" \
+	sh -c "grep -q '^sspapi: .*No space' shim.err && ls live/*.live"
 is "no part of a dump is left" "$(ls -A small | grep -c '^\.')" 0
 for f in small/x.*; do
 	[ -e "$f" ] || continue

@@ -16,18 +16,23 @@ kills() {
 	result $kills_status "$kills_name: all that was seen is there, at most one reading more"
 	echo "# $(grep ^seed "$tmp/.killed")"
 	todo=$kills_todo
-	check "$kills_name: no unreadable store is left" sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
+	check "$kills_name: no unreadable store is left" \
+		sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
 }
 
 kills_todo=
-kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" "$handing"
+kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" \
+	"$handing"
 # (each of them may report the same)
-kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" "$handing"
-kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" "$handing" -t 6 -s 40
+kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" \
+	"$handing"
+kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" \
+	"$handing" -t 6 -s 40
 is "nothing is left in the folder" "$(ls live)" ""
 
 for signal in SEGV ABRT BUS TERM; do
-	kills "$signal from outside, often" --signal $signal --ready 10 --within 40 "$(bounded 20 5)" "$handing"
+	kills "$signal from outside, often" --signal $signal --ready 10 --within 40 \
+		"$(bounded 20 5)" "$handing"
 done
 
 # ---- ends of its own making -----------------------------------------------------
@@ -42,7 +47,8 @@ ends() {
 	check "$1: no dump" not test -e "$tmp/shim.json"
 	check "$1: there is a live file" test -e "$(echo live/*)"
 	run recovered "$B/sspapi" recover -o "$tmp/ends.json" live/*.live
-	is "$1: recovered, and the line says where" "$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
+	is "$1: recovered, and the line says where" \
+		"$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
 	is "$1: the live file is gone" "$(ls live)" ""
 	run_native ends "$handing" -n 30 -t 1
 	check "$1: it has what PAPI returned" has_returned ends
@@ -72,7 +78,8 @@ need_real() {
 if need_real; then
 	# PAPI takes some 100 ms to start.
 	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
-		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/kill-target-real"
+		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" \
+		"$B/tests/long/kill-target-real"
 else
 	skip "real PAPI" "$PAPI_HOW"
 fi

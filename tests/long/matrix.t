@@ -24,17 +24,20 @@ one() {
 	is "$label: live files" "$(find live -type f | wc -l)" "$dead"
 	mkdir -p d
 	for file in live/*.live; do
-		[ -e "$file" ] && "$B/sspapi" recover -o "d/$(basename "$file").json" "$file" >>shim.err 2>&1
+		[ -e "$file" ] && "$B/sspapi" recover -o "d/$(basename "$file").json" \
+			"$file" >>shim.err 2>&1
 	done
 	check "$label: $dumps dump(s), with what PAPI returned" attributed
 	label=''
 }
 
 attributed() {
-	is_equal "$(find d -type f | wc -l)" "$dumps" && perl "$root/tests/lib/check-handed.pl" --more-events d/*.json shim.out
+	is_equal "$(find d -type f | wc -l)" "$dumps" && perl "$root/tests/lib/check-handed.pl" \
+		--more-events d/*.json shim.out
 }
 
-for mode in return exit _exit _Exit quick_exit at_quick_exit atexit destructor pthread_exit side-exit side-_exit key \
+for mode in return exit _exit _Exit quick_exit at_quick_exit atexit destructor pthread_exit \
+	side-exit side-_exit key \
 	cancel cancel-async exec-plain exec-fails exec-no-memory vfork-fails over-vfork; do
 	case $mode in
 	cancel*) NORMAL='s/=counter//g' ;;	# the number of open ones is random

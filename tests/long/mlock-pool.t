@@ -26,7 +26,8 @@ less_our_share() {
 
 # is_less WHAT LEAST MOST: by LEAST to MOST
 is_less() {
-	less=$(($(sed -nE "s/.* ([0-9]+) $1.*/\1/p" "$tmp/native.out") - $(sed -nE "s/.* ([0-9]+) $1.*/\1/p" "$tmp/shim.out")))
+	less=$(($(sed -nE "s/.* ([0-9]+) $1.*/\1/p" "$tmp/native.out") - $(sed -nE \
+		"s/.* ([0-9]+) $1.*/\1/p" "$tmp/shim.out")))
 	[ "$less" -ge "$2" ] && [ "$less" -le "$3" ]
 }
 

@@ -14,15 +14,18 @@ preload=$preloads/oracle.so:$SHIM:${MORE:+$MORE:}$REAL_PAPI_HW2SW
 ulimit -c 0
 mkdir "$tmp/work"
 ln -s "$built"/* "$tmp/work"
-grep '^CPU,' tests/software-presets.csv | cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
+grep '^CPU,' tests/software-presets.csv |
+	cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
 
 # A program that is killed, or ends by _exit, has reported nothing. Each has a folder of its own:
 # children outlive some.
 one() {
 	runs=$((runs + 1))
 	dumps=$tmp/dumps.$runs handed=$tmp/handed.$runs
-	(cd "$tmp/work" && LD_PRELOAD=$preload ORACLE=$handed SSPAPI_OUTPUT=$dumps/%p.json SSPAPI_ATTRIBUTION=$mode TESTS_QUIET=1 \
-		PAPI_CSV_EVENT_FILE=$tmp/presets.csv timeout -k 5 $LIMIT "$@" >"$tmp/out" 2>&1 </dev/null)
+	(cd "$tmp/work" && LD_PRELOAD=$preload ORACLE=$handed SSPAPI_OUTPUT=$dumps/%p.json \
+		SSPAPI_ATTRIBUTION=$mode TESTS_QUIET=1 \
+		PAPI_CSV_EVENT_FILE=$tmp/presets.csv timeout -k 5 $LIMIT \
+		"$@" >"$tmp/out" 2>&1 </dev/null)
 	[ -s "$handed" ] || return 0
 	ended=$((ended + 1))
 	perl tests/lib/check-handed.pl --no-cpu "$dumps"/*.json "$handed" >"$tmp/why" ||
@@ -48,6 +51,7 @@ for mode in $(bounded "auto exact residency reading" auto); do
 		done
 		one papi_cost -t 1000
 	} >"$tmp/said"
-	check "$mode: what PAPI returned to $ended programs is in their dumps" not grep . "$tmp/said"
+	check "$mode: what PAPI returned to $ended programs is in their dumps" \
+		not grep . "$tmp/said"
 done
 done_testing

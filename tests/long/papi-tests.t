@@ -6,7 +6,8 @@
 #	KEEP=1						keeps the folders of the runs
 . tests/lib/lib.sh
 examples=${PAPI_EXAMPLES:-/usr/share/doc/papi-examples/examples}
-[ -e "$examples/ctests/zero.c" ] || skip_all "no $examples: package papi-examples (containers leave /usr/share/doc out)"
+[ -e "$examples/ctests/zero.c" ] ||
+	skip_all "no $examples: package papi-examples (containers leave /usr/share/doc out)"
 [ -z "${SANITIZE-}" ] || skip_all "too slow with sanitizers"
 need_real_papi
 
@@ -20,7 +21,8 @@ sh tests/long/papi-tests/build.sh "$B/tests/papi-tests" >"$tmp/build" 2>&1 || {
 mkdir "$tmp/runs" "$tmp/lib"
 cp "$B"/libsspapi*.so "$tmp/lib"
 # Both use the CPU lines.
-grep '^CPU,' tests/software-presets.csv | cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
+grep '^CPU,' tests/software-presets.csv |
+	cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
 live=$(mktemp -d /dev/shm/sspapi-case.XXXXXX 2>/dev/null) || { live=$tmp/live && mkdir "$live"; }
 if [ -n "${KEEP-}" ]; then
 	echo "# kept: $tmp/runs, $live"
@@ -31,7 +33,8 @@ fi
 
 echo "# $PAPI_HOW"
 BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=$tmp/runs LIVE_FOLDER=$live SHIM=$tmp/lib/libsspapi.so \
-	MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW PRESETS=$tmp/presets.csv FEW_PRESETS=$root/tests/software-presets.csv \
+	MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW PRESETS=$tmp/presets.csv \
+	FEW_PRESETS=$root/tests/software-presets.csv \
 	perl tests/long/papi-tests/run.pl
 status=$?
 echo "# $(wc -l <"$B/tests/papi-tests/programs") programs build; these do not:"

@@ -11,7 +11,8 @@ for prefix in $OTHER_PAPIS; do
 	version=$(sed -n 's/^Version: *//p' "$prefix/lib/pkgconfig/papi.pc")
 	flags="-I$prefix/include -L$prefix/lib -Wl,-rpath,$prefix/lib"
 	check "PAPI $version: the programs build" \
-		make -s B="$tmp/$version" CC="${CC:-gcc} $flags" FC="${FC:-gfortran} $flags" all fixtures
+		make -s B="$tmp/$version" CC="${CC:-gcc} $flags" FC="${FC:-gfortran} $flags" \
+		all fixtures
 	check "PAPI $version: its table of presets, whole" \
 		env PAPI_EVENTS_CSV="$prefix/share/papi/papi_events.csv" "$B/tests/unit/t-metric"
 	for name in $cases; do

@@ -62,12 +62,14 @@ END
 # $COUNTED is what the program must preload; other tools do not.
 for program in python3 redis-server nginx; do
 	case $program in nginx) tool=curl ;; *) tool=$program ;; esac
-	command -v $program >/dev/null && command -v $tool >/dev/null || { skip "$program" "not installed"; continue; }
+	command -v $program >/dev/null && command -v $tool >/dev/null ||
+		{ skip "$program" "not installed"; continue; }
 	run native env COUNTED= sh $program.sh "$mover"
 	check "$program: it did something" test -s native.out
 	for mode in auto exact; do
 		rm -rf dumps
-		run shim env COUNTED="$BESIDE" SSPAPI_ATTRIBUTION=$mode SSPAPI_OUTPUT="$tmp/dumps/%p.json" sh $program.sh "$mover"
+		run shim env COUNTED="$BESIDE" SSPAPI_ATTRIBUTION=$mode \
+			SSPAPI_OUTPUT="$tmp/dumps/%p.json" sh $program.sh "$mover"
 		check "$program, $mode: it sees no difference" same_as_native native shim
 		check "$program, $mode: it was counted" grep -qE '"total": ?\[[1-9]' -r dumps
 	done

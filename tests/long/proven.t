@@ -41,7 +41,8 @@ share() {
 
 # judge NAME WHAT LEAST: checks $tmp/said
 judge() {
-	check "$1: attributed, and nothing is proven that was not counted there" not grep -v '^had' "$tmp/said"
+	check "$1: attributed, and nothing is proven that was not counted there" \
+		not grep -v '^had' "$tmp/said"
 	share "$2" "$3" >"$tmp/sum"
 	enough=$?
 	[ "$3" = 0 ] || result $enough "$1: $3 % of it ($2) are proven"
@@ -59,7 +60,8 @@ one() {
 	esac
 	json=$1.json client=$clients/$2 run=$1
 	shift 2
-	SSPAPI_ATTRIBUTION=$how SSPAPI_DESCRIPTORS=$most SSPAPI_OUTPUT=$into/$json run_shim "$run" "$client" "$@"
+	SSPAPI_ATTRIBUTION=$how SSPAPI_DESCRIPTORS=$most SSPAPI_OUTPUT=$into/$json run_shim "$run" \
+		"$client" "$@"
 	[ "$into" = "$tmp" ] || mv "$into/$json" "$tmp/$json" 2>/dev/null
 }
 

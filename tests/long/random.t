@@ -9,13 +9,15 @@ random() {
 	shift 2
 	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
 	if [ "$(status_of shim)" != 0 ] || ! has_returned shim --no-cpu >"$tmp/books"; then
-		echo "# $label: $program $*: $(status_of shim) $(grep '^wrong' "$tmp/shim.out") $(head -n 3 "$tmp/books")" >&2
+		echo "# $label: $program $*: $(status_of shim) $(grep '^wrong' \
+			"$tmp/shim.out") $(head -n 3 "$tmp/books")" >&2
 		bad=$((bad + 1))
 	fi
 	rm -f "$tmp/shim.json"
 }
 
-for settings in attribution=reading attribution=residency attribution=exact attribution=auto readings=permanent callsites=8 callsites=0 live=0; do
+for settings in attribution=reading attribution=residency attribution=exact attribution=auto \
+	readings=permanent callsites=8 callsites=0 live=0; do
 	name=SSPAPI_$(echo "${settings%=*}" | tr a-z A-Z)
 	bad=0
 	export "$name=${settings#*=}"

@@ -26,17 +26,20 @@ again
 run json "$B/sspapi" report -f csv "$tmp/shim.sspapi"
 bytes=$(stat -c %s "$tmp/shim.sspapi")
 echo "# $bytes bytes, $((bytes / N)) for a reading of one event"
-check "no more than 8 bytes for each event and 24 for each reading" test "$bytes" -le $((N * 32 + 1000000))
+check "no more than 8 bytes for each event and 24 for each reading" test "$bytes" -le \
+	$((N * 32 + 1000000))
 run text "$B/sspapi" report "$tmp/shim.sspapi"
 check "all are kept, up to the limit" grep -q '10.000.000 permanent readings kept' "$tmp/text.out"
 check "the others are counted" grep -q '1.001 permanent readings counted, not kept' "$tmp/text.out"
 attributed() {
 	cat "$tmp/shim.out" "$tmp/json.out"
 	[ "$(status_of shim)" = 0 ] || return 1
-	awk -F, 'NR > 1 { readings += $15; total += $16 } END { exit readings != 10001001 || total != 10001 }' "$tmp/json.out"
+	awk -F, 'NR > 1 { readings += $15; total += $16 } END { exit readings != 10001001 ||
+		total != 10001 }' "$tmp/json.out"
 }
 check "the program is unharmed: not a page fault of sspapi, and the totals have all" attributed
 
-[ -z "${TEST_SHORT-}" ] && plain "hardly a call takes longer than 50 us because of it" && check "hardly a call takes longer than 50 us because of it" \
+[ -z "${TEST_SHORT-}" ] && plain "hardly a call takes longer than 50 us because of it" &&
+	check "hardly a call takes longer than 50 us because of it" \
 	test "$(over)" -le "$MOST"
 done_testing

@@ -12,7 +12,8 @@ n_dead=0
 # dead [VARIABLE=VALUE...]: makes a store of a killed process; its name in $dead, its pid in $pid
 dead() {
 	rm -rf live/* out/*
-	run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/x.json" "$@" \
+	run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/x.json" \
+		"$@" \
 		"$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read a:1 print kill:9
 	dead=$(echo live/*.live)
 	pid=$(echo "$dead" | sed 's/\.[0-9]*\.live$//; s/.*\.//')
@@ -25,7 +26,8 @@ recover() {
 
 # poke FILE OFFSET FORMAT VALUE: writes a word of the header (core/store/layout.h)
 poke() {
-	perl -e 'my ($f, $at, $as, $v) = @ARGV; open my $h, "+<:raw", $f or die $!; seek $h, $at, 0; print $h pack $as, $v' "$@"
+	perl -e 'my ($f, $at, $as, $v) = @ARGV; open my $h, "+<:raw", $f or die $!;
+		seek $h, $at, 0; print $h pack $as, $v' "$@"
 }
 
 holds() {
@@ -33,36 +35,44 @@ holds() {
 }
 
 found() {
-	find out live -type f | sed "s/$host/HOST/; s/\.$pid\b/.PID/; s/\(PID\)\.[0-9][0-9]*/\1/" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
+	find out live -type f | sed "s/$host/HOST/; s/\.$pid\b/.PID/; s/\(PID\)\.[0-9][0-9]*/\1/" \
+		| LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
 }
 
 # ---- where to --------------------------------------------------------------------
 
 dead
 recover "$dead"
-is "our own: where the process would have written it" "$(status_of recover) $(cat recover.err) $(found)" "0  out/x.json"
+is "our own: where the process would have written it" \
+	"$(status_of recover) $(cat recover.err) $(found)" "0  out/x.json"
 is "it reports where" "$(cat recover.out)" "$tmp/out/x.json"
 check "it holds what PAPI returned" holds out/x.json
-is "end, args and the tables' data are there" "$(json out/x.json '$d->{process}{end}, $d->{process}{pid}, $d->{process}{args}[1]')" "recovered
+is "end, args and the tables' data are there" \
+	"$(json out/x.json '$d->{process}{end}, $d->{process}{pid}, $d->{process}{args}[1]')" \
+	"recovered
 $pid
 up"
 
 dead
 echo mine >out/x.json
 recover "$dead"
-is "nothing existing is replaced" "$(status_of recover) $(found) $(cat out/x.json)" "0 out/x.HOST.PID.json out/x.json mine"
+is "nothing existing is replaced" "$(status_of recover) $(found) $(cat out/x.json)" \
+	"0 out/x.HOST.PID.json out/x.json mine"
 dead
 echo mine >out/x.json
 echo mine >"out/x.$host.$pid.json"
 recover "$dead"
-is "nor twice" "$(status_of recover) $(ls out | wc -l) $(cat out/x.json "out/x.$host.$pid.json" | tr '\n' ' ')" "0 3 mine mine "
+is "nor twice" "$(status_of recover) $(ls out | wc -l) $(cat out/x.json "out/x.$host.$pid.json" |
+	tr '\n' ' ')" "0 3 mine mine "
 dead
 echo mine >to.json
 recover -o to.json "$dead"
-is "-o: over nothing" "$(status_of recover) $(cat to.json) $(found)" "1 mine live/sspapi.0.HOST.PID.live"
+is "-o: over nothing" "$(status_of recover) $(cat to.json) $(found)" \
+	"1 mine live/sspapi.0.HOST.PID.live"
 check "and one line says so" grep -q "^sspapi recover: $dead: .*to.json" recover.err
 recover -o to2.csv "$dead"
-is "-o: the format by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" "0 host,rank "
+is "-o: the format by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" \
+	"0 host,rank "
 dead
 mkdir out/x.json
 recover "$dead"
@@ -71,7 +81,8 @@ rmdir out/x.json
 dead
 ln -s gone out/x.json
 recover "$dead"
-is "a symbolic link of that name" "$(status_of recover) $(found) $(readlink out/x.json)" "0 out/x.HOST.PID.json gone"
+is "a symbolic link of that name" "$(status_of recover) $(found) $(readlink out/x.json)" \
+	"0 out/x.HOST.PID.json gone"
 dead
 rm -r out
 recover "$dead"
@@ -85,13 +96,17 @@ dead SSPAPI_FORMAT=json,csv,store
 recover "$dead"
 is "all requested formats" "$(status_of recover) $(found)" "0 out/x.csv out/x.json out/x.sspapi"
 recover out/x.sspapi
-is "a recovered store is a store, and stays" "$([ -e out/x.sspapi ] && "$B/sspapi" report -f json out/x.sspapi >again.json && holds again.json && echo yes)" yes
+is "a recovered store is a store, and stays" \
+	"$([ -e out/x.sspapi ] && "$B/sspapi" report -f json out/x.sspapi >again.json &&
+	holds again.json && echo yes)" yes
 dead SSPAPI_FORMAT=json SSPAPI_OUTPUT=
 mkdir -p cwd
 rm -rf live/* cwd/*
-(cd cwd && run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_FORMAT=json "$steps" up set begin a:5 read kill:9)
+(cd cwd && run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_FORMAT=json "$steps" up \
+	set begin a:5 read kill:9)
 recover live/*.live
-is "the default name with another format" "$(ls cwd | sed "s/$host/HOST/; s/[0-9]\{2,\}/PID/")" sspapi.steps.HOST.PID.json
+is "the default name with another format" "$(ls cwd | sed "s/$host/HOST/; s/[0-9]\{2,\}/PID/")" \
+	sspapi.steps.HOST.PID.json
 
 # An output that is not a regular file: as the process would, or a refusal; never a file next to it.
 dead SSPAPI_OUTPUT="$tmp/fifo.json"
@@ -102,7 +117,8 @@ wait
 is "a FIFO" "$(ls fifo.*)" "fifo.json
 fifo.read"
 rm -f fifo.*
-(cd cwd && rm -f ./* && run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT=- "$steps" up set begin a:5 read kill:9)
+(cd cwd && rm -f ./* && run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT=- \
+	"$steps" up set begin a:5 read kill:9)
 rm -f cwd/*
 recover live/*.live
 is "SSPAPI_OUTPUT=-: no file of that name" "$(ls cwd)" ""
@@ -110,12 +126,14 @@ rm -f ./-
 
 dead SSPAPI_OUTPUT="$(printf '%s/out/x\033[31m\ny.json' "$tmp")"
 recover "$dead"
-is "strings of a store are shown with control characters escaped" "$(tr -d '\n -~' <recover.out | wc -c) $(wc -l <recover.out)" "0 1"
+is "strings of a store are shown with control characters escaped" \
+	"$(tr -d '\n -~' <recover.out | wc -c) $(wc -l <recover.out)" "0 1"
 
 # ---- whose -------------------------------------------------------------------------
 
 recovers_in() {
-	is "$1: next to the live file" "$(status_of recover) $(find out -type f) $(found)" "0  live/sspapi.0.HOST.PID.txt"
+	is "$1: next to the live file" "$(status_of recover) $(find out -type f) $(found)" \
+		"0  live/sspapi.0.HOST.PID.txt"
 	check "$1: it has what PAPI returned" grep -q 'EV_A' live/*.txt
 }
 dead
@@ -141,13 +159,16 @@ if [ "$(id -u)" = 0 ]; then
 	dead
 	chmod 777 live
 	run recover setpriv --reuid=65534 --regid=65534 --clear-groups "$B/sspapi" recover "$dead"
-	is "as nobody: ours cannot be read" "$(status_of recover) $(found)" "1 live/sspapi.0.HOST.PID.live"
-	check "and one line says so" is_equal "$(cat recover.err)" "sspapi recover: $dead: Permission denied"
+	is "as nobody: ours cannot be read" "$(status_of recover) $(found)" \
+		"1 live/sspapi.0.HOST.PID.live"
+	check "and one line says so" is_equal "$(cat recover.err)" \
+		"sspapi recover: $dead: Permission denied"
 	dead
 	chmod 777 live
 	chmod 644 "$dead"
 	run recover setpriv --reuid=65534 --regid=65534 --clear-groups "$B/sspapi" recover "$dead"
-	is "as nobody, but readable: nothing is written where its bytes say" "$(find out -type f)" ""
+	is "as nobody, but readable: nothing is written where its bytes say" "$(find out -type f)" \
+		""
 	chmod 755 live
 else
 	skip "another user's" "needs root"
@@ -159,14 +180,16 @@ rm -rf live/* out/*
 mkfifo wait
 run_native none true
 LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/x.json" \
-	"$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read say:ready line end print <wait >alive.out 2>alive.err &
+	"$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read say:ready line end \
+	print <wait >alive.out 2>alive.err &
 alive=$!
 exec 9>wait
 while ! grep -q ready alive.out; do sleep 0.01; done
 dead=$(echo live/*.live) pid=$alive
 recover "$dead"
 is "a live process is refused" "$(status_of recover) $(found)" "1 live/sspapi.0.HOST.PID.live"
-check "and one line says how" grep -q "^sspapi recover: $dead: .*may still live.*--force" recover.err
+check "and one line says how" grep -q "^sspapi recover: $dead: .*may still live.*--force" \
+	recover.err
 run report "$B/sspapi" report -f json "$dead"
 cp report.out report.json
 check "report may read it" holds report.json
@@ -179,7 +202,8 @@ live_copy() {
 	recover -o copy.json copy.live
 	status_of recover
 }
-is "another boot: dead, whichever process has its pid" "$(live_copy 56 a36 00000000-0000-0000-0000-000000000000)" 0
+is "another boot: dead, whichever process has its pid" \
+	"$(live_copy 56 a36 00000000-0000-0000-0000-000000000000)" 0
 is "another start time: dead" "$(live_copy 40 Q 1)" 0
 is "another pid, which does not exist" "$(live_copy 32 L 4194300)" 0
 is "another PID namespace: it may be alive" "$(live_copy 48 Q 1)" 1
@@ -206,7 +230,8 @@ rm -rf live/* out/*
 run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/out/file/x.json" sh -c \
 	"exec '$steps' up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read print exec:/bin/cat"
 pid=$(basename live/*.live | sed 's/\.[0-9]*\.live$//; s/.*\.//')
-check "exec without a dump: one line says that the store stays" grep -q "^sspapi: .*recover.*$tmp/live" shim.err
+check "exec without a dump: one line says that the store stays" \
+	grep -q "^sspapi: .*recover.*$tmp/live" shim.err
 recover -o exec.json live/*.live
 check "and it is whole" holds exec.json
 # Both programs of one process
@@ -221,14 +246,17 @@ exec '$steps' up set begin a:100 read kill:9
 END
 chmod 755 two
 run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" sh two.sh
-is "exec and killed: a dump of the one, a store of the other" "$(status_of shim) $(ls out) $(ls live | wc -l)" "137 steps.json 1"
+is "exec and killed: a dump of the one, a store of the other" \
+	"$(status_of shim) $(ls out) $(ls live | wc -l)" "137 steps.json 1"
 recover live/*.live
-is "recovered beside it" "$(status_of recover) $(ls out | wc -l) $(json "$(ls out/steps.*.*.json)" '$d->{relations}[0]{cpus}[0]{total}[0]')" "0 2 100"
+is "recovered beside it" "$(status_of recover) $(ls out | wc -l) $(json "$(ls out/steps.*.*.json)" \
+	'$d->{relations}[0]{cpus}[0]{total}[0]')" "0 2 100"
 
 # ---- finished stores ----------------------------------------------------------------------
 
 rm -rf live/* out/*
-SSPAPI_OUTPUT=$tmp/out/fin.sspapi run_shim fin "$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 read print
+SSPAPI_OUTPUT=$tmp/out/fin.sspapi run_shim fin "$steps" up set cpu:0 begin a:5 read cpu:1 a:7 \
+	b:3 read print
 sum=$(cksum <out/fin.sspapi)
 recover out/fin.sspapi
 is "a finished store is left as it is" "$(cksum <out/fin.sspapi)" "$sum"
@@ -280,7 +308,8 @@ refused "a folder" dir.live ""
 mkfifo fifo.live
 refused "a FIFO" fifo.live ""
 recover -o refused.json gone.live
-is "no such file" "$(status_of recover) $(cat recover.err)" "1 sspapi recover: gone.live: No such file or directory"
+is "no such file" "$(status_of recover) $(cat recover.err)" \
+	"1 sspapi recover: gone.live: No such file or directory"
 
 # Readable in part: the dump has that part, and 1 says that it is incomplete.
 cp good bad.live
@@ -327,11 +356,14 @@ ls /dev/shm | grep -c "\.\$live\.[0-9]*\.live" >all/living
 kill \$live; wait
 END
 # nobody must be able to read what was built
-if setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$SHIM"; then theirs=1; else theirs=0; fi
+if setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$SHIM"
+then theirs=1; else theirs=0; fi
 run all unshare -m sh all.sh
 is "(eight files)" "$(cat all/before)" $((7 + theirs))
-is "all: a dump each of the dead ones" "$(ls all/*.json | tr '\n' ' ')" "all/x1.json all/x2.json all/x3.json "
-is "all: what they hold" "$(for i in 1 2 3; do json all/x$i.json '$d->{relations}[0]{cpus}[0]{total}[0]'; done | tr '\n' ' ')" "1 2 3 "
+is "all: a dump each of the dead ones" "$(ls all/*.json | tr '\n' ' ')" \
+	"all/x1.json all/x2.json all/x3.json "
+is "all: what they hold" "$(for i in 1 2 3; do json all/x$i.json \
+	'$d->{relations}[0]{cpus}[0]{total}[0]'; done | tr '\n' ' ')" "1 2 3 "
 is "all: a live process's is not touched" "$(cat all/living)" 1
 is "all: 1, since one is no store" "$(cat all/status)" 1
 check "all: a line for it" grep -q "^sspapi recover: .*sspapi.0.$host.1.1.live" all/err

@@ -36,7 +36,8 @@ machine_aarch64() {
 # the kernel finds that its timer does not tick and takes another path, in which a disk request was
 # never answered.
 machine_x86_64() {
-	arch=amd64 triplet=x86_64-linux-gnu kernel=linux-image-amd64 console=ttyS0 options=no_timer_check
+	arch=amd64 triplet=x86_64-linux-gnu kernel=linux-image-amd64 console=ttyS0 \
+		options=no_timer_check
 	qemu="qemu-system-x86_64 -machine q35 -accel tcg,thread=single -cpu Icelake-Server -smp $CPUS,sockets=2,cores=$((CPUS / 4)),threads=2 -m 2G
 		-object memory-backend-ram,id=m0,size=1G -numa node,nodeid=0,cpus=0-$((CPUS / 2 - 1)),memdev=m0
 		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=$((CPUS / 2))-$((CPUS - 1)),memdev=m1"
@@ -55,6 +56,7 @@ machine() {
 	read -r board release newer pmu <<-EOF
 		$(echo "$machines" | sed -n "s/^$1 //p")
 	EOF
-	[ -n "$board" ] || { echo "machines: '$1' is none of" $(echo "$machines" | cut -d' ' -f1) >&2; return 2; }
+	[ -n "$board" ] || { echo "machines: '$1' is none of" \
+		$(echo "$machines" | cut -d' ' -f1) >&2; return 2; }
 	"machine_$board"
 }

@@ -15,7 +15,8 @@ list="^($(echo "$list" | tr '\n' '|' | sed 's/|$//'))\$"
 
 guest_tests() {
 	mkdir /tmp/runs /tmp/live
-	BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=/tmp/runs LIVE_FOLDER=/tmp/live SHIM=$B/libsspapi.so MORE='' JOBS=1 PAPI_TESTS_LIMIT=12 \
+	BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=/tmp/runs LIVE_FOLDER=/tmp/live \
+		SHIM=$B/libsspapi.so MORE='' JOBS=1 PAPI_TESTS_LIMIT=12 \
 		perl tests/long/papi-tests/run.pl >/mnt/rows/papi.tap 2>/mnt/rows/papi.err
 }
 
@@ -24,7 +25,8 @@ guest_tests() {
 build_tests() {
 	case $machine in
 	"$(uname -m | tr _ -)")	sh tests/long/papi-tests/build.sh "$B/tests/papi-tests" ;;
-	*)	PATH=$(tests/machines/make-image $machine)/bin:$PATH CC=gcc sh tests/long/papi-tests/build.sh "$B/$machine/tests/papi-tests" ;;
+	*)	PATH=$(tests/machines/make-image $machine)/bin:$PATH CC=gcc \
+		sh tests/long/papi-tests/build.sh "$B/$machine/tests/papi-tests" ;;
 	esac >"$B/machines-papi-tests.log" 2>&1
 }
 
@@ -34,7 +36,8 @@ if [ "${GUEST-}" != 1 ] && [ "${RECHECK-}" != 1 ]; then
 		echo "1..0 # SKIP no $PAPI_EXAMPLES: package papi-examples (containers leave /usr/share/doc out)"
 		exit
 	fi
-	build_tests || { tail -n 5 "$B/machines-papi-tests.log"; echo "Bail out! PAPI's test programs do not build"; exit 1; }
+	build_tests || { tail -n 5 "$B/machines-papi-tests.log"
+	echo "Bail out! PAPI's test programs do not build"; exit 1; }
 	export ONLY="${ONLY:-$list}"
 fi
 . tests/machines/rows.sh

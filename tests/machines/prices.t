@@ -20,11 +20,14 @@ added() {
 
 if [ "${GUEST-}" != 1 ]; then
 	for call in PAPI_read PAPI_read_ts PAPI_accum PAPI_reset PAPI_start+stop; do
-		a=$(added two-events "$call") b=$(added two-events-again "$call") c=$(added six-events "$call")
+		a=$(added two-events "$call") b=$(added two-events-again "$call") \
+			c=$(added six-events "$call")
 		echo "# $call: $a instructions added with two events, $c with six; plain PAPI" \
 			"$(sed -n "s/^price $call //p" "$out/two-events.native.out")"
-		check "$call: $a added, and $b in another run" test "$((a - b))" -ge -2 -a "$((a - b))" -le 2
-		check "$call: with six events $c" test "$c" -ge "$((a / 2))" -a "$c" -le "$((a * 20))"
+		check "$call: $a added, and $b in another run" test "$((a - b))" -ge -2 -a \
+			"$((a - b))" -le 2
+		check "$call: with six events $c" test "$c" -ge "$((a / 2))" -a "$c" -le \
+			"$((a * 20))"
 	done
 	for row in two-events one-frame; do
 		a=$(added $row PAPI_read)

@@ -27,7 +27,8 @@ row_run() {
 	row_to=/tmp/rows/$1.$2 row_json=/tmp/rows/$1.json row_preload=$3
 	shift 3
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 1000 $user env LD_PRELOAD="$row_preload" SSPAPI_OUTPUT="$row_json" $ROW_ENV "$@" \
+	timeout -k 5 1000 $user env LD_PRELOAD="$row_preload" SSPAPI_OUTPUT="$row_json" \
+		$ROW_ENV "$@" \
 		>"$row_to.out" 2>"$row_to.err" </dev/null
 	echo $? >"$row_to.status"
 }
@@ -65,7 +66,8 @@ boot() {
 	"$(uname -m | tr _ -)")	boot_build=$B ;;
 	*)			boot_build=$B/$machine ;;
 	esac
-	FOLDER=$out tests/machines/run "$machine" "$boot_build" env GUEST=1 ONLY="${ONLY-}" sh "$rows_file" \
+	FOLDER=$out tests/machines/run "$machine" "$boot_build" env GUEST=1 ONLY="${ONLY-}" \
+		sh "$rows_file" \
 		>"$out/said" 2>&1
 	boot_status=$?
 	sed 's/^/# /' "$out/said"
@@ -76,7 +78,8 @@ boot() {
 # Compares statuses, and numbers of readings; the checks compare the values.
 as_native() {
 	for side in native shim; do
-		echo "$(cat "$out/$1.$side.status") $(grep -c ^handed "$out/$1.$side.out") $(grep -v ^sspapi: "$out/$1.$side.err")" >"$tmp/$side"
+		echo "$(cat "$out/$1.$side.status") $(grep -c ^handed \
+			"$out/$1.$side.out") $(grep -v ^sspapi: "$out/$1.$side.err")" >"$tmp/$side"
 	done
 	diff "$tmp/native" "$tmp/shim" || { cat "$out/$1.shim.out" "$out/$1.shim.err"; return 1; }
 }
@@ -96,11 +99,13 @@ host_row() {
 		check "$row_name: ran" false
 		return
 	fi
-	[ "$(cat "$out/$row_name.native.status")" = 0 ] || check "$row_name: runs natively" not cat "$out/$row_name.native.out" "$out/$row_name.native.err"
+	[ "$(cat "$out/$row_name.native.status")" = 0 ] || check "$row_name: runs natively" \
+		not cat "$out/$row_name.native.out" "$out/$row_name.native.err"
 	check "$row_name: it runs as natively" as_native "$row_name"
 	while [ "$1" != -- ]; do
 		# shellcheck disable=SC2046 # words
-		check "$row_name: $1" perl tests/machines/walk.pl "${1%%,*}" "$out/$row_name.shim.out" "$out/$row_name.json" \
+		check "$row_name: $1" perl tests/machines/walk.pl "${1%%,*}" \
+			"$out/$row_name.shim.out" "$out/$row_name.json" \
 			"$out/lstopo.xml" $(echo "$1" | tr , ' ' | cut -s -d' ' -f2-)
 		shift
 	done
@@ -111,7 +116,8 @@ few_calls() {
 	more=$2
 	case $machine:$1 in *-new:* | *-rseq-0) more=$(($2 + 2)) ;; esac
 	for call in "start_and_stop $more" "read $2"; do
-		echo "$call $(sed -n "s/^${call% *},_system_calls //p" "$out/$1.native.out" "$out/$1.shim.out" | paste -sd' ')"
+		echo "$call $(sed -n "s/^${call% *},_system_calls //p" "$out/$1.native.out" \
+			"$out/$1.shim.out" | paste -sd' ')"
 	done | awk '{ print; bad = bad || NF != 4 || $4 - $3 > $2 } END { exit bad }'
 }
 
@@ -130,7 +136,8 @@ calls() {
 		aarch64*0)	asks=1 ;;
 		*)		asks=0 ;;
 		esac
-		[ "${GUEST-}" = 1 ] || check "$calls_name, rseq $rseq: system calls" few_calls "calls-$calls_name-rseq-$rseq" $asks
+		[ "${GUEST-}" = 1 ] || check "$calls_name, rseq $rseq: system calls" few_calls \
+			"calls-$calls_name-rseq-$rseq" $asks
 	done
 	ROW_ENV='' ROW_PROGRAM=''
 }

@@ -43,7 +43,8 @@ guest_suite() {
 host_suite() {
 	for file in "$out"/*.status; do
 		name=$(basename "$file" .status)
-		check "$name: $(grep -c '^ok' "$out/$name.tap") of its tests pass" passed "$out/$name"
+		check "$name: $(grep -c '^ok' "$out/$name.tap") of its tests pass" passed \
+			"$out/$name"
 	done
 	check "some ran" test -e "$file"
 }

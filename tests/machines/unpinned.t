@@ -13,8 +13,10 @@ unpinned() {
 	shift 2
 	row "$name" -- "$@"
 	if [ "${GUEST-}" != 1 ]; then
-		check "$name: the sum is PAPI's, and nothing is proven on a wrong CPU" perl tests/lib/check-moves.pl sum "$out/$name.shim.out" "$out/$name.json"
-		perl tests/lib/check-unpinned.pl "$out/$name.native.out" "$out/$name.shim.out" "$out/$name.json" "$least" >"$tmp/shares"
+		check "$name: the sum is PAPI's, and nothing is proven on a wrong CPU" \
+			perl tests/lib/check-moves.pl sum "$out/$name.shim.out" "$out/$name.json"
+		perl tests/lib/check-unpinned.pl "$out/$name.native.out" "$out/$name.shim.out" \
+			"$out/$name.json" "$least" >"$tmp/shares"
 		result $? "$name: at least $least is proven"
 		sed 's/^/# /' "$tmp/shares"
 	fi
