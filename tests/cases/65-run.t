@@ -242,8 +242,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspa
 	check "of another's" grep -q "will not preload" "$tmp/told.err"
 fi
 
-# ---- programs made with a sanitizer
-# ----------------------------------------------------------------
+# ---- programs made with a sanitizer -----------------------------------------
 # Their runtimes as users have them, and their reports: natively, started by the command, and by a
 # shell that the command starts.
 bug='#include <stdlib.h>

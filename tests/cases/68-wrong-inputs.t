@@ -55,8 +55,7 @@ table() {
 	done 3<table
 }
 
-# ---- verbs, options, levels, variables: the nearest name
-# ---------------------------------------------
+# ---- verbs, options, levels, variables: the nearest name --------------------
 table <<'END_OF_TABLE'
 2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
 2|1|-|sspapi: --versoin: no such option; do you mean --version? (|--versoin
@@ -245,8 +244,7 @@ check "at least 150 rows ($rows)" test $rows -ge 150
 is "nothing is run or written for what was refused" \
 	"$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
 
-# ---- systematically
-# -----------------------------------------------------------------------------------
+# ---- systematically ---------------------------------------------------------
 # fails VERB: prints wrong usage
 fails() {
 	[ "$1" = stat ] && echo 125 || echo 2
@@ -322,8 +320,7 @@ check "also files merged in memory" sh -c 'test -s loud && cmp quiet loud'
 run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
 is "the program has it closed as well" "$(status_of closed)" 5
 
-# ---- next steps
-# ------------------------------------------------------------------------------------
+# ---- next steps -------------------------------------------------------------
 # pastes TEXT: succeeds if the last line of the text shows something when run by a shell
 pastes() {
 	tail -n 1 "$1" | sed -n 's/^look further: sspapi //p' >paste

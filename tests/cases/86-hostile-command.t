@@ -219,8 +219,7 @@ for cut in 1 64 512 4096; do
 	done
 done
 
-# ---- 6: a killed process that is not waited for
-# ----------------------------------------------------
+# ---- 6: a killed process that is not waited for -----------------------------
 
 # Runs steered to count five; kills it, and runs $RECOVER before it is waited for.
 cat >zombie.pl <<'END'
@@ -379,8 +378,7 @@ is "(10) top: a stranger's file" "$(status_of top) $(grep -c 'no live file' top.
 rm -f "$forged"
 kill $sleeps
 
-# ---- recover, of another user's file
-# ---------------------------------------------------------------------
+# ---- recover, of another user's file ----------------------------------------
 
 SSPAPI_OUTPUT=$tmp/chosen.txt run_shim shim "$one"
 rm -f chosen.txt
@@ -416,8 +414,7 @@ is "nor does recover follow a link, nor wait for a FIFO" \
 check "(the live file that it names stays)" test -e "$live"
 rm -rf live/* theirs
 
-# ---- 11: sparse files
-# ---------------------------------------------------------------------------------------
+# ---- 11: sparse files -------------------------------------------------------
 
 # (a sanitizer's own memory does not count)
 limit='ulimit -v 2000000'
@@ -454,8 +451,7 @@ rm -f steps/*
 step '%s.json' '' ''
 is "(15) %s without a step" "$(ls steps)" 0.json
 
-# ---- hostile metrics and topologies
-# -----------------------------------------------------------------------------
+# ---- hostile metrics and topologies -----------------------------------------
 
 mkfifo metrics
 for file in metrics /dev/zero /dev/full /; do
@@ -478,8 +474,7 @@ for file in deep.xml bomb.xml holes.xml; do
 		"$(run_native native "$one"; status_of native) exit"
 done
 
-# ---- 9, the end: links of other users; and the output with the stalled readers
-# --------------------------------------
+# ---- 9, the end: links of other users; and the output with the stalled readers ----------
 
 : >aim
 if is_root; then

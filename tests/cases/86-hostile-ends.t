@@ -94,8 +94,7 @@ check "abort while another thread writes the dump: it is too late, as natively" 
 	exit late wait
 check "the same, _exit" late_abort _exit late wait
 
-# ---- the dump's reader is someone else's
-# ------------------------------------------------------------
+# ---- the dump's reader is someone else's ------------------------------------
 
 # A full FIFO, whose reader has it open and does not read. Many event sets: more than a pipe can
 # store.

@@ -18,7 +18,7 @@ ended() {
 for mode in read accum restart reset mixed jump threads; do
 	run_shim shim "$scenes/signals" $mode 500
 	is "$mode: the program ends with success" "$(ended)" "0 "
-	check "$mode: every count is there once, or is unsure ($(cat "$tmp/shim.err"))" books shim
+	check "$mode: every count is there once, or is unsure ($(cat "$tmp/shim.err"))" has_returned shim
 	check "$mode: no count is negative, and proven counts are part of them" exact_is_part shim
 done
 check "jump: it did" grep -q 'jumps [1-9]' \

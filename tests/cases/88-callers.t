@@ -172,8 +172,7 @@ is "12,000 starts in turns: each at its own call site" \
 	"$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
 	"between begin<even end<even 4000,between begin<odd end<odd 4000,between begin<third end<third 4000"
 
-# ---- callers that add nothing are cut, and nothing is distinguished by them
-# ----------------------------------------------
+# ---- callers that add nothing are cut, and nothing is distinguished by them ----------
 
 cat >many.c <<'END'
 #include "regions.h"

@@ -124,8 +124,7 @@ check "and nothing ran" test ! -e ran
 run wrong "$sspapi" stat -r 2 -p $$ true
 is "-r with -p" "$(status_of wrong)" 125
 
-# ---- few descriptors
-# ------------------------------------------------------------------------------------------------
+# ---- few descriptors --------------------------------------------------------
 # few LIMIT: runs a program with five threads under the limit
 few() {
 	rm -f few.json

@@ -142,8 +142,7 @@ run bound taskset -c "$cpu0" "$sspapi" stat --cgroup "$name" true
 is "all that are online, on any affinity mask" \
 	"$(sed -n 's/.*counting.* on \([0-9]*\) CPUs* .*/\1/p' bound.err)" "$online"
 
-# ---- errors
-# -------------------------------------------------------------------------------------------------
+# ---- errors -----------------------------------------------------------------
 # refused NAME TEXT OPTION...: one line, and nothing runs
 refused() {
 	refused_name=$1 text=$2

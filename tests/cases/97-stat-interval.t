@@ -116,8 +116,7 @@ check "rows without a reader end neither the program nor the counting" \
 	cat >/dev/null; }
 is "output in a pipe without a reader is dropped at a signal" "$(cat stuck.status)" 143
 
-# ---- running processes
-# -----------------------------------------------------------------------------------------
+# ---- running processes ------------------------------------------------------
 mkfifo go
 "$apps/counted" wait 20 100 go >said &
 pid=$!

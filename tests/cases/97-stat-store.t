@@ -105,8 +105,7 @@ run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counte
 # (It may differ once in a thousand times; then in all of its rows.)
 check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
-# ---- counts of packages and the machine
-# -----------------------------------------------------------
+# ---- counts of packages and the machine -------------------------------------
 mkdir beside
 ln -s "$fake/libpapi.so.7.0" beside/libpapi.so
 cat >script <<'END'

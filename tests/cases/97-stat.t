@@ -174,8 +174,7 @@ is "nothing that can be run" "$(status_of none)" 126
 run ignoring sh -c 'trap "" HUP; exec "$@"' sh "$sspapi" stat -r 3 sh -c 'kill -HUP $PPID; echo ran'
 is "an ignored signal ends no repeats" "$(status_of ignoring) $(grep -c '^ran' ignoring.out)" "0 3"
 
-# ---- without the right to see it
-# ------------------------------------------------------------------
+# ---- without the right to see it --------------------------------------------
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] &&
 	[ -z "${SANITIZE-}" ]; then
 	cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"

@@ -37,8 +37,7 @@ sub place { my ($e, $on) = @_; $e =~ /^rapl.*PACKAGE(\d)/ ? ($several ? $package
 %package = %{$package{$machine}} unless $several;
 sub cpu { my ($cpu, $on) = @_; $several ? $pu{$on}{$cpu} : $pu{$cpu} }
 
-# ---- what follows from the relations: observers of one thing, then sums
-# -----------------------------
+# ---- what follows from the relations: observers of one thing, then sums ----------
 
 my (%observer, %left, %hull);
 my $n = 0;
@@ -92,8 +91,7 @@ sub ipc { my $c = shift; $ipc{$c}{PAPI_TOT_CYC} ? $ipc{$c}{PAPI_TOT_INS} / $ipc{
 	: undef }
 sub watts { my $c = shift; $watts{$c}[1] ? $watts{$c}[0] / $watts{$c}[1] : undef }
 
-# ---- JSON's components, and the page's
-# ---------------------------------------------------------------
+# ---- JSON's components, and the page's --------------------------------------
 
 my ($page) = text('all.html') =~ m{id="data"[^>]*>(.*?)</script>}s;
 for my $form ([JSON => $d], [page => decode_json($page)]) {
@@ -117,8 +115,7 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 		for @{$j->{events}};
 }
 
-# ---- CSV and text by machine and by CPU, hwloc
-# --------------------------------------------------------
+# ---- CSV and text by machine and by CPU, hwloc ------------------------------
 
 my %of_all;		# CSV does not distinguish machines of the same host: compare their sum
 for (map { [split /,/] } split /\n/, text('machine.csv')) {

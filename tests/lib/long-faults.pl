@@ -11,7 +11,8 @@
 #   --no-counts	do not check the counts
 #
 # The environment has B, SHIM, FAULTS and the runs' other variables; the dump is FOLDER/x.json.
-# Prints a line for each problem, with the arguments to repeat it, and at the end the number of runs.
+# Prints a line for each problem, with the arguments to repeat it, and at the end the number of
+# runs.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -30,18 +31,26 @@ my ($in_dump, $in_store, $said) = (0, 0, 0);
 chdir $folder or die "$folder: $!\n";
 
 # Numbers on x86; other machines show calls by number only.
-my %name = (0 => 'read', 1 => 'write', 3 => 'close', 9 => 'mmap', 11 => 'munmap', 14 => 'rt_sigprocmask',
-	28 => 'madvise', 35 => 'nanosleep', 39 => 'getpid', 72 => 'fcntl', 79 => 'getcwd', 107 => 'geteuid',
-	127 => 'rt_sigpending', 128 => 'rt_sigtimedwait', 186 => 'gettid', 234 => 'tgkill', 257 => 'openat', 258 => 'mkdirat',
+my %name = (0 => 'read', 1 => 'write', 3 => 'close', 9 => 'mmap', 11 => 'munmap',
+	14 => 'rt_sigprocmask',
+	28 => 'madvise', 35 => 'nanosleep', 39 => 'getpid', 72 => 'fcntl', 79 => 'getcwd',
+	107 => 'geteuid',
+	127 => 'rt_sigpending', 128 => 'rt_sigtimedwait', 186 => 'gettid', 234 => 'tgkill',
+	257 => 'openat', 258 => 'mkdirat',
 	231 => 'exit_group', 24 => 'sched_yield',
-	262 => 'newfstatat', 263 => 'unlinkat', 265 => 'linkat', 267 => 'readlinkat', 271 => 'ppoll', 280 => 'utimensat',
-	285 => 'fallocate', 316 => 'renameat2', 600 => 'dlopen', 601 => 'getrlimit', 602 => 'uname', 603 => 'getcwd()',
+	262 => 'newfstatat', 263 => 'unlinkat', 265 => 'linkat', 267 => 'readlinkat',
+	271 => 'ppoll', 280 => 'utimensat',
+	285 => 'fallocate', 316 => 'renameat2', 600 => 'dlopen', 601 => 'getrlimit', 602 => 'uname',
+	603 => 'getcwd()',
 	604 => 'prctl');
 # These cannot fail, by their manuals.
 my %never = map { $_ => 1 } qw(getpid gettid geteuid exit_group sched_yield rt_sigpending);
-my %errors = (openat => [EMFILE, EACCES, EINTR], mmap => [ENOMEM], write => [ENOSPC, EIO, EINTR, EAGAIN], read => [EINTR, EIO],
-	fallocate => [ENOSPC, EOPNOTSUPP, EINTR], linkat => [EPERM, ENOSPC], renameat2 => [EINVAL, ENOSPC],
-	newfstatat => [EACCES, ENOENT], mkdirat => [ENOSPC, EROFS], close => [EINTR, EIO], rt_sigprocmask => [EPERM]);
+my %errors = (openat => [EMFILE, EACCES, EINTR], mmap => [ENOMEM], write => [ENOSPC, EIO, EINTR,
+	EAGAIN], read => [EINTR, EIO],
+	fallocate => [ENOSPC, EOPNOTSUPP, EINTR], linkat => [EPERM, ENOSPC], renameat2 => [EINVAL,
+	ENOSPC],
+	newfstatat => [EACCES, ENOENT], mkdirat => [ENOSPC, EROFS], close => [EINTR, EIO],
+	rt_sigprocmask => [EPERM]);
 
 sub slurp { -e $_[0] ? content($_[0]) : '' }
 
@@ -131,7 +140,8 @@ my $native = run();
 my ($native_out, $native_err) = streams();
 my $handed = handed($native_out);
 unlink "$folder/count";
-my %env = (LD_PRELOAD => "$SHIM:$FAULTS", SSPAPI_LIVE => "$folder/live", SSPAPI_OUTPUT => "$folder/x.json",
+my %env = (LD_PRELOAD => "$SHIM:$FAULTS", SSPAPI_LIVE => "$folder/live",
+	SSPAPI_OUTPUT => "$folder/x.json",
 	FAULTS_COUNT => "$folder/count");
 my $status = run(%env);
 my ($out, $err, $lines) = streams();
@@ -158,19 +168,23 @@ sub try {
 			push @why, $bad;
 		} elsif (same($t, $handed)) {
 			$store ? $in_store++ : $in_dump++;
-			push @why, "left in the live file without a line" if $store && $lines eq '' && $what !~ /^write from \d+ on/;	# no line can be written either
+			push @why, "left in the live file without a line" if $store && $lines eq ''
+				# no line can be written either
+				&& $what !~ /^write from \d+ on/;
 		} elsif ($lines ne '' || $dropped) {
 			$said++;
 		} else {
 			push @why, "counts are lost, and nothing says so: " .
-				join ' ', map { "$_=" . ($t->{$_} // 0) . "(" . ($handed->{$_} // 0) . ")" } sort keys %$handed;
+				join ' ', map { "$_=" . ($t->{$_} // 0) . "(" . ($handed->{$_} // 0)
+				. ")" } sort keys %$handed;
 		}
 		my @parts = glob "$folder/.x*";
 		push @why, "@parts is left" if @parts && $what !~ /unlinkat/;
 	}
 	return unless @why;
 	$wrong++;
-	print "FAULT=$fault ($what): ", join('; ', @why), $lines ne '' ? "\n  it said: $lines" : "\n";
+	print "FAULT=$fault ($what): ", join('; ', @why), $lines ne '' ? "\n  it said: $lines"
+		: "\n";
 }
 
 for my $number (grep { $count[$_] } 0 .. $#count) {
@@ -184,7 +198,8 @@ for my $number (grep { $count[$_] } 0 .. $#count) {
 			my $text = $number < 600 ? $number : $name;
 			my $say = $e ? do { local $! = $e; "$!" } : '';
 			try("$text:$n:$e", "$name $n: $say") unless $o{on};
-			try("$text:$n+:$e", "$name from $n on: $say") unless $o{once} || $e == EINTR || $e == EAGAIN;
+			try("$text:$n+:$e", "$name from $n on: $say") unless $o{once} || $e == EINTR
+				|| $e == EAGAIN;
 		}
 		try("write:$n:short", "write $n: half of it") if $name eq 'write' && !$o{on};
 	}

@@ -32,7 +32,8 @@ my %helper = map { $_ => 1 } qw(ctests/burn ctests/attach_target ctests/filter_h
 # The first argument of tests that need another one.
 my %argument = ('validation_tests/vector_testcode' => 'packed');
 # With many presets these take minutes, or fail for one of them.
-my %few = map { $_ => 1 } qw(ctests/multiplex3_pthreads ctests/sdsc-mpx ctests/sdsc4-mpx ctests/overflow_index
+my %few = map { $_ => 1 } qw(ctests/multiplex3_pthreads ctests/sdsc-mpx ctests/sdsc4-mpx
+	ctests/overflow_index
 	ctests/profile_twoevents ctests/attach_cpu_sys_validate validation_tests/flops_validation);
 
 my %clean = map { $_ => $ENV{$_} } grep { /^(HOME|USER|TERM|TMPDIR|PATH)$/ } keys %ENV;
@@ -46,7 +47,8 @@ sub run {
 	my ($program, $under, $folder, @arguments) = @_;
 	my %env = %clean;
 
-	$env{PAPI_CSV_EVENT_FILE} = $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS} if $ENV{PRESETS};
+	$env{PAPI_CSV_EVENT_FILE} = $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS}
+		if $ENV{PRESETS};
 
 	mkdir $folder or die "$folder: $!";
 	mkdir "$folder/$_" for qw(work dumps);
@@ -86,7 +88,8 @@ sub run {
 	kill KILL => -$pid;		# processes that it may have left
 	my %r = (status => $status, took => $took, folder => $folder,
 		out => slurp("$folder/out"), err => slurp("$folder/err"));
-	$r{outcome} = join "\n", "status: $status", '-- stdout', normal($r{out}), '-- stderr', normal($r{err});
+	$r{outcome} = join "\n", "status: $status", '-- stdout', normal($r{out}), '-- stderr',
+		normal($r{err});
 	$r{problems} = $under eq 'shim' && !$timeout ? [dumps(\%r)] : [];
 	return \%r;
 }
@@ -140,7 +143,8 @@ sub dumps {
 			next;
 		}
 		$r->{dumps}++;
-		for my $key (qw(format process papi settings topology events relations components calls self notes)) {
+		for my $key (qw(format process papi settings topology events relations components
+			calls self notes)) {
 			push @wrong, "$name has no $key" unless exists $d->{$key};
 		}
 		for my $relation (@{$d->{relations}}) {
@@ -189,7 +193,8 @@ sub compare {
 	while (!$same && @shim < $most_shim) {
 		my $r = run($program, 'shim', "$tmp/$id.shim." . @shim, @arguments);
 		push @shim, $r;
-		$native->() while !($same = $is_known->($r)) && @native < $most_native * @shim / $most_shim;
+		$native->() while !($same = $is_known->($r)) && @native < $most_native * @shim /
+			$most_shim;
 	}
 	my $last = $shim[-1];
 	push @said, sprintf '%s: natively %s, %.1f s; under the shim %s, %.1f s, dumps %d, readings %d',
@@ -203,7 +208,8 @@ sub compare {
 		if $last->{status} eq 'exit 0' && !$skips && reads($program) && !$last->{readings};
 	push @wrong, 'not the same under the shim' unless $same;
 	my ($unknown) = grep { !$is_known->($_) } @shim;
-	push @said, '  under the shim once like this:', split /\n/, difference($first->{outcome}, $unknown->{outcome}) if $unknown;
+	push @said, '  under the shim once like this:', split /\n/, difference($first->{outcome},
+		$unknown->{outcome}) if $unknown;
 	return { skips => $skips, flaky => keys %strict > 1, took => $first->{took},
 		said => [@said, @wrong], wrong => scalar @wrong };
 }
@@ -221,7 +227,8 @@ sub test {
 	}
 	my $wrong = grep { $_->{wrong} } @all;
 	my $more = (grep { $_->{flaky} } @all) ? ' (natively flaky)' : '';
-	$more .= ' # SKIP natively it skips, and so it does under the shim' if $r->{skips} && !$wrong;
+	$more .= ' # SKIP natively it skips, and so it does under the shim'
+		if $r->{skips} && !$wrong;
 	return join "\n", ($wrong ? 'not ok' : 'ok') . " - $program$more",
 		map { "# $_" } map { @{$_->{said}} } @all;
 }
@@ -253,7 +260,8 @@ while ($printed < @programs) {
 		my $i = $next++;
 		my $pid = fork // die "fork: $!";
 		if (!$pid) {
-			my $text = eval { test($programs[$i], $i) } // "not ok - $programs[$i]\n# $@";
+			my $text = eval { test($programs[$i], $i) }
+				// "not ok - $programs[$i]\n# $@";
 			open my $to, '>', "$tmp/result.$i";
 			print $to $text;
 			close $to;
