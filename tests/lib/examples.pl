@@ -2,7 +2,7 @@
 # examples.pl FILE: prints the examples of a man page or of README.md as shell, for 72-examples.t:
 # one per line, followed by its place. A C example becomes a file that is compiled.
 #	man page: text between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of
-#METRICS
+#	METRICS
 #	README: indented lines that are commands, and `commands` in the text
 use strict;
 use warnings;
