@@ -127,8 +127,11 @@ for mode in again other add ended; do
 		'map { "$_->{target}{kind} " . eval { my $s = 0; $s += $_->{total}[0] for @{$_->{cpus}}; $s } }
 		grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE/ } @{$d->{relations}}' |
 		tr '\n' ' ')" \
-		"$(case $mode in add) echo "thread 60 tid 100 " ;; ended) echo "tid 100 \
-		" ;; *) echo "tid 300 " ;; esac)"
+		"$(case $mode in
+		add) echo "thread 60 tid 100 " ;;
+		ended) echo "tid 100 " ;;
+		*) echo "tid 300 " ;;
+		esac)"
 done
 
 # PAPI_start opens the counters again, for its caller, if another set was used last under the same
