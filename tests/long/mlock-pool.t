@@ -34,11 +34,11 @@ is_less() {
 for rseq in 1 0; do
 	GLIBC_TUNABLES=glibc.pthread.rseq=$rseq
 	export GLIBC_TUNABLES
-	run_native native "$tmp/built/locked" 48
+	run_native native "$tmp/built/mlock-pool" 48
 	sed "s/^/# rseq $rseq: /" "$tmp/native.out"
 	for mode in auto exact; do
 		rm -f "$tmp"/nobody/*.json
-		SSPAPI_ATTRIBUTION=$mode run_shim shim "$tmp/built/locked" 48
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$tmp/built/mlock-pool" 48
 		if [ $rseq = 1 ]; then
 			check "rseq $rseq, $mode: as natively" same_as_native native shim
 		else
