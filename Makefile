@@ -14,11 +14,11 @@ comma	:= ,
 Q	:= $(if $(filter 0,$(V)),@)
 say	= $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst $(B)/%,%,$@)')
 
-# The one place of the number.  The other one is raised when a function of sspapi.h goes or changes.
+# VERSION is defined only here. Raise SONAME when a function of sspapi.h is removed or changed.
 VERSION	:= 0.3.0
 SONAME	:= libsspapi.so.0
 WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
-# -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.
+# -fwrapv: counts are added as PAPI returns them, and stores may come from strangers.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filter-out -Wvla=0,$(WARN)) \
 	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 UNWIND_LIBS := $(shell $(PKG_CONFIG) --libs libunwind-generic 2>/dev/null || echo -lunwind-generic -lunwind)
@@ -27,13 +27,14 @@ HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 THREADS	:= $(B)/core/cli/threads/threads.o
 CLI	:= $(filter-out $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c)))
 CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events store model formats)) $(patsubst %,core/metric/%.c,relation concurrent-sets compute))
-# What only the command needs of core: to read definitions of metrics, and to choose.
+# The parts of core that only the command needs: reading and choosing metric definitions.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/parse.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 WALKER	:= $(B)/preload/walker/walker.o
 PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c)))
 
-# Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
+# Compile for size what no start, stop or reading executes, and the parts of the model that do not
+# run once per count.
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
 COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wildcard core/base/*.c core/events/*.c core/formats/*.c \
 	   $(patsubst %,preload/%/*.c,papi process handles events lifecycle api))) $(patsubst %,core/metric/%.c,relation concurrent-sets compute) topo/topo-flat.c \
@@ -42,12 +43,13 @@ COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wil
 	   $(patsubst %,preload/%.c,calls/loader callsites/modules)
 $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
 
-# What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds
-# one lazily, -z now or not, and a call through it has the loader's return address: dlvsym(RTLD_NEXT)
-# crashes on that.  Each function by itself: the linker leaves out of the library and of the command what only the other uses.
+# Code that is loaded into the application: hidden symbols, direct TLS, and no PLT. Under LD_AUDIT
+# glibc binds a PLT entry lazily, with -z now too, and a call through it has the loader's return
+# address; dlvsym(RTLD_NEXT) crashes on that. One section per function, so that the linker drops
+# from the library and the command what only the other uses.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -ffunction-sections
 
-# What only we load: installed in a folder of its own.
+# Libraries that only sspapi loads, installed in a folder of their own.
 OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so $(B)/libsspapi-unwind.so
 .PHONY: all product tests demo check check-unit check-shim check-long bench errors install uninstall deb clean help
 all: product tests
@@ -59,25 +61,26 @@ help:
 #: make              build/libsspapi.so, build/sspapi and all else, under build/ only
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
 #: make check        the tests, in 3 to 4 minutes on two cores
-#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers, Debian 13
-#:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
-#: make check-machines   on machines that QEMU boots: another architecture, counters, more CPUs
+#: make check-long   the long tests: PAPI's own, soak, kill, fork, merge, MPI, fuzz, compilers, Debian 13
+#:                   (TEST_SHORT=1: each in a bounded form, as .ci/run runs them)
+#: make check-machines   the tests on machines that QEMU boots: another architecture, counters, more CPUs
 #:                   (scripts/deps --machines; MACHINES_SHORT=1: under 6 minutes)
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
-#: make bench        instructions, system calls and ns added to each call, beside plain PAPI; fails above tests/bench/budgets
+#: make bench        instructions, system calls and ns added to each call, compared with plain PAPI; fails above tests/bench/budgets
 #:                   (BENCH_JSON=file, BENCH_SHORT=1)
 #: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1;
-#:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's beside them)
-#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
+#:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's as well)
+#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes only that
 #: make deb          Debian packages in $(B)/deb, by scripts/packaging/deb
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
-#:                   TESTS=files: of a target's tests these alone
+#:                   TESTS=files: only these tests of a target
 
 # ---- objects ---------------------------------------------------------------
 
-# Recompiles all when the flags change, and what knows where things are installed when that does.
+# Recompile everything when the flags change, and the files that contain installation paths when
+# those change.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(PIC) $(LDFLAGS) $(SMALL)
 PLACES_TEXT = $(VERSION) $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(DATADIR)
 $(B)/flags: TEXT = $(FLAGS_TEXT)
@@ -91,10 +94,10 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
-# They run before a sanitizer's own start is through: it calls our dlsym.
+# These run before a sanitizer has started, which calls our dlsym.
 $(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o calls/loader.o papi/real.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
-# Assembly that names functions of its file: -flto would put them elsewhere.
+# Assembly that names functions of its file: -flto would move them elsewhere.
 $(B)/preload/calls/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
@@ -110,24 +113,24 @@ $(B)/libsspapi-topo.so: $(TOPO) $(TOPO_CORE) topo/topo.map
 	$(call say,LINK)
 	$(Q)$(TOPO_LINK)
 
-# In programs that know no sanitizer: none in it.
+# Loaded into programs without a sanitizer, so never sanitized.
 $(THREADS): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 $(B)/libsspapi-threads.so: $(THREADS)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-threads.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ -ldl -lpthread
 
-# In programs with any sanitizer, bound as none of these binds: none in it.
+# Loaded into programs with any sanitizer, so never sanitized.
 $(WALKER): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 $(B)/libsspapi-unwind.so: $(WALKER)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-unwind.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
 
-# Beside its own: the machine without hwloc.
+# The command also links topo-flat, for machines without hwloc.
 $(B)/sspapi: $(CLI) $(METRIC) $(CORE) $(B)/topo/topo-flat.o
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--gc-sections $(LDFLAGS) -o $@ $^ -ldl
 
-# The page of the html form, and what it is made of.
+# The page of the html format, and its parts.
 PAGE	:= $(B)/core/cli/report/page-parts.h
 $(PAGE): scripts/embed-page $(wildcard core/cli/report/page/*)
 	$(call say,PAGE)
@@ -140,7 +143,7 @@ $(B)/core/cli/report/page.o: ALL_CFLAGS += -I$(B)/core/cli/report
 $(B)/core/cli/tool/library.o: $(B)/places
 $(B)/core/cli/tool/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 
-# Beside the command in a build, as installed in DATADIR.
+# Next to the command in a build; installed in DATADIR.
 $(B)/metrics.csv: core/cli/tool/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
@@ -163,12 +166,13 @@ $(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
 
 # ---- running ---------------------------------------------------------------
 
-# TESTS=files: these alone; for make, not for what a test starts.
+# TESTS=files selects tests for make, not for commands that a test starts.
 unexport TESTS
-# use_sigaltstack=0: gcc 12's ASan faults its own thread end on small stacks.
-PROVE	= ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
+# use_sigaltstack=0: gcc 12's ASan faults at the end of a thread with a small stack.
+PROVE	= ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/plain-path prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
-# t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
+# t-crash has one thread and stops it at each instruction: it takes minutes under ThreadSanitizer
+# and cannot find a race.
 check-unit:
 	+@$(BUILD) $(UNITS) $(B)/libsspapi-topo.so
 	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
@@ -178,11 +182,11 @@ check-long:
 	+@$(BUILD) fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/long/%,$(CASES))),,guests)
 	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)) $(if $(TEST_SHORT),,$(MACHINES_LONG)))
 
-# The cases in which the library meets threads, signals, forks and the loader; the
-# sanitizer's run time stands before it.
+# The cases in which the library meets threads, signals, forks and the loader, with the sanitizer's
+# runtime preloaded first.
 check-shim:
 	+@$(BUILD) programs
-	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 86-hostile-ends.t 87-signals.t))
+	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-process-ends.t 85-threads.t 86-hostile-ends.t 87-signals.t))
 
 demo: all
 	@B=$(B) scripts/demo
@@ -194,7 +198,8 @@ bench: all $(BENCHES) $(FAKES)
 errors: all $(B)/tests/bench/errors $(if $(SYS_SAGE),$(B)/tests/bench/errors-sage)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) SYS_SAGE=$(SYS_SAGE) scripts/errors
 
-# The same program with sys-sage's wrappers, of a clone that was built in its folder build with -DPAPI=ON.
+# The same program with sys-sage's wrappers, from a clone that was built in its folder build with
+# -DPAPI=ON.
 SAGE	= -I$(SYS_SAGE)/src -L$(SYS_SAGE)/build/src -Wl,-rpath,$(realpath $(SYS_SAGE))/build/src
 $(B)/tests/bench/errors-sage: tests/bench/errors.c tests/bench/sage.cpp tests/apps/handed.h tests/apps/touch.h
 	$(call say,APP)
@@ -214,7 +219,7 @@ clean:
 
 # ---- installing ------------------------------------------------------------
 
-# One list for both directions.
+# One list for install and uninstall.
 BINDIR	?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 PAGES	:= $(wildcard man/*.[1-8])
@@ -222,8 +227,8 @@ BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 page	= $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 
-# Refuse what recipes and sed would take for something else: with a blank in PREFIX, uninstall removed a file of the user's.
-# Look at a value as it was written, too, since make expands a $ in it.
+# Reject values that recipes and sed would misread: with a blank in PREFIX, uninstall removed a
+# user's file. Also check the value as it was written, since make expands a $ in it.
 empty	:=
 hash	:= \#
 open	:= (
@@ -246,7 +251,8 @@ INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDI
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/places
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-# Which of the folders install made, this time or before, deepest first: uninstall removes no other. ("/" is DESTDIR itself.)
+# The folders that install made, now or earlier, deepest first: uninstall removes no others. ("/" is
+# DESTDIR itself.)
 FOLDERS = $(sort $(BINDIR) $(INCLUDEDIR) $(DATADIR)/python $(BASHDIR) $(ZSHDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/sspapi $(foreach p,$(PAGES),$(patsubst %/,%,$(dir $(call page,$(p))))))
 MADE	= $(DESTDIR)$(LIBDIR)/sspapi/folders
 

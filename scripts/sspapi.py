@@ -100,7 +100,7 @@ def _number(text):
 def _from_csv(lines):
     rows = []
     for row in csv.DictReader(lines):
-        # No sum contains these counts; JSON has a note of them.
+        # Totals do not include these counts; a note in JSON has them.
         if row["event"].endswith(" (before the first reading)"):
             continue
         for name in WHOLE + ("total", "exact"):
@@ -156,7 +156,7 @@ class _Dump:
 def _frame(frame):
     name = os.path.basename(frame["module"])
     name = "".join("_" if letter in ',;"' else letter for letter in name)
-    if name[:1] in ("=", "+", "-", "@"):                        # as the CSV dump: no formula of a spreadsheet's
+    if name[:1] in ("=", "+", "-", "@"):                        # as in the CSV dump: no text that a spreadsheet takes for a formula
         name = "_" + name[1:]
     return name + "+" + frame["offset"]
 

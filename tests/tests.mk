@@ -1,17 +1,17 @@
-# tests.mk: what is compiled for the tests, and how they are run.  Included by the
-# Makefile.  Programs under test are built without sanitizers, as users build theirs.
+# tests.mk: compiles the tests and runs them. Included by the Makefile. Programs under test are
+# built without sanitizers, as users build theirs.
 
 T	:= $(B)/tests
 PLAIN	= -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
 APP_H	:= $(wildcard tests/apps/*.h)
-BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted born breeds gated hybrid denies
+BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted thread-start spawner gated hybrid denies
 PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
 APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) counted-static fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)
 PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/preload/*.c))
 
-# The programs that use sspapi.h: linked to it in front of libpapi, and behind.
+# Programs that use sspapi.h, linked to it before libpapi (here) and after it (behind).
 API_APPS := $(patsubst tests/apps/api/%.c,%,$(wildcard tests/apps/api/*.c))
 APIS	:= $(addprefix $(T)/apps/api/,$(API_APPS)) $(addprefix $(T)/apps/api/behind/,$(API_APPS))
 $(APIS): tests/apps/api/own.h $(APP_H) preload/sspapi.h $(B)/libsspapi.so
@@ -26,7 +26,7 @@ $(addprefix $(T)/apps/api/behind/,$(API_APPS)): $(T)/apps/api/behind/%: tests/ap
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -o $@ $< -L$(B) -lpapi -lsspapi -pthread
 
-# The header as C++ users have it; nothing where there is no C++ compiler.
+# The header as C++ users include it; nothing without a C++ compiler.
 API_CXX	:= $(if $(shell command -v $(CXX)),$(T)/apps/api/examples)
 $(API_CXX): tests/apps/api/examples.cc preload/sspapi.h $(B)/libsspapi.so
 	$(call say,APP)
@@ -37,7 +37,8 @@ tests: $(APPS) $(APIS) $(API_CXX) $(PRELOADS)
 
 $(APPS): $(APP_H)
 
-# The demo brings a CPU for a libpfm4 that does not know this one: the README's line runs everywhere.
+# The demo simulates a CPU for a libpfm4 that does not support this one: the README's line works
+# everywhere.
 $(T)/apps/demo: tests/preload/lendpmu.c
 
 $(addprefix $(T)/apps/,$(PAPI_APPS)): $(T)/apps/%: tests/apps/%.c
@@ -105,14 +106,15 @@ $(FAKE)/libkernel.so: tests/fake/kernel/kernel.c tests/fake/kernel/kernel.map
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC -Wl,-soname,$(@F) -Wl,--version-script=tests/fake/kernel/kernel.map -o $@ $<
 
-# Found beside it in a copy and in a guest; by its full path behind a link and in a privileged program.
+# Found next to it in a copy and in a guest; by its full path behind a link and in a privileged
+# program.
 $(FAKES): $(FAKE_DEPS) $(FAKE)/libkernel.so
 	$(call say,FAKE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC $(FAKE_FLAGS) -Wl,-soname,$(@F) -o $@ $(FAKE_SRC) $(FAKE)/libkernel.so \
 	  -Wl,-z,now,--enable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/..:$(abspath $(FAKE))' -pthread -ldl
 
-# Programs on it: on 7.0, some on other versions, too; plugins with a libpapi each.
+# Programs on the scripted libpapi 7.0, some also on other versions; plugins with a libpapi each.
 SCENES	:= $(patsubst tests/scenes/%.c,$(T)/scenes/%,$(wildcard tests/scenes/*.c))
 VERSIONS := $(addprefix $(T)/scenes/,one-5.7 high5-5.7 one-6.0 one-7.1 one-7.2)
 PLUGINS	:= $(addprefix $(T)/scenes/,plugin-7.0.so plugin-7.1.so)
@@ -130,7 +132,7 @@ $(T)/scenes/held: tests/scenes/held.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-rdynamic)
 
-# Their segments lie apart, as each program's on aarch64 and those linked for large pages.
+# Their segments are not adjacent, as in all programs on aarch64 and those linked for large pages.
 APART	:= $(addprefix $(T)/scenes/,life-apart life-apart-no-pie)
 $(T)/scenes/life-apart-no-pie: NO_PIE = -no-pie
 $(APART): tests/scenes/life.c $(FAKE)/libpapi.so.7.0
@@ -138,7 +140,8 @@ $(APART): tests/scenes/life.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-Wl$(comma)-z$(comma)max-page-size=0x200000 $(NO_PIE))
 
-# Programs whose malloc or hwloc is their own, and our library beside a libsspapi-topo.so that sees a machine with GPUs.
+# Programs with their own malloc or hwloc, and our library next to a libsspapi-topo.so that sees a
+# machine with GPUs.
 MALLOCS	:= $(addprefix $(T)/scenes/mallocs-,own own-uses own-other)
 $(T)/scenes/mallocs-own: MALLOC = -DOWN_MALLOC
 $(T)/scenes/mallocs-own-uses: MALLOC = -DOWN_MALLOC -DUSES_HWLOC
@@ -159,7 +162,7 @@ $(T)/gpus/libsspapi-topo.so: $(filter-out $(B)/topo/topo-gpus.o,$(TOPO)) $(T)/gp
 $(T)/gpus/libsspapi.so: $(B)/libsspapi.so
 	@mkdir -p $(@D); cp $< $@
 
-# Somebody else's wrapper, linked in front of libpapi, or preloaded.
+# A wrapper of a third party, linked before libpapi, or preloaded.
 OPENS	:= $(addprefix $(T)/scenes/,libopens.so one-opens)
 $(T)/scenes/libopens.so: tests/scenes/plugin/opens.c
 	$(call say,SCENE)
@@ -170,7 +173,7 @@ $(T)/scenes/one-opens: tests/scenes/one.c $(T)/scenes/libopens.so $(FAKE)/libpap
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<)
 
-# One that measures before and after everybody else.
+# A library that measures before all others start and after they end.
 $(T)/scenes/moments: $(T)/scenes/libmoments.so
 $(T)/scenes/libmoments.so: tests/scenes/plugin/moments.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -193,7 +196,8 @@ $(PLUGINS): tests/scenes/plugin/plugin.c
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,$(patsubst plugin-%.so,%,$(filter-out plugin-7.0.so,$(@F))),-shared -fPIC)
 
-# One measurement of a plugin that has libpapi in itself, as python-papi's wheel, and of one that links it.
+# Plugins that make one measurement: one contains libpapi, as python-papi's wheel does; the other
+# links it.
 HOLDS	:= $(T)/scenes/libholds.so $(T)/scenes/liblinks.so
 $(T)/scenes/libholds.so: tests/scenes/plugin/holds.c $(FAKE_DEPS)
 	$(call say,SCENE)
@@ -206,7 +210,7 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 
 $(SCENES) $(MALLOCS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h $(APP_H)
 
-# Linked to libsspapi, in front of libpapi; its own CPU stands before the kernel's (-rdynamic).
+# Linked to libsspapi, before libpapi; its own clock overrides the kernel's (-rdynamic).
 $(T)/api-random-scripted: SCRIPTED = -DSCRIPTED
 $(T)/api-random $(T)/api-random-scripted: tests/api-random.c
 $(T)/vectors: tests/vectors.c
@@ -222,10 +226,10 @@ CMOCKA	:= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 JANSSON	:= $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null || echo -ljansson)
 UNITS	:= $(patsubst tests/unit/%.c,$(T)/unit/%,$(wildcard tests/unit/t-*.c)) $(T)/unit/t-fake
 
-# Each test has cmocka's parameter, and few use it.
-# From an archive a test gets what it calls and has no stub for.  Without
-# what it does not need: with libhwloc in the program t-topo-dso tests that one.  topo-getenv.o is
-# libsspapi-topo.so's alone: it stands before libc.
+# cmocka passes a parameter to each test, and few use it.
+# The archive gives a test only the objects for which it has no stub. A program with libhwloc would
+# make t-topo-dso test that one. topo-getenv.o belongs to libsspapi-topo.so alone: it overrides
+# libc.
 $(T)/unit/parts.a: $(CORE) $(METRIC) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO))
 	$(call say,AR)
 	@mkdir -p $(@D)
@@ -256,19 +260,20 @@ $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 
 # ---- make check ---------------------------------------------------------------
 
-# CASES="tests/cases/4*.t" for some of them (check-long: of tests/long); PROVE_FLAGS=-v to see each test.
-# (The longest first, so that none of them is left alone in the end.)
+# CASES="tests/cases/4*.t" selects cases (check-long: of tests/long); PROVE_FLAGS=-v shows each
+# check.
+# (The longest run first, so that none of them runs alone at the end.)
 LONGEST	:= $(wildcard $(addprefix tests/cases/,63-html.t 86-hostile-ends.t))
 CASES	?= $(LONGEST) $(filter-out $(LONGEST),$(sort $(wildcard tests/cases/*.t)))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
-# Builds targets by as many jobs, unless make itself was given a number.
+# Builds targets in parallel, unless make itself was given a number of jobs.
 BUILD	= $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 .PHONY: fixtures programs
 programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(MALLOCS) $(GPUS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
 fixtures: programs $(CHECK_UNITS)
 
-# (Of the time of two tests on two CPUs a quarter is spent waiting: three, unless JOBS is given.)
+# (Two tests on two CPUs wait a quarter of their time: run three, unless JOBS is given.)
 check:
 	+@$(BUILD) fixtures
 	@$(PROVE) -j$(if $(filter file,$(origin JOBS)),3,$(JOBS)) $(or $(TESTS),$(CASES) $(CHECK_UNITS))

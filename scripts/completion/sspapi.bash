@@ -1,4 +1,4 @@
-# bash completion for sspapi: asks the command itself for verbs and options.
+# bash completion for sspapi: the command itself lists its verbs and options.
 # Installed as share/bash-completion/completions/sspapi; or: . sspapi.bash
 # (LC_ALL=C: in Turkish "i" is not in [a-z].)
 

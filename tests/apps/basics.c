@@ -1,7 +1,7 @@
 /*
  * basics: each call of the low level once, in the order of a manual's first
  * example: start, read, reset, accum, read_ts, stop, and read when stopped.
- * usage: basics [event...]	exit 77: the events cannot be counted here
+ * usage: basics [event...]	exit 77: this machine cannot count the events
  */
 #include "calls.h"
 
@@ -38,7 +38,7 @@ static void read_ts_and_stop(struct counted *c, long long *values)
 	end(c);
 }
 
-/* A stopped set hands out what it had: nothing new. */
+/* A stopped set returns the same values: nothing new. */
 static int same_when_stopped(struct counted *c, const long long *values)
 {
 	long long again[EVENTS];

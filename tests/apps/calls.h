@@ -1,6 +1,6 @@
 /*
- * calls.h: the plain calls of PAPI with the entry of what they handed out (handed.h); inlined, so
- * that each call site is the caller's.
+ * calls.h: plain PAPI calls that also enter what they returned (handed.h); inlined, so that each
+ * call site is the caller's.
  */
 #ifndef CALLS_H
 #define CALLS_H

@@ -1,8 +1,8 @@
 /*
- * counted: a program without PAPI whose threads and processes know their page faults: each says
- * "tid T faults F" at its end, by the kernel's own account. usage: counted pages P | threads N P |
- * together N P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO
- * | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
+ * counted: a program without PAPI whose threads and processes know their page faults: each prints
+ * "tid T faults F" at its end, from getrusage(). usage: counted pages P | threads N P | together N
+ * P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO | forks N
+ * P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include "touch.h"
 
 static long pages;
-static __thread long before;	/* faults of this thread before main(): the loader's, few or many */
+static __thread long before;	/* page faults before main(), which the loader caused */
 
 static long faults(void)
 {
@@ -21,7 +21,7 @@ static long faults(void)
 	return r.ru_minflt + r.ru_majflt;
 }
 
-/* A process that becomes a program again says what it had before the first one. */
+/* A process that executes the program again passes on the faults before its first main(). */
 static void begin(void)
 {
 	char text[48];
@@ -105,7 +105,7 @@ static void threads_c11(int n)
 	}
 }
 
-/* As daemons begin: whatever is open is not ours, and other numbers are taken. */
+/* Begins as daemons do: closes all inherited descriptors and uses other numbers. */
 static void close_all(void)
 {
 	for (int i = 3; i < 1024; i++)
@@ -114,7 +114,7 @@ static void close_all(void)
 		dup2(1, i);
 }
 
-/* Until somebody has opened the FIFO. */
+/* Waits until the FIFO is opened. */
 static void wait_for(const char *fifo)
 {
 	if (write(1, "ready\n", 6) != 6)
@@ -148,7 +148,7 @@ static void *touch_and_exec(void *argv)
 	return NULL;
 }
 
-/* The first thread touches its pages; another one does, and becomes a program that does. */
+/* The first thread touches its pages; another one does so too, and executes a program that does. */
 static void exec_in_thread(char **argv)
 {
 	pthread_t thread;
@@ -169,29 +169,29 @@ static void start(char **argv)
 	waitpid(pid, NULL, 0);
 }
 
-/* Its grandchild lives on when it has ended, until somebody opens the FIFO. */
+/* Leaves a grandchild, which lives until the FIFO is opened. */
 static void leave_behind(const char *fifo)
 {
-	int told[2];
+	int ready[2];
 	char byte;
 
-	if (pipe(told))
+	if (pipe(ready))
 		exit(1);
 	if (fork() == 0) {
 		if (fork())
 			_exit(0);
 		before = 0;
 		work();
-		if (write(told[1], "x", 1) != 1)
+		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
-		close(told[1]);
+		close(ready[1]);
 		close(1);
 		close(2);
 		close(open(fifo, O_RDONLY));
 		_exit(0);
 	}
 	wait(NULL);
-	if (read(told[0], &byte, 1) != 1)
+	if (read(ready[0], &byte, 1) != 1)
 		exit(1);
 }
 

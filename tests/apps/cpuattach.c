@@ -1,10 +1,10 @@
 /*
- * cpuattach: a set that is bound to the second CPU. The program touches 100
- * pages on the first and 200 on the second, and reads from the first; then it
- * goes to and fro, and reads, starts and stops on both from one place each. By
- * default PAPI counts this thread while it is on that CPU: 200 at first; with -s
- * (and the right to) all that happens on that CPU: at least that.
- * usage: cpuattach [-s] [event...]	needs hw2sw where there are no hardware counters
+ * cpuattach: a set that is attached to the second CPU. The program touches 100
+ * pages on the first and 200 on the second, and reads from the first; then it alternates between
+ * both, and reads, starts and stops on both from one call site each. By default PAPI counts this
+ * thread while it is on that CPU: 200 at first; with -s (and the permission) all that runs on that
+ * CPU: at least that.
+ * usage: cpuattach [-s] [event...]	needs hw2sw without hardware counters
  */
 #include "handed.h"
 
@@ -31,8 +31,10 @@ static void bind(struct counted *c, int cpu, int system_wide)
 	add_events(c);
 }
 
-/* Read from the first CPU: what was counted is the second's all the same. Of a whole CPU nobody
- * knows how much that must be (pages -1). */
+/*
+ * Reads from the first CPU: the counts still belong to the second. The number for a whole CPU is
+ * unknown (pages -1).
+ */
 static void take(struct counted *c, const char *by, const long long *values, int cpu, long pages)
 {
 	c->arena.touched = c->last_touched + (pages < 0 ? values[0] - c->last[0] : pages);
@@ -40,7 +42,7 @@ static void take(struct counted *c, const char *by, const long long *values, int
 	c->reading[c->readings - 1].cpu = cpu;
 }
 
-/* Ten pages on each CPU in turn: the second's count. */
+/* Touches ten pages on each CPU in turn: the second's count. */
 static void go_around(struct counted *c, int cpu, int system_wide)
 {
 	long long values[EVENTS];

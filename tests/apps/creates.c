@@ -1,6 +1,6 @@
 /*
- * creates: while a set counts page faults, others are made: prints how many faults that took.
- * usage: creates [SETS]
+ * creates: makes sets while another counts page faults, and prints the faults. usage: creates
+ * [SETS]
  */
 #include "handed.h"
 

@@ -1,7 +1,6 @@
 /*
- * demo: two threads multiply matrices and count what that takes, with PAPI
- * only. "mover" starts on the first CPU, reads, is moved to the second and
- * goes on; "stayer" is on the second all the time.
+ * demo: two threads multiply matrices and count with plain PAPI. "mover" starts on the first CPU,
+ * reads, is moved to the second and continues; "stayer" is on the second all the time.
  * usage: demo [event...]
  */
 #include "handed.h"
@@ -10,7 +9,7 @@
 
 struct worker {
 	const char *name;
-	int first, then; /* on which CPU, at first and later */
+	int first, then; /* the CPU at first, and later */
 	int rounds[2];
 	struct counted *counted;
 	pthread_t thread;
@@ -22,7 +21,7 @@ static long matrix_pages(long page)
 	return (N * N * sizeof(double) + page - 1) / page;
 }
 
-/* Fresh memory: its page faults come when it is filled. */
+/* New memory: it faults when it is filled. */
 static double *new_matrix(struct arena *a)
 {
 	double *m = (double *)a->next;
@@ -41,7 +40,7 @@ static double multiply(struct arena *arena)
 	for (int i = 0; i < N * N; i++) {
 		a[i] = i % 7;
 		b[i] = i % 5;
-		c[i] = 0; /* a read before would be a fault of its own */
+		c[i] = 0; /* a read before would fault separately */
 	}
 	for (int i = 0; i < N; i++)
 		for (int k = 0; k < N; k++)
@@ -57,7 +56,7 @@ static void work(struct worker *w, int cpu, int rounds)
 		w->sum += multiply(&w->counted->arena);
 }
 
-/* Each calls PAPI once: the dump names what was counted between two of them. */
+/* Each function calls PAPI once: the dump names the code between two of them. */
 static __attribute__((noinline)) void begin(struct worker *w)
 {
 	pin(w->first);

@@ -1,6 +1,6 @@
 /*
- * denies: becomes a program to which the kernel denies system calls (EACCES), root or not, as a
- * sandbox does. usage: denies CALL[,CALL...] COMMAND... exit 77: there is no seccomp here
+ * denies: executes a program to which the kernel denies system calls (EACCES), for root as well, as
+ * a sandbox does. usage: denies CALL[,CALL...] COMMAND... exit 77: the kernel has no seccomp
  */
 #include <stdio.h>
 #include <stdlib.h>

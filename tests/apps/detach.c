@@ -1,12 +1,12 @@
 /*
- * detach: a set that was attached to a child and is detached again. In each run 100 pages are
- * touched by the child and 30 by the program. Prints a line a run: what PAPI handed out, and who
- * was counted, by the number.
+ * detach: a set that is attached to a child and then detached. In each run 100 pages are
+ * touched by the child and 30 by the program. Prints a line per run: the value that PAPI returned,
+ * and the process that this number shows was counted.
  *	again	attached; detached, but the counters stay the child's
  *	other	the same, although another set is used: PAPI has this one under the child's name
  *	add attached; detached; an event is added, and the counters are opened again: the program's
- *	ended	attached; detached; the child ends: nobody's
- * usage: detach MODE	needs hw2sw where there are no hardware counters
+ *	ended	attached; detached; the child ends: no process is counted
+ * usage: detach MODE	needs hw2sw without hardware counters
  */
 #include "ordered.h"
 

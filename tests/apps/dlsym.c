@@ -1,15 +1,15 @@
 /*
- * dlsym: PAPI as scripting languages load it, opened at run time.
+ * dlsym: loads PAPI at run time, as scripting languages do.
  * usage: dlsym [local|global|default]
  *	local	RTLD_LOCAL, names looked up by the handle (the default)
  *	global	RTLD_GLOBAL, by the handle
  *	default	RTLD_GLOBAL, by RTLD_DEFAULT
- * It also sees that names which libpapi lacks stay missing, that a pending
- * dlerror() outlives PAPI calls, and that all works again after dlclose().
+ * It also checks that names which libpapi lacks stay missing, that a pending dlerror() survives
+ * PAPI calls, and that everything works again after dlclose().
  */
 #include "handed.h"
 
-static char soname[32]; /* of the papi.h it was built with */
+static char soname[32]; /* by the papi.h it was built with */
 
 #define FUNCTIONS(X) \
 	X(PAPI_library_init) \
@@ -67,7 +67,7 @@ static void missing(void *handle, const char *name)
 		printf("dlerror: %s\n", text);
 }
 
-/* libpapi's names have no versions: asked for one, there is no such name. */
+/* libpapi's names have no versions: a lookup with a version fails. */
 static void no_version(void *handle)
 {
 	const char *text;
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	int global = argc > 1 && strcmp(argv[1], "local");
 
 	by_default = argc > 1 && !strcmp(argv[1], "default");
-	/* PAPI 5's and before bear their major number alone. */
+	/* PAPI 5 and older have only their major number. */
 	snprintf(soname, sizeof(soname),
 		 PAPI_VERSION_MAJOR(PAPI_VER_CURRENT) < 6 ? "libpapi.so.%d" : "libpapi.so.%d.%d",
 		 PAPI_VERSION_MAJOR(PAPI_VER_CURRENT), PAPI_VERSION_MINOR(PAPI_VER_CURRENT));

@@ -1,15 +1,16 @@
 /*
- * domains: the same event counted in user code, in the kernel, in both; 100 pages are touched by
- * the program and 30 by read(2) for it in each run. Prints a line a run: what it handed out and in
- * which domain (PAPI_DOM_* added) the counters were open, by what was touched.
+ * domains: counts the same event in user code, in the kernel, and in both. In each run the program
+ * touches 100 pages, and read(2) touches 30. Prints a line per run: the value returned, and the
+ * domain (PAPI_DOM_* added) that it shows.
+ *
  *	set		PAPI_DOMAIN before the event is added: user, kernel, both
  *	default		PAPI_set_domain before the set gets its component: user, kernel, both
  *	component	PAPI_set_cmp_domain, the same
  *	defdom		PAPI_DEFDOM, the same
- *	late  PAPI_DOMAIN with the counters open: user twice; then another set is used, and
- *	PAPI_start
- *			opens them again: both
- * usage: domains MODE	needs hw2sw where there are no hardware counters
+ *	late		PAPI_DOMAIN with the counters open: user twice; then another set is used,
+ *			and PAPI_start opens them again: both
+ *
+ * usage: domains MODE	needs hw2sw without hardware counters
  */
 #include "handed.h"
 
@@ -22,7 +23,7 @@ static int is(const char *name)
 	return !strcmp(mode, name);
 }
 
-/* The kernel's domain is not for an ordinary user, from perf_event_paranoid 2 on. */
+/* An ordinary user may not count the kernel, from perf_event_paranoid 2 on. */
 static void allowed(const char *what, int ret)
 {
 	if (ret == PAPI_EINVAL_DOM)

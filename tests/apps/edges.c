@@ -1,49 +1,48 @@
 /*
- * edges: a thread that moves in a window whose edges are not plain.
+ * edges: a thread that moves in a window with unusual edges.
  *
- *	edges domain	PAPI_start opens the counters again, in another domain than before
- *	edges array PAPI itself faults, when it writes its answer to an array that was never written
- *	to
- *	edges handler a signal is handled between PAPI's answer and its return, and the handler
- *	faults
- *	edges zeroed a handler reads the set when PAPI_reset has zeroed it, but has not returned;
- *	the thread has moved before
- *	edges looks	it is moved at each look at the counters by CPU
- *	edges interrupted	signals come faster than counters can be read
- *	edges removed	its last event is removed before; and it is read when it is stopped
- *	edges gap	an event goes that was neither the first nor the last
- *	edges credit	it makes more sets than there is time for counters by CPU
- *	edges foreign	another thread reads the set while its own runs, before that one moves
- *	edges stopped	another thread stops the set while its own runs
- *	edges running PAPI_start of the set that runs, which PAPI refuses, after a move; and by
- *	another thread
- *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
- *	edges moved EVENT...	it moves between two readings, and counts these
- *	edges sampled	it moves, and its set overflows
- *	edges late	it moves inside PAPI_start, and counts there
- *	edges nested a handler goes elsewhere, counts and reads the set, when PAPI has read its
- *	counters for the thread
- *	edges undone	a handler resets the set then
- *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
- *	edges fallen	PAPI's counter is zeroed elsewhere, as PAPI does not know
- *	edges falls	the same again and again, of a thread that stays
- *	edges ended another thread stops the set when its thread has ended, and many have come and
- *	gone since
- *	edges follows	it is read on one CPU and then on the other
- *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
- *	edges outside	another thread sends it there, where it is read, and back
- *	edges returns	it goes there and back by itself, and is read then
- *	edges binds	it binds itself to such a one, and back
- *	edges cycles N [K]	N threads bind themselves so in turn; the K-th counter there
- *				cannot be opened
- *	edges children	a child that inherits does
- *	edges refused	PAPI refuses to start another set of its, and it counts on
- *	edges starved	counters by CPU find no place in the hardware
- *	edges absent	the second CPU takes no counter (it came online later)
- *	edges absents	no CPU has such an event
+ *	domain		PAPI_start opens the counters again, in another domain
+ *	array		PAPI faults, when it writes to an array that was never written before
+ *	handler		a handler faults after PAPI has read its counters and before it returns
+ *	zeroed		a handler reads the set inside PAPI_reset, after the reset; the thread has
+ *			moved before
+ *	looks		it is moved at each read of the shadow counters
+ *	interrupted	signals arrive faster than counters can be read
+ *	removed		its last event is removed before; the stopped set is read
+ *	gap		an event is removed that is neither the first nor the last
+ *	credit		it makes more sets than there is time for shadow counters
+ *	foreign		another thread reads the set while its own runs, before that one moves
+ *	stopped		another thread stops the set while its own runs
+ *	running		PAPI_start of the running set, which PAPI refuses, after a move; and by
+ *			another thread
+ *	limit		it lowers its limit of descriptors below the numbers of our own
+ *	moved EVENT...	it moves between two readings, and counts these
+ *	sampled		it moves, and its set overflows
+ *	late		it moves inside PAPI_start, and counts there
+ *	nested		a handler moves, counts and reads the set, when PAPI has read its counters
+ *			for the thread
+ *	undone		a handler resets the set then
+ *	disabled	PAPI's counter is switched off for a while, unknown to PAPI
+ *	fallen		PAPI's counter is zeroed elsewhere, unknown to PAPI
+ *	falls		the same again and again, of a thread that stays
+ *	ended		another thread stops the set when its thread has ended, and many others have
+ *			started and ended since
+ *	follows		it is read on one CPU and then on the other
+ *	wide		it moves to a CPU outside the process's first affinity mask (taskset)
+ *	outside		another thread moves it to such a CPU, where it is read, and back
+ *	returns		it moves there and back by itself, and is read then
+ *	binds		it pins itself to such a CPU, and back
+ *	cycles N [K]	N threads pin themselves so in turn; the K-th shadow counter on that CPU
+ *			cannot be opened
+ *	children	a child that inherits does
+ *	refused		PAPI refuses to start another set of the thread, which counts on
+ *	starved		shadow counters find no free hardware counter
+ *	absent		the second CPU takes no counter (it came online later)
+ *	absents		no CPU has such an event
  *
- * Prints what was done where, as moves does. Where there are no hardware counters domain and the
- * last four need hw2sw.
+ * Prints what was done where, as moves does. Without hardware counters, domain and the last four
+ * need hw2sw.
+ * usage: edges MODE
  */
 #include "moved.h"
 
@@ -93,7 +92,7 @@ static void stops(int set)
 	took(value);
 }
 
-/* Ten windows in which it moves; what is set while it reads; then it works there. */
+/* Ten windows in which it moves; @what is set while it reads; then it works on the new CPU. */
 static void windows(volatile int *what, int which, long pages)
 {
 	for (int i = 0; i < 10; i++) {
@@ -109,7 +108,7 @@ static void windows(volatile int *what, int which, long pages)
 	}
 }
 
-/* Faults of the kernel's, when it writes for us. */
+/* Page faults inside the kernel, when it writes for the program. */
 static void work_inside(int which, int pages)
 {
 	int cpu = pin(which);
@@ -137,12 +136,14 @@ static void domain(void)
 	}
 }
 
-/* A fault of the array's after PAPI has read its counters: PAPI_read's is counted in the next
- * window, PAPI_stop's and PAPI_accum's in none. */
+/*
+ * A fault of the array after PAPI has read its counters: the next window has PAPI_read's, none has
+ * PAPI_stop's and PAPI_accum's.
+ */
 static void array(void)
 {
 	for (int i = 0; i < 30; i++) {
-		/* which nothing was written to */
+		/* never written */
 		long long *value = (long long *)new_memory(c->arena.page);
 
 		starts(c->id);
@@ -158,7 +159,7 @@ static void array(void)
 			must("PAPI_read", PAPI_read(c->id, value));
 			took(*value);
 		} else {
-			total += *(volatile long long *)value; /* a fault, too */
+			total += *(volatile long long *)value; /* also faults */
 			must("PAPI_accum", PAPI_accum(c->id, value));
 			took(*value);
 			last = 0;
@@ -176,8 +177,8 @@ static void on_signal(int unused)
 	on[sched_getcpu()] += 10;
 }
 
-static __thread int beside;	/* reads while another thread counts */
-static volatile long touches;	/* of that one */
+static __thread int reads_other;	/* reads while another thread counts */
+static volatile long touches;	/* of that thread */
 
 /* On a busy machine it may wait for a CPU as long as a whole reading takes. */
 static void let_it_count(void)
@@ -186,15 +187,15 @@ static void let_it_count(void)
 		sched_yield();
 }
 
-/* libpapi's, by which it asks its counters. */
+/* Wraps libpapi's read of its counters. */
 ssize_t read(int fd, void *to, size_t bytes)
 {
 	ssize_t got;
 
-	if (beside)
+	if (reads_other)
 		let_it_count();
 	got = syscall(SYS_read, fd, to, bytes);
-	if (beside)
+	if (reads_other)
 		let_it_count();
 	if (armed) {
 		armed = 0;
@@ -206,13 +207,13 @@ ssize_t read(int fd, void *to, size_t bytes)
 static void handler(void)
 {
 	signal(SIGUSR1, on_signal);
-	raise(SIGUSR1); /* all of it has run once */
+	raise(SIGUSR1); /* runs all of the handler once */
 	on[sched_getcpu()] -= 10;
 	windows(&armed, 0, 5);
 }
 
 static volatile int zeroes, enables, comes_back;
-static int papis;		/* its counter */
+static int papis;		/* PAPI's counter */
 
 static void on_zeroed(int unused)
 {
@@ -222,7 +223,7 @@ static void on_zeroed(int unused)
 	reads();
 }
 
-/* libpapi's, by which it zeroes its counters. */
+/* Wraps libpapi's reset of its counters. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list ap;
@@ -267,7 +268,7 @@ static void *start_again(void *arg)
 	return NULL;
 }
 
-/* The first one faults by itself. */
+/* Touches a page first, which faults. */
 static void by_another(void *arg)
 {
 	run_thread(NULL, start_again, arg);
@@ -304,12 +305,12 @@ static void to_the_other(void)
 
 typedef long syscall_fn(long, ...);
 
-static syscall_fn *next;		/* hw2sw's, or libc's */
-static int starves, absent = -1;	/* absent: on this CPU, 1024: on all */
+static syscall_fn *next;		/* of hw2sw, or libc */
+static int starves, absent = -1;	/* absent: on this CPU; 1024: on all */
 static int failing = -1, failed, fails_at;
 static char is_starved[65536];
 
-/* A processor that has no room for counters by CPU, or cores of two kinds. */
+/* Simulates a processor without free counters, or cores of two kinds. */
 static long open_event(const struct perf_event_attr *attr, long pid, long cpu, long leader,
 		       long flags)
 {
@@ -330,7 +331,7 @@ static long open_event(const struct perf_event_attr *attr, long pid, long cpu, l
 	return fd;
 }
 
-/* sspapi's, by which it reads counters of its own; PAPI's are read by read. */
+/* Wraps sspapi's reads of its shadow counters; PAPI reads its own by read(). */
 long syscall(long number, ...)
 {
 	long a[6], r;
@@ -345,8 +346,7 @@ long syscall(long number, ...)
 	if (number == SYS_fcntl && r >= 0 && r < 65536 && a[0] < 65536)
 		is_starved[r] = is_starved[a[0]];
 	if (number == SYS_read && r > 24 && a[0] < 65536 && is_starved[a[0]])
-		memset((uint64_t *)a[1] + 2, 0, (size_t)r - 16);	/* never ran, counted
-									 * nothing */
+		memset((uint64_t *)a[1] + 2, 0, (size_t)r - 16); /* never ran */
 	return returned(r);
 }
 
@@ -366,8 +366,10 @@ static void soon(void)
 	timer_settime(timer, 0, &t, NULL);
 }
 
-/* Faster than any machine reads its counters; and not for ever, where it takes longer than that to
- * come here. */
+/*
+ * Fires faster than any machine reads its counters; stops after a while, in case that is too fast
+ * to get here.
+ */
 static void on_tick(int unused)
 {
 	(void)unused;
@@ -382,7 +384,7 @@ static void interrupted(void)
 	if (timer_create(CLOCK_MONOTONIC, &by, &timer))
 		die("timer_create");
 	signal(SIGUSR1, on_tick);
-	raise(SIGUSR1); /* all of it has run once */
+	raise(SIGUSR1); /* runs all of the handler once */
 	for (int i = 0; i < 20; i++) {
 		starts(c->id);
 		work(0, 20);
@@ -469,7 +471,7 @@ static void go(int what)
 static void *reader(void *stop)
 {
 	pin(1);
-	beside = 1;
+	reads_other = 1;
 	for (int i = 0; i < 20; i++) {
 		await(2 * i + 1);
 		if (stop)
@@ -481,8 +483,7 @@ static void *reader(void *stop)
 	return NULL;
 }
 
-/* What it touches while it waits for the other's reading is before it or after it, but always
- * here. */
+/* Touches pages during another thread's reading: before it or after it, but always on this CPU. */
 static void touch_until(int what)
 {
 	int cpu = sched_getcpu();
@@ -527,7 +528,7 @@ static void stopped(void)
 
 static long long ours[64];
 
-/* Without a reading in between. */
+/* Moves without a reading in between. */
 static void count_moved(int set)
 {
 	starts(set);
@@ -566,8 +567,10 @@ static void *reads_once(void *unused)
 	return unused;
 }
 
-/* PAPI_start opens the counters of another target, and the set is bound for that only when PAPI has
- * started it: another thread uses it, too. */
+/*
+ * PAPI_start opens the counters of another target, and the set changes its relation only when PAPI
+ * has started it: another thread uses it meanwhile.
+ */
 static void rebound(void)
 {
 	int other = set_with("perf::CPU-MIGRATIONS");
@@ -583,7 +586,7 @@ static void rebound(void)
 	must("PAPI_start", PAPI_start(other));
 	must("PAPI_stop", PAPI_stop(other, &value));
 	last = 0;
-	enables = 2;		/* (it tries them first) */
+	enables = 2;		/* (PAPI tries them first) */
 	comes_back = 1;
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 20);
@@ -623,7 +626,7 @@ static void undone(void)
 	stops(c->id);
 }
 
-/* What a library that shares the process may do. */
+/* Does what a library in the same process may do. */
 static void disabled(void)
 {
 	starts(c->id);
@@ -712,7 +715,7 @@ static void ended(void)
 	stops(c->id);
 }
 
-/* A CPU that it was not allowed at first. */
+/* Returns a CPU outside the first affinity mask. */
 static cpu_set_t another(int *cpu)
 {
 	cpu_set_t set;
@@ -748,7 +751,7 @@ static void no_such(int r, int error)
 	errno = 0;
 }
 
-/* As OpenMP's runtimes do. */
+/* Pins itself as OpenMP runtimes do. */
 static void binds(void)
 {
 	int first = nth_cpu(0), cpu;
@@ -779,7 +782,7 @@ static void binds(void)
 	stops(c->id);
 }
 
-/* Counters that are open: PAPI's and sspapi's. */
+/* Returns the number of open counters, PAPI's and sspapi's. */
 static int open_counters(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -860,7 +863,7 @@ static void is_sent_to(int cpu)
 		sched_yield();
 }
 
-/* A thread that was preempted meanwhile is not followed to another CPU. */
+/* sspapi does not follow a thread that was preempted meanwhile. */
 static long preempted(void)
 {
 	struct rusage now;

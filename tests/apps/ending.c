@@ -1,12 +1,12 @@
 /*
- * ending: threads that count without end while the process ends, and that write down at once what
- * PAPI handed out. usage: ending FILE EVENT WAY THREADS ROUNDS
- *	FILE	a struct slot for each thread, shared: it tells when the process is gone
- *	WAY exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit), abort,
- *	segv, raw (the system
- *		call); with "other-" before it: by a thread that is not the main one; with "slow-":
- *		an exit handler takes
- *		20 ms
+ * ending: threads that count forever while the process ends, and that store at once what PAPI
+ * returned.
+ * usage: ending FILE EVENT WAY THREADS ROUNDS
+ *
+ *	FILE	a struct slot for each thread, shared: it survives the process
+ *	WAY	exit, return, _exit, quick_exit, exec, missing (an exec that fails, then exit),
+ *		abort, segv, raw (the system call). With "other-" before it: by a thread that is not
+ *		the main one. With "slow-": an exit handler takes 20 ms.
  *	ROUNDS	the readings that each thread has had before
  */
 #include "touch.h"
@@ -14,12 +14,12 @@
 #include <stdbool.h>
 
 #ifndef COUNT
-#define COUNT(set)	0	/* how much it counts now, if that is known */
+#define COUNT(set)	0	/* the events counted now, if known */
 #endif
 
 #define MOST 64
 struct slot {			/* of 64 bytes; tests/lib/check-ending.pl reads them */
-	volatile long long handed, asked, tid, rounds, pad[4];
+	volatile long long handed, requested, tid, rounds, pad[4];
 };
 
 static struct slot *slots;
@@ -27,7 +27,7 @@ static const char *event, *way;
 static long threads, rounds;
 static bool other;
 
-/* One reading of each kind: which, by the thread. */
+/* Makes one reading of each kind in turn, beginning with the thread's. */
 static void *count(void *arg)
 {
 	struct slot *s = &slots[(long)arg];
@@ -37,7 +37,7 @@ static void *count(void *arg)
 	s->tid = syscall(SYS_gettid);
 	must("PAPI_start", PAPI_start(set));
 	for (;; s->rounds++) {
-		s->asked += COUNT(set);
+		s->requested += COUNT(set);
 		switch ((long)arg % 4) {
 		case 0:
 			must("PAPI_read", PAPI_read(set, &value));

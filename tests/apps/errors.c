@@ -1,7 +1,7 @@
 /*
  * errors: calls that PAPI refuses. Prints what each returned, what it left
  * in errno (set to 4242 before) and in the array (set to -1 before).
- * What a preload changes here, an application would notice.
+ * An application would notice any difference that a preload makes.
  */
 #include "handed.h"
 

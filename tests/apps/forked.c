@@ -1,12 +1,14 @@
 /*
  * forked: a child of fork counts its page faults from its first window on, in sets of its own:
- * prints those of each, of 10 pages touched. Nothing is prefaulted, the loader's code neither.
- *	forked fresh	it initialises PAPI
- *	forked used	and the parent has made the same calls before
- *	forked goes-on it goes on with the libpapi that its parent has used, without initialising it
- *	again
- *	forked raw	the same, made by the system call
- *	forked thread	it goes on, and another thread of it calls PAPI first
+ * prints those of each, of 10 pages touched. Nothing is prefaulted, not even the loader's code.
+ *
+ *	fresh	it initialises PAPI
+ *	used	the same, after the parent has made these calls
+ *	goes-on	it uses its parent's libpapi without initialising it again
+ *	raw	the same, made by the system call
+ *	thread	as goes-on, and another thread of it calls PAPI first
+ *
+ * usage: forked MODE
  */
 #include "handed.h"
 

@@ -56,7 +56,7 @@ contains
     end do
   end subroutine
 
-  ! The CPU that it runs on now, for good; a refusal does no harm.
+  ! Pins it to its current CPU; a refusal does no harm.
   subroutine stay()
     integer(c_long) :: mask
 

@@ -1,6 +1,6 @@
 /*
- * fresh: PAPI_accum adds to arrays that nobody has touched. Prints what it hands out for 10 pages
- * that were touched, and what PAPI_stop hands out then.
+ * fresh: PAPI_accum adds to arrays that were never touched. Prints what it returns for 10 touched
+ * pages, and what PAPI_stop returns then.
  */
 #include "handed.h"
 

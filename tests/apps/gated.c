@@ -1,8 +1,8 @@
 /*
  * gated: a program without PAPI that touches pages on one CPU between two gates, which are FIFOs:
- * it waits at each until somebody opens it. Said: "ready" in front of the first, "done" in front of
- * the second, and at the end its page faults in between, by the kernel's own account. usage: gated
- * CPU PAGES FIFO FIFO
+ * it waits at each until that is opened. It prints "ready" before the first, "done" before the
+ * second, and at the end its page faults in between, from getrusage(). usage: gated CPU PAGES FIFO
+ * FIFO
  */
 #include <sys/resource.h>
 
@@ -52,8 +52,7 @@ int main(int argc, char **argv)
 	stay_mapped();
 	pages = atol(argv[2]);
 	arena_make(&a, pages + 1);
-	between("/dev/null", "/dev/null", &a, 1);	/* all code and data that is needed is there
-							 * from now on */
+	between("/dev/null", "/dev/null", &a, 1);	/* all has run once by now */
 	say("at the gate\n");
 	snprintf(line, sizeof(line), "faults %ld\n", between(argv[3], argv[4], &a, pages));
 	say(line);

@@ -1,17 +1,17 @@
 /*
- * handed.h: an event set of the test programs, and the list of what PAPI
- * handed out for it: each program is its own oracle. A reading is printed as
+ * handed.h: an event set of the test programs, and a list of the values that PAPI returned for it:
+ * each program is its own oracle. A reading is printed as
  *
  *	handed cpu=0 event=perf::PAGE-FAULTS value=1000 by=PAPI_read
  *
- * where value is what was counted since the reading (start, reset) before.
- * The lines are kept and printed at the end, so that printing is not counted.
- * Where the event is perf::PAGE-FAULTS, value must be the pages touched.
+ * where value is the count since the previous reading (start, reset). The lines are printed at the
+ * end, so that printing is not counted. For perf::PAGE-FAULTS, value must be the number of touched
+ * pages.
  */
 #ifndef HANDED_H
 #define HANDED_H
 
-#include "touch.h" /* first: _GNU_SOURCE */
+#include "touch.h" /* first, for _GNU_SOURCE */
 #include <papi.h>
 
 #define EVENTS 16
@@ -32,7 +32,7 @@ struct counted {
 	int id, k, readings;
 	const char *name[EVENTS];
 	struct arena arena;
-	long long last[EVENTS]; /* what the next reading counts from */
+	long long last[EVENTS]; /* base of the next reading */
 	long last_touched;
 	struct reading reading[READINGS];
 };
@@ -65,7 +65,7 @@ static inline void papi_up_threads(void)
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
 }
 
-/* The names on the command line, else perf::PAGE-FAULTS. */
+/* Adds the events on the command line, else perf::PAGE-FAULTS. */
 static inline void name_events(struct counted *c, int n, char **names)
 {
 	c->k = n > EVENTS ? EVENTS : n;
@@ -75,7 +75,7 @@ static inline void name_events(struct counted *c, int n, char **names)
 		c->name[c->k++] = DEFAULT_EVENT;
 }
 
-/* What a machine may refuse. */
+/* Skips if the machine refuses the call. */
 static inline void may(const char *what, int code)
 {
 	if (code != PAPI_OK)
@@ -90,7 +90,7 @@ static inline int new_event_set(void)
 	return set;
 }
 
-/* Options can be set before it has events. */
+/* Assigns a component, so that options can be set before there are events. */
 static inline int core_set(void)
 {
 	int set = new_event_set();
@@ -99,7 +99,7 @@ static inline int core_set(void)
 	return set;
 }
 
-/* One that counts what is born of its thread, too. */
+/* Makes a set that also counts threads and processes created later. */
 static inline int inherit_set(void)
 {
 	PAPI_option_t o = {.inherit = {.eventset = core_set(), .inherit = PAPI_INHERIT_ALL}};
@@ -141,7 +141,7 @@ static inline void make_set(struct counted *c)
 	add_events(c);
 }
 
-/* PAPI opens the counters of the set that it touched before again at its next start. */
+/* Uses another set, so that PAPI opens the counters of the previous set again at its next start. */
 static inline void migrations_once(void)
 {
 	int other = set_with("perf::CPU-MIGRATIONS");
@@ -151,7 +151,10 @@ static inline void migrations_once(void)
 	must("PAPI_stop", PAPI_stop(other, &value));
 }
 
-/* A set of the named events, and @pages to touch; no fault will come from here. */
+/*
+ * Makes a set of the named events, and @pages to touch; later calls of these functions do not
+ * fault.
+ */
 static inline struct counted *counted_new(int n, char **names, long pages)
 {
 	struct counted *c = ready_memory(sizeof(*c), MAP_PRIVATE);
@@ -161,7 +164,7 @@ static inline struct counted *counted_new(int n, char **names, long pages)
 	return c;
 }
 
-/* After PAPI_start and PAPI_reset: from zero again. */
+/* After PAPI_start and PAPI_reset: counts begin at zero. */
 static inline void zeroed(struct counted *c)
 {
 	memset(c->last, 0, sizeof(c->last));
@@ -183,7 +186,7 @@ static inline void handed(struct counted *c, const char *by, const long long *va
 	}
 }
 
-/* After PAPI_accum: @before is what the array held, and PAPI counts from zero. */
+/* After PAPI_accum: @before is the array's previous content, and PAPI counts from zero. */
 static inline void handed_accum(struct counted *c, const long long *before, const long long *values)
 {
 	memcpy(c->last, before, c->k * sizeof(*before));
@@ -206,7 +209,9 @@ static inline int print_reading(const struct counted *c, const struct reading *r
 	return wrong;
 }
 
-/* All of them; 1 if a count was not what was touched. @who: more for the line's end. */
+/*
+ * Prints all; returns 1 if a count was not the number of touched pages. @who is added to each line.
+ */
 static inline int print_handed(const struct counted *c, const char *who)
 {
 	int wrong = 0;

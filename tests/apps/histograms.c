@@ -1,15 +1,15 @@
 /*
  * histograms: counts page faults of two functions into histograms of PAPI_profil or PAPI_sprofil,
- * and says how many hits each function has in them. usage: histograms
- * 16|32|64|sprofil|cleared|again|weighted|removed Prints "hits FUNCTION N", of all that came while
- * it counted.
+ * and prints the hits of each function. usage: histograms
+ * 16|32|64|sprofil|cleared|again|weighted|removed Prints "hits FUNCTION N", for all hits while it
+ * counted.
  */
 #include "handed.h"
 
 #define PAGES 200
 #define BUCKETS 4096			/* of one byte of code each */
 
-/* Room beside, so that no bucket is of two functions. */
+/* Space the functions, so that no bucket covers two. */
 __attribute__((noinline, aligned(4096))) static void near_one(volatile char *p, int n)
 {
 	for (int i = 0; i < n; i++)

@@ -1,15 +1,16 @@
 /*
- * hybrid: a machine with cores of two kinds, as programs see it, for any program and its children.
+ * hybrid: simulates a machine with cores of two kinds for any program and its children.
  *
- *	hybrid own PROGRAM ...  page faults are the first kind's own event: ENOENT on other CPUs
- *	hybrid odd PROGRAM ...		the same with EINVAL, which some kernels give
- *	hybrid general PROGRAM ... on other CPUs they are accepted, as PERF_TYPE_HARDWARE is, and
- *	counted by that kind's PMU
+ *	own	page faults are the first kind's own event: ENOENT on other CPUs
+ *	odd	the same with EINVAL, which some kernels return
+ *	general	on other CPUs they are accepted, as PERF_TYPE_HARDWARE is, and counted by that
+ *		kind's PMU
  *
- * The first kind is the first CPU of the affinity mask.  A counter of page faults on all CPUs
- * (PAPI's) counts on that one only, as one of a thread does whose PMU is one kind's.  A filter
- * stops perf_event_open alone, so that all else goes on as ever. Exit status: the program's; 77
- * where nobody may be traced, with a line why.
+ * The first kind is the first CPU of the affinity mask. A counter of page faults on all CPUs
+ * (PAPI's) counts on that one only, like a thread's counter of one kind's PMU. A filter stops only
+ * perf_event_open; other calls are unaffected. Exit status: the program's; 77, with a reason, if
+ * tracing is not allowed.
+ * usage: hybrid own|odd|general PROGRAM...
  */
 #include <elf.h>
 #include <errno.h>

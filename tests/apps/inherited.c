@@ -1,7 +1,7 @@
 /*
  * inherited: a child of fork starts the set that its parent made: PAPI's counters are the parent's.
  * The child, on another CPU, touches pages of its own and reads; so does the parent in between.
- * Prints what the child was handed out.
+ * Prints what PAPI returned to the child.
  */
 #include "handed.h"
 

@@ -1,8 +1,7 @@
 /*
- * inherits: counts by a set of PAPI_INHERIT what it and all that it starts do, and knows what that
- * is: pairs of children touch pages and hand each other a byte in between, so that siblings follow
- * each other on a CPU. usage: inherits PAIRS PAGES prints what PAPI handed out and what
- * getrusage(2) says
+ * inherits: counts itself and its children by a set of PAPI_INHERIT, and knows the result: pairs of
+ * children touch pages and pass each other a byte in between, so that siblings follow each other on
+ * a CPU. usage: inherits PAIRS PAGES prints what PAPI and getrusage(2) returned
  */
 #include "handed.h"
 

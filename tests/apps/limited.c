@@ -1,6 +1,6 @@
 /*
  * limited: N threads that count two events each, started one after the other, all alive until the
- * last one counts: who of them is split is no chance's. usage: limited N
+ * last one counts, so that the choice of split threads is not random. usage: limited N
  */
 #include "handed.h"
 

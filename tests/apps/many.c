@@ -1,5 +1,5 @@
 /*
- * many: N readings in a row, of which the last and the longest count.
+ * many: N readings in a row, of which the last and the longest matter.
  * Touches a page before every thousandth.
  * usage: many [-t FILE] N [event...]	-t: the CPU time of each call, the least of all runs
  *					with this FILE; on stderr, how many are longer than 50 us
@@ -14,8 +14,10 @@ static double cpu_time(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* What was the first time another's interrupt is not so each time: what stays long is the
- * call's own. */
+/*
+ * A long call that was interrupted by chance is not so each time: times that stay long are the
+ * call's own.
+ */
 static float *least_times(const char *path, long n)
 {
 	float *least = malloc((size_t)n * sizeof(*least));

@@ -1,12 +1,11 @@
 /*
- * monitor: counts another process, as perf stat -p does. The child sits on
- * the second CPU and touches pages when told; the parent, on the first,
- * attaches an event set to it. The oracle's cpu is the child's.
- *	closes between the readings it puts /proc/CHILD/stat in the place of all descriptors that
- *	are none of its own, and
- *		says how many of these are closed in the end
- *	self	it attaches the set to itself, and goes to the second CPU in between
- * usage: monitor [closes|self] [event...]	needs hw2sw where there are no hardware counters
+ * monitor: counts another process, as perf stat -p does. The child is pinned to the second CPU and
+ * touches pages on request; the parent, on the first, attaches an event set to it. The oracle's cpu
+ * is the child's.
+ *	closes between the readings it replaces all descriptors that it did not open by
+ *	/proc/CHILD/stat, and prints how many of these are closed at the end
+ *	self	it attaches the set to itself, and moves to the second CPU in between
+ * usage: monitor [closes|self] [event...]	needs hw2sw without hardware counters
  */
 #include "calls.h"
 #include "ordered.h"
@@ -16,7 +15,7 @@
 
 static const char *mode = "";
 
-/* Numbers that a program gets for itself are below. */
+/* A program's own descriptors have lower numbers. */
 #define FIRST 256
 #define LAST 8192
 static char taken[LAST];
@@ -41,7 +40,7 @@ static int numbers_lost(void)
 	return lost;
 }
 
-/* handed() notes the reader's CPU: here it is the child's that matters. */
+/* handed() records the reader's CPU: here the child's matters. */
 static void handed_child(struct counted *c, const char *by, const long long *values)
 {
 	handed(c, by, values);
@@ -69,7 +68,7 @@ static void count(struct counted *c, pid_t child)
 	}
 }
 
-/* From one place each, on both CPUs. */
+/* From one call site each, on both CPUs. */
 static int count_itself(struct counted *c)
 {
 	pin(0);

@@ -1,6 +1,6 @@
 /*
- * moved.h: pages that a thread touches here and there, and what PAPI handed out of them, for
- * check-moves.pl.
+ * moved.h: records pages that a thread touches on several CPUs, and what PAPI returned for them,
+ * for check-moves.pl.
  */
 #ifndef MOVED_H
 #define MOVED_H

@@ -1,21 +1,22 @@
 /*
- * moves: a thread that changes CPU between the readings, and knows what it did where.
+ * moves: a thread that changes CPU between the readings, and knows what it did on each.
  *
- *	moves once A B		A pages on the first CPU, no reading, B on the second, PAPI_stop
- *	moves often N A B	the same N times to and fro, A on the first, B on the second
- *	moves reads N A B	the same with a reading after each B
- *	moves pushed MS N	moved by another thread every MS ms, N times; few pages at a time
- *				on the first CPU, many on the second
- *	moves stays N		N readings, napping between, on one CPU
- *	moves again N		N readings one after the other, on one CPU
- *	moves pairs N		N starts and stops, on one CPU
- *	moves visits N  N readings on one CPU, some by PAPI_accum; before each third one some pages
- *	on another
- *	moves wider N  N readings, after two starts on a CPU that the process was not allowed
- *	(taskset) at first
+ *	once A B	A pages on the first CPU, no reading, B on the second, PAPI_stop
+ *	often N A B	the same N times back and forth, A on the first, B on the second
+ *	reads N A B	the same with a reading after each B
+ *	pushed MS N	moved by another thread every MS ms, N times; few pages at a time on the
+ *			first CPU, many on the second
+ *	stays N		N readings with naps in between, on one CPU
+ *	again N		N readings one after the other, on one CPU
+ *	pairs N		N starts and stops, on one CPU
+ *	visits N	N readings on one CPU, some by PAPI_accum; before each third one some pages
+ *			on another
+ *	wider N		N readings, after two starts on a CPU outside the first affinity mask
+ *			(taskset)
  *
- * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
+ * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", the value of PAPI_stop; with
  * pushed also "unsure pages=U": those during which the CPU changed.
+ * usage: moves MODE ARGUMENT...
  */
 #include "handed.h"
 
@@ -28,7 +29,7 @@ static pid_t pushed;
 static char *round_start;
 static int round_at;
 
-/* A page that faults: the same 64 again and again. */
+/* Touches a page that faults: the same 64 again and again. */
 static void fault(long page)
 {
 	if (round_at == ROUND) {
@@ -90,8 +91,10 @@ static void *push(void *arg)
 	return NULL;
 }
 
-/* Readings between, so that what comes in between once (the kernel takes a page of libpapi away,
- * and its fault is counted inside PAPI_stop) leaves one window unproven, not all. */
+/*
+ * Read in between, so that one unexpected fault (the kernel takes a page of libpapi away, whose
+ * fault is counted inside PAPI_stop) leaves one window unproven, not all.
+ */
 static void be_pushed(struct counted *c, long page)
 {
 	int second = nth_cpu(1);
@@ -106,7 +109,7 @@ static void be_pushed(struct counted *c, long page)
 	}
 }
 
-/* The counters that were opened for the CPUs of the first mask are of no use there. */
+/* Counters that were opened for the first mask's CPUs are useless there. */
 static void go_elsewhere(struct counted *c)
 {
 	long long values[EVENTS];
@@ -131,7 +134,7 @@ static void go_elsewhere(struct counted *c)
 	must("PAPI_start", PAPI_start(c->id));
 }
 
-/* By the kernel's own call: sspapi is not told. */
+/* Calls the kernel directly, so that sspapi does not notice. */
 static void go_to(int cpu)
 {
 	cpu_set_t one;

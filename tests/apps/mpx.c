@@ -1,6 +1,6 @@
 /*
  * mpx: four events in turns on one counter, by PAPI's own multiplexing with
- * SIGPROF. The counts are estimates; the lines say what PAPI estimated.
+ * SIGPROF. The counts are estimates; the lines have PAPI's estimates.
  * usage: mpx [event...]
  */
 #define DEFAULT_EVENT "PAPI_TOT_CYC"
@@ -21,7 +21,7 @@ static void make_multiplexed(struct counted *c)
 	add_events(c);
 }
 
-/* SIGPROF's clock is the processor time: it must be used up. */
+/* SIGPROF follows CPU time: use it. */
 static void work(struct counted *c, double seconds)
 {
 	clock_t end = clock() + seconds * CLOCKS_PER_SEC;

@@ -1,7 +1,7 @@
 /*
- * nolib: a program that asks at run time whether there is PAPI, and finds
- * none: neither by dlsym nor by a weak reference that it calls.
- * usage: nolib [call]	call: calls the weak references all the same, if they are there
+ * nolib: a program that checks for PAPI at run time, by dlsym and by weak references, and finds
+ * none.
+ * usage: nolib [call]	call: calls the weak references if they exist
  */
 #include "touch.h"
 

@@ -1,7 +1,4 @@
-/*
- * nopapi: a program without PAPI, which must not notice a preload, and leave
- * nothing behind.
- */
+/* nopapi: a program without PAPI, which must not notice a preload, nor leave files behind. */
 #include <stdio.h>
 
 int main(void)

@@ -1,17 +1,17 @@
 /*
- * options: on which CPU is counted what, after PAPI_GRANUL and PAPI_CPU_ATTACH in all orders?
- * Options are set on the first CPU; pages are touched there and on the second. The oracle's cpu is
- * the one that the kernel counts on.
- *	sys		all that runs on the CPU of the call that said so: the first
- *	sys-cpu		the same, then bound to the second: that one
- *	cpu-sys		the other way round: the first
+ * options: shows which CPU counts after PAPI_GRANUL and PAPI_CPU_ATTACH in all orders. Options are
+ * set on the first CPU; pages are touched there and on the second. The oracle's cpu is the one that
+ * the kernel counts on.
+ *	sys		all that runs on the CPU of that call: the first
+ *	sys-cpu		the same, then attached to the second: that one
+ *	cpu-sys		in reverse order: the first
  *	sys-thr		of a thread again, but still on the first only
- *	sys-late	said when the counters were open: of this thread, wherever it is
+ *	sys-late	set when the counters were open: this thread, on any CPU
  *	sys-again the same, and opened again by PAPI_start since another set was used: the first
- *	sys-restart	the same, and not for the first time: it has run as before in between
- *	cpu-late	bound to the second when the counters were open: PAPI_start opens them again
- * usage: options MODE needs hw2sw where there are no hardware counters, and the right to count a
- * CPU
+ *	sys-restart	the same, not for the first time: it ran as before in between
+ *	cpu-late	attached to the second when the counters were open: PAPI_start opens them
+ *	again
+ * usage: options MODE needs hw2sw without hardware counters, and the permission to count a CPU
  */
 #include "handed.h"
 

@@ -1,6 +1,4 @@
-/*
- * ordered.h: a child that sits on the second CPU and touches pages when told.
- */
+/* ordered.h: a child that is pinned to the second CPU and touches pages on request. */
 #ifndef ORDERED_H
 #define ORDERED_H
 

@@ -1,7 +1,6 @@
 /*
- * overflow: a handler, called each 100 pages, that reads the set which
- * overflowed. usage: overflow [-t THRESHOLD] [event...]
- * (The kernel's software events overflow too: no hardware counters needed.)
+ * overflow: a handler, called every 100 pages, reads the set that overflowed. usage: overflow [-t
+ * THRESHOLD] [event...] (The kernel's software events overflow too: no hardware counters needed.)
  */
 #include "calls.h"
 

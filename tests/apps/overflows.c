@@ -1,8 +1,8 @@
 /*
- * overflows: knows how often its overflow handlers were called on each CPU, and for which event.
+ * overflows: counts the calls of its overflow handlers per CPU and event.
  * usage: overflows moves|reads|two|handlers|crowd|threads|jumps|timer|child|exits|killed
  *
- * Prints, of each event and CPU, "called event=E cpu=C count=N", and what the handler saw.
+ * Prints for each event and CPU "called event=E cpu=C count=N", and the handler's arguments.
  */
 #include "handed.h"
 
@@ -14,7 +14,7 @@
 static const char *const names[] = { "perf::PAGE-FAULTS", "perf::MINOR-FAULTS",
 				     "perf::TASK-CLOCK" };
 static int code[3], calls[3][CPUS], by_b, wrong_errno, wrong_set, masked, sets[CPUS], n_sets;
-static char *here;			/* a place on main's stack */
+static char *here;			/* an address on main's stack */
 static __thread long depth;
 static sigjmp_buf out;
 static int jumps, exits, kills;
@@ -192,7 +192,7 @@ static void jump(struct arena *a)
 	}
 }
 
-/* By PAPI's timer, which is in no hurry. */
+/* Uses PAPI's timer, which may be late. */
 static void timer(void)
 {
 	int id = new_set(3);
@@ -206,7 +206,10 @@ static void timer(void)
 	must("PAPI_stop", PAPI_stop(id, NULL));
 }
 
-/* Its sets are the parent's, with their handlers; PAPI opens what is started for it anew. */
+/*
+ * The child's sets are its parent's, with their handlers; PAPI opens the counters of a started set
+ * again.
+ */
 static void child(struct arena *a)
 {
 	int id = new_set(1), other = new_set(1), status = 0;

@@ -1,6 +1,6 @@
 /*
- * plugin-host: a program that knows no PAPI and loads a plugin that does.
- * usage: plugin-host [local|global [plugin]]	default: local, plugin.so beside it
+ * plugin-host: a program without PAPI that loads a plugin with PAPI.
+ * usage: plugin-host [local|global [plugin]]	default: local, plugin.so in its folder
  */
 #include "touch.h"
 

@@ -1,6 +1,6 @@
 /*
- * plugin-pair: a program without PAPI that loads plugins, each with a libpapi of its own, and has
- * them count in turns. usage: plugin-pair [+]PLUGIN...; + opens it with RTLD_GLOBAL
+ * plugin-pair: a program without PAPI that loads plugins, each with its own libpapi, and lets them
+ * count in turn. usage: plugin-pair [+]PLUGIN...; + opens it with RTLD_GLOBAL
  */
 #include "touch.h"
 

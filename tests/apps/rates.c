@@ -1,12 +1,12 @@
 /*
- * rates: the rate functions: each call hands out what was counted since the
- * one before. Those whose presets this machine lacks are left out.
+ * rates: the rate functions: each call returns the counts since the previous one. Functions whose
+ * presets this machine lacks are left out.
  * usage: rates	exit 77: all of them are
  */
 #include "handed.h"
 
 #if PAPI_VERSION < PAPI_VERSION_NUMBER(6, 0, 0, 0)
-/* There are none of this name. */
+/* A name that does not exist. */
 int main(void)
 {
 	return SKIPPED;
@@ -17,13 +17,13 @@ static struct arena arena;
 static float real_time, proc_time, rate;
 static long long cycles, core;
 
-/* Told at the end: the rates count on while a program prints. */
+/* Print at the end: the rates also count while a program prints. */
 static struct {
 	const char *by, *event;
 	int cpu, pages;
 	long long value;
-} told[16];
-static int n_told;
+} results[16];
+static int n_results;
 
 static int flips(long long *count)
 {
@@ -55,7 +55,7 @@ static const struct rate {
     {"PAPI_epc", "PAPI_TOT_INS", epc},
 };
 
-/* It starts the counting, and hands out zeros. */
+/* Starts counting, and returns zeros. */
 static int start(const struct rate *r)
 {
 	long long count;
@@ -72,18 +72,18 @@ static void more(const struct rate *r, int cpu, int pages)
 
 	touch(&arena, pages);
 	must(r->name, r->call(&count));
-	told[n_told].by = r->name;
-	told[n_told].event = r->event;
-	told[n_told].cpu = cpu;
-	told[n_told].pages = pages;
-	told[n_told++].value = count;
+	results[n_results].by = r->name;
+	results[n_results].event = r->event;
+	results[n_results].cpu = cpu;
+	results[n_results].pages = pages;
+	results[n_results++].value = count;
 }
 
 static void print_told(void)
 {
-	for (int i = 0; i < n_told; i++)
-		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", told[i].cpu,
-		       told[i].event, told[i].value, told[i].by, told[i].pages);
+	for (int i = 0; i < n_results; i++)
+		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", results[i].cpu,
+		       results[i].event, results[i].value, results[i].by, results[i].pages);
 }
 
 static int measure(const struct rate *r)

@@ -1,13 +1,12 @@
 /*
- * regions: the high level: region a on the first CPU with a read in between,
- * region b on the second. PAPI hands the values out only as the file that it
- * writes at exit, so the oracle's lines are read from there, by an exit
- * handler that runs after PAPI's. usage: regions	(the events: PAPI_EVENTS)
+ * regions: the high level: region a on the first CPU with a read in between, region b on the
+ * second. PAPI only writes the values to a file at exit, from which an exit handler that runs after
+ * PAPI's reads the oracle's lines. usage: regions	(the events: PAPI_EVENTS)
  */
 #include "handed.h"
 
 #if PAPI_VERSION < PAPI_VERSION_NUMBER(6, 0, 0, 0)
-/* There are none of this name. */
+/* A name that does not exist. */
 int main(void)
 {
 	return SKIPPED;
@@ -18,7 +17,7 @@ int main(void)
 static char folder[4096];
 static int made;
 
-/* The next "..." after @at, and where it ends. */
+/* Copies the next "..." after @at; returns its end. */
 static char *quoted(char *at, char *out, size_t size)
 {
 	char *from = strchr(at, '"'), *to = from ? strchr(from + 1, '"') : NULL;
@@ -30,7 +29,7 @@ static char *quoted(char *at, char *out, size_t size)
 	return to + 1;
 }
 
-/* key: value pairs, one a line; a value of { means that reads follow. */
+/* key: value pairs, one per line; the value { means that reads follow. */
 static void print_region_line(char *line)
 {
 	static char region[64], event[128];

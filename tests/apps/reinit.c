@@ -1,5 +1,5 @@
 /*
- * reinit: sets that come and go. A set cleaned up and filled again, one
+ * reinit: sets that are removed and made again. A set cleaned up and filled again, one
  * destroyed and made again, and PAPI shut down and started anew, when the
  * ids begin at 0 again. usage: reinit [event...]
  */

@@ -1,8 +1,8 @@
 /*
- * reopens: PAPI_start opens the counters of a set again, since another set was used, where that is
- * not seen as a rule. Each run touches 300 pages on the first CPU, 500 on the second.
- *	limit	a start before that closed them, and was refused for want of descriptors
- *	number	for another thread, which has the number of the one that they were open for
+ * reopens: PAPI_start opens the counters of a set again, because another set was used, in cases
+ * that are hard to see. Each run touches 300 pages on the first CPU, 500 on the second.
+ *	limit	an earlier start closed them, and was refused for lack of descriptors
+ *	number	for another thread, which has the tid of the one that they were open for
  *	many	28 of them: seven events in four domains
  *	child	no start: a child of fork adds an event to its parent's set
  *	shared	for another CPU (PAPI_GRN_SYS), after another thread has read the set
@@ -77,7 +77,7 @@ static void number(void)
 	int last;
 
 	run_thread(NULL, makes, NULL);
-	while (!syscall(SYS_tgkill, getpid(), first, 0))	/* (joined, and not gone) */
+	while (!syscall(SYS_tgkill, getpid(), first, 0))	/* (joined, but not yet gone) */
 		sched_yield();
 	last = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
 	if (last < 0 || dprintf(last, "%d", (int)first - 1) < 0)
@@ -123,8 +123,7 @@ static void child(void)
 	}
 	must("PAPI_add_named_event", PAPI_add_named_event(c->id, "perf::MINOR-FAULTS"));
 	prefault();
-	must("PAPI_start", PAPI_start(c->id));	/* the first store to a page after fork is a
-						 * fault */
+	must("PAPI_start", PAPI_start(c->id));	/* the first store to a page after fork faults */
 	touch(&c->arena, 1);
 	must("PAPI_stop", PAPI_stop(c->id, value));
 	printf("child %d\nhanded cpu=%d event=%s value=%lld by=PAPI_stop\n", (int)getpid(),

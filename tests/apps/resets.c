@@ -1,8 +1,8 @@
 /*
- * resets: a thread touches a page and reads its set, again and again; another resets that set now
- * and then (not before 20 readings), with no lock between them. usage: resets READINGS
+ * resets: a thread touches a page and reads its set, again and again; another resets that set
+ * sometimes (not before 20 readings), without a lock. usage: resets READINGS
  *
- * Prints the sum of what was handed out, and "lost N" where N resets had no effect: the kernel
+ * Prints the sum of all returned values, and "lost N" if N resets had no effect: the kernel
  * zeroes a software event of a thread that runs on another CPU with a plain store, and that CPU's
  * increment may bring the old count back.
  */
@@ -17,7 +17,9 @@ static long have_read;
 static int begun, done, finished;
 static int zeroings, resets;
 
-/* A page or two each time: a value that is not above the one before it counts from a zeroing. */
+/*
+ * Each time a page or two, so that a value that is not above the previous one counts from a reset.
+ */
 static void handed_out(long long value)
 {
 	static long long last;

@@ -1,7 +1,7 @@
 /*
  * rseqs: a program that uses restartable sequences itself, as allocators with per-CPU caches do:
- * threads count on a counter of their CPU, without atomic instructions; the sum must be right.
- * Reads a PAPI set in between. Registers the area itself where libc does not.
+ * threads add to a counter of their CPU, without atomic instructions; the sum must be right. Reads
+ * a PAPI set in between. Registers the area itself if libc does not.
  */
 #include "handed.h"
 
@@ -22,7 +22,7 @@ static struct rseq *area(void)
 			   : &own;
 }
 
-/* One more on this CPU's counter, or false: it was interrupted. */
+/* Adds one to this CPU's counter; false: it was interrupted. */
 static int count_once(struct rseq *r)
 {
 	unsigned cpu = *(volatile unsigned *)&r->cpu_id_start;

@@ -3,8 +3,7 @@
  * opened, not linked, so that this builds without it. usage: sde  100 of one counter on the first
  * CPU, 50 on the second
  *	sde kinds one of each kind that libsde has, in one set: the same. LATE is registered after
- *	PAPI was told of
- *			it, AFTER only when its set has run once.
+ *	its name was added, AFTER only when its set has run once.
  */
 #include "calls.h"
 
@@ -19,7 +18,7 @@ static double real, level, late, after;
 static float brief;
 static double given = 3.5;
 
-/* One of libsde's functions. */
+/* Returns one of libsde's functions. */
 static void *its(const char *name)
 {
 	void *f = libsde ? dlsym(libsde, name) : NULL;

@@ -1,13 +1,12 @@
 /*
- * share: counts a part of its CPU time, and measures by the CPU clocks how much that is. usage:
- * share WAY prints the ns that were counted, those of the whole process, and how often it was
- * preempted
+ * share: counts a part of its CPU time, and measures that part by the CPU clocks. usage:
+ * share WAY prints the counted ns, those of the whole process, and the number of preemptions
  *	short	many short counts, as much time between them
  *	sleeps	the same, with a sleep in each count and before it
  *	long	one count, as long before it and after it
  *	runs	one count that is never stopped
  *	later	a thread starts its set; when it has ended its work another thread stops the set
- *	attached	another thread is counted; this one works, too
+ *	attached	another thread is counted; this one also works
  *	inherits	threads made while the set runs are counted; as much time before
  *	cpu	a set counts a CPU: no thread's time is counted
  */
@@ -43,7 +42,7 @@ static long now(clockid_t clock)
 	return t.tv_sec * 1000000000l + t.tv_nsec;
 }
 
-/* Works for so many ns of the thread's CPU time; returns how long it took. */
+/* Works for @ns of the thread's CPU time; returns the time used. */
 static long work(long ns)
 {
 	long begun = now(CLOCK_THREAD_CPUTIME_ID), is;
@@ -125,7 +124,7 @@ static void *starter(void *took)
 	must(PAPI_start(set), "PAPI_start");
 	*(long *)took = work(WORK);
 	pthread_barrier_wait(&both);
-	pthread_barrier_wait(&both);	/* it is stopped */
+	pthread_barrier_wait(&both);	/* the set is stopped */
 	work(WORK / 2);
 	return NULL;
 }
@@ -134,10 +133,10 @@ static void *working(void *took)
 {
 	worker = (int)syscall(SYS_gettid);
 	pthread_barrier_wait(&both);
-	pthread_barrier_wait(&both);	/* it is counted */
+	pthread_barrier_wait(&both);	/* the set counts */
 	*(long *)took = work(WORK);
 	pthread_barrier_wait(&both);
-	pthread_barrier_wait(&both);	/* and no more */
+	pthread_barrier_wait(&both);	/* and no longer */
 	return NULL;
 }
 

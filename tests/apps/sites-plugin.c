@@ -1,6 +1,6 @@
 /*
- * sites-plugin: an object that starts and stops a set of its caller's, for sites; built
- * twice, so that one may lie where the other was.
+ * sites-plugin: an object that starts and stops its caller's set, for sites; built twice, so that
+ * one may be loaded at the other's address.
  */
 #include <papi.h>
 

@@ -1,12 +1,12 @@
 /*
- * sites: what is counted between which two calls, by name: two regions, and a function that
- * starts and stops; with plug-ins, the same in objects that come and go.
- * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions.
+ * sites: counts between pairs of calls, by name: two regions, and a function that starts and stops;
+ * with plug-ins, the same in objects that are loaded and unloaded. Prints the expected counts:
+ * "between FROM TO TOTAL", FROM and TO being functions.
  * usage: sites [PLUGIN...]		each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
  *	 sites -m reads in 200 places, on up to four CPUs, between one start and its stop
- *	 sites -p			reads, accumulates and stops by a pointer, in one place
- *	 sites -g			reads from code that has anything in the frame register
+ *	 sites -p			reads, accumulates and stops by a pointer, at one call site
+ *	 sites -g			reads from code with arbitrary values in the frame register
  */
 #include "handed.h"
 
@@ -69,7 +69,7 @@ HERE static int many_places(void)
 	return 0;
 }
 
-/* PAPI_read(id, values) with that in the register. */
+/* PAPI_read(id, values) with @garbage in the frame register. */
 int read_garbled(int id, long long *into, uintptr_t garbage);
 __asm__(".globl read_garbled\n .type read_garbled, %function\nread_garbled:\n"
 #if defined(__aarch64__)
@@ -103,7 +103,7 @@ HERE static int garbled(void)
 		seen[i] = values[0];
 	}
 	end = PAPI_stop(c->id, values);
-	/* printf's buffer is a page fault or not, by where the heap ends. */
+	/* printf's buffer faults or not, depending on the heap's end. */
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++)
 		printf("%lld\n", seen[i]);
 	return end;
@@ -114,18 +114,18 @@ static void between(const char *from, const char *to, long total)
 	printf("between %s %s %ld\n", from, to, total);
 }
 
-/* Whatever the call is, it comes from here. */
+/* Makes any of these calls from one call site. */
 HERE int one_place(int (*call)(int, long long *), long pages)
 {
 	int rc;
 
 	touch(&c->arena, pages);
 	rc = call(c->id, values);
-	__asm__ volatile("" : "+r"(rc));	/* no jump there */
+	__asm__ volatile("" : "+r"(rc));	/* no tail call */
 	return rc;
 }
 
-/* The readings that change nothing but the counts, and what ends them, have one return address. */
+/* Readings that change only the counts, and the call that ends them, have one return address. */
 HERE int by_pointer(void)
 {
 	for (int i = 0; i < 2; i++) {
@@ -142,7 +142,7 @@ HERE int by_pointer(void)
 	return 0;
 }
 
-/* Reads 10 pages after the start, loads the plug-in, which reads 40 more, and is no more. */
+/* Reads 10 pages after the start, loads the plug-in, which reads 40 more, and is killed. */
 HERE static int killed(const char *path)
 {
 	void *plugin;
@@ -167,7 +167,7 @@ HERE static int killed(const char *path)
 	return raise(SIGKILL);
 }
 
-/* The plug-in starts and stops the set that it is given, for 40 pages. */
+/* The plug-in starts and stops the given set, for 40 pages. */
 static int call_plugin(const char *path)
 {
 	void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 	measured(900);
 	for (int i = 1; i < argc; i++)
 		call_plugin(argv[i]);
-	/* region_a: to its read, and from there; all else from start to stop. */
+	/* region_a: to its read, and after it; all others from start to stop. */
 	between("region_a", "region_a", 20);
 	between("region_a", "region_a", 40);
 	between("region_b", "region_b", 500);

@@ -1,14 +1,14 @@
 /*
- * stack: a thread with a stack of its own makes a set and counts.
- *	stack least		on the least that Linux gives (16 kB), after main has made a set
- *	stack needs [EVENTS]	prints how many bytes of it were written to, at the most
- *	stack depth OFFSET where nothing below the frame that calls PAPI has been touched. OFFSET is
- *	that frame's in its
- *				page: how far PAPI, and the loader that binds PAPI's calls at their
- *				first time, reach below
- *				it without a page of stack more. Prints the faults between the start
- *				and the stop, in which
- *				10 pages are touched.
+ * stack: a thread on its own stack makes a set and counts.
+ *
+ *	least		on the smallest that Linux allows (16 kB), after main has made a set
+ *	needs [EVENTS]	prints the most bytes of it that were written
+ *	depth OFFSET	nothing below the frame that calls PAPI has been touched. OFFSET is that
+ *			frame's in its page: how far PAPI, and the loader when it binds PAPI's
+ *			calls, use the stack below it without another page. Prints the faults
+ *			between the start and the stop, in which 10 pages are touched.
+ *
+ * usage: stack MODE [ARGUMENT]
  */
 #include "calls.h"
 
@@ -85,7 +85,7 @@ __attribute__((noinline)) static void count(char *here)
 	char *page = (char *)((unsigned long)__builtin_frame_address(0) & -c->arena.page);
 
 	(void)*(volatile char *)here;
-	/* The frame is in this page, or ends in the one below. */
+	/* The frame is in this page, or ends in the next lower one. */
 	if (madvise(stack, page - c->arena.page - stack, MADV_DONTNEED))
 		die("madvise");
 	must("PAPI_start", PAPI_start(c->id));

@@ -1,9 +1,9 @@
 /*
- * stacks: counts on stacks of its own: with guard pages around, of several sizes, one where another
- * one was, and in between on the thread's. Prints what must be booked, and ends with status 3.
+ * stacks: counts on its own stacks: with guard pages, of several sizes, one at another's address,
+ * and in between on the thread's. Prints the expected counts, and ends with status 3.
  * usage: stacks switch|jump|context [thread]
  *	switch	a function is called there by a few lines of assembly
- *	jump	it is jumped to, and there is nothing to return to
+ *	jump	it is jumped to, and there is no return address
  *	context	makecontext
  */
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ HERE static void work(void)
 	__asm__ volatile("");
 }
 
-/* Of a frame whose size changes. */
+/* A frame whose size changes. */
 HERE static void roomy(int n)
 {
 	volatile char *room = alloca(n);
@@ -75,7 +75,7 @@ HERE static void switch_to(char *top, void (*f)(void))
 #endif
 }
 
-/* Goes to f on the stack that ends there; come_back() is as if this returned. */
+/* Jumps to f on the stack that ends at @top; come_back() is as if this returned. */
 void jump_to(char *top, void (*f)(void), void **back_to);
 void come_back(void **back_to) __attribute__((noreturn));
 #if defined(__x86_64__)
@@ -134,7 +134,7 @@ static void *all(void *arg)
 	both();
 	on_stack(size, GUARD, memory);
 	both();
-	on_stack(size / 2, GUARD, memory);		/* another one, whose end lies lower */
+	on_stack(size / 2, GUARD, memory);		/* another one, which ends lower */
 	on_stack(size / 4, GUARD + size / 2, memory);
 	on_stack(size, GUARD, memory);
 	both();

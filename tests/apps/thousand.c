@@ -1,6 +1,6 @@
 /*
- * thousand: calls PAPI in a thousand places, for several sets in turn. Prints what must be booked:
- * "between FROM TO TOTAL", FROM and TO being functions. usage: thousand run|read|helper
+ * thousand: calls PAPI at a thousand call sites, for several sets in turn. Prints the expected
+ * counts: "between FROM TO TOTAL", FROM and TO being functions. usage: thousand run|read|helper
  *	run	each starts a set and stops it
  *	read	each reads, resets or accumulates
  *	helper	all read by one function
@@ -18,15 +18,14 @@
 	HUNDRED(m, 1) HUNDRED(m, 2) HUNDRED(m, 3) HUNDRED(m, 4) HUNDRED(m, 5) HUNDRED(m, 6) \
 		HUNDRED(m, 7) HUNDRED(m, 8) HUNDRED(m, 9)
 #define PLACES 1000
-#define AT_ONCE 25			/* sites that are met in one run */
-#define SETS 4				/* each keeps 1024 intervals, and has room for some at
-					 * once */
+#define AT_ONCE 25			/* call sites in one run */
+#define SETS 4				/* each keeps 1024 intervals */
 #define PAGES(n) (1 + (n) % 3)
 
 static struct arena *arena;
 static long long values[EVENTS];
 
-/* (Else gcc makes one of those that are alike.) */
+/* (Otherwise gcc merges identical functions.) */
 #define APART(n) __asm__ volatile("" : : "i"(n))
 
 #define RUN(n) \
@@ -120,7 +119,7 @@ HERE static void read_at(const struct place *at, int n, int set)
 	__asm__ volatile("");
 }
 
-/* Each place in turn, some of them several times. */
+/* Visits each place in turn, some several times. */
 HERE static void visit_all(const struct place *at, const int *set)
 {
 	for (int n = 0, s = 0; n < PLACES; n++) {
@@ -145,7 +144,7 @@ int main(int argc, char **argv)
 	for (int s = 0; s < SETS; s++)
 		set[s] = set_with(DEFAULT_EVENT);
 	prefault();
-	memset(window, 1, sizeof(window));	/* (no page fault of its own while a set counts) */
+	memset(window, 1, sizeof(window));	/* (avoid a page fault here while a set counts) */
 	pin(0);
 	for (int round = 0; round < 3; round++) {
 		for (int n = 0; n < PLACES && !strcmp(what, "run"); n++)

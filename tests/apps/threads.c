@@ -1,7 +1,6 @@
 /*
- * threads: N threads, pinned to the allowed CPUs in turn, each with an event
- * set of its own and its own number of pages: thread i touches 1000 + 100 i,
- * twice. usage: threads [-n N] [event...]
+ * threads: N threads, pinned to the allowed CPUs in turn, each with its own event set and number of
+ * pages: thread i touches 1000 + 100 i, twice. usage: threads [-n N] [event...]
  */
 #include "calls.h"
 
@@ -36,7 +35,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* PAPI 7.0 may refuse a name that two threads look up at once for the first time. */
+/* PAPI 7.0 may refuse a name that two threads look up for the first time at once. */
 static void look_up_names(struct counted *c)
 {
 	int code;

@@ -1,11 +1,10 @@
 /*
- * touch.h: a load whose page faults are known beforehand, for the test
- * programs. Nothing here knows PAPI.
+ * touch.h: a load with a known number of page faults, for the test programs. It does not use PAPI.
  *
  * A page of a fresh private mapping without huge pages faults exactly once,
- * at its first write. The mapping is made before the counting starts, and
- * what else would fault then (code, stack, libraries' data) is touched
- * before, so that between start and stop only touch() does.
+ * at its first write. The mapping is made before the counting starts, and code, stack and
+ * libraries' data, which would also fault, are touched before, so that between start and stop only
+ * touch() does.
  */
 #ifndef TOUCH_H
 #define TOUCH_H
@@ -36,7 +35,7 @@
 struct arena {
 	char *next;
 	long page, left;
-	volatile long touched; /* signal handlers look at it */
+	volatile long touched; /* signal handlers read it */
 };
 
 static inline void die(const char *what)
@@ -45,7 +44,7 @@ static inline void die(const char *what)
 	exit(1);
 }
 
-/* One that has ended when this returns. */
+/* Runs a thread, which has ended on return. */
 static inline void run_thread(const pthread_attr_t *attr, void *(*work)(void *), void *arg)
 {
 	pthread_t t;
@@ -54,7 +53,7 @@ static inline void run_thread(const pthread_attr_t *attr, void *(*work)(void *),
 		die("a thread");
 }
 
-/* n at a time, which have ended when this returns; each is told its number. */
+/* Runs n threads at a time, which have ended on return; each gets its number. */
 static inline void run_threads(long n, void *(*work)(void *))
 {
 	pthread_t t[n];
@@ -74,9 +73,11 @@ static inline void await_child(pid_t child)
 		die("the child");
 }
 
-/* On a machine of several memory nodes the kernel takes a page away now and then to see who uses it
- * (NUMA balancing), which is a fault more; not from a thread that says itself where its memory
- * shall be. */
+/*
+ * On a machine with several memory nodes the kernel sometimes unmaps a page to see which CPU uses
+ * it (NUMA balancing), which causes another fault; not for a thread that sets its own memory
+ * policy.
+ */
 static inline void stay_mapped(void)
 {
 	const int local = 4; /* MPOL_LOCAL */
@@ -116,7 +117,7 @@ static inline void arena_make(struct arena *a, long pages)
 	a->next = new_memory(pages * a->page);
 }
 
-/* Faults @pages times, neither more nor less (a sanitizer's shadow would fault too). */
+/* Faults exactly @pages times (a sanitizer's shadow would fault, too). */
 __attribute__((no_sanitize("address"), no_sanitize("thread"), noinline, unused)) static void
 touch(struct arena *a, long pages)
 {
@@ -131,7 +132,7 @@ touch(struct arena *a, long pages)
 	a->left -= pages;
 }
 
-/* The @i-th CPU that the process was allowed at its first call here. */
+/* Returns the @i-th CPU of the process's affinity mask at the first call. */
 static inline int nth_cpu(int i)
 {
 	static cpu_set_t allowed;
@@ -150,8 +151,10 @@ static inline int nth_cpu(int i)
 	return cpu;
 }
 
-/* The calling thread to the @i-th allowed CPU, by a system call that nobody stands in front of;
- * which that is. */
+/*
+ * Pins the calling thread to the @i-th allowed CPU, by a system call that is not wrapped; returns
+ * the CPU.
+ */
 static inline int pin(int i)
 {
 	cpu_set_t set;
@@ -164,7 +167,7 @@ static inline int pin(int i)
 	return cpu;
 }
 
-/* Reads a byte of each page. Not for the sanitizers: other people's memory. */
+/* Reads a byte of each page. Not for sanitizers: the memory is not ours. */
 __attribute__((no_sanitize("address"), no_sanitize("thread"), noinline, unused)) static void
 look_at(const char *from, const char *to, long page)
 {
@@ -172,7 +175,7 @@ look_at(const char *from, const char *to, long page)
 		*(volatile const char *)from;
 }
 
-/* The executable, PAPI, its libraries and libc; not what else is loaded. */
+/* The executable, PAPI, its libraries and libc; no other objects. */
 static inline int prefault_object(struct dl_phdr_info *info, size_t size, void *seen)
 {
 	static const char *const own[] = {"libpapi", "libpfm", "libc.", "ld-linux", "linux-vdso"};
@@ -201,7 +204,7 @@ static inline void prefault_stack(void)
 		((volatile char *)stack)[i] = 1;
 }
 
-/* In each thread, before it starts to count. */
+/* Call it in each thread before it starts to count. */
 static inline void prefault(void)
 {
 	int seen = 0;

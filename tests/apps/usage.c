@@ -1,15 +1,15 @@
 /*
- * usage: what threads use without having asked for it: page faults and waits (voluntary context
- * switches) by the kernel's account of each thread, inside PAPI's calls alone, and descriptors with
- * low numbers. usage: usage THREADS AT_ONCE Prints for each part of a thread's life the sum over
- * all threads of what its PAPI calls took:
- *	set		made, two events added
+ * usage: prints what a library adds to threads: page faults and waits (voluntary context switches)
+ * inside PAPI's calls, from getrusage() of each thread, and descriptors with low numbers.
+ * usage: usage THREADS AT_ONCE
+ * Prints for each part of a thread's life the sum over all threads of its PAPI calls:
+ *	set			made, two events added
  *	first start, start	of a set, the second time
- *	counting	read, accum, reset, a move, read, stop
- *	end		cleanup, destroy, unregister
- *	thread		the whole of it, the touched pages taken off
- * then how many threads were handed other page faults than they had touched, and each list of
- * descriptors below 100 (of several threads at once: how many) that was met while all threads of a
+ *	counting		read, accum, reset, a move, read, stop
+ *	end			cleanup, destroy, unregister
+ *	thread			all of it, without the touched pages
+ * Then the number of threads for which PAPI returned a wrong number of page faults, and each list
+ * of descriptors below 100 (with several threads at once: their number) while all threads of a
  * batch counted.
  */
 #include "handed.h"
@@ -57,7 +57,7 @@ static void took(enum part part, struct use from)
 	took(part, from_); \
 } while (0)
 
-/* 10 pages here, none of them lost by accum and reset, 10 there. */
+/* 10 pages on this CPU, not lost by accum and reset, and 10 on the other. */
 static void count(struct counted *c, int cpu)
 {
 	long long v[2] = {0}, sum[2] = {0}, all;
@@ -102,7 +102,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Of threads that open at once the numbers are chance's, and only how many tells. */
+/* Threads that open at once get random numbers; only how many is fixed. */
 static void low_descriptors(int one_by_one)
 {
 	static char last[512];
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 		of[i] = counted_new(2, events, 1);
 	make_set(of[0]);	/* names are looked up by one thread */
 	prefault();
-	batch((int)at_once);	/* what comes once in a process */
+	batch((int)at_once);	/* once per process */
 	memset(used, 0, sizeof(used));
 	for (long i = 0; i < threads; i += at_once)
 		batch((int)at_once);

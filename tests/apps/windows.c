@@ -1,11 +1,11 @@
 /*
- * windows: many short windows, each with a set of its own, and what the kernel says of each.
+ * windows: makes many short windows, each with its own set, and the kernel's record of each.
  *
  *	windows N [busy] busy: another thread wants the same CPU, and in some windows this one
- *				yields, sleeps, or goes to another CPU and back
+ *				yields, sleeps, or moves to another CPU and back
  *
- * Prints for each window "window set=ID inside=I around=A moved=M": switches of the thread that the
- * kernel recorded surely inside it, at most around it, and inside on another CPU.
+ * Prints for each window "window set=ID inside=I around=A moved=M": the switches of the thread that
+ * the kernel recorded certainly inside it, possibly around it, and inside on another CPU.
  */
 #include "handed.h"
 
@@ -58,7 +58,7 @@ static void record_switches(void)
 		*((volatile char *)p + i * 4096);
 }
 
-/* Records of 24 bytes: a head, the time, the CPU. */
+/* Records of 24 bytes: a header, the time, the CPU. */
 static void look_up(int n)
 {
 	struct record {
@@ -130,8 +130,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		struct window *w = &windows[i];
 
-		/* From a reset on: PAPI_start closes what it opened before another set was used,
-		 * and close() is a doubt before Linux 6.6 (rseq-proof.h). */
+		/*
+		 * Begin at a reset: PAPI_start closes what it opened before another set was used,
+		 * and close() may cause a loss before Linux 6.6 (rseq-proof.h).
+		 */
 		must("PAPI_start", PAPI_start(w->c->id));
 		w->before = now();
 		must("PAPI_reset", PAPI_reset(w->c->id));

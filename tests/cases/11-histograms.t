@@ -1,11 +1,12 @@
-# Hits of PAPI_profil's and PAPI_sprofil's histograms: as many as the program finds in its buckets, at the code that was hit;
-# where buckets are no numbers of hits a line says so. The program sees no difference.
+# Compares the hits of PAPI_profil's and PAPI_sprofil's histograms with the program's buckets, at
+# the code that was hit. A line says so if buckets are not numbers of hits. The program sees no
+# difference.
 . tests/lib/lib.sh
 need_real_papi
 run_native native "$apps/histograms" 64
 [ "$(status_of native)" != 77 ] || skip_all "$(tail -n 1 "$tmp/native.err")"
 
-# Of each function (they lie 4096 bytes apart), and of all.
+# Prints the hits of each function (they are 4096 bytes apart), and of all.
 shown() {
 	json "$1" 'my %n; my $all = 0;
 		for my $o (map { @{$_->{overflows}} } @{$d->{relations}}) {
@@ -15,7 +16,7 @@ shown() {
 		}
 		join " ", (map { $n{$_} } sort { $a <=> $b } keys %n), $all'
 }
-said() {
+hits() {
 	awk '$1 == "hits" && $3 { printf "%d ", $3; all += $3 } END { print all + 0 }' "$1"
 }
 
@@ -23,12 +24,14 @@ for how in 16 32 64 sprofil cleared removed; do
 	run_native native "$apps/histograms" $how
 	run_shim shim "$apps/histograms" $how
 	check "$how: the program sees no difference" same_as_native native shim
-	is "$how: hits by function, and all" "$(shown "$tmp/shim.json")" "$(said "$tmp/shim.out")"
+	is "$how: hits per function, and in all" "$(shown "$tmp/shim.json")" \
+		"$(hits "$tmp/shim.out")"
 	check "$how: the program was hit" grep -q 'hits near_one [1-9]' "$tmp/shim.out"
 done
 run_shim shim "$apps/histograms" weighted
 is "weighted: no hits are shown" "$(shown "$tmp/shim.json")" 0
 check "weighted: a line says so" grep -q 'buckets are no numbers of hits' "$tmp/shim.json"
 SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$apps/histograms" 64
-check "the text says whose hits they are" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' "$tmp/shim.txt"
+check "the text names the functions" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' \
+	"$tmp/shim.txt"
 done_testing

@@ -1,5 +1,5 @@
-# SSPAPI_READINGS=permanent with real PAPI: the program sees no difference (not a page fault more),
-# and the dump has every reading.
+# Runs SSPAPI_READINGS=permanent with real PAPI: the program sees no difference, not even a page
+# fault, and the dump has every reading.
 . tests/lib/lib.sh
 need_real_papi
 SSPAPI_READINGS=permanent
@@ -11,20 +11,26 @@ for app in basics "migration -a 7 -b 5" "threads -n 4"; do
 	# shellcheck disable=SC2086
 	run_shim shim $apps/$app
 	check "$app: the program sees no difference" same_as_native native shim
-	check "$app: the dump has what it was handed" books shim
+	check "$app: the dump has what PAPI returned" has_returned shim
 done
 is "the setting is in the dump" "$(json "$tmp/shim.json" '$d->{settings}{readings}')" permanent
-is "each reading is kept" "$(json "$tmp/shim.json" 'map { $_->{permanent}{kept} - $_->{readings} } @{$d->{relations}}' | sort -u)" 0
+is "each reading is kept" "$(json "$tmp/shim.json" \
+	'map { $_->{permanent}{kept} - $_->{readings} } @{$d->{relations}}' | sort -u)" 0
 
-# Chunks of memory are made in the middle of it: none of their pages may be a fault that PAPI counts.
+# Chunks of memory are made during the run: their pages must not cause a fault that PAPI counts.
 for live in 1 0; do
 	SSPAPI_LIVE=$live
 	export SSPAPI_LIVE
 	run_native native "$apps/many" 20000
 	run_shim shim "$apps/many" 20000
-	check "20000 readings, SSPAPI_LIVE=$live: no page fault of ours" same_as_native native shim
-	is "all are kept" "$(json "$tmp/shim.json" 'map { "$_->{permanent}{kept} $_->{permanent}{refused}" } @{$d->{relations}}')" "20001 0"
-	is "in order, with what PAPI handed out" "$(json "$tmp/shim.json" 'my ($l) = map { $_->{list} } map { @{$_->{entries}} } @{$d->{relations}};
+	check "20000 readings, SSPAPI_LIVE=$live: no page fault of sspapi" same_as_native native \
+		shim
+	is "all are kept" "$(json "$tmp/shim.json" \
+		'map { "$_->{permanent}{kept} $_->{permanent}{refused}" } @{$d->{relations}}')" \
+		"20001 0"
+	is "in order, with PAPI's values" \
+		"$(json "$tmp/shim.json" \
+		'my ($l) = map { $_->{list} } map { @{$_->{entries}} } @{$d->{relations}};
 		my @bad = grep { $l->[$_]{ns} <= $l->[$_ - 1]{ns} || $l->[$_]{value} != int(($_ + 1) / 1000) } 1 .. 19999; @$l . " @bad"')" "20001 "
 done
 unset SSPAPI_LIVE
@@ -33,19 +39,23 @@ unset SSPAPI_LIVE
 SSPAPI_OUTPUT=$tmp/moved.sspapi run_shim moved "$apps/migration" -a 7 -b 5
 "$B/sspapi" report --readings "$tmp/moved.sspapi" >"$tmp/readings.csv"
 "$B/sspapi" report -f json "$tmp/moved.sspapi" >"$tmp/moved.json"
-is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut -d, -f 6-10)" "$(json "$tmp/moved.json" 'map { my $r = $_; map { my $e = $_;
+is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut -d, -f 6-10)" \
+	"$(json "$tmp/moved.json" 'map { my $r = $_; map { my $e = $_;
 	map { join ",", $r->{event_set}, $_->{ns}, $e->{cpu}, "perf::PAGE-FAULTS", $_->{value} } grep { $_->{permanent} } @{$e->{list}} } @{$r->{entries}} } @{$d->{relations}}' |
 	sort -t , -k 2,2n)"
-is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" "host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
+is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" \
+	"host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
 
 SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000
 check "past the limit: the program sees no difference" is_equal "$(status_of shim)" 0
-check "past the limit: the totals have all" books shim
-is "past the limit: they are counted" "$(json "$tmp/shim.json" 'my $r = $d->{relations}[0]; "$r->{permanent}{kept} $r->{permanent}{refused} $d->{dropped}{permanent_readings}"')" "1000 4001 4001"
+check "past the limit: the totals are complete" has_returned shim
+is "past the limit: they are counted" \
+	"$(json "$tmp/shim.json" \
+	'my $r = $d->{relations}[0]; "$r->{permanent}{kept} $r->{permanent}{refused} $d->{dropped}{permanent_readings}"')" "1000 4001 4001"
 SSPAPI_OUTPUT=$tmp/text.txt run_shim text "$apps/many" 5000
 check "the text says it" grep -q '4.001 permanent readings counted, not kept' "$tmp/text.txt"
 check "and how many are kept" grep -q '^- 1.000 permanent readings kept' "$tmp/text.txt"
-is "nothing is said on stderr" "$(grep '^sspapi' "$tmp/shim.err")" ""
+is "nothing on stderr" "$(grep '^sspapi' "$tmp/shim.err")" ""
 done_testing

@@ -1,5 +1,6 @@
-# auto on a machine of 16 CPUs (imitated: tests/preload/wide.c): nearly all that unbound threads count is proven, also where neither
-# descriptors nor time suffice for all CPUs; and a thread is followed to a CPU that is not watched.
+# Runs auto on 16 CPUs (imitated: tests/preload/wide.c): nearly all counts of unpinned threads are
+# proven, even if neither descriptors nor time suffice for all CPUs, and a thread is followed to a
+# CPU that is not watched.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -8,30 +9,35 @@ MORE=$preloads/wide.so${MORE:+:$MORE}
 WIDE=16
 export WIDE
 
-# unbound NAME LEAST HOW THREADS ROUNDS
-unbound() {
+# unpinned NAME LEAST HOW THREADS ROUNDS
+unpinned() {
 	name=$1 least=$2
 	shift 2
-	run_native native "$apps/unbound" "$@"
-	run_shim shim "$apps/unbound" "$@"
-	check "$name: the sum is PAPI's, and nothing is proven where it was not done" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
-	perl tests/lib/unbound.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" "$least" >"$tmp/shares"
+	run_native native "$apps/unpinned" "$@"
+	run_shim shim "$apps/unpinned" "$@"
+	check "$name: the sum is PAPI's, and nothing is proven on a wrong CPU" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	perl tests/lib/check-unpinned.pl "$tmp/native.out" "$tmp/shim.out" "$tmp/shim.json" \
+		"$least" >"$tmp/shares"
 	result $? "$name: at least $least is proven"
 	sed 's/^/# /' "$tmp/shares" >&2
 }
 for threads in 16 64 256; do
-	# 256 threads' counters cost what auto may spend: .98 on 16 real CPUs, .63 with two whole make check beside it.
+	# The counters of 256 threads use up auto's budget: .98 on 16 real CPUs, .63 while two make
+	# check ran.
 	[ $threads = 256 ] && least=.5 || least=.95
-	unbound "calm, $threads threads" $least calm $threads 10
-	unbound "busy, $threads threads" $least busy $threads 100
+	unpinned "calm, $threads threads" $least calm $threads 10
+	unpinned "busy, $threads threads" $least busy $threads 100
 done
 # A CPU or two for each thread.
 SSPAPI_DESCRIPTORS=200
 export SSPAPI_DESCRIPTORS
-unbound "few descriptors" .6 busy 64 200
+unpinned "few descriptors" .6 busy 64 200
 SSPAPI_DESCRIPTORS=3 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/edges" follows
-# (Who may not count moves has a descriptor more, and another CPU; who is preempted in the first reading does not follow: 120 on CPU 0.)
-followed=$(json "$tmp/shim.json" 'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
-check "one CPU is watched, where the thread is: each CPU has what was counted there, and nothing is proven elsewhere" \
+# (A user who may not count moves needs one descriptor more; a thread that is preempted in its first
+# reading does not follow: 120 on CPU 0.)
+followed=$(json "$tmp/shim.json" \
+	'my @n = map { $_->{exact}[0] } sort { $a->{cpu} <=> $b->{cpu} } @{$d->{relations}[0]{cpus}}; $n[1] >= 200 ? "booked" : $n[0] >= 120 ? "sum" : "@n"')
+check "one CPU is watched, the thread's: each CPU has its counts, and nothing is proven on others" \
 	perl tests/lib/check-moves.pl "$followed" "$tmp/shim.out" "$tmp/shim.json"
 done_testing

@@ -1,14 +1,16 @@
-# How much of the process's CPU time was counted, beside what the program measured by its CPU clocks (tests/apps/share): to 4 %
-# of the process's time, as JSON has it to 2 %, and sspapi's own time is in the program's.
+# Compares the counted share of the process's CPU time with what the program measured by its CPU
+# clocks (tests/apps/share): within 4 % of the process's time, within 2 % in JSON. sspapi's own time
+# belongs to the program.
 . tests/lib/lib.sh
 need_real_papi
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 
-# of WAY SETTING...: what the program said, and then whether JSON says it, too
-of() {
+# share_of WAY SETTING...: prints the program's result, and whether JSON agrees
+share_of() {
 	way=$1
 	shift
-	SSPAPI_FORMAT=json,text SSPAPI_OUTPUT=$tmp/$way.json run_shim share env "$@" "$apps/share" "$way"
+	SSPAPI_FORMAT=json,text SSPAPI_OUTPUT=$tmp/$way.json run_shim share env "$@" \
+		"$apps/share" "$way"
 	# shellcheck disable=SC2046
 	set -- $(cat "$tmp/share.out")
 	counted=$1 process=$2 preempted=$3
@@ -17,21 +19,24 @@ of() {
 		$p->{cpu_ns} > 1.04 * $all || $p->{cpu_ns} < 0.7 * $all ? "process: $p->{cpu_ns} of $all" : "as measured"'
 }
 headline() {
-	tr '\n' ' ' <"$tmp/$1.txt" | tr -s ' ' | grep -oE 'counted [0-9]+ % of the process.s CPU time' | head -1
+	tr '\n' ' ' <"$tmp/$1.txt" | tr -s ' ' |
+		grep -oE 'counted [0-9]+ % of the process.s CPU time' | head -1
 }
 
 for way in short sleeps long runs later attached inherits; do
-	is=$(of $way)
-	# (Of short counts that are interrupted every other time it may not be known to 2 %.)
+	is=$(share_of $way)
+	# (Short counts that are often interrupted may not be known to 2 %.)
 	[ "$is" != "not known of a busy machine" ] || { skip "$way" "$is"; continue; }
 	is "$way: counted_cpu_ns" "$is" "as measured"
-	[ $way = runs ] || check "$way: the headline has the share" grep -qE '^counted (2[0-9]|[345][0-9]) % of' <<EOF
+	[ $way = runs ] || check "$way: the headline has the share" \
+		grep -qE '^counted (2[0-9]|[345][0-9]) % of' <<EOF
 $(headline $way)
 EOF
 done
-is "short, by reading" "$(of short SSPAPI_ATTRIBUTION=reading | sed 's/not known of a busy machine/as measured/')" "as measured"
-is "a CPU's set: not known" "$(of cpu)" "not known"
-is "and the headline is silent" "$(headline cpu)" ""
+is "short, by reading" "$(share_of short SSPAPI_ATTRIBUTION=reading |
+	sed 's/not known of a busy machine/as measured/')" "as measured"
+is "a CPU's set: not known" "$(share_of cpu)" "not known"
+is "and the headline does not mention it" "$(headline cpu)" ""
 is "of two merged stores the times add up" "$(
 	for i in 1 2; do SSPAPI_OUTPUT=$tmp/m$i.sspapi run_shim m$i "$apps/share" long; done
 	"$sspapi" report -f json -o "$tmp/both.json" "$tmp/m1.sspapi" "$tmp/m2.sspapi"

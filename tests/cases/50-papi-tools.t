@@ -1,4 +1,4 @@
-# PAPI's own tools: they print what they print without the shim, and leave a dump where they counted.
+# Runs PAPI's own tools: they print the same as without the shim, and leave a dump if they counted.
 . tests/lib/lib.sh
 need_real_papi
 command -v papi_command_line >/dev/null || skip_all "PAPI's tools are not installed (papi-tools)"
@@ -33,16 +33,19 @@ check "papi_event_chooser: it made sets, but counted nothing: no dump, or an emp
 	not grep -q '"total":\[[1-9]' "$tmp/shim.json"
 tool papi_command_line NO_SUCH_EVENT
 MORE=${MORE:+$MORE:}$preloads/stay.so
-# How many of a library's pages one fault maps depends on what was read from the disk (57, then 64 in each run, in a guest).
+# The number of a library's pages that one fault maps depends on what was read from the disk (57,
+# then 64 in each run, in a guest).
 papi_command_line perf::PAGE-FAULTS >"$tmp/first.out" 2>&1
 tool papi_command_line perf::PAGE-FAULTS
 # perf::PAGE-FAULTS : 	64
 is "papi_command_line: not a page fault more, and the dump has what it printed" \
-	"$(json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" \
+	"$(json "$tmp/shim.json" \
+	'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" \
 	"$(sed -n 's/^perf::PAGE-FAULTS :[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/native.out")"
 
-# What it measures is time: only its words are the same.
+# It measures time: only its words are the same.
 NORMAL='s/[0-9.]+//g'
 tool papi_cost -t 1000
-is "papi_cost: as many calls as it made" "$(json "$tmp/shim.json" '$d->{calls}{PAPI_read_ts} >= 1000 ? "yes" : $d->{calls}')" yes
+is "papi_cost: as many calls as it made" \
+	"$(json "$tmp/shim.json" '$d->{calls}{PAPI_read_ts} >= 1000 ? "yes" : $d->{calls}')" yes
 done_testing

@@ -1,33 +1,37 @@
-# The forms of a dump: as sspapi-dump(5) has them, and all with the same counts.
+# Compares the formats of a dump with sspapi-dump(5), and their counts with one another.
 . tests/lib/lib.sh
 all=text,json,csv,store
 look="perl $root/tests/lib/check-dump.pl"
 
-# views LABEL PROGRAM...: each form of one run's dump
+# views LABEL PROGRAM...: checks each format of one run's dump
 views() {
 	label=$1
 	shift
 	rm -f "$tmp"/v.*
 	SSPAPI_OUTPUT=$tmp/v.json run_shim v env SSPAPI_FORMAT=$all "$@"
-	check "$label: the dump has what was handed out" books v ${options-}
+	check "$label: the dump has what PAPI returned" has_returned v ${options-}
 	check "$label: JSON has the keys and types of sspapi-dump(5)" $look json "$tmp/v.json"
 	check "$label: CSV has its columns, and the same sums" $look csv "$tmp/v.csv" "$tmp/v.json"
-	check "$label: text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
+	check "$label: the text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
 	"$sspapi" report -f hwloc "$tmp/v.sspapi" >"$tmp/v.xml"
 	check "$label: hwloc's tools take the XML" loads "$tmp/v.xml"
-	is "$label: the store begins with its magic" "$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
+	is "$label: the store begins with its magic" \
+		"$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
 	for form in txt json csv; do
-		# Without addr2line, which knows more names than the process did.
-		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" "$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
-		check "$label: sspapi report makes the same $form of the store" cmp "$tmp/v.$form" "$tmp/report.$form"
+		# Without addr2line, which finds more names than the process did.
+		PATH=$tmp "$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" \
+			"$tmp/v.sspapi" >"$tmp/report.$form" 2>"$tmp/report.err"
+		check "$label: sspapi report makes the same $form from the store" \
+			cmp "$tmp/v.$form" "$tmp/report.$form"
 	done
 }
 
 loads() {
-	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console && xmllint --noout --nonet "$1"
+	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console &&
+		xmllint --noout --nonet "$1"
 }
 
-# counts CPU...: the counts of these PUs in the XML are those of the JSON
+# counts CPU...: compares the counts of these PUs in the XML with the JSON
 counts() {
 	for cpu in "$@"; do
 		hwloc-info --input "$tmp/v.xml" --physical "pu:$cpu"
@@ -43,55 +47,72 @@ for topology in hybrid memcache cpuless-numa v1-numa "$tmp/threads256"; do
 	name=$(basename "$topology")
 	case $topology in /*) ;; *) topology=$root/tests/topo/$topology ;; esac
 	views "$name" env SSPAPI_TOPOLOGY="$topology.xml" "$scenes/one"
-	is "$name: the dump names its topology" "$(json "$tmp/v.json" '$d->{topology}{source}')" "$topology.xml"
+	is "$name: the dump names its topology" "$(json "$tmp/v.json" '$d->{topology}{source}')" \
+		"$topology.xml"
 	check "$name: the XML has the counts" counts 0 1
 done
 
-# A CPU that the topology does not hold: the run is on 0 and 1; this one has 1 only.
+# A CPU that the topology lacks: the run is on 0 and 1; this one has 1 only.
 views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
-check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' "$tmp/v.txt"
+check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' \
+	"$tmp/v.txt"
 check "holes: CPU 1 is in the XML" counts 1
-is "holes: the root has all counts" "$(json "$tmp/v.json" 'my %t = map { ($_->{component} => $_->{total}{EV_A}) } @{$d->{components}};
+is "holes: the root has all counts" \
+	"$(json "$tmp/v.json" 'my %t = map { ($_->{component} => $_->{total}{EV_A}) } @{$d->{components}};
 	my ($cpu) = grep { defined $_->{in_topology} } @{$d->{topology}{components}};
 	my $all = 0; $all += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}};
-	"$cpu->{type} $cpu->{os_index} below $cpu->{parent}", $t{0} == $all ? "all" : "$t{0} of $all", $t{$cpu->{id}} > 0 && $t{$cpu->{id}} < $all ? "some" : "none"')" \
+	"$cpu->{type} $cpu->{os_index} below $cpu->{parent}",
+	$t{0} == $all ? "all" : "$t{0} of $all", $t{$cpu->{id}} > 0 &&
+	$t{$cpu->{id}} < $all ? "some" : "none"')" \
 	"PU 0 below 0
 all
 some"
 
-# A store that was cut off in front of what was counted: no other reason is given for what is missing.
+# A store that was cut before its counts: no other reason is given for missing counts.
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
 truncate -s -200 "$tmp/cut.sspapi"
 run cut "$B/sspapi" report "$tmp/cut.sspapi"
-is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
-is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \
+is "cut: reported" "$(status_of cut) $(cat "$tmp/cut.err")" \
+	"1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
+is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" |
+	tr -s '\n ' ' ')" \
 	"Nothing to show: the store is damaged; what was in the damaged blocks is missing. "
 
-# Each form × each option of report: refused with the forms that follow it, or the output is another.
+# Tries each format × each option of report: it is refused with the formats that support it, or the
+# output differs.
 printf '%s\n' 'PRESET,AB,DERIVED_INFIX,N0/N1,EV_A,EV_B' >"$tmp/ab.csv"
-SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
-SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 "$scenes/one"
+SSPAPI_OUTPUT=$tmp/a.sspapi run_shim a env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 \
+	"$scenes/one"
+SSPAPI_OUTPUT=$tmp/b.sspapi run_shim b env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=1 \
+	"$scenes/one"
 another_process "$tmp/b.sspapi"
-# follows FORM WITHOUT OPTION...: 0 if this form's output is another than WITHOUT (-: no option), 2 if the option is refused; else what is wrong
+# follows FORM WITHOUT OPTION...: 0 if this format's output differs from WITHOUT (-: no option), 2
+# if the option is refused; else prints the problem
 follows() {
 	form=$1 without=$2
 	shift 2
 	run with "$sspapi" report -f $form $without "$@" "$tmp/a.sspapi" "$tmp/b.sspapi"
 	run without "$sspapi" report -f $form $without "$tmp/a.sspapi" "$tmp/b.sspapi"
 	case "$(status_of with) $(status_of without)" in
-	'2 '*) [ ! -s "$tmp/with.out" ] && grep -qx "sspapi report: .*: the $form format does not support it; use -f .*" "$tmp/with.err" && echo 2 && return ;;
+	'2 '*) [ ! -s "$tmp/with.out" ] &&
+		grep -qx "sspapi report: .*: the $form format does not support it; use -f .*" \
+		"$tmp/with.err" && echo 2 && return ;;
 	'0 0') ! cmp -s "$tmp/with.out" "$tmp/without.out" && echo 0 && return ;;
 	esac
-	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" && echo the same || echo another): $(cat "$tmp/with.err")"
+	echo "status $(status_of with), output $(cmp -s "$tmp/with.out" "$tmp/without.out" &&
+		echo the same || echo another): $(cat "$tmp/with.err")"
 }
 forms=$("$sspapi" report --help | sed -n 's/^  -f FORM  *the form: \(.*\);.*/\1/p' | tr -d ,)
-is "each form of report is tried" "$forms" "text json csv hwloc html store"
+is "each format of report is tried" "$forms" "text json csv hwloc html store"
 while read -r want without option; do
 	[ "$without" != - ] || without=
 	is "report $(echo "$option" | sed "s,$tmp/,,"): supported by $want, refused for others" \
-		"$(for form in $forms; do echo $form $(follows $form "$(echo $without | tr _ ' ')" $option); done)" \
-		"$(for form in $forms; do case ,$want, in *,$form,*) echo $form 0 ;; *) echo $form 2 ;; esac; done)"
-	[ ! -s "$tmp/with.err" ] || is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
+		"$(for form in $forms; do echo $form \
+		$(follows $form "$(echo $without | tr _ ' ')" $option); done)" \
+		"$(for form in $forms; do case ,$want, \
+		in *,$form,*) echo $form 0 ;; *) echo $form 2 ;; esac; done)"
+	[ ! -s "$tmp/with.err" ] ||
+		is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
 done <<END
 text,json,csv - --per-core
 text,json --per-cpu --per-core
@@ -104,10 +125,12 @@ text - --all
 text,json,html - --no-symbols
 END
 for form in $forms; do
-	is "$form: --all-symbols, as --no-symbols" "$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" "$(follows $form '' --no-symbols)"
+	is "$format: --all-symbols, as --no-symbols" \
+		"$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" \
+		"$(follows $form '' --no-symbols)"
 done
 
-# Names that a form must not trip over.
+# Names with characters that are special in some format.
 cat >"$tmp/script" <<'EOF'
 event EV,"<&'_é component=perf_event descr=a"b<c>&amp;
 event PAPI_BIG derived=DERIVED_SUB natives=A,B
@@ -117,16 +140,20 @@ each PAPI_stop count PAPI_BIG -4
 EOF
 views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é" PAPI_BIG
 is "odd names: a count of 18 digits is exact" "$(json "$tmp/v.json" \
-	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "123456789012345678 -4 "
+	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" \
+	"123456789012345678 -4 "
 
-# Real PAPI, this machine.
+# Real PAPI on this machine.
 REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
 . tests/lib/real-papi.sh
 if [ "$REAL_PAPI" = yes ]; then
 	MORE=$REAL_PAPI_PRELOAD
 	views demo "$apps/demo" perf::PAGE-FAULTS perf::TASK-CLOCK
-	check "demo: the XML has the counts" counts $(sed -n 's/^handed cpu=\([0-9]*\) .*/\1/p' "$tmp/v.out" | sort -u)
-	is "demo: threads by name" "$(json "$tmp/v.json" 'sort map { $_->{thread} } @{$d->{relations}}' | tr '\n' ' ')" "mover stayer "
+	check "demo: the XML has the counts" counts \
+		$(sed -n 's/^handed cpu=\([0-9]*\) .*/\1/p' "$tmp/v.out" | sort -u)
+	is "demo: threads by name" \
+		"$(json "$tmp/v.json" 'sort map { $_->{thread} } @{$d->{relations}}' |
+		tr '\n' ' ')" "mover stayer "
 else
 	skip "demo" "$PAPI_HOW"
 fi

@@ -1,17 +1,20 @@
-# The order of what is shown: columns as the programs named the events, also merged; rows by clock or cycles.
+# Checks the order of the output: columns as the programs named the events, also merged; rows by
+# clock or cycles.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
 printf 'event %s\n' EV_Z EV_A EV_M EV_B EV_C PAPI_TOT_CYC perf::PAGE-FAULTS perf::TASK-CLOCK >script
-# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+# counted NAME RANK WORD...: runs ops into NAME.sspapi
 counted() {
 	name=$1 rank=$2
 	shift 2
-	run counted env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" ${rank:+PMI_RANK=$rank} SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
+	run counted env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" ${rank:+PMI_RANK=$rank} \
+		SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
 }
 events() {
 	"$sspapi" report -f json "$@" >events.json
-	json events.json 'join " ", sub { my %n = map { $_->{id} => $_->{name} } @{$d->{events}}; map { $n{$_} } sort { $a <=> $b } keys %n }->()'
+	json events.json 'join " ", sub { my %n = map { $_->{id} => $_->{name} } @{$d->{events}};
+		map { $n{$_} } sort { $a <=> $b } keys %n }->()'
 }
 counted r0 0 set=EV_Z,EV_A start show=1,2 stop
 counted r1 1 set=EV_M,EV_Z start show=3,4 stop set=EV_B start show=5 stop
@@ -21,13 +24,16 @@ is "one process: its own" "$(events r1.sspapi)" "EV_M EV_Z EV_B"
 "$sspapi" merge -o 12.sspapi r2.sspapi r1.sspapi
 for files in "r0 r1 r2" "r2 r1 r0" "01 r2" "r0 12" "12 01" "12 r0"; do
 	"$sspapi" merge -o all.sspapi $(for f in $files; do echo "$f.sspapi"; done)
-	is "several ($files): as the first rank's, then the next one's" "$(events all.sspapi)" "EV_Z EV_A EV_M EV_B EV_C"
+	is "several ($files): first the first rank's, then the next one's" "$(events all.sspapi)" \
+		"EV_Z EV_A EV_M EV_B EV_C"
 	[ -e first.sspapi ] || cp all.sspapi first.sspapi
 	check "and the same store ($files)" cmp all.sspapi first.sspapi
 done
 "$sspapi" report --per-rank all.sspapi >text
-check "the columns of the text, too" grep -qE '^rank +EV_Z +share +EV_A +EV_M +EV_B ' text
-is "some of them: in that order" "$("$sspapi" report --events EV_B,EV_A -f csv all.sspapi | cut -d, -f 14 | sed 1d | sort -u | tr '\n' ' ')$("$sspapi" report --events EV_B,EV_A all.sspapi | grep -o '^rank  .*' | tr -s ' ')" \
+check "the columns of the text as well" grep -qE '^rank +EV_Z +share +EV_A +EV_M +EV_B ' text
+is "some of them: in that order" "$("$sspapi" report --events EV_B,EV_A -f csv all.sspapi |
+	cut -d, -f 14 | sed 1d | sort -u | tr '\n' ' ')$("$sspapi" report --events EV_B,EV_A \
+	all.sspapi | grep -o '^rank  .*' | tr -s ' ')" \
 	"EV_A EV_B rank EV_A share EV_B"
 
 # Rows: 6 page faults do not outrank 9 ms, nor 3 cycles 900.
@@ -39,5 +45,6 @@ for by in clock cycles; do
 done
 counted none '' set=EV_A,EV_B start show=6,3 read show=7,903 stop
 "$sspapi" report --no-symbols none.sspapi | sed -n 's,^~ ,,; /^ *act /p' | tr -s ' ' >sites
-is "else by the first" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" "6 1 "
+is "otherwise by the first" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" \
+	"6 1 "
 done_testing

@@ -1,39 +1,47 @@
-# One run is one thing to look at: where dumps go that nobody named, the stores of a folder, the newest run here.
+# Checks which files are one run: dumps without a name, the stores of a folder, the newest run in
+# this folder.
 . tests/lib/lib.sh
 one=$scenes/one
 mkdir "$tmp/here"
 cd "$tmp/here" || exit 1
-SSPAPI_OUTPUT=''			# the default's names
+SSPAPI_OUTPUT=''			# use the default's names
 host=$(uname -n)
 
-# shows WANTED ARGUMENT...: how many processes the report of what is named has, and which events
+# shows WANTED ARGUMENT...: compares the report's number of processes, and their events
 shows() {
 	shows_wanted=$1
 	shift
 	run shown "$sspapi" report -f json "$@"
-	is "report $*: processes, events" "$(json "$tmp/shown.out" '($d->{processes} ? scalar @{$d->{processes}} : 1) . " @{[sort map { $_->{name} } @{$d->{events}}]}"')" "$shows_wanted"
+	is "report $*: processes, events" \
+		"$(json "$tmp/shown.out" \
+		'($d->{processes} ? scalar @{$d->{processes}} : 1) . " @{[sort map { $_->{name} } @{$d->{events}}]}"')" "$shows_wanted"
 }
 
 run none "$sspapi" report
-is "no run is here: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
+is "no run in this folder: status, a line" "$(status_of none) $(cat "$tmp/none.err")" \
+	"2 sspapi report: name the files: no store (*.sspapi) of a run is here"
 mkdir empty
 run none "$sspapi" report empty
-is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" "1 1"
+is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" \
+	"1 1"
 rmdir empty
 
 # ---- a process alone: a text to read at once, a store for more --------------------
 run_shim alone "$one" EV_A
 text=$(ls sspapi.one."$host".*.txt) store=${text%.txt}.sspapi
 is "a text and its store, nothing else" "$(ls)" "$(printf '%s\n' "$store" "$text")"
-check "nothing more of one thread is there, and nowhere to look further" not grep -q "^look further" "$text"
+check "one thread has nothing more, and no further command" not grep -q "^look further" "$text"
 shows "1 EV_A"
 run told "$sspapi" report "$text"
-is "a text is named as what it is, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
+is "a text is reported as one, with its store" \
+	"$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
 	"$(printf '1 sspapi report: %s: a text, not a store: that is %s' "$text" "$store")"
 for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
-	is "${form%%:*}, too" "$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
+	is "${format%%:*} as well" \
+		"$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" \
+		"$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done
 
@@ -49,19 +57,20 @@ shows "1 EV_C"
 said=$(sed -n 's/^sspapi run: counts go to \(.*\); sspapi report shows them$/\1/p' "$tmp/named.err")
 shows "1 EV_C" "$said"
 
-# Of another boot, or unreadable: not of the run.
+# Of another boot, or unreadable: not part of the run.
 printf 'no store' >broken.sspapi
 touch -d '2001-01-01' broken.sspapi
 shows "1 EV_C"
 rm broken.sspapi
 
 # ---- ranks that a launcher started each by itself, into names of their own -----------
-# launched JOB RANK...: as srun and mpiexec start them; nothing that has the library is above them
+# launched JOB RANK...: starts ranks as srun and mpiexec do; no ancestor of them has the library
 launched() {
 	job=$1
 	shift
 	for rank in "$@"; do
-		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" ${job:+SLURM_JOB_ID=$job} "$one" EV_A
+		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" \
+			${job:+SLURM_JOB_ID=$job} "$one" EV_A
 	done
 }
 SSPAPI_OUTPUT=$PWD/x.9.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=9 SLURM_JOB_ID=76 "$one" EV_A
@@ -73,9 +82,10 @@ shows "2 EV_A"
 "$sspapi" report >ranks.txt 2>ranks.err
 check "they are ranks" grep -q ': 2 ranks on' ranks.txt
 rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
-for name in x.%r.0 x.1.%r; do		# another number in the name may be some rank's, too
+for name in x.%r.0 x.1.%r; do		# another number in the name may also be a rank
 	for rank in 0 1 3; do
-		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank "$one" EV_A
+		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank \
+			"$one" EV_A
 	done
 	shows "3 EV_A"
 	rm ./x.*.sspapi
@@ -84,21 +94,26 @@ done
 # ---- ranks: one folder for a job ----------------------------------------------------
 ranks() {
 	for rank in $1; do
-		run_shim rank env OMPI_COMM_WORLD_RANK="$rank" SLURM_JOB_ID=88 SLURM_STEP_ID="${step:-0}" "$one" EV_A
+		run_shim rank env OMPI_COMM_WORLD_RANK="$rank" SLURM_JOB_ID=88 \
+			SLURM_STEP_ID="${step:-0}" "$one" EV_A
 	done
 }
 before=$(ls | wc -l)
 ranks "0 1 2 10"
-is "a folder for the job, a store for each rank" "$(ls sspapi.one.88.0)" "$(printf '%s\n' 0.sspapi 1.sspapi 10.sspapi 2.sspapi)"
+is "a folder for the job, a store for each rank" "$(ls sspapi.one.88.0)" \
+	"$(printf '%s\n' 0.sspapi 1.sspapi 10.sspapi 2.sspapi)"
 is "and nothing else" "$(ls | wc -l)" $((before + 1))
 shows "4 EV_A"
 shows "4 EV_A" sspapi.one.88.0
 shows "4 EV_A" sspapi.one.88.0/
 run csv "$sspapi" report -f csv sspapi.one.88.0
-is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" "0 1 2 10 "
+is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" \
+	"0 1 2 10 "
 run doubt "$sspapi" report sspapi.one.88.0
-check "they ran one after the other, as those of two runs do: a line" grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
-check "where to look further is the folder" grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
+check "they ran one after the other, as those of two runs do: a line" \
+	grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
+check "the further commands name the folder" \
+	grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
 mkdir uneven
 printf 'event EV_A\neach PAPI_read count EV_A 10\n' >uneven/script
 reads=
@@ -106,49 +121,58 @@ for rank in 0 1 2; do
 	reads="$reads read"
 	for process in a b; do
 		# shellcheck disable=SC2086 # words
-		run_shim rank env OMPI_COMM_WORLD_RANK=$rank SSPAPI_OUTPUT="uneven/$rank$process.sspapi" FAKE_PAPI_SCRIPT=uneven/script \
+		run_shim rank env OMPI_COMM_WORLD_RANK=$rank \
+			SSPAPI_OUTPUT="uneven/$rank$process.sspapi" FAKE_PAPI_SCRIPT=uneven/script \
 			"$scenes/ops" set=EV_A start $reads
 	done
 done
 run uneven "$sspapi" report uneven
-is "who has the least and the most" "$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' | tr -s ' ' | paste -sd';')" \
+is "the CPUs with the least and the most" \
+	"$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' |
+	tr -s ' ' | paste -sd';')" \
 	"rank EV_A share;min (rank 0) 20;mean 40;max (rank 2; max/mean 1.50) 60"
 run uneven "$sspapi" report --per-rank -f json uneven
-is "--per-rank: a rank's processes are one row" "$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' | paste -sd' ')" "20 40 60"
+is "--per-rank: a rank's processes are one row" \
+	"$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' |
+	paste -sd' ')" "20 40 60"
 rm -r uneven
 step=1
 ranks "0 1"
 shows "2 EV_A"
 run merged "$sspapi" merge -o all.sspapi sspapi.one.88.0 sspapi.one.88.1/1.sspapi
-is "merge takes folders, too" "$(status_of merged) $("$sspapi" report -f json all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
+is "merge also takes folders" "$(status_of merged) $("$sspapi" report -f json \
+	all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
 run_shim rank env OMPI_COMM_WORLD_RANK=3 SSPAPI_FORMAT=json "$one"
-is "a form that is named" "$(ls sspapi.one.0.0)" 3.json
+is "a format that is named" "$(ls sspapi.one.0.0)" 3.json
 
 # ---- some ranks only ----------------------------------------------------------------
 rm -rf sspapi.*
 for rank in 0 1 5 6 7; do
 	run_shim rank env PMIX_RANK=$rank SSPAPI_RANKS=0,5-6 "$one"
 done
-is "SSPAPI_RANKS: only these write" "$(ls sspapi.one.0.0)" "$(printf '%s\n' 0.sspapi 5.sspapi 6.sspapi)"
+is "SSPAPI_RANKS: only these write" "$(ls sspapi.one.0.0)" \
+	"$(printf '%s\n' 0.sspapi 5.sspapi 6.sspapi)"
 run_native native "$one" -s 2
 run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=0,5-6 "$one" -s 2
 check "one that is not counted runs as natively" same_as_native native rank
 rm -rf sspapi.*
 run_shim rank env SSPAPI_RANKS=0 "$one"
-is "a process without a rank is counted" "$(ls | sed 's/.*\.//' | sort | tr '\n' ' ')" "json sspapi sspapi txt "
+is "a process without a rank is counted" "$(ls | sed 's/.*\.//' | sort | tr '\n' ' ')" \
+	"json sspapi sspapi txt "
 for bad in 1-x 2-1 x 1,,2; do
 	run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=$bad SSPAPI_OUTPUT="$tmp/bad.json" "$one" -s 2
 	check "SSPAPI_RANKS=$bad: a line" said rank "SSPAPI_RANKS: '$bad'" "0,64-67" "using all"
 	check "(and it is counted)" rm "$tmp/bad.json"
 done
 run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
-is "a variable that is none" "$(lines_of misspelt)" "$(printf '%s\n' \
+is "an unknown variable" "$(lines_of misspelt)" "$(printf '%s\n' \
 	'sspapi: SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?' \
 	'sspapi: SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are')"
 mkdir "$tmp/dangling"
 cd "$tmp/dangling" || exit 1
 ln -s nowhere x.sspapi
 run report "$B/sspapi" report
-is "a link to nothing is all that is here: one line" "$(status_of report) $(cat report.err 2>/dev/null || cat "$tmp/report.err")" \
+is "only a dangling link is here: one line" "$(status_of report) $(cat report.err 2>/dev/null ||
+	cat "$tmp/report.err")" \
 	"1 sspapi report: ./x.sspapi: cannot be read"
 done_testing

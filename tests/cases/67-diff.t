@@ -1,19 +1,23 @@
-# diff: 0 same, 1 differs, 2 error; matched by logical position.
+# Tests diff: 0 same, 1 differs, 2 error; relations are matched by logical position.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
 one() {
-	SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s env SSPAPI_TOPOLOGY="$root/tests/topo/$2.xml" FAKE_PAPI_SCRIPT="$3" "$scenes/one" EV_A EV_B
+	SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s env SSPAPI_TOPOLOGY="$root/tests/topo/$2.xml" \
+		FAKE_PAPI_SCRIPT="$3" "$scenes/one" EV_A EV_B
 }
-printf 'event EV_A\nevent EV_B\neach PAPI_read count EV_A 100\neach PAPI_stop count EV_A 150\n' >less
-printf 'event EV_A\nevent EV_B\neach PAPI_read count EV_A 110\neach PAPI_stop count EV_A 150\n' >more
+printf 'event EV_A\nevent EV_B\neach PAPI_read count EV_A 100\neach PAPI_stop count EV_A 150\n' \
+	>less
+printf 'event EV_A\nevent EV_B\neach PAPI_read count EV_A 110\neach PAPI_stop count EV_A 150\n' \
+	>more
 one a hybrid less
 one same hybrid less
 one b hybrid more
 one other v1-numa less
 
 run d "$sspapi" diff a.sspapi same.sspapi
-is "the same counts: 0, their totals, and a line that says so" "$(status_of d) $(grep -c '^[~ ]*total *EV_[AB] .* same *$' d.out) $(tail -1 d.out)" \
+is "the same counts: 0, their totals, and a line that says so" \
+	"$(status_of d) $(grep -c '^[~ ]*total *EV_[AB] .* same *$' d.out) $(tail -1 d.out)" \
 	"0 2 nothing differs"
 run d "$sspapi" diff a.sspapi b.sspapi
 is "others: 1" "$(status_of d)" 1
@@ -30,32 +34,42 @@ for cpu in 0 1; do
 		is "CPU $cpu: no line where nothing differs" "$line" ""
 	else
 		is "CPU $cpu: both, the difference, percent" "$line" \
-			"PU L#$cpu,EV_A,$a,$b,$((b - a)),$(perl -e 'printf "%+.2f", ($ARGV[1] - $ARGV[0]) / $ARGV[0] * 100' "$a" "$b")"
+			"PU L#$cpu,EV_A,$a,$b,$((b - a)),$(perl -e 'printf "%+.2f",
+			($ARGV[1] - $ARGV[0]) / $ARGV[0] * 100' "$a" "$b")"
 	fi
 done
 check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
-is "first the total" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
-	"total,EV_A,$(($(total a 0) + $(total a 1))),$(($(total b 0) + $(total b 1))),$(($(total b 0) + $(total b 1) - $(total a 0) - $(total a 1)))"
-is "in front, what each side is" "$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" "A: one EV_A EV_B|B: one EV_A EV_B"
+is "the total first" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
+	"total,EV_A,$(($(total a 0) + $(total a 1))),$(($(total b 0) + $(total b 1))),$(($(total b \
+	0) + $(total b 1) - $(total a 0) - $(total a 1)))"
+is "first, a description of each side" \
+	"$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" \
+	"A: one EV_A EV_B|B: one EV_A EV_B"
 is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
 run d "$sspapi" diff --events EV_A,EV_NOPE,EV_B a.sspapi same.sspapi
-is "--events: one that neither has: 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: EV_NOPE: neither has such an event; there are EV_A, EV_B"
+is "--events: one that neither has: status 2, not the same" "$(status_of d) $(cat d.out d.err)" \
+	"2 sspapi diff: EV_NOPE: neither has such an event; there are EV_A, EV_B"
 run d "$sspapi" diff --per-core --per-core --events EV_A a.sspapi same.sspapi
 is "a level twice is one" "$(status_of d) $(cat d.err)" "0 "
 run d "$sspapi" diff --per-core a.sspapi --per-cpu b.sspapi
-is "two levels: one only" "$(status_of d) $(cat d.err)" "2 sspapi diff: per-cpu: takes one level only"
+is "two levels: one only" "$(status_of d) $(cat d.err)" \
+	"2 sspapi diff: per-cpu: takes one level only"
 printf 'component coretemp\nevent EV_A\nevent coretemp:::T component=coretemp\n' >warm
-SSPAPI_OUTPUT=$tmp/w.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/warm" "$scenes/ops" set=coretemp:::T start show=40 read stop
+SSPAPI_OUTPUT=$tmp/w.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/warm" "$scenes/ops" \
+	set=coretemp:::T start show=40 read stop
 run d "$sspapi" diff --events coretemp:::T w.sspapi w.sspapi
-is "--events: a gauge is nothing to compare" "$(status_of d) $(cat d.out) $(grep -c gauges d.err)" "2  1"
+is "--events: a gauge is nothing to compare" "$(status_of d) $(cat d.out) $(grep -c gauges d.err)" \
+	"2  1"
 while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi same.sspapi
 	is "--per-$level: the same" "$(status_of d) $(tail -1 d.out)" "0 nothing differs"
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
-	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^[~ ]*$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out) $(grep -c "^[~ ]*total *EV_A " d.out)" \
+	is "--per-$level: differs, in lines of text" \
+		"$(status_of d) $(grep -c "^[~ ]*$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" \
+		d.out) $(grep -c "^[~ ]*total *EV_A " d.out)" \
 		"1 $(grep -v '^~:' d.out | sed 1,5d | wc -l) 1"
 done <<END
 core core
@@ -65,26 +79,33 @@ machine machine
 thread thread
 END
 run d "$sspapi" diff a.sspapi other.sspapi
-is "another machine, the same positions: the same" "$(status_of d) $(tail -1 d.out)" "0 nothing differs"
+is "another machine, the same positions: the same" "$(status_of d) $(tail -1 d.out)" \
+	"0 nothing differs"
 
-# The same in sum, elsewhere: a total that is the same, and lines for the places.
+# The same sum on other CPUs: an equal total, and lines for the places.
 moved() {
-	SSPAPI_ATTRIBUTION=reading SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s "$scenes/ops" set=EV_A cpu="$2" start cpu="$3" read stop
+	SSPAPI_ATTRIBUTION=reading SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s "$scenes/ops" set=EV_A \
+		cpu="$2" start cpu="$3" read stop
 }
 printf 'event EV_A\neach PAPI_read count EV_A 100\neach PAPI_stop count EV_A 100\n' >script
 FAKE_PAPI_SCRIPT=$tmp/script; export FAKE_PAPI_SCRIPT
 moved to0 1 0
 moved to1 0 1
 run d "$sspapi" diff to0.sspapi to1.sspapi
-is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
-is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
-# On a busy machine less.
+is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" \
+	"1 ~ total EV_A 200 200 0 same"
+is "unproven counts are marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" \
+	"3 ~: in part not proven on its CPU"
+# Less is proven on a busy machine.
 proven() {
 	"$sspapi" report -f json "$1" >proven.json
-	json proven.json 'my $n = 0; $n += $_->{exact}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
+	json proven.json 'my $n = 0; $n += $_->{exact}[0]
+		for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
 }
-is "in CSV a line is a difference, and has what is proven" "$("$sspapi" diff -f csv to0.sspapi to1.sspapi | grep -v ^place)" \
-	"$(printf 'PU L#0,EV_A,200,,-200,-100.00,%s,\nPU L#1,EV_A,,200,200,,,%s' "$(proven to0.sspapi)" "$(proven to1.sspapi)")"
+is "in CSV a line is a difference, and has what is proven" \
+	"$("$sspapi" diff -f csv to0.sspapi to1.sspapi | grep -v ^place)" \
+	"$(printf 'PU L#0,EV_A,200,,-200,-100.00,%s,\nPU L#1,EV_A,,200,200,,,%s' \
+	"$(proven to0.sspapi)" "$(proven to1.sspapi)")"
 unset FAKE_PAPI_SCRIPT
 
 # Repeats, by files; a rank's processes, each by itself; folders.
@@ -93,12 +114,18 @@ for i in 1 2 3 4 5 6; do
 	one l$i hybrid more
 done
 run d "$sspapi" diff r1.sspapi r2.sspapi -- r3.sspapi a.sspapi same.sspapi
-is "repeats of the same: 0" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs beyond chance"
+is "repeats of the same: status 0" "$(status_of d) $(tail -1 d.out)$(cat d.err)" \
+	"0 nothing differs beyond chance"
 run d "$sspapi" diff -f csv r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi l2.sspapi l3.sspapi
-is "repeats of others: 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
+is "repeats of different runs: status 1, means and spread" \
+	"$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" \
+	"1 place,event,a_stddev,b_stddev total,EV_A,0,0"
 run d "$sspapi" diff r?.sspapi -- l1.sspapi
-is "the mean of how long repeats took" "$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' d.out)" "1 0"
-is "one on a side" "$(status_of d) $(tail -n 1 d.out)" "1 A: 6 runs, B: 1 run; what chance explains is left out"
+is "the mean duration of repeats" \
+	"$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' \
+	d.out)" "1 0"
+is "one on a side" "$(status_of d) $(tail -n 1 d.out)" \
+	"1 A: 6 runs, B: 1 run; what chance explains is left out"
 mkdir job1 job2
 for i in 1 2; do
 	for process in 1 2; do
@@ -108,21 +135,26 @@ for i in 1 2; do
 	done
 done
 run d "$sspapi" diff --per-process -f csv job1 job2
-is "two processes of one rank; folders are runs" "$(status_of d) $(grep -v '^total' d.out | cut -d, -f1,2 | paste -sd' ')" "1 place,event rank 3 process 1,EV_A"
+is "two processes of one rank; folders are runs" \
+	"$(status_of d) $(grep -v '^total' d.out | cut -d, -f1,2 | paste -sd' ')" \
+	"1 place,event rank 3 process 1,EV_A"
 run d "$sspapi" diff --per-thread -f csv job1 job2
-is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
+is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' \
+	d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
 
-# A gate for CI: what has grown by more than so much, and not by chance.
+# A gate for CI: fails for growth above a limit that is not chance.
 while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi
-	is "--fail-above $above, $a and $b" "$(status_of d) $(tail -1 d.out | cut -d' ' -f1-5)" "$status $words"
+	is "--fail-above $above, $a and $b" "$(status_of d) $(tail -1 d.out | cut -d' ' -f1-5)" \
+		"$status $words"
 done <<END
 1% a b 1 EV_A has grown by 3.82
 5 a b 0 no event has grown by
 0 b a 0 no event has grown by
 0 a same 0 no event has grown by
 END
-is "of the events that are asked for" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi b.sspapi >/dev/null; echo $?)" 0
+is "of the requested events" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi \
+	b.sspapi >/dev/null; echo $?)" 0
 is "and of repeats" "$("$sspapi" diff --fail-above 1 r?.sspapi -- l?.sspapi >/dev/null; echo $?)" 1
 printf 'event EV_B\neach PAPI_read count EV_B 100\n' >other
 SSPAPI_OUTPUT=$tmp/lacks.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/other" "$scenes/one" EV_B
@@ -130,74 +162,103 @@ for pair in "a.sspapi lacks.sspapi B" "lacks.sspapi a.sspapi A"; do
 	# shellcheck disable=SC2086 # words
 	set -- $pair
 	run d "$sspapi" diff --fail-above 1 -e EV_A "$1" "$2"
-	is "what one side has not counted is let through by no gate" "$(status_of d) $(cat d.err)" "2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
+	is "events that one side has not counted fail every gate" "$(status_of d) $(cat d.err)" \
+		"2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
 done
 for wrong in x -1 1k ''; do
 	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
 	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"
 done
 run d "$sspapi" diff -f markdown a.sspapi b.sspapi
-is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out | sort -u)" "1 1 1 8"
+is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' \
+	d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out |
+	sort -u)" "1 1 1 8"
 
-# Metrics: rows behind those of the events, as report computes them.
+# Metrics: rows after those of the events, as report computes them.
 printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script
-# ratio NAME WORD...: a run of ops on two CPUs of one package
+# ratio NAME WORD...: runs ops on two CPUs of one package
 ratio() {
 	ratio_of=$1
 	shift
-	SSPAPI_OUTPUT=$tmp/$ratio_of.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/v1-numa.xml" "$scenes/ops" "$@"
+	SSPAPI_OUTPUT=$tmp/$ratio_of.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/script" \
+		SSPAPI_TOPOLOGY="$root/tests/topo/v1-numa.xml" "$scenes/ops" "$@"
 }
 both=PAPI_TOT_INS,PAPI_TOT_CYC watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=7000000 stop'
 more_watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=990000000 stop'
 # shellcheck disable=SC2086 # words
 {
-	ratio m1 cpu=0 set=$both start show=300,200 stop cpu=1 set=$both start show=100,400 stop $watts
-	# Power that differs however alike the two times are: rows that are equal are left out.
-	ratio m2 cpu=0 set=$both start show=450,200 stop cpu=1 set=$both start show=100,400 stop $more_watts
+	ratio m1 cpu=0 set=$both start show=300,200 stop cpu=1 set=$both start show=100,400 stop \
+		$watts
+	# Power differs, however equal the two times are: rows that are equal are left out.
+	ratio m2 cpu=0 set=$both start show=450,200 stop cpu=1 set=$both start show=100,400 \
+		stop $more_watts
 	for side in 4 5; do
-		ratio m$side cpu=0 set=$both start show=$((150 * side - 300)),200 stop cpu=1 set=$both start show=100,400 stop $watts
+		ratio m$side cpu=0 set=$both start show=$((150 * side - 300)),200 stop cpu=1 \
+			set=$both start show=100,400 stop $watts
 	done
 	ratio m3 cpu=0 set=PAPI_TOT_INS start show=300 stop set=PAPI_TOT_CYC start show=200 stop
 }
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m2.sspapi
-is "-m: of the total and of each place, and no exact" "$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
+is "-m: for the total and each place, without an exact value" \
+	"$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
 	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,, PU L#0,IPC,1.5,2.25,0.75,+50.00,, "
 run d "$sspapi" diff -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
-is "in text; nothing of the events that are the same" "$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" "1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
-# As report has them, at this level.
+is "in text; not the events that are the same" \
+	"$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" \
+	"1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
+# As in report, at this level.
 level_metrics() {
-	"$sspapi" report -f csv -m IPC,WATTS --per-$1 $2.sspapi | awk -F, '$14 == "IPC" || $14 == "WATTS" { print $14, $16 }' | sort
+	"$sspapi" report -f csv -m IPC,WATTS --per-$1 $2.sspapi |
+		awk -F, '$14 == "IPC" || $14 == "WATTS" { print $14, $16 }' | sort
 }
 for level in package machine thread; do
 	run d "$sspapi" diff -m IPC,WATTS -f csv --per-$level m1.sspapi m2.sspapi
-	is "-m by $level: as report's" "$(grep -v '^total' d.out | awk -F, '$(NF - 6) == "IPC" || $(NF - 6) == "WATTS" { print $(NF - 6), $(NF - 5) > "got1"; print $(NF - 6), $(NF - 4) > "got2" }'; cat got1 got2 | sort)" \
+	is "-m per $level: as in report" \
+		"$(grep -v '^total' d.out | awk -F, '$(NF - 6) == "IPC" || $(NF - 6) == "WATTS" {
+		print $(NF - 6), $(NF - 5) > "got1"; print $(NF - 6), $(NF - 4) > "got2" }'; cat \
+		got1 got2 | sort)" \
 		"$( (level_metrics $level m1; level_metrics $level m2) | sort)"
 done
 run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
 is "the same" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
-is "of sets that do not have all of it: none, not 0, and a line" "$(status_of d) $(grep '^total,IPC' d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
+is "of sets that lack an event: none, not 0, and a line" \
+	"$(status_of d) $(grep '^total,IPC' \
+	d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" \
+	"1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
-is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
+is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" \
+	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
 run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
-is "the same mean, the same spread: no difference" "$(status_of d) $(tail -1 d.out)" "0 nothing differs beyond chance"
+is "the same mean, the same spread: no difference" "$(status_of d) $(tail -1 d.out)" \
+	"0 nothing differs beyond chance"
 run d "$sspapi" diff -m IPC a.sspapi same.sspapi
-is "what cannot be computed: said once" "$(status_of d) $(cat d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+is "what cannot be computed is reported once" "$(status_of d) $(cat d.err)" \
+	"0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" diff -m IPC m1.sspapi a.sspapi
-is "also of the second alone" "$(status_of d) $(cat d.err)" "1 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+is "also of the second alone" "$(status_of d) $(cat d.err)" \
+	"1 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 echo 'EVENT,BOTH,DERIVED_ADD,PAPI_TOT_INS,PAPI_TOT_CYC' >own.csv
 run d "$sspapi" diff -m own.csv -f csv m1.sspapi m2.sspapi
-is "of a file; a whole number" "$(status_of d) $(grep '^total,BOTH' d.out) $("$sspapi" diff -m own.csv m1.sspapi m2.sspapi | sed -n 's/^[~ ]*total *BOTH *//p' | tr -s ' ')" "1 total,BOTH,1000,1150,150,+15.00,, 1,000 1,150 +150 +15.00"
+is "of a file; a whole number" \
+	"$(status_of d) $(grep '^total,BOTH' d.out) $("$sspapi" diff -m own.csv m1.sspapi \
+	m2.sspapi | sed -n 's/^[~ ]*total *BOTH *//p' | tr -s ' ')" \
+	"1 total,BOTH,1000,1150,150,+15.00,, 1,000 1,150 +150 +15.00"
 echo 'EVENT,WRONG,DERIVED_POSTFIX,N0|N7|+|,PAPI_TOT_INS' >own.csv
 run d "$sspapi" diff -m own.csv m1.sspapi m1.sspapi
-is "wrong definitions: 2, not the same" "$(status_of d) $(wc -c <d.out) $(grep -c '^sspapi diff: own.csv:1:' d.err)" "2 0 1"
+is "wrong definitions: 2, not the same" \
+	"$(status_of d) $(wc -c <d.out) $(grep -c '^sspapi diff: own.csv:1:' d.err)" "2 0 1"
 
-# Cut behind its last block, or in it: what is missing would look like a difference.
+# Cut after its last block, or inside it: missing counts would look like a difference.
 head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
-for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" "a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events" "-m IPC -m ./missing.csv a.sspapi b.sspapi"; do
+for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" \
+	"half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" \
+	"a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" \
+	"a.sspapi --events" "-m IPC -m ./missing.csv a.sspapi b.sspapi"; do
 	# shellcheck disable=SC2086 # words
 	run d "$sspapi" diff $wrong
-	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"
+	is "$wrong: 2, one line" \
+		"$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"
 done
 done_testing

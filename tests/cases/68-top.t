@@ -1,14 +1,15 @@
-# sspapi top: the tables of a process that runs, from copies of its live file.
+# Tests sspapi top: the tables of a running process, from copies of its live file.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 mkdir live
 mkfifo tell
 
-# A process that counts when it is told to (count N), with its live file in $tmp/live.
+# begin: starts a process that counts on command (count N), with its live file in $tmp/live
 begin() {
 	: >told
 	# shellcheck disable=SC2094 # a pipe
-	env LD_PRELOAD="$SHIM" SSPAPI_LIVE="${1:-$tmp/live}" SSPAPI_OUTPUT="$tmp/done.txt" "$scenes/steered" <tell >told 2>&1 &
+	env LD_PRELOAD="$SHIM" SSPAPI_LIVE="${1:-$tmp/live}" SSPAPI_OUTPUT="$tmp/done.txt" \
+		"$scenes/steered" <tell >told 2>&1 &
 	pid=$!
 	exec 3>tell
 	count 5
@@ -32,43 +33,50 @@ is "of a process: status" "$(status_of top) $(cat top.err)" "0 "
 check "its tables, one reading" grep -q ', 1 thread on CPU .*, still running$' top.out
 check "and counts" grep -qE '^~? ?CPU .* 5 +100 % +0' top.out
 run top "$sspapi" top -n 2 -d 0.1 --per-callsite "$pid"
-is "it names functions, each time it looks" "$(grep -c '^[~ ]*[a-z_]* (steered.c:[0-9]* → ' top.out) $(cat top.err)" "2 "
+is "it names functions, at each refresh" \
+	"$(grep -c '^[~ ]*[a-z_]* (steered.c:[0-9]* → ' top.out) $(cat top.err)" "2 "
 count 7
 run top "$sspapi" top -n 1 "$live"
-check "of its live file: what has come since" grep -qE '^~? ?CPU .* 12 +100 % +0' top.out
+check "of its live file: the counts since then" grep -qE '^~? ?CPU .* 12 +100 % +0' top.out
 run top "$sspapi" top "$pid" -n 1 --per-cpu --per-machine
 check "by level" grep -qE '^[~ ]? ?CPU 0 .* 12 ' top.out
 printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
 run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"
-# What there is until now. (Times of readings are some ms coarse: the first may lie before the start.)
+# Prints the time until now. (Times of readings are some ms coarse: the first may be before the
+# start.)
 last='(sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns}, map { map { $_->{ns} } @{$_->{list}} } @{$_->{entries}} } @{$d->{relations}})[0]'
 "$sspapi" report -f json "$live" >now.json
-is "report of it: until the last reading" "$(json now.json "\$d->{process}{end_ns} > 0 && \$d->{process}{end_ns} == $last")" 1
-check "and that it still runs" sh -c '"$0" report "$1" | sed -n 1p | grep ", still running$"' "$sspapi" "$live"
+is "report of it: until the last reading" \
+	"$(json now.json "\$d->{process}{end_ns} > 0 && \$d->{process}{end_ns} == $last")" 1
+check "and that it still runs" sh -c '"$0" report "$1" | sed -n 1p | grep ", still running$"' \
+	"$sspapi" "$live"
 check "with metrics" grep -qE ' 24( +[0-9]+)?$' top.out
 
 # The standard place.
 "$sspapi" top -n 3 -d 0.1 "$pid" >thrice 2>&1
 is "refreshed" "$(grep -c ', still running$' thrice)" 3
-check "no control characters where no terminal is" not grep -q "$(printf '\033')" thrice
+check "no control characters without a terminal" not grep -q "$(printf '\033')" thrice
 
-# It ends while somebody looks on.
+# It ends while top runs.
 "$sspapi" top -d 0.1 "$pid" >ends 2>ends.err 3>&- &
 top=$!
 await test -s ends
 exec 3>&-
 wait "$pid"
 wait "$top"
-is "the process ends: so does top" "$?" 0
-check "it says where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" ends.err
+is "the process ends, and so does top" "$?" 0
+check "it reports where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" \
+	ends.err
 
-# It writes its dump, into a FIFO that nobody reads just then: it has not ended.
+# It writes its dump into a FIFO that is not being read: it has not ended.
 mkfifo full
 exec 9<>full
-env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/full" SSPAPI_FORMAT=json "$scenes/cornered" 300 >cornered.out 2>&1 3>&- 9>&- &
+env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/full" SSPAPI_FORMAT=json \
+	"$scenes/cornered" 300 >cornered.out 2>&1 3>&- 9>&- &
 pid=$!
 is_ending() {
-	"$sspapi" report -f json live/*.live >ending.json 2>ending.err && [ "$(json ending.json '$d->{process}{end}')" = exit ]
+	"$sspapi" report -f json live/*.live >ending.json 2>ending.err &&
+		[ "$(json ending.json '$d->{process}{end}')" = exit ]
 }
 await is_ending
 run top "$sspapi" top -n 1 live/*.live
@@ -76,7 +84,8 @@ if kill -0 "$pid" 2>/dev/null; then
 	is "one that writes its dump has not ended" "$(status_of top) $(cat top.err)" "0 "
 	cp top.out before.out
 	run top "$sspapi" top -n 1 "$pid"
-	is "and is found by its pid" "$(status_of top) $(cat top.err) $(grep -c ' 100 %' top.out)" "0  $(grep -c ' 100 %' before.out)"
+	is "and is found by its pid" "$(status_of top) $(cat top.err) $(grep -c ' 100 %' top.out)" \
+		"0  $(grep -c ' 100 %' before.out)"
 else
 	skip "one that writes its dump has not ended" "it has"
 	skip "and is found by its pid" "it has"
@@ -86,7 +95,7 @@ wait "$pid"
 exec 9>&-
 wait
 
-# A killed one, some time after a snapshot. (Permanent readings all have their time in the store.)
+# A killed process, some time after a snapshot. (The store has the times of all permanent readings.)
 rm done.txt
 export SSPAPI_SIGNAL=USR2 SSPAPI_READINGS=permanent
 begin
@@ -101,37 +110,45 @@ live=$(echo live/*.live)
 run top "$sspapi" top "$live"
 check "a killed process's file is shown once" grep -qE '^~? ?CPU .* 12 ' top.out
 check "that it was killed" sh -c 'sed -n 1p top.out | grep ", killed$"'
-check "and what to do with it" grep -q "process $pid was killed, its live file is there: sspapi recover $live" top.err
+check "and how to use it" grep -q \
+	"process $pid was killed, its live file is there: sspapi recover $live" top.err
 exec 3>&-
 snapshot=$(date -r done.txt +%s%N)
 "$sspapi" report -f json "$live" >killed.json
 is "report of it: until the last reading, not the snapshot" \
 	"$(json killed.json "\$d->{process}{end_ns} > $snapshot && \$d->{process}{end_ns} == $last")" 1
 printf 'EVENT,TIME,DERIVED_ADD,sspapi::ELAPSED_NS\n' >elapsed.csv
-is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$live" >m.json; json m.json '$d->{components}[0]{derived_metrics}{TIME}')" \
+is "a metric of the run's duration" \
+	"$("$sspapi" report -f json -m elapsed.csv "$live" >m.json; json m.json \
+	'$d->{components}[0]{derived_metrics}{TIME}')" \
 	"$(json killed.json '$d->{process}{end_ns} - $d->{process}{start_ns}')"
-check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 1p | grep ", killed$"' "$sspapi" "$live"
+check "it reports that it was killed" sh -c '"$0" report "$1" | sed -n 1p | grep ", killed$"' \
+	"$sspapi" "$live"
 "$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
 cp "$live" copy.live
 another_process copy.live
 "$sspapi" report copy.live "$live" >both.out 2>both.err
-check "two of them as one run, too" sh -c 'sed -n 1,2p both.out | tr -s "\n " " " | grep ", 2 of them killed "'
+check "two of them as one run as well" \
+	sh -c 'sed -n 1,2p both.out | tr -s "\n " " " | grep ", 2 of them killed "'
 "$sspapi" report -f json job.sspapi >job.json
-is "merged: until the last reading" "$(json job.json '$d->{process}{end_ns}') $(cat merge.err | wc -l)" "$(json killed.json '$d->{process}{end_ns}') 1"
+is "merged: until the last reading" "$(json job.json '$d->{process}{end_ns}') $(cat merge.err |
+	wc -l)" "$(json killed.json '$d->{process}{end_ns}') 1"
 
-# ---- what is no process, no file ------------------------------------------------------------
+# ---- not a process, not a file --------------------------------------------------------------
 # wrong NAME STATUS WORDS ARGUMENT...
 wrong() {
 	wrong_name=$1 wrong_status=$2 wrong_words=$3
 	shift 3
 	run wrong "$sspapi" top "$@"
-	is "$wrong_name: status, and one line" "$(status_of wrong) $(wc -l <wrong.err)" "$wrong_status 1"
+	is "$wrong_name: status, and one line" "$(status_of wrong) $(wc -l <wrong.err)" \
+		"$wrong_status 1"
 	check "$wrong_name: $wrong_words" grep -qF -- "$wrong_words" wrong.err
 }
 wrong "a process without a live file" 1 "no live file" $$
 begin
 rm "$(ls -t live/*.live | head -n 1)"
-wrong "one that has written its dump, as far as can be seen" 1 "the live file is gone: the process has written its dump" "$pid"
+wrong "one that seems to have written its dump" 1 \
+	"the live file is gone: the process has written its dump" "$pid"
 exec 3>&-
 wait "$pid"
 live=$(ls -t live/*.live | head -n 1)
@@ -155,23 +172,26 @@ for size in 0 100 4096 0 9000; do
 	head -c "$size" "$live" >shown.live
 	sleep 0.15		# (most are read then)
 done
-check "truncated while it is read: it goes on" await shows 'blocks of the store damaged'
+check "truncated while it is read: top goes on" await shows 'blocks of the store damaged'
 shown=$(wc -c <shown.out)
 cp "$live" shown.live
-check "and shows what is there again" await shows '^~? ?CPU .* 5 '
+check "and later shows that a file exists again" await shows '^~? ?CPU .* 5 '
 rm shown.live
 wait "$top"
 is "until the file is gone" "$?" 0
-check "without a word of a sanitizer" not grep -q 'Sanitizer\|runtime error' shown.err
+check "without a sanitizer's report" not grep -q 'Sanitizer\|runtime error' shown.err
 
 # ---- a terminal ----------------------------------------------------------------------------------
-# In the place of the refresh before, cut to its rows but for the last.
+# A refresh replaces the one before, cut to the terminal's rows but one.
 printf 'stty rows 5 cols 100; exec "%s" top -n 2 -d 0.1 %s\n' "$sspapi" "$pid" >terminal.sh
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
 	TERM=xterm script -qec 'sh terminal.sh' /dev/null </dev/null | tr -d '\r' >terminal.out
-	is "a terminal is cleared each time" "$(grep -c "$(printf '\033')\[H$(printf '\033')\[J" terminal.out)" 2
-	is "and takes as many lines as it has rows" "$(awk '/\033\[H/ && ++n == 2 { exit } { lines++ } END { print lines }' terminal.out)" 4
-	check "the last is whole" test "$(wc -l <terminal.out)" -gt 9
+	is "a terminal is cleared each time" \
+		"$(grep -c "$(printf '\033')\[H$(printf '\033')\[J" terminal.out)" 2
+	is "and takes as many lines as it has rows" \
+		"$(awk '/\033\[H/ && ++n == 2 { exit } { lines++ } END { print lines }' \
+		terminal.out)" 4
+	check "the last is complete" test "$(wc -l <terminal.out)" -gt 9
 	TERM=dumb script -qec 'sh terminal.sh' /dev/null </dev/null >dumb.out
 	check "not a dumb one" not grep -q "$(printf '\033')" dumb.out
 else

@@ -1,24 +1,28 @@
-# Messages tried and found wanting: each wrong input is told in one clear line, with the mend; by hand below, and by
-# class: every verb with an option, value, file or folder that is none.
+# Tests the messages: each wrong input is reported in one clear line, with a fix; by hand below, and
+# systematically: every verb with an invalid option, value, file or folder.
 . tests/lib/lib.sh
 cp "$B/sspapi" "$B/metrics.csv" "$tmp" && cp "$B"/libsspapi*.so "$tmp"
 sspapi=$tmp/sspapi
 cd "$tmp" || exit 1
-# A folder of PATH that may not be read would be why there is no program of a name.
-PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] || printf "%s:" "$folder"; done)/bin
+# An unreadable folder of PATH would be reported as the reason for a missing program.
+PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] ||
+	printf "%s:" "$folder"; done)/bin
 for name in a b; do
 	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
 done
 mkdir empty mixed stores
-echo hello >text.txt && cp text.txt plain && : >none.sspapi && printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
+echo hello >text.txt && cp text.txt plain && : >none.sspapi &&
+	printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
 cp "$apps/nopapi" loop
-head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi && head -c 4096 /dev/zero >zero.sspapi
+head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi &&
+	head -c 4096 /dev/zero >zero.sspapi
 cp a.sspapi b.sspapi stores && cp a.sspapi b.sspapi head.sspapi mixed
 printf '{"format": "sspapi-dump"}\n' >dump.json && printf '<?xml version="1.0"?>\n' >dump.xml
 cp a.sspapi "it's a.sspapi"
 
-# row STATUS LINES OUTPUT WORDS COMMAND: its exit status; at most so many lines on standard error, of which one has the
-# words (-: there are none), and which begins with who says it; and on standard output nothing (-), or anything (+).
+# row STATUS LINES OUTPUT WORDS COMMAND: checks its exit status; at most LINES lines on standard
+# error, one of which has WORDS (-: no lines) and begins with the program's name; on standard output
+# nothing (-), or anything (+).
 rows=0
 row() {
 	row_status=$1 row_lines=$2 row_output=$3 row_words=$4
@@ -27,17 +31,21 @@ row() {
 	eval "run row $row_before $*"
 	n_lines=$(wc -l <row.err)
 	{
-		printf 'status %s (%s), %s lines, %s bytes on standard output\n' "$(status_of row)" "$row_status" "$n_lines" "$(wc -c <row.out)"
+		printf 'status %s (%s), %s lines, %s bytes on standard output\n' \
+			"$(status_of row)" "$row_status" "$n_lines" "$(wc -c <row.out)"
 		cat row.err
 	} >"$tmp/.said"
 	[ "$(status_of row)" = "$row_status" ] && [ "$n_lines" -le "$row_lines" ] &&
-		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" row.err ;; esac &&
-		{ [ "$row_output" = + ] || [ ! -s row.out ]; } && { [ "$n_lines" != 1 ] || grep -q '^sspapi' row.err; } &&
+		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" \
+		row.err ;; esac &&
+		{ [ "$row_output" = + ] || [ ! -s row.out ]; } && { [ "$n_lines" != 1 ] ||
+		grep -q '^sspapi' row.err; } &&
 		! grep -q 'Segmentation\|Assertion\|runtime error' row.err
 	result $? "$*"
 }
 
-# table: rows on standard input, STATUS|LINES|OUTPUT|WORDS|ARGUMENTS; $row_before stands before the arguments
+# table: reads rows STATUS|LINES|OUTPUT|WORDS|ARGUMENTS from standard input; $row_before precedes
+# the arguments
 row_before='"$sspapi"'
 table() {
 	cat >table
@@ -47,7 +55,7 @@ table() {
 	done 3<table
 }
 
-# ---- verbs, options, levels, variables: the near one -------------------------------------------------
+# ---- verbs, options, levels, variables: the nearest name --------------------
 table <<'END_OF_TABLE'
 2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
 2|1|-|sspapi: --versoin: no such option; do you mean --version? (|--versoin
@@ -233,21 +241,25 @@ row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
 row 2 1 - 'no store (*.sspapi) of a run is here' report
 row_before='"$sspapi"'
 check "at least 150 rows ($rows)" test $rows -ge 150
-is "nothing is run or written for what was refused" "$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
+is "nothing is run or written for what was refused" \
+	"$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
 
-# ---- by class --------------------------------------------------------------------------------------
-# fails VERB: what wrong usage is there
+# ---- systematically ---------------------------------------------------------
+# fails VERB: prints wrong usage
 fails() {
 	[ "$1" = stat ] && echo 125 || echo 2
 }
-for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v '^help$'; echo env); do
+for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' |
+	grep -v '^help$'; echo env); do
 	row "$(fails $verb)" 1 - "--no-such-thing: unrecognized option (" $verb --no-such-thing
 	row "$(fails $verb)" 1 - "-Z: unrecognized option (" $verb -Z
 	"$sspapi" $verb --help >help
 	sed -n '/^options:/,/^$/s/^  \(-[^ ,]*\)[ ,].*/\1/p' help >options
-	# Each option of the usage has its line, and each that wants a value says so.
-	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
-		[ "$option" = --per- ] || [ "$option" = -- ] || check "$verb --help: a line for $option" grep -qx -e "$option" options
+	# Each option of the usage has a line, and says if it needs a value.
+	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' |
+		grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
+		[ "$option" = --per- ] || [ "$option" = -- ] ||
+			check "$verb --help: a line for $option" grep -qx -e "$option" options
 	done
 	for option in $(sed -nE '/^options:/,/^$/s/^  (-[^ ,]*) [A-Z].*/\1/p' help); do
 		row "$(fails $verb)" 1 - "$option: this option wants a value (" $verb $option
@@ -256,17 +268,20 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v
 	row 0 0 + - $verb --version
 	is "$verb --version: the command's" "$(cat row.out)" "$("$sspapi" --version)"
 done
-check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
-	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"
+check "help of a level: a line each" \
+	sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
+	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' \
+	sh "$sspapi" "$root"
 
-# What each verb that reads files says of one that is none, and that nobody may read.
+# Each verb's message for a file that is not a store, and for an unreadable one.
 chmod 777 made
 cp a.sspapi locked.sspapi && chmod 000 locked.sspapi
 alone=''
 [ "$(id -u)" != 0 ] || alone="setpriv --reuid=65534 --regid=65534 --clear-groups"
 while read -r verb status before; do
 	[ "$before" != - ] || before=''
-	for file in nosuch.sspapi text.txt none.sspapi zero.sspapi head.sspapi script ./nosuch/x.sspapi text.txt/x loop /dev/null; do
+	for file in nosuch.sspapi text.txt none.sspapi zero.sspapi head.sspapi script \
+		./nosuch/x.sspapi text.txt/x loop /dev/null; do
 		row "$status" 2 - "$file: " $verb $before $file
 	done
 	row_before="$alone"' "$sspapi"'
@@ -281,7 +296,7 @@ top 1 -
 END_OF_TABLE
 check "no store was made of them" not test -e made/never.sspapi
 
-# With standard error closed the same happens, and what is opened does not get its lines.
+# The same happens with standard error closed, and no opened file gets the lines.
 while read -r status arguments; do
 	eval "run closed sh -c '\"\$@\" 2>&-' sh \"\$sspapi\" $arguments"
 	is "without standard error: $arguments" "$(status_of closed)" "$status"
@@ -301,12 +316,12 @@ END_OF_TABLE
 check "and the file that was written then is whole" cmp quiet.sspapi loud.sspapi
 "$sspapi" report mixed >loud 2>/dev/null
 sh -c '"$0" report mixed >quiet 2>&-' "$sspapi"
-check "what is merged in memory, too" sh -c 'test -s loud && cmp quiet loud'
+check "also files merged in memory" sh -c 'test -s loud && cmp quiet loud'
 run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
-is "the program has it closed, too" "$(status_of closed)" 5
+is "the program has it closed as well" "$(status_of closed)" 5
 
-# ---- where to look further -------------------------------------------------------------------------
-# pastes TEXT: does the last line of the text, as a shell reads it, show something?
+# ---- next steps -------------------------------------------------------------
+# pastes TEXT: succeeds if the last line of the text shows something when run by a shell
 pastes() {
 	tail -n 1 "$1" | sed -n 's/^look further: sspapi //p' >paste
 	[ -s paste ] && sh -c "\"\$0\" $(cat paste)" "$sspapi" >pasted && [ -s pasted ]
@@ -316,24 +331,27 @@ another_process b.sspapi
 check "of files with a name to be quoted: '$(tail -n 1 further)'" pastes further
 is "both" "$(cat paste)" "report --per-thread 'it'\\''s a.sspapi' b.sspapi"
 "$sspapi" report a.sspapi >further
-is "of one thread in full: nothing more is there" "$(grep -c '^look further' further)" 0
+is "one thread in full: there is nothing more" "$(grep -c '^look further' further)" 0
 "$sspapi" report --all a.sspapi b.sspapi >further
-is "nor where all was asked for" "$(grep -c '^look further' further)" 0
+is "nor if all were requested" "$(grep -c '^look further' further)" 0
 
 # ---- what the library says -------------------------------------------------------------------------
 run live env SSPAPI_LIVE=/no/dir LD_PRELOAD="$SHIM" SSPAPI_OUTPUT=x.json "$scenes/one"
-check "no folder for the live file: which, why, and what to do" said live \
+check "no folder for the live file: which, why, and a fix" said live \
 	"SSPAPI_LIVE: the live file could not be made in /no/dir (No such file or directory): name a folder that is there"
-if plain "a promised file that nothing is written to"; then
+if plain "a file that stays empty"; then
 	run promised "$sspapi" run -o nothing.sspapi -- "$apps/nolib"
-	is "a promised file that nothing is written to: a line at the end" "$(grep -c . promised.err) $(tail -n 1 promised.err)" \
+	is "a file that stays empty: a line at the end" \
+		"$(grep -c . promised.err) $(tail -n 1 promised.err)" \
 		"2 sspapi: nothing was counted, so no file was written: this process has made no event set of PAPI"
 	run promised "$sspapi" run -o one.json -- "$scenes/one"
-	is "one that is written is not spoken of" "$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
+	is "one that is written is not mentioned" \
+		"$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
 	run promised "$sspapi" run -e SSPAPI_VERBOSE=0 -o nothing.sspapi -- "$apps/nolib"
-	is "nor does one that has promised none" "$(cat promised.err)" ""
+	is "nor does a process without an output file" "$(cat promised.err)" ""
 	run promised "$sspapi" run -o nothing.sspapi -- sh -c '"$1"; exit 0' sh "$apps/nolib"
-	is "what a script starts has promised none" "$(grep -c 'nothing was counted' promised.err)" 0
+	is "a script's commands have no output file of their own" \
+		"$(grep -c 'nothing was counted' promised.err)" 0
 fi
 
 # ---- what stat starts, where the kernel lets it count ----------------------------------------------
@@ -345,16 +363,20 @@ if [ "$(status_of try)" = 0 ]; then
 	row 125 40 - "/proc/x/y.json: No such file" stat -o /proc/x/y.json true
 	check "a file that cannot be written loses no table" grep -q '^CPU ' row.err
 	row 0 0 - - stat -q -o made/by/stat.json true
-	run wide "$sspapi" stat sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
-	is "a long command line: no line is over 80 columns" "$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
+	run wide "$sspapi" stat \
+		sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
+	is "a long command line: no line is over 80 columns" \
+		"$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
 	many=task-clock,page-faults,minor-faults,major-faults,alignment-faults,emulation-faults	# which an ordinary user may count
 	run few "$sspapi" stat -e $many -o few.sspapi sh -c '/bin/true; /bin/true; exit 0'
 	sed -n 's/^+ [0-9]* more columns*: sspapi //p' few.err >commands
-	check "what has no room: a command that shows it" test -s commands
+	check "columns without room: a command that shows them" test -s commands
 	while read -r command; do
-		check "of this run: sspapi $command" sh -c '"$0" $1 >pasted && grep -q MAJOR pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
+		check "of this run: sspapi $command" \
+			sh -c '"$0" $1 >pasted && grep -q MAJOR pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
 	done <commands
-	check "or the option, where no store is written" sh -c '"$1" stat -e "$2" sh -c "/bin/true; /bin/true; exit 0" 2>none.err
+	check "or the option, where no store is written" \
+		sh -c '"$1" stat -e "$2" sh -c "/bin/true; /bin/true; exit 0" 2>none.err
 		grep -q "^+ [0-9]* more column.*: --per-[a-z]*$" none.err && ! grep -q "sspapi report" none.err' sh "$sspapi" $many
 	row 125 1 - "nope-event: no event here has this name; sspapi list" stat -e nope-event true
 	row 125 1 - "do you mean" stat -e page-fault true

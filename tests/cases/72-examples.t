@@ -1,5 +1,5 @@
-# Every example of the man pages and the README is run: as it stands there, but for where the library
-# is, with a program of ours as ./app, and with launchers that start two processes.
+# Runs every example of the man pages and the README as printed, except that the library is in the
+# build folder, ./app is a program of ours, and launchers start two processes.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "examples preload our library alone: not in a sanitized build"
 REAL_PAPI_BUILD=$B
@@ -16,7 +16,7 @@ ln -s "$fake"/* fake	# app finds libpapi in ../fake
 for tool in mpirun srun; do
 	cat >bin/$tool <<'END'
 #!/bin/sh
-# Two ranks, whatever the number; -x NAME=VALUE as Open MPI's, options of srun without a value.
+# Two ranks, whatever the number; -x NAME=VALUE as Open MPI's, srun's options without a value.
 while :; do
 	case $1 in
 	-x) case $2 in *=*) export "$2" ;; esac; shift 2 ;;
@@ -32,7 +32,8 @@ wait
 END
 	chmod +x bin/$tool
 done
-# "recover" alone would take what other tests have in /dev/shm: here it has a folder of its own.
+# "recover" without arguments would take other tests' files in /dev/shm: give it a folder of its
+# own.
 cat >bin/sspapi <<END
 #!/bin/sh
 [ "\$*" = recover ] && set -- recover "$tmp"/live/*.live
@@ -46,10 +47,11 @@ END
 chmod +x bin/scripts-deps
 command -v sqlite3 >/dev/null || ln -s /bin/true bin/sqlite3
 python3 -c 'import pandas' 2>/dev/null || ln -s /bin/true bin/python3
-command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /bin/true)" bin/lstopo
+command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /bin/true)" \
+	bin/lstopo
 command -v man >/dev/null || ln -s /bin/true bin/man
 
-# A process that lives meanwhile: $pid.
+# A process that runs meanwhile: $pid.
 mkfifo hold
 : >held
 LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/held.txt" "$scenes/steered" <hold >held 2>&1 &
@@ -87,21 +89,24 @@ END
 examples_of() {
 	(cd "$root" && perl tests/lib/examples.pl "$1") |
 		sed -e "s,build/,$B/,g" -e "s,/usr/local/lib/libsspapi.so,$B/libsspapi.so,g" \
-			-e "s,/path/to/libsspapi.so,$B/libsspapi.so,g" -e "s,^scripts/deps,scripts-deps," \
-			-e "s,/tmp/sspapi-demo,$tmp/demo,g" -e "s,man man/,man $root/man/,g" -e "s, tests/apps/, $root/tests/apps/,g" >"$tmp/examples.sh"
+			-e "s,/path/to/libsspapi.so,$B/libsspapi.so,g" \
+			-e "s,^scripts/deps,scripts-deps," \
+			-e "s,/tmp/sspapi-demo,$tmp/demo,g" -e "s,man man/,man $root/man/,g" \
+			-e "s, tests/apps/, $root/tests/apps/,g" >"$tmp/examples.sh"
 }
 
-# One that was killed: its live file.
+# A killed process: its live file.
 mkdir left
 printf '5\n0\n' >input
 : >killed
-LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" "$scenes/steered" <input >killed 2>&1 8>&- &
+LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" \
+	"$scenes/steered" <input >killed 2>&1 8>&- &
 killed=$!
 await grep -q counted killed
 kill -9 "$killed"
 wait "$killed" 2>/dev/null
 
-# unknown:FILE: where libpfm4 does not know the CPU.
+# unknown:FILE: if libpfm4 does not support the CPU.
 total=0
 known=${LIBPFM_DISABLED_PMUS-}
 for file in README.md unknown:README.md $(cd "$root" && ls man/*.[1-8]); do
@@ -126,11 +131,14 @@ for file in README.md unknown:README.md $(cd "$root" && ls man/*.[1-8]); do
 		esac
 	done <results
 	is "$file: all of them" "$(wc -l <results | tr -d ' ')" "$(grep -c '^example ' examples.sh)"
-	check "$file: without a word of an error" not grep -E 'not found|cannot|No such|unrecognized' err
+	check "$file: without an error message" \
+		not grep -E 'not found|cannot|No such|unrecognized' err
 	if [ -s work/definitions.csv ]; then
-		sed -i '/^CPU,/d' work/definitions.csv	# of no table for other CPUs anything is taken
+		sed -i '/^CPU,/d' \
+			work/definitions.csv	# without a table for other CPUs everything matches
 		run metrics "$B/sspapi" report -m work/definitions.csv work/before.sspapi
-		is "$file: its definitions of metrics" "$(status_of metrics)$(grep definitions.csv:[0-9] metrics.err)" 0
+		is "$file: its definitions of metrics" \
+			"$(status_of metrics)$(grep definitions.csv:[0-9] metrics.err)" 0
 	fi
 done
 check "there are some" test "$total" -gt 15

@@ -1,10 +1,10 @@
-# Several threads that end the process at the same moment: there is one dump, whole, and nothing else.
+# Several threads end the process at the same moment: there is one complete dump, and nothing else.
 . tests/lib/lib.sh
-# The programs say on which CPU they read.
+# The programs print the CPU on which they read.
 export SSPAPI_ATTRIBUTION=reading
 
-# ends TIMES STATUSES THREADS WAY...: each time one of these statuses, the dump with what was handed out,
-# no piece of one, no live file
+# ends TIMES STATUSES THREADS WAY...: each time one of these statuses, a dump with what PAPI
+# returned, no part of one, no live file
 ends() {
 	times=$1 statuses=$2
 	shift 2
@@ -17,9 +17,12 @@ end_all() {
 	while [ $i -lt "$times" ]; do
 		rm -rf "$tmp/d" "$tmp/live" "$tmp/shim.json"
 		mkdir "$tmp/live"
-		SSPAPI_OUTPUT=$tmp/d/x.json SSPAPI_FORMAT=json,store SSPAPI_LIVE=$tmp/live run_shim shim "$scenes/exits" "$@"
-		case " $statuses " in *" $(status_of shim) "*) ;; *) echo "run $i: status $(status_of shim)"; return 1 ;; esac
-		is_equal "run $i: $(ls -A "$tmp/d" | tr '\n' ' ')$(ls -A "$tmp/live")" "run $i: x.json x.sspapi " || return 1
+		SSPAPI_OUTPUT=$tmp/d/x.json SSPAPI_FORMAT=json,store SSPAPI_LIVE=$tmp/live \
+			run_shim shim "$scenes/exits" "$@"
+		case " $statuses " in *" $(status_of shim) "*) ;; *) echo \
+			"run $i: status $(status_of shim)"; return 1 ;; esac
+		is_equal "run $i: $(ls -A "$tmp/d" | tr '\n' ' ')$(ls -A "$tmp/live")" \
+			"run $i: x.json x.sspapi " || return 1
 		perl tests/lib/check-handed.pl "$tmp/d/x.json" "$tmp/shim.out" || return 1
 		i=$((i + 1))
 	done
@@ -36,7 +39,7 @@ ends 5 4 16 exit quick_exit _exit
 ends 5 4 2 exit exit
 ends 5 4 2 return _exit
 
-# libc's list is without us for long, and the live file is there for long.
+# Delay libc's list before sspapi is in it, and while the live file exists.
 late=$SHIM
 SHIM=$preloads/late.so:$SHIM
 ends 2 4 16 exit
@@ -46,27 +49,31 @@ ends 2 4 16 exit quick_exit _exit
 ends 2 4 2 return _exit
 SHIM=$late late=''
 
-# One more that kills meanwhile: what is not in a dump is in the live file.
+# One more thread kills: counts that are not in a dump are in the live file.
 killed() {
 	i=0
 	while [ $i -lt 5 ]; do
 		rm -rf "$tmp/d" "$tmp/live" "$tmp/shim.json"
 		mkdir "$tmp/live"
-		SSPAPI_OUTPUT=$tmp/d/x.json SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live run_shim shim "$scenes/exits" 8 exit term
-		cp "$tmp/d/x.json" "$tmp/shim.json" 2>/dev/null || "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live || return 1
+		SSPAPI_OUTPUT=$tmp/d/x.json SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live run_shim \
+			shim "$scenes/exits" 8 exit term
+		cp "$tmp/d/x.json" "$tmp/shim.json" 2>/dev/null ||
+			"$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live || return 1
 		perl tests/lib/check-handed.pl "$tmp/shim.json" "$tmp/shim.out" || return 1
 		i=$((i + 1))
 	done
 }
-check "exit beside a signal that kills, 5 times: a dump, or a live file that makes it" killed
+check "exit at the same time as a fatal signal, 5 times: a dump, or a live file that makes it" \
+	killed
 
-# While the dump is written, for longer than natively the rest of the exit takes, another thread aborts. The reader of the dump
-# lets it wait for a second.
+# While the dump is written, which takes longer than the rest of the exit natively, another thread
+# aborts. The dump's reader stalls for a second.
 late_abort() {
 	rm -rf "$tmp/live" "$tmp/pipe" "$tmp/late"
 	mkdir "$tmp/live"
 	mkfifo "$tmp/pipe"
-	LATE=$tmp/late SSPAPI_OUTPUT=$tmp/pipe SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live run shim perl -e '
+	LATE=$tmp/late SSPAPI_OUTPUT=$tmp/pipe SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live \
+		run shim perl -e '
 		my ($pipe, $shim) = splice @ARGV, 0, 2;
 		open my $f, "+<", $pipe or die;
 		fcntl $f, 1031, 4096 or die;	# F_SETPIPE_SZ: less than the dump
@@ -76,17 +83,21 @@ late_abort() {
 		open my $late, ">", $ENV{LATE} or die;
 		sleep 1;
 		fcntl $f, 4, 2048 or die;	# F_SETFL, O_NONBLOCK
-		while (!waitpid $pid, 1) { sysread $f, my $more, 4096 or select undef, undef, undef, .001 }
-		exit(($? & 127) ? 128 + ($? & 127) : $? >> 8);' "$tmp/pipe" "$SHIM" "$scenes/exits" 16 "$@"
+		while (!waitpid $pid, 1) { sysread $f, my $more, 4096 or select undef, undef,
+		undef, .001 }
+		exit(($? & 127) ? 128 + ($? & 127) : $? >> 8);' "$tmp/pipe" "$SHIM" \
+		"$scenes/exits" 16 "$@"
 	cat "$tmp/shim.err"
 	is_equal "$(status_of shim)" 4
 }
-check "abort while another thread writes the dump: it comes too late, as natively" late_abort exit late wait
+check "abort while another thread writes the dump: it is too late, as natively" late_abort \
+	exit late wait
 check "the same, _exit" late_abort _exit late wait
 
-# ---- the dump goes where somebody else decides how it ends ------------------------------------------
+# ---- the dump's reader is someone else's ------------------------------------
 
-# A FIFO that is full, whose reader has it open and does not read. Many event sets: more than a pipe holds.
+# A full FIFO, whose reader has it open and does not read. Many event sets: more than a pipe can
+# store.
 mkfifo "$tmp/fifo"
 rm -f "$tmp/shim.json"
 rm -rf "$tmp/live"
@@ -101,17 +112,18 @@ stalls() {
 }
 stalls "$tmp/fifo" &
 
-# Standard error that is full, and nobody reads, of a program that says nothing itself.
+# Standard error is full, without a reader, and the program itself prints nothing.
 bogus="SSPAPI_ATTRIBUTION: 'bogus' is not one of auto, exact, residency, reading; using auto"
 silent="$scenes/ops set=EV_A start show=1000 stop"
-# full NAME KIND OUTPUT COMMAND...: in the folder $tmp/NAME, live files in its live
+# full NAME KIND OUTPUT COMMAND...: runs in the folder $tmp/NAME, with live files in its live
 full() {
 	full_of=$tmp/$1 full_kind=$2 full_output=$3
 	shift 3
 	mkdir -p "$full_of/live"
 	cd "$full_of" || return
-	run "${full_of##*/}" perl "$root/tests/lib/full.pl" "$full_kind" \
-		env SSPAPI_OUTPUT="$full_output" SSPAPI_LIVE="$full_of/live" SSPAPI_ATTRIBUTION=bogus "$@"
+	run "${full_of##*/}" perl "$root/tests/lib/full-stderr.pl" "$full_kind" \
+		env SSPAPI_OUTPUT="$full_output" SSPAPI_LIVE="$full_of/live" \
+		SSPAPI_ATTRIBUTION=bogus "$@"
 	cd "$root" || exit
 }
 noted() {
@@ -125,54 +137,70 @@ for kind in pipe socket pty; do
 	# shellcheck disable=SC2086 # words
 	full dump-$kind $kind - env LD_PRELOAD="$SHIM" $silent &
 	# shellcheck disable=SC2086
-	full beside-$kind $kind - env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 SSPAPI_FORMAT=json,csv $silent &
+	full beside-$kind $kind - env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 SSPAPI_FORMAT=json,csv \
+		$silent &
 done
-# A line goes, or not.
+# A line is written whole, or not at all.
 for kind in pipe socket pty; do
 	# shellcheck disable=SC2086
 	full line-$kind $kind x.json env LD_PRELOAD="$SHIM" $silent
-	is "a line, a full $kind: it ends as it would" "$(cat "$tmp/line-$kind.out")" 0
+	is "a line, a full $kind: the program ends as without the shim" \
+		"$(cat "$tmp/line-$kind.out")" 0
 	check "a line, a full $kind: it is in the notes" noted "$tmp/line-$kind/x.json" "$bogus"
 done
 # shellcheck disable=SC2086
 full room empty x.json env LD_PRELOAD="$SHIM" $silent
-is "a line, a pipe with room: no note" "$(cat "$tmp/room.out") $(json "$tmp/room/x.json" '@{$d->{notes}}')" "0 "
+is "a line, a pipe with room: no note" \
+	"$(cat "$tmp/room.out") $(json "$tmp/room/x.json" '@{$d->{notes}}')" "0 "
 # shellcheck disable=SC2086
 full stop background /proc/nope/x env LD_PRELOAD="$SHIM" $silent
-is "a line, from the background of a terminal that stops who writes: it runs on" "$(cat "$tmp/stop.out")" 0
+is "a line, from the background of a terminal that stops writers: the program goes on" \
+	"$(cat "$tmp/stop.out")" 0
 # shellcheck disable=SC2086
 if plain "sspapi run"; then
 	for kind in pipe pty background; do
 		full run-$kind $kind x.json "$B/sspapi" run -e SSPAPI_ATTRIBUTION=auto $silent
-		is "sspapi run, a full $kind: it ends as it would" "$(cat "$tmp/run-$kind.out")" 0
+		is "sspapi run, a full $kind: it ends as without the shim" \
+			"$(cat "$tmp/run-$kind.out")" 0
 	done
 fi
 # shellcheck disable=SC2086
 full none pipe /proc/nope/x env LD_PRELOAD="$SHIM" $silent
-is "no room for a line, nor a place for the dump: it ends as it would" "$(cat "$tmp/none.out")" 0
-check "no room for a line, nor a place for the dump: the live file has it" "$B/sspapi" recover -o "$tmp/none.json" "$tmp"/none/live/*.live
-check "no room for a line, nor a place for the dump: and says why" grep -F "the dump was not written: /proc/nope/x: No such file" "$tmp/none.json"
+is "no room for a line, nor a place for the dump: the program ends as without the shim" \
+	"$(cat "$tmp/none.out")" 0
+check "no room for a line, nor a place for the dump: the live file has it" "$B/sspapi" recover \
+	-o "$tmp/none.json" "$tmp"/none/live/*.live
+check "no room for a line, nor a place for the dump: with the reason" \
+	grep -F "the dump was not written: /proc/nope/x: No such file" "$tmp/none.json"
 wait
 
-is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
-check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "takes nothing" "sspapi recover"
-check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
-check "a FIFO whose reader stalls: all of it" books shim
+is "a FIFO whose reader stalls: the program ends as without the shim" "$(status_of shim)" 3
+check "a FIFO whose reader stalls: a line reports it" said shim "the dump was not written" \
+	"$tmp/fifo" "takes nothing" "sspapi recover"
+check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" \
+	"$tmp"/live/*.live
+check "a FIFO whose reader stalls: all of it" has_returned shim
 recovered() {
-	"$B/sspapi" recover -o "$tmp/$1.json" "$tmp/$1"/live/*.live && noted "$tmp/$1.json" "$bogus" &&
-		is_equal "$(json "$tmp/$1.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1000
+	"$B/sspapi" recover -o "$tmp/$1.json" "$tmp/$1"/live/*.live &&
+		noted "$tmp/$1.json" "$bogus" &&
+		is_equal "$(json "$tmp/$1.json" 'map { @{$_->{total}} }
+		map { @{$_->{cpus}} } @{$d->{relations}}')" 1000
 }
 for kind in pipe socket pty; do
-	is "the dump, a full $kind: it ends as it would" "$(cat "$tmp/dump-$kind.out")" 0
+	is "the dump, a full $kind: the program ends as without the shim" \
+		"$(cat "$tmp/dump-$kind.out")" 0
 	check "the dump, a full $kind: the live file has it" recovered dump-$kind
-	is "the dump, a full $kind, no live file: it ends as it would" "$(cat "$tmp/beside-$kind.out")" 0
+	is "the dump, a full $kind, no live file: the program ends as without the shim" \
+		"$(cat "$tmp/beside-$kind.out")" 0
 	beside=$(echo "$tmp/beside-$kind"/sspapi.ops.*.json)
-	check "the dump, a full $kind, no live file: a file beside has it, and says so" \
-		noted "$beside" "nobody reads standard error: the dump is cut off there, and all of it is in $beside"
-	is "the dump, a full $kind, no live file: in each form" "$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
+	check "the dump, a full $kind, no live file: another file has it, and a line says so" \
+		noted "$beside" \
+		"nobody reads standard error: the dump is cut off there, and all of it is in $beside"
+	is "the dump, a full $kind, no live file: in each format" \
+		"$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
 done
 
-# A link that another user has put in the dump's place.
+# A link by another user in the dump's place.
 ours() {
 	rm -f "$tmp/aim"
 	: >"$tmp/aim"
@@ -180,28 +208,35 @@ ours() {
 }
 ln -s "$tmp/aim" "$tmp/link"
 ours
-is "a link of one's own is followed" "$(grep -c ^host, "$tmp/aim")" 1
+is "the user's own link is followed" "$(grep -c ^host, "$tmp/aim")" 1
 if [ "$(id -u)" = 0 ] && chown -h 65534 "$tmp/link" 2>/dev/null; then
 	ours
 	is "a link of another user is not followed" "$(cat "$tmp/aim")" ""
-	check "a link of another user: said" said shim "the dump was not written" "$tmp/link" "of another user"
+	check "a link of another user: reported" said shim "the dump was not written" "$tmp/link" \
+		"of another user"
 else
 	skip "a link of another user" "only root can make one"
 fi
-# Where it cannot be opened once more, since it is another user's.
+# It cannot be opened again, since it belongs to another user.
 if [ "$(id -u)" = 0 ]; then
 	as_nobody
 	other=$user user=''
 	silent="$scenes/ops set=EV_A start show=1000 stop"
 	for kind in pipe socket pty; do
 		# shellcheck disable=SC2086 # words
-		full nobody-$kind $kind "$tmp/nobody/$kind.json" $other env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 $silent
-		is "a line, another user's full $kind: it ends as it would" "$(cat "$tmp/nobody-$kind.out")" 0
-		check "a line, another user's full $kind: it is in the notes" noted "$tmp/nobody/$kind.json" "$bogus"
+		full nobody-$kind $kind "$tmp/nobody/$kind.json" $other env LD_PRELOAD="$SHIM" \
+			SSPAPI_LIVE=0 $silent
+		is "a line, another user's full $kind: the program ends as without the shim" \
+			"$(cat "$tmp/nobody-$kind.out")" 0
+		check "a line, another user's full $kind: it is in the notes" noted \
+			"$tmp/nobody/$kind.json" "$bogus"
 	done
 	# shellcheck disable=SC2086
-	full nobody-room empty "$tmp/nobody/room.json" $other env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 $silent
-	is "a line, another user's pipe with room: no note" "$(cat "$tmp/nobody-room.out") $(json "$tmp/nobody/room.json" '@{$d->{notes}}')" "0 "
+	full nobody-room empty "$tmp/nobody/room.json" $other env LD_PRELOAD="$SHIM" \
+		SSPAPI_LIVE=0 $silent
+	is "a line, another user's pipe with room: no note" \
+		"$(cat "$tmp/nobody-room.out") $(json "$tmp/nobody/room.json" '@{$d->{notes}}')" \
+		"0 "
 else
 	skip "another user's standard error" "only root can have one"
 fi

@@ -1,12 +1,12 @@
-# Calls of PAPI that come in between others': of another thread; of a handler.
+# Interleaves calls of PAPI: with another thread's, and with a handler's.
 #
-# A handler that calls PAPI for the very set whose call it interrupted, at instructions all through that
-# call: inside libpapi, between its answer and our booking, inside the booking; or jumps out of it.
+# A handler calls PAPI for the set whose call it interrupted, at instructions all through that call
+# (inside libpapi, between its return and our record, inside the recording), or jumps out of it.
 # tests/long/races.t does it at every instruction.
 . tests/lib/lib.sh
 export RACES_MOST=12
 
-# Another thread's call, while the thread that counts is moved to another CPU.
+# Another thread calls while the counting thread is moved to another CPU.
 MORE=$preloads/meet.so
 for op in read accum reset stop write; do
 	for when in before after; do
@@ -17,8 +17,10 @@ for op in read accum reset stop write; do
 			continue
 		fi
 		check "$op by another thread, moved $when libpapi does it: the program sees no difference" same_as_native native visits
-		check "$op by another thread, moved $when libpapi does it: booked once" books visits --no-cpu
-		[ $op != read ] || is "a thread without a set of its own: its call is among the calls" \
+		check "$op by another thread, moved $when libpapi does it: counted once" \
+			has_returned visits --no-cpu
+		[ $op != read ] ||
+			is "a thread without a set of its own: its call is among the calls" \
 			"$(json "$tmp/visits.json" '$d->{calls}{PAPI_read_ts}')" 1
 	done
 done
@@ -26,7 +28,7 @@ done
 # ---- a handler ------------------------------------------------------------------------
 
 MORE=$preloads/step.so
-# (The sanitizers' own code stands in between, and is stepped through as well.)
+# (The sanitizers' own code runs in between, and is stepped through as well.)
 plain "a step at a time" || { done_testing; exit 0; }
 
 # races NAME OP PLAY...
@@ -38,8 +40,9 @@ races() {
 
 for op in read stop accum reset start; do
 	races $op $op X R A Z P PS ZR AR AA SR j Rj Aj
-	[ "$(status_of $op)" != 77 ] || { skip "a step at a time" "no trap flag here"; done_testing; exit 0; }
-	is "$op, a handler of X, R, A, Z, P, PS, ZR, AR, AA, SR and jumps: what main was handed out is booked once" \
+	[ "$(status_of $op)" != 77 ] || { skip "a step at a time" "no trap flag here"
+	done_testing; exit 0; }
+	is "$op, a handler of X, R, A, Z, P, PS, ZR, AR, AA, SR and jumps: everything that PAPI returned to main is counted once" \
 		"$(status_of $op) $(cat "$tmp/$op.err")" "0 "
 done
 
@@ -48,8 +51,8 @@ unsure() {
 }
 
 races other read X
-is "a handler that reads another set: nothing is said" "$(unsure other)" 0
+is "a handler that reads another set: no message" "$(unsure other)" 0
 SSPAPI_OUTPUT=$tmp/both SSPAPI_FORMAT=json,text races both read R
-is "where a handler reads the set that is being read the dump says so" "$(unsure both)" 1
-check "and the text for people, too" grep -q 'a signal handler called PAPI for' "$tmp/both.txt"
+is "a handler reads the set that is being read: the dump says so" "$(unsure both)" 1
+check "and the text for people as well" grep -q 'a signal handler called PAPI for' "$tmp/both.txt"
 done_testing

@@ -1,15 +1,15 @@
-# SSPAPI_CALLSITES=auto: the callers of helpers that all calls of PAPI stand in, whatever frames these have; no more than
-# tell something; and no fault of the program's.
+# Tests SSPAPI_CALLSITES=auto: records the callers of helpers that make all calls of PAPI, with
+# frames of any kind, and no more callers than are useful; and causes no fault of the program.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
 cc=${CC:-gcc}
 
 cp "$root/tests/lib/regions.h" .
-# told NAME WANTED: the intervals of more than two pages, by the functions of each path
-told() {
+# has_intervals NAME WANTED: compares the intervals of more than two pages, by the functions of each path
+has_intervals() {
 	"$B/sspapi" report -f json "$1.sspapi" >told.json
-	is "$2" "$(perl "$root/tests/lib/between.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
+	is "$2" "$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" "$3"
 }
 # counted NAME COMMAND...
 counted() {
@@ -19,7 +19,9 @@ counted() {
 	check "$name runs" [ "$(status_of "$name")" = 0 ]
 }
 rows() {
-	"$B/sspapi" report "$1.sspapi" | sed -n '/^between the calls/,/^$/s/  *[0-9][0-9,]* *[<>0-9]* %.*//p' | sed 's/^[~ ]*//'
+	"$B/sspapi" report "$1.sspapi" |
+		sed -n '/^between the calls/,/^$/s/  *[0-9][0-9,]* *[<>0-9]* %.*//p' |
+		sed 's/^[~ ]*//'
 }
 
 # ---- a library that wraps PAPI, as GPTL does: set once, read by two of its functions, never stopped -----------------
@@ -54,20 +56,22 @@ int main(void)
 	return r;
 }
 END
-$cc -O2 -g -shared -fPIC -o libtimers.so timers.c -lpapi && $cc -O2 -g -o model model.c -L. -ltimers -Wl,-rpath,"$tmp" -lpapi
+$cc -O2 -g -shared -fPIC -o libtimers.so timers.c -lpapi && $cc -O2 -g -o model model.c -L. \
+	-ltimers -Wl,-rpath,"$tmp" -lpapi
 counted model ./model
-told model "a library that wraps PAPI: by whom it was called" \
+has_intervals model "a library that wraps PAPI: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
-# Started by the program: the library is on no start's stack.
+# Started by the program: no start has the library on its stack.
 sed 's/int r = timer_init();/int set, r = up(\&set) || PAPI_start(set); timer_use(set);/; s/^int timer_init(void)/void timer_use(int); &/' model.c >starts.c
 $cc -O2 -g -o starts starts.c -L. -ltimers -Wl,-rpath,"$tmp" -lpapi
 counted starts ./starts
-told starts "a library that only reads: by whom it was called" \
+has_intervals starts "a library that only reads: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
 line() {
 	grep -n "^PART($1," model.c | cut -d: -f1
 }
-is "text: the program's functions" "$(rows model | sed 's/ 0x[0-9a-f]*//g; /→ .*(.*(/d' | head -n 3)" "$(for part in dynamics physics output; do
+is "text: the program's functions" "$(rows model | sed 's/ 0x[0-9a-f]*//g; /→ .*(.*(/d' |
+	head -n 3)" "$(for part in dynamics physics output; do
 	echo "$part (model.c:$(line $part) →) < main"; done)"
 
 # ---- a helper of the program's own, called from frames of all kinds ---------------------------------------------------
@@ -120,7 +124,7 @@ while read -r name flags; do
 	# shellcheck disable=SC2086 # words
 	$cc $flags -g -o "$name" kinds.c -lpapi || break
 	counted "$name" "./$name"
-	told "$name" "a helper's callers, $flags: two frames, which tell all" "$wanted"
+	has_intervals "$name" "a helper's callers, $flags: two frames, which tell all" "$wanted"
 	run_native native "./$name"
 	check "$flags: the program sees no difference" same_as_native native "$name"
 done <<END
@@ -131,14 +135,15 @@ o3 -O3
 END
 $cc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -no-pie -o none kinds.c -lpapi
 counted none ./none
-told none "code without unwind tables has no callers" "between begin end 854"
+has_intervals none "code without unwind tables has no callers" "between begin end 854"
 counted one env SSPAPI_CALLSITES=1 ./o2
-told one "one frame is one" "between begin end 854"
+has_intervals one "one frame is one" "between begin end 854"
 counted three env SSPAPI_CALLSITES=3 ./o2
-told three "so many as are asked for, whatever they tell" \
-	"$(echo "$wanted" | sed -E 's/between begin<again end<again 240/between begin<again<again end<again<again 180,between begin<again<main end<again<main 60/; s/<(both|by_alloca|large|plain|realigned) /<\1<main /g')"
+has_intervals three "so many as are asked for, whatever they tell" \
+	"$(echo "$wanted" | sed -E \
+	's/between begin<again end<again 240/between begin<again<again end<again<again 180,between begin<again<main end<again<main 60/; s/<(both|by_alloca|large|plain|realigned) /<\1<main /g')"
 
-# One call in 1024 is timed, and booked another way than it began.
+# One call in 1024 is timed, and ends in another way than it began.
 cat >turns.c <<'END'
 #include "regions.h"
 static int set;
@@ -163,10 +168,11 @@ END
 $cc -O2 -g -fno-ipa-icf -o turns turns.c -lpapi 2>turns.err || $cc -O2 -g -o turns turns.c -lpapi
 counted turns ./turns
 "$B/sspapi" report -f json turns.sspapi >told.json
-is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/between.pl" told.json | awk '$4' | paste -sd,)" \
+is "12,000 starts in turns: each at its own call site" \
+	"$(perl "$root/tests/lib/intervals.pl" told.json | awk '$4' | paste -sd,)" \
 	"between begin<even end<even 4000,between begin<odd end<odd 4000,between begin<third end<third 4000"
 
-# ---- what tells nothing more is cut, and nothing is told apart by it -----------------------------------------------------
+# ---- callers that add nothing are cut, and nothing is distinguished by them ----------
 
 cat >many.c <<'END'
 #include "regions.h"
@@ -191,13 +197,13 @@ int main(void)
 END
 $cc -O2 -g -o many many.c -lpapi
 counted many ./many
-told many "three functions: their callers are not kept, and what was before that was found out is not told apart" \
+has_intervals many "three functions: their callers are not kept, and what was before that was found out is not has_intervals apart" \
 	"between one one 180,between three three 150,between two two 180"
 "$B/sspapi" report --per-callsite many.sspapi >rows
 is "and has one row" "$(grep -cE '^~? *(one|two|three) ' rows)" 3
 is "JSON: how many frames there are in the end" "$(json told.json '$d->{settings}{callsites}')" 1
 
-# A rank that met functions more has kept fewer callers: what both have is one row, and nothing else of the others is lost.
+# A rank that saw more functions has kept fewer callers: rows of both are one, and no other is lost.
 cat >ranks.c <<'END'
 #include "regions.h"
 static int set;
@@ -228,17 +234,21 @@ for rank in 0 1 2; do
 	counted rank$rank env PMI_RANK=$rank ./ranks
 done
 "$B/sspapi" report -f json rank0.sspapi rank1.sspapi rank2.sspapi >told.json
-is "ranks with more callers and with less: the rows of those that all have" \
-	"$(json told.json 'map { $_->{settings}{callsites} } $d') $(perl "$root/tests/lib/between.pl" told.json | awk '$4 > 2' | paste -sd,)" \
+is "ranks with more callers and with fewer: the rows of the common ones" \
+	"$(json told.json 'map { $_->{settings}{callsites} } $d') $(perl \
+	"$root/tests/lib/intervals.pl" told.json | awk '$4 > 2' | paste -sd,)" \
 	"4 between measured<gather measured<gather 180,between measured<output measured<output 90,between measured<solve measured<solve 90"
-"$B/sspapi" merge -o 01.sspapi rank0.sspapi rank1.sspapi && "$B/sspapi" merge -o 012.sspapi 01.sspapi rank2.sspapi &&
+"$B/sspapi" merge -o 01.sspapi rank0.sspapi rank1.sspapi && "$B/sspapi" merge -o 012.sspapi \
+	01.sspapi rank2.sspapi &&
 	"$B/sspapi" merge -o all.sspapi rank2.sspapi rank1.sspapi rank0.sspapi
 check "merged in any groups: the same bytes" cmp 012.sspapi all.sspapi
 
 run diff "$B/sspapi" diff --per-callsite rank0.sspapi rank1.sspapi
-is "diff: so are those of two runs, of which one row differs" "$(status_of diff) $(grep -c '^[~ ]*measured ' diff.out)" "1 1"
+is "diff: so are those of two runs, of which one row differs" \
+	"$(status_of diff) $(grep -c '^[~ ]*measured ' diff.out)" "1 1"
 
-# Reads in more places than there is room for paths: they have room as one frame, and the sum is there.
+# Reads in more places than there is memory for paths: the rest has one frame each, and the sum is
+# complete.
 cat >crowd.c <<'END'
 #include "regions.h"
 static int set;
@@ -263,7 +273,9 @@ END
 $cc -O2 -g -o crowd crowd.c -lpapi
 counted crowd ./crowd
 "$B/sspapi" report -f json crowd.sspapi >crowd.json
-is "400 places in one run: none in other, and the sum" "$(json crowd.json 'my ($n, $none) = (0, 0); $n += $_->{total}[0], $none += !$_->{to} for map { @{$_->{intervals}} } @{$d->{relations}}; "$n $none"')" "$(cat "$tmp/crowd.out")"
+is "400 call sites in one run: none in other, and the sum" \
+	"$(json crowd.json 'my ($n, $none) = (0, 0); $n += $_->{total}[0], $none += !$_->{to}
+	for map { @{$_->{intervals}} } @{$d->{relations}}; "$n $none"')" "$(cat "$tmp/crowd.out")"
 
 # ---- OpenMP, a preload that counts threads, C++, a plug-in ------------------------------------------------------------------
 
@@ -316,9 +328,10 @@ int main(void)
 END
 if $cc -O2 -g -fopenmp -include pthread.h -o omp omp.c -lpapi 2>omp.err; then
 	counted omp ./omp
-	is "OpenMP: by region, whichever thread: each compiler has names of its own for them" \
+	is "OpenMP: per region, for any thread: each compiler has its own names for them" \
 		"$(rows omp | grep -cE '^measured \(.*\) < (sweep|smooth|\.omp_outlined)')" 2
-	check "(both are all there is)" sh -c '"$1" report -f csv --per-callsite omp.sspapi | awk -F, "NR > 1 && \$16 > 2" | wc -l | grep -qx 2' sh "$B/sspapi"
+	check "(and nothing else exists)" \
+		sh -c '"$1" report -f csv --per-callsite omp.sspapi | awk -F, "NR > 1 && \$16 > 2" | wc -l | grep -qx 2' sh "$B/sspapi"
 else
 	skip "OpenMP" "$(tail -n 1 omp.err)"
 fi
@@ -401,8 +414,10 @@ $cc -O2 -g -shared -fPIC -o threads.so threads.c -lpapi -ldl && $cc -O2 -g -pthr
 MORE=${MORE:+$MORE:}$tmp/threads.so
 counted threads ./plain
 run_native native ./plain
-check "a preload that starts sets in thread creation: the program sees no difference" same_as_native native threads
-is "its callers end where the thread begins" "$(rows threads | sed 's, (threads.c:[0-9]*),,g')" "begin < run → run"
+check "a preload that starts sets in thread creation: the program sees no difference" \
+	same_as_native native threads
+is "its callers end where the thread begins" "$(rows threads | sed 's, (threads.c:[0-9]*),,g')" \
+	"begin < run → run"
 MORE=$REAL_PAPI_PRELOAD
 
 if command -v g++ >/dev/null; then
@@ -429,11 +444,13 @@ int main()
 END
 	g++ -O2 -g -std=c++17 -o solver solver.cc -lpapi
 	counted solver ./solver
-	is "C++: instances of a template, with what differs" "$(rows solver | sed -nE 's/^.*(solver<[a-z]*, [0-9]>::step|lambda) .*/\1/p' | sort | paste -sd' ')" \
+	is "C++: instances of a template, with what differs" \
+		"$(rows solver | sed -nE 's/^.*(solver<[a-z]*, [0-9]>::step|lambda) .*/\1/p' |
+		sort | paste -sd' ')" \
 		"lambda solver<double, 2>::step solver<float, 3>::step"
 fi
 
-# Loaded while the set runs: its tables are not read then, since that is a fault that PAPI counts.
+# Loaded while the set runs: its tables are not read then, since PAPI would count that fault.
 cat >plugin.c <<'END'
 #include <papi.h>
 int plugin(int set)
@@ -474,9 +491,11 @@ END
 $cc -O2 -g -shared -fPIC -o plugin.so plugin.c -lpapi && $cc -O2 -g -o host host.c -lpapi -ldl
 run_native native ./host ./plugin.so
 counted host ./host ./plugin.so
-plain "a plug-in that is loaded while a set runs" && check "a plug-in that is loaded while a set runs: no page fault more" same_as_native native host
+plain "a plug-in that is loaded while a set runs" &&
+	check "a plug-in that is loaded while a set runs: no page fault more" \
+	same_as_native native host
 
-# A PAPI_reset that PAPI refuses leaves nothing to the next one, which is another function's.
+# A refused PAPI_reset leaves nothing to the next one, which is in another function.
 cat >refused.c <<'END'
 #include "regions.h"
 #include "fake/fake.h"
@@ -499,7 +518,9 @@ int main(void)
 	return PAPI_stop(set, &value) != PAPI_OK;
 }
 END
-$cc -O2 -g -I"$root/tests" -I"$root/preload" -o refused refused.c "$fake/libpapi.so.7.0" "$B/libsspapi.so" -Wl,-rpath,"$fake"
+$cc -O2 -g -I"$root/tests" -I"$root/preload" -o refused refused.c "$fake/libpapi.so.7.0" \
+	"$B/libsspapi.so" -Wl,-rpath,"$fake"
 counted refused env SSPAPI_CALLSITES=2 ./refused
-told refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" "between done<main main 7"
+has_intervals refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" \
+	"between done<main main 7"
 done_testing

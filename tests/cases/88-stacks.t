@@ -1,4 +1,5 @@
-# Callers by libunwind: on stacks of any kind, without a descriptor more, beside exceptions, dlclose and fork.
+# Finds callers by libunwind: on stacks of any kind, without an additional descriptor, with
+# exceptions, dlclose and fork.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
@@ -10,7 +11,7 @@ cp "$root/tests/lib/regions.h" .
 sum() {
 	json "$1" 'my $n = 0; $n += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
 }
-# (switch: a frame that has changed its stack; its tables say that the caller's is on the new one.)
+# (switch: a frame that changed its stack; its unwind tables point to the new one.)
 for way in switch jump context; do
 	for thread in '' thread; do
 		# shellcheck disable=SC2086 # no word, or one
@@ -19,12 +20,16 @@ for way in switch jump context; do
 			rm -f shim.json
 			# shellcheck disable=SC2086
 			run_shim shim env SSPAPI_CALLSITES=$frames "$apps/stacks" $way $thread
-			check "$way $thread, $frames frames: the program sees no difference" same_as_native native shim
-			is "$way $thread, $frames frames: its counts" "counted $(sum shim.json)" "$(cat native.out)"
+			check "$way $thread, $frames frames: the program sees no difference" \
+				same_as_native native shim
+			is "$way $thread, $frames frames: its counts" "counted $(sum shim.json)" \
+				"$(cat native.out)"
 		done
 		is "$way $thread: a path ends where its stack does" \
-			"$(perl "$root/tests/lib/between.pl" shim.json | awk '{ print $2 }' | sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
-			"$(case $way in switch) on='<switch_to' ;; jump) on='<entry' ;; *) on='' ;; esac
+			"$(perl "$root/tests/lib/intervals.pl" shim.json | awk '{ print $2 }' |
+			sed -E 's/\.[a-z]+\.[0-9]+//g; s/<main$//' | sort -u | paste -sd' ')" \
+			"$(case $way \
+			in switch) on='<switch_to' ;; jump) on='<entry' ;; *) on='' ;; esac
 			printf '%s\n' "measure<roomy<both$on" 'measure<roomy<both<all' "measure<work<both$on" 'measure<work<both<all' | LC_ALL=C sort | paste -sd' ')"
 	done
 done
@@ -96,8 +101,10 @@ for beside in '' beside; do
 	run_native native ./fds $beside
 	# shellcheck disable=SC2086
 	run_shim shim env SSPAPI_CALLSITES=4 ./fds $beside
-	check "descriptors $beside: as without" same_as_native native shim
-	check "(and libunwind has found callers)" sh -c 'perl "$1/tests/lib/between.pl" shim.json | grep -q "measure.*<one<main"' sh "$root"
+	check "descriptors $beside: as without the shim" same_as_native native shim
+	check "(and libunwind has found callers)" \
+		sh -c 'perl "$1/tests/lib/intervals.pl" shim.json | grep -q "measure.*<one<main"' \
+		sh "$root"
 done
 
 # ---- exceptions, libraries that come and go, fork ------------------------------------------------
@@ -151,17 +158,18 @@ int main(int argc, char **argv)
 	return dlclose(library);
 }
 END
-	g++ -O2 -g -std=c++17 -shared -fPIC -o throws.so throws.cc -lpapi && cp throws.so again.so && $cc -O2 -g -o host host.c -ldl
+	g++ -O2 -g -std=c++17 -shared -fPIC -o throws.so throws.cc -lpapi &&
+		cp throws.so again.so && $cc -O2 -g -o host host.c -ldl
 	for more in '' ./again.so; do
 		# shellcheck disable=SC2086
 		run_native native ./host ./throws.so $more
 		# shellcheck disable=SC2086
 		run_shim shim env SSPAPI_CALLSITES=4 ./host ./throws.so $more
-		check "exceptions through frames of a C++ library in a C program${more:+, and in its child}: as without" same_as_native native shim
+		check "exceptions through frames of a C++ library in a C program${more:+, and in its child}: as without the shim" same_as_native native shim
 	done
 fi
 
-# Threads look for new paths all the time while another one forks: no child waits for a lock.
+# Threads find new paths all the time while another one forks: no child waits for a lock.
 cat >forks.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -235,8 +243,8 @@ $cc -shared -fPIC -o nothing.so nothing.c && $cc -O2 -g -pthread -o forks forks.
 run_native native ./forks ./nothing.so
 mkdir forked
 SSPAPI_OUTPUT=$tmp/forked/%p.json run_shim shim env SSPAPI_CALLSITES=16 ./forks ./nothing.so
-check "forks beside threads that look for paths: as without" same_as_native native shim
-check "none came while one was looked for" not grep -l 'forked while its parent was looking' -r forked
+check "forks while threads search for paths: as without the shim" same_as_native native shim
+check "none appeared during the search" not grep -l 'forked while its parent was looking' -r forked
 
 # ---- a signal handler; no libunwind ----------------------------------------------------------------
 
@@ -265,15 +273,19 @@ END
 $cc -O2 -g -o handler handler.c -lpapi
 run_native native ./handler
 run_shim shim env SSPAPI_CALLSITES=4 ./handler
-check "calls in a signal handler: as without" same_as_native native shim
+check "calls in a signal handler: as without the shim" same_as_native native shim
 is "they have one frame, and the dump says so" \
-	"$(json shim.json 'my $one = grep { $_->{frames} && @{$_->{frames}} == 1 } @{$d->{callsites}}; my $said = grep { /signal handler/ } @{$d->{notes}}; "$one $said"')" "1 1"
+	"$(json shim.json 'my $one = grep { $_->{frames} &&
+	@{$_->{frames}} == 1 } @{$d->{callsites}};
+	my $said = grep { /signal handler/ } @{$d->{notes}}; "$one $said"')" "1 1"
 
 if plain "without libsspapi-unwind.so"; then
 	mkdir bare
 	cp "$B/libsspapi.so" "$B/libsspapi-topo.so" bare
-	SSPAPI_OUTPUT=$tmp/none.json SHIM=$tmp/bare/libsspapi.so run_shim none env SSPAPI_CALLSITES=4 ./handler
+	SSPAPI_OUTPUT=$tmp/none.json SHIM=$tmp/bare/libsspapi.so run_shim \
+		none env SSPAPI_CALLSITES=4 ./handler
 	is "without libsspapi-unwind.so: one frame, and the dump says so" \
-		"$(status_of none) $(json none.json 'my $said = grep { /libunwind/ } @{$d->{notes}}; "$d->{settings}{callsites} $said"')" "0 1 1"
+		"$(status_of none) $(json none.json \
+		'my $said = grep { /libunwind/ } @{$d->{notes}}; "$d->{settings}{callsites} $said"')" "0 1 1"
 fi
 done_testing

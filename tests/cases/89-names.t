@@ -1,11 +1,12 @@
-# Names of call sites: by the command, from what files there are; rows that differ look different.
+# Tests the names of call sites: the command finds them in the available files; rows that differ
+# look different.
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
 cp "$root/tests/lib/regions.h" .
 
-# Eight frames of which one differs; functions that were inlined, that a stripped file has no
-# name for, that C++ names.
+# Eight frames of which one differs; functions that were inlined, that are not in a stripped file's
+# table, that are C++.
 cat >names.c <<'END'
 #include "regions.h"
 #ifdef __cplusplus
@@ -78,7 +79,8 @@ run build sh -c "
 is "(they are built)" "$(cat build.status build.err)" 0
 pages=$tmp/store.sspapi
 
-# A reading in a loop: what lies between one and the next has the same place twice. The last pages but 7 of 2007.
+# A reading in a loop: the code between one and the next has the same site twice. The last pages but
+# 7 of 2007.
 cat >loop.c <<'END'
 #include "regions.h"
 int main(void)
@@ -97,10 +99,11 @@ run build $cc -g -O1 -o loop loop.c -lpapi
 SSPAPI_OUTPUT=$tmp/loop.sspapi run_shim loop ./loop
 run report "$B/sspapi" report --per-callsite "$tmp/loop.sspapi"
 line=$(sed -n '/PAPI_read/=' loop.c)
-is "a loop's reading: from its line to its line, in few columns; a share that is not the whole is not 100 %" \
-	"$(sed -n "s/^main (loop.c:$line → $line) *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
+is "a loop's reading: from its line to its line, in few columns; a partial share is not 100 %" \
+	"$(sed -n "s/^main (loop.c:$line → $line) *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out |
+	tr -s ' ')" "2,000 >99 %"
 
-# names FRAMES LIBRARY: a report by call site
+# names FRAMES LIBRARY: prints a report by call site
 names() {
 	SSPAPI_OUTPUT=$pages SSPAPI_CALLSITES=$1 run_shim names ./main "$2"
 	run report "$B/sspapi" report --per-callsite "$pages"
@@ -119,23 +122,29 @@ in_hidden() {
 }
 
 names 1 ./libnames.so
-is "a library that was given by a relative path; what was inlined, under the function that it is in" "$(rows)" \
+is "a library given by a relative path; inlined functions under the function that contains them" \
+	"$(rows)" \
 	"hidden (names.c:$(in_hidden begin) → $(in_hidden end))"
-is "JSON: the same" "$(json report.json 'join " ", map { my $f = $_->{frames}[0]; "$f->{symbol} $f->{inlined_into}[0]{symbol}" } @{$d->{callsites}}[1, 2]')" \
+is "JSON: the same" "$(json report.json \
+	'join " ", map { my $f = $_->{frames}[0]; "$f->{symbol} $f->{inlined_into}[0]{symbol}" } @{$d->{callsites}}[1, 2]')" \
 	"begin hidden end hidden"
-is "and the library's whole path" "$(json report.json '$d->{callsites}[1]{frames}[0]{module}')" "$tmp/./libnames.so"
+is "and the library's whole path" "$(json report.json '$d->{callsites}[1]{frames}[0]{module}')" \
+	"$tmp/./libnames.so"
 
 names 8 ./libnames.so
 is "8 frames: rows differ where their paths do" "$(rows)" \
-	"$(for s in a b; do echo "hidden (names.c:$(in_hidden begin) → $(in_hidden end)) < solver_$s < main"; done)"
+	"$(for s in a b; do echo \
+	"hidden (names.c:$(in_hidden begin) → $(in_hidden end)) < solver_$s < main"; done)"
 "$B/sspapi" report "$pages" >whole.out
 is "8 frames: also in the dump, and no line is too long" \
-	"$(grep -c ' < solver_[ab]' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^look further/' whole.out | wc -l)" "2 0"
+	"$(grep -c ' < solver_[ab]' whole.out) $(perl -CSD -ne \
+	'print if length > 81 && !/^look further/' whole.out | wc -l)" "2 0"
 SSPAPI_OUTPUT=$tmp/more.sspapi SSPAPI_CALLSITES=8 run_shim more env PAGES=1 ./main ./libnames.so
 run diff "$B/sspapi" diff --per-callsite "$pages" more.sspapi
-is "diff: one of the two paths counted 10 more" "$(status_of diff) $(grep -c solver diff.out) $(grep -c 'solver_b.*+10 ' diff.out)" "1 1 1"
+is "diff: one of the two paths counted 10 more" \
+	"$(status_of diff) $(grep -c solver diff.out) $(grep -c 'solver_b.*+10 ' diff.out)" "1 1 1"
 
-# Without its own names, with those in a file of their own, without any.
+# Without its own names, with names in another file, without any.
 cp libnames.so whole.so
 objcopy --only-keep-debug libnames.so names.debug && strip libnames.so
 names 1 ./libnames.so
@@ -147,7 +156,8 @@ check "its names in a file of their own" grep -q "hidden (names.c:$(in_hidden be
 rm -r .debug
 mkdir empty
 run report env PATH="$tmp/empty" "$B/sspapi" report --per-callsite "$pages"
-is "no addr2line: a line that says so, module and offset" "$(rows | sed 's/0x[0-9a-f]*/N/g') $(grep -c 'addr2line' report.err)" \
+is "no addr2line: a line that says so, module and offset" \
+	"$(rows | sed 's/0x[0-9a-f]*/N/g') $(grep -c 'addr2line' report.err)" \
 	"libnames.so+N → libnames.so+N 1"
 
 # Without a build id the file must be older than the run.
@@ -157,9 +167,10 @@ names 1 ./libnames.so
 check "no build id: names, if the file is older than the run" grep -q 'hidden (names.c:' report.out
 touch libnames.so
 run report "$B/sspapi" report --per-callsite "$pages"
-is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
+is "no build id: none, if it is not" \
+	"$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
 
-# A plug-in that the process unloaded, and whose file goes before the process does.
+# A plug-in that the process unloaded, and whose file is removed before the process ends.
 cat >unloads.c <<'END'
 #include <dlfcn.h>
 #include <unistd.h>
@@ -175,14 +186,17 @@ $cc -O1 -g -o unloads unloads.c
 cp "$apps/plugin.so" gone.so
 SSPAPI_OUTPUT=$tmp/gone.sspapi run_shim gone ./unloads ./gone.so
 run report "$B/sspapi" report --per-callsite gone.sspapi
-is "a file that is gone: module and offset, and a line that says why" \
-	"$(sed -n 's/0x[0-9a-f]*/N/gp' report.out | tr -s ' ' | cut -d' ' -f1 | sort -u) $(cat report.err)" \
+is "a removed file: module and offset, and a line that says why" \
+	"$(sed -n 's/0x[0-9a-f]*/N/gp' report.out | tr -s ' ' | cut -d' ' -f1 |
+	sort -u) $(cat report.err)" \
 	"gone.so+N sspapi report: $tmp/./gone.so: cannot be read: call sites in it have no names"
 
 sed 's/PAPI_read(set, &value);/PAPI_stop(set, \&value); PAPI_start(set);/' loop.c >again.c
 $cc -O1 -rdynamic -Wl,--build-id=none -o again again.c -lpapi
 SSPAPI_OUTPUT=$tmp/own.json run_shim own ./again
-is "no build id: what is exported, in the process's own dump" "$(json own.json 'join " ", map { $_->{frames}[0]{symbol} // () } @{$d->{callsites}}')" "main main main"
+is "no build id: what is exported, in the process's own dump" \
+	"$(json own.json 'join " ", map { $_->{frames}[0]{symbol} // () } @{$d->{callsites}}')" \
+	"main main main"
 
 if command -v g++ >/dev/null; then
 	g++ -O1 -fno-optimize-sibling-calls -g -shared -fPIC -x c++ -o libnames.so names.c -lpapi
@@ -210,22 +224,27 @@ int main()
 }
 END
 	g++ -O1 -g -rdynamic -o instances instances.cc -lpapi
-	SSPAPI_OUTPUT=$tmp/instances.sspapi run_shim instances env SSPAPI_FORMAT=store,text ./instances
+	SSPAPI_OUTPUT=$tmp/instances.sspapi run_shim instances env SSPAPI_FORMAT=store,text \
+		./instances
 	run report "$B/sspapi" report --per-callsite instances.sspapi
-	at="(instances.cc:$(sed -n '/PAPI_start/=' instances.cc) → $(sed -n '/PAPI_stop/=' instances.cc))"
-	# instances TEXT: the rows
+	at="(instances.cc:$(sed -n '/PAPI_start/=' instances.cc) → $(sed -n '/PAPI_stop/=' \
+		instances.cc))"
+	# instances TEXT: prints the rows
 	instances() {
 		sed -nE 's/^(solver.*\))( < .*)?  +([0-9]+) +[0-9]+ %.*/\1 \3/p' "$1" | sort
 	}
-	is "C++: two instances of a template have their arguments, and not what they return" "$(instances report.out)" \
+	is "C++: two instances of a template have their arguments, and not what they return" \
+		"$(instances report.out)" \
 		"solver<double>::step $at 20
 solver<unsigned long>::step $at 10"
-	is "C++: in the process's own text by their places" "$(instances instances.txt | sed 's/ (.*)//')" \
+	is "C++: by their offsets in the process's own text" \
+		"$(instances instances.txt | sed 's/ (.*)//')" \
 		"solver::step 10
 solver::step 20"
 else
 	skip "C++: names as in the source" "no g++"
-	skip "C++: two instances of a template have their arguments, and not what they return" "no g++"
-	skip "C++: in the process's own text by their places" "no g++"
+	skip "C++: two instances of a template have their arguments, and not what they return" \
+		"no g++"
+	skip "C++: by their offsets in the process's own text" "no g++"
 fi
 done_testing

@@ -1,5 +1,6 @@
-# sys-sage's recorded sequences on scripted CPUs, through the C interface and as plain PAPI calls: entries, return codes,
-# totals, values on each CPU and history after every operation are sys-sage's; the totals are right in all.
+# Replays sys-sage's recorded sequences on scripted CPUs, through the C interface and as plain PAPI
+# calls. Entries, return codes, totals, values on each CPU and history after every operation are
+# sys-sage's; the totals are right in all.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 export SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT="$tmp/dump.json"

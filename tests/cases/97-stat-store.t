@@ -1,4 +1,5 @@
-# sspapi stat: its store is one like any other; events by PAPI's names; what an ordinary user may see.
+# Tests the store of sspapi stat: its format, PAPI's event names, and an ordinary user's
+# permissions.
 . tests/lib/lib.sh
 need_stat
 cd "$tmp" || exit 1
@@ -6,84 +7,105 @@ cd "$tmp" || exit 1
 # ---- the table -----------------------------------------------------------------------------
 run table "$sspapi" stat "$apps/counted" pages 100
 is "the table is on standard error, the program's output on its own" \
-	"$(grep -c '^CPU .*TASK-CLOCK' table.err) $(grep -c '^tid' table.out) $(status_of table)" "1 1 7"
+	"$(grep -c '^CPU .*TASK-CLOCK' table.err) $(grep -c '^tid' table.out) $(status_of table)" \
+	"1 1 7"
 # (On a busy machine the line is longer, and the command line in it shorter.)
 is "its head" "$(sed -n '1s/^counted p.*: .*/counted pages/p; 2s/ (.*//p' table.err)" "counted pages
 every count is on the CPU it was counted on"
-is "no word of what there is not" "$(grep -c -E 'event set|reading|rank|domain' table.err)" 0
+is "nothing about missing data" "$(grep -c -E 'event set|reading|rank|domain' table.err)" 0
 run csv "$sspapi" stat -f csv -e perf::PAGE-FAULTS "$apps/counted" pages 100
-is "another form" "$(sed -n '2p' csv.err | cut -d, -f5,7,14)" "counted,-1,perf::PAGE-FAULTS"
+is "another format" "$(sed -n '2p' csv.err | cut -d, -f5,7,14)" "counted,-1,perf::PAGE-FAULTS"
 run level "$sspapi" stat --per-machine -m CPUS_BUSY "$apps/counted" pages 100
-is "a level, and a metric whose events it names itself" "$(grep -c '^machine .*CPUS_BUSY' level.err)" 1
+is "a level, and a metric whose events it names itself" \
+	"$(grep -c '^machine .*CPUS_BUSY' level.err)" 1
 run several "$sspapi" stat -o a/s.txt -f text,json,store "$apps/counted" pages 1
-check "several forms, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
-is "and the table, whose last line shows more of the store" "$(grep -c '^CPU .*TASK-CLOCK' several.err) $(tail -1 several.err)" \
+check "several formats, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
+is "and the table, whose last line shows more of the store" \
+	"$(grep -c '^CPU .*TASK-CLOCK' several.err) $(tail -1 several.err)" \
 	"1 look further: sspapi report --per-thread $tmp/a/s.sspapi"
 run quiet "$sspapi" stat -q -o a/q.sspapi "$apps/counted" pages 1
 is "-q: no table" "$(test -s a/q.sspapi; echo $?) $(wc -c <quiet.err)" "0 0"
 run rows "$sspapi" stat --per-thread -o rows.json "$apps/counted" pages 1
-is "rows are asked for by --per-thread, into a file, too" "$(status_of rows) $(test -s rows.json; echo $?)" "7 0"
-is "settings.stat" "$(json a/s.json '$d->{settings}{attribution}, sort(grep { /CLOCK|PAGE/ } @{$d->{settings}{stat}{events}})' | paste -sd' ')" \
+is "rows are requested by --per-thread, also into a file" \
+	"$(status_of rows) $(test -s rows.json; echo $?)" "7 0"
+is "settings.stat" "$(json a/s.json \
+	'$d->{settings}{attribution}, sort(grep { /CLOCK|PAGE/ } @{$d->{settings}{stat}{events}})' \
+	| paste -sd' ')" \
 	"exact perf::PAGE-FAULTS perf::TASK-CLOCK"
 
 # ---- the store -------------------------------------------------------------------------------
 faults() {
-	"$sspapi" report -f csv "$@" | awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n }'
+	"$sspapi" report -f csv "$@" |
+		awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n }'
 }
 for i in 1 2; do
 	run s$i "$sspapi" stat -o s$i.sspapi "$apps/counted" forks 5 "$((i * 50))"
 done
 check "merge" "$sspapi" merge -o both.sspapi s1.sspapi s2.sspapi
 is "adds up" "$(faults both.sspapi)" "$(($(faults s1.sspapi) + $(faults s2.sspapi)))"
-check "merged again it is the same" sh -c '"$0" merge -o again.sspapi both.sspapi && cmp both.sspapi again.sspapi' "$sspapi"
+check "merged again it is the same" \
+	sh -c '"$0" merge -o again.sspapi both.sspapi && cmp both.sspapi again.sspapi' "$sspapi"
 run twice "$sspapi" merge -o one.sspapi s1.sspapi
-is "a store of it is whole" "$(status_of twice) $(wc -c <twice.err) $(faults one.sspapi)" "0 0 $(faults s1.sspapi)"
+is "its store is complete" "$(status_of twice) $(wc -c <twice.err) $(faults one.sspapi)" \
+	"0 0 $(faults s1.sspapi)"
 "$sspapi" report -f json both.sspapi >both.json
-is "it stays one of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
+is "it stays a store of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
 run diff "$sspapi" diff --events perf::PAGE-FAULTS s1.sspapi s2.sspapi
 is "diff" "$(status_of diff)" 1
 run same "$sspapi" diff s1.sspapi s1.sspapi
 is "diff of the same" "$(status_of same)" 0
 check "hwloc" sh -c '"$0" report -f hwloc s1.sspapi | grep -q "perf::PAGE-FAULTS"' "$sspapi"
 for rank in 0 1; do
-	run rank env OMPI_COMM_WORLD_RANK=$rank "$sspapi" stat -o run.%r.sspapi "$apps/counted" pages "$((rank * 100))"
+	run rank env OMPI_COMM_WORLD_RANK=$rank "$sspapi" stat -o run.%r.sspapi "$apps/counted" \
+		pages "$((rank * 100))"
 done
 "$sspapi" merge -o ranks.sspapi run.0.sspapi run.1.sspapi
 "$sspapi" report -f json ranks.sspapi >ranks.json
 is "ranks" "$(json ranks.json 'map { $_->{rank} } @{$d->{processes}}' | paste -sd' ')" "0 1"
 run ranks "$sspapi" report ranks.sspapi
-is "in the text" "$(sed -n 's/.*: \(2 ranks\) on .*/\1/p' ranks.out) $(grep -c '^rank [01] ' ranks.out)" "2 ranks 2"
-run of env OMPI_COMM_WORLD_RANK=1 "$sspapi" stat -o several.sspapi sh -c '"$0" pages 1; "$0" pages 2' "$apps/counted"
+is "in the text" "$(sed -n 's/.*: \(2 ranks\) on .*/\1/p' ranks.out) $(grep -c '^rank [01] ' \
+	ranks.out)" "2 ranks 2"
+run of env OMPI_COMM_WORLD_RANK=1 "$sspapi" stat -o several.sspapi \
+	sh -c '"$0" pages 1; "$0" pages 2' "$apps/counted"
 run of "$sspapi" report run.0.sspapi several.sspapi
 is "a rank of several processes is one row" "$(grep -c '^rank [01] ' of.out)" 2
 run full "$sspapi" stat -o /dev/full "$apps/counted" pages 1
-is "a full disk" "$(status_of full) $(grep -c '^sspapi stat: .*: No space left on device' full.err)" "125 1"
+is "a full disk" "$(status_of full) $(grep -c '^sspapi stat: .*: No space left on device' \
+	full.err)" "125 1"
 
 # ---- repeats -----------------------------------------------------------------------------------
-run repeats "$sspapi" stat -r 3 -e perf::PAGE-FAULTS -o r.json -f json,store "$apps/counted" pages 100
-is "-r: each run is a process of its own" "$(status_of repeats) $(json r.json 'map { $_->{run} } @{$d->{processes}}' | paste -sd' ')" "7 1 2 3"
+run repeats "$sspapi" stat -r 3 -e perf::PAGE-FAULTS -o r.json -f json,store "$apps/counted" pages \
+	100
+is "-r: each run is a process of its own" \
+	"$(status_of repeats) $(json r.json 'map { $_->{run} } @{$d->{processes}}' |
+	paste -sd' ')" "7 1 2 3"
 run around sh -c 'ulimit -Sn 100; trap "" CHLD; exec "$0" stat -r 2 sh -c "ulimit -Sn; grep -E ^Sig[BI] /proc/self/status"' "$sspapi"
-is "the second run is as the first" "$(sed -n 1,3p around.out | md5sum)" "$(sed -n 4,6p around.out | md5sum)"
-is "and as without" "$(sed -n 1p around.out)" 100
+is "the second run is as the first" "$(sed -n 1,3p around.out | md5sum)" \
+	"$(sed -n 4,6p around.out | md5sum)"
+is "and as without the shim" "$(sed -n 1p around.out)" 100
 run ended "$sspapi" stat -r 3 -o ended.json sh -c 'kill -INT "$PPID"; exec sleep 60'
-is "whoever ends the program ends the runs" "$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
+is "a signal that ends the program ends the runs" \
+	"$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
 run text "$sspapi" stat -r 3 "$apps/counted" pages 100
 is "its text" "$(grep -c -E '^(each run .*mean +std dev|PAGE-FAULTS +3 )' text.err)" 2
 run bad "$sspapi" stat -r 0 touch it-ran
 is "-r 0" "$(status_of bad)" 125
 for size in 100 200; do
-	run r$size "$sspapi" stat -r 4 -e perf::PAGE-FAULTS -o r$size.sspapi "$apps/counted" pages $size
+	run r$size "$sspapi" stat -r 4 -e perf::PAGE-FAULTS -o r$size.sspapi "$apps/counted" pages \
+		$size
 done
 run diff "$sspapi" diff --per-machine -f csv r100.sspapi r200.sspapi
-is "diff: what differs by more than runs do" "$(status_of diff) $(sed -n 2,3p diff.out | cut -d, -f1-2 | paste -sd" ")" "1 total,perf::PAGE-FAULTS Machine L#0,perf::PAGE-FAULTS"
+is "diff: differences larger than those between runs" \
+	"$(status_of diff) $(sed -n 2,3p diff.out | cut -d, -f1-2 | paste -sd" ")" \
+	"1 total,perf::PAGE-FAULTS Machine L#0,perf::PAGE-FAULTS"
 check "with the spread" grep -q ',a_stddev,b_stddev$' diff.out
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock1.sspapi "$apps/counted" pages 100
 run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counted" pages 101
 "$sspapi" diff --per-thread clock1.sspapi clock2.sspapi | grep -v 'B - A' >diff.out
-# (It may differ once in a thousand times; then by all of its rows.)
+# (It may differ once in a thousand times; then in all of its rows.)
 check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
-# ---- beside the program: packages, the machine ----------------------------------------------------
+# ---- counts of packages and the machine -------------------------------------
 mkdir beside
 ln -s "$fake/libpapi.so.7.0" beside/libpapi.so
 cat >script <<'END'
@@ -96,11 +118,13 @@ at PAPI_stop 1 count rapl:::PACKAGE_ENERGY:PACKAGE1 3000
 at PAPI_stop 1 count rapl:::DRAM_ENERGY:PACKAGE1 30
 at PAPI_stop 1 count eth0:rx:bytes 250
 END
-# scripted NAME EVENTS ARGUMENT...: by the scripted libpapi, on two packages; the program runs on the first, which has as many
-# CPUs as the machine
+# scripted NAME EVENTS ARGUMENT...: uses the scripted libpapi, on two packages; the program runs on
+# the first, which has as many CPUs as the machine
 scripted() {
-	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="synthetic:pack:2 [numa] core:1 pu:$(getconf _NPROCESSORS_CONF)" \
-		"$sspapi" stat -e "$2" -o "$tmp/$1.json" -f json,store "$3" "$4" "$apps/counted" pages 100
+	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" \
+		SSPAPI_TOPOLOGY="synthetic:pack:2 [numa] core:1 pu:$(getconf _NPROCESSORS_CONF)" \
+		"$sspapi" stat -e "$2" -o "$tmp/$1.json" -f json,store "$3" "$4" "$apps/counted" \
+		pages 100
 }
 cat >placed.pl <<'END'
 	my %type = map { $_->{id} => $_->{type} . ($_->{logical_index} // '') } @{$d->{topology}{components}};
@@ -113,24 +137,30 @@ cat >placed.pl <<'END'
 END
 total='$d->{components}[0]{total}'
 scripted energy rapl:::DRAM_ENERGY:PACKAGE1,rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS,eth0:rx:bytes -r 1
-is "what PAPI counted while it ran is where it was counted" "$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
+is "PAPI's counts of the run are on the CPUs where they were counted" \
+	"$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
 	"7 eth0:rx:bytes Machine0 250,rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30,rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000"
-check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge 100
+check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge \
+	100
 echo "EVENT,NJ_PER_FAULT,DERIVED_POSTFIX,N0|N1|/|,rapl:::PACKAGE_ENERGY:PACKAGE*,perf::PAGE-FAULTS" >nj.csv
 "$sspapi" report -f json -m ./nj.csv energy.sspapi >nj.json
-is "for each of the program's page faults" "$(json nj.json 'my $c = $d->{components}[0]; $c->{derived_metrics}{NJ_PER_FAULT} * $c->{total}{"perf::PAGE-FAULTS"}')" 3000
+is "for each of the program's page faults" "$(json nj.json 'my $c = $d->{components}[0];
+	$c->{derived_metrics}{NJ_PER_FAULT} * $c->{total}{"perf::PAGE-FAULTS"}')" 3000
 scripted energies rapl:::PACKAGE_ENERGY:PACKAGE1 -r 3
 is "in each run" "$(json energies.json "$total"'{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 9000
 run energies "$sspapi" report --per-package energies.sspapi
 check "in the table of packages" grep -qE '^ *package 1 .* 9\.000 uJ ' energies.out
 for event in rapl:::THERMAL_SPEC:PACKAGE0 READ_BYTES rapl:::NONE; do
 	scripted refused "$event" -r 1
-	is "what is no such count: $event" "$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
+	is "an event that is not such a count: $event" \
+		"$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
 done
 echo 'fail PAPI_start -14' >>script
 scripted unstarted rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS -r 1
-is "what PAPI does not start is said" \
-	"$(status_of unstarted) $(json unstarted.json 'map { $_->{name} } @{$d->{events}}') $(grep -c 'PACKAGE1: not counted: PAPI does not start it' unstarted.json)" \
+is "events that PAPI does not start are reported" \
+	"$(status_of unstarted) $(json unstarted.json \
+	'map { $_->{name} } @{$d->{events}}') $(grep -c \
+	'PACKAGE1: not counted: PAPI does not start it' unstarted.json)" \
 	"7 perf::PAGE-FAULTS 1"
 
 # ---- names -------------------------------------------------------------------------------------
@@ -140,53 +170,67 @@ check "and nothing ran" not test -e it-ran
 cd "$root" || exit 1
 need_real_papi
 cd "$tmp" || exit 1
-# stat NAME EVENTS ARGUMENT...: PAPI as it counts here
+# stat NAME EVENTS ARGUMENT...: uses the PAPI of this machine
 stat() {
-	run "$1" env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e "$2" -o "$tmp/$1.json" "$apps/counted" pages 100
+	run "$1" env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat \
+		-e "$2" -o "$tmp/$1.json" "$apps/counted" pages 100
 }
 total() {
 	json "$tmp/$1.json" "\$d->{components}[0]{total}{'$2'}"
 }
-run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e perf::PAGE-FAULT true
-check "with those that are near" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' unknown.err
+run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat \
+	-e perf::PAGE-FAULT true
+check "with similar names" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' \
+	unknown.err
 stat native perf::PERF_COUNT_SW_PAGE_FAULTS,perf::FAULTS,perf::PAGE-FAULTS
-is "a native event that PAPI alone knows, and another name" "$(total native perf::PERF_COUNT_SW_PAGE_FAULTS) $(total native perf::FAULTS)" \
+is "a native event that only PAPI has, and another name" \
+	"$(total native perf::PERF_COUNT_SW_PAGE_FAULTS) $(total native perf::FAULTS)" \
 	"$(total native perf::PAGE-FAULTS) $(total native perf::PAGE-FAULTS)"
 check "has counts" test "$(total native perf::FAULTS)" -ge 100
 stat clock TASK-CLOCK,perf::CPU-CLOCK:u=1
-is "the kernel's clocks are in ns, whatever they are called" "$(json clock.json 'map { $_->{units} } @{$d->{events}}' | paste -sd' ')" "ns ns"
+is "the kernel's clocks are in ns, under any name" \
+	"$(json clock.json 'map { $_->{units} } @{$d->{events}}' | paste -sd' ')" "ns ns"
 stat user perf::PAGE-FAULTS:u,perf::PAGE-FAULTS
 check "a name that says what is excluded" test "$(total user perf::PAGE-FAULTS:u)" -gt 0
 # The presets of tests/software-presets.csv: a sum, a difference, a formula.
 stat preset PAPI_L1_TCM,PAPI_L2_TCM,PAPI_L3_TCM,perf::MINOR-FAULTS,perf::MAJOR-FAULTS
 small=$(total preset perf::MINOR-FAULTS) large=$(total preset perf::MAJOR-FAULTS)
-is "presets that PAPI derives" "$(total preset PAPI_L1_TCM) $(total preset PAPI_L2_TCM) $(total preset PAPI_L3_TCM)" \
+is "presets that PAPI derives" \
+	"$(total preset PAPI_L1_TCM) $(total preset PAPI_L2_TCM) $(total preset PAPI_L3_TCM)" \
 	"$((small + large)) $small $((2 * (small + large)))"
 check "have counts" test "$small" -ge 100
 
-# Siblings follow each other on a CPU, and the kernel swaps their counters; one that cannot move makes no moves.
+# Siblings follow each other on a CPU, and the kernel swaps their counters; a process that cannot
+# move makes no moves.
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
-run inherits env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$MORE${MORE:+:}$REAL_PAPI_HW2SW" "$sspapi" stat -o "$tmp/inherits.json" \
+run inherits env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$MORE${MORE:+:}$REAL_PAPI_HW2SW" \
+	"$sspapi" stat -o "$tmp/inherits.json" \
 	taskset -c "$first" sh -c 'for i in 1 2 3; do "$0" 100 20; done' "$apps/inherits"
-is "what PAPI_INHERIT hands out is the program's" "$(awk '{ n[$1] += $2 }
+is "what PAPI_INHERIT returns is the program's" "$(awk '{ n[$1] += $2 }
 	END { print NR, n["perf::CPU-MIGRATIONS"],
 		(n["perf::PAGE-FAULTS"] <= n["rusage"] && n["perf::PAGE-FAULTS"] > 0.9 * n["rusage"] ? "right" : n["perf::PAGE-FAULTS"]) }' \
 	inherits.out)" "12 0 right"
 
-# A quotient: computed from the sums of each level, here and in a report of the store; its parts are events.
-sed '$a PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::MINOR-FAULTS,perf::FAULTS' "$root/tests/software-presets.csv" >quotient.csv
-run quotient env PAPI_CSV_EVENT_FILE="$tmp/quotient.csv" LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" \
+# A quotient: computed from the sums of each level, here and in a report of the store; its parts are
+# events.
+sed '$a PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::MINOR-FAULTS,perf::FAULTS' \
+	"$root/tests/software-presets.csv" >quotient.csv
+run quotient env PAPI_CSV_EVENT_FILE="$tmp/quotient.csv" \
+	LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" \
 	"$sspapi" stat -e PAPI_L2_TCA -o q.json -f json,store "$apps/counted" pages 100
-is "a quotient" "$(json q.json 'my $c = $d->{components}[0]; map { int(1000 * $c->{total}{"perf::MINOR-FAULTS"} / $c->{total}{"perf::FAULTS"} - $_ + 0.5) }
+is "a quotient" "$(json q.json 'my $c = $d->{components}[0];
+	map { int(1000 * $c->{total}{"perf::MINOR-FAULTS"} / $c->{total}{"perf::FAULTS"} - $_ + 0.5) }
 	$c->{derived_metrics}{PAPI_L2_TCA}')" 0
 is "of each CPU" "$("$sspapi" report --per-cpu q.sspapi | grep -c -E '^CPU +FAULTS.* TCA$')" 1
 is "in CSV" "$("$sspapi" report -f csv --per-machine q.sspapi | grep -c ',PAPI_L2_TCA,')" 1
 
 # ---- an ordinary user -----------------------------------------------------------------------------
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may not see"; then
+if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] &&
+	plain "events that an ordinary user may not see"; then
 	mkdir -m 777 own
-	cp "$sspapi" "$B/libsspapi-topo.so" "$B/libsspapi-threads.so" "$B/metrics.csv" "$apps/counted" own
+	cp "$sspapi" "$B/libsspapi-topo.so" "$B/libsspapi-threads.so" "$B/metrics.csv" \
+		"$apps/counted" own
 	cp own/counted own/owned
 	chmod u+s own/owned
 	as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -195,30 +239,40 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	ask=$(grep -q libsspapi-threads own/try.json && echo --per-thread)
 	# shellcheck disable=SC2086
 	run user $as_user own/sspapi stat $ask -o own/user.json own/counted threads 3 100
-	# (With the rest, where a library in the program tells of them.)
-	is "threads of an ordinary user" "$(json own/user.json 'scalar grep { $_->{thread} ne "the rest" } @{$d->{relations}}')" 4
-	is "what he may not see is no 0" "$(json own/user.json 'sort grep { /^perf::/ } map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
+	# (With the rest, if a library in the program reports them.)
+	is "threads of an ordinary user" \
+		"$(json own/user.json 'scalar
+		grep { $_->{thread} ne "the rest" } @{$d->{relations}}')" 4
+	is "events that the user may not see are not shown as 0" \
+		"$(json own/user.json 'sort grep { /^perf::/ }
+		map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' \
+		own/user.json)" \
 		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
 	# shellcheck disable=SC2086,SC2016
-	run low $as_user sh -c 'ulimit -l 64; own/sspapi stat -o own/low.json -f json,text own/counted pages 100; own/sspapi stat --per-thread -o own/asked.json own/counted pages 100'
-	grep -q "libsspapi-threads" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
-		"$(grep -c 'locked pages that the program may need' own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" "1 0"
+	run low $as_user sh -c \
+		'ulimit -l 64; own/sspapi stat -o own/low.json -f json,text own/counted pages 100; own/sspapi stat --per-thread -o own/asked.json own/counted pages 100'
+	grep -q "libsspapi-threads" own/user.json ||
+		is "locked pages are left to the program, unless rows are requested" \
+		"$(grep -c 'locked pages that the program may need' \
+		own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" \
+		"1 0"
 	# shellcheck disable=SC2086,SC2016
-	# It lives until stat has looked twice.
+	# It lives until stat has polled twice.
 	mkfifo -m 666 own/fifo
 	cat >own/other.sh <<'END'
-looks() { cut -d's' -f1 other.err | sort -u | wc -l; }
+count_sources() { cut -d's' -f1 other.err | sort -u | wc -l; }
 own/owned wait 0 100 own/fifo >own/ready &
 until [ -s own/ready ]; do :; done
-before=$(looks)
-until [ "$(looks)" -ge $((before + 3)) ]; do :; done
+before=$(count_sources)
+until [ "$(count_sources)" -ge $((before + 3)) ]; do :; done
 echo >own/fifo
 wait
 own/counted pages 1
 END
 	# shellcheck disable=SC2086
 	run other $as_user own/sspapi stat -I 10 -f text sh own/other.sh
-	grep -q "libsspapi-threads" own/user.json || check "a program of another user is said not to be counted" \
+	grep -q "libsspapi-threads" own/user.json ||
+		check "a note says that a program of another user is not counted" \
 		sh -c 'tr -s " \n" "  " <other.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
 fi
 done_testing

@@ -1,4 +1,5 @@
-# .ci/run: what fails is run once more, alone, and named; more than two such, or one twice, is a failure.
+# Tests .ci/run: failed tests are run once more, alone, and named; more than two such, or one that
+# fails twice, fail the run.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
 mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
@@ -27,7 +28,7 @@ case $* in
 	[ -z "$FAILS" ] || exit 2 ;;
 esac
 END
-# Whoever runs this is root, and another user.
+# The caller is root, and then another user.
 printf '#!/bin/sh\necho 0\n' >"$tmp/bin/id"
 printf '#!/bin/sh\n' >"$tmp/bin/chown"
 cat >"$tmp/bin/setpriv" <<'END'
@@ -49,23 +50,26 @@ ended() {
 }
 
 ci FAILS= TWICE= BROKEN=
-is "all is well" "$(ended)" "0 50 passed, 0 failed"
-check "what each step took" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
-check "the long tests in short form" grep -qx '1 make -s check-long' "$SAID"
-check "as on a CPU that libpfm4 does not know" grep -qx 'unknown make -s check' "$SAID"
-is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" "user make -s check"
-check "the machines in short form" grep -qx ' make -s check-machines' "$SAID"
+is "no problem" "$(ended)" "0 50 passed, 0 failed"
+check "the duration of each step" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
+check "the long tests in short format" grep -qx '1 make -s check-long' "$SAID"
+check "as on a CPU that libpfm4 does not support" grep -qx 'unknown make -s check' "$SAID"
+is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" \
+	"user make -s check"
+check "the machines in short format" grep -qx ' make -s check-machines' "$SAID"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
 is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2
-is "they alone were run again" "$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
+is "they alone were run again" \
+	"$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
 ci FAILS="tests/a.t tests/b.t tests/c.t" TWICE= BROKEN=
 is "three do not" "$(ended)" "1 50 passed, 1 failed"
 ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=
 is "one that fails twice" "$(ended)" "1 48 passed, 1 failed"
 check "is named" grep -qx 'failed: tests/b.t (make check)' "$tmp/ci.out"
 ci FAILS= TWICE= BROKEN= USER_FAILS=1
-is "one that needs root's rights" "$(ended) $(grep '^failed' "$tmp/ci.out")" "1 50 passed, 1 failed failed: make check, as a user"
+is "one that needs root's rights" "$(ended) $(grep '^failed' "$tmp/ci.out")" \
+	"1 50 passed, 1 failed failed: make check, as a user"
 ci FAILS= TWICE= BROKEN=1
 is "a build that fails" "$(ended)" "1 0 passed, 1 failed"
 check "the other steps are run" grep -q bench "$SAID"

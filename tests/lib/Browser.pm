@@ -1,11 +1,12 @@
-# Browser.pm: headless Chromium, driven over the pipes of --remote-debugging-pipe: no port, no driver.
+# Browser.pm: headless Chromium, driven over the pipes of --remote-debugging-pipe: no port, no
+# driver.
 #
 #	my $b = Browser->new($folder);		# $folder: for its profile
 #	$b->open("/path/page.html", 1280, 900);
-#	$b->run('document.title');		# what the expression gives
+#	$b->run('document.title');		# the value of the expression
 #	$b->key('ArrowDown'); $b->type('text');
 #	$b->media('print', 'dark'); $b->picture('x.png'); $b->pdf('x.pdf');
-#	$b->complaints;				# what went to the console, and requests that were made
+#	$b->complaints;				# console messages, and requests that were made
 package Browser;
 use strict;
 use warnings;
@@ -13,9 +14,12 @@ use JSON::PP;
 use MIME::Base64;
 use POSIX ();
 
-# Chromium looks for its hosts at every start unless it is told not to; its sandbox needs a user who is not root.
-my @flags = qw(--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-	--disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage --hide-scrollbars
+# Chromium looks up its hosts at every start unless told otherwise; its sandbox needs a user other
+# than root.
+my @flags = qw(--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+	--disable-background-networking
+	--disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage
+	--hide-scrollbars
 	--remote-debugging-pipe);
 
 sub new {
@@ -26,20 +30,23 @@ sub new {
 	$self->{pid} = fork // die "fork: $!\n";
 	if (!$self->{pid}) {
 		setpgrp;
-		POSIX::dup2(fileno $read_in, 30);	# out of the way of 3 and 4 first
+		POSIX::dup2(fileno $read_in, 30);	# free 3 and 4 first
 		POSIX::dup2(fileno $write_out, 31);
 		POSIX::dup2(30, 3);
 		POSIX::dup2(31, 4);
 		POSIX::close($_) for 5 .. 31;
 		open STDERR, '>', "$folder/chromium.err";
 		open STDOUT, '>&', \*STDERR;
-		exec 'chromium', @flags, "--user-data-dir=$folder/profile", 'about:blank' or POSIX::_exit(127);
+		exec 'chromium', @flags, "--user-data-dir=$folder/profile", 'about:blank'
+			or POSIX::_exit(127);
 	}
 	close $read_in;
 	close $write_out;
 	@$self{qw(to from)} = ($to, $from);
-	my ($page) = grep { $_->{type} eq 'page' } @{$self->call('Target.getTargets')->{targetInfos}};
-	$self->{session} = $self->call('Target.attachToTarget', targetId => $page->{targetId}, flatten => JSON::PP::true)->{sessionId};
+	my ($page) = grep { $_->{type} eq 'page' }
+		@{$self->call('Target.getTargets')->{targetInfos}};
+	$self->{session} = $self->call('Target.attachToTarget', targetId => $page->{targetId},
+		flatten => JSON::PP::true)->{sessionId};
 	$self->call("$_.enable") for qw(Page Runtime Log Network);
 	return $self;
 }
@@ -48,7 +55,8 @@ sub next_message {
 	my $self = shift;
 	my $end;
 	while (($end = index $self->{rest}, "\0") < 0) {
-		sysread($self->{from}, $self->{rest}, 1 << 20, length $self->{rest}) or die "chromium has ended\n";
+		sysread($self->{from}, $self->{rest}, 1 << 20, length $self->{rest})
+			or die "chromium has ended\n";
 	}
 	my $message = substr $self->{rest}, 0, $end + 1, '';
 	chop $message;
@@ -58,7 +66,8 @@ sub next_message {
 sub call {
 	my ($self, $method, %params) = @_;
 	my $id = ++$self->{id};
-	my $text = encode_json({ id => $id, method => $method, params => \%params, $self->{session} ? (sessionId => $self->{session}) : () }) . "\0";
+	my $text = encode_json({ id => $id, method => $method, params => \%params, $self->{session}
+		? (sessionId => $self->{session}) : () }) . "\0";
 	while (length $text) {
 		my $n = syswrite $self->{to}, $text or die "chromium has ended\n";
 		substr($text, 0, $n) = '';
@@ -91,30 +100,37 @@ sub open {
 
 sub size {
 	my ($self, $width, $height) = @_;
-	$self->call('Emulation.setDeviceMetricsOverride', width => $width + 0, height => $height + 0, deviceScaleFactor => 1, mobile => JSON::PP::false);
+	$self->call('Emulation.setDeviceMetricsOverride', width => $width + 0,
+		height => $height + 0, deviceScaleFactor => 1, mobile => JSON::PP::false);
 }
 
 sub media {
 	my ($self, $type, $scheme) = @_;
-	$self->call('Emulation.setEmulatedMedia', media => $type, features => [{ name => 'prefers-color-scheme', value => $scheme }]);
+	$self->call('Emulation.setEmulatedMedia', media => $type,
+		features => [{ name => 'prefers-color-scheme', value => $scheme }]);
 }
 
-# The value of an expression; of a promise what it gives.
+# Returns the value of an expression; of a promise its result.
 sub run {
 	my ($self, $expression) = @_;
-	my $r = $self->call('Runtime.evaluate', expression => $expression, returnByValue => JSON::PP::true, awaitPromise => JSON::PP::true);
-	die "$expression: $r->{exceptionDetails}{exception}{description}\n" if $r->{exceptionDetails};
+	my $r = $self->call('Runtime.evaluate', expression => $expression,
+		returnByValue => JSON::PP::true, awaitPromise => JSON::PP::true);
+	die "$expression: $r->{exceptionDetails}{exception}{description}\n"
+		if $r->{exceptionDetails};
 	return $r->{result}{value};
 }
 
-my %codes = (Enter => 13, Escape => 27, Tab => 9, ArrowLeft => 37, ArrowUp => 38, ArrowRight => 39, ArrowDown => 40, PageUp => 33, PageDown => 34,
+my %codes = (Enter => 13, Escape => 27, Tab => 9, ArrowLeft => 37, ArrowUp => 38, ArrowRight => 39,
+	ArrowDown => 40, PageUp => 33, PageDown => 34,
 	End => 35, Home => 36, ' ' => 32);
 
 sub key {
 	my ($self, $key) = @_;
 	my $text = $key eq 'Enter' ? "\r" : length $key == 1 ? $key : undef;
-	my %same = (key => $key, code => $key, windowsVirtualKeyCode => $codes{$key} // ord uc $key);
-	$self->call('Input.dispatchKeyEvent', type => defined $text ? 'keyDown' : 'rawKeyDown', %same, defined $text ? (text => $text) : ());
+	my %same = (key => $key, code => $key, windowsVirtualKeyCode => $codes{$key}
+		// ord uc $key);
+	$self->call('Input.dispatchKeyEvent', type => defined $text ? 'keyDown' : 'rawKeyDown',
+		%same, defined $text ? (text => $text) : ());
 	$self->call('Input.dispatchKeyEvent', type => 'keyUp', %same);
 }
 
@@ -143,19 +159,23 @@ sub pdf {
 
 sub complaints {
 	my $self = shift;
-	$self->run('1');		# whatever was said before is here now
+	$self->run('1');		# all earlier events have arrived after this
 	my @said;
 	for my $e (@{$self->{events}}) {
 		my $p = $e->{params};
 		push @said, $p->{entry}{text} if $e->{method} eq 'Log.entryAdded';
-		push @said, "console: " . encode_json($p->{args}) if $e->{method} eq 'Runtime.consoleAPICalled';
-		push @said, $p->{exceptionDetails}{exception}{description} // $p->{exceptionDetails}{text} if $e->{method} eq 'Runtime.exceptionThrown';
-		push @said, "asked for $p->{request}{url}" if $e->{method} eq 'Network.requestWillBeSent' && $p->{type} ne 'Document';
+		push @said, "console: " . encode_json($p->{args})
+			if $e->{method} eq 'Runtime.consoleAPICalled';
+		push @said, $p->{exceptionDetails}{exception}{description}
+			// $p->{exceptionDetails}{text}
+				if $e->{method} eq 'Runtime.exceptionThrown';
+		push @said, "asked for $p->{request}{url}"
+			if $e->{method} eq 'Network.requestWillBeSent' && $p->{type} ne 'Document';
 	}
 	return @said;
 }
 
-# It ends when its pipes do, and its children with it.
+# Chromium ends with its children when its pipes are closed.
 sub DESTROY {
 	my $self = shift;
 	local $?;

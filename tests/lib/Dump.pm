@@ -1,4 +1,4 @@
-# Dump.pm: what the checks of dumps share: the dump itself, its counts one by one, and what is wrong.
+# Dump.pm: functions for the checks of dumps: read a dump, list its counts, collect problems.
 package Dump;
 use strict;
 use warnings;
@@ -25,14 +25,17 @@ sub lines { split /^/, content($_[0]) }
 
 sub dump_of { JSON::PP->new->utf8->decode(content($_[0])) }
 
-# Of each relation on each CPU each event: gauges have none.
+# Returns each event's count of each relation on each CPU. Gauges have none.
 sub counts {
 	my ($d) = @_;
 	my @all;
 	for my $r (@{$d->{relations}}) {
 		for my $c (@{$r->{cpus}}) {
-			push @all, map { { relation => $r, at => $_, event => $d->{events}[$r->{events}[$_]]{name}, cpu => $c->{cpu} // 'null',
-				total => $c->{total}[$_], exact => $c->{exact}[$_] } } grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};
+			push @all, map { { relation => $r, at => $_,
+				event => $d->{events}[$r->{events}[$_]]{name}, cpu => $c->{cpu}
+				// 'null',
+				total => $c->{total}[$_], exact => $c->{exact}[$_] } }
+				grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};
 		}
 	}
 	return @all;

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-attached.pl DUMP.json OUT: has each thread that said "tid T least L most M" in OUT a row with as many page faults? Nobody's
-# is missing and nobody's is there twice: a thread counted twice has its faults in its parent's row, too.
+# check-attached.pl DUMP.json OUT: checks that each thread that printed "tid T least L most M" in
+# OUT has one row with as many page faults. A thread that is counted twice has its faults in its
+# parent's row as well.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -14,11 +15,14 @@ for my $c (grep { $_->{event} eq 'perf::PAGE-FAULTS' } counts($d)) {
 	$sum += $c->{total};
 	$bad .= "tid $c->{relation}{tid}: fewer than none\n" if $c->{total} < 0;
 }
-# On a busy machine records may be lost before they are read: said; then rows tell nothing of single threads, but add up.
+# On a busy machine records may be lost before they are read, and a note says so. Then only the sum
+# of the rows is right.
 my $lost = grep { /were lost/ } @{ $d->{notes} };
-# On many CPUs threads may be born faster than counters are opened: said, too; then a row may have another thread's as well.
+# On many CPUs threads may be created faster than counters are opened, and a note says so. Then a
+# row may include another thread's counts.
 my $twice = grep { /may be counted twice/ } @{ $d->{notes} };
-# An ordinary user's are those of its own code; of who bears others all the while many are the kernel's, which writes to stacks.
+# An ordinary user counts only user code. While threads are created the kernel causes many faults,
+# when it writes to stacks.
 my $kernel = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 15;
 my $rest = delete $row{0};
 my ($said, $in_rest) = (0, 0);
@@ -32,14 +36,19 @@ for (lines($out)) {
 		next;
 	}
 	my $is = $row{$tid} // ($l ? -1 : 0);
-	$bad .= "tid $tid: $is, it says $l to $m\n" if !$lost and $is < $l - $kernel - $l / 2 * !!$kernel || (!$twice && $is > $m + 20);
+	$bad .= "tid $tid: $is, it says $l to $m\n" if !$lost
+		and $is < $l - $kernel - $l / 2 * !!$kernel || (!$twice && $is > $m + 20);
 }
 my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
 $bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
-$bad .= "all have $sum, the threads say $least and more\n" if $lost && $sum < $least - $kernel * $said - $least / 2 * !!$kernel;
-$bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $in_rest && $rest < $in_rest - $kernel * $said;
+$bad .= "all have $sum, the threads say $least and more\n"
+	if $lost && $sum < $least - $kernel * $said - $least / 2 * !!$kernel;
+$bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $in_rest
+	&& $rest < $in_rest - $kernel * $said;
 $bad .= "nobody said anything\n" unless $said;
 $bad .= "it says that some is missing\n" unless $lost || $d->{settings}{stat}{whole};
-$bad .= "$_\n" for grep { /may count twice|were counted twice|may be missing|other CPUs/ && !$twice && !/being born when/ } @{ $d->{notes} };
-print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none') . " of $in_rest\n";
+$bad .= "$_\n" for grep { /may count twice|were counted twice|may be missing|other CPUs/ && !$twice
+	&& !/being born when/ } @{ $d->{notes} };
+print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none')
+	. " of $in_rest\n";
 exit($bad ? 1 : 0);

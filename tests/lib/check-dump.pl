@@ -1,9 +1,10 @@
 #!/usr/bin/perl
-# check-dump.pl WHAT FILE...: is a dump what sspapi-dump(5) and the JSON of the same process say? What it is asked:
-# check-dump.pl json DUMP.json		has the keys of sspapi-dump(5), with values of their types
-# check-dump.pl csv DUMP.csv DUMP.json	has its columns; the same totals as the JSON
-# check-dump.pl text DUMP.txt DUMP.json	80 columns and 100 lines at most; every total is there, in short
-# check-dump.pl info HWLOC-INFO DUMP.json PU...	what hwloc-info says of these PUs (os indexes) is the JSON's
+# check-dump.pl WHAT FILE...: checks a dump against sspapi-dump(5) and the JSON of the same process.
+# check-dump.pl json DUMP.json		the keys of sspapi-dump(5), with values of their types
+# check-dump.pl csv DUMP.csv DUMP.json	the documented columns; the same totals as the JSON
+# check-dump.pl text DUMP.txt DUMP.json	at most 80 columns and 100 lines; every total, shortened
+# check-dump.pl info HWLOC-INFO DUMP.json PU...	hwloc-info shows the JSON's counts of these PUs (os
+# indexes)
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -16,30 +17,42 @@ my $dump = dump_of($mode eq 'json' ? $file : $json);
 # ---- JSON --------------------------------------------------------------------
 
 # A name for a type; ? may be null; [x] a list of x; {...} an object.
-my $totals = ['number?'];	# null for a gauge, and only for that
+my $totals = ['number?'];	# null for gauges only
 my %keys = (
 	format => 'string', format_version => 'integer', sspapi_version => 'string',
-	process => { pid => 'integer', ppid => 'integer', exe => 'string', args => ['string'], host => 'string',
-		rank => 'integer?', job => 'string?', start_ns => 'integer', end_ns => 'integer', end => 'string' },
+	process => { pid => 'integer', ppid => 'integer', exe => 'string', args => ['string'],
+	host => 'string',
+		rank => 'integer?', job => 'string?', start_ns => 'integer', end_ns => 'integer',
+		end => 'string' },
 	papi => { version => 'string', library => 'string' },
 	settings => { attribution => 'string', readings => 'string', callsites => 'integer' },
-	topology => { source => 'string', components => [{ id => 'integer', parent => 'integer?', type => 'string',
+	topology => { source => 'string', components => [{ id => 'integer', parent => 'integer?',
+	type => 'string',
 		os_index => 'integer?', logical_index => 'integer', name => 'string' }] },
-	events => [{ id => 'integer', name => 'string', code => 'hex', component => 'string', data_type => 'string',
-		kind => 'string', derived => 'string', natives => ['string'], units => 'string', description => 'string' }],
-	relations => [{ id => 'integer', event_set => 'integer', tid => 'integer', thread => 'string',
-		target => { kind => 'string' }, events => ['integer'], starts => 'integer', resets => 'integer',
+	events => [{ id => 'integer', name => 'string', code => 'hex', component => 'string',
+	data_type => 'string',
+		kind => 'string', derived => 'string', natives => ['string'], units => 'string',
+		description => 'string' }],
+	relations => [{ id => 'integer', event_set => 'integer', tid => 'integer',
+	thread => 'string',
+		target => { kind => 'string' }, events => ['integer'], starts => 'integer',
+		resets => 'integer',
 		readings => 'integer', first_ns => 'integer', last_ns => 'integer',
-		cpus => [{ cpu => 'integer?', readings => 'integer', total => $totals, exact => $totals }],
-		gauges => [{ event => 'integer', cpu => 'integer?', last => 'number', min => 'number', max => 'number',
+		cpus => [{ cpu => 'integer?', readings => 'integer', total => $totals,
+		exact => $totals }],
+		gauges => [{ event => 'integer', cpu => 'integer?', last => 'number',
+		min => 'number', max => 'number',
 			mean => 'number?', readings => 'integer' }],
 		entries => [{ event => 'integer', cpu => 'integer?',
 			list => [{ ns => 'integer', value => 'number', permanent => 'boolean' }] }],
-		intervals => [{ from => 'integer?', to => 'integer', cpu => 'integer?', count => 'integer', total => $totals }] }],
+		intervals => [{ from => 'integer?', to => 'integer', cpu => 'integer?',
+		count => 'integer', total => $totals }] }],
 	components => [{ component => 'integer', total => {} }],
-	callsites => [{ id => 'integer', frames => [{ module => 'string', build_id => 'string?', offset => 'hex',
+	callsites => [{ id => 'integer', frames => [{ module => 'string', build_id => 'string?',
+	offset => 'hex',
 		symbol => 'string?' }] }],
-	calls => {}, dropped => {}, self => { calls => 'integer', ns_per_call => 'number', share => 'number' },
+	calls => {}, dropped => {}, self => { calls => 'integer', ns_per_call => 'number',
+	share => 'number' },
 	notes => ['string'],
 );
 
@@ -61,7 +74,8 @@ sub conforms {
 	if (ref $spec eq 'HASH') {
 		return wrong("$at is no object") unless ref $value eq 'HASH';
 		for (sort keys %$spec) {
-			exists $value->{$_} ? conforms($value->{$_}, $spec->{$_}, "$at.$_") : wrong("$at.$_ is missing");
+			exists $value->{$_} ? conforms($value->{$_}, $spec->{$_}, "$at.$_")
+				: wrong("$at.$_ is missing");
 		}
 	} elsif (ref $spec eq 'ARRAY') {
 		return wrong("$at is no list") unless ref $value eq 'ARRAY';
@@ -72,7 +86,8 @@ sub conforms {
 }
 
 my %words = (
-	'process.end' => 'exit|_exit|exec|recovered|snapshot', 'settings.attribution' => 'reading|residency|exact|auto',
+	'process.end' => 'exit|_exit|exec|recovered|snapshot', 'settings.attribution' =>
+	'reading|residency|exact|auto',
 	'settings.readings' => 'temporary|permanent',
 );
 
@@ -81,7 +96,8 @@ sub check_json {
 	wrong("format") unless $dump->{format} eq 'sspapi-dump' && $dump->{format_version} == 1;
 	for (sort keys %words) {
 		my ($object, $key) = split /\./;
-		wrong("$_ is $dump->{$object}{$key}") unless $dump->{$object}{$key} =~ /^($words{$_})$/;
+		wrong("$_ is $dump->{$object}{$key}")
+			unless $dump->{$object}{$key} =~ /^($words{$_})$/;
 	}
 	my $n = 0;
 	for my $list (qw(topology events relations callsites)) {
@@ -89,15 +105,21 @@ sub check_json {
 		wrong("$list: ids are no indexes") if grep { $all->[$_]{id} != $_ } 0 .. $#$all;
 	}
 	for my $r (@{$dump->{relations}}) {
-		wrong("relation $r->{id}: no such event") if grep { !$dump->{events}[$_] } @{$r->{events}};
-		wrong("relation $r->{id}: target") unless $r->{target}{kind} =~ /^(thread|cpu|tid)$/;
+		wrong("relation $r->{id}: no such event")
+			if grep { !$dump->{events}[$_] } @{$r->{events}};
+		wrong("relation $r->{id}: target")
+			unless $r->{target}{kind} =~ /^(thread|cpu|tid)$/;
 		wrong("relation $r->{id}: its readings and its CPUs' differ")
-			if $r->{readings} != eval { my $s = 0; $s += $_->{readings} for @{$r->{cpus}}; $s };
+			if $r->{readings} != eval { my $s = 0; $s += $_->{readings}
+			for @{$r->{cpus}}; $s };
 		for my $c (@{$r->{cpus}}) {
 			wrong("relation $r->{id}: totals of gauges, or none of counters")
-				if grep { defined $c->{total}[$_] xor $dump->{events}[$r->{events}[$_]]{kind} eq 'counter' } 0 .. $#{$c->{total}};
+				if grep { defined $c->{total}[$_] xor
+				$dump->{events}[$r->{events}[$_]]{kind} eq 'counter' } 0 ..
+				$#{$c->{total}};
 			wrong("relation $r->{id}: more proven than counted")
-				if grep { defined $c->{total}[$_] && abs $c->{exact}[$_] > abs $c->{total}[$_] } 0 .. $#{$c->{total}};
+				if grep { defined $c->{total}[$_]
+				&& abs $c->{exact}[$_] > abs $c->{total}[$_] } 0 .. $#{$c->{total}};
 		}
 	}
 	for (@{$dump->{components}}) {
@@ -113,7 +135,8 @@ sub sums {
 	for my $c (counts($dump)) {
 		my $id = $c->{relation}{places}[$c->{at}];
 		my $place = defined $id ? $dump->{topology}{components}[$id] : undef;
-		my $cpu = $place ? $place->{type} eq 'PU' ? $place->{os_index} : '' : $c->{cpu} =~ s/null//r;
+		my $cpu = $place ? $place->{type} eq 'PU' ? $place->{os_index} : ''
+			: $c->{cpu} =~ s/null//r;
 		$sum{$c->{event}}{$cpu}{$_} += $c->{$_} for qw(total exact);
 	}
 	return \%sum;
@@ -127,7 +150,8 @@ my $columns = 'host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa
 sub fields {
 	my ($line) = @_;
 	my @f;
-	push @f, defined $1 ? $1 =~ s/""/"/gr : $2 while $line =~ /\G(?:^|,)(?:"((?:[^"]|"")*)"|([^,"]*))/g;
+	push @f, defined $1 ? $1 =~ s/""/"/gr
+		: $2 while $line =~ /\G(?:^|,)(?:"((?:[^"]|"")*)"|([^,"]*))/g;
 	return @f;
 }
 
@@ -141,9 +165,12 @@ sub check_csv {
 		wrong("not 17 fields: $_") if @f != @names;
 		my %f;
 		@f{@names} = @f;
-		wrong("host or pid: $_") if $f{host} ne $dump->{process}{host} || $f{pid} != $dump->{process}{pid};
-		wrong("not a number: $_") if grep { $f{$_} !~ /^\d*$/ } qw(rank pid tid relation event_set cpu core numa package readings);
-		if ($f{exact} eq '') {		# not a sum: of a gauge
+		wrong("host or pid: $_") if $f{host} ne $dump->{process}{host} || $f{pid} !=
+			$dump->{process}{pid};
+		wrong("not a number: $_")
+			if grep { $f{$_} !~ /^\d*$/ } qw(rank pid tid relation event_set cpu core
+			numa package readings);
+		if ($f{exact} eq '') {		# a gauge has no sum
 			$shown{"$f{event} $f{cpu} $f{total}"} = 1;
 			next;
 		}
@@ -152,7 +179,8 @@ sub check_csv {
 	my ($csv, $json) = map { JSON::PP->new->canonical->encode($_) } \%sum, sums();
 	wrong("no line") unless @lines;
 	for my $g (map { @{$_->{gauges}} } @{$dump->{relations}}) {
-		my $at = "$dump->{events}[$g->{event}]{name} (last) " . ($g->{cpu} // '') . " $g->{last}";
+		my $at = "$dump->{events}[$g->{event}]{name} (last) " . ($g->{cpu} // '')
+			. " $g->{last}";
 		wrong("no line of a gauge: $at") unless $shown{$at};
 	}
 	wrong("sums differ:\n csv  $csv\n json $json") if $csv ne $json;
@@ -166,11 +194,12 @@ sub grouped {
 	return $n;
 }
 
-# Four digits and the power of 1000, of clocks with their unit.
+# Formats four digits and a power of 1000; clocks with their unit.
 sub shortened {
 	my ($n, $type, $name) = @_;
 	my $clock = $name =~ /^perf::.*(TASK|CPU)[-_]CLOCK$/;
-	return $type eq 'fp64' ? grouped(sprintf '%.3f', $n) : grouped($n) if !$clock && abs $n < 1e7;
+	return $type eq 'fp64' ? grouped(sprintf '%.3f', $n) : grouped($n)
+		if !$clock && abs $n < 1e7;
 	my ($size, $p) = ($clock ? $n / 1e9 : $n, 3);
 	for (; abs $size >= 999.95 && $p < 9 && !($clock && $p == 3); $p++) { $size /= 1000 }
 	for (; $size && abs $size < 0.99995 && $p > 0; $p--) { $size *= 1000 }
@@ -192,9 +221,10 @@ sub check_text {
 	for my $event (sort keys %$sum) {
 		for my $cpu (sort keys %{$sum->{$event}}) {
 			my $total = shortened($sum->{$event}{$cpu}{total}, $type{$event}, $event);
-			wrong("$event on CPU $cpu: no $total") unless $text =~ /(?<![\d,])\Q$total\E(?![\d,])/;
+			wrong("$event on CPU $cpu: no $total")
+				unless $text =~ /(?<![\d,])\Q$total\E(?![\d,])/;
 		}
-		# What is left of a name may stand on several lines above its column.
+		# The rest of a name may fill several lines above its column.
 		my $short = $event =~ s/^PAPI_|^\w+:::?|^PERF_COUNT_.W_//gr;
 		wrong("no column $event") unless grep { index($text, substr $_, 0, 3) >= 0 } $short;
 	}
@@ -213,7 +243,8 @@ sub check_info {
 	for my $event (keys %$sum) {
 		for (@more) {
 			my ($want, $got) = ($sum->{$event}{$_}{total} || 0, $info{$event}{$_});
-			wrong("$event on CPU $_: ", $got // 'nothing', ", not $want") if !defined $got || $got != $want;
+			wrong("$event on CPU $_: ", $got // 'nothing', ", not $want")
+				if !defined $got || $got != $want;
 		}
 	}
 	wrong("nothing to compare") unless @more;

@@ -1,16 +1,18 @@
 #!/usr/bin/perl
-# check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED: is every count that the program
-# was handed booked on its CPU, exactly, and nothing else?
+# check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED: checks that every count that PAPI
+# returned to the program is attributed to its CPU, exactly, and that no other count is.
 #
 #   HANDED         the program's output: handed cpu=0 event=NAME value=N ...
-#   DUMP.json...   the dump; of several processes, several
-#                  with pid= each process's own dump must have it; nested=N: up to N of it were handed to calls inside
-#                  others for the same set alone, and may be missing where a relation is unsure
+#   DUMP.json...   the dump, or several of several processes.
+#                  With pid= each process's own dump must have the count. nested=N: up to N of it
+# were returned
+#                  only to nested calls for the same set, and may be missing if a relation is unsure
 #   --more-events  the dump may have events that the program did not print
-#   --no-cpu       compares the sums over all CPUs (multiplexed or moved behind the program's back)
+#   --no-cpu       compares sums over all CPUs (multiplexed, or moved unknown to the program)
 #
-# Clocks are compared as sums: a thread's time between a reading and its move is the CPU's that it leaves, and no
-# program knows it.  It also wants that each component's total is the sum over the PUs below it.
+# Clocks are compared as sums: a thread's time between a reading and its move belongs to the CPU
+# that it leaves, and no program knows it. The check also requires that each component's total is
+# the sum of the PUs below it.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -20,10 +22,10 @@ my %option;
 $option{shift @ARGV} = 1 while @ARGV && $ARGV[0] =~ /^--/;
 my $handed = pop @ARGV;
 die "usage: check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED\n" unless @ARGV;
-our $by_cpu;		# all of it, for the sums of components
-our $unsure;		# a relation is
+our $by_cpu;		# include all of it, for the sums of components
+our $unsure;		# a relation is unsure
 my %nested;
-our $by_process;	# the lines say which process was handed the count
+our $by_process;	# the lines name the process that the count was returned to
 
 sub any { return $option{'--no-cpu'} || $_[0] =~ /(TASK|CPU)-CLOCK$|_(TOT|REF)_CYC$/ }
 
@@ -49,12 +51,13 @@ sub booked {
 	my $process = $by_process ? "process $dump->{process}{pid}: " : '';
 	for my $c (counts($dump)) {
 		my $event = "$process$c->{event}";
-		$by_cpu or $event =~ s/ \((?:\+?(?:user|kernel|other|supervisor))+\)$//;	# the program's name for all its modes
+		$by_cpu or $event =~ s/ \((?:\+?(?:user|kernel|other|supervisor))+\)$//;	# the program's name for all modes
 		$sum->{$event}{!$by_cpu && any($event) ? 'any' : $c->{cpu}} += $c->{total};
 	}
 	for my $r (@{$dump->{relations}}) {
 		wrong("relation $r->{id}: totals and events differ in number")
-			if grep { @{$_->{total}} != @{$r->{events}} || @{$_->{exact}} != @{$r->{events}} } @{$r->{cpus}};
+			if grep { @{$_->{total}} != @{$r->{events}} || @{$_->{exact}} !=
+			@{$r->{events}} } @{$r->{cpus}};
 	}
 }
 
@@ -65,12 +68,15 @@ sub compare {
 		my %cpus = (%{$want->{$event} || {}}, %{$got->{$event} || {}});
 		for my $cpu (sort keys %cpus) {
 			my ($w, $g) = ($want->{$event}{$cpu} || 0, $got->{$event}{$cpu} || 0);
-			wrong("$event on CPU $cpu: handed $w, booked $g") if $w != $g && !($unsure && $g < $w && $g >= $w - ($nested{$event}{$cpu} || 0));
+			wrong("$event on CPU $cpu: handed $w, booked $g")
+				if $w != $g && !($unsure && $g < $w
+				&& $g >= $w - ($nested{$event}{$cpu} || 0));
 		}
 	}
 }
 
-# A memory object has no PUs of its own: those beside it count, or none do; not those that the topology lacks.
+# A memory object has no PUs: the PUs next to it count, or none. PUs that the topology lacks do not
+# count.
 sub rollup {
 	my ($dump) = @_;
 	my %component = map { $_->{id} => $_ } @{$dump->{topology}{components}};
@@ -82,7 +88,8 @@ sub rollup {
 	for my $id (grep { $component{$_}{type} eq 'PU' } keys %component) {
 		my $cpu = $component{$id}{os_index};
 		my $lacks = defined $component{$id}{in_topology};
-		for (my $c = $component{$id}; $c; $c = defined $c->{parent} ? $component{$c->{parent}} : undef) {
+		for (my $c = $component{$id}; $c; $c = defined $c->{parent}
+			? $component{$c->{parent}} : undef) {
 			for (keys %$booked) {
 				$sum{$c->{id}}{$_} += $booked->{$_}{$cpu} || 0;
 				$lacked{$c->{id}}{$_} += $booked->{$_}{$cpu} || 0 if $lacks;
@@ -90,7 +97,8 @@ sub rollup {
 		}
 	}
 	my %placed = map { my $r = $_; map { ($dump->{events}[$r->{events}[$_]]{name} => 1) }
-		grep { defined $r->{places}[$_] } 0 .. $#{$r->{places} || []} } @{$dump->{relations}};
+		grep { defined $r->{places}[$_] } 0 .. $#{$r->{places}
+			|| []} } @{$dump->{relations}};
 	my %listed = map { $_->{component} => $_->{total} } @{$dump->{components}};
 	for my $id (sort { $a <=> $b } keys %component) {
 		my ($c, $at) = ($component{$id}, $component{$id});
@@ -98,9 +106,11 @@ sub rollup {
 		$at = $component{$at->{parent}} while $at->{type} =~ /^(NUMANode|MemCache)$/;
 		next if $memory && !$listed{$id};
 		for my $event (grep { !$placed{$_} } keys %$booked) {
-			my ($want, $got) = ($sum{$at->{id}}{$event} || 0, ($listed{$id} || {})->{$event} || 0);
+			my ($want, $got) = ($sum{$at->{id}}{$event} || 0,
+				($listed{$id} || {})->{$event} || 0);
 			$want -= $lacked{$at->{id}}{$event} || 0 if $memory;
-			wrong("$event in $c->{type} $c->{logical_index}: $got, but $want below it") if $want != $got;
+			wrong("$event in $c->{type} $c->{logical_index}: $got, but $want below it")
+				if $want != $got;
 		}
 	}
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/perl
-# check-moves.pl MODE OUTPUT DUMP.json...: is what the dump says of each CPU what the program says that it
-# did there ("touched cpu=N pages=M", "unsure pages=U", "handed sum=S")?
-#	sum		the sum is what was handed out; no CPU has more called exact than was done there
-#	booked		also: each CPU has to the unit what was done there
-#	exact		also: and all of it is called exact
-#	split		also: each CPU that something was done on has counts, and more than one has
+# check-moves.pl MODE OUTPUT DUMP.json...: compares the dump's counts of each CPU with what the
+# program printed that it did there ("touched cpu=N pages=M", "unsure pages=U", "handed sum=S").
+#	sum		the sum is what PAPI returned; no CPU has more proven than was done there
+#	booked		also: each CPU has exactly what was done there
+#	exact		also: and all of it is proven
+#	split		also: each CPU on which work was done has counts, and more than one does
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -14,7 +14,7 @@ die "check-moves.pl: no such mode: $mode\n" unless $mode =~ /^(sum|booked|exact|
 my @dumps = map { dump_of($_) } @json;
 my (%did, %total, %exact, $sum, $unsure);
 ($sum, $unsure) = (0, 0);
-$unsure = 1e9 if $ENV{SANITIZE};	# its run time faults, too
+$unsure = 1e9 if $ENV{SANITIZE};	# its runtime also causes faults
 for (lines($out)) {
 	$did{$1} += $2 if /^touched cpu=(\d+) pages=(\d+)/;
 	$sum += $1 if /^handed sum=(\d+)/;
@@ -29,12 +29,14 @@ for my $c (grep { !$_->{at} } map { counts($_) } @dumps) {
 wrong("the sum is $booked, handed out were $sum") if $booked != $sum;
 for my $cpu (sort keys %total) {
 	my $t = $did{$cpu} // 0;
-	wrong("CPU $cpu: exact $exact{$cpu}, but $t were done there") if $exact{$cpu} > $t + $unsure;
+	wrong("CPU $cpu: exact $exact{$cpu}, but $t were done there")
+		if $exact{$cpu} > $t + $unsure;
 }
 for my $cpu (sort keys %did) {
 	my ($t, $e) = ($total{$cpu} // 0, $exact{$cpu} // 0);
 	wrong("CPU $cpu: total $t, exact $e; $did{$cpu} were done there")
-		if $mode =~ /^(booked|exact)$/ && !$ENV{SANITIZE} && ($t != $did{$cpu} || ($mode eq 'exact' && $e != $t));
+		if $mode =~ /^(booked|exact)$/ && !$ENV{SANITIZE} && ($t != $did{$cpu}
+		|| ($mode eq 'exact' && $e != $t));
 	wrong("CPU $cpu: nothing is booked") if $mode eq 'split' && !$t;
 }
 wrong('all on one CPU') if $mode eq 'split' && grep({ $_ } values %total) < 2;

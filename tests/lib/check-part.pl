@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-part.pl PAGE.json RANKS.csv SUMS: is the data of a page that has a part of a run what the run's ranks say?  Whoever has
-# most and least of an event has a row, and what the rows name is there.
+# check-part.pl PAGE.json RANKS.csv SUMS: checks the data of a page with a part of a run against the
+# run's ranks. The ranks with the most and the least of an event must have rows, and all objects
+# that rows name must exist.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -19,7 +20,8 @@ my ($rows) = map { $_->{rows} } grep { $_->{level} eq 'process' } @{$d->{levels}
 my %row = map { $_->{label} => $_ } @$rows;
 my $ranks = keys %{(values %of)[0]};
 wrong("$part->{rows} rows of $ranks, $part->{shown} shown of " . @$rows)
-	if $part->{rows} != $ranks || $part->{shown} != @$rows || @$rows >= $ranks || @$rows < 20 || $d->{part}{processes} != $ranks;
+	if $part->{rows} != $ranks || $part->{shown} != @$rows || @$rows >= $ranks || @$rows < 20
+	|| $d->{part}{processes} != $ranks;
 wrong("four events, not " . keys %of) unless keys %of == 4;
 for my $event (sort keys %of) {
 	my @who = sort { $of{$event}{$a} <=> $of{$event}{$b} } keys %{$of{$event}};
@@ -27,13 +29,15 @@ for my $event (sort keys %of) {
 	$sum += $_ for values %{$of{$event}};
 	wrong("$event: $sum, not $total{$event}") if $sum != $total{$event};
 	for my $want ($of{$event}{$who[0]}, $of{$event}{$who[-1]}) {
-		wrong("$event: nobody with $want") unless grep { ($_->{total}{$event} // -1) == $want } @$rows;
+		wrong("$event: nobody with $want") unless grep { ($_->{total}{$event} // -1) ==
+			$want } @$rows;
 	}
 }
 my %process = map { $_->{id} => 1 } @{$d->{processes}};
 my %component = map { $_->{id} => 1 } @{$d->{topology}{components}};
 wrong("a row of no process") if grep { !$process{$_->{process}} } @$rows, @{$d->{relations}};
 wrong("a machine that is not there") if grep { !$component{$_->{machine}} } @{$d->{processes}};
-wrong("a component without its parent") if grep { defined $_->{parent} && !$component{$_->{parent}} } @{$d->{topology}{components}};
+wrong("a component without its parent") if grep { defined $_->{parent}
+	&& !$component{$_->{parent}} } @{$d->{topology}{components}};
 wrong("sums of what is not there") if grep { !$component{$_->{component}} } @{$d->{components}};
 done();

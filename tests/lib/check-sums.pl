@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# check-sums.pl FOLDER: do all forms of the stores that 64-sums.t made there show the same sums and metrics, and those that
-# follow from their relations? Computed here anew, from the relations in JSON alone. Prints what is wrong; exit 1 if anything is.
+# check-sums.pl FOLDER: checks that all formats of the stores that 64-sums.t made show the same sums
+# and metrics, and those that follow from the relations in JSON. Prints each problem; exit 1 if
+# there are any.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -12,43 +13,51 @@ sub base { $_[0] =~ s/ \([a-z+]+\)$//r }
 sub text { content("$folder/$_[0]") }
 sub complain { print "@_\n" if $wrong++ < 20 }
 sub same { my ($what, $got, $want) = @_;
-	my $ok = !defined $got || !defined $want ? !defined $got && !defined $want : abs($got - $want) <= 1e-9 * abs $want;
+	my $ok = !defined $got || !defined $want ? !defined $got && !defined $want
+		: abs($got - $want) <= 1e-9 * abs $want;
 	complain("$what: " . ($got // 'none') . ', not ' . ($want // 'none')) unless $ok }
 
 my $d = dump_of("$folder/all.json");
 my @c = @{$d->{topology}{components}};
 my @name = map { $_->{name} } @{$d->{events}};
 my @machines = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
-my ($machine, $several) = (@machines > 1 ? 0 : @machines, @machines > 1);	# the root: of several the job
+# the root, or the job if there are several
+my ($machine, $several) = (@machines > 1 ? 0 : @machines, @machines > 1);
 sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
 sub root { my ($root) = grep { $c[$_]{type} eq 'Machine' } up(shift); $root }
 my (%pu, %package);
 $pu{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'PU' } @c;
 $package{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'Package' } @c;
 sub place_of { $_[0] =~ /^(rapl|stealtime)/ }
-sub on { my $r = shift; $several ? $d->{processes}[$r->{process}]{machine} : $machine }	# whose machine a relation's process ran on
-sub place { my ($e, $on) = @_; $e =~ /^rapl.*PACKAGE(\d)/ ? ($several ? $package{$on} : \%package)->{$1} : $e =~ /^stealtime/ ? $on : undef }
+sub on { my $r = shift; $several ? $d->{processes}[$r->{process}]{machine}
+	: $machine }	# the machine on which a relation's process ran
+sub place { my ($e, $on) = @_; $e =~ /^rapl.*PACKAGE(\d)/ ? ($several ? $package{$on}
+	: \%package)->{$1} : $e =~ /^stealtime/ ? $on : undef }
 %pu = %{$pu{$machine}} unless $several;
 %package = %{$package{$machine}} unless $several;
 sub cpu { my ($cpu, $on) = @_; $several ? $pu{$on}{$cpu} : $pu{$cpu} }
 
-# ---- what follows from the relations: observers of one thing, then sums -----------------------------
+# ---- what follows from the relations: observers of one thing, then sums ----------
 
 my (%observer, %left, %hull);
 my $n = 0;
 for my $r (@{$d->{relations}}) {
 	for my $e (grep { place_of($name[$_]) } @{$r->{events}}) {
-		my $o = $observer{"$e " . on($r)}{"$r->{process} $r->{tid}"} //= { first => $r->{first_ns}, last => $r->{last_ns}, n => $n++ };
+		my $o = $observer{"$e " . on($r)}{"$r->{process} $r->{tid}"} //= { first =>
+			$r->{first_ns}, last => $r->{last_ns}, n => $n++ };
 		$o->{first} = $r->{first_ns} if $r->{first_ns} < $o->{first};
 		$o->{last} = $r->{last_ns} if $r->{last_ns} > $o->{last};
 	}
 }
 for my $e (keys %observer) {
 	my @chosen;
-	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{last} - $y->{first} <=> $x->{last} - $x->{first} ||
-			$x->{first} <=> $y->{first} || $x->{n} <=> $y->{n} } keys %{$observer{$e}}) {
+	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{last} - $y->{first} <=>
+		$x->{last} - $x->{first} ||
+			$x->{first} <=> $y->{first} || $x->{n} <=> $y->{n} } keys %{$observer{$e}})
+			{
 		my $o = $observer{$e}{$who};
-		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) { $left{($e =~ s/ .*//r) . " $who"} = 1; next }
+		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) {
+			$left{($e =~ s/ .*//r) . " $who"} = 1; next }
 		push @chosen, $o;
 		$hull{$e} += $o->{last} - $o->{first};
 	}
@@ -56,7 +65,7 @@ for my $e (keys %observer) {
 for my $r (@{$d->{relations}}) {
 	my %in = map { base($name[$_]) => 1 } @{$r->{events}};
 	my $modes = join '+', @{$r->{domain} || []};
-	for my $e (@{$r->{events}}) {	# one event in two modes is two
+	for my $e (@{$r->{events}}) {	# one event in two modes counts as two
 		my $of = $name[$e] =~ / \((.*)\)$/ ? $1 : $mode{$e} // $modes;
 		complain("$name[$e] has counts of $modes") if $of ne $modes;
 		$mode{$e} = $modes;
@@ -69,50 +78,61 @@ for my $r (@{$d->{relations}}) {
 			next if $left{"$e $r->{process} $r->{tid}"};
 			for my $c (up($place)) {
 				$want{$c}{$name[$e]} += $at->{total}[$i];
-				$ipc{$c}{base($name[$e])} += $at->{total}[$i] if $in{PAPI_TOT_INS} && $in{PAPI_TOT_CYC};
+				$ipc{$c}{base($name[$e])} += $at->{total}[$i] if $in{PAPI_TOT_INS}
+					&& $in{PAPI_TOT_CYC};
 				$watts{$c}[0] += $at->{total}[$i] if $name[$e] =~ /^rapl/;
-				$watts{$c}[1] = $hull if $name[$e] =~ /^rapl/ && $hull > ($watts{$c}[1] // 0);
+				$watts{$c}[1] = $hull if $name[$e] =~ /^rapl/
+					&& $hull > ($watts{$c}[1] // 0);
 			}
 		}
 	}
 }
-sub ipc { my $c = shift; $ipc{$c}{PAPI_TOT_CYC} ? $ipc{$c}{PAPI_TOT_INS} / $ipc{$c}{PAPI_TOT_CYC} : undef }
+sub ipc { my $c = shift; $ipc{$c}{PAPI_TOT_CYC} ? $ipc{$c}{PAPI_TOT_INS} / $ipc{$c}{PAPI_TOT_CYC}
+	: undef }
 sub watts { my $c = shift; $watts{$c}[1] ? $watts{$c}[0] / $watts{$c}[1] : undef }
 
-# ---- JSON's components, and the page's ---------------------------------------------------------------
+# ---- JSON's components, and the page's --------------------------------------
 
 my ($page) = text('all.html') =~ m{id="data"[^>]*>(.*?)</script>}s;
 for my $form ([JSON => $d], [page => decode_json($page)]) {
 	my ($what, $j) = @$form;
 	for my $row (@{$j->{components}}) {
 		my $c = $row->{component};
-		next if $c[$c]{type} eq 'NUMANode';	# beside the tree
+		next if $c[$c]{type} eq 'NUMANode';	# not in the tree
 		for my $e (@name) {
-			# What is of a place stands there, be it 0, and nowhere else; counts by CPU have their 0 everywhere.
+			# A place's own counts must be shown, even 0, and nowhere else; per-CPU
+			# counts show their 0 everywhere.
 			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e},
-				place_of($e) ? $want{$c}{$e} : $want{$c}{$e} // (exists $want{$machine}{$e} ? 0 : undef));
+				place_of($e) ? $want{$c}{$e} : $want{$c}{$e}
+				// (exists $want{$machine}{$e} ? 0 : undef));
 		}
-		same("$what: $c[$c]{type} $c[$c]{logical_index} IPC", $row->{derived_metrics}{IPC}, ipc($c));
-		same("$what: $c[$c]{type} $c[$c]{logical_index} WATTS", $row->{derived_metrics}{WATTS}, watts($c)) if $what eq 'JSON';
+		same("$what: $c[$c]{type} $c[$c]{logical_index} IPC", $row->{derived_metrics}{IPC},
+			ipc($c));
+		same("$what: $c[$c]{type} $c[$c]{logical_index} WATTS",
+			$row->{derived_metrics}{WATTS}, watts($c)) if $what eq 'JSON';
 	}
-	same("$what: all of $_->{name}", $_->{total}, $want{$machine}{$_->{name}} // 0) for @{$j->{events}};
+	same("$what: all of $_->{name}", $_->{total}, $want{$machine}{$_->{name}} // 0)
+		for @{$j->{events}};
 }
 
-# ---- CSV and text by machine and by CPU, hwloc --------------------------------------------------------
+# ---- CSV and text by machine and by CPU, hwloc ------------------------------
 
-my %of_all;		# of several machines CSV tells no one from another of the same host: their sum
+my %of_all;		# CSV does not distinguish machines of the same host: compare their sum
 for (map { [split /,/] } split /\n/, text('machine.csv')) {
 	my ($event, $v) = @$_[14 - 1, 16 - 1];
 	next if $event eq 'event';
 	$of_all{$event} += $v;
 	next if $several;
-	same("CSV: machine $event", $v, $event eq 'IPC' ? ipc($machine) : $event eq 'WATTS' ? watts($machine) : $want{$machine}{$event});
+	same("CSV: machine $event", $v, $event eq 'IPC' ? ipc($machine) : $event eq 'WATTS'
+		? watts($machine) : $want{$machine}{$event});
 }
-same("CSV: all of $_", $of_all{$_}, $want{$machine}{$_}) for $several ? grep { !/^(IPC|WATTS)$/ } keys %of_all : ();
+same("CSV: all of $_", $of_all{$_}, $want{$machine}{$_})
+	for $several ? grep { !/^(IPC|WATTS)$/ } keys %of_all : ();
 for ($several ? () : map { [split /,/] } split /\n/, text('cpu.csv')) {
 	my ($cpu, $event, $v) = @$_[10 - 1, 14 - 1, 16 - 1];
 	next if $event eq 'event' || $cpu eq '' || $event =~ /^(rapl|stealtime)/;
-	same("CSV: CPU $cpu $event", $v || undef, ($event eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$event}) || undef);
+	same("CSV: CPU $cpu $event", $v || undef, ($event eq 'IPC' ? ipc($pu{$cpu})
+		: $want{$pu{$cpu}}{$event}) || undef);
 }
 my @head;
 my $in_two = grep { $_ ne base($_) } @name;	# such headings have several lines
@@ -122,24 +142,29 @@ for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
 	my ($cpu, $numbers) = ($1, $2);
 	my @v = split ' ', $numbers =~ s/(?:[<>] ?)?[\d.]+ %/%/r =~ s/,//gr;
 	splice @v, 1, 1;	# the share
-	for my $i (1 .. $#head - 1) {	# the last one is how many readings
+	for my $i (1 .. $#head - 1) {	# the last is the number of readings
 		my $e = $head[$i];
-		my $w = $e eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$e} // $want{$pu{$cpu}}{"PAPI_$e"};
+		my $w = $e eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$e}
+			// $want{$pu{$cpu}}{"PAPI_$e"};
 		next if $e !~ /^(IPC|TOT_|EV_)/;
-		complain("text: CPU $cpu $e: $v[$i - 1], not " . ($w // '-')) if $e eq 'IPC' ? $v[$i - 1] ne (defined $w ? sprintf $w < 0.1 ? '%.6f' : '%.3f', $w : '-') :
+		complain("text: CPU $cpu $e: $v[$i - 1], not " . ($w // '-'))
+			if $e eq 'IPC' ? $v[$i - 1] ne (defined $w ? sprintf $w < 0.1 ? '%.6f'
+			: '%.3f', $w : '-') :
 			($v[$i - 1] eq '-' ? 0 : $v[$i - 1]) != ($w // 0);
 	}
 }
-my (@open, $files);	# of several machines one behind the other, in their order
+my (@open, $files);	# one of several machines after the other, in their order
 for (text('all.xml') =~ m{(<object [^>]*>|</object>|<info [^>]*>)}g) {
 	if (m{^</}) { pop @open; next }
 	$files++ if /^<object type="Machine"/;
-	if (/^<object type="(\w+)"(?:.* os_index="(\d+)")?/) { push @open, [$1, $2 // 0]; pop @open if m{/>$}; next }
+	if (/^<object type="(\w+)"(?:.* os_index="(\d+)")?/) { push @open, [$1, $2 // 0]; pop @open
+		if m{/>$}; next }
 	next unless @open && /name="([^"]+)" value="(\d+)/;
 	my ($type, $os) = @{$open[-1]};
 	my $of = $several ? $machines[$files - 1] : $machine;
 	my ($pus, $packages) = $several ? ($pu{$of}, $package{$of}) : (\%pu, \%package);
-	my $c = $type eq 'Machine' ? $of : $type eq 'PU' ? $pus->{$os} : $type eq 'Package' ? $packages->{$os} : next;
+	my $c = $type eq 'Machine' ? $of : $type eq 'PU' ? $pus->{$os} : $type eq 'Package'
+		? $packages->{$os} : next;
 	same("hwloc: $type $os $1", $2, $want{$c}{$1} // 0) if grep { $_ eq $1 } @name;
 }
 complain('nothing was compared') unless keys %want && $files == ($several ? @machines : 1);

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
-# check-windows.pl MODE LEAST OUTPUT DUMP.json: no window is called exact in which the kernel recorded a
-# switch of the thread (reading) or one on another CPU (auto; residency, where such a window is split by time); of those without any switch around
-# them at least LEAST per cent are. OUTPUT: tests/apps/windows'.
+# check-windows.pl MODE LEAST OUTPUT DUMP.json: checks that no window is proven in which the kernel
+# recorded a switch of the thread (reading), or one on another CPU (auto; residency, which splits
+# such a window by time). At least LEAST percent of the windows without a switch nearby must be
+# proven. OUTPUT is that of tests/apps/windows.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -14,7 +15,8 @@ for my $c (grep { !$_->{at} } counts(dump_of($json))) {
 }
 my ($windows, $unsafe, $quiet, $proven, $wrong) = (0) x 5;
 for (lines($out)) {
-	my ($set, $inside, $around, $moved) = /^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
+	my ($set, $inside, $around, $moved) =
+		/^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
 	my $left = $mode eq 'reading' ? $inside : $moved;
 	$windows++;
 	$unsafe++ if $left;

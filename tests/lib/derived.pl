@@ -1,9 +1,10 @@
 #!/usr/bin/perl
-# derived.pl JSON LEAST [WITHIN]: of a report -f json -m FILE, where FILE defines MINE_X as PAPI's table does PAPI_X, and PAPI_X was
-# counted beside its parts: each component has the same of both. A rate is not summed: what PAPI handed out last, if nothing
-# was reset, is the whole run's, cut to an integer (0 where PAPI does not know the CPU's frequency, and no value here).
-# Says what differs (by more than WITHIN of it: where not all is proven each event has its own rest), and if fewer than LEAST
-# presets were there.
+# derived.pl JSON LEAST [WITHIN]: compares a report -f json -m FILE, where FILE defines MINE_X as
+# PAPI's table does PAPI_X, with PAPI_X counted in the same run: each component has the same of
+# both. A rate is not summed: PAPI's last value, if nothing was reset, is the whole run's, as an
+# integer. It is 0 if PAPI does not know the CPU's frequency, and no value here.
+# Prints differences of more than WITHIN of the value (if not all counts are proven, each event has
+# its own rest), and whether fewer than LEAST presets were there.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -21,7 +22,8 @@ sub compare {
 
 for my $c (@{$d->{components}}) {
 	for my $name (grep { /^PAPI_/ } keys %{$c->{total}}) {
-		compare("component $c->{component}", $name, $c->{total}{$name}, $c->{derived_metrics}{$name =~ s/PAPI_/MINE_/r});
+		compare("component $c->{component}", $name, $c->{total}{$name},
+			$c->{derived_metrics}{$name =~ s/PAPI_/MINE_/r});
 	}
 }
 for my $g (sort { $a->{last_ns} <=> $b->{last_ns} } map { @{$_->{gauges}} } @{$d->{relations}}) {

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
-# examples.pl FILE: the examples of a man page or of README.md, as shell: a line for each, and behind
-# each its place, for 72-examples.t. A C example becomes a file that is compiled.
-#	man page: what stands between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of METRICS
+# examples.pl FILE: prints the examples of a man page or of README.md as shell, for 72-examples.t:
+# one per line, followed by its place. A C example becomes a file that is compiled.
+#	man page: text between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of
+#	METRICS
 #	README: indented lines that are commands, and `commands` in the text
 use strict;
 use warnings;
@@ -24,7 +25,7 @@ sub untroff {
 	return $text;
 }
 
-# What the lines of a C example find around them.
+# Code around the lines of a C example.
 my $around = <<'END';
 #include "scene.h"
 #include <sspapi.h>
@@ -37,7 +38,7 @@ int main(void)
 	(void)event_set, (void)work, (void)more_work;
 END
 
-# Lines that end in a backslash go on.
+# Join lines that end in a backslash.
 sub man_line {
 	my ($text, $line) = @_;
 	if ($file =~ /\.3$/) {
@@ -66,19 +67,21 @@ while (my $text = <$in>) {
 			give($1, $.);
 			next;
 		}
-		give($1, $.) while $text !~ /^    / && $text =~ /`((?:sspapi|lstopo|man|scripts\/[a-z]+ &&) [^`]+)`/g;
+		give($1, $.) while $text !~ /^    /
+			&& $text =~ /`((?:sspapi|lstopo|man|scripts\/[a-z]+ &&) [^`]+)`/g;
 		next;
 	}
 	$examples = $1 =~ /EXAMPLE|QUICK START/ if $text =~ /^\.SH (.*)/;
 	if ($text =~ /^\.(nf|EX)/) {
 		$block = 1;
-		print "(\n:\n" if $examples;	# what it exports is its own
+		print "(\n:\n" if $examples;	# each example exports only to itself
 	} elsif ($text =~ /^\.(fi|EE)/) {
 		end_of_block($.) if $block;
 		print ")\n" if $block && $examples;
 		$block = 0;
 	} elsif ($block && $text !~ /^\./) {
 		man_line(untroff($text), $.) if $examples;
-		print "printf '%s\\n' '$text' >>definitions.csv\n" if !$examples && $text =~ /^(CPU|PRESET|EVENT),/;
+		print "printf '%s\\n' '$text' >>definitions.csv\n"
+			if !$examples && $text =~ /^(CPU|PRESET|EVENT),/;
 	}
 }

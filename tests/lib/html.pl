@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# html.pl FOLDER: the pages that 63-html.t makes there in Chromium; a line "STATUS<tab>NAME<tab>SAID" a check.
+# html.pl FOLDER: opens the pages that 63-html.t makes in Chromium; prints a line
+# "STATUS<tab>NAME<tab>SAID" per check.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -29,7 +30,7 @@ sub no_complaint {
 	result(!@said, "$_[0]: nothing on the console, and nothing asked of a network", "@said");
 }
 
-# Of the table of this name, as text.
+# The table of this name, as text.
 my $table = sub { "[...document.querySelectorAll('table')].find(t => t.getAttribute('aria-label') === '$_[0]')" };
 sub rows { $page->run("[...$_[0].tBodies[0].rows].filter(r => r.dataset.row).map(r => [...r.cells].map(c => c.textContent).join('|')).join('\\n')") }
 sub first_cells { $page->run("[...$_[0].tBodies[0].rows].filter(r => r.dataset.row).map(r => r.cells[0].textContent).slice(0, 3).join(' ')") }
@@ -82,7 +83,7 @@ result($before ne $page->run('[...document.querySelectorAll(".leaf")].map(l => l
 is('the numbers still', $page->run($compare), 'some seen ');
 no_complaint('odd names');
 
-# Its policy, not only its escaping: what is put in afterwards is not run.
+# Test the page's policy, not only its escaping: scripts that are inserted later do not run.
 $page->run('document.body.append(Object.assign(document.createElement("script"), { textContent: "window.mine = 1" }))');
 is('another script is not run', $page->run('typeof window.mine'), 'undefined');
 
@@ -98,7 +99,7 @@ $page->key('/');
 is('/ goes to the search', $page->run('document.activeElement.getAttribute("aria-label")'), 'search threads');
 my $last = $page->run("JSON.parse(document.getElementById('data').textContent).levels[0].rows.at(-1).tid");
 $page->type($last);
-# Its number may stand in that of another (1234 in 41234), its row may be marked.
+# A row's number may be part of another (1234 in 41234); the row may be marked.
 my @left = split /\n/, rows($threads);
 result(@left < 20 && (grep { /^(~ )?$last\b/ } @left) && !(grep { index($_, $last) < 0 } @left), 'search: what is left', "$last: @left");
 $page->key('Escape');
@@ -123,7 +124,7 @@ no_complaint('many');
 
 # ---- light, dark, paper, a telephone ----
 
-# Contrast of what is written, WCAG's ratio: the least of all texts.
+# The least contrast of all texts, as WCAG's ratio.
 my $contrast = <<'END';
 (() => {
 	const light = c => { const [r, g, b] = c.match(/[\d.]+/g).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };

@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# json.pl FILE EXPRESSION: evaluates perl with the parsed JSON in $d; prints the results, a line each.
+# json.pl FILE EXPRESSION: evaluates perl with the parsed JSON in $d; prints the results, a line
+# each.
 use strict;
 use warnings;
 use JSON::PP;
@@ -11,4 +12,5 @@ local $/;
 $d = JSON::PP->new->utf8->decode(<$in>);
 my @result = eval $expression;
 die $@ if $@;
-print map { (defined $_ ? ref $_ ? JSON::PP->new->canonical->encode($_) : $_ : 'null') . "\n" } @result;
+print map { (defined $_ ? ref $_ ? JSON::PP->new->canonical->encode($_) : $_ : 'null')
+	. "\n" } @result;

@@ -1,17 +1,18 @@
 #!/usr/bin/perl
-# long-faults.pl [OPTION...] FOLDER PROGRAM [ARG...]: lets each system call that sspapi makes in a
-# run of PROGRAM fail, one after the other, and looks whether the program notices, and whether the
-# counts are somewhere.
+# long-faults.pl [OPTION...] FOLDER PROGRAM [ARG...]: makes each system call of sspapi in a run of
+# PROGRAM fail, one after the other, and checks that the program does not notice and that the counts
+# are in the dump or the live file.
 #
 #   --once, --on	only that call fails, or that and all later ones of its kind; default both
 #   --only NUMBER	of one system call only
 #   --but NUMBER	of all but one
 #   --every N	only each Nth of all of these
 #   --prepare CMD	done before each run, in FOLDER
-#   --no-counts	do not look for the counts
+#   --no-counts	do not check the counts
 #
-# The environment has B, SHIM, FAULTS and what else the runs need; the dump is FOLDER/x.json. Prints
-# a line for each that was wrong, by what to run it again, and at the end how many it tried.
+# The environment has B, SHIM, FAULTS and the runs' other variables; the dump is FOLDER/x.json.
+# Prints a line for each problem, with the arguments to repeat it, and at the end the number of
+# runs.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
@@ -29,23 +30,31 @@ my ($wrong, $tried, $met, %recovered) = (0, 0, 0);
 my ($in_dump, $in_store, $said) = (0, 0, 0);
 chdir $folder or die "$folder: $!\n";
 
-# x86 numbers; on another machine they are only counted and failed under their own.
-my %name = (0 => 'read', 1 => 'write', 3 => 'close', 9 => 'mmap', 11 => 'munmap', 14 => 'rt_sigprocmask',
-	28 => 'madvise', 35 => 'nanosleep', 39 => 'getpid', 72 => 'fcntl', 79 => 'getcwd', 107 => 'geteuid',
-	127 => 'rt_sigpending', 128 => 'rt_sigtimedwait', 186 => 'gettid', 234 => 'tgkill', 257 => 'openat', 258 => 'mkdirat',
+# Numbers on x86; other machines show calls by number only.
+my %name = (0 => 'read', 1 => 'write', 3 => 'close', 9 => 'mmap', 11 => 'munmap',
+	14 => 'rt_sigprocmask',
+	28 => 'madvise', 35 => 'nanosleep', 39 => 'getpid', 72 => 'fcntl', 79 => 'getcwd',
+	107 => 'geteuid',
+	127 => 'rt_sigpending', 128 => 'rt_sigtimedwait', 186 => 'gettid', 234 => 'tgkill',
+	257 => 'openat', 258 => 'mkdirat',
 	231 => 'exit_group', 24 => 'sched_yield',
-	262 => 'newfstatat', 263 => 'unlinkat', 265 => 'linkat', 267 => 'readlinkat', 271 => 'ppoll', 280 => 'utimensat',
-	285 => 'fallocate', 316 => 'renameat2', 600 => 'dlopen', 601 => 'getrlimit', 602 => 'uname', 603 => 'getcwd()',
+	262 => 'newfstatat', 263 => 'unlinkat', 265 => 'linkat', 267 => 'readlinkat',
+	271 => 'ppoll', 280 => 'utimensat',
+	285 => 'fallocate', 316 => 'renameat2', 600 => 'dlopen', 601 => 'getrlimit', 602 => 'uname',
+	603 => 'getcwd()',
 	604 => 'prctl');
-# By their manuals these cannot fail.
+# These cannot fail, by their manuals.
 my %never = map { $_ => 1 } qw(getpid gettid geteuid exit_group sched_yield rt_sigpending);
-my %errors = (openat => [EMFILE, EACCES, EINTR], mmap => [ENOMEM], write => [ENOSPC, EIO, EINTR, EAGAIN], read => [EINTR, EIO],
-	fallocate => [ENOSPC, EOPNOTSUPP, EINTR], linkat => [EPERM, ENOSPC], renameat2 => [EINVAL, ENOSPC],
-	newfstatat => [EACCES, ENOENT], mkdirat => [ENOSPC, EROFS], close => [EINTR, EIO], rt_sigprocmask => [EPERM]);
+my %errors = (openat => [EMFILE, EACCES, EINTR], mmap => [ENOMEM], write => [ENOSPC, EIO, EINTR,
+	EAGAIN], read => [EINTR, EIO],
+	fallocate => [ENOSPC, EOPNOTSUPP, EINTR], linkat => [EPERM, ENOSPC], renameat2 => [EINVAL,
+	ENOSPC],
+	newfstatat => [EACCES, ENOENT], mkdirat => [ENOSPC, EROFS], close => [EINTR, EIO],
+	rt_sigprocmask => [EPERM]);
 
 sub slurp { -e $_[0] ? content($_[0]) : '' }
 
-# status, or undef: it hung
+# Returns the status, or undef if it hung.
 sub run {
 	my (%env) = @_;
 	unlink glob "$folder/{x*,.x*,live/*}";
@@ -102,8 +111,8 @@ sub same {
 	return !grep { ($a->{$_} // 0) != ($b->{$_} // 0) } keys %{{%$a, %$b}};
 }
 
-# What the dumps and, for a process without one, the live files hold. Of a process that left more
-# than one, the last word counts: its end, else its store, else a snapshot.
+# Returns the counts of the dumps and, for a process without one, of the live files. If a process
+# left several, its end counts, else its store, else a snapshot.
 sub kept {
 	my (%t, %of, $dropped, $from_store);
 	for my $f (glob "$folder/x*.json") {
@@ -131,7 +140,8 @@ my $native = run();
 my ($native_out, $native_err) = streams();
 my $handed = handed($native_out);
 unlink "$folder/count";
-my %env = (LD_PRELOAD => "$SHIM:$FAULTS", SSPAPI_LIVE => "$folder/live", SSPAPI_OUTPUT => "$folder/x.json",
+my %env = (LD_PRELOAD => "$SHIM:$FAULTS", SSPAPI_LIVE => "$folder/live",
+	SSPAPI_OUTPUT => "$folder/x.json",
 	FAULTS_COUNT => "$folder/count");
 my $status = run(%env);
 my ($out, $err, $lines) = streams();
@@ -158,19 +168,23 @@ sub try {
 			push @why, $bad;
 		} elsif (same($t, $handed)) {
 			$store ? $in_store++ : $in_dump++;
-			push @why, "left in the live file without a line" if $store && $lines eq '' && $what !~ /^write from \d+ on/;	# no line can be written, too
+			push @why, "left in the live file without a line" if $store && $lines eq ''
+				# no line can be written either
+				&& $what !~ /^write from \d+ on/;
 		} elsif ($lines ne '' || $dropped) {
 			$said++;
 		} else {
 			push @why, "counts are lost, and nothing says so: " .
-				join ' ', map { "$_=" . ($t->{$_} // 0) . "(" . ($handed->{$_} // 0) . ")" } sort keys %$handed;
+				join ' ', map { "$_=" . ($t->{$_} // 0) . "(" . ($handed->{$_} // 0)
+				. ")" } sort keys %$handed;
 		}
 		my @parts = glob "$folder/.x*";
 		push @why, "@parts is left" if @parts && $what !~ /unlinkat/;
 	}
 	return unless @why;
 	$wrong++;
-	print "FAULT=$fault ($what): ", join('; ', @why), $lines ne '' ? "\n  it said: $lines" : "\n";
+	print "FAULT=$fault ($what): ", join('; ', @why), $lines ne '' ? "\n  it said: $lines"
+		: "\n";
 }
 
 for my $number (grep { $count[$_] } 0 .. $#count) {
@@ -184,7 +198,8 @@ for my $number (grep { $count[$_] } 0 .. $#count) {
 			my $text = $number < 600 ? $number : $name;
 			my $say = $e ? do { local $! = $e; "$!" } : '';
 			try("$text:$n:$e", "$name $n: $say") unless $o{on};
-			try("$text:$n+:$e", "$name from $n on: $say") unless $o{once} || $e == EINTR || $e == EAGAIN;
+			try("$text:$n+:$e", "$name from $n on: $say") unless $o{once} || $e == EINTR
+				|| $e == EAGAIN;
 		}
 		try("write:$n:short", "write $n: half of it") if $name eq 'write' && !$o{on};
 	}

@@ -1,26 +1,27 @@
 #!/usr/bin/perl
-# long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/handing) at random
-# moments, recovers its store, and compares it with what the program had seen.
+# long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/kill-target) at random
+# moments, recovers its store, and compares it with what PAPI had returned.
 #
 #   --signal NAME   default KILL
 #   --live FOLDER   SSPAPI_LIVE; default: the standard place
-#   --within MS     0 to so many ms from its start; default 30
+#   --within MS     0 to MS ms from its start; default 30
 #   --ready MS      of every second run instead: from its first reading
-#   --preload SO    after ours
+#   --preload SO    preloaded after ours
 #   --settings 1    each run has another attribution, kind of readings and depth of call sites
-#   --folder TMP    where to work
-#   --seed N        for the moments; default: by the clock, and printed
+#   --folder TMP    working folder
+#   --seed N        for the random moments; default: from the clock, printed
 #
-# The environment has B and SHIM (lib.sh). Prints what was wrong, and at the end a line of what it
-# met, and "unreadable N": stores that hold no reading, and that recover refuses. Exit 1 if anything
-# else was wrong.
+# The environment has B and SHIM (lib.sh). Prints each problem, and at the end the numbers of all
+# outcomes, and "unreadable N": stores without a reading, which recover refuses. Exit 1 if there
+# were other problems.
 use FindBin '$Bin';
 use lib $Bin;
 use Dump;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-my %o = (signal => 'KILL', live => '', within => 30, ready => 0, preload => '', settings => 0, folder => '.', seed => time ^ $$);
+my %o = (signal => 'KILL', live => '', within => 30, ready => 0, preload => '', settings => 0,
+	folder => '.', seed => time ^ $$);
 while (@ARGV && $ARGV[0] =~ /^--(\w+)$/) {
 	exists $o{$1} or die "no option --$1\n";
 	$o{$1} = $ARGV[1];
@@ -33,9 +34,10 @@ my %met = map { $_ => 0 } qw(early unread seen pending);
 my ($most, $unreadable) = (0, 0);
 srand $o{seed};
 my $folder = $o{live} || '/dev/shm';
-my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of others: a pid may come again
+my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of other processes: pids are reused
 
-my @settings = map { my $a = $_; map { my $r = $_; map { [$a, $r, $_] } 0, 1, 8 } qw(temporary permanent) }
+my @settings = map { my $a = $_; map { my $r = $_; map { [$a, $r, $_] } 0, 1,
+	8 } qw(temporary permanent) }
 	qw(auto exact residency reading);
 
 sub start {
@@ -47,7 +49,8 @@ sub start {
 	return $pid if $pid;
 	$ENV{LD_PRELOAD} = $o{preload} ? "$SHIM:$o{preload}" : $SHIM;
 	$ENV{SSPAPI_LIVE} = $o{live} if $o{live};
-	@ENV{qw(SSPAPI_ATTRIBUTION SSPAPI_READINGS SSPAPI_CALLSITES)} = @{$settings[$i / 2 % @settings]} if $o{settings};
+	@ENV{qw(SSPAPI_ATTRIBUTION SSPAPI_READINGS SSPAPI_CALLSITES)} =
+		@{$settings[$i / 2 % @settings]} if $o{settings};
 	$ENV{SSPAPI_OUTPUT} = "$o{folder}/killed.%p.json";
 	open STDIN, '<', '/dev/null';
 	open STDERR, '>', "$o{folder}/killed.err";
@@ -59,7 +62,7 @@ sub page {
 	return unpack 'q*', content($page);
 }
 
-# {tid}{cpu} => [seen], [may]; the events of the program are in the order of EV_A, EV_B
+# {tid}{cpu} => [seen], [may]; events in the order of EV_A, EV_B
 sub seen {
 	my @w = page();
 	my ($events, %seen, %may) = $program[0] =~ /-real$/ ? 1 : 2;
@@ -94,18 +97,21 @@ sub booked {
 	my %index = (EV_A => 0, EV_B => 1, 'perf::PAGE-FAULTS' => 0);
 	for my $c (counts($d)) {
 		$b{$c->{relation}{tid}}{$c->{cpu}}[$index{$c->{event}}] += $c->{total};
-		wrong("exact $c->{exact} of $c->{total}") if $c->{exact} > $c->{total} || $c->{exact} < 0;
+		wrong("exact $c->{exact} of $c->{total}") if $c->{exact} > $c->{total}
+			|| $c->{exact} < 0;
 	}
 	return \%b;
 }
 
-# What is not proven (residency; a call that was interrupted; auto, when the time for counters is used up) may be on another CPU.
+# Unproven counts (residency; an interrupted call; auto, when its budget is used up) may be on
+# another CPU.
 sub by_time {
 	my ($d) = @_;
-	return $d->{settings}{attribution} eq 'residency' || grep { defined $_->{attribution_why} } @{$d->{relations}};
+	return $d->{settings}{attribution} eq 'residency' || grep { defined $_->{attribution_why} }
+		@{$d->{relations}};
 }
 
-# {tid}{all}: residency splits by time what the kernel counted
+# {tid}{all}: residency splits counts of the kernel by time
 sub by_thread {
 	my ($of) = @_;
 	my %all;
@@ -146,7 +152,8 @@ sub recover {
 	$said =~ s/^\Q$out\E\n//;
 	$said =~ s/\s+$//;
 	return (undef, "$status: $said") if $status || $said ne '';
-	return (undef, '') if !-e $out && !-e $live;	# killed before it was a store: recover removes it
+	# killed before it was a store: recover removes it
+	return (undef, '') if !-e $out && !-e $live;
 	eval { $d = dump_of($out) } or wrong("$what: the dump: $@");
 	unlink $out;
 	wrong("$what: the live file is still there") if -e $live;
@@ -157,7 +164,8 @@ sub recover {
 for my $i (1 .. $times) {
 	my $ready = $o{ready} && $i % 2;
 	my $pid = start($i);
-	my $what = "run $i (pid $pid" . ($o{settings} ? "; @{$settings[$i / 2 % @settings]}" : '') . ')';
+	my $what = "run $i (pid $pid" . ($o{settings} ? "; @{$settings[$i / 2 % @settings]}" : '')
+		. ')';
 	wait_for_reading() if $ready;
 	sleep rand($ready ? $o{ready} : $o{within}) / 1000;
 	kill $o{signal}, $pid;
@@ -175,12 +183,14 @@ for my $i (1 .. $times) {
 	wrong("$what: live files @live") if @live > 1;
 	my ($d, $why) = recover($what, $live[0]);
 	if (!$d && $why eq '' && !-e $live[0]) {
-		wrong("$what: the live file held nothing, but $readings readings were seen") if $readings;
+		wrong("$what: the live file held nothing, but $readings readings were seen")
+			if $readings;
 		$met{early}++;
 		next;
 	}
 	if (!$d) {
-		my $say = "$what: $readings readings were seen; a store of " . (-s $live[0] // 0) . " bytes is not readable: $why";
+		my $say = "$what: $readings readings were seen; a store of " . (-s $live[0] // 0)
+			. " bytes is not readable: $why";
 		wrong($say) if $readings;
 		print "$say\n" if !$readings && !$unreadable++;
 		unlink $live[0];

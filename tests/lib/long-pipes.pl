@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# long-pipes.pl COMMAND...: runs it with standard output and error in pipes, which no limit on the
-# size of files concerns, copies what comes, and ends as it does.
+# long-pipes.pl COMMAND...: runs it with standard output and error in pipes, to which no limit on
+# file size applies, copies the output, and ends with its status.
 use strict;
 use warnings;
 use POSIX ();

@@ -1,33 +1,33 @@
-# shellcheck shell=sh disable=SC2034 # the variables are for who sources it
-# real-papi.sh: what this machine needs so that real PAPI counts.
-# To be sourced from the root of the repository, after make:
+# shellcheck shell=sh disable=SC2034 # for the scripts that source it
+# real-papi.sh: finds what this machine needs to count with real PAPI.
+# Source it from the root of the repository, after make:
 #
 #	. tests/lib/real-papi.sh
 #	[ "$REAL_PAPI" = yes ] || skip "$PAPI_HOW"
 #	LD_PRELOAD=build/libsspapi.so${REAL_PAPI_PRELOAD:+:$REAL_PAPI_PRELOAD} ./program
 #
-# Sets	REAL_PAPI		yes, or no: nothing can be counted here
+# Sets	REAL_PAPI		yes, or no: this machine cannot count
 #	REAL_PAPI_HARDWARE	yes, or no: only the kernel's software events
-#	REAL_PAPI_PRELOAD	objects that a PAPI program needs here, by colons; or empty
+#	REAL_PAPI_PRELOAD	objects that a PAPI program must preload, separated by colons
 #	REAL_PAPI_HW2SW		one more for attach, CPU_ATTACH, inherit, multiplex,
-#				domain; empty where there are hardware counters
-#	REAL_PAPI_EVENTS	two events to count for people to look at
-#	REAL_PAPI_MEND		where libpfm4 does not know the CPU: what people can do
-#	PAPI_HOW		a line for people: what is counted, and why
+#				domain; empty with hardware counters
+#	REAL_PAPI_EVENTS	two events that a reader understands
+#	REAL_PAPI_MEND		if libpfm4 does not support the CPU: a fix
+#	PAPI_HOW		a line that says which events are counted, and why
 #	PAPI_CSV_EVENT_FILE	exported: presets on software events; unset with hardware
 # Reads	REAL_PAPI_BUILD		the build folder, default build
-#	REAL_PAPI_SOFTWARE	1: software events although there are hardware counters,
+#	REAL_PAPI_SOFTWARE	1: software events despite hardware counters,
 #				so that numbers are exact on every machine
 
-# Absolute: programs change their working directory.
+# Absolute, because programs change their working directory.
 real_papi_root=$(pwd -P)
 case ${REAL_PAPI_BUILD:=build} in
 /*)	real_papi_tests=$REAL_PAPI_BUILD/tests ;;
 *)	real_papi_tests=$real_papi_root/$REAL_PAPI_BUILD/tests ;;
 esac
 
-# real_papi_counts EVENT [PRELOAD]: does a PAPI program count that? (Some VMs
-# hand out counters that stay 0.)  PRELOAD is relative: the folder's path may have a space.
+# real_papi_counts EVENT [PRELOAD]: succeeds if a PAPI program can count it. (Some VMs have counters
+# that stay 0.) PRELOAD is relative, since the folder's path may have a space.
 real_papi_counts() (
 	cd "$real_papi_tests" 2>/dev/null &&
 		LD_PRELOAD=${2-} apps/basics "$1" 2>/dev/null | grep -q '^handed .* value=[1-9]'
@@ -66,12 +66,13 @@ real_papi_software() {
 	fi
 }
 
-# Why not: the last words of a program that tried.
+# Prints why not: the last output of a program that tried.
 real_papi_none() {
 	REAL_PAPI=no
 	if [ -x "$real_papi_tests/apps/basics" ]; then
 		PAPI_HOW="PAPI cannot count here, not even page faults: $(
-			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 | tail -n 1) (perf_event_paranoid $(
+			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 |
+				tail -n 1) (perf_event_paranoid $(
 			cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo missing))"
 		[ -z "${LIBPFM_FORCE_PMU-}" ] ||
 			PAPI_HOW="$PAPI_HOW; LIBPFM_FORCE_PMU=$LIBPFM_FORCE_PMU leaves only that PMU's events: unset it"

@@ -1,5 +1,7 @@
-/* regions.h: of programs that the cases compile themselves: pages that are touched, and calls that
- * are neither jumps nor put into their callers. */
+/*
+ * regions.h: helpers for programs that cases compile: touch pages, and make calls that are neither
+ * tail calls nor inlined.
+ */
 #include <papi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ static inline void touch(int pages)
 }
 static inline int up(int *set)
 {
-	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* else one fault may be of 512 pages */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* otherwise one fault may be of 512 pages */
 	PAPI_library_init(PAPI_VER_CURRENT);
 	*set = PAPI_NULL;
 	PAPI_create_eventset(set);

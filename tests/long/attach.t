@@ -1,4 +1,4 @@
-# sspapi stat -p: 200 random programs whose threads are born all the while.
+# Tests sspapi stat -p with 200 random programs that create threads all the time.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 cd "$tmp" || exit 1
@@ -12,7 +12,9 @@ i=0
 while [ $i -lt "$runs" ]; do
 	rm -rf one
 	mkdir one
-	check "seed $((seed + i))" sh -c 'cd one && exec timeout -k 1 300 sh "$1" "$2" "$3" "$4" "$5"' sh "$root/tests/lib/attach.sh" "$B" "$root" $((seed + i)) "$sspapi"
+	check "seed $((seed + i))" \
+		sh -c 'cd one && exec timeout -k 1 300 sh "$1" "$2" "$3" "$4" "$5"' \
+		sh "$root/tests/lib/attach.sh" "$B" "$root" $((seed + i)) "$sspapi"
 	i=$((i + 1))
 done
 done_testing

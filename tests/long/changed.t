@@ -1,3 +1,3 @@
-# The files of 64-changed.t, written before each open and read.
+# Runs 64-changed.t with a change before each open and read.
 EACH=1
 . tests/cases/64-changed.t

@@ -1,26 +1,30 @@
-# Compilers and levels of optimisation: all is made without a warning, and what was made passes the
-# unit tests. The test programs, which have flags of their own, once with each compiler. With
+# Builds everything with several compilers and optimisation levels, without a warning, and runs the
+# unit tests. The test programs, which have their own flags, are built once with each compiler. With
 # TEST_SHORT the two that differ most.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "the sanitizers are flags of their own"
 unset TESTS MAKEFLAGS MAKEOVERRIDES MAKELEVEL MFLAGS
 at=$tmp/made
 
-# made COMPILER FLAGS...
+# made COMPILER FLAGS...: builds and tests
 made() {
 	compiler=$1
 	shift
 	label="$compiler $*"
-	[ -z "${TEST_SHORT-}" ] || case $label in "gcc -O3 -flto=auto" | "clang -O2") ;; *) return ;; esac
-	command -v "$compiler" >/dev/null || { skip "$label" "no $compiler here (scripts/deps --long)"; return; }
+	[ -z "${TEST_SHORT-}" ] ||
+		case $label in "gcc -O3 -flto=auto" | "clang -O2") ;; *) return ;; esac
+	command -v "$compiler" >/dev/null ||
+		{ skip "$label" "no $compiler here (scripts/deps --long)"; return; }
 	begin=$(date +%s)
 	programs="libsspapi.so libsspapi-topo.so libsspapi-threads.so sspapi"
 	programs=$(printf "$at/%s " $programs)
 	[ "$*" != -O2 ] || programs="all programs"
 	# shellcheck disable=SC2046,SC2086 # words
-	make -s -j2 B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= $programs $(units) >"$tmp/made.out" 2>"$tmp/made.err"
+	make -s -j2 B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= $programs \
+		$(units) >"$tmp/made.out" 2>"$tmp/made.err"
 	is "$label: no warning" "$? $(cat "$tmp/made.err")" "0 "
-	make -s B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= PROVE_FLAGS=-Q check-unit >"$tmp/.said" 2>&1
+	make -s B="$at" CC="$compiler" CFLAGS="$*" LDFLAGS= PROVE_FLAGS=-Q \
+		check-unit >"$tmp/.said" 2>&1
 	result $? "$label: the unit tests"
 	echo "# $label: $(($(date +%s) - begin)) s"
 	rm -rf "$at"

@@ -1,5 +1,6 @@
-# The Debian packages: made here as far as their source, built in a clean Debian, installed in another, run, removed; the same
-# on a machine that QEMU boots, where it is here and TEST_SHORT is not set (minutes).
+# Builds the source of the Debian packages here, the packages in a clean Debian, installs them in
+# another, runs and removes them. The same on a machine that QEMU boots, if installed and without
+# TEST_SHORT (minutes).
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 for tool in dpkg-buildpackage dh lintian mmdebstrap; do
@@ -8,7 +9,7 @@ done
 [ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
 B=$tmp/build
 export B
-check "the source package, and lintian has nothing to say" scripts/packaging/deb --source
+check "the source package, and lintian reports nothing" scripts/packaging/deb --source
 chmod 755 "$tmp/build" "$tmp/build/deb"
 tests/long/in-chroot "$tmp/build/deb" >"$tmp/tap"
 while read -r line; do
@@ -19,6 +20,6 @@ while read -r line; do
 	esac
 done <"$tmp/tap"
 # shellcheck disable=SC2046 # no name of ours has a space
-check "lintian has nothing to say of the packages" lintian --fail-on warning,error \
+check "lintian reports nothing for the packages" lintian --fail-on warning,error \
 	--suppress-tags initial-upload-closes-no-bugs $(find "$tmp/build/deb" -name '*.changes')
 done_testing

@@ -1,5 +1,6 @@
-# The whole suite on Debian 13 (glibc 2.41, PAPI 7.1, hwloc 2.12), and PAPI's own tests of 7.1 there; those of 7.2 on what
-# comes after it (debian-next.t): in a root of that Debian's packages, on this machine's kernel. Not with TEST_SHORT: 20 minutes.
+# Runs the whole suite on Debian 13 (glibc 2.41, PAPI 7.1, hwloc 2.12), and PAPI's own tests of 7.1
+# there; those of 7.2 on the Debian after it (debian-next.t). It uses a root of that Debian's
+# packages on this machine's kernel. Not with TEST_SHORT: 20 minutes.
 #
 #	DEBIANS=trixie:papi	some of it
 . tests/lib/lib.sh
@@ -7,23 +8,29 @@
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 command -v mmdebstrap >/dev/null || skip_all "no mmdebstrap (scripts/deps --machines)"
 [ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
-# The archive that apt has this system from; no other mirror is asked.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Component: main' \
+# The archive that apt uses for this system; no other mirror.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \
+	'Component: main' \
 	"Codename: $(. /etc/os-release && echo "${VERSION_CODENAME-}")" | sort -u | head -n 1)
 [ -n "$mirror" ] || skip_all "apt knows no archive of Debian here"
-packages="papi-examples binutils util-linux $(sed -n '/^debian="/,/"$/p' scripts/deps | tr -d '"' | sed 's/^debian=//')"
+packages="papi-examples binutils util-linux $(sed -n '/^debian="/,/"$/p' scripts/deps |
+	tr -d '"' | sed 's/^debian=//')"
 : "${DEBIANS:=trixie:suite trixie:papi}"
 
-# root RELEASE: makes it, with this tree in /src. (A mirror may be older than a testing release says that it is good for.)
+# root RELEASE: makes it, with this tree in /src. (A mirror may be older than the validity that a
+# testing release states.)
 root() {
 	rm -rf "$tmp/root"
-	mmdebstrap --quiet --variant=apt --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-		--include="$(echo $packages | tr ' ' ,)" "$1" "$tmp/root" "deb $mirror $1 main" && mkdir "$tmp/root/src" &&
-		{ if [ -e .git ]; then git ls-files -z; else find . -type f ! -path './build*' -print0; fi; } |
+	mmdebstrap --quiet --variant=apt --aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
+		--include="$(echo $packages | tr ' ' ,)" "$1" "$tmp/root" "deb $mirror $1 main" &&
+		mkdir "$tmp/root/src" &&
+		{ if [ -e .git ]; then git ls-files -z; else find . -type f ! -path './build*' \
+		-print0; fi; } |
 		tar --null --no-recursion -c -T - | tar -x -C "$tmp/root/src"
 }
 
-# inside COMMAND: in the root's /src, with processes and a /dev/shm of its own
+# inside COMMAND: runs it in the root's /src, with its own processes and /dev/shm
 inside() {
 	unshare --mount --pid --fork --kill-child sh -c '
 		mount --rbind /dev "$1/dev" && mount -t tmpfs none "$1/dev/shm" && mount --rbind /sys "$1/sys" && mount -t proc proc "$1/proc" &&
@@ -38,9 +45,10 @@ suite() {
 	return "$1"
 }
 
-# What PAPI's own tests say there, a line each.
+# Prints the results of PAPI's own tests there, one per line.
 papi() {
-	inside "make -s -j2 programs >/dev/null && B=/src/build sh tests/long/papi-tests.t" >"$tmp/papi" 2>"$tmp/papi.err"
+	inside "make -s -j2 programs >/dev/null && B=/src/build sh tests/long/papi-tests.t" \
+		>"$tmp/papi" 2>"$tmp/papi.err"
 	papi_status=$?
 	while read -r line; do
 		case $line in
@@ -50,7 +58,8 @@ papi() {
 		*)		echo "$line" ;;
 		esac
 	done <"$tmp/papi"
-	is "$1: all of them ran" "$papi_status $([ "${papi_plan%% *}" -gt 100 ] && echo many)" "0 many"
+	is "$1: all of them ran" "$papi_status $([ "${papi_plan%% *}" -gt 100 ] && echo many)" \
+		"0 many"
 }
 
 made=''
@@ -62,7 +71,8 @@ for debian in $DEBIANS; do
 	fi
 	version=$(chroot "$tmp/root" dpkg-query -W -f '${Version}' libpapi-dev)
 	case $debian in
-	*:suite)	check "$release (glibc $(chroot "$tmp/root" dpkg-query -W -f '${Version}' libc6), PAPI $version): make check" suite ;;
+	*:suite)	check "$release (glibc $(chroot "$tmp/root" dpkg-query -W -f '${Version}' \
+		libc6), PAPI $version): make check" suite ;;
 	*)		papi "$release, PAPI $version" ;;
 	esac
 done

@@ -1,4 +1,5 @@
-# make errors, short: what it says of the exact rule is what the library promises, and it sees that the others are wrong.
+# Runs make errors, short: the exact rule is as good as promised, and the others are found to be
+# wrong.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 need_real_papi
@@ -9,6 +10,9 @@ cat "$tmp/table.out" | sed 's/^/# /'
 is "at most 1 % wrong by the exact rule" "$(status_of table)" 0
 is "a row a rate" "$(grep -c '^[0-9]' "$tmp/table.out")" 3
 # moves, same work by three rules, work on one CPU by three rules, ns
-check "a thread that stays is booked right by all" sh -c 'set -- $(grep "^0 " "$1"); [ "$2 $3 $4 $5 $6 $7" = "0.00 0.00 0.00 0.00 0.00 0.00" ]' sh "$tmp/table.out"
-check "one that moves each ms is not: by the reading's CPU, by time" sh -c 'set -- $(grep "^1000 " "$1"); [ "${5%.*}" -ge 10 ] && [ "${6%.*}" -ge 10 ]' sh "$tmp/table.out"
+check "a thread that stays is attributed correctly by all rules" \
+	sh -c 'set -- $(grep "^0 " "$1"); [ "$2 $3 $4 $5 $6 $7" = "0.00 0.00 0.00 0.00 0.00 0.00" ]' sh "$tmp/table.out"
+check "one that moves each ms is not: by the reading's CPU, by time" \
+	sh -c 'set -- $(grep "^1000 " "$1"); [ "${5%.*}" -ge 10 ] && [ "${6%.*}" -ge 10 ]' \
+	sh "$tmp/table.out"
 done_testing

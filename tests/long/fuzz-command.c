@@ -1,5 +1,7 @@
-/* fuzz-command.c: the command's verbs on damaged stores, one after the other in one process
- * (fuzz-command.h). */
+/*
+ * fuzz-command.c: runs the command's verbs on damaged stores, one after the other in one process
+ * (fuzz-command.h).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +16,9 @@
 #include "../../core/cli/tool/cmd.h"
 #include "fuzz-command.h"
 
-/* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file
- * to make. */
+/*
+ * Words in each line: X the bytes, L the same as a live file, B the sound store, O. a file to make.
+ */
 static const char *const lines[] = {
 #define LEVELS(verb, form, last) \
 	verb " --per-cpu" form " " last, verb " --per-core" form " " last, \
@@ -77,7 +80,7 @@ const unsigned fuzz_commands = SP_COUNT(lines);
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	int most;			/* its highest status that is no finding */
+	int most;			/* its highest status that is not a finding */
 } verbs[] = {
 	{ "report", sp_cmd_report, 2 },	/* 2: the event of --sort is not in it */
 	{ "merge", sp_cmd_merge, 1 },
@@ -89,9 +92,9 @@ static const struct {
 static char dir[256], bytes_at[320], live_at[320], made_at[320];
 static const char *sound;
 static int nowhere = -1, out = -1;
-static FILE *said;			/* what a verb says; a sanitizer's words come through */
+static FILE *said;			/* the verbs' output; a sanitizer's report bypasses it */
 
-/* libFuzzer watches the time by SIGALRM; a verb that makes files would take it for its own end. */
+/* libFuzzer's timeout uses SIGALRM; a verb that makes files would take it for a request to end. */
 #undef sigaction
 int sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int fuzz_sigaction(int number, const struct sigaction *new, struct sigaction *old)
@@ -103,13 +106,15 @@ static void write_bytes(const char *path, const unsigned char *bytes, size_t n)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	/* Others may write it, too: so recover does not go where the bytes say. */
+	/*
+	 * Others may write it as well, so recover does not write to the place that the bytes name.
+	 */
 	if (fd < 0 || fchmod(fd, 0622) < 0 || write(fd, bytes, n) != (ssize_t)n)
 		abort();
 	close(fd);
 }
 
-/* The verbs' reads come here (--wrap). */
+/* Receives the verbs' reads (--wrap). */
 static struct fuzz_writer writer;
 ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
 ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
@@ -134,14 +139,14 @@ static void empty_folder(void)
 		closedir(d);
 }
 
-void fuzz_command_begin(const char *beside)
+void fuzz_command_begin(const char *sound_file)
 {
-	/* libFuzzer ends without atexit(3): whoever says TMPDIR removes it. */
+	/* libFuzzer ends without atexit(3): the caller removes TMPDIR. */
 	snprintf(dir, sizeof(dir), "%s/sspapi-fuzz.%ld",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
 	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", dir);
 	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", dir);
-	sound = beside;
+	sound = sound_file;
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	said = fopen("/dev/null", "we");
@@ -182,7 +187,7 @@ static void run(int argc, char **argv, unsigned which)
 	FILE *own = stderr;
 	int status = -1, most = -1;
 
-	optind = 0;			/* getopt(3) of glibc: from the beginning */
+	optind = 0;			/* restarts glibc's getopt(3) */
 	dup2(nowhere, 1);
 	stderr = said;
 	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
@@ -199,7 +204,7 @@ static void run(int argc, char **argv, unsigned which)
 	abort();
 }
 
-void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside,
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *harm,
 		  unsigned which)
 {
 	const char *of = fuzz_command_line(which);
@@ -213,7 +218,7 @@ void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = word(w);
 	argv[argc] = NULL;
-	writer = *beside;
+	writer = *harm;
 	run(argc, argv, which);
 	writer.at = 0;
 	if (strchr(of, 'O') || strchr(of, 'L'))

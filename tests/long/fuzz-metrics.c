@@ -1,8 +1,9 @@
 /*
- * fuzz-metrics: damaged files of metrics are read, bound and computed; built with the sanitizers.
+ * fuzz-metrics: reads damaged files of metrics, resolves and computes them; built with the
+ * sanitizers.
  * usage: fuzz-metrics [-n TIMES] [-s SEED] FILE...
- * Prints how many definitions were taken and refused. Whatever is wrong in ours ends it with a word
- * of the sanitizer; what takes more than 5 s, by SIGALRM.
+ * Prints the numbers of accepted and refused definitions. An error ends it with the sanitizer's
+ * report; more than 5 s end it by SIGALRM.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((uint64_t)(state >> 4) * n >> 28);
 }
 
-/* Cuts, turns, repeats and inserts; a piece of another line goes anywhere. */
+/* Cuts, changes, repeats and inserts bytes; moves a piece of another line anywhere. */
 static size_t mutate(char *text, size_t n, size_t room)
 {
 	static const char signs[] = ",|N0123456789+-*/#().\n\r\"'PRESET :\0\xff";
@@ -108,7 +109,7 @@ static void try(const char *text, size_t n, struct sp_model *m, unsigned long co
 	sp_metrics_close(&t);
 }
 
-/* A piece of the file that mutations have a chance in: some lines from anywhere. */
+/* Takes some lines from anywhere in the file, few enough for mutations to matter. */
 static size_t piece(char *to, const char *file, size_t n)
 {
 	size_t at = n > 4000 ? random_below((uint32_t)(n - 4000)) : 0,

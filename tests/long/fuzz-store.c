@@ -1,20 +1,21 @@
 /*
- * fuzz-store: opens damaged stores, shows each in every form, and gives it to one verb of the
- * command after the other (fuzz-command.c), at every level; built with the sanitizers. usage:
- * fuzz-store [-n TIMES] [-s SEED] [-f FIRST] [-o FOLDER] [-w FILE] STORE...
- *	-f	the first one's number: to do one again
- *	-o	where what crashed it, or took more than 5 s, goes
- *	-w	writes number FIRST there, and does nothing else
- *	-l	prints how many command lines there are, and does nothing else
+ * fuzz-store: opens damaged stores, shows each in every format, and gives it to one verb of the
+ * command after the other (fuzz-command.c), at every level; built with the sanitizers.
+ * usage: fuzz-store [-n TIMES] [-s SEED] [-f FIRST] [-o FOLDER] [-w FILE] STORE...
+ *
+ *	-f	the first one's number: to repeat one
+ *	-o	folder for stores that crashed it, or took more than 5 s
+ *	-w	writes number FIRST to FILE, and does nothing else
+ *	-l	prints the number of command lines, and does nothing else
+ *
  * Prints a line for each that crashed or was slow, and at the end how many were refused, and how
  * many shown. Exit 1 if one crashed or was slow.
  *
- * While a verb reads the file, somebody else writes it with more damage over it (two times of
- * three).
+ * While a verb reads the file, another writer damages it further (two times of three).
  *
- * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which
- * command line gets the rest, and the byte before it at which read the file is damaged once more.
- * FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
+ * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: the last byte of each input selects the
+ * command line for the rest, and the byte before it the read at which the file is damaged once
+ * more. FUZZ_BESIDE names a sound store, which merge, diff and report get in addition.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,7 @@
 /* 0 refused, 1 shown */
 static int show(const unsigned char *bytes, size_t n, int to)
 {
-	/* malloc, exactly as long: a byte behind it is an error. */
+	/* Allocate exactly as much: reading a byte behind it is an error. */
 	unsigned char *copy = malloc(n ? n : 1);
 	struct sp_store_reader reader = { .base = copy, .bytes = n };
 	static char buffer[65536];
@@ -58,7 +59,7 @@ static int show(const unsigned char *bytes, size_t n, int to)
 		}
 		sp_model_close(&m);
 	} else if (r != -EINVAL && r != -EPROTO && r != -EPROTONOSUPPORT && r != -ENOMEM) {
-		abort();		/* model.h promises these */
+		abort();		/* model.h guarantees these */
 	}
 	free(copy);
 	return r == 0;
@@ -117,7 +118,7 @@ static const unsigned long words[] = { 0,
 				       0xffffffffffffffff,
 				       0xfffffffffffffff8 };
 
-/* Where a block starts, or the header's fields. */
+/* Returns the start of a block, or a field of the header. */
 static size_t some_block(const unsigned char *b, size_t n)
 {
 	for (int tries = 0; n > sizeof(struct sp_header) + 4 && tries < 4000; tries++) {
@@ -156,15 +157,15 @@ static size_t harm(unsigned char *b, size_t n)
 		v = rnd() * 0x9e3779b97f4a7c15ul;
 		put(b, n, below(2) ? at : at & ~7ul, &v, below(2) ? 1 : 8);
 		break;
-	case 2:				/* a word that is worth trying */
+	case 2:				/* a special word */
 		v = words[below(sizeof(words) / sizeof(words[0]))];
 		put(b, n, at & ~(rnd() & 1 ? 3ul : 7ul), &v, rnd() & 1 ? 4 : 8);
 		break;
-	case 3:				/* an offset anywhere: to a block, beside one, outside */
+	case 3:				/* an offset anywhere: to a block, near one, outside */
 		v = some_block(b, n) + (below(4) ? 0 : below(64)) + (below(8) ? 0 : n);
 		put(b, n, at & ~7ul, &v, 8);
 		break;
-	case 4:				/* a piece of it in another place */
+	case 4:				/* moves a piece of it */
 	case 5:				/* a piece of another store */
 		length = below(2048);
 		to = some_block(b, n);
@@ -172,12 +173,12 @@ static size_t harm(unsigned char *b, size_t n)
 		if (at + length <= other->n && to + length <= n)
 			memcpy(b + to, other->bytes + at, length);
 		break;
-	case 6:				/* a stretch of one byte */
+	case 6:				/* repeats one byte */
 		length = below(512);
 		if (at + length <= n)
 			memset(b + at, below(2) ? 0 : 0xff, length);
 		break;
-	case 7:				/* more, or less, in a small number */
+	case 7:				/* increases or decreases a small number */
 		if ((at & ~3ul) + 4 > n)	/* it was cut before */
 			break;
 		memcpy(&v, b + (at & ~3ul), 4);
@@ -196,7 +197,7 @@ static size_t harm(unsigned char *b, size_t n)
 	return n;
 }
 
-/* What somebody else makes of it; its first words stay. */
+/* Damage by another writer; the first words stay. */
 static struct fuzz_writer more_harm(const unsigned char *b, size_t n, unsigned at)
 {
 	unsigned char *bytes = malloc(n + 1);
@@ -231,14 +232,14 @@ size_t LLVMFuzzerMutate(unsigned char *bytes, size_t n, size_t most);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	char *beside = getenv("FUZZ_BESIDE");
+	char *sound_file = getenv("FUZZ_BESIDE");
 
 	(void)argc, (void)argv;
-	if (!beside)
+	if (!sound_file)
 		exit(2);
 	stores = calloc(1, sizeof(*stores));
-	load(beside);
-	fuzz_command_begin(beside);
+	load(sound_file);
+	fuzz_command_begin(sound_file);
 	atexit(fuzz_command_end);
 	return 0;
 }
@@ -256,7 +257,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 	return 0;
 }
 
-/* libFuzzer's own changes, ours, which know what a block is, and another command line. */
+/* libFuzzer's own mutations, ours, which understand blocks, and another command line. */
 size_t LLVMFuzzerCustomMutator(unsigned char *bytes, size_t n, size_t most, unsigned seed)
 {
 	unsigned char which = n ? bytes[n - 1] : 0, at = n > 1 ? bytes[n - 2] : 0;
@@ -288,7 +289,10 @@ static size_t make(unsigned char **b, unsigned long seed, unsigned long number)
 	memcpy(*b, s->bytes, n);
 	for (unsigned long i = 1 + below(below(2) ? 2 : 12); i && n; i--)
 		n = harm(*b, n);
-	/* What every reader looks at first stays readable, mostly: or all would end there. */
+	/*
+	 * Mostly keep the fields readable that every reader checks first: otherwise all would end
+	 * there.
+	 */
 	if (n >= 64 && below(20))
 		memcpy(*b, s->bytes, 20);
 	return n;

@@ -1,12 +1,12 @@
-# Whatever ends the program, what PAPI handed out can be recovered: killed at random moments, by
-# signals from outside and of its own making, with the scripted PAPI and the real one.
+# Checks that whatever ends the program, everything that PAPI returned can be recovered: killed at
+# random moments, by signals from outside and its own, with the scripted PAPI and the real one.
 . tests/lib/lib.sh
-handing=$B/tests/long/handing
+handing=$B/tests/long/kill-target
 export B SHIM
 cd "$tmp" || exit 1
 mkdir live
 
-# kills NAME OPTION... TIMES PROGRAM...: three checks from one go
+# kills NAME OPTION... TIMES PROGRAM...: makes three checks of one series
 kills() {
 	kills_name=$1
 	shift
@@ -16,23 +16,29 @@ kills() {
 	result $kills_status "$kills_name: all that was seen is there, at most one reading more"
 	echo "# $(grep ^seed "$tmp/.killed")"
 	todo=$kills_todo
-	check "$kills_name: no store is left that nobody can read" sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
+	check "$kills_name: no unreadable store is left" \
+		sh -c "cat '$tmp/.killed'; grep -qx 'unreadable 0' '$tmp/.killed'"
 }
 
 kills_todo=
-kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" "$handing"
-# (the same may come in each of them)
-kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" "$handing"
-kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" "$handing" -t 6 -s 40
+kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" \
+	"$handing"
+# (each of them may report the same)
+kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" \
+	"$handing"
+kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" \
+	"$handing" -t 6 -s 40
 is "nothing is left in the folder" "$(ls live)" ""
 
 for signal in SEGV ABRT BUS TERM; do
-	kills "$signal from outside, often" --signal $signal --ready 10 --within 40 "$(bounded 20 5)" "$handing"
+	kills "$signal from outside, often" --signal $signal --ready 10 --within 40 \
+		"$(bounded 20 5)" "$handing"
 done
 
 # ---- ends of its own making -----------------------------------------------------
 
-# ends HOW STATUS: natively and here, and the store is recovered whole: the program was at rest
+# ends HOW STATUS: natively and under the shim; the whole store is recovered, since the program was
+# at rest
 ends() {
 	run_native native "$handing" -n 30 -t 1 -p "$tmp/page" -e "$1"
 	is "$1: natively, status $2" "$(status_of native)" "$2"
@@ -41,11 +47,12 @@ ends() {
 	check "$1: no dump" not test -e "$tmp/shim.json"
 	check "$1: there is a live file" test -e "$(echo live/*)"
 	run recovered "$B/sspapi" recover -o "$tmp/ends.json" live/*.live
-	is "$1: recovered, and it says where" "$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
+	is "$1: recovered, and the line says where" \
+		"$(status_of recovered) $(cat recovered.out recovered.err)" "0 $tmp/ends.json"
 	is "$1: the live file is gone" "$(ls live)" ""
 	run_native ends "$handing" -n 30 -t 1
-	check "$1: it is what was handed out" books ends
-	is "$1: and says how it came" "$(json ends.json '$d->{process}{end}')" recovered
+	check "$1: it has what PAPI returned" has_returned ends
+	is "$1: and says how it ended" "$(json ends.json '$d->{process}{end}')" recovered
 	rm -f ends.json
 }
 export SSPAPI_LIVE
@@ -69,14 +76,15 @@ need_real() {
 	[ "$REAL_PAPI" = yes ]
 }
 if need_real; then
-	# It takes PAPI some 100 ms to start.
+	# PAPI takes some 100 ms to start.
 	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
-		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/handing-real"
+		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" \
+		"$B/tests/long/kill-target-real"
 else
 	skip "real PAPI" "$PAPI_HOW"
 fi
 
 is "no part of a dump is left" "$(find "$tmp" -name '*.part*')" ""
-# Only what this script made (a store names its output): others use /dev/shm, too.
+# Only files of this script (a store names its output): other programs use /dev/shm as well.
 is "nothing is left in /dev/shm" "$(grep -lsF "$tmp/" /dev/shm/sspapi.*.live)" ""
 done_testing

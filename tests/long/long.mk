@@ -1,17 +1,18 @@
-# long.mk: what the long tests need compiled; included by tests.mk.  Programs under test are built
-# plain; what reads strangers' bytes (fuzz.t) with the sanitizers, whatever SANITIZE says.
+# long.mk: compiles programs for the long tests; included by tests.mk. Programs under test are built
+# plain; readers of hostile bytes (fuzz.t) with the sanitizers, for any SANITIZE.
 
 LONG_DIR := $(T)/long
-LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
-LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real locked many-real matrix proven quiet truth)
+LONG_FAKE := $(addprefix $(LONG_DIR)/,kill-target many steps fill-store)
+LONG_REAL := $(addprefix $(LONG_DIR)/,kill-target-real mlock-pool many-real matrix proven quiet truth)
 LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store fuzz-metrics sspapi-asan)
-# Empty where there is no clang with libFuzzer. (Asked by check-long only: it takes most of the time of a make that does nothing.)
+# Empty without a clang with libFuzzer. (Only check-long tests for it: that takes most of the time
+# of a make that does nothing.)
 LONG_LIBFUZZER = $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
 		  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null && echo yes),$(LONG_DIR)/fuzz-clang)
 
 LONG_MPI := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(LONG_DIR)/mpi-$(m)))
 
-# What make check-long needs beside the fixtures of make check.
+# What make check-long needs besides the fixtures of make check.
 LONG	= $(LONG_DIR)/many-stores $(LONG_DIR)/mover $(LONG_MPI) $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
 
 $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h $(APP_H) $(FAKE)/libpapi.so.7.0
@@ -21,9 +22,9 @@ $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h $(APP_H) $(FAKE
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' -pthread -ldl
 
 $(LONG_REAL): $(APP_H)
-$(LONG_DIR)/handing-real: tests/long/handing.c
+$(LONG_DIR)/kill-target-real: tests/long/kill-target.c
 $(LONG_DIR)/many-real: tests/long/many.c
-$(LONG_DIR)/locked: tests/long/locked.c
+$(LONG_DIR)/mlock-pool: tests/long/mlock-pool.c
 $(LONG_DIR)/matrix: tests/long/matrix.c
 $(LONG_DIR)/proven: $(wildcard tests/long/proven/*.c) tests/long/proven/proven.h
 $(LONG_DIR)/quiet: tests/long/quiet.c
@@ -53,7 +54,8 @@ FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli/report -D_GNU_SOURCE -DSP_VERSION='"$(VE
 FUZZ_CORE := $(wildcard $(patsubst %,core/%/*.c,base events store model formats metric))
 FUZZ_DEPS := $(wildcard core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
 
-# The command's own code, but for its main, for run, stat and list, which read no store, and for sigaction and pread, see there.
+# The command's own code, except its main, run, stat and list, which read no store, and sigaction
+# and pread (see there).
 FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c
 FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/% core/cli/list/% core/cli/doctor/% core/cli/threads/% core/cli/probe/%,$(wildcard core/cli/*.c core/cli/*/*.c)) core/cli/probe/subprocess.c -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)' -Wl,--wrap=pread
 

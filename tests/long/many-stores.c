@@ -1,11 +1,12 @@
-/* many-stores.c: writes stores through core/store, as the library would, of processes that never
- * ran: for merge, by the thousand.
+/*
+ * many-stores.c: writes thousands of stores for merge, through core/store as the library does, of
+ * processes that never ran.
  *
  *	many-stores FOLDER FIRST N [CPUS [HOSTS [BYTES]]]
  *
- * Store number i (FIRST .. FIRST + N - 1) is rank i, on host i % HOSTS, of a machine with CPUS
- * CPUs and a description of BYTES: 4 threads, 4 events, counts on some of the CPUs.  Prints a line
- * "EVENT SUM" an event: the sums of all that was written.
+ * Store number i (FIRST .. FIRST + N - 1) is rank i, on host i % HOSTS, of a machine with CPUS CPUs
+ * and a description of BYTES: 4 threads, 4 events, counts on some of the CPUs. Prints a line "EVENT
+ * SUM" per event: the sums of all stores.
  */
 #include <fcntl.h>
 #include <stdio.h>

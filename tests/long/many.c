@@ -1,15 +1,18 @@
 /*
- * many: so many that whatever is left behind of each adds up. usage: many MODE N [M]
- *	threads N threads, M at a time, each with an event set that counts 2 of an event; two of
- *	three leave
- *		the set to PAPI_unregister_thread
+ * many: makes so many threads or children that anything left behind by each adds up.
+ * usage: many MODE N [M]
+ *
+ *	threads	N threads, M at a time, each with an event set that counts 2 of an event; two of
+ *		three leave the set to PAPI_unregister_thread
  *	forks	N children of a process with two threads that measure all the time; every second
- *		child calls PAPI, too, without counting, some _exit, some exit
- *	soak for N seconds, after M readings of a set that runs on: threads as above, 16 at a time
- * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end
- * (soak: from where 8192 threads and all readings are done, ten times):
- * "descriptors N maps N rss-kb N". The store's size is for who started it to see.
- * Built with -DREAL it counts page faults with the real libpapi.
+ *		child also calls PAPI, without counting; some _exit, some exit
+ *	soak	for N seconds, after M readings of a set that goes on: threads as above, 16 at a
+ *		time
+ *
+ * Prints the `handed` lines, summed, and on stderr the growth between the first tenth and the end
+ * (soak: from where 8192 threads and all readings are done, ten times): "descriptors N maps N
+ * rss-kb N". The caller checks the store's size. Built with -DREAL it counts page faults with the
+ * real libpapi.
  */
 #ifdef REAL
 #include "../apps/handed.h"
@@ -28,15 +31,15 @@ static long long handed_a[2];
 static volatile long stop;
 static pthread_barrier_t all_count;
 
-/* ---- what a process holds --------------------------------------------------- */
+/* ---- resources of the process --------------------------------------------------- */
 
-struct held {
+struct resources {
 	long descriptors, maps, rss;
 };
 
-static struct held look_around(void)
+static struct resources read_resources(void)
 {
-	struct held h = {0, 0, 0};
+	struct resources h = {0, 0, 0};
 	DIR *d = opendir("/proc/self/fd");
 	FILE *f = fopen("/proc/self/maps", "r");
 	long pages;
@@ -54,9 +57,9 @@ static struct held look_around(void)
 	return h;
 }
 
-static void say(struct held was)
+static void print_growth(struct resources was)
 {
-	struct held is = look_around();
+	struct resources is = read_resources();
 
 	fprintf(stderr, "descriptors %ld maps %ld rss-kb %ld\n", is.descriptors - was.descriptors,
 		is.maps - was.maps, is.rss - was.rss);
@@ -90,16 +93,14 @@ static void measure(int keep)
 	must("PAPI_stop", PAPI_stop(set, &value));
 	__atomic_fetch_add(&handed_a[sched_getcpu() != nth_cpu(0)], value, __ATOMIC_RELAXED);
 #ifdef REAL
-	keep = 0;			/* PAPI_unregister_thread leaves a set's descriptors and
-					 * memory there */
+	keep = 0;			/* PAPI_unregister_thread leaves descriptors and memory */
 #endif
 	if (keep)
 		return;
 	drop_set(set);
 }
 
-/* All that are there at once have counted before one ends: a machine's load makes them so now and
- * then. */
+/* All threads of a batch have counted before one ends: a machine's load causes that sometimes. */
 static void *thread(void *arg)
 {
 	long i = (long)arg;
@@ -146,7 +147,7 @@ static void soak(long seconds, long readings)
 	happen(set, 3);
 	for (long n = 0; n < readings + 1000; n++)
 		must("PAPI_read", PAPI_read(set, &value));
-	struct held was = look_around();
+	struct resources was = read_resources();
 	time_t start = time(NULL);
 
 	for (int tenth = 1; tenth <= 10; tenth++) {
@@ -155,7 +156,7 @@ static void soak(long seconds, long readings)
 			must("PAPI_read", PAPI_read(set, &value));
 		}
 		fprintf(stderr, "%ld threads: ", i);
-		say(was);
+		print_growth(was);
 	}
 	must("PAPI_stop", PAPI_stop(set, &value));
 	handed_a[0] += value;
@@ -182,7 +183,7 @@ static void child(int i)
 
 static void forks(int n)
 {
-	struct held was = {0, 0, 0};
+	struct resources was = {0, 0, 0};
 	pthread_t t[2];
 	int status;
 
@@ -200,9 +201,9 @@ static void forks(int n)
 			exit(1);
 		}
 		if (i == n / 10)
-			was = look_around();
+			was = read_resources();
 	}
-	say(was);
+	print_growth(was);
 	stop = 1;
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
@@ -212,7 +213,7 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[1] : "";
 	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 16;
-	struct held was;
+	struct resources was;
 
 	up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
@@ -223,9 +224,9 @@ int main(int argc, char **argv)
 		soak(n, m);
 	} else {
 		threads(0, n / 10, (int)m);
-		was = look_around();
+		was = read_resources();
 		threads(n / 10, n, (int)m);
-		say(was);
+		print_growth(was);
 	}
 	for (int c = 0; c < 2; c++)
 		printf("handed cpu=%d event=%s value=%lld by=all\n", nth_cpu(c), EVENT,

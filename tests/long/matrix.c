@@ -1,8 +1,8 @@
 /*
- * matrix: real PAPI, perf::PAGE-FAULTS, and one way to live or end. usage: matrix MODE
- * Prints what PAPI handed out as it comes, and at the end of each process that ends in order what
- * it sees around it: errno after each kind of PAPI call, its signal mask, descriptors, children,
- * threads. Natively and under the shim all of that must be the same.
+ * matrix: real PAPI, perf::PAGE-FAULTS, and one kind of process life or end. usage: matrix MODE
+ * Prints PAPI's values as they are returned, and at the end of each process that ends normally its
+ * environment: errno after each kind of PAPI call, its signal mask, descriptors, children, threads.
+ * Natively and under the shim all of that must be the same.
  */
 #include "apps/handed.h"
 #include <dirent.h>
@@ -38,7 +38,7 @@ static int make(void)
 	return set_with("perf::PAGE-FAULTS");
 }
 
-/* Two pages in a run of its own: nothing else happens in between. */
+/* Touches two pages in a run of its own: nothing else happens in between. */
 static void again(int s, const char *by, long pages)
 {
 	long long first = 0, value = 0;
@@ -63,7 +63,7 @@ static void measure(const char *by, long pages)
 	drop_set(s);
 }
 
-/* ---- what is around --------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------ */
 
 static void around(void)
 {
@@ -166,8 +166,7 @@ static volatile int going;
 static void *reads_for_ever(void *arg)
 {
 	long long value;
-	int s = set_with("perf::CPU-MIGRATIONS");	/* of which the dump may have what nobody
-							 * printed */
+	int s = set_with("perf::CPU-MIGRATIONS");	/* unprinted, perhaps dumped */
 
 	(void)arg;
 	if (!strcmp(mode, "cancel-async"))
@@ -221,7 +220,7 @@ static void child_counts(void)
 	around();
 }
 
-/* The set runs on while a child comes and goes. */
+/* The set runs while a child starts and ends. */
 static void over(void)
 {
 	long long value[3] = {0};
@@ -295,8 +294,8 @@ static void children(void)
 		}
 	}
 	reap(pid);
-	prefault_stack();	/* it was shared with the child: whose frames reach its next page
-				 * first decides about a fault */
+	/* Shared with the child: the first frames on its next page decide about a fault. */
+	prefault_stack();
 }
 
 /* ---- the ends ------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-# Thousands of stores merged: in time, in 64 MiB, the same bytes in groups as at once, and nothing
+# Merges thousands of stores: in time, in 64 MiB, the same bytes in groups as at once, and nothing
 # lost. MANY=10000 (or 100000) for more of them; XML=bytes of each topology's text.
 . tests/lib/lib.sh
 : "${MANY:=2000}" "${XML:=100000}" "${SECONDS_MOST:=60}"
@@ -10,14 +10,17 @@ many() {
 }
 check "$MANY stores of 128 CPUs, 4 threads, 4 events" many
 
-# (The limit is of address space, which is more than memory.)
+# (The limit is of address space, which exceeds memory.)
 begin=$(date +%s)
-check "merged in 64 MiB" sh -c 'ulimit -v 65536; find stores -name "*.sspapi" -print0 | sort -rz | xargs -0 -s 2000000 -n 100000 "$1" merge -o all.sspapi' sh "$sspapi"
+check "merged in 64 MiB" sh -c \
+	'ulimit -v 65536; find stores -name "*.sspapi" -print0 | sort -rz | xargs -0 -s 2000000 -n 100000 "$1" merge -o all.sspapi' sh "$sspapi"
 took=$(($(date +%s) - begin))
 echo "# $took s for $MANY"
 check "in a minute" test "$took" -le "$SECONDS_MOST"
 
-"$sspapi" report -f csv all.sspapi | awk -F, 'NR > 1 { n[$14] += $16; ranks[$2] = 1 } END { for (e in n) printf "%s %.0f\n", e, n[e]; r = 0; for (i in ranks) r++; print "ranks " r }' | sort >got
+"$sspapi" report -f csv all.sspapi |
+	awk -F, 'NR > 1 { n[$14] += $16; ranks[$2] = 1 } END { for (e in n) printf "%s %.0f\n", e,
+	n[e]; r = 0; for (i in ranks) r++; print "ranks " r }' | sort >got
 { cat sums; echo "ranks $MANY"; } | sort >wanted
 check "every count is there, of every rank" diff wanted got
 
@@ -29,11 +32,12 @@ echo "# $took s, $(wc -c <all.html) bytes"
 check "in a minute" test "$took" -le "$SECONDS_MOST"
 rm all.html
 
-# In groups of 100, and the groups: by node and then by job.
+# In groups of 100, and then the groups: by node and then by job.
 mkdir groups
 check "in groups" sh -c 'find stores -name "*.sspapi" | sort | xargs -n "$2" sh -c "ulimit -v 65536; exec \"\$0\" merge -o groups/\$\$.sspapi \"\$@\"" "$1"' sh "$sspapi" "$((MANY / 20))"
 check "(there are 20)" test "$(find groups -name '*.sspapi' | wc -l)" -ge 20
-check "the groups in 64 MiB" sh -c 'ulimit -v 65536; "$1" merge -o grouped.sspapi groups/*' sh "$sspapi"
+check "the groups in 64 MiB" sh -c 'ulimit -v 65536; "$1" merge -o grouped.sspapi groups/*' \
+	sh "$sspapi"
 check "the same bytes" cmp all.sspapi grouped.sspapi
 rm -rf groups grouped.sspapi
 
@@ -42,9 +46,11 @@ rm -rf groups grouped.sspapi
 is "a row an event, machine and package" "$(sed 1d package.csv | wc -l)" 400
 if command -v sqlite3 >/dev/null; then
 	"$sspapi" report -f csv all.sspapi >all.csv
-	sqlite3 :memory: '.mode csv' '.import all.csv run' "select host, package, event, sum(total), sum(exact) from run
+	sqlite3 :memory: '.mode csv' '.import all.csv run' \
+		"select host, package, event, sum(total), sum(exact) from run
 		group by host, package, event" | tr -d '\r' | LC_ALL=C sort >sql
-	sed 1d package.csv | awk -F, '{ print $1 "," $13 "," $14 "," $16 "," $17 }' | LC_ALL=C sort >got
+	sed 1d package.csv | awk -F, '{ print $1 "," $13 "," $14 "," $16 "," $17 }' |
+		LC_ALL=C sort >got
 	check "sqlite3 on the tidy CSV: report's sums by package" diff sql got
 	# npm install --prefix FOLDER @duckdb/node-api; DUCKDB=FOLDER
 	if [ -n "${DUCKDB-}" ]; then
@@ -57,7 +63,7 @@ const { DuckDBInstance } = require(process.env.DUCKDB + '/node_modules/@duckdb/n
 })();
 END
 		node duck.js | LC_ALL=C sort >duck
-		check "DuckDB, too" diff duck got
+		check "DuckDB as well" diff duck got
 	else
 		skip "DuckDB" "DUCKDB does not name a folder with it"
 	fi

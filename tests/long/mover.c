@@ -1,6 +1,6 @@
 /*
  * mover: runs a command and moves each of its threads to a random CPU every 0.3 ms, until it ends;
- * its children are left alone.  Exits as it does. usage: mover COMMAND...
+ * its children are not moved. Exits with its status. usage: mover COMMAND...
  */
 #include <dirent.h>
 #include <sched.h>

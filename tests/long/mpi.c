@@ -1,6 +1,7 @@
-/* mpi.c: an MPI program that counts page faults of its own with PAPI: each rank and a thread of it
- * touch pages, on whatever CPU they are; prints what PAPI handed out, "handed rank= cpu= event=
- * value=". */
+/*
+ * mpi.c: an MPI program that counts its own page faults with PAPI: each rank and a thread of it
+ * touch pages, on any CPU; prints what PAPI returned, "handed rank= cpu= event= value=".
+ */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <papi.h>
@@ -32,7 +33,7 @@ static void must(int rc, const char *what)
 	}
 }
 
-/* The stack that is needed below: its pages are nobody's count. */
+/* Touches the stack that is needed below, so that its pages are not counted. */
 static void deepen(void)
 {
 	volatile char deep[64 * 1024];

@@ -1,5 +1,5 @@
-# What PAPI handed out to its own test programs and tools, added up in front of us by somebody else (oracle.c), is the sum
-# over CPUs of what is in the dumps, in every mode.
+# Adds up what PAPI returned to its own test programs and tools, in a preload before ours
+# (oracle.c): that is the sum over CPUs in the dumps, in every mode.
 #
 #	ONLY='ctests/zero' sh tests/long/oracle.t	some of them, by a regex
 . tests/lib/lib.sh
@@ -14,21 +14,26 @@ preload=$preloads/oracle.so:$SHIM:${MORE:+$MORE:}$REAL_PAPI_HW2SW
 ulimit -c 0
 mkdir "$tmp/work"
 ln -s "$built"/* "$tmp/work"
-grep '^CPU,' tests/software-presets.csv | cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
+grep '^CPU,' tests/software-presets.csv |
+	cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
 
-# A program that is killed, or ends by _exit, has told nobody. Each has a folder of its own: children outlive some.
+# A program that is killed, or ends by _exit, has reported nothing. Each has a folder of its own:
+# children outlive some.
 one() {
 	runs=$((runs + 1))
 	dumps=$tmp/dumps.$runs handed=$tmp/handed.$runs
-	(cd "$tmp/work" && LD_PRELOAD=$preload ORACLE=$handed SSPAPI_OUTPUT=$dumps/%p.json SSPAPI_ATTRIBUTION=$mode TESTS_QUIET=1 \
-		PAPI_CSV_EVENT_FILE=$tmp/presets.csv timeout -k 5 $LIMIT "$@" >"$tmp/out" 2>&1 </dev/null)
+	(cd "$tmp/work" && LD_PRELOAD=$preload ORACLE=$handed SSPAPI_OUTPUT=$dumps/%p.json \
+		SSPAPI_ATTRIBUTION=$mode TESTS_QUIET=1 \
+		PAPI_CSV_EVENT_FILE=$tmp/presets.csv timeout -k 5 $LIMIT \
+		"$@" >"$tmp/out" 2>&1 </dev/null)
 	[ -s "$handed" ] || return 0
 	ended=$((ended + 1))
 	perl tests/lib/check-handed.pl --no-cpu "$dumps"/*.json "$handed" >"$tmp/why" ||
 		echo "$*: $(head -n 2 "$tmp/why" | tr '\n' ' ')"
 }
 
-# What becomes another program by exec has told nobody what it was handed before; the names of sde's events have blanks.
+# A program that executes another one has not reported earlier values; the names of sde's events
+# have blanks.
 programs() {
 	grep -E "${ONLY-.}" "$built/programs" | grep -vE 'exec|/sde/' | sed -n "1~$(bounded 1 6)p"
 }
@@ -46,6 +51,7 @@ for mode in $(bounded "auto exact residency reading" auto); do
 		done
 		one papi_cost -t 1000
 	} >"$tmp/said"
-	check "$mode: what PAPI handed out to $ended programs is in their dumps" not grep . "$tmp/said"
+	check "$mode: what PAPI returned to $ended programs is in their dumps" \
+		not grep . "$tmp/said"
 done
 done_testing

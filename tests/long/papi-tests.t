@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC1091,SC2154 # run from the root; variables of lib.sh
-# PAPI's own test programs give the same result with and without the shim: all of Debian's
-# papi-examples that build here, each in a line. What does not build is told at the end.
+# PAPI's own test programs have the same result with and without the shim: all of Debian's
+# papi-examples that build here, one per line. Those that do not build are listed at the end.
 #
 #	ONLY='ctests/zero' sh tests/long/papi-tests.t	some of them, by a regex
 #	KEEP=1						keeps the folders of the runs
 . tests/lib/lib.sh
 examples=${PAPI_EXAMPLES:-/usr/share/doc/papi-examples/examples}
-[ -e "$examples/ctests/zero.c" ] || skip_all "no $examples: package papi-examples (containers leave /usr/share/doc out)"
+[ -e "$examples/ctests/zero.c" ] ||
+	skip_all "no $examples: package papi-examples (containers leave /usr/share/doc out)"
 [ -z "${SANITIZE-}" ] || skip_all "too slow with sanitizers"
 need_real_papi
 
@@ -16,11 +17,12 @@ sh tests/long/papi-tests/build.sh "$B/tests/papi-tests" >"$tmp/build" 2>&1 || {
 	echo "Bail out! PAPI's test programs do not build"
 	exit 1
 }
-# What is built meanwhile is not what is tested.
+# Test a copy: the build may change meanwhile.
 mkdir "$tmp/runs" "$tmp/lib"
 cp "$B"/libsspapi*.so "$tmp/lib"
-# The CPU lines go for both.
-grep '^CPU,' tests/software-presets.csv | cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
+# Both use the CPU lines.
+grep '^CPU,' tests/software-presets.csv |
+	cat - tests/long/papi-tests/presets.csv >"$tmp/presets.csv"
 live=$(mktemp -d /dev/shm/sspapi-case.XXXXXX 2>/dev/null) || { live=$tmp/live && mkdir "$live"; }
 if [ -n "${KEEP-}" ]; then
 	echo "# kept: $tmp/runs, $live"
@@ -31,7 +33,8 @@ fi
 
 echo "# $PAPI_HOW"
 BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=$tmp/runs LIVE_FOLDER=$live SHIM=$tmp/lib/libsspapi.so \
-	MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW PRESETS=$tmp/presets.csv FEW_PRESETS=$root/tests/software-presets.csv \
+	MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW PRESETS=$tmp/presets.csv \
+	FEW_PRESETS=$root/tests/software-presets.csv \
 	perl tests/long/papi-tests/run.pl
 status=$?
 echo "# $(wc -l <"$B/tests/papi-tests/programs") programs build; these do not:"

@@ -1,5 +1,6 @@
-# Random clients that know their own truth: all that PAPI handed out is booked, and of nothing more is called proven on a
-# CPU than was counted there. Those that count on one CPU only find most. Seeds that fail are named.
+# Runs random clients that know the truth: everything that PAPI returned is attributed, and no more
+# is proven on a CPU than was counted there. For those that count on one CPU only most is proven.
+# Seeds that fail are printed.
 #
 #	PROVEN_CASES="shared own-ts" PROVEN_SEEDS="17 18" PROVEN_MODES=exact sh tests/long/proven.t
 #
@@ -15,7 +16,7 @@ clients=$B/tests/long
 who=root into=$tmp
 [ "$(id -u)" = 0 ] || who=user
 
-# seeds LONG SHORT: which
+# seeds LONG SHORT: prints the seeds
 seeds() {
 	# shellcheck disable=SC2046,SC2086 # numbers
 	echo ${PROVEN_SEEDS:-$(seq "$(bounded "$1" "$2")")}
@@ -27,8 +28,9 @@ is_asked() {
 	return 1
 }
 
-# share WHAT LEAST: of `had`, in percent: is enough proven of all (total, where 1 % may be booked elsewhere: a machine
-# that stands still between two looks; or all), or of what is on no edge of a window (inside)?
+# share WHAT LEAST: checks `had`, in percent: is enough proven of everything (total, which allows 1
+# % on another CPU, for a machine that stops between two scans; or all), or of counts that are not
+# on an edge of a window (inside)?
 share() {
 	sed -n 's/^had //p' "$tmp/said" | awk -v what="$1" -v least="$2" '
 		{ all = what == "inside" ? $4 : $2; got = what == "inside" ? $5 : $3
@@ -37,16 +39,17 @@ share() {
 		  exit !all || 100 * got < least * all || (what == "total" && 100 * $6 > all) }'
 }
 
-# judge NAME WHAT LEAST: of $tmp/said
+# judge NAME WHAT LEAST: checks $tmp/said
 judge() {
-	check "$1: booked, and nothing is proven that was not counted there" not grep -v '^had' "$tmp/said"
+	check "$1: attributed, and nothing is proven that was not counted there" \
+		not grep -v '^had' "$tmp/said"
 	share "$2" "$3" >"$tmp/sum"
 	enough=$?
 	[ "$3" = 0 ] || result $enough "$1: $3 % of it ($2) are proven"
 	sed 's/^/# /' "$tmp/sum"
 }
 
-# one SEED: of $case in $mode
+# one SEED: runs $case in $mode
 one() {
 	how=$mode most=
 	[ "$mode" != few ] || how=exact most=9
@@ -57,7 +60,8 @@ one() {
 	esac
 	json=$1.json client=$clients/$2 run=$1
 	shift 2
-	SSPAPI_ATTRIBUTION=$how SSPAPI_DESCRIPTORS=$most SSPAPI_OUTPUT=$into/$json run_shim "$run" "$client" "$@"
+	SSPAPI_ATTRIBUTION=$how SSPAPI_DESCRIPTORS=$most SSPAPI_OUTPUT=$into/$json run_shim "$run" \
+		"$client" "$@"
 	[ "$into" = "$tmp" ] || mv "$into/$json" "$tmp/$json" 2>/dev/null
 }
 
@@ -74,8 +78,8 @@ all_seeds() {
 	judge "$case, $mode, $who, $# clients" "$what" "$least"
 }
 
-# random CASE WHAT LEAST: that much must be proven under exact; auto may have better things to do, and with few
-# descriptors (few) one CPU of two is watched
+# random CASE WHAT LEAST: requires LEAST percent to be proven under exact; auto may have other
+# priorities, and with few descriptors (few) one CPU of two is watched
 random() {
 	is_asked "$1" || return 0
 	case=$1 what=$2
@@ -86,13 +90,13 @@ random() {
 }
 
 all_cases() {
-	own=$(bounded 99 97)		# of few clients on a machine that others use one window more is much
+	own=$(bounded 99 97)		# with few clients on a shared machine one more window is much
 	random own- total $own
 	random own-ts total $own
 	random own-tse total $own
 	random own-tsmqd total $own
 	random own-tsomq total 95
-	random own-tsodeamq total 0	# attached ones among them, to threads that are counted by others
+	random own-tsodeamq total 0	# including sets attached to threads that others count
 	random attach-runs inside 99.9
 	random attach-sleeps all 100
 	random attach-freed inside 99.9
@@ -101,7 +105,7 @@ all_cases() {
 	random shared inside 95
 	random inherit-threads inside 90
 	random inherit-forks inside 90
-	random handlers all 0 20		# a fault in 20 was the rate of one that was found late
+	random handlers all 0 20		# one that was found late made a fault in 20
 	random inside-read all 0
 	random widened all 0
 	random multiplexed all 0

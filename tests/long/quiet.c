@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	prefault();
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	must("PAPI_start", PAPI_start(c->id));
-	readings(1, 1);			/* sync's own first way */
+	readings(1, 1);			/* the first use of sync */
 	exact = made = 0;
 	readings(READINGS_BEFORE, 1);
 	sleep(argc > 1 ? atoi(argv[1]) : 0);

@@ -1,5 +1,6 @@
-# diff of repeats: of 100 pairs of the same program, ten runs each, one at most is reported as different; of pairs that
-# differ by 5 % nine of ten are found.  Five programs, real counts, whatever else the machine does.
+# Tests diff of repeats: of 100 pairs of the same program, ten runs each, at most one is reported as
+# different; of pairs that differ by 5 % nine of ten are found. Five programs, real counts, on a
+# machine with other load.
 #
 #	PAIRS=1 sh tests/long/repeats.t		a pair of each program
 . tests/lib/lib.sh
@@ -25,10 +26,11 @@ counted() {
 	[ $? -lt 125 ] || { echo "# $*: $(cat err)"; return 1; }
 }
 
-# What a machine does meanwhile comes and goes: the three take turns.
+# Other load changes over time: the three take turns.
 runs() {
 	for i in 0 1 2 3 4 5 6 7 8 9; do
-		counted "a$i.sspapi" "$1" 100 && counted "b$i.sspapi" "$1" 100 && counted "c$i.sspapi" "$1" 105 || return 1
+		counted "a$i.sspapi" "$1" 100 && counted "b$i.sspapi" "$1" 100 &&
+			counted "c$i.sspapi" "$1" 105 || return 1
 	done
 }
 
@@ -43,11 +45,13 @@ for program in pages threads forks sort perl; do
 		"$sspapi" diff a?.sspapi -- c?.sspapi >differ.out 2>&1
 		status=$?
 		other=$((other + 1)) found=$((found + (status == 1)))
-		[ $status = 1 ] || { echo "# $program, pair $pair: 5 % not found"; sed 's/^/#   /' differ.out; }
+		[ $status = 1 ] || { echo "# $program, pair $pair: 5 % not found"
+		sed 's/^/#   /' differ.out; }
 	done
 done
 echo "# of $equal pairs of equal runs $reported reported as different; of $other that differ by 5 % $found found"
 is "pairs" "$equal" $((5 * PAIRS))
-check "of 100 equal pairs one at most is reported" test "$reported" -le $((PAIRS / 20 + (PAIRS < 20)))
+check "of 100 equal pairs one at most is reported" test "$reported" -le \
+	$((PAIRS / 20 + (PAIRS < 20)))
 check "of those that differ by 5 % nine of ten are found" test $((10 * found)) -ge $((9 * other))
 done_testing

@@ -1,11 +1,12 @@
-# sspapi stat beside perf stat, in one run of the same programs: threads, processes, servers under load, a build.  perf runs
-# under stat as a process of its own, so that what all others have is what perf counts, but for its child before the exec.
-# Those that are not installed are skipped.
+# Compares sspapi stat with perf stat, in one run of the same programs: threads, processes, servers
+# under load, a build. perf runs under stat as a process of its own, so that perf counts everything
+# else, except its child before the exec. Programs that are not installed are skipped.
 . tests/lib/lib.sh
 find_real_papi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 at_most 16
-command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null || skip_all "perf stat is not installed, or not permitted"
+command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null ||
+	skip_all "perf stat is not installed, or not permitted"
 run try "$sspapi" stat --per-thread -e perf::PAGE-FAULTS -f json true
 grep -q "no rows of their own\|told of by" "$tmp/try.err" && skip_all "this kernel writes no rows"
 [ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
@@ -115,7 +116,7 @@ cat >nginx.sh <<-'END'
 END
 cat >rank <<-END
 	#!/bin/sh
-	# It counts with PAPI, and libpfm4 may not know the CPU.
+	# It counts with PAPI, and libpfm4 may not support the CPU.
 	[ -z '$REAL_PAPI_PRELOAD' ] || export LD_PRELOAD="\${LD_PRELOAD:+\$LD_PRELOAD:}$REAL_PAPI_PRELOAD"
 	exec '$B/tests/long/mpi-openmpi'
 END
@@ -124,7 +125,7 @@ cat >mpirun.sh <<-END
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 ./rank
 END
 
-# What rows of processes other than perf's have, less what perf counted: page faults; ns.
+# Rows of processes other than perf's, minus perf's counts: page faults; ns.
 cat >less.pl <<-'END'
 	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
 	my ($perf) = grep { ($_->{args}[0] // '') eq 'perf' } @{$d->{processes}};
@@ -143,17 +144,24 @@ END
 for program in pipes forks openmp xz make python3 node java go redis-server nginx mpirun; do
 	case $program in pipes) tools=sort ;; forks) tools=true ;; openmp) tools=gcc ;; nginx) tools="nginx curl" ;; redis-server) tools="redis-server redis-benchmark" ;; *) tools=$program ;; esac
 	for tool in $tools; do
-		PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null || { skip "$program" "$tool is not installed"; continue 2; }
+		PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null ||
+			{ skip "$program" "$tool is not installed"; continue 2; }
 	done
-	[ $program != go ] || GO111MODULE=off GOCACHE=$tmp/cache go build -o work go/main.go || { skip go "go builds nothing here"; continue; }
-	[ $program != openmp ] || gcc -O2 -fopenmp -o openmp openmp.c || { skip openmp "gcc has no OpenMP here"; continue; }
-	[ $program != mpirun ] || [ -x "$B/tests/long/mpi-openmpi" ] || { skip mpirun "not installed"; continue; }
-	run $program env PATH="$PATH:/usr/sbin" "$sspapi" stat --per-thread -e perf::PAGE-FAULTS,perf::TASK-CLOCK -o $program.json \
+	[ $program != go ] || GO111MODULE=off GOCACHE=$tmp/cache go build -o work go/main.go ||
+		{ skip go "go builds nothing here"; continue; }
+	[ $program != openmp ] || gcc -O2 -fopenmp -o openmp openmp.c ||
+		{ skip openmp "gcc has no OpenMP here"; continue; }
+	[ $program != mpirun ] || [ -x "$B/tests/long/mpi-openmpi" ] ||
+		{ skip mpirun "not installed"; continue; }
+	run $program env PATH="$PATH:/usr/sbin" "$sspapi" stat --per-thread \
+		-e perf::PAGE-FAULTS,perf::TASK-CLOCK -o $program.json \
 		perf stat -x, -o $program.perf -e page-faults,task-clock sh $program.sh
 	is "$program: it ran" "$(status_of $program)" 0
-	check "$program: all of its CPUs' clocks add up" not grep -qE 'some is missing|were lost|other CPUs' $program.json
+	check "$program: all of its CPUs' clocks add up" \
+		not grep -qE 'some is missing|were lost|other CPUs' $program.json
 	NAME=$program json $program.json "$(cat less.pl)" | paste -sd' ' >$program.less
 	echo "# $program: rows, perf's faults, ours more, ns more, perf's ns: $(cat $program.less)"
-	check "$program: what perf stat counts is what we count" awk '{ print; exit !($3 >= 0 && $3 <= 300 && $4 >= 0 && $4 <= 2000000 + $5 / 50) }' $program.less
+	check "$program: sspapi counts the same as perf stat" \
+		awk '{ print; exit !($3 >= 0 && $3 <= 300 && $4 >= 0 && $4 <= 2000000 + $5 / 50) }' $program.less
 done
 done_testing

@@ -1,5 +1,5 @@
 /*
- * steps: a program on the scripted libpapi that does what its arguments say, one after the other:
+ * steps: a program on the scripted libpapi that runs its arguments, one after the other:
  *
  *	up set begin read reset accum end stop0 drop	PAPI (stop0: PAPI_stop with NULL)
  *	a:N b:N			N of EV_A, EV_B happen
@@ -10,12 +10,12 @@
  *	closeall closefrom:FD	descriptors
  *	clearenv chdir:DIR rmdir:DIR chroot:DIR setuid:N umask:N
  *	nofile:N fsize:N as:MB data:MB stack:KB nproc:N	limits
- *	fork			a child goes on, the parent waits and ends as it does
+ *	fork			a child continues, the parent waits and ends with its status
  *	vfork:PATH		a child of vfork executes PATH
  *	exec:PATH thread	(thread: the next steps in one, up to `join`)
- *	sigpipe sigxfsz sigbus	prints when the signal comes (kept on)
+ *	sigpipe sigxfsz sigbus	prints when the signal arrives (kept on)
  *	kill:N exit:N _exit:N quick_exit:N abort
- *	loop:N			the steps that follow, N times
+ *	loop:N			the following steps, N times
  */
 #include "scenes/scene.h"
 #include <dirent.h>
@@ -165,7 +165,7 @@ static void one(char *text)
 		arg[-1] = ':';
 }
 
-/* Up to `join` or the last; where it stopped. */
+/* Runs steps up to `join` or the last; returns where it stopped. */
 static char **run(char **step)
 {
 	pthread_t t;

@@ -1,17 +1,22 @@
 /*
- * truth: a client that takes random steps and knows its own truth: how many page faults each of its
- * sets counted on each CPU, and which of them PAPI handed out. usage: truth SEED STEPS [MORE] one
- * thread, one set: pin, touch, read, accum, reset, start, stop; MORE are letters:
- *	t three threads		s three sets a thread	o each thread calls with others' sets, too
- *	m another thread moves them, while they wait q sets are asked, reset and written while they
- *	are stopped
- *	d are emptied, destroyed, made again  e get and lose events  a are attached to a thread,
- *	detached
- * Prints what was handed out, by CPU but of clocks, as tests/long/proven does, and `wrong` where
- * PAPI handed out something else.
+ * truth: a client that takes random steps and knows the truth: how many page faults each of its
+ * sets counted on each CPU, and which of them PAPI returned.
+ * usage: truth SEED STEPS [MORE]
+ * One thread has one set: pin, touch, read, accum, reset, start, stop. MORE are letters:
+ *	t	three threads
+ *	s	three sets per thread
+ *	o	each thread also uses others' sets
+ *	m	another thread moves them, while they wait
+ *	q	sets are read, reset and written while they are stopped
+ *	d	are emptied, destroyed, made again
+ *	e	get and lose events
+ *	a	are attached to a thread, detached
+ * Prints the returned counts, per CPU except for clocks, as tests/long/proven does, and `wrong` if
+ * PAPI returned something else.
  *
- * The threads step one after the other: whom a set counts is whoever opened its counters, by a rule
- * of PAPI's that needs the order (touched.c has it); the same seed is the same run.
+ * The threads step one after the other: a set's target is the thread that opened its counters, by a
+ * rule of PAPI that depends on the order (tests/apps/reopen-target.c has it); the same seed is the
+ * same run.
  */
 #include "../apps/handed.h"
 
@@ -19,7 +24,7 @@
 
 #define THREADS 3
 #define SETS 9
-#define RECORDS (2 * THREADS)	/* PAPI's: of threads, and of targets it knows by another number */
+#define RECORDS (2 * THREADS)	/* PAPI's: of threads, and of targets, which have another number */
 #define CPUS 1024
 #define KINDS 3
 #define MOST_PAGES 20
@@ -30,12 +35,12 @@ static int code[KINDS];
 
 struct set {
 	int id, n, event[KINDS];	/* event: of kind[], as PAPI has them */
-	int record;			/* PAPI's, that the set is under */
+	int record;			/* PAPI's record of the set */
 	int whom;			/* the thread that is counted */
 	int target;			/* the thread that it is attached to, or -1 */
 	int running;
 	long long last[KINDS];
-	long pending[CPUS];		/* counted, and not handed out */
+	long pending[CPUS];		/* counted, and not returned */
 };
 
 struct worker {
@@ -53,7 +58,7 @@ static const char *more = "";
 static long long truth[KINDS][CPUS], clock_sum;
 static unsigned long state;
 
-/* What a worker is to do. */
+/* The worker's next step. */
 static void (*step)(struct worker *w, struct set *s);
 
 static unsigned rnd(unsigned n)
@@ -64,7 +69,7 @@ static unsigned rnd(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* ---- what is true --------------------------------------------------------- */
+/* ---- the truth --------------------------------------------------------- */
 
 static long forget(struct set *s)
 {
@@ -83,7 +88,7 @@ static void zero(struct set *s)
 	memset(s->last, 0, sizeof(s->last));
 }
 
-/* PAPI handed out @values, as it counts them: since the start or the reset before. */
+/* PAPI returned @values, counted since the start or the last reset. */
 static void hand_out(struct set *s, const char *by, const long long *values)
 {
 	for (int i = 0; i < s->n; i++)
@@ -111,7 +116,7 @@ static int is_counted(const struct worker *w)
 	return 0;
 }
 
-/* @w had the counters opened. */
+/* @w opened the counters. */
 static void opened(struct worker *w, struct set *s)
 {
 	s->whom = s->target < 0 ? w->i : s->target;
@@ -137,7 +142,7 @@ static void do_pin(struct worker *w, struct set *s)
 	w->cpu = pin(rnd(1000));
 }
 
-/* Another thread, which waits. */
+/* Pins another thread, which waits. */
 static void do_pin_other(struct worker *w, struct set *s)
 {
 	struct worker *other = &worker[rnd(threads)];
@@ -153,8 +158,9 @@ static void do_pin_other(struct worker *w, struct set *s)
 		die("sched_setaffinity");
 }
 
-/* Whom a start of another thread's counts is not known while an attached set runs under the same
- * record. */
+/*
+ * The target of another thread's start is unknown while an attached set runs under the same record.
+ */
 static int is_unclear(const struct worker *w, const struct set *s)
 {
 	for (int i = 0; i < sets; i++)
@@ -163,8 +169,10 @@ static int is_unclear(const struct worker *w, const struct set *s)
 	return 0;
 }
 
-/* A start that PAPI refuses, for another set of the same record's that runs, touches the set all
- * the same. */
+/*
+ * A start that PAPI refuses, because another set of the same record runs, uses the set all the
+ * same.
+ */
 static void do_start(struct worker *w, struct set *s)
 {
 	struct set *before = touched_last[s->record];
@@ -194,7 +202,7 @@ static void do_stop(struct worker *w, struct set *s)
 		must("PAPI_stop", PAPI_stop(s->id, values));
 	} else {
 		must("PAPI_stop", PAPI_stop(s->id, NULL));
-		must("PAPI_read", PAPI_read(s->id, values));	/* what it would have handed out */
+		must("PAPI_read", PAPI_read(s->id, values));	/* would have been returned */
 	}
 	hand_out(s, "PAPI_stop", values);
 	touched_last[s->record] = s;
@@ -240,7 +248,7 @@ static void do_reset(struct worker *w, struct set *s)
 	touched_last[s->record] = s;
 }
 
-/* PAPI's saved values, which it handed out before. */
+/* PAPI's saved values, which it returned before. */
 static void do_ask_stopped(struct worker *w, struct set *s)
 {
 	long long values[KINDS] = {0};
@@ -260,7 +268,7 @@ static void do_ask_stopped(struct worker *w, struct set *s)
 	}
 }
 
-/* PAPI refuses it while the set runs, and else forgets it. */
+/* PAPI refuses it while the set runs, and otherwise forgets it. */
 static void do_write(struct worker *w, struct set *s)
 {
 	long long values[64] = {12345, 67890};
@@ -274,7 +282,7 @@ static void do_write(struct worker *w, struct set *s)
 		printf("wrong: PAPI_write: %d\n", ret), wrong++;
 }
 
-/* ---- steps: building; where no set counts it: PAPI's malloc faults -------- */
+/* ---- steps: building; while no set counts it: PAPI's malloc faults -------- */
 
 static void add(struct worker *w, struct set *s, int k)
 {
@@ -283,7 +291,7 @@ static void add(struct worker *w, struct set *s, int k)
 	opened(w, s);
 }
 
-/* What faults at its first use, PAPI's memory and ours: taken as done, the thread stays. */
+/* First uses of PAPI's memory and ours fault: these are taken as done, since the thread stays. */
 static void adopt(struct worker *w, struct set *s, const long long *values)
 {
 	s->pending[w->cpu] = s->event[0] < 2 ? values[0] - s->last[0] : 0;
@@ -341,7 +349,7 @@ static void do_make_again(struct worker *w, struct set *s)
 	make(w, s);
 }
 
-/* The last one: where another is removed PAPI hands out those behind it wrongly. */
+/* Removes the last one: after removing another, PAPI returns wrong values for those behind it. */
 static void do_add_or_remove(struct worker *w, struct set *s)
 {
 	int k = rnd(KINDS);
@@ -359,8 +367,10 @@ static void do_add_or_remove(struct worker *w, struct set *s)
 	}
 }
 
-/* To itself or another thread; once detached it is made again, since PAPI keeps it under its
- * target. */
+/*
+ * Attaches it to itself or another thread; makes it again after detaching, since PAPI keeps it
+ * under its target.
+ */
 static void do_attach(struct worker *w, struct set *s)
 {
 	int target = rnd(threads);

@@ -1,3 +1,3 @@
-# The same as counters.t, where rseq does not tell of moves, on another kernel, PAPI and libc (machine.sh).
+# Runs counters.t on another kernel, PAPI and libc (machine.sh), where rseq does not report moves.
 machine=aarch64-new
 . tests/machines/counters.t

@@ -1,3 +1,3 @@
-# The same as levels.t, where rseq does not tell of moves, on another kernel, PAPI and libc (machine.sh).
+# Runs levels.t on another kernel, PAPI and libc (machine.sh), where rseq does not report moves.
 machine=x86-64-new
 . tests/machines/levels.t

@@ -1,9 +1,11 @@
-# PAPI's own test programs, on hardware counters: the same natively and under the shim, and a dump of what they read
-# (tests/long/papi-tests). A list that ends in reasonable time; ONLY=REGEX for others.
+# Runs PAPI's own test programs on hardware counters: the same natively and under the shim, and a
+# dump of their readings (tests/long/papi-tests). The list ends in reasonable time; ONLY=REGEX
+# selects others.
 machine=aarch64
 
-# A second there is some ten here: the whole takes 20 minutes. Not in it: what the long tests on software events have
-# (components, sde, validation of events that read 0 here), what natively runs for more than 9 seconds there, or skips.
+# A second there is some ten here: all take 20 minutes. Left out: those of the long tests on
+# software events (components, sde, validation of events that are 0 here), and those that natively
+# run for more than 9 seconds there, or skip.
 list='ctests/(zero|zero_attach|zero_flip|zero_fork|zero_named|zero_pthreads|zero_omp|first|low-level|reset|remove_events|derived
 describe|failed_events|eventname|code2name|branches|case1|case2|exec|forkexec3|fork2|inherit|attach2|attach3|attach_validate
 multiattach|multiplex1|overflow|overflow2|overflow_single_event|overflow_twoevents|overflow_pthreads
@@ -13,16 +15,18 @@ list="^($(echo "$list" | tr '\n' '|' | sed 's/|$//'))\$"
 
 guest_tests() {
 	mkdir /tmp/runs /tmp/live
-	BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=/tmp/runs LIVE_FOLDER=/tmp/live SHIM=$B/libsspapi.so MORE='' JOBS=1 PAPI_TESTS_LIMIT=12 \
+	BUILT=$B/tests/papi-tests PAPI_TESTS_TMP=/tmp/runs LIVE_FOLDER=/tmp/live \
+		SHIM=$B/libsspapi.so MORE='' JOBS=1 PAPI_TESTS_LIMIT=12 \
 		perl tests/long/papi-tests/run.pl >/mnt/rows/papi.tap 2>/mnt/rows/papi.err
 }
 
-# Built before the machine boots.
+# Build before the machine boots.
 : "${B:=$(pwd -P)/build}"
 build_tests() {
 	case $machine in
 	"$(uname -m | tr _ -)")	sh tests/long/papi-tests/build.sh "$B/tests/papi-tests" ;;
-	*)	PATH=$(tests/machines/make-image $machine)/bin:$PATH CC=gcc sh tests/long/papi-tests/build.sh "$B/$machine/tests/papi-tests" ;;
+	*)	PATH=$(tests/machines/make-image $machine)/bin:$PATH CC=gcc \
+		sh tests/long/papi-tests/build.sh "$B/$machine/tests/papi-tests" ;;
 	esac >"$B/machines-papi-tests.log" 2>&1
 }
 
@@ -32,7 +36,8 @@ if [ "${GUEST-}" != 1 ] && [ "${RECHECK-}" != 1 ]; then
 		echo "1..0 # SKIP no $PAPI_EXAMPLES: package papi-examples (containers leave /usr/share/doc out)"
 		exit
 	fi
-	build_tests || { tail -n 5 "$B/machines-papi-tests.log"; echo "Bail out! PAPI's test programs do not build"; exit 1; }
+	build_tests || { tail -n 5 "$B/machines-papi-tests.log"
+	echo "Bail out! PAPI's test programs do not build"; exit 1; }
 	export ONLY="${ONLY:-$list}"
 fi
 . tests/machines/rows.sh

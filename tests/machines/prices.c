@@ -1,8 +1,10 @@
 /*
- * prices: how many user instructions each PAPI call takes, counted by a counter of our own beside
- * PAPI's: the least of BATCHES batches of CALLS calls, because under -icount what other CPUs run is
- * counted, too. It is pinned: the library's beside PAPI's took turns with it, and with six events a
- * call took -307. usage: prices EVENT,EVENT... prints `price PAPI_read 123.4`
+ * prices: prints the number of user instructions of each PAPI call, by its own counter next to
+ * PAPI's: the least of BATCHES batches of CALLS calls, because under -icount other CPUs'
+ * instructions are counted as well. Its counter is pinned: otherwise sspapi's took turns with it,
+ * and with six events a call took -307.
+ * usage: prices EVENT,EVENT...
+ * Prints `price PAPI_read 123.4`.
  */
 #include <linux/perf_event.h>
 #include <papi.h>

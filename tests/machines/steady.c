@@ -1,12 +1,12 @@
 /*
- * steady.c: the system calls of a start with its stop and of a reading of a thread that stays on
- * its CPU, as the kernel's tracepoint counts them (by PTRACE_SYSCALL each stop would look like a
- * move), with and without sspapi.
+ * steady.c: counts the system calls of a start with its stop and of a reading, for a thread that
+ * stays on its CPU, by the kernel's tracepoint, with and without sspapi. (With PTRACE_SYSCALL each
+ * stop would look like a move.)
  *
- *	steady EVENT...		lines "NAME,_system_calls N" where tracefs may be read
+ *	steady EVENT...	lines "NAME,_system_calls N" if tracefs may be read
  *
- * Its counters are made for all CPUs that it may run on; then it is bound to the one where it is.
- * Of the system calls the number that nine of ten have at most: others come to run on this CPU.
+ * Its counters are made for all CPUs that it may run on; then it is pinned to its current one.
+ * Prints the number that nine of ten have at most: other processes run on this CPU as well.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -33,7 +33,7 @@ static void reading(void)
 	PAPI_read(set, values);
 }
 
-/* Of this thread; -1: it cannot be had. */
+/* Opens it for this thread; -1: not available. */
 static int open_tracepoint(void)
 {
 	struct perf_event_attr a = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(a)};
@@ -61,7 +61,7 @@ static void print_calls(const char *name, int fd, void (*call)(void))
 		call();
 		if (read(fd, &after, sizeof(after)) != sizeof(after))
 			return;
-		made[i] = (double)(after - before) - 1;	/* the second look itself */
+		made[i] = (double)(after - before) - 1;	/* the second read itself */
 	}
 	qsort(made, TIMES, sizeof(*made), by_size);
 	printf("%s,_system_calls %.0f\n", name, made[TIMES * 9 / 10]);

@@ -1,2 +1,3 @@
-# Of the tests of make check on another machine: its name and the piece are the file's (suite.sh).
+# Runs a part of make check on another machine: the file's name has the machine and the part
+# (suite.sh).
 . tests/machines/suite.sh

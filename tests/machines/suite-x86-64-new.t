@@ -1,3 +1,4 @@
-# Of the tests of make check on eight CPUs, where rseq does not tell of moves: what is proven, and random clients.
+# Runs tests of make check on eight CPUs where rseq does not report moves: proofs, and random
+# clients.
 export PROVEN_SEEDS="1" PROVEN_MODES=exact
 . tests/machines/suite.sh

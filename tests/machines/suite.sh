@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # variables of lib.sh
-# suite.sh: the tests of make check, each in a guest, in pieces: a boot each, so that one that takes too long costs no other.
-# To be sourced by a file that is named for its machine and piece: suite-aarch64-1.t ... Each case or unit test is one test here; what failed
-# in it is shown.
+# suite.sh: runs the tests of make check in guests, in parts with a boot each, so that one that
+# takes too long costs no other. Source it from a file that is named for its machine and part:
+# suite-aarch64-1.t ... Each case or unit test is one test here; its failures are shown.
 #
 #	ONLY='10-real t-merge'	some of them, by the beginnings of their names
 
@@ -9,7 +9,7 @@ piece=$(basename "$0" .t)
 machine=${piece#suite-}
 machine=${machine%-[0-9]} piece=${piece##*-}
 [ "$machine" != aarch64 ] || export FAST=1
-# The beginnings of the names in each piece.
+# The beginnings of the names in each part.
 case $piece in
 1)	names="1 2 3" ;;
 2)	names="4" ;;
@@ -20,10 +20,10 @@ case $piece in
 new)	names="10-real-exact 67-doctor proven" ;;
 esac
 
-# 95: builds once more, and a guest has no objects; 98: runs .ci/run on a make of its own; 99: looks at this tree's git.
-# None of them knows the machine.
+# 95: builds once more, and a guest has no objects; 98: runs .ci/run on its own make; 99: reads this
+# tree's git. They do not depend on the machine.
 not_here="95-install 98-ci 99-checks"
-# The boot's seconds: below what a test has (machines.mk). In there it is what a program has.
+# The boot's seconds: below those of a test (machines.mk). In the guest it is a program's limit.
 export LIMIT="${LIMIT:-2800}"
 
 guest_suite() {
@@ -43,7 +43,8 @@ guest_suite() {
 host_suite() {
 	for file in "$out"/*.status; do
 		name=$(basename "$file" .status)
-		check "$name: $(grep -c '^ok' "$out/$name.tap") of its tests pass" passed "$out/$name"
+		check "$name: $(grep -c '^ok' "$out/$name.tap") of its tests pass" passed \
+			"$out/$name"
 	done
 	check "some ran" test -e "$file"
 }

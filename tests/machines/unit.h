@@ -1,5 +1,7 @@
-/* unit.h: the work of these programs, in units of UNIT instructions of a loop and PAGES page
- * faults. */
+/*
+ * unit.h: the work of these programs, in units of UNIT instructions of a loop and PAGES page
+ * faults.
+ */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -22,8 +24,10 @@ __attribute__((noinline)) static void loop(long instructions)
 #endif
 }
 
-/* So many parts of a unit, which is PAGES of them: the CPU where they were done; -1: it may have
- * been two. */
+/*
+ * Works @parts parts of a unit, which has PAGES of them; returns their CPU, or -1 if the thread may
+ * have moved.
+ */
 static inline int parts_of_unit(struct arena *arena, int parts)
 {
 	int cpu = sched_getcpu();

@@ -2,23 +2,25 @@
  * walk: a PAPI program that knows how much it did on which CPU. Its steps are words on the command
  * line:
  *
- *	p2 pin to CPU 2  u allowed on all CPUs again w5 work 5 units here f work a twentieth of one
- *	s start  r read  t read_ts  a accum  z reset  e stop  n stop with NULL
- *	!COMMAND a shell, made before PAPI came up, runs that ($WALK is this process); waits for it
- *	P2 W5		the same as p, w, done by a child process: the set is attached to it (-A)
+ *	p2 u		pin to CPU 2; allowed on all CPUs again
+ *	w5 f		work 5 units here; a twentieth of one
+ *	s r t a z	start, read, read_ts, accum, reset
+ *	e n		stop; stop with NULL
+ *	!COMMAND	a shell, made before PAPI was initialised, runs that ($WALK is this
+ *			process); waits for it
+ *	P2 W5		as p, w, by a child process: the set is attached to it (-A)
  *	c2:5		a thread that works 5 units on CPU 2, waited for: inherited (-I)
- *	xr xe		the same as r, e, by a thread that did not start the set
- *	,  what follows is another thread's, with a set of its own. Their steps take turns: where
- *	QEMU counts
- *			instructions, each CPU's counters count those of all CPUs
+ *	xr xe		as r, e, by a thread that did not start the set
+ *	,		the next steps are another thread's, with a set of its own. Their steps take
+ *			turns: under -icount each CPU's counters count the instructions of all CPUs
  *
- * options: -e EVENT,EVENT... -A attach -I inherit -H high level -m kernel|software multiplex
- *	-o N overflow of the first event each N
+ * options: -e EVENT,EVENT... -A attach -I inherit -H high level -m kernel|software multiplex -o N
+ * overflow of the first event each N
  *
- * A unit is UNIT instructions of a loop in assembly (or as many turns of it) and PAGES page faults.
- * Prints, for the checker (walk.pl), `did cpu=2 units=5` of each CPU, what was done while a set ran
- * and a reading took; `unsure units=N` where the kernel may have moved the thread inside a unit;
- * `handed event=E value=V` of each reading; `overflows cpu=C calls=N` of the handler.
+ * A unit is UNIT instructions of a loop in assembly (or as many rounds of it) and PAGES page
+ * faults. Prints, for walk.pl, `did cpu=2 units=5` per CPU, for work while a set ran that a reading
+ * includes; `unsure units=N` if the kernel may have moved the thread inside a unit; `handed event=E
+ * value=V` of each reading; `overflows cpu=C calls=N` of the handler.
  */
 #include "unit.h"
 #include <papi.h>
@@ -31,8 +33,7 @@ struct walker {
 	char **step;
 	int steps, set, running, ended;
 	struct arena arena;
-	long pending[CPUS], did[CPUS], unsure; /* parts of units: not taken by a reading yet, and
-					        * taken */
+	long pending[CPUS], did[CPUS], unsure; /* parts of units: not read yet, and read */
 	int readings;
 	long long values[EVENTS], last[EVENTS], handed[READINGS][EVENTS];
 	pthread_t thread;
@@ -46,7 +47,7 @@ static int shell_in, shell_out; /* the shell: commands go in, a byte comes out *
 static int child_in, child_out;
 static pid_t child;
 
-/* Whose turn it is; a walker of no steps left has none. */
+/* The walker whose turn it is; one without further steps has none. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 static int turn;
@@ -92,7 +93,7 @@ static void tell(int in, int out, const void *what, size_t n)
 		die("walk: the other process");
 }
 
-/* A process in front of everything, that is told what to do: its end of the pipes. */
+/* Makes a process before all else, which works on command; returns the pipes to it. */
 static pid_t helper(int *in, int *out, void (*serve)(int, int))
 {
 	int to[2], from[2];
@@ -227,7 +228,7 @@ static void make_set(struct walker *w)
 	must("PAPI_overflow", PAPI_overflow(w->set, code, overflow_each, 0, overflowed));
 }
 
-/* A reading took what was done since the last. */
+/* A reading includes everything since the last. */
 static void taken(struct walker *w, const long long *values)
 {
 	for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -249,7 +250,7 @@ static void zeroed(struct walker *w)
 	memset(w->pending, 0, sizeof(w->pending));
 }
 
-/* What was counted since the start, a reading's part of which was handed out before. */
+/* Counts since the start, of which readings returned a part before. */
 static void accumulate(struct walker *w)
 {
 	long long values[EVENTS] = {0};
@@ -377,7 +378,7 @@ static void *walk(void *arg)
 
 	take_turn(w);
 	arena_make(&w->arena, 100000);
-	/* Where the first steps want it: the set is made there. */
+	/* Move to the CPU of the first steps: the set is made there. */
 	for (; i < w->steps && *w->step[i] == 'p'; i++)
 		step(w, w->step[i]);
 	make_set(w);
@@ -455,7 +456,7 @@ static void up(void)
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
 	if (multiplex)
 		must("PAPI_multiplex_init", PAPI_multiplex_init());
-	/* PAPI 7.0 may refuse a name that two threads look up at once for the first time. */
+	/* PAPI 7.0 may refuse a name that two threads look up for the first time at once. */
 	for (int i = 0; i < events; i++)
 		must(event[i], PAPI_event_name_to_code(event[i], &code));
 }
@@ -469,7 +470,7 @@ int main(int argc, char **argv)
 	setenv("WALK", own, 1);
 	options(argc, argv);
 	w = walkers(argc - optind, argv + optind);
-	/* It is no PAPI program, and has no need of what is preloaded. */
+	/* The shell does not use PAPI, nor needs the preloaded objects. */
 	helper(&shell_in, &shell_out, serve_commands);
 	up();
 	all = w;

@@ -1,14 +1,16 @@
 #!/usr/bin/perl
-# walk.pl WHAT OUT DUMP LSTOPO [OPTION...]: is what the dump says of a walk (walk.c) what the walk was handed, and
-# where it knows itself to have been?
+# walk.pl WHAT OUT DUMP LSTOPO [OPTION...]: compares the dump of a walk (walk.c) with PAPI's values
+# and the walk's own account.
 #
-#	sums	the sum over all CPUs of each event is what PAPI handed out, to the unit
-#	cpus	on each CPU there is what was done there
-#	levels	the dump's tree is lstopo's, and each of its components has what its CPUs have
-#	exact	the dump says of the counts that they are proven, but for what is counted while sspapi looks
-#	overflows	the overflow handler's calls of each CPU are in the dump, some of them in the loop's module
+#	sums	the sum over all CPUs of each event is exactly what PAPI returned
+#	cpus	each CPU has the work done there
+#	levels	the dump's tree is lstopo's, and each of its components has the counts of its CPUs
+#	exact	the counts are proven, except those counted while sspapi reads
+#	overflows	the overflow handler's calls of each CPU are in the dump, some of them in the loop's
+#module
 #
-# options: within=N%	cpus: how far counts may be off, of their sum (default: a quarter of a unit; page faults 0)
+# options: within=N%	cpus: the tolerance, of the sum (default: a quarter of a unit; page faults
+# 0)
 use lib 'tests/lib';
 use Dump;
 
@@ -25,7 +27,7 @@ for (lines($out)) {
 }
 wrong("nothing was done") unless %did;
 
-# event -> CPU -> count; and what is proven
+# event -> CPU -> count; and the proven part
 my (%booked, %exact);
 for my $c (counts($d)) {
 	$booked{$c->{event}}{$c->{cpu}} += $c->{total};
@@ -43,17 +45,20 @@ sub check_sums {
 	}
 }
 
-# In instructions of the loop; the last three are derived (presets.csv). Other events are 0 on this machine.
-my %times = (PAPI_TOT_INS => 1, INST_RETIRED => 1, PAPI_TOT_CYC => 2, CPU_CYCLES => 2, PAPI_L1_TCM => 3, PAPI_L2_TCM => 1,
+# In instructions of the loop; the last three are derived (presets.csv). Other events are 0 on this
+# machine.
+my %times = (PAPI_TOT_INS => 1, INST_RETIRED => 1, PAPI_TOT_CYC => 2, CPU_CYCLES => 2,
+	PAPI_L1_TCM => 3, PAPI_L2_TCM => 1,
 	PAPI_L3_TCM => 1);
 
-# What the units of a CPU come to, and how far off the count may be: the calls between the units are counted,
-# too, and under -icount what other CPUs run meanwhile; a unit on a wrong CPU is far beyond that.
+# Returns the count of a CPU's units, and its tolerance: the calls between the units count as well,
+# and under -icount other CPUs' instructions; a unit on a wrong CPU exceeds that by far.
 sub truth {
 	my ($event, $units) = @_;
 	my $share = ($option{within} // '0%') =~ /^([\d.]+)%$/ ? $1 / 100 : die "within?\n";
 	my $all = sum(values %did);
-	return (sprintf('%.0f', $units * $pages), $share * $pages * $all) if $event eq 'perf::PAGE-FAULTS';
+	return (sprintf('%.0f', $units * $pages), $share * $pages * $all)
+		if $event eq 'perf::PAGE-FAULTS';
 	my $each = ($times{$event} or return) * $unit;
 	return ($units * $each, $share ? $share * $all * $each : (.25 + .005 * $units) * $each);
 }
@@ -61,17 +66,19 @@ sub truth {
 sub check_cpus {
 	my $seen;
 	for my $event (sort keys %booked) {
-		# What PAPI handed out beyond what the units come to was done, too: by a thread that waited for PAPI's lock, while
+		# Counts beyond the units were real as well: a thread waited for PAPI's lock, while
 		# QEMU ran another CPU (seen: half a unit).
 		my ($all) = truth($event, sum(values %did));
-		my $beyond = defined $all && ($handed{$event} // 0) > $all ? $handed{$event} - $all : 0;
+		my $beyond = defined $all && ($handed{$event} // 0) > $all ? $handed{$event} - $all
+			: 0;
 		for my $cpu (sort keys %{{%did, %{$booked{$event}}}}) {
 			my ($want, $off) = truth($event, $did{$cpu} // 0) or next;
 			my $got = $booked{$event}{$cpu} // 0;
 			my $slack = ($unsure // 0) * (truth($event, 1))[0];
 			$seen = 1;
 			wrong("$event on CPU $cpu: booked $got, done $want")
-				if $got < $want - $off - $slack || $got > $want + $off + $slack + $beyond;
+				if $got < $want - $off - $slack
+				|| $got > $want + $off + $slack + $beyond;
 		}
 	}
 	wrong("no event whose truth is known") unless $seen;
@@ -97,34 +104,39 @@ sub cpus_of {	# "0x0000000f" or with commas
 	return \%cpu;
 }
 
-# lstopo's objects that have CPUs, "type os_index" -> CPUs
+# Returns lstopo's objects that have CPUs, "type os_index" -> CPUs.
 sub machine {
 	my %object;
 	for (content($lstopo) =~ /<object ([^>]*)>/g) {
 		my %a = /(\w+)="([^"]*)"/g;
-		next unless $a{cpuset} && $a{type} =~ /^(Machine|Package|Die|NUMANode|L\d|L\di?Cache|L\dd?Cache|Core|PU)$/;
+		next unless $a{cpuset} &&
+			$a{type} =~ /^(Machine|Package|Die|NUMANode|L\d|L\di?Cache|L\dd?Cache|Core|PU)$/;
 		my $type = $a{type} =~ s/^L1Cache$/L1d/r =~ s/iCache$/i/r =~ s/Cache$//r;
 		push @{$object{$type}}, cpus_of($a{cpuset});
 	}
 	return \%object;
 }
 
-# lstopo lists by depth first, and both number what they list: the order within a type is the same.
+# lstopo prints depth first, and both number their objects: the order within a type is the same.
 sub check_levels {
 	my $object = machine();
 	my (%at, %listed);
 	$listed{$_->{component}} = $_->{total} for @{$d->{components}};
-	for my $c (sort { $a->{logical_index} <=> $b->{logical_index} } @{$d->{topology}{components}}) {
+	for my $c (sort { $a->{logical_index} <=> $b->{logical_index} }
+		@{$d->{topology}{components}}) {
 		push @{$at{$c->{type}}}, $c;
 	}
 	for my $type (sort keys %{{%at, map { $_ => 1 } qw(Machine Package NUMANode Core PU)}}) {
 		my ($ours, $theirs) = map { scalar @{$_->{$type} || []} } \%at, $object;
-		wrong("$type: $ours in the dump, $theirs in lstopo"), next if $ours != $theirs || !$ours;
+		wrong("$type: $ours in the dump, $theirs in lstopo"), next
+			if $ours != $theirs || !$ours;
 		for my $i (0 .. $ours - 1) {
 			for my $event (sort keys %booked) {
-				my $want = sum(map { $booked{$event}{$_} // 0 } keys %{$object->{$type}[$i]});
+				my $want = sum(map { $booked{$event}{$_}
+					// 0 } keys %{$object->{$type}[$i]});
 				my $got = ($listed{$at{$type}[$i]{id}} || {})->{$event} // 0;
-				wrong("$event of $type $i: $got, its CPUs have $want") if $got != $want;
+				wrong("$event of $type $i: $got, its CPUs have $want")
+					if $got != $want;
 			}
 		}
 	}
@@ -138,17 +150,21 @@ sub check_overflows {
 	for my $o (map { @{$_->{overflows}} } @{$d->{relations}}) {
 		my $at = sum(map { $_->{count} } @{$o->{addresses}});
 		wrong("an overflow of no event") unless defined $o->{event};
-		wrong("$o->{count} calls, $at at addresses, $o->{other} at others") if $o->{count} != $at + $o->{other};
+		wrong("$o->{count} calls, $at at addresses, $o->{other} at others")
+			if $o->{count} != $at + $o->{other};
 		$booked{$o->{cpu}} += $o->{count};
-		$walk += sum(map { $_->{count} } grep { $_->{module} =~ m,/walk$, } @{$o->{addresses}});
+		$walk += sum(map { $_->{count} } grep { $_->{module} =~ m,/walk$,
+			} @{$o->{addresses}});
 	}
 	wrong("the handler was not called") unless %called;
 	for my $cpu (sort keys %{{%called, %booked}}) {
 		my ($c, $b) = ($called{$cpu} // 0, $booked{$cpu} // 0);
 		wrong("CPU $cpu: called $c times, in the dump $b") if $c != $b;
 	}
-	wrong("none of the calls is in the loop's module") unless $walk;	# (QEMU's interrupts come late: the kernel's)
+	wrong("none of the calls is in the loop's module")
+		unless $walk;	# (QEMU's interrupts are late: they are the kernel's)
 }
 
-({overflows => \&check_overflows, sums => \&check_sums, cpus => \&check_cpus, levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
+({overflows => \&check_overflows, sums => \&check_sums, cpus => \&check_cpus,
+	levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
 done();

@@ -1,4 +1,4 @@
-/* walkf-units.c: what walkf.f90 has no language for. */
+/* walkf-units.c: functions of walkf.f90 that Fortran cannot express. */
 #include "unit.h"
 
 static struct arena arena;

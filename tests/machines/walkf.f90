@@ -1,4 +1,5 @@
-! walkf: what walk.c does, in Fortran: 5 units on CPU 0 and 15 on CPU 2, with a reading in between or without ("once").
+! walkf: does the same as walk.c, in Fortran: 5 units on CPU 0 and 15 on CPU 2, with a reading in
+! between or without ("once").
 program walkf
 	use iso_c_binding
 	implicit none

@@ -1,6 +1,6 @@
 /*
- * basics: sys-sage's first example: one event set, readings that are kept and such that are not,
- * asked by CPU and by time.
+ * basics: sys-sage's first example: one event set with permanent and temporary readings, queried
+ * per CPU and time.
  */
 #include "own.h"
 
@@ -37,7 +37,7 @@ int main(void)
 	touch(&o->c->arena, 7);
 	own_reading(o, "sspapi_stop", sspapi_stop(o->rel, root, false, &last), cpu);
 
-	/* read 100 P; read 300 T; reset; accum 50 onto it, P: 350; stop 7 T */
+	/* read 100 P; read 300 T; reset; accum 50 onto it (P: 350); stop 7 T */
 	expect(o, "the first reading", sspapi_get_metric(o->rel, o->code, cpu, first), 100);
 	expect(o, "the second, which accum took the place of",
 	       sspapi_get_metric(o->rel, o->code, cpu, second), 0);

@@ -1,7 +1,7 @@
 /*
- * examples: sys-sage's papi_multithreading on sspapi.h, from C++ as its users write it.  PAPI_TOT_INS and PAPI_TOT_CYC
- * may be software events.
- * usage: examples	77: PAPI cannot count that here
+ * examples: sys-sage's papi_multithreading on sspapi.h, from C++ as its users write it. 
+ * PAPI_TOT_INS and PAPI_TOT_CYC may be software events.
+ * usage: examples	77: PAPI cannot count that on this machine
  */
 #include "sspapi.h"
 
@@ -103,7 +103,10 @@ void *work(void *arg)
 	return nullptr;
 }
 
-/* A worker bound to each CPU, its set attached to that CPU; then sums by core, walking up from the CPUs. */
+/*
+ * A worker pinned to each CPU, with its set attached to that CPU; then sums per core, walking up
+ * from the CPUs.
+ */
 void threads()
 {
 	std::vector<int> cpus = allowed();

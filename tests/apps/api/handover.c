@@ -1,8 +1,8 @@
 /*
- * handover: event sets that change hands: one that another thread starts than the one whose
- * counters it holds; one that two relations ran, the older of which is read; one whose event was
- * replaced. The answers are the same linked in front of libpapi and behind, where what the program
- * does to its sets is not seen; save the CPU of the first one's counts, which then is the caller's.
+ * handover: event sets that change threads or relations: one that is started by another thread than
+ * the counted one; one that two relations ran, of which the older is read; one whose event was
+ * replaced. The results are the same linked before libpapi and after it, where sspapi does not see
+ * the program's PAPI calls, except the CPU of the first one's counts, which then is the caller's.
  */
 #include "own.h"
 

@@ -1,6 +1,6 @@
 /*
- * migration: sys-sage's example of a thread that changes its CPU while it counts: each CPU gets
- * what was counted there, in the totals and in the entries.
+ * migration: sys-sage's example of a thread that changes its CPU while it counts: each CPU has the
+ * counts made there, in the totals and in the entries.
  */
 #include "own.h"
 

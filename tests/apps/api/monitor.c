@@ -1,7 +1,7 @@
 /*
- * monitor: sys-sage's example of another process that is counted: the child sits on the second
- * CPU and touches pages when told, the parent reads on the first.  Needs hw2sw where there are no
- * hardware counters.
+ * monitor: sys-sage's example of another process that is counted: the child is pinned to the second
+ * CPU and touches pages on request, the parent reads on the first.  Needs hw2sw without hardware
+ * counters.
  */
 #include "own.h"
 #include "../ordered.h"

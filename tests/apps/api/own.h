@@ -1,7 +1,6 @@
 /*
- * own.h: what the programs of this folder share: they count perf::PAGE-FAULTS through
- * sspapi.h, know themselves how many there are on which CPU, and print them as handed.h does,
- * so that the dump can be held against them.
+ * own.h: functions for the programs of this folder. These count perf::PAGE-FAULTS through sspapi.h,
+ * know the number on each CPU, and print it as handed.h does, for comparison with the dump.
  */
 #ifndef OWN_H
 #define OWN_H
@@ -13,8 +12,8 @@ struct own {
 	struct counted *c;
 	sspapi_relation *rel;
 	int code;
-	long zero;			/* touched when the counter was zeroed */
-	long long on[1024];		/* by CPU: what must be booked there */
+	long zero;			/* touched at the last reset */
+	long long on[1024];		/* per CPU: expected count */
 	int wrong;
 };
 
@@ -51,7 +50,7 @@ static inline void own_start(struct own *o)
 	own_zeroed(o);
 }
 
-/* The reading that was just taken, of what was touched on this CPU. */
+/* Checks the reading that was just taken, of the pages touched on this CPU. */
 static inline void own_reading(struct own *o, const char *by, int ret, int cpu)
 {
 	long long value = o->c->arena.touched - o->zero, before = o->c->last[0];
@@ -64,7 +63,7 @@ static inline void own_reading(struct own *o, const char *by, int ret, int cpu)
 		own_zeroed(o);
 }
 
-/* The totals have all of it, and the lists are what they say; prints. */
+/* Checks that the totals are complete and the lists agree; prints. */
 static inline int own_end(struct own *o, const char *who)
 {
 	long long all = 0, entries = 0;

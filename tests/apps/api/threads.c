@@ -1,6 +1,6 @@
 /*
- * threads: sys-sage's example of several threads: each counts in a relation of its own, bound to
- * a CPU or not, while the main thread asks all of them; then they are found by component.
+ * threads: sys-sage's example of several threads: each counts in a relation of its own, pinned to a
+ * CPU or not, while the main thread queries all of them; then they are found by component.
  * usage: threads [N]
  */
 #include "own.h"
@@ -33,7 +33,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* What another thread's relation says while it counts never goes back. */
+/* Another thread's relation never decreases while it counts. */
 static long long watch(int n, int code)
 {
 	long long sum = 0, before = 0;

@@ -1,18 +1,18 @@
 #!/usr/bin/perl
-# run.pl: runs each of PAPI's test programs natively and under the shim, and says in TAP
-# whether it was the same. In the environment (papi-tests.t sets it):
+# run.pl: runs each of PAPI's test programs natively and under the shim, and prints in TAP
+# whether both are the same. In the environment (papi-tests.t sets it):
 #
 #	BUILT	where the programs are		PAPI_TESTS_TMP	a folder for the runs
 #	SHIM	LD_PRELOAD of the shim		MORE	of both
 #	PRESETS, FEW_PRESETS	PAPI_CSV_EVENT_FILE; not set: PAPI's own presets
 #	LIVE_FOLDER	a folder for live files
-#	JOBS	how many at a time		ONLY	a regex: only these programs
-#	PAPI_TESTS_LIMIT	seconds that a program has: 60
+#	JOBS	number at a time		ONLY	a regex: only these programs
+#	PAPI_TESTS_LIMIT	seconds per program: 60
 #
 # A program is run as PAPI's run_tests.sh does, with TESTS_QUIET, and once more with all
-# that it can print if that does not take long. The same is: exit status or signal, and
-# stdout and stderr but for the numbers. Where it is not the same it is run again, natively
-# too: programs that behave in several ways without any shim are to behave in one of those.
+# its output if that does not take long. Compared are exit status or signal, and stdout and stderr
+# without numbers. If they differ it is run again, also natively: programs that behave in several
+# ways without any shim must behave in one of those.
 use strict;
 use warnings;
 use JSON::PP;
@@ -21,18 +21,19 @@ use Time::HiRes qw(time sleep);
 
 my ($built, $tmp, $shim, $more, $live) = @ENV{qw(BUILT PAPI_TESTS_TMP SHIM MORE LIVE_FOLDER)};
 my $jobs = $ENV{JOBS} || 2;
-my $limit = $ENV{PAPI_TESTS_LIMIT} || 60;	# seconds: killed
+my $limit = $ENV{PAPI_TESTS_LIMIT} || 60;	# seconds until it is killed
 my $slow = $limit * 3 / 4;	# natively longer than this: not run under the shim
-my $quick = $limit / 20;	# natively shorter than this: also with all that it prints
+my $quick = $limit / 20;	# natively shorter than this: also with all its output
 my ($most_native, $most_shim) = (6, 3);
 
-# Not started by themselves, as in PAPI's run_tests_exclude.txt: helpers and tools.
+# Not started alone, as in PAPI's run_tests_exclude.txt: helpers and tools.
 my %helper = map { $_ => 1 } qw(ctests/burn ctests/attach_target ctests/filter_helgrind
 	validation_tests/memleak_check);
-# The first argument, for what takes another one.
+# The first argument of tests that need another one.
 my %argument = ('validation_tests/vector_testcode' => 'packed');
-# With many presets these take minutes, or stumble over one of them.
-my %few = map { $_ => 1 } qw(ctests/multiplex3_pthreads ctests/sdsc-mpx ctests/sdsc4-mpx ctests/overflow_index
+# With many presets these take minutes, or fail for one of them.
+my %few = map { $_ => 1 } qw(ctests/multiplex3_pthreads ctests/sdsc-mpx ctests/sdsc4-mpx
+	ctests/overflow_index
 	ctests/profile_twoevents ctests/attach_cpu_sys_validate validation_tests/flops_validation);
 
 my %clean = map { $_ => $ENV{$_} } grep { /^(HOME|USER|TERM|TMPDIR|PATH)$/ } keys %ENV;
@@ -41,12 +42,13 @@ $clean{PATH} = "./ctests:$ENV{PATH}";
 
 # ---- one run ---------------------------------------------------------------------
 
-# Runs it in a folder of its own; returns what came out.
+# Runs it in a folder of its own; returns the results.
 sub run {
 	my ($program, $under, $folder, @arguments) = @_;
 	my %env = %clean;
 
-	$env{PAPI_CSV_EVENT_FILE} = $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS} if $ENV{PRESETS};
+	$env{PAPI_CSV_EVENT_FILE} = $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS}
+		if $ENV{PRESETS};
 
 	mkdir $folder or die "$folder: $!";
 	mkdir "$folder/$_" for qw(work dumps);
@@ -83,10 +85,11 @@ sub run {
 	}
 	my $status = $timeout ? 'timeout' : $? & 127 ? 'signal ' . ($? & 127) : 'exit ' . ($? >> 8);
 	my $took = time - $start;
-	kill KILL => -$pid;		# what it may have left running
+	kill KILL => -$pid;		# processes that it may have left
 	my %r = (status => $status, took => $took, folder => $folder,
 		out => slurp("$folder/out"), err => slurp("$folder/err"));
-	$r{outcome} = join "\n", "status: $status", '-- stdout', normal($r{out}), '-- stderr', normal($r{err});
+	$r{outcome} = join "\n", "status: $status", '-- stdout', normal($r{out}), '-- stderr',
+		normal($r{err});
 	$r{problems} = $under eq 'shim' && !$timeout ? [dumps(\%r)] : [];
 	return \%r;
 }
@@ -97,11 +100,11 @@ sub slurp {
 	return <$in> // '';
 }
 
-# Without numbers and what looks like them, and how they are set out.
+# Removes numbers and similar words, and their layout.
 sub normal {
 	my $text = shift;
 
-	# The list of loaded objects has us in it (LIMITS in sspapi-limits(7)).
+	# The list of loaded objects includes us (LIMITS in sspapi-limits(7)).
 	$text =~ s/^Library: .*libsspapi\S*\n(^(Text|Data|Bss) start: .*\n)*//mg;
 	$text =~ s/\(nil\)/0x0/g;
 	$text =~ s/(PAPI_DOM_USER)[\0\x80-\xff]/$1/g;	# a byte of the stack that Fortran's zero.F never wrote
@@ -113,8 +116,7 @@ sub normal {
 	return $text;
 }
 
-# For one that is flaky without a shim: each line once, in no order, as threads and
-# overflows have them.
+# For a flaky program: each line once, sorted, as threads and overflows print in any order.
 sub loose {
 	my ($r) = @_;
 	my %lines = map { $_ => 1 } split /\n/, $r->{outcome};
@@ -122,7 +124,7 @@ sub loose {
 	return join "\n", sort keys %lines;
 }
 
-# What is wrong with what the shim left; sets $r->{dumps} and $r->{readings}.
+# Checks the files that the shim left; sets $r->{dumps} and $r->{readings}.
 sub dumps {
 	my $r = shift;
 	my ($folder, @wrong) = $r->{folder};
@@ -141,7 +143,8 @@ sub dumps {
 			next;
 		}
 		$r->{dumps}++;
-		for my $key (qw(format process papi settings topology events relations components calls self notes)) {
+		for my $key (qw(format process papi settings topology events relations components
+			calls self notes)) {
 			push @wrong, "$name has no $key" unless exists $d->{$key};
 		}
 		for my $relation (@{$d->{relations}}) {
@@ -160,7 +163,7 @@ sub dumps {
 
 # ---- one program -------------------------------------------------------------------
 
-# Does it import a function that reads? (Then it has a dump if it does what it should.)
+# Does it import a function that reads? (Then it has a dump if it works.)
 sub reads {
 	my $program = shift;
 
@@ -171,7 +174,8 @@ sub reads {
 	return 0;
 }
 
-# One program with these arguments: what to say, and whether it is right. $id: of its folders.
+# Compares one program with these arguments: returns the line, and whether it is right. $id names
+# its folders.
 sub compare {
 	my ($program, $id, @arguments) = @_;
 	my (%strict, %loose, @native, @shim, @said);
@@ -189,7 +193,8 @@ sub compare {
 	while (!$same && @shim < $most_shim) {
 		my $r = run($program, 'shim', "$tmp/$id.shim." . @shim, @arguments);
 		push @shim, $r;
-		$native->() while !($same = $is_known->($r)) && @native < $most_native * @shim / $most_shim;
+		$native->() while !($same = $is_known->($r)) && @native < $most_native * @shim /
+			$most_shim;
 	}
 	my $last = $shim[-1];
 	push @said, sprintf '%s: natively %s, %.1f s; under the shim %s, %.1f s, dumps %d, readings %d',
@@ -203,7 +208,8 @@ sub compare {
 		if $last->{status} eq 'exit 0' && !$skips && reads($program) && !$last->{readings};
 	push @wrong, 'not the same under the shim' unless $same;
 	my ($unknown) = grep { !$is_known->($_) } @shim;
-	push @said, '  under the shim once like this:', split /\n/, difference($first->{outcome}, $unknown->{outcome}) if $unknown;
+	push @said, '  under the shim once like this:', split /\n/, difference($first->{outcome},
+		$unknown->{outcome}) if $unknown;
 	return { skips => $skips, flaky => keys %strict > 1, took => $first->{took},
 		said => [@said, @wrong], wrong => scalar @wrong };
 }
@@ -221,7 +227,8 @@ sub test {
 	}
 	my $wrong = grep { $_->{wrong} } @all;
 	my $more = (grep { $_->{flaky} } @all) ? ' (natively flaky)' : '';
-	$more .= ' # SKIP natively it skips, and so it does under the shim' if $r->{skips} && !$wrong;
+	$more .= ' # SKIP natively it skips, and so it does under the shim'
+		if $r->{skips} && !$wrong;
 	return join "\n", ($wrong ? 'not ok' : 'ok') . " - $program$more",
 		map { "# $_" } map { @{$_->{said}} } @all;
 }
@@ -253,7 +260,8 @@ while ($printed < @programs) {
 		my $i = $next++;
 		my $pid = fork // die "fork: $!";
 		if (!$pid) {
-			my $text = eval { test($programs[$i], $i) } // "not ok - $programs[$i]\n# $@";
+			my $text = eval { test($programs[$i], $i) }
+				// "not ok - $programs[$i]\n# $@";
 			open my $to, '>', "$tmp/result.$i";
 			print $to $text;
 			close $to;

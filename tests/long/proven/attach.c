@@ -1,5 +1,7 @@
-/* attach.c: sets that are attached to a thread or a process, which runs on, sleeps, is freed,
- * forks, or ends. */
+/*
+ * attach.c: sets that are attached to a thread or a process, which continues, sleeps, is unpinned,
+ * forks, or ends.
+ */
 #include "proven.h"
 
 #include <sys/prctl.h>
@@ -11,11 +13,11 @@ static enum how how;
 static pid_t tid, child;
 static pthread_t thread;
 static unsigned seed;
-static int bound;
+static int is_pinned;
 
 /* ---- the target ---------------- */
 
-/* Elsewhere, uncounted. */
+/* Runs elsewhere, uncounted. */
 static void be_forked(int elsewhere)
 {
 	struct arena a;
@@ -26,7 +28,7 @@ static void be_forked(int elsewhere)
 	_exit(0);
 }
 
-/* The pages that the parent writes to after a fork fault once more, whenever that is. */
+/* Pages that the parent writes after a fork fault once more, at any time. */
 static void forks(void)
 {
 	static int children;
@@ -66,8 +68,8 @@ static void be_target(void)
 {
 	rnd_seed(seed);
 	rnd(2);
-	walker_make(&target, rnd(3) || how == FORKS || bound ? (int)rnd(cpus) : -1);
-	target.stays = target.wide = bound;
+	walker_make(&target, rnd(3) || how == FORKS || is_pinned ? (int)rnd(cpus) : -1);
+	target.stays = target.wide = is_pinned;
 	atomic_store(&story->tid, (unsigned)syscall(SYS_gettid));
 	futex_wake(&story->tid);
 	if (how == ENDS)
@@ -97,7 +99,7 @@ static void make_target(void)
 	} else if (!(child = fork())) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		be_target();
-		syscall(SYS_exit_group, 0);	/* nobody's code any more */
+		syscall(SYS_exit_group, 0);	/* no code after this */
 	}
 	futex_wait(&story->tid, 0);
 	tid = (pid_t)atomic_load(&story->tid);
@@ -131,17 +133,17 @@ static void call(enum call c)
 	value_asked();
 }
 
-/* The target does something, or ends. */
+/* Lets the target do something, or end. */
 static void let(unsigned most)
 {
 	unsigned from = atomic_load(&story->n), n = rnd(most);
 
 	reader_moves();
 	if (how == SLEEPS) {
-		unsigned asked = atomic_fetch_add(&story->ask, 1);
+		unsigned request = atomic_fetch_add(&story->ask, 1);
 
 		futex_wake(&story->ask);
-		futex_wait(&story->done, asked);
+		futex_wait(&story->done, request);
 		until_asleep(tid);
 		return;
 	}
@@ -166,7 +168,7 @@ static void free_it(void)
 	atomic_store(&story->freed, 1);
 }
 
-/* Until the set is stopped. */
+/* Counts until the set is stopped. */
 static void count_once(void)
 {
 	unsigned most = rnd_scale();
@@ -178,7 +180,7 @@ static void count_once(void)
 	}
 	for (int i = 1 + (int)rnd(30); i > 0; i--) {
 		let(most);
-		if (bound && rnd(3) == 0)
+		if (is_pinned && rnd(3) == 0)
 			free_it();
 		call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
 	}
@@ -215,7 +217,7 @@ void attach_sleeps(void)
 
 void attach_freed(void)
 {
-	bound = 1;
+	is_pinned = 1;
 	attached(RUNS);
 }
 

@@ -1,8 +1,8 @@
 /*
  * clocks.c: clocks of a thread that moves thousands of times in one window. TASK-CLOCK: the
- * kernel's own counters by CPU, which the test opens, count on each CPU the same ns as PAPI's.
- * CPU-CLOCK: such counters differ from PAPI's by up to some us a move, so of a window in which the
- * thread has moved nothing can be told.
+ * kernel's own per-CPU counters, which the test opens, count on each CPU the same ns as PAPI's.
+ * CPU-CLOCK: such counters differ from PAPI's by up to some us per move, so that windows with moves
+ * prove nothing.
  */
 #include "proven.h"
 
@@ -53,7 +53,7 @@ static void window_ends(void)
 	last = 0;
 }
 
-/* From before the call that began the window to now: no less than PAPI has. */
+/* From before the call that began the window until now: no less than PAPI has. */
 static void value(long long v)
 {
 	for (int k = 0; k < cpus; k++)
@@ -79,7 +79,7 @@ static void call(enum call c)
 	moved = 0;
 }
 
-/* Short visits, and longer ones of one CPU. */
+/* Short visits, and longer ones to one CPU. */
 static void move_about(int moves)
 {
 	int home = (int)rnd(cpus);

@@ -1,21 +1,22 @@
 /*
  * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves and
- * reads, on top of whatever the thread does, and stops and starts the set between the thread's
- * calls (inside them what it is handed is in no sum); half of the signals come in the middle of a
- * PAPI_read.
+ * reads at any moment, and stops and starts the set between the thread's calls (inside them its
+ * values are in no sum); half of the signals arrive in the middle of a PAPI_read.
  */
 #include "proven.h"
 
 static struct walker self, visitor;
 static int set;
 static volatile int is_on, in_list, in_walk, in_handler;
-static volatile int on_top;		/* of a call that it may not be in the middle of */
-static volatile int in_call;		/* of the thread's */
+static volatile int on_top;		/* nested in a call that it must not interrupt */
+static volatile int in_call;		/* of the thread */
 static volatile unsigned windows;
 static timer_t timer;
 
-/* Was the value entered? Not if a handler has ended the window meanwhile: nobody knows whose value
- * it is then. */
+/*
+ * Makes a call; false if its value was not entered, because a handler has ended the window: then it
+ * is unknown who has it.
+ */
 static int call_once(enum call c)
 {
 	unsigned least, window;
@@ -40,7 +41,7 @@ static int call_once(enum call c)
 	return same;
 }
 
-/* What was handed out last of each window is entered, too. */
+/* Enters the last value of each window as well. */
 static void call(enum call c)
 {
 	while (!call_once(c))
@@ -68,7 +69,7 @@ static void act(int top)
 		walker_go(&visitor, (int)rnd(cpus));
 }
 
-/* It begins where the thread is, and ends there at least where that has begun to touch. */
+/* Begins on the thread's CPU, and ends there at least if the thread has begun to touch. */
 static void on_signal(int number)
 {
 	int saved = errno, top = on_top;

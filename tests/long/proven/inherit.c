@@ -1,14 +1,14 @@
 /*
- * inherit.c: a set that counts its thread and all that it starts: threads or forks that end
- * meanwhile. They are born and end on the first CPU, where nobody knows how many faults that takes;
- * on the others each fault is said before it happens, and after it.
+ * inherit.c: a set that counts its thread and all threads and forks that it starts, which end
+ * meanwhile. They start and end on the first CPU, with an unknown number of faults there; on the
+ * others each fault is logged before and after it happens.
  */
 #include "proven.h"
 
 #define KIDS 3
 #define MOST_PAGES 300
 
-/* On each CPU but the first: as many faults have begun, and happened. */
+/* Per CPU but the first: the numbers of faults that have begun, and happened. */
 static struct tally {
 	atomic_long begun[CPUS], done[CPUS];
 } *tally;
@@ -26,7 +26,7 @@ static long faults_here;
 
 /* ---- what they do ---------------- */
 
-/* A visit's faults that were not its own. */
+/* Enters the faults of a visit that were not the child's own. */
 static void leave(int cpu, long begun, long own)
 {
 	long more = faults_of_thread() - begun - own;
@@ -55,7 +55,7 @@ static void visit(struct kid *k, int cpu, int from, int to)
 	leave(cpu, begun, to - from);
 }
 
-/* On the first CPU first, all that it does elsewhere. */
+/* Runs on the first CPU first; everything else is elsewhere. */
 static void be_kid(struct kid *k)
 {
 	int pages = (int)(40 + k->seed % (MOST_PAGES - 40));
@@ -133,9 +133,8 @@ static void bury(struct kid *k)
 
 /* ---- what is true ---------------- */
 
-static long began_done[CPUS], began_begun[CPUS];	/* the tally when the set began to count:
-							 * before, after that call */
-static long last_most[CPUS], last_least[CPUS];		/* of what was handed out last */
+static long began_done[CPUS], began_begun[CPUS];	/* before, after the start */
+static long last_most[CPUS], last_least[CPUS];		/* of the last value */
 static long long earlier[CPUS];
 static long long last;
 

@@ -1,10 +1,11 @@
-/* inside.c: libpapi's own read(2), by which it reads counters, and what a client does in the middle
- * of PAPI_read. */
+/*
+ * inside.c: wraps libpapi's read(2), by which it reads counters, to act in the middle of PAPI_read.
+ */
 #include "proven.h"
 
 void (*inside)(void);
 
-/* The program's name comes before libc's for libpapi, too. */
+/* The program's symbol overrides libc's for libpapi as well. */
 ssize_t read(int fd, void *to, size_t bytes)
 {
 	ssize_t n;

@@ -1,9 +1,10 @@
 /*
- * proven: random clients of PAPI that know how much of what they were handed was counted on which
- * CPU. usage: proven CASE SEED Prints "truth cpu=K event=E most=N least=M": at most N of it was
- * counted there, and M that were not on a window's edge; "handed event=E sum=N"; "noise N": faults
- * that the client did not make itself; and `wrong` where sspapi, asked while it ran, called more
- * proven than was true.
+ * main.c: runs random clients of PAPI that know how much of the returned counts was counted on
+ * which CPU.
+ * usage: proven CASE SEED
+ * Prints "truth cpu=K event=E most=N least=M": at most N of it was counted there, and M were not on
+ * a window's edge; "handed event=E sum=N"; "noise N": faults that the client did not make itself;
+ * and `wrong` if sspapi, queried while it ran, reported more as proven than was true.
  */
 #include "proven.h"
 
@@ -54,7 +55,7 @@ void spin(unsigned n)
 		;
 }
 
-/* @narrow: those that it was not allowed at first, too. */
+/* @narrow: also CPUs outside the first affinity mask. */
 static void find_cpus(int narrow)
 {
 	cpu_set_t mask, first;
@@ -103,7 +104,7 @@ void go_to(int k)
 	allow(0, k, 1);
 }
 
-/* As by taskset: from its beginning on. */
+/* Restricts it from the beginning, as taskset does. */
 static void be_narrow(char **argv)
 {
 	go_to(0);
@@ -111,14 +112,14 @@ static void be_narrow(char **argv)
 	die("exec");
 }
 
-/* One that reads what somebody else does. */
+/* Reads another thread's work. */
 void reader_moves(void)
 {
 	if (rnd(3) == 0)
 		go_to(rnd(cpus));
 }
 
-/* A thread that PAPI does not know cannot look up a name. */
+/* A thread that is not registered with PAPI cannot look up a name. */
 void begin_papi(void)
 {
 	papi_up_threads();

@@ -1,8 +1,7 @@
 /*
- * own.c: a thread that counts itself, and what is special about its set or befalls it: the mask of
- * CPUs that it was started with is widened; the set is multiplexed; or has an overflow handler,
- * which is not counted; the process gets a seccomp filter, loses descriptors, or has its events
- * switched off.
+ * own.c: a thread that counts itself, with a special set or event: its first affinity mask is
+ * widened; the set is multiplexed; or has an overflow handler, which is not counted; the process
+ * gets a seccomp filter, loses descriptors, or has its events switched off.
  */
 #include "proven.h"
 
@@ -15,7 +14,7 @@
 static struct walker self, in_handler;
 static int set, may_ask;
 
-/* Between two calls, or NULL. */
+/* Called between two calls, or NULL. */
 static void (*befalls)(void);
 
 static void call(enum call c)
@@ -50,7 +49,7 @@ static void count_once(void)
 	call(STOP);
 }
 
-/* With the set made and the thread where it is to begin. */
+/* Called with the set made and the thread in its first place. */
 static void count(int only)
 {
 	warm();
@@ -96,7 +95,7 @@ void inside_read(void)
 
 /* ---- widened: as under taskset, and then not ---------------- */
 
-/* Short, and where nobody looks. */
+/* A short visit to a CPU that is not watched. */
 static void visit_elsewhere(void)
 {
 	walker_go(&self, 1 + (int)rnd(cpus - 1));
@@ -172,9 +171,9 @@ void overflown(void)
 		count_once();
 }
 
-/* ---- what befalls a process ---------------- */
+/* ---- changes of the process ---------------- */
 
-/* No event is opened any more, none of ours is read: PAPI's are, up to @last. */
+/* Denies opening events and reading sspapi's: PAPI's are open, up to @last. */
 static void filter(unsigned last)
 {
 	struct sock_filter code[] = {
@@ -220,7 +219,7 @@ static int is_ours(int fd)
 	       fcntl(fd, F_GETFD) & FD_CLOEXEC && fd != fault_counter();
 }
 
-/* PAPI's own are not closed at exec; some of the others get another file, some another event. */
+/* PAPI's own are not closed at exec; some of the others become another file, some another event. */
 static void close_some(void)
 {
 	for (int fd = 3; fd < sysconf(_SC_OPEN_MAX) && fd < 1 << 16; fd++) {
@@ -232,7 +231,7 @@ static void close_some(void)
 	}
 }
 
-/* It faults, and PAPI's set counts that: it is entered when it is over. */
+/* This faults, and PAPI's set counts that: it is entered afterwards. */
 static void close_once(void)
 {
 	static int done;
@@ -264,7 +263,7 @@ static void *start_it(void *arg)
 	return NULL;
 }
 
-/* Another thread starts it at times, and so has opened whatever is opened then. */
+/* Sometimes another thread starts it, and so has opened the events. */
 static void start(void)
 {
 	pthread_t t;

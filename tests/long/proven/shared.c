@@ -1,15 +1,19 @@
-/* shared.c: one set that its owner, who is counted, and two more threads read and stop, all of them
- * moving. */
+/*
+ * shared.c: one set that its owner, which is counted, and two more threads read and stop, all of
+ * them moving.
+ */
 #include "proven.h"
 
 #define READERS 2
 
 static struct walker owner;
-static __thread int is_owner;	/* what sspapi does to answer is counted */
+static __thread int is_owner;	/* sspapi's work for the query is counted */
 static int set, running, one_by_one, stops_left;
 
-/* Readings may be made at the same time, if the seed has it so; what begins or ends a window may
- * not. */
+/*
+ * Readings may run at the same time, if the seed selects that; calls that begin or end a window may
+ * not.
+ */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
 static void call(enum call c)
@@ -20,8 +24,10 @@ static void call(enum call c)
 	entered(c, least, value, most_now());
 }
 
-/* Of two that read at once one may be handed what the other had read before (PAPI has one place for
- * both). */
+/*
+ * One of two simultaneous reads may return what the other had read before (PAPI has one buffer for
+ * both).
+ */
 static void read_beside(enum call c)
 {
 	long long value = papi_call(set, c);
@@ -84,7 +90,7 @@ static void *reader(void *seed)
 	return NULL;
 }
 
-/* PAPI's first use, and ours. */
+/* The first use of PAPI and of sspapi. */
 static void warm(void)
 {
 	for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* story.c: a thread that touches pages and goes from CPU to CPU, and the log of it. */
+/* story.c: a thread that touches pages and moves from CPU to CPU, and its log. */
 #include "proven.h"
 
 #include <linux/futex.h>
@@ -18,8 +18,10 @@ void story_make(void)
 
 static __thread int counter = -1;
 
-/* As PAPI counts them: getrusage(2) has the kernel's own, too. Of a thread, and of a child that
- * forgets its parent's. */
+/*
+ * Counts as PAPI does, for a thread and for a child that drops its parent's: getrusage(2) includes
+ * the kernel's faults.
+ */
 void faults_count(void)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
@@ -52,15 +54,14 @@ long faults_of_thread(void)
 	return n;
 }
 
-/* The memory's pages are the process's once it has touched them. */
+/* A process must touch the shared pages once before it uses them. */
 static void look_at_story(void)
 {
 	for (unsigned i = 0; i < sizeof(*story); i += page)
 		atomic_fetch_add((atomic_uchar *)story + i, 0);
 }
 
-/* What follows is all that it does, and was done before: no fault of it is to come when it
- * counts. */
+/* Make all later actions once, so that none of them faults while counting. */
 void walker_make(struct walker *w, int only)
 {
 	*w = (struct walker){.only = only, .stay = rnd_scale()};
@@ -83,7 +84,7 @@ void walker_go(struct walker *w, int cpu)
 	go_to(cpu);
 }
 
-/* The kernel may move it from now on, or not. */
+/* Lets the kernel move it, or not. */
 static void be_free(struct walker *w)
 {
 	w->wide = 1;
@@ -155,8 +156,10 @@ void walk(struct walker *w, int steps)
 	}
 }
 
-/* On the CPU where it is: whoever calls this has stayed there since the last time, or may have been
- * moved by the kernel. */
+/*
+ * On its current CPU: the caller has stayed there since the last call, or may have been moved by
+ * the kernel.
+ */
 void walker_catch_up(struct walker *w)
 {
 	long more = faults_of_thread() - w->begun - (atomic_load(&story->n) - w->entered);
@@ -185,7 +188,7 @@ void futex_wake(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, 1000, NULL, NULL, 0);
 }
 
-/* A thread that was told to is not asleep at once. */
+/* A thread is not asleep as soon as it was told to sleep. */
 void until_asleep(pid_t tid)
 {
 	char path[64], text[256], *end;

@@ -1,29 +1,27 @@
-/* values.c: what PAPI handed out of the walker's faults, and how much of that the log has on which
- * CPU. */
+/* values.c: compares PAPI's values of the walker's faults with the log's count on each CPU. */
 #include "proven.h"
 
 #define VALUES 8192
 
-/* sspapi.h's, where it is loaded. */
+/* Declared by sspapi.h; NULL if it is not loaded. */
 extern int sspapi_relations(void **rels, int *n) __attribute__((weak));
 extern long long sspapi_exact(const void *rel, int event, int cpu) __attribute__((weak));
 
 static struct value {
 	enum call how;
-	unsigned least, most;		/* faults of the walker's when the call was made */
+	unsigned least, most;		/* the walker's faults at the call */
 	long long value;
-	int asked, nested;
+	int is_queried, nested;
 	long long proven[CPUS];
 } *values;
 
 static unsigned n_values;
 int nothing_can_be_proven;
-static long long only_nested;	/* handed out to nobody else */
+static long long only_nested;	/* returned to no other thread */
 
-/* What was handed out since the set began to count. */
+/* PAPI's values since the set began to count. */
 struct window {
-	unsigned from, last;		/* values[]: what it began with; what was handed out last,
-					 * or from */
+	unsigned from, last;		/* values[]: its first; the last returned, or the base */
 	unsigned lo, hi;		/* where in the log it began */
 };
 
@@ -58,7 +56,7 @@ long long papi_call(int set, enum call how)
 	return value;
 }
 
-/* The one that was entered last may not have happened. */
+/* The last one entered may not have happened yet. */
 unsigned least_now(void)
 {
 	unsigned n = atomic_load(&story->n);
@@ -107,7 +105,7 @@ void value_asked(void)
 {
 	struct value *v = &values[n_values - 1];
 
-	v->asked = proven_now(v->proven);
+	v->is_queried = proven_now(v->proven);
 }
 
 void self_asked(struct walker *w)
@@ -118,9 +116,9 @@ void self_asked(struct walker *w)
 	walker_catch_up(w);
 }
 
-/* ---- looked at in the end ---------------- */
+/* ---- checked at the end ---------------- */
 
-static unsigned *before[CPUS];		/* faults on that CPU, of so many */
+static unsigned *before[CPUS];		/* faults on that CPU, of the first N */
 static unsigned n_faults;
 
 static void sum_up(void)
@@ -139,7 +137,7 @@ static unsigned upto(unsigned n)
 	return n < n_faults ? n : n_faults;
 }
 
-/* Of @value faults on CPU @k, from wherever the window may have begun. */
+/* Returns the most of @value faults on CPU @k, for any possible beginning of the window. */
 static long long most_there(const struct window *w, int k, long long value)
 {
 	long long most = 0;
@@ -154,7 +152,10 @@ static long long most_there(const struct window *w, int k, long long value)
 	return most + atomic_load(&story->noise);
 }
 
-/* What surely happened after the call that began it and before the one that handed out last. */
+/*
+ * Returns what certainly happened after the call that began it and before the one that returned the
+ * last value.
+ */
 static long long least_there(const struct window *w, int k)
 {
 	unsigned from = upto(values[w->from].most), to = upto(values[w->last].least);
@@ -175,8 +176,10 @@ static int begins(enum call how)
 	return how == START || how == RESET || how == ACCUM;
 }
 
-/* The values tell where it began: each is the number of faults then without that at the
- * beginning. */
+/*
+ * Finds the window's beginning by its values: each is the number of faults then minus that at the
+ * beginning.
+ */
 static void place(struct window *w, unsigned end)
 {
 	long long lo = values[w->from].least, hi = values[w->from].most;
@@ -191,7 +194,7 @@ static void place(struct window *w, unsigned end)
 		if (w->last == w->from || v->value >= values[w->last].value)
 			w->last = i;
 	}
-	if (lo > hi) {			/* others' faults: it is not known which are whose */
+	if (lo > hi) {			/* others' faults: which are whose is unknown */
 		long long swap = lo;
 
 		atomic_fetch_add(&story->noise, lo - hi);
@@ -201,14 +204,14 @@ static void place(struct window *w, unsigned end)
 	w->hi = hi < 0 ? 0 : (unsigned)hi;
 }
 
-/* A handler may have been handed more than what it was on top of is handed later. */
+/* A handler may be given more than the call that it interrupted returns later. */
 static void look_at_asked(const struct window *w, unsigned end, const long long *earlier)
 {
 	long long value = 0;
 
 	for (unsigned i = w->from + 1; i < end; i++) {
 		value = values[i].value > value ? values[i].value : value;
-		for (int k = 0; values[i].asked && k < cpus; k++)
+		for (int k = 0; values[i].is_queried && k < cpus; k++)
 			if (values[i].proven[k] > earlier[k] + most_there(w, k, value))
 				printf("wrong: value %u: CPU %d: proven %lld, done at most %lld\n",
 				       i, cpu_of(k), values[i].proven[k],
@@ -238,7 +241,10 @@ static void window_report(unsigned from, unsigned end)
 	}
 }
 
-/* A window is from the call that begins it to the next that begins one, which may hand out, too. */
+/*
+ * A window lasts from the call that begins it to the next that begins one, which may also return
+ * values.
+ */
 void values_report(void)
 {
 	unsigned end;

@@ -1,4 +1,0 @@
-# The ways of 86-ending.t 16 times each.
-ENDING=${TEST_SHORT:+8}
-ENDING=${ENDING:-16}
-. tests/cases/86-ending.t

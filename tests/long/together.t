@@ -1,7 +1,0 @@
-# All settings in combination: tests/cases/94-together.t, of which this runs the long form.
-if [ -n "${TEST_SHORT-}" ]; then
-	echo "1..0 # SKIP in short form make check has it"
-	exit 0
-fi
-TOGETHER_ALL=1
-. tests/cases/94-together.t
