@@ -2,7 +2,7 @@
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 
-# All steps run in a /dev/shm of their own: live files of other tests are in the machine's.
+# The steps run in their own /dev/shm, since the machine's has live files of other tests.
 for apart in "unshare -m" "unshare -rm" ""; do
 	[ -n "$apart" ] && $apart mount -t tmpfs none /dev/shm 2>/dev/null && break
 done
