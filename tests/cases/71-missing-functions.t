@@ -26,7 +26,7 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 		is "no $function: a note says what is not attributed" \
 			"$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
 		check "no $function: in a note of JSON" json "$tmp/shim.json" \
-			'grep({ $_ eq "2 readings could not be booked: what they counted is missing here" } @{$d->{notes}}) == 1 or die "@{$d->{notes}}"'
+			'grep({ $_ eq "2 readings not recorded: their counts are missing" } @{$d->{notes}}) == 1 or die "@{$d->{notes}}"'
 		SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$scenes/one"
 		check "no $function: also in the text, with the reason" \
 			sh -c 'tr -s "\n " " " <"$1" | grep -q "Nothing to show: .*could not keep"' - "$tmp/shim.txt"
