@@ -410,9 +410,20 @@ bool sp_table_columns(struct sp_table *t)
 static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] &&
+		if (t->columns[e] && sp_event_has_column(t->m, e) &&
+		    sp_is_unproven(sp_event_type(t->m, e), total[e], exact[e]) &&
 		    sp_selection_event(t->s, e))
 			return true;
+	return false;
+}
+
+static bool any_row_unproven(struct sp_table *t)
+{
+	for (uint32_t i = 0; i < t->rows.n; i++) {
+		take_sums(t, i);
+		if (is_unproven(t, t->sums.total, t->sums.exact))
+			return true;
+	}
 	return false;
 }
 
@@ -583,7 +594,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 		return;
 	if (!t->in_place)
 		sp_sort(t->rows.order, t->rows.n, sorts_before, t);
-	t->marks = is_unproven(t, t->m->sums.total, t->m->sums.total_exact);
+	t->marks = any_row_unproven(t);
 	measure(t, shown, spread);
 	sp_out_text(o, t->first_line ? "" : "\n");
 	t->first_line = false;
@@ -606,6 +617,12 @@ static void show(struct sp_out *o, struct sp_table *t)
 		rest(o, t, shown);
 		sp_text_cut(t->s);
 	}
+	/* The headline explains the mark only if it speaks of unproven counts. */
+	if (!t->marks || !t->s->explained || *t->s->explained ||
+	    is_unproven(t, t->m->sums.total, t->m->sums.total_exact))
+		return;
+	*t->s->explained = true;
+	sp_out_text(o, "(~: 0.1 % or more of the row is not proven)\n");
 }
 
 void sp_table_blocks(struct sp_out *o, struct sp_table *t)

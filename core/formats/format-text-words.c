@@ -250,6 +250,13 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
 }
 
+bool sp_is_unproven(enum sp_data_type type, int64_t total, int64_t exact)
+{
+	double share = sp_proven_share(type, total, exact);
+
+	return share >= 0.0 && share <= 0.999;
+}
+
 /* Sums of a damaged store may be anything. */
 int64_t sp_round_to_type(enum sp_data_type type, double d)
 {

@@ -46,6 +46,8 @@ int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
+/* 0.1 % or more of the total is not proven: rows are marked ~ from there on. */
+bool sp_is_unproven(enum sp_data_type type, int64_t total, int64_t exact);
 /* rounded down: "100 %" means all */
 const char *sp_percent(char buf[48], double part, double whole);
 const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */

@@ -305,7 +305,7 @@ static struct value count_of(const struct sp_diff_side *s, uint32_t position, ui
 		v.v = there ? row->total[e - 1] : 0;
 		v.exact = there ? row->exact[e - 1] : 0;
 		v.there = v.there || there;
-		v.unproven = v.unproven || v.v != v.exact;
+		v.unproven = v.unproven || sp_is_unproven(v.type, v.v, v.exact);
 		sp_spread_add(&v.spread, sp_value_double(v.type, v.v));
 		sp_spread_add(&exact, sp_value_double(v.type, v.exact));
 	}
@@ -722,7 +722,7 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
 	if (d->marks)
-		sp_out_text(o, "~: in part not proven on its CPU\n");
+		sp_out_text(o, "~: 0.1 % or more is not proven on its CPU\n");
 	if (have_repeats(d) && any)
 		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n",
 			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));
