@@ -128,7 +128,8 @@ int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_leve
 	struct sp_table t = table_of(levels);
 
 	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one of each */
-	t.in_place = t.all = t.placed = true;
+	t.all = t.placed = true;
+	t.in_place = s->sort || sp_level_is_place(levels->level);	/* already sorted */
 	t.first_line = !below;
 	t.line = sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET ? WIDE : 0;
 	if (!sp_table_open(&t, s, levels->n))

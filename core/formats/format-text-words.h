@@ -31,10 +31,15 @@ void sp_out_duration(struct sp_out *o, uint64_t ns);
  * before all others. */
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
-/* A count as people read it; its columns are returned. */
 /* Does the event count time: a clock of the kernel's, or cycles? */
 bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 
+/* The event that decides the order of rows, their shares and colours: the one that --sort names,
+ * else the first clock or cycles that was counted, else the first event that is not 0, else the
+ * first.  columns: [n_events] the candidates.  n_events: there is none. */
+uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns);
+
+/* A count as people read it; its columns are returned. */
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 /* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ":

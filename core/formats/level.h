@@ -59,6 +59,12 @@ static inline bool sp_level_is_code(const struct sp_level *l)
 	return l->what == SP_LEVEL_CALLSITE;
 }
 
+/* Are its rows parts of the machine? */
+static inline bool sp_level_is_place(const struct sp_level *l)
+{
+	return l->what <= SP_LEVEL_CACHE;
+}
+
 /* By its name or perf stat's; NULL: none. */
 const struct sp_level *sp_level_by_name(const char *name);
 

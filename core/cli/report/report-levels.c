@@ -125,17 +125,18 @@ void sp_report_there_are(const char *what, const struct sp_model *m, const struc
 	sp_memory_text(&o);
 }
 
-/* What --sort says; an event that is not there sorts by place. */
+/* The order that --sort names.  An event that was not counted sorts by place. */
 static long sort_key(const struct sp_report *r, const struct sp_model *m)
 {
+	const char *sort = r->show.sort;
 	char buf[32];
 
-	if (!r->sort || strcmp(r->sort, "place") == 0)
+	if (!sort || strcmp(sort, "place") == 0)
 		return SP_SORT_PLACE;
-	if (strcmp(r->sort, "readings") == 0)
+	if (strcmp(sort, "readings") == 0)
 		return SP_SORT_READINGS;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_name_is(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
+		if (sp_name_is(sp_event_name(m, e, buf), sort, strlen(sort)))
 			return e;
 	return SP_SORT_PLACE;
 }

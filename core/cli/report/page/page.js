@@ -2,8 +2,8 @@
 
 const job = processes.length > 1;
 const tables = [];
-/* What weighs: a clock or cycles, where these were counted. */
-let chosen = columns.find(c => c.time && Number(c.total)) ?? columns[0], map;
+/* The leading event, as in text. */
+let chosen = columns.find(c => c.time && Number(c.total)) ?? columns.find(c => Number(c.total)) ?? columns[0], map;
 
 /* ---- rows ---------------------------------------------------------------- */
 
