@@ -72,16 +72,25 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 /* Is a counted event called so, without its prefix? */
 bool sp_text_is_event(const struct sp_model *m, const char *name);
 
-/* The model's call sites, and what tells them apart, which is found once for all names; NULL: there
- * is no memory.  No longer than the model. */
+/* Facts about the functions of the model's call sites, which all names need; NULL: no memory.
+ * Lives no longer than the model. */
 struct sp_site_texts;
 struct sp_site_texts *sp_site_texts_new(const struct sp_model *m);
 void sp_sites_forget(struct sp_site_texts *t);
 
-/* What was counted between two call sites (to 0: other than those known), in at most `width`
- * columns; what tells it from others is not cut off (format-text-sites.c). */
-void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to,
-		  unsigned width);
+enum sp_pair_detail {
+	SP_PAIR_FUNCTIONS,
+	SP_PAIR_LINE,			/* with the line of the first call: main:12 */
+	SP_PAIR_LINES,			/* with both: main:12 → 18 */
+	SP_PAIR_ALL			/* all frames with lines and addresses */
+};
+
+/* The code between two call sites (to 0: others than those known), in at most `width` columns
+ * (format-text-sites.c). */
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,
+		  enum sp_pair_detail detail, unsigned width);
+/* Tells pairs of one function apart by their lines; 0: the pair is not in one function. */
+uint64_t sp_pair_lines(struct sp_site_texts *t, uint32_t from, uint32_t to);
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (format-text-overflows.c). */

@@ -695,6 +695,18 @@ static void regions(struct notes *n, struct sp_model *m)
 			}
 }
 
+static void python(struct notes *n, const struct sp_model *m)
+{
+	struct sp_callsite c;
+	bool any = false;
+
+	for (uint32_t id = 1; id < m->n_callsites && !any; id++)
+		any = sp_model_callsite(m, id, &c) && !*c.name;
+	if (any && !strncmp(sp_base_name(sp_model_text(m, m->h.process.exe)), "python", 6))
+		note(n, "no Python function is named: Python calls PAPI from C code (ctypes, cffi or "
+			"an extension), and call sites are there");
+}
+
 static void all_notes(struct sp_out *o, const struct sp_selection *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -721,6 +733,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 	of_one_pmu(&n, m);
 	outside(&n, m);
 	regions(&n, m);
+	python(&n, m);
 	topology_source(&n, m);
 	if (!n.left)
 		return;

@@ -9,6 +9,7 @@
 #include "diff.h"
 
 #define PLACE	72u			/* columns of two call sites */
+#define WHOLE	500u			/* of those by which they are matched */
 #define TOTAL	"total"			/* position 0 */
 
 /* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is
@@ -65,19 +66,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
-	struct sp_callsite site;
 
-	if (row->to && row->from == row->to && sp_model_callsite(m, row->to, &site) && *site.name) {
-		sp_out_f(o, "region %s", site.name);
-		return;
-	}
-	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much
-				 * as their own table needs */
-		sp_csv_path(o, m, row->from);
-		sp_out_text(o, " -> ");
-		sp_csv_path(o, m, row->to);
-		return;
-	}
 	if (row->process >= 0) {
 		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process)
 						      : thread_position(o, s, row));
@@ -88,7 +77,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 	if (c)
 		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
 	else
-		sp_level_label(o, &s->levels, row, 0);
+		sp_level_label(o, &s->levels, row, WHOLE);
 }
 
 static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
@@ -199,6 +188,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 	m->only_run = n;
 	e = sp_levels_open(&r->levels, m, level, metrics);
 	if (e == 0) {
+		sp_levels_group(&r->levels);
 		s->n++;
 		add_up(r);
 		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,
