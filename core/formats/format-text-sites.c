@@ -331,9 +331,9 @@ static void function(struct sp_out *o, struct sp_site_texts *t, const struct fra
 			sp_out_f(o, "+%#lx", f->offset);
 		return;
 	}
-	sp_clip(o, sp_function_name(name, plain_symbol(plain, f->symbol),
-				    (brief ? SP_NAME_BRIEF : 0) | (several ? SP_NAME_ARGUMENTS : 0)),
-		NAME);
+	sp_function_name(name, plain_symbol(plain, f->symbol),
+			 (brief ? SP_NAME_BRIEF : 0) | (several ? SP_NAME_ARGUMENTS : 0));
+	sp_clip(o, name, NAME);
 	if (is_parallel_region(f->symbol) && *f->line)
 		sp_out_f(o, ", parallel region at line %s", line_number(f));
 	else if (is_parallel_region(f->symbol))

@@ -36,7 +36,7 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 
 /* The event that decides the order of rows, their shares and colours: the one that --sort names,
  * else the first clock or cycles that was counted, else the first event that is not 0, else the
- * first.  columns: [n_events] the candidates.  n_events: there is none. */
+ * first.  columns: [n_events] the candidates.  n_events if there is no such event. */
 uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns);
 
 /* A count as people read it; its columns are returned. */

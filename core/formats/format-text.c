@@ -703,8 +703,8 @@ static void python(struct notes *n, const struct sp_model *m)
 	for (uint32_t id = 1; id < m->n_callsites && !any; id++)
 		any = sp_model_callsite(m, id, &c) && !*c.name;
 	if (any && !strncmp(sp_base_name(sp_model_text(m, m->h.process.exe)), "python", 6))
-		note(n, "no Python function is named: Python calls PAPI from C code (ctypes, cffi or "
-			"an extension), and call sites are there");
+		note(n, "no Python function is named: Python calls PAPI from C code (ctypes, cffi "
+			"or an extension), and call sites are there");
 }
 
 static void all_notes(struct sp_out *o, const struct sp_selection *s)

@@ -47,7 +47,7 @@ struct sp_selection {
 	const char *file;		/* as a shell reads it (sp_shell_word) */
 	bool *cut;			/* text: set where rows, columns or notes had no room; NULL:
 					 * nobody asks */
-	bool *explained;		/* set once a line has explained the mark ~; NULL: not needed */
+	bool *explained;		/* set once a line has explained ~; NULL: no line */
 	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level
 	 * of call sites: for the html form, which shows no more, and a run of 10,000 ranks. */
 	bool brief;

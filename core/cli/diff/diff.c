@@ -66,7 +66,18 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
+	struct sp_callsite site;
 
+	if (row->to && row->from == row->to && sp_model_callsite(m, row->to, &site) && *site.name) {
+		sp_out_f(o, "region %s", site.name);
+		return;
+	}
+	if (row->to && !s->levels.grouped) {	/* CSV: the same calls of the same code */
+		sp_csv_path(o, m, row->from);
+		sp_out_text(o, " -> ");
+		sp_csv_path(o, m, row->to);
+		return;
+	}
 	if (row->process >= 0) {
 		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process)
 						      : thread_position(o, s, row));
@@ -188,7 +199,8 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 	m->only_run = n;
 	e = sp_levels_open(&r->levels, m, level, metrics);
 	if (e == 0) {
-		sp_levels_group(&r->levels);
+		if (d->format != SP_DIFF_CSV)
+			sp_levels_group(&r->levels);
 		s->n++;
 		add_up(r);
 		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,

@@ -154,7 +154,8 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 	    !sp_report_has(m, r->show.sort, strlen(r->show.sort)))
 		return usage(r, text, r->show.sort);
 	if (r->show.sort && !r->n_levels && !sp_report_has(m, r->show.sort, strlen(r->show.sort)))
-		return usage(r, "--sort place and readings need a level (--per-cpu ...)", r->show.sort);
+		return usage(r, "--sort place and readings need a level (--per-cpu ...)",
+			     r->show.sort);
 	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text,
 			    sizeof(text));
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);

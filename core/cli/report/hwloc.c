@@ -383,7 +383,7 @@ static int paint_with_child(struct painter *p, uint32_t machine, struct sp_out *
 
 /* ---- the format ---------------------------------------------------------- */
 
-/* The event of this name that has sums; n_events: there is none. */
+/* The event of this name that has sums; n_events if there is no such event. */
 static uint32_t find_event(const struct sp_model *m, const char *name)
 {
 	char buf[32];
