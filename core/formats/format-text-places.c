@@ -262,12 +262,12 @@ static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t 
 	}
 }
 
-/* The events counted per CPU that have no column: from number `from` on, but for the leading one. */
+/* The events counted per CPU that have no column: from number `from` on except the lead. */
 struct rest {
 	uint32_t from, lead;
 };
 
-/* Those of packages, memory, devices, the host; the rest of those per CPU; metrics of the former. */
+/* Those of packages, memory, devices, the host; the rest of those per CPU; their metrics. */
 static void event_lines(struct sp_text_list *l, void *arg)
 {
 	const struct rest *rest = arg;
