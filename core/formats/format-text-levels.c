@@ -11,6 +11,7 @@
 #define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
 #define WIDE		132u		/* columns for pairs of call sites and sets of events, where
 					 * these are asked for */
+#define ALL_FRAMES	500u		/* columns for pairs of call sites with --all */
 
 struct location_columns {
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
@@ -128,9 +129,11 @@ int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_leve
 	struct sp_table t = table_of(levels);
 
 	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one of each */
-	t.in_place = t.all = t.placed = true;
+	t.all = t.placed = true;
+	t.in_place = s->sort || sp_level_is_place(levels->level);	/* already sorted */
 	t.first_line = !below;
-	t.line = sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET ? WIDE : 0;
+	if (sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET)
+		t.line = s->all ? ALL_FRAMES : WIDE;
 	if (!sp_table_open(&t, s, levels->n))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < levels->n; i++)
@@ -154,11 +157,14 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_selection *s, const char
 		level = sp_level_by_name("rank");
 	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
 		return;
+	if (!s->all)
+		sp_levels_group(&levels);
 	t = table_of(&levels);
 	t.most = COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
 	t.further = level->name;
 	t.all = s->all;
 	t.without_placed = code;
+	t.line = code && s->all ? ALL_FRAMES : 0;
 	if (sp_table_open(&t, s, levels.n)) {
 		for (uint32_t i = 0; i < levels.n; i++) {
 			uint32_t before = t.rows.n;

@@ -263,17 +263,22 @@ static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t 
 	}
 }
 
-/* Those of packages, memory, devices, the host; and by CPU those from number *from on; metrics of
- * the former. */
-static void event_lines(struct sp_text_list *l, void *from)
+/* The events counted per CPU that have no column: from number `from` on except the lead. */
+struct rest {
+	uint32_t from, lead;
+};
+
+/* Those of packages, memory, devices, the host; the rest of those per CPU; their metrics. */
+static void event_lines(struct sp_text_list *l, void *arg)
 {
+	const struct rest *rest = arg;
 	static const char *const title[] = { "event", "counted on", "total" };
 	const struct sp_model *m = l->s->m;
 	char where[WHERE];
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
+		if (sp_event_has_column(m, e) && e >= rest->from && e != rest->lead)
 			event_line(l, e, "all CPUs", m->sums.total[e]);
 		for (uint32_t c = 0;
 		     sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components;
@@ -293,14 +298,15 @@ static void event_lines(struct sp_text_list *l, void *from)
 void sp_text_other_events(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_table t = { 0 };
-	uint32_t from;
+	struct rest rest;
 
 	if (!sp_table_open(&t, s, 0))
 		return;
 	sp_table_columns(&t);
-	from = s->all ? s->m->n_events : t.next;
+	rest.from = s->all ? s->m->n_events : t.next;
+	rest.lead = t.lead;
 	sp_table_close(&t);
-	sp_list_show(o, s, 3, true, "events", event_lines, &from);
+	sp_list_show(o, s, 3, true, "events", event_lines, &rest);
 }
 
 static void gauge_line(struct sp_text_list *l, const struct sp_gauge_value *g)

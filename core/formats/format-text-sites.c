@@ -1,328 +1,363 @@
-/* format-text-sites.c: the text view's names of the code between two call sites.
+/* format-text-sites.c: names the code between two call sites by the program's own functions.
  *
- *	assemble → solve			the functions that called PAPI
- *	solve (main.c:40 → 44)			where two calls are in one of them
- *	solve (main.c:40 → 44) < main  with their callers, where those are kept and there is room
- *	read_counters < solve → ...  the program's functions, not only the helper that all calls
- *	stand in
- *	work < solver_b → work < solver_b	where they are told apart by who called them
- *	app+0x11f0 → app+0x1230			functions without names
- *	libffi.so.8 → libffi.so.8		of which there is one in the library
- *	assembly				in a region of the high level
- *	end of assembly → output		between two of them
+ *	beta				both calls are in it
+ *	solver → exchange		one function starts, another one reads
+ *	main:12				a region of several in main: where it starts
+ *	main:12 → 18			a further one that starts there
+ *	main, parallel region at line 21	of OpenMP
+ *	app+0x11f0			a function without a name
+ *	assembly			a region of the high level
+ *	end of assembly → output	between two of them
  *
- * Places are file:line, or offsets without debug information.  Functions that were inlined stand
- * under the name of the one that they are in: that one has a name in every form.  (But not under
- * one of the C++ library's: what a std::thread runs would all be _M_run, in std_thread.h.)
+ * The own function of a call site is the innermost one that is no helper.  A function is a helper
+ * if its callers are different functions, or if its only caller calls it from several places and
+ * it never has two call sites itself in one call: PAPI_start in it, PAPI_stop in another one.  A
+ * library is a helper by the second rule, whatever functions call it, and libffi
+ * always is.
+ *
+ * With SP_PAIR_ALL each frame has its place:
+ *	begin (a.c:4 0x1189) → end (a.c:5 0x11a0) < beta (a.c:9 0x12a9) < main (a.c:10 0x10e6)
  */
 #include "../base/sys.h"
+#include "../model/observers.h"
 #include "function-name.h"
 #include "format-text-words.h"
 
 #define NAME	96u			/* columns of a function's name, at most */
-#define TEXT	1024u			/* bytes: more than any width takes */
-#define HELPERS	2u			/* functions that a program's calls of PAPI stand in, if
-					 * those are helpers */
-
-/* How much is said, where there is less and less room. */
-enum room { WITH_CALLERS, WHOLE, BRIEF, SP_ROOMS };
+#define TEXT	2048u			/* bytes of a pair */
+#define FRAMES	64u			/* of a call site, with inlined functions */
 
 /* ---- frames ------------------------------------------------------------------ */
 
-/* A header of the system's, as what std::thread calls stands in. */
-static bool is_of_system(const char *line)
-{
-	return line && !strncmp(line, "/usr/", 5);
-}
+struct frame {
+	const char *module, *symbol, *line;
+	uint64_t offset;
+	uint32_t i;			/* in the call site: inlined functions share it */
+};
 
-/* Of what was inlined the function that it stands in; of the program's own code, if there is
- * any. */
-static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_info *f)
+static uint32_t frames_of(const struct sp_model *m, uint32_t id, struct frame frames[FRAMES])
 {
-	uint32_t k;
-
-	if (!sp_model_frame(m, id, i, f))
-		return false;
-	k = f->n_into;
-	while (k && is_of_system(f->into[k - 1].line))
-		k--;
-	if (!k && (!*f->line || is_of_system(f->line)))
-		k = f->n_into;
-	if (k) {
-		f->symbol = f->into[k - 1].symbol;
-		f->line = f->into[k - 1].line ? f->into[k - 1].line : "";
-	}
-	return true;
-}
-
-static bool in_one_function(const struct sp_frame_info *f, const struct sp_frame_info *g)
-{
-	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
-}
-
-static bool is_linkers(const char *symbol)
-{
-	return strncmp(symbol, "_Z", 2) == 0;
-}
-
-/* Is there another instance of this template among the call sites? */
-static bool is_one_of_several(const struct sp_model *m, uint32_t i, const char *symbol)
-{
-	char name[SP_FUNCTION_NAME], whole[SP_FUNCTION_NAME], other[SP_FUNCTION_NAME];
 	struct sp_frame_info f;
+	uint32_t n = 0;
 
-	if (!strchr(symbol, is_linkers(symbol) ? 'I' : '<'))
-		return false;
-	sp_function_name(name, symbol, 0);
-	sp_function_name(whole, symbol, SP_NAME_ARGUMENTS);
-	for (uint32_t id = 1; id < m->n_callsites; id++)
-		if (frame_at(m, id, i, &f) && strcmp(f.symbol, symbol) != 0 &&
-		    !strcmp(sp_function_name(other, f.symbol, 0), name) &&
-		    (is_linkers(symbol) ||
-		     strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0))
-			return true;
-	return false;
-}
+	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++)
+		for (uint32_t k = 0; k <= f.n_into && n < FRAMES; k++) {
+			const char *line = k ? f.into[k - 1].line : f.line;
 
-static void function(struct sp_out *o, const struct sp_model *m, uint32_t i, const char *symbol,
-		     enum room room)
-{
-	char text[SP_FUNCTION_NAME];
-	unsigned how = (room == BRIEF ? SP_NAME_BRIEF : 0) |
-		       (is_one_of_several(m, i, symbol) ? SP_NAME_ARGUMENTS : 0);
-
-	sp_clip(o, sp_function_name(text, symbol, how), NAME);
-}
-
-/* ---- the helper in front of the program's own functions ---------------------------- */
-
-/* In how many functions frame i of the paths lies, up to one more than helpers are; 0: none is so
- * long. */
-static uint32_t functions_at(const struct sp_model *m, uint32_t i)
-{
-	struct sp_frame_info seen[HELPERS + 1], f;
-	struct sp_callsite c;
-	uint32_t n = 0, k;
-
-	for (uint32_t id = 1; id < m->n_callsites && n <= HELPERS; id++) {
-		if (!sp_model_callsite(m, id, &c) || *c.name || !frame_at(m, id, i, &f))
-			continue;
-		for (k = 0; k < n && !in_one_function(&seen[k], &f); k++)
-			;
-		if (k == n)
-			seen[n++] = f;
-	}
+			frames[n++] = (struct frame){ f.module, k ? f.into[k - 1].symbol : f.symbol,
+						      line ? line : "", f.offset, i };
+		}
 	return n;
 }
 
-/* The library that all calls of PAPI stand in; NULL: none, or it is the program itself. */
-static const char *wrapper_of(const struct sp_model *m)
+static bool is_of_system(const struct frame *f)
 {
-	const char *module = NULL, *its;
-	struct sp_callsite c;
-
-	for (uint32_t id = 1; id < m->n_callsites; id++) {
-		if (!sp_model_callsite(m, id, &c) || !(its = sp_model_frame_module(m, id, 0)))
-			continue;
-		if (*c.name || (module && strcmp(module, its) != 0))
-			return NULL;
-		module = its;
-	}
-	return module && *module && strcmp(module, sp_model_text(m, m->h.process.exe)) != 0 ? module
-											    : NULL;
+	return !strncmp(f->line, "/usr/", 5);
 }
 
-/* Which frame of a path is the program's own: where all calls stand in a library that wraps PAPI
- * the first outside, else where the paths spread over more functions than a helper has. */
-struct owner {
-	const char *wrapper;
-	uint32_t spread;
+static bool is_of_libc(const struct frame *f)
+{
+	return !strncmp(sp_base_name(f->module), "libc.so.", 8) || !strcmp(f->symbol, "_start");
+}
+
+static const char *line_number(const struct frame *f)
+{
+	const char *colon = strrchr(f->line, ':');
+
+	return colon ? colon + 1 : "";
+}
+
+static bool is_parallel_region(const char *symbol)
+{
+	return strstr(symbol, "_omp_fn.") || strstr(symbol, "omp_outlined");
+}
+
+static bool has_arguments(const char *symbol)
+{
+	return strchr(symbol, strncmp(symbol, "_Z", 2) == 0 ? 'I' : '<') != NULL;
+}
+
+/* The symbol without what the compiler adds to it: main._omp_fn.0, step.constprop.0. */
+static const char *plain_symbol(char plain[SP_FUNCTION_NAME], const char *symbol)
+{
+	size_t n = strcspn(symbol, ".(");
+
+	if (!n || n >= SP_FUNCTION_NAME || symbol[n] != '.')
+		return symbol;
+	memcpy(plain, symbol, n);
+	plain[n] = 0;
+	return plain;
+}
+
+/* ---- facts about functions and libraries ----------------------------------------------- */
+
+enum {
+	CALLERS_DIFFER = 1,
+	PLACES_DIFFER = 2,		/* from which it is called */
+	HAS_REGION = 4			/* one call of it has several call sites */
 };
 
-static struct owner owner_of(const struct sp_model *m)
-{
-	struct owner o = { .wrapper = wrapper_of(m) };
-	uint32_t most = 0, here;
-
-	for (uint32_t i = 0;
-	     !o.wrapper && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0;
-	     i++)
-		if (here > most) {
-			most = here;
-			o.spread = i;
-		}
-	return o;
-}
-
-static uint32_t own_frame(const struct sp_model *m, const struct owner *o, uint32_t id, uint32_t n)
-{
-	uint32_t i = 1;
-
-	if (o->wrapper)
-		while (i < n && strcmp(sp_model_frame_module(m, id, i), o->wrapper) == 0)
-			i++;
-	else
-		i = o->spread;
-	return i < n ? i : n ? n - 1 : 0;
-}
-
-struct style {
-	bool known;
-	uint32_t own;			/* the frame of the program's */
-	uint64_t marks;			/* frames at which it parts from other sites: shown */
-	uint64_t places;		/* of these: from one in the same function */
-	uint64_t same_line;			/* of these: on the same line */
+struct fact {
+	uint64_t key, caller, place;
+	unsigned flags;
 };
-
-/* A path, and which frame of it is the program's own. */
-struct path {
-	uint32_t id, n, own;
-};
-
-/* The first frame of a at which b differs, from the programs' own on outwards, and then in the
- * helpers; a's n: none. */
-static uint32_t parts_at(const struct sp_model *m, const struct path *a, const struct path *b)
-{
-	uint32_t i = a->own, k = b->own;
-
-	while (i < a->n && k < b->n && sp_model_same_frame(m, a->id, i, b->id, k))
-		i++, k++;
-	if (i < a->n)
-		return i;
-	for (i = 0; i < a->own; i++)
-		if (i >= b->own || !sp_model_same_frame(m, a->id, i, b->id, i))
-			return i;
-	return a->n;
-}
-
-static struct style find_style(const struct sp_model *m, const struct owner *owner, uint32_t id,
-			       uint32_t n)
-{
-	struct path own = { id, n, own_frame(m, owner, id, n) };
-	struct style s = { .known = true, .own = own.own };
-	struct sp_frame_info f, g;
-	struct sp_callsite c;
-
-	for (uint32_t other = 1; other < m->n_callsites; other++) {
-		struct path its = { .id = other };
-		uint32_t i, k;
-
-		if (other == id || !sp_model_callsite(m, other, &c) || *c.name)
-			continue;
-		its.n = c.frames;
-		its.own = own_frame(m, owner, other, its.n);
-		i = parts_at(m, &own, &its);
-		k = i < own.own ? i : its.own + i - own.own;
-		if (i == n)
-			continue;
-		s.marks |= 1ull << i;
-		if (k >= its.n || !frame_at(m, id, i, &f) || !frame_at(m, other, k, &g) ||
-		    !in_one_function(&f, &g))
-			continue;
-		s.places |= 1ull << i;
-		s.same_line |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
-	}
-	return s;
-}
-
-/* ---- found once --------------------------------------------------------------- */
 
 struct sp_site_texts {
 	const struct sp_model *m;
-	uint32_t n;
-	bool owner_known;
-	struct owner owner;
-	struct style style[];		/* [n] */
+	uint32_t room;			/* facts: a power of two */
+	struct fact fact[];
 };
 
-static uint64_t site_texts_bytes(uint32_t n)
+static uint64_t hash_text(uint64_t key, const char *text)
 {
-	return sizeof(struct sp_site_texts) + (uint64_t)n * sizeof(struct style);
+	for (; *text; text++)
+		key = (key ^ (unsigned char)*text) * 0x100000001b3ull;
+	return sp_mix_hash(key, 0);
+}
+
+static struct fact *fact_of(struct sp_site_texts *t, uint64_t key)
+{
+	uint32_t at = (uint32_t)(key >> 20) & (t->room - 1);
+
+	key |= 1;
+	while (t->fact[at].key && t->fact[at].key != key)
+		at = (at + 1) & (t->room - 1);
+	t->fact[at].key = key;
+	return &t->fact[at];
+}
+
+static void note_caller(struct sp_site_texts *t, uint64_t key, uint64_t caller, uint64_t place)
+{
+	struct fact *f = fact_of(t, key);
+
+	caller |= 1;
+	if (!f->caller) {
+		f->caller = caller;
+		f->place = place;
+	}
+	f->flags |= (caller != f->caller ? CALLERS_DIFFER : 0) |
+		    (place != f->place ? PLACES_DIFFER : 0);
+}
+
+/* `path`: of the callers; `place`: of the call in it. */
+static void note_place(struct sp_site_texts *t, uint64_t key, uint64_t path, uint64_t place)
+{
+	struct fact *f = fact_of(t, sp_mix_hash(key, path));
+
+	place |= 1;
+	if (!f->place)
+		f->place = place;
+	else if (f->place != place)
+		fact_of(t, key)->flags |= HAS_REGION;
+}
+
+/* All instances of a template are one function here: what calls Counter<T>::start differs in T. */
+static uint64_t function_key(const struct frame *f)
+{
+	char plain[SP_FUNCTION_NAME], name[SP_FUNCTION_NAME];
+	uint64_t key = hash_text(1, f->module);
+
+	if (!*f->symbol)
+		return sp_mix_hash(key, f->offset);
+	return hash_text(key, sp_function_name(name, plain_symbol(plain, f->symbol), 0));
+}
+
+static uint64_t library_key(const struct frame *f)
+{
+	return hash_text(2, f->module);
+}
+
+static uint64_t instance_key(const struct frame *f)
+{
+	return hash_text(hash_text(3, f->module), f->symbol);
+}
+
+/* Where frame f is, for frame `inner` below it: inlined ones have one offset for all calls. */
+static uint64_t place_of(const struct frame *f, const struct frame *inner)
+{
+	return f->i == inner->i ? hash_text(4, f->line) : f->offset;
+}
+
+static void note_site(struct sp_site_texts *t, const struct frame *f, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++) {
+		uint64_t key = function_key(&f[j]), path = 5;
+		bool leaves = j + 1 < n && strcmp(f[j].module, f[j + 1].module) != 0;
+
+		for (uint32_t k = j + 1; k < n; k++)
+			path = sp_mix_hash(path, place_of(&f[k], &f[j]));
+		note_place(t, key, path, f[j].offset);
+		if (leaves)
+			note_place(t, library_key(&f[j]), path, f[j].offset);
+		if (!*f[j].symbol)
+			note_caller(t, sp_mix_hash(library_key(&f[j]), 1), 1, f[j].offset);
+		else if (has_arguments(f[j].symbol))
+			note_caller(t, sp_mix_hash(key, 1), instance_key(&f[j]), 0);
+		if (j + 1 == n)
+			continue;
+		note_caller(t, key,
+			    *f[j + 1].symbol ? instance_key(&f[j + 1]) : function_key(&f[j + 1]),
+			    place_of(&f[j + 1], &f[j]));
+		if (leaves)
+			note_caller(t, library_key(&f[j]), 1, f[j + 1].offset);
+	}
+}
+
+static bool is_site(const struct sp_model *m, uint32_t id)
+{
+	struct sp_callsite c;
+
+	return sp_model_callsite(m, id, &c) && !*c.name;
+}
+
+/* Six facts a frame at most: half of the room. */
+static uint32_t room_for_facts(const struct sp_model *m)
+{
+	struct frame f[FRAMES];
+	uint64_t n = 0;
+	uint32_t room = 64;
+
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		n += is_site(m, id) ? frames_of(m, id, f) : 0;
+	while (room < 12 * n)
+		room *= 2;
+	return room;
+}
+
+static uint64_t site_texts_bytes(uint32_t room)
+{
+	return sizeof(struct sp_site_texts) + (uint64_t)room * sizeof(struct fact);
 }
 
 struct sp_site_texts *sp_site_texts_new(const struct sp_model *m)
 {
-	struct sp_site_texts *t = sp_map(site_texts_bytes(m->n_callsites));
+	uint32_t room = room_for_facts(m);
+	struct sp_site_texts *t = sp_map(site_texts_bytes(room));
+	struct frame f[FRAMES];
 
-	if (t) {
-		t->m = m;
-		t->n = m->n_callsites;
-	}
+	if (!t)
+		return NULL;
+	t->m = m;
+	t->room = room;
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		if (is_site(m, id))
+			note_site(t, f, frames_of(m, id, f));
 	return t;
 }
 
 void sp_sites_forget(struct sp_site_texts *t)
 {
 	if (t)
-		sp_unmap(t, site_texts_bytes(t->n));
+		sp_unmap(t, site_texts_bytes(t->room));
 }
 
-/* Each is compared with all others, so that a name that needed six of them took 200,000
- * instructions where there were five sites: that was four fifths of a dump. */
-static struct style style_of(struct sp_site_texts *t, uint32_t id, uint32_t n)
+/* ---- the program's own function ------------------------------------------------------- */
+
+static bool is_helper(struct sp_site_texts *t, const struct frame *f)
 {
-	if (!t->owner_known)
-		t->owner = owner_of(t->m);
-	t->owner_known = true;
-	if (id >= t->n)
-		return find_style(t->m, &t->owner, id, n);
-	if (!t->style[id].known)
-		t->style[id] = find_style(t->m, &t->owner, id, n);
-	return t->style[id];
+	unsigned of_function = fact_of(t, function_key(f))->flags,
+		 of_library = fact_of(t, library_key(f))->flags;
+
+	if (of_function & CALLERS_DIFFER ||
+	    (of_function & (PLACES_DIFFER | HAS_REGION)) == PLACES_DIFFER)
+		return true;
+	if (!strncmp(sp_base_name(f->module), "libffi.so.", 10))
+		return true;
+	return strcmp(f->module, sp_model_text(t->m, t->m->h.process.exe)) != 0 &&
+	       (of_library & (PLACES_DIFFER | HAS_REGION)) == PLACES_DIFFER;
+}
+
+/* Which of the n frames; 0 if n is 0. */
+static uint32_t own_frame(struct sp_site_texts *t, const struct frame *f, uint32_t n)
+{
+	uint32_t own = 0;
+
+	for (uint32_t j = 0; j < n && !is_of_libc(&f[j]); j++) {
+		if (!is_of_system(&f[j]))
+			own = j;
+		if (!is_of_system(&f[j]) && !is_helper(t, &f[j]))
+			break;
+	}
+	return own;
+}
+
+static bool in_one_function(const struct frame *f, const struct frame *g)
+{
+	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module) &&
+	       (*f->symbol || f->offset == g->offset);
+}
+
+/* A pair of call sites: their own functions. */
+struct own_pair {
+	struct frame from, to;
+	bool is_one;			/* both are in one function */
+};
+
+/* If both were inlined into one function: the innermost one that has both. */
+static bool find_common(const struct frame *f, uint32_t n, uint32_t *i, const struct frame *g,
+			uint32_t k, uint32_t *j)
+{
+	for (uint32_t a = *i; a < n && f[a].i == f[*i].i; a++)
+		for (uint32_t b = *j; b < k && g[b].i == g[*j].i; b++)
+			if (in_one_function(&f[a], &g[b])) {
+				*i = a;
+				*j = b;
+				return true;
+			}
+	return false;
+}
+
+static struct own_pair own_pair_of(struct sp_site_texts *t, uint32_t from, uint32_t to)
+{
+	struct frame f[FRAMES] = { { "", "", "", 0, 0 } }, g[FRAMES] = { { "", "", "", 0, 0 } };
+	uint32_t n = frames_of(t->m, from, f), k = frames_of(t->m, to, g);
+	uint32_t i = own_frame(t, f, n), j = own_frame(t, g, k);
+	bool is_one = find_common(f, n, &i, g, k, &j);
+
+	return (struct own_pair){ f[i], g[j], is_one };
 }
 
 /* ---- words -------------------------------------------------------------------- */
 
-static void place(struct sp_out *o, const struct sp_frame_info *f, bool on_same_line)
+static void function(struct sp_out *o, struct sp_site_texts *t, const struct frame *f, bool brief)
 {
-	if (*f->line)
-		sp_out_plain(o, sp_base_name(f->line));
-	if (*f->line && on_same_line)
-		sp_out_char(o, ' ');
-	if (!*f->line || on_same_line)
-		sp_out_hex(o, f->offset);
-}
+	char plain[SP_FUNCTION_NAME], name[SP_FUNCTION_NAME];
+	bool several = fact_of(t, sp_mix_hash(function_key(f), 1))->flags & CALLERS_DIFFER;
 
-static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i,
-		  const struct sp_frame_info *f, enum room room, bool with_place, bool on_same_line)
-{
-	if (*f->symbol) {
-		function(o, m, i, f->symbol, room);
-	} else {
+	if (!*f->symbol) {
 		sp_out_plain(o, *f->module ? sp_base_name(f->module) : "unknown");
-		if (with_place || !*f->module)
+		if (!*f->module ||
+		    fact_of(t, sp_mix_hash(library_key(f), 1))->flags & PLACES_DIFFER)
 			sp_out_f(o, "+%#lx", f->offset);
 		return;
 	}
-	/* Which lambda it is only its place says, and which instance of a template if its name has
-	 * no arguments. */
-	if (!with_place && strcmp(f->symbol, "operator()") != 0 &&
-	    !(is_linkers(f->symbol) && is_one_of_several(m, i, f->symbol)))
-		return;
-	sp_out_text(o, " (");
-	place(o, f, on_same_line);
-	sp_out_char(o, ')');
+	sp_function_name(name, plain_symbol(plain, f->symbol),
+			 (brief ? SP_NAME_BRIEF : 0) | (several ? SP_NAME_ARGUMENTS : 0));
+	sp_clip(o, name, NAME);
+	if (is_parallel_region(f->symbol) && *f->line)
+		sp_out_f(o, ", parallel region at line %s", line_number(f));
+	else if (is_parallel_region(f->symbol))
+		sp_out_text(o, ", parallel region");
 }
 
-/* Does it say something?  What calls main or a thread's function does not. */
-static bool is_worth_a_name(const struct sp_frame_info *f)
+/* Nothing but its line tells which lambda it is. */
+static bool needs_line(const struct frame *f)
 {
-	return *f->symbol && strncmp(sp_base_name(f->module), "libc.so.", 8) != 0 &&
-	       strcmp(f->symbol, "_start") != 0;
+	return !strcmp(f->symbol, "operator()");
 }
 
-/* The path's last two names: the program's own function and its caller; where that is not kept, the
- * helper in front. */
-static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_info *f,
-		     enum room room)
+static void one_function(struct sp_out *o, struct sp_site_texts *t, const struct own_pair *p,
+			 enum sp_pair_detail detail, bool brief)
 {
-	if (i == s->own || s->marks >> i & 1)
-		return true;
-	return room == WITH_CALLERS &&
-	       (s->own + 1 < n ? i == s->own + 1 && is_worth_a_name(f) : i + 1 == s->own);
+	function(o, t, &p->from, brief);
+	if ((detail >= SP_PAIR_LINE || needs_line(&p->from)) && *p->from.line &&
+	    !is_parallel_region(p->from.symbol))
+		sp_out_f(o, ":%s", line_number(&p->from));
+	if (detail == SP_PAIR_LINES && *p->to.line)
+		sp_out_f(o, " → %s", line_number(&p->to));
 }
 
-/* Where it lies in the code says less than its name. */
+/* A region says less by where it lies in the code than by its name. */
 static void region(struct sp_out *o, const struct sp_callsite *c)
 {
 	sp_out_text(o, c->call == SP_REGION_ENDS   ? "end of "
@@ -331,123 +366,100 @@ static void region(struct sp_out *o, const struct sp_callsite *c)
 	sp_out_plain(o, c->name);
 }
 
-/* Those of the path that are shown, from number `first` on; one behind another names what called
- * it. */
-static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t first,
-		   uint32_t n, const struct style *s, enum room room)
+/* One side of the arrow, if the other one is a region or not known. */
+static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, bool brief)
 {
-	struct sp_frame_info f;
-	bool any = first > 0;
-
-	for (uint32_t i = first; i < n && frame_at(m, id, i, &f); i++) {
-		if (!is_shown(s, i, n, &f, room))
-			continue;
-		sp_out_text(o, any ? " < " : "");
-		any = true;
-		frame(o, m, i, &f, room, s->places >> i & 1, s->same_line >> i & 1);
-	}
-}
-
-/* What stands on one side of the arrow; site 0: not known. */
-static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, enum room room)
-{
-	const struct sp_model *m = t->m;
 	struct sp_callsite c = { 0 };
-	struct style s;
+	struct own_pair p;
 
-	if (!id || !sp_model_callsite(m, id, &c)) {
+	if (!id || !sp_model_callsite(t->m, id, &c)) {
 		sp_out_text(o, id ? "?" : "any other call");
-		return;
-	}
-	if (*c.name) {
+	} else if (*c.name) {
 		region(o, &c);
-		return;
+	} else {
+		p = own_pair_of(t, id, id);
+		one_function(o, t, &p, SP_PAIR_FUNCTIONS, brief);
 	}
-	s = style_of(t, id, c.frames);
-	frames(o, m, id, 0, c.frames, &s, room);
 }
 
-/* The outermost frame at which two paths of one length differ; of one path the program's own. */
-static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, uint32_t n,
-			 uint32_t own)
+static void frames(struct sp_out *o, struct sp_site_texts *t, const struct frame *f, uint32_t n)
 {
-	for (uint32_t i = n; i--;)
-		if (!sp_model_same_frame(m, from, i, to, i))
-			return i;
-	return own;
+	for (uint32_t i = 0; i < n; i++) {
+		sp_out_text(o, i ? " < " : "");
+		function(o, t, &f[i], false);
+		if (!*f[i].symbol)
+			continue;
+		sp_out_text(o, " (");
+		if (*f[i].line)
+			sp_out_plain(o, sp_base_name(f[i].line));
+		sp_out_f(o, *f[i].line ? " %#lx)" : "%#lx)", f[i].offset);
+	}
 }
 
-/* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)";
- * a loop's: "solve (main.c:40 → 40)". */
-static bool one_function(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from,
-			 uint32_t to, enum room room)
+/* All frames; those that both have stand behind the second one. */
+static void all_frames(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to)
 {
-	const struct sp_model *m = site_texts->m;
-	struct sp_callsite a = { 0 }, b = { 0 };
-	struct sp_frame_info f, g;
-	struct style s, t;
-	size_t file;
-	uint32_t at;
+	struct frame f[FRAMES], g[FRAMES];
+	uint32_t n = frames_of(t->m, from, f), k = frames_of(t->m, to, g);
 
-	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name ||
-	    *b.name || a.frames != b.frames)
-		return false;
-	s = style_of(site_texts, from, a.frames);
-	t = style_of(site_texts, to, b.frames);
-	at = pivot_of(m, from, to, a.frames, s.own);
-	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol ||
-	    !in_one_function(&f, &g) || (s.marks | t.marks) & ((1ull << at) - 1) ||
-	    (from == to && !(s.places >> at & 1)))
-		return false;
-	function(o, m, at, f.symbol, room);
-	sp_out_text(o, " (");
-	place(o, &f, s.same_line >> at & 1);
+	while (n > 1 && k > 1 && in_one_function(&f[n - 1], &g[k - 1]) &&
+	       f[n - 1].offset == g[k - 1].offset)
+		n--, k--;
+	frames(o, t, f, n);
 	sp_out_text(o, " → ");
-	file = strcspn(f.line, ":") + 1;
-	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a
-							 * line, that */
-		g.line +=
-			strcmp(f.line, g.line) || !(t.same_line >> at & 1) ? file : strlen(g.line);
-	place(o, &g, t.same_line >> at & 1);
-	sp_out_char(o, ')');
-	s.marks |= t.marks;
-	s.places |= t.places;
-	s.same_line |= t.same_line;
-	frames(o, m, from, at + 1, a.frames, &s, room);
-	return true;
+	frames(o, t, g, frames_of(t->m, to, g));
 }
 
-void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to,
-		  unsigned width)
+static void pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,
+		 enum sp_pair_detail detail, bool brief)
 {
-	char text[2 * TEXT], number[64];
+	struct own_pair p;
 	struct sp_callsite c;
-	struct sp_out t;
 
-	if (!to) {
-		sp_out_text(o, "other call sites");
+	if (from == to && sp_model_callsite(t->m, to, &c) && *c.name) {
+		sp_out_plain(o, c.name);
 		return;
 	}
-	if (from == to && sp_model_callsite(site_texts->m, to, &c) && *c.name) {
-		sp_memory_init(&t, text, sizeof(text));
-		sp_out_plain(&t, c.name);
-		sp_clip(o, sp_memory_text(&t), width);
-		return;
-	}
-	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
-		sp_memory_init(&t, text, sizeof(text));
-		if (!one_function(&t, site_texts, from, to, room)) {
-			side(&t, site_texts, from, room);
-			sp_out_text(&t, " → ");
-			side(&t, site_texts, to, room);
+	if (is_site(t->m, from) && is_site(t->m, to)) {
+		if (detail == SP_PAIR_ALL) {
+			all_frames(o, t, from, to);
+			return;
 		}
-		if (sp_columns(sp_memory_text(&t)) <= width) {
-			sp_out_text(o, text);
+		p = own_pair_of(t, from, to);
+		if (p.is_one) {
+			one_function(o, t, &p, detail, brief);
 			return;
 		}
 	}
-	/* Cut: the numbers that they have in JSON tell them apart. */
-	sp_text_f(number, sizeof(number), " #%u → #%u", from, to);
-	sp_clip(o, text, width - sp_columns(number));
-	sp_out_text(o, number);
+	side(o, t, from, brief);
+	sp_out_text(o, " → ");
+	side(o, t, to, brief);
+}
+
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,
+		  enum sp_pair_detail detail, unsigned width)
+{
+	char text[TEXT];
+	struct sp_out whole;
+
+	for (unsigned brief = 0; brief < 2; brief++) {
+		sp_memory_init(&whole, text, sizeof(text));
+		if (to)
+			pair(&whole, t, from, to, detail, brief);
+		else
+			sp_out_text(&whole, "other call sites");
+		if (sp_columns(sp_memory_text(&whole)) <= width)
+			break;
+	}
+	sp_clip(o, text, width);
+}
+
+uint64_t sp_pair_lines(struct sp_site_texts *t, uint32_t from, uint32_t to)
+{
+	struct own_pair p;
+
+	if (!is_site(t->m, from) || !is_site(t->m, to))
+		return 0;
+	p = own_pair_of(t, from, to);
+	return p.is_one ? hash_text(hash_text(6, p.from.line), p.to.line) : 0;
 }

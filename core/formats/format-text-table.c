@@ -14,23 +14,13 @@
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults
- * do not outrank 9 ms. */
 static void choose_columns(struct sp_table *t)
 {
 	const struct sp_model *m = t->m;
 
-	t->first = t->heavy = m->n_events;
-	for (uint32_t e = m->n_events; e-- > 0;) {
+	for (uint32_t e = 0; e < m->n_events; e++)
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
-		if (t->columns[e] && sp_selection_event(t->s, e) &&
-		    (m->sums.total[e] || t->first == m->n_events || !m->sums.total[t->first]))
-			t->first = e;
-		if (t->columns[e] && m->sums.total[e] && sp_event_is_time(m, e))
-			t->heavy = e;
-	}
-	if (t->heavy == m->n_events)
-		t->heavy = t->first;
+	t->lead = sp_leading_event(t->s, t->columns);
 }
 
 static uint64_t n_slots(const struct sp_table *t)
@@ -75,7 +65,7 @@ bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t ro
 	if (!p)
 		return false;
 	t->rows.at = (uint64_t *)p;
-	t->rows.weight = (struct sp_text_weight *)(t->rows.at + room);
+	t->rows.weight = (double *)(t->rows.at + room);
 	t->spread.sum = (double *)(t->rows.weight + room);
 	for (unsigned i = 0; i < 2; i++)
 		t->spread.metric[i] = t->spread.sum + ne + i * nm;
@@ -120,11 +110,6 @@ static void take_sums(struct sp_table *t, uint32_t i)
 	t->only_sums = false;
 }
 
-static double weight_by(const struct sp_table *t, uint32_t e)
-{
-	return e < t->m->n_events ? sp_value_double(sp_event_type(t->m, e), t->sums.total[e]) : 0.0;
-}
-
 void sp_table_add(struct sp_table *t, uint64_t at)
 {
 	if (t->rows.n == t->rows.room)
@@ -138,18 +123,17 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 	if (!memchr(t->sums.has, true, t->m->n_events))
 		return;
 	t->rows.weight[t->rows.n++] =
-		(struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
+		t->lead < t->m->n_events
+			? sp_value_double(sp_event_type(t->m, t->lead), t->sums.total[t->lead])
+			: 0.0;
 }
 
 /* Those of one weight as they were added. */
 static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 {
-	const struct sp_text_weight *x = &((const struct sp_table *)table)->rows.weight[a],
-				    *y = &((const struct sp_table *)table)->rows.weight[b];
+	const double *weight = ((const struct sp_table *)table)->rows.weight;
 
-	if (x->by_time > y->by_time || x->by_time < y->by_time)
-		return x->by_time > y->by_time;
-	return x->by_first > y->by_first || (!(x->by_first < y->by_first) && a < b);
+	return weight[a] > weight[b] || (!(weight[a] < weight[b]) && a < b);
 }
 
 /* ---- least, mean and most ---------------------------------------------------- */
@@ -192,7 +176,7 @@ void sp_table_spread(struct sp_table *t)
 			if (t->spread.n[e] && !(most ? by > 0.0 : by < 0.0))
 				continue;
 			t->spread.row[2 * most].total[e] = v;
-			if (e == t->first)
+			if (e == t->lead)
 				sp_text_f(t->spread.who[most], sizeof(t->spread.who[most]), "%s",
 					  t->label);
 		}
@@ -216,11 +200,11 @@ static void end_spread(struct sp_table *t)
 	}
 }
 
-/* "min (rank 126)", "max (rank 83; max/mean 1.69)": of the first event. */
+/* "min (rank 126)", "max (rank 83; max/mean 1.69)": of the leading event. */
 static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
-	uint32_t e = t->first, n = e < t->m->n_events ? t->spread.n[e] : 0;
+	uint32_t e = t->lead, n = e < t->m->n_events ? t->spread.n[e] : 0;
 	bool name = t->name_spread && i != 1 && n &&
 		    t->spread.row[0].total[e] != t->spread.row[2].total[e];
 	bool ratio = i == 2 && n && t->spread.sum[e] > 0.0;
@@ -314,6 +298,8 @@ static unsigned heading_lines(const char *text, unsigned width)
 
 static bool is_column(const struct sp_table *t, uint32_t id)
 {
+	if (id == t->lead && t->lead_shown)
+		return false;
 	if (id < t->m->n_events)
 		return t->columns[id] && sp_selection_event(t->s, id);
 	return metric(t, id)->shown &&
@@ -337,6 +323,7 @@ void sp_table_first(struct sp_table *t)
 {
 	t->next = 0;
 	t->next_metric = t->m->n_events;
+	t->lead_shown = false;
 }
 
 /* Of those with ids below `end` the first from *next on that is a column. */
@@ -393,6 +380,11 @@ bool sp_table_columns(struct sp_table *t)
 	t->share = SP_TEXT_EVENTS;
 	if (metric < end && t->tail_title[0])	/* which says more than one more event */
 		used += (unsigned)strlen(t->tail_title[0]) + 2;
+	if (t->lead < ne && is_column(t, t->lead) &&
+	    take_column(t, &(uint32_t){ t->lead }, t->lead + 1, &used, columns, keep)) {
+		t->lead_shown = true;
+		n++;
+	}
 	while (n < sp_min(most, EVENTS_FIRST) && take_column(t, &t->next, ne, &used, columns, keep))
 		n++;
 	while (take_column(t, &t->next_metric, end, &used, columns, 0))
@@ -400,7 +392,7 @@ bool sp_table_columns(struct sp_table *t)
 	while (n < most && take_column(t, &t->next, ne, &used, columns, 0))
 		n++;
 	for (unsigned i = 0; i < t->n_cols; i++)
-		if (t->col[i] == t->first)
+		if (t->col[i] == t->lead)
 			t->share = i;
 	return t->n_cols != 0;
 }
@@ -410,9 +402,20 @@ bool sp_table_columns(struct sp_table *t)
 static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] &&
+		if (t->columns[e] && sp_event_has_column(t->m, e) &&
+		    sp_is_unproven(sp_event_type(t->m, e), total[e], exact[e]) &&
 		    sp_selection_event(t->s, e))
 			return true;
+	return false;
+}
+
+static bool any_row_unproven(struct sp_table *t)
+{
+	for (uint32_t i = 0; i < t->rows.n; i++) {
+		take_sums(t, i);
+		if (is_unproven(t, t->sums.total, t->sums.exact))
+			return true;
+	}
 	return false;
 }
 
@@ -583,7 +586,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 		return;
 	if (!t->in_place)
 		sp_sort(t->rows.order, t->rows.n, sorts_before, t);
-	t->marks = is_unproven(t, t->m->sums.total, t->m->sums.total_exact);
+	t->marks = any_row_unproven(t);
 	measure(t, shown, spread);
 	sp_out_text(o, t->first_line ? "" : "\n");
 	t->first_line = false;
@@ -606,6 +609,12 @@ static void show(struct sp_out *o, struct sp_table *t)
 		rest(o, t, shown);
 		sp_text_cut(t->s);
 	}
+	/* The headline explains the mark only if it speaks of unproven counts. */
+	if (!t->marks || !t->s->explained || *t->s->explained ||
+	    is_unproven(t, t->m->sums.total, t->m->sums.total_exact))
+		return;
+	*t->s->explained = true;
+	sp_out_text(o, "(~: 0.1 % or more of the row is not proven)\n");
 }
 
 void sp_table_blocks(struct sp_out *o, struct sp_table *t)

@@ -1,5 +1,5 @@
 /* format-text-table.h: the text form's tables: rows with a label, a column for each event, the
- * share of the first one, and a column for each derived metric (ids from n_events on).
+ * share of the leading one, and a column for each derived metric (ids from n_events on).
  *
  * A table takes what its rows are in any order (sp_table_add), shows the heaviest ten, or all of
  * them, and below them the sum of the rest.  Events that do not fit beside each other are for the
@@ -34,7 +34,7 @@ struct sp_text_sums {
 struct sp_table_spread {
 	struct sp_text_sums row[3];	/* least, mean, most */
 	uint32_t *n, rows;
-	char who[2][32];		/* by the first event */
+	char who[2][32];		/* by the leading event */
 	double *sum, *metric[2];	/* [metrics] least and most of the rows that have a value */
 	bool *any;			/* [metrics] has any of them one? */
 	int line;			/* of `row`: being written; -1: none is */
@@ -43,9 +43,7 @@ struct sp_table_spread {
 /* The rows, and by what they are put in order. */
 struct sp_table_rows {
 	uint64_t *at;
-	struct sp_text_weight {
-		double by_time, by_first;
-	} *weight;
+	double *weight;
 	uint32_t *order, n, room;
 };
 
@@ -80,10 +78,8 @@ struct sp_table {
 	const struct sp_model *m;	/* private, as all below */
 	uint32_t col[SP_TEXT_EVENTS];
 	unsigned n_cols, share, width[SP_TEXT_EVENTS], label_width, tail_width[SP_TEXT_TAILS];
-	uint32_t first;			/* the event that rows have shares of: the first that
-					 * counted anything */
-	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these
-					 * were counted; else the first */
+	uint32_t lead;			/* sp_leading_event; n_events: none */
+	bool lead_shown;		/* in this block or an earlier one */
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
 	struct sp_text_sums own, rest;
 	struct sp_table_spread spread;

@@ -187,6 +187,29 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 	return sp_name_is_clock(name);
 }
 
+uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns)
+{
+	const struct sp_model *m = s->m;
+	uint32_t lead = m->n_events;
+	unsigned best = 0;
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *name = sp_event_name(m, e, buf);
+		unsigned rank = !columns[e] || !sp_selection_event(s, e)		? 0
+				: s->sort && sp_name_is(name, s->sort, strlen(s->sort)) ? 4
+				: !m->sums.total[e]					? 1
+				: sp_event_is_time(m, e)				? 3
+											: 2;
+
+		if (rank > best) {
+			best = rank;
+			lead = e;
+		}
+	}
+	return lead;
+}
+
 /* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
  * themselves, and count ns.  NULL: none that is scaled. */
 static const char *scaled_unit(const struct sp_model *m, uint32_t event, double *one)
@@ -248,6 +271,13 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 		return 1.0;
 	part = sp_value_double(type, exact) / whole;
 	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
+}
+
+bool sp_is_unproven(enum sp_data_type type, int64_t total, int64_t exact)
+{
+	double share = sp_proven_share(type, total, exact);
+
+	return share >= 0.0 && share <= 0.999;
 }
 
 /* Sums of a damaged store may be anything. */

@@ -31,10 +31,15 @@ void sp_out_duration(struct sp_out *o, uint64_t ns);
  * before all others. */
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
-/* A count as people read it; its columns are returned. */
 /* Does the event count time: a clock of the kernel's, or cycles? */
 bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 
+/* The event that decides the order of rows, their shares and colours: the one that --sort names,
+ * else the first clock or cycles that was counted, else the first event that is not 0, else the
+ * first.  columns: [n_events] the candidates.  n_events if there is no such event. */
+uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns);
+
+/* A count as people read it; its columns are returned. */
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 /* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ":
@@ -46,6 +51,8 @@ int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
+/* 0.1 % or more of the total is not proven: rows are marked ~ from there on. */
+bool sp_is_unproven(enum sp_data_type type, int64_t total, int64_t exact);
 /* rounded down: "100 %" means all */
 const char *sp_percent(char buf[48], double part, double whole);
 const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
@@ -65,16 +72,25 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 /* Is a counted event called so, without its prefix? */
 bool sp_text_is_event(const struct sp_model *m, const char *name);
 
-/* The model's call sites, and what tells them apart, which is found once for all names; NULL: there
- * is no memory.  No longer than the model. */
+/* Facts about the functions of the model's call sites, which all names need; NULL: no memory.
+ * Lives no longer than the model. */
 struct sp_site_texts;
 struct sp_site_texts *sp_site_texts_new(const struct sp_model *m);
 void sp_sites_forget(struct sp_site_texts *t);
 
-/* What was counted between two call sites (to 0: other than those known), in at most `width`
- * columns; what tells it from others is not cut off (format-text-sites.c). */
-void sp_text_pair(struct sp_out *o, struct sp_site_texts *site_texts, uint32_t from, uint32_t to,
-		  unsigned width);
+enum sp_pair_detail {
+	SP_PAIR_FUNCTIONS,
+	SP_PAIR_LINE,			/* with the line of the first call: main:12 */
+	SP_PAIR_LINES,			/* with both: main:12 → 18 */
+	SP_PAIR_ALL			/* all frames with lines and addresses */
+};
+
+/* The code between two call sites (to 0: others than those known), in at most `width` columns
+ * (format-text-sites.c). */
+void sp_text_pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,
+		  enum sp_pair_detail detail, unsigned width);
+/* Tells pairs of one function apart by their lines; 0: the pair is not in one function. */
+uint64_t sp_pair_lines(struct sp_site_texts *t, uint32_t from, uint32_t to);
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (format-text-overflows.c). */

@@ -170,9 +170,23 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 
 /* ---- how sure ------------------------------------------------------------------ */
 
-/* "at most 4.200 us of 127.2 ms": what of an event may be on another CPU than the one that it is
- * shown on. */
-static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
+/* The proven share of an event's total; -1: it has no column, or is 0. */
+static double proven_share(const struct sp_model *m, uint32_t e)
+{
+	return sp_event_has_column(m, e)
+		       ? sp_proven_share(sp_event_type(m, e), m->sums.total[e],
+					 m->sums.total_exact[e])
+		       : -1.0;
+}
+
+static bool is_unproven(const struct sp_model *m, uint32_t e)
+{
+	return sp_event_has_column(m, e) &&
+	       sp_is_unproven(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]);
+}
+
+/* "4.200 us of 127.2 ms": how much of an event is not proven. */
+static void unproven_of_total(struct sp_out *o, const struct sp_model *m, uint32_t e)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	double part = sp_value_double(type, m->sums.total[e]) -
@@ -180,7 +194,7 @@ static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
 	char buf[48];
 
 	sp_short_text(buf, m, e, sp_round_to_type(type, part));
-	sp_out_f(o, "at most %s", buf);
+	sp_out_text(o, buf);
 	sp_short_text(buf, m, e, m->sums.total[e]);
 	sp_out_f(o, " of %s", buf);
 }
@@ -193,21 +207,16 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	char text[256], buf[48];
 
 	for (uint32_t e = 0; e < m->n_events && n_listed < (n == 4 ? 4 : 3); e++) {
-		double share = sp_event_has_column(m, e)
-				       ? sp_proven_share(sp_event_type(m, e), m->sums.total[e],
-							 m->sums.total_exact[e])
-				       : -1.0;
-
-		if (share < 0.0 || share >= 1.0)
+		if (!is_unproven(m, e))
 			continue;
 		sp_out_f(o, "%s%s of %s",
 			 !n_listed	     ? ""
 			 : n_listed + 1 == n ? " and "
 					     : ", ",
-			 sp_share(buf, 1.0 - share, 1.0), sp_text_event(m, e, text));
+			 sp_share(buf, 1.0 - proven_share(m, e), 1.0), sp_text_event(m, e, text));
 		if (n > 1) {
-			sp_out_text(o, " (");
-			at_most(o, m, e);
+			sp_out_text(o, " (at most ");
+			unproven_of_total(o, m, e);
 			sp_out_char(o, ')');
 		}
 		last = e;
@@ -215,10 +224,10 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	}
 	if (n > n_listed)
 		sp_out_f(o, " and some of %'u more event%s", n - n_listed, SP_MANY(n - n_listed));
-	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): "
+	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): at most "
 			      : " are not proven on their CPU (~)");
 	if (n == 1) {
-		at_most(o, m, last);
+		unproven_of_total(o, m, last);
 		sp_out_text(o, " may be elsewhere");
 	}
 }
@@ -277,6 +286,31 @@ static bool any_elsewhere(const struct sp_model *m)
 	return false;
 }
 
+/* "all counts proven per CPU (error margin 5.500 us of 106.0 ms)": of the event with the largest
+ * unproven share, which is below 0.1 %. */
+static void all_proven(struct sp_out *o, const struct sp_model *m, bool missing)
+{
+	uint32_t least = m->n_events;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		double share = proven_share(m, e);
+
+		if (share >= 0.0 && share < (least < m->n_events ? proven_share(m, least) : 1.0))
+			least = e;
+	}
+	sp_out_text(o, "all counts proven per CPU");
+	if (least < m->n_events) {
+		char text[256];
+
+		sp_out_text(o, " (error margin ");
+		unproven_of_total(o, m, least);
+		if (!sp_event_is_time(m, least))
+			sp_out_f(o, " %s", sp_text_event(m, least, text));
+		sp_out_char(o, ')');
+	}
+	sp_out_text(o, missing ? "; some counts are missing\n" : "\n");
+}
+
 static void how_sure(struct sp_out *o, struct sp_model *m)
 {
 	bool any = false, missing = m->h.stat && !(m->h.stat & SP_STAT_WHOLE);
@@ -285,14 +319,11 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	struct sp_out line;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		double share = sp_event_has_column(m, e)
-				       ? sp_proven_share(sp_event_type(m, e), m->sums.total[e],
-							 m->sums.total_exact[e])
-				       : -1.0;
+		double share = proven_share(m, e);
 
 		any = any || sp_event_has_column(m, e);
 		counted += share >= 0.0;
-		unproven += share >= 0.0 && share < 1.0;
+		unproven += is_unproven(m, e);
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
@@ -303,14 +334,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		return;
 	}
 	if (!unproven) {
-		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some "
-					 "is missing\n"
-			       : m->h.stat & SP_STAT_GROUP
-				       ? "every count is on the CPU it was counted on (by that "
-					 "CPU's own counter)\n"
-			       : m->h.stat ? "every count is on the CPU it was counted on (every "
-					     "CPU it ran on was watched)\n"
-					   : "every count is on the CPU it was counted on\n");
+		all_proven(o, m, missing);
 		return;
 	}
 	sp_memory_init(&line, text, sizeof(text));
@@ -671,6 +695,18 @@ static void regions(struct notes *n, struct sp_model *m)
 			}
 }
 
+static void python(struct notes *n, const struct sp_model *m)
+{
+	struct sp_callsite c;
+	bool any = false;
+
+	for (uint32_t id = 1; id < m->n_callsites && !any; id++)
+		any = sp_model_callsite(m, id, &c) && !*c.name;
+	if (any && !strncmp(sp_base_name(sp_model_text(m, m->h.process.exe)), "python", 6))
+		note(n, "no Python function is named: Python calls PAPI from C code (ctypes, cffi "
+			"or an extension), and call sites are there");
+}
+
 static void all_notes(struct sp_out *o, const struct sp_selection *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -697,6 +733,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 	of_one_pmu(&n, m);
 	outside(&n, m);
 	regions(&n, m);
+	python(&n, m);
 	topology_source(&n, m);
 	if (!n.left)
 		return;
@@ -758,11 +795,12 @@ void sp_text_end(struct sp_out *o, const struct sp_selection *s)
 
 void sp_format_text(struct sp_out *o, const struct sp_selection *shown)
 {
-	bool cut = false;
+	bool cut = false, explained = false;
 	struct sp_selection show = *shown;
 	const struct sp_selection *s = &show;
 
 	show.cut = &cut;
+	show.explained = &explained;
 	sp_text_begin(o, s);
 	if (s->m->tally.readings) {
 		if (sp_is_job(s->m))

@@ -33,8 +33,10 @@ struct sp_selection {
 	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its
 					 * counts (core/metric/compute.h); NULL: none */
 	const char *events;		/* by level: of these only, E,E; NULL: all */
+	const char *sort;		/* text: "place", "readings" or the leading event; NULL: see
+					 * sp_leading_event */
 	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL:
-					 * SSPAPI_COLOR_BY, or the first counted one */
+					 * SSPAPI_COLOR_BY, or the leading event */
 	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find
 	 * what is shown ("": nothing, it finds the run here; NULL: where to look further is not
 	 * said). */
@@ -45,6 +47,7 @@ struct sp_selection {
 	const char *file;		/* as a shell reads it (sp_shell_word) */
 	bool *cut;			/* text: set where rows, columns or notes had no room; NULL:
 					 * nobody asks */
+	bool *explained;		/* set once a line has explained ~; NULL: no line */
 	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level
 	 * of call sites: for the html form, which shows no more, and a run of 10,000 ranks. */
 	bool brief;

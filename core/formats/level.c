@@ -422,6 +422,87 @@ void sp_levels_close(struct sp_levels *t)
 	sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
 }
 
+/* ---- call sites by function ---------------------------------------------- */
+
+static uint64_t label_key(const struct sp_levels *t, const struct sp_level_row *row)
+{
+	uint64_t key = 0xcbf29ce484222325ull;
+	char text[1024];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	sp_text_pair(&o, t->sites, row->from, row->to, row->detail, sizeof(text));
+	for (const char *p = sp_memory_text(&o); *p; p++)
+		key = (key ^ (unsigned char)*p) * 0x100000001b3ull;
+	return key;
+}
+
+/* Adds one detail to the rows of this detail that have one label, but other lines than each
+ * other. */
+static void add_detail(struct sp_levels *t, enum sp_pair_detail detail)
+{
+	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_level_row *row = &t->row[i], *first;
+		uint32_t *slot;
+
+		row->has_twins = false;
+		if (row->detail != detail)
+			continue;
+		row->key = label_key(t, row);
+		slot = slot_of(t, row->key);
+		if (!*slot)
+			*slot = i + 1;
+		first = &t->row[*slot - 1];
+		first->has_twins |= sp_pair_lines(t->sites, row->from, row->to) !=
+				    sp_pair_lines(t->sites, first->from, first->to);
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->row[i].detail == detail &&
+		    t->row[*slot_of(t, t->row[i].key) - 1].has_twins)
+			t->row[i].detail++;
+}
+
+static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct sp_level_row *from)
+{
+	to->readings += from->readings;
+	to->kinds |= from->kinds;
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		if (from->counted[e])
+			add_event(t, to, e, from->total[e], from->exact[e],
+				  from->event_readings[e]);
+	if (t->metrics)
+		sp_metrics_sum(t->metrics, to->metric, from->metric);
+}
+
+void sp_levels_group(struct sp_levels *t)
+{
+	uint32_t n = 0;
+
+	if (!sp_level_is_code(t->level))
+		return;
+	add_detail(t, SP_PAIR_FUNCTIONS);
+	add_detail(t, SP_PAIR_LINE);
+	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint64_t key = label_key(t, &t->row[i]);
+		uint32_t *slot = slot_of(t, key);
+
+		if (*slot) {
+			add_row(t, &t->row[*slot - 1], &t->row[i]);
+			continue;
+		}
+		t->row[n] = t->row[i];
+		t->row[n].key = key;
+		*slot = ++n;
+	}
+	t->n = n;
+	t->grouped = true;
+	for (uint32_t i = 0; i < n; i++)
+		t->order[i] = i;
+	sp_levels_sort(t, SP_SORT_PLACE);
+}
+
 /* ---- the order ---------------------------------------------------------- */
 
 struct by {
@@ -537,7 +618,8 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 	else if (row->of_set)
 		set_words(o, t, row);
 	else if (sp_level_is_code(t->level))
-		sp_text_pair(o, t->sites, row->from, row->to, width);
+		sp_text_pair(o, t->sites, row->from, row->to,
+			     t->grouped ? (enum sp_pair_detail)row->detail : SP_PAIR_ALL, width);
 	else if (row->cpu >= 0)
 		sp_text_cpu(o, m, row->cpu, row->component);
 	else if (row->component >= 0)

@@ -59,6 +59,12 @@ static inline bool sp_level_is_code(const struct sp_level *l)
 	return l->what == SP_LEVEL_CALLSITE;
 }
 
+/* Are its rows parts of the machine? */
+static inline bool sp_level_is_place(const struct sp_level *l)
+{
+	return l->what <= SP_LEVEL_CACHE;
+}
+
 /* By its name or perf stat's; NULL: none. */
 const struct sp_level *sp_level_by_name(const char *name);
 
@@ -69,7 +75,10 @@ struct sp_level_row {
 	int32_t tid;			/* of --per-thread, else -1 */
 	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of
 					 * one */
-	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
+	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's; of
+					 * grouped rows the first pair's */
+	uint32_t detail;		/* of grouped rows: enum sp_pair_detail */
+	bool has_twins;			/* private to sp_levels_group */
 	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each;
 					 * SP_KINDS_MOST: of no known one */
 	bool of_set;			/* of --per-set: `event_set` is PAPI's number */
@@ -104,6 +113,7 @@ struct sp_levels {
 	uint32_t *order;		/* row numbers as they were sorted */
 	struct sp_level_row *row;	/* as they were found: use sp_levels_row */
 
+	bool grouped;			/* by sp_levels_group */
 	bool ranks;			/* by process: no two rows are of one rank */
 	uint32_t room;			/* private to level.c, as all below */
 	uint32_t *slot;			/* [2 * room]: number of a row, plus one, by its key */
@@ -119,6 +129,10 @@ struct sp_levels {
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level,
 		   struct sp_metrics *metrics);
 void sp_levels_close(struct sp_levels *t);
+
+/* Makes one row of all pairs of call sites that have one name: by function, and by line where a
+ * function has several regions.  Call it once, before sp_levels_sort. */
+void sp_levels_group(struct sp_levels *t);
 
 #define SP_SORT_PLACE		(-1L)	/* as the machine has them, threads as they began: how they
 					 * are opened */

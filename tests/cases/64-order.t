@@ -36,15 +36,27 @@ is "some of them: in that order" "$("$sspapi" report --events EV_B,EV_A -f csv a
 	all.sspapi | grep -o '^rank  .*' | tr -s ' ')" \
 	"EV_A EV_B rank EV_A share EV_B"
 
+# first_counts: of each row of the function act the first column
+first_counts() {
+	awk '/^[~ ]*act / { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; break } }' "$@" | paste -sd' '
+}
 # Rows: 6 page faults do not outrank 9 ms, nor 3 cycles 900.
 counted clock '' set=perf::PAGE-FAULTS,perf::TASK-CLOCK start show=6,1000 read show=7,9001000 stop
 counted cycles '' set=EV_A,PAPI_TOT_CYC start show=6,3 read show=7,903 stop
 for by in clock cycles; do
-	"$sspapi" report --no-symbols $by.sspapi | sed -n 's,^~ ,,; /^ *act /p' | tr -s ' ' >sites
-	is "rows by $by" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" "1 6 "
+	is "rows by $by" "$("$sspapi" report --all --no-symbols $by.sspapi | first_counts)" "1 6"
 done
+# (One leading event in every table: its share, its order, and --sort names another.)
+"$sspapi" report --no-symbols clock.sspapi >text
+is "the clock has the share in every table" "$(grep -c 'PAGE-FAULTS  TASK-CLOCK   share' text) $(grep -c 'PAGE-FAULTS   share' text)" "2 0"
+is "and orders a level's rows" "$("$sspapi" report --no-symbols --all --per-callsite clock.sspapi | first_counts)" "1 6"
+is "--sort names another" "$("$sspapi" report --no-symbols --sort PAGE-FAULTS clock.sspapi | grep -c 'PAGE-FAULTS   share  TASK-CLOCK') \
+$("$sspapi" report --no-symbols --sort PAGE-FAULTS --all --per-callsite clock.sspapi | first_counts)" "2 6 1"
+counted many '' set=EV_Z,EV_A,EV_M,EV_B,EV_C,PAPI_TOT_CYC start show=1,2,3,4,5,60 stop
+check "it has a column, however many events come before it" sh -c '"$1" report many.sspapi | grep -q "TOT_CYC   share"' sh "$sspapi"
+is "and stands in no list of the others" "$("$sspapi" report many.sspapi | grep -c 'TOT_CYC  *all CPUs')" 0
+"$sspapi" report -f hwloc -o many.xml many.sspapi
+check "it colours hwloc's form" grep -q 'lstopoLegend.*TOT_CYC' many.xml
 counted none '' set=EV_A,EV_B start show=6,3 read show=7,903 stop
-"$sspapi" report --no-symbols none.sspapi | sed -n 's,^~ ,,; /^ *act /p' | tr -s ' ' >sites
-is "otherwise by the first" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" \
-	"6 1 "
+is "else by the first" "$("$sspapi" report --all --no-symbols none.sspapi | first_counts)" "6 1"
 done_testing

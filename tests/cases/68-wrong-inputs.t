@@ -112,7 +112,7 @@ table <<'END_OF_TABLE'
 2|1|-|NOPE: --sort takes place, readings or an event; there are EV_A|report --per-cpu --sort NOPE a.sspapi
 2|1|-|--color-by: no such event|report -f hwloc --color-by NOPE a.sspapi
 2|1|-|NOPE: neither has such an event; there are EV_A, EV_B|diff -e NOPE a.sspapi b.sspapi
-2|1|-|--sort goes with a level|report --sort EV_A a.sspapi
+2|1|-|readings: --sort place and readings need a level|report --sort readings a.sspapi
 2|1|-|'NOPE' is neither a file nor a metric|report -m NOPE a.sspapi
 2|1|-|; there are IPC, |report -m NOPE a.sspapi
 2|2|-|'NOPE' is neither a file nor a metric|report -m ipc,NOPE a.sspapi

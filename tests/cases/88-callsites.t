@@ -182,7 +182,6 @@ check "CSV: a line for each interval, module+0xoffset" sh -c "
 	awk -F, 'NR > 1 { print \$16 }' '$tmp/views.csv' | sort -n | tr '\n' ' ' | grep -x '20 40 500 900 ' &&
 	! awk -F, 'NR > 1 { print \$8; print \$9 }' '$tmp/views.csv' | grep -vx 'sites[+]0x[0-9a-f]*'"
 
-check "text: by call site" grep -qE '^~? ?region_b \(0x[0-9a-f]+ → 0x[0-9a-f]+\) +500( |$)' \
-	"$tmp/views.txt"
+check "text: by call site" grep -qE '^~? ?region_b +500( |$)' "$tmp/views.txt"
 
 done_testing

@@ -204,7 +204,7 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	for rows in "" --per-thread=no; do
 		# shellcheck disable=SC2086 # a word or none
 		run owned "$tmp/sspapi" stat $rows sh -c './owned 0.3; :'
-		check "a note says that a program of another user is not counted${rows:+, with }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
+		check "a program of another user is said not to be counted${rows:+, writes }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some counts are missing.*not counted: .*owned.* runs as another user"'
 	done
 	user=
 else

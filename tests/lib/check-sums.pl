@@ -137,12 +137,11 @@ for ($several ? () : map { [split /,/] } split /\n/, text('cpu.csv')) {
 my @head;
 my $in_two = grep { $_ ne base($_) } @name;	# such headings have several lines
 for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
-	@head = map { $_ eq 'share' ? () : $_ } split ' ' if /^CPU .*(TOT_|EV_)/;
+	@head = split ' ' if /^CPU .*(TOT_|EV_)/;
 	next unless /^[~ ]* *CPU (\d+) \(core \d+\) +(.*)$/ && @head;
 	my ($cpu, $numbers) = ($1, $2);
 	my @v = split ' ', $numbers =~ s/(?:[<>] ?)?[\d.]+ %/%/r =~ s/,//gr;
-	splice @v, 1, 1;	# the share
-	for my $i (1 .. $#head - 1) {	# the last is the number of readings
+	for my $i (1 .. $#head - 1) {	# the last one is how many readings
 		my $e = $head[$i];
 		my $w = $e eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$e}
 			// $want{$pu{$cpu}}{"PAPI_$e"};

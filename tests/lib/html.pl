@@ -206,7 +206,7 @@ is('seen: the notes', $page->run('[...document.querySelectorAll(".notes li")].ma
 	'TOT_INS is made of 1 of 2 event sets: those that have all its events; ' .
 	'rapl:::PACKAGE_ENERGY:PACKAGE0: 2 observers saw the same over the same time; what the longest of them saw counts');
 is('seen: the metric in each table', $page->run('[...document.querySelectorAll("table")].map(t => { const i = [...t.tHead.rows[0].cells].findIndex(c => c.textContent === "TOT_INS (metric)");
-	return i < 0 ? "none" : [...t.tBodies[0].rows].filter(r => r.dataset.row).map(r => r.cells[i].textContent).sort().join(" "); }).join("; ")'), "1.500 \x{2013}; 1.500 \x{2013} \x{2013} \x{2013}");
+	return i < 0 ? "none" : [...t.tBodies[0].rows].filter(r => r.dataset.row).map(r => r.cells[i].textContent).sort().join(" "); }).join("; ")'), "1.500 \x{2013}; 1.500 \x{2013} \x{2013}");
 no_complaint('seen');
 
 # ---- a run that is larger than a page ----

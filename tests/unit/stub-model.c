@@ -323,7 +323,7 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
 		return false;
 	for (uint32_t e = 0; e < row->k; e++) {
 		total[0][e] = i % 2 ? 1 : cpu.total[e] - 1;
-		total[1][e] = i % 2 ? 0 : cpu.exact[e];
+		total[1][e] = cpu.exact[e] == cpu.total[e] ? total[0][e] : i % 2 ? 0 : cpu.exact[e];
 	}
 	*at = (struct sp_interval_counts){ .from = i % 2,
 				   .to = 1 + i % 2,

@@ -9,6 +9,7 @@
 #include "diff.h"
 
 #define PLACE	72u			/* columns of two call sites */
+#define WHOLE	500u			/* of those by which they are matched */
 #define TOTAL	"total"			/* position 0 */
 
 /* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is
@@ -71,8 +72,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		sp_out_f(o, "region %s", site.name);
 		return;
 	}
-	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much
-				 * as their own table needs */
+	if (row->to && !s->levels.grouped) {	/* CSV: the same calls of the same code */
 		sp_csv_path(o, m, row->from);
 		sp_out_text(o, " -> ");
 		sp_csv_path(o, m, row->to);
@@ -88,7 +88,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 	if (c)
 		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
 	else
-		sp_level_label(o, &s->levels, row, 0);
+		sp_level_label(o, &s->levels, row, WHOLE);
 }
 
 static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
@@ -199,6 +199,8 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 	m->only_run = n;
 	e = sp_levels_open(&r->levels, m, level, metrics);
 	if (e == 0) {
+		if (d->format != SP_DIFF_CSV)
+			sp_levels_group(&r->levels);
 		s->n++;
 		add_up(r);
 		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,
@@ -305,7 +307,7 @@ static struct value count_of(const struct sp_diff_side *s, uint32_t position, ui
 		v.v = there ? row->total[e - 1] : 0;
 		v.exact = there ? row->exact[e - 1] : 0;
 		v.there = v.there || there;
-		v.unproven = v.unproven || v.v != v.exact;
+		v.unproven = v.unproven || sp_is_unproven(v.type, v.v, v.exact);
 		sp_spread_add(&v.spread, sp_value_double(v.type, v.v));
 		sp_spread_add(&exact, sp_value_double(v.type, v.exact));
 	}
@@ -722,7 +724,7 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
 	if (d->marks)
-		sp_out_text(o, "~: in part not proven on its CPU\n");
+		sp_out_text(o, "~: 0.1 % or more is not proven on its CPU\n");
 	if (have_repeats(d) && any)
 		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n",
 			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));

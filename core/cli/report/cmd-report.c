@@ -43,7 +43,7 @@ static int check_dump_format(const struct sp_report *r, const struct sp_format_w
 	} wish[] = {
 		{ r->n_levels > 1, SP_CAN_SEVERAL_LEVELS, "more than one --per-LEVEL" },
 		{ r->n_levels, SP_CAN_LEVELS, "--per-LEVEL" },
-		{ r->sort, SP_CAN_LEVELS, "--sort" },
+		{ r->show.sort, SP_CAN_LEVELS, "--sort" },
 		{ r->metrics.any, SP_CAN_METRICS, "-m" },
 		{ r->readings, SP_CAN_READINGS, "--readings" },
 		{ r->show.color_by, SP_CAN_OBJECTS, "--color-by" },
@@ -92,7 +92,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 		case 'o': *to = optarg; break;
 		case 'L': sp_report_level(r, longs[at].name); break;
 		case 'E': r->show.events = optarg; break;
-		case 'S': r->sort = optarg; break;
+		case 'S': r->show.sort = optarg; break;
 		case 'C': r->show.color_by = optarg; break;
 		case 'R': r->readings = true; break;
 		case 'W': r->show.all = true; break;
@@ -111,15 +111,13 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 		return usage(r, "--readings have no level and no metrics", NULL);
 	if (check_dump_format(r, *writer))
 		return 2;
-	return r->sort && !r->n_levels
-		       ? usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL)
-		       : 0;
+	return 0;
 }
 
 /* Of --events, --sort, --color-by: a name, or the end of just one. */
 static void whole_names(struct sp_report *r, const struct sp_file *f)
 {
-	const char **name[3] = { &r->show.events, &r->sort, &r->show.color_by };
+	const char **name[3] = { &r->show.events, &r->show.sort, &r->show.color_by };
 
 	for (unsigned i = 0; i < 3; i++)
 		*name[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
@@ -151,9 +149,13 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 		return usage(r, text, name);
 	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text,
 			    sizeof(text));
-	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
-	    !sp_report_has(m, r->sort, strlen(r->sort)))
-		return usage(r, text, r->sort);
+	if (r->show.sort && strcmp(r->show.sort, "place") != 0 &&
+	    strcmp(r->show.sort, "readings") != 0 &&
+	    !sp_report_has(m, r->show.sort, strlen(r->show.sort)))
+		return usage(r, text, r->show.sort);
+	if (r->show.sort && !r->n_levels && !sp_report_has(m, r->show.sort, strlen(r->show.sort)))
+		return usage(r, "--sort place and readings need a level (--per-cpu ...)",
+			     r->show.sort);
 	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text,
 			    sizeof(text));
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);

@@ -383,30 +383,25 @@ static int paint_with_child(struct painter *p, uint32_t machine, struct sp_out *
 
 /* ---- the format ---------------------------------------------------------- */
 
-/* The event of this name, or the first one with sums; UINT32_MAX: none has. */
+/* The event of this name that has sums; n_events if there is no such event. */
 static uint32_t find_event(const struct sp_model *m, const char *name)
 {
-	uint32_t first = UINT32_MAX;
 	char buf[32];
+	uint32_t e = 0;
 
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_event_is_summed(m, e))
-			continue;
-		if (name && sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name)))
-			return e;
-		if (first == UINT32_MAX)
-			first = e;
-	}
-	return first;
+	while (e < m->n_events && !(name && sp_event_is_summed(m, e) &&
+				    sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name))))
+		e++;
+	return e;
 }
 
 bool sp_hwloc_colors(const struct sp_model *m, const char *name)
 {
-	uint32_t e = find_event(m, name);
-	char buf[32];
+	bool any = false;
 
-	return !name || e == UINT32_MAX ||
-	       sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name));
+	for (uint32_t e = 0; e < m->n_events; e++)
+		any = any || sp_event_is_summed(m, e);
+	return !name || !any || find_event(m, name) < m->n_events;
 }
 
 const char *sp_hwloc_color_by(void)
@@ -414,6 +409,18 @@ const char *sp_hwloc_color_by(void)
 	const char *name = getenv("SSPAPI_COLOR_BY");
 
 	return name && *name ? name : NULL;
+}
+
+static uint32_t leading_event(const struct sp_selection *s)
+{
+	bool *summed = sp_check_alloc(calloc(s->m->n_events + 1, sizeof(*summed)));
+	uint32_t lead;
+
+	for (uint32_t e = 0; e < s->m->n_events; e++)
+		summed[e] = sp_event_is_summed(s->m, e);
+	lead = sp_leading_event(s, summed);
+	free(summed);
+	return lead;
 }
 
 int sp_hwloc_write(struct sp_out *o, const struct sp_selection *s, uint32_t machine)
@@ -428,7 +435,9 @@ int sp_hwloc_write(struct sp_out *o, const struct sp_selection *s, uint32_t mach
 	else if (machine + 1 < m->n_machines)
 		p.end = (uint32_t)m->machine[machine + 1].root;
 	p.color = find_event(m, s->color_by ? s->color_by : sp_hwloc_color_by());
-	p.any = p.color != UINT32_MAX;
+	if (p.color == m->n_events)
+		p.color = leading_event(s);
+	p.any = p.color < m->n_events;
 	if (p.any)
 		find_maxima(&p);
 	return paint_with_child(&p, machine, o);

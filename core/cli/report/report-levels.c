@@ -10,7 +10,7 @@
 #include "../tool/suggest.h"
 #include "report.h"
 
-#define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */
+#define PAIR_WIDTH 500u		/* of two call sites in JSON's labels */
 
 bool sp_report_level(struct sp_report *r, const char *option)
 {
@@ -125,25 +125,28 @@ void sp_report_there_are(const char *what, const struct sp_model *m, const struc
 	sp_memory_text(&o);
 }
 
-/* What --sort says; an event that is not there sorts by place. */
+/* The order that --sort names.  An event that was not counted sorts by place. */
 static long sort_key(const struct sp_report *r, const struct sp_model *m)
 {
+	const char *sort = r->show.sort;
 	char buf[32];
 
-	if (!r->sort || strcmp(r->sort, "place") == 0)
+	if (!sort || strcmp(sort, "place") == 0)
 		return SP_SORT_PLACE;
-	if (strcmp(r->sort, "readings") == 0)
+	if (strcmp(sort, "readings") == 0)
 		return SP_SORT_READINGS;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_event_has_name(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
+		if (sp_event_has_name(sp_event_name(m, e, buf), sort, strlen(sort)))
 			return e;
 	return SP_SORT_PLACE;
 }
 
-static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i)
+static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i, bool grouped)
 {
 	int e = sp_levels_open(t, r->show.m, r->level[i], r->show.metrics);
 
+	if (e == 0 && grouped)
+		sp_levels_group(t);
 	if (e == 0)
 		sp_levels_sort(t, sort_key(r, r->show.m));
 	return e;
@@ -155,7 +158,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o)
 		sp_text_begin(o, &r->show);
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		struct sp_levels levels;
-		int e = open_level(&levels, r, i);
+		int e = open_level(&levels, r, i, !r->show.all);
 
 		if (e == 0) {
 			e = sp_text_level(o, &r->show, &levels, i > 0 || r->framed);
@@ -224,7 +227,7 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 	struct sp_levels levels;
 	bool mixed = false;
 
-	if (open_level(&levels, r, 0) < 0)
+	if (open_level(&levels, r, 0, false) < 0)
 		return -ENOMEM;
 	sp_out_text(o, SP_CSV_HEADER);
 	for (uint32_t n = 0; n < levels.n; n++)
@@ -298,7 +301,7 @@ int sp_report_json(const struct sp_report *r, struct sp_out *o)
 	for (unsigned i = 0; i < r->n_levels && !o->error; i++) {
 		struct sp_levels levels;
 
-		if (open_level(&levels, r, i) < 0)
+		if (open_level(&levels, r, i, r->show.brief) < 0)
 			return -ENOMEM;
 		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"level\": %s, \"rows\": [", levels.level->name);

@@ -17,7 +17,6 @@ struct sp_report {
 	struct sp_selection show;
 	const struct sp_level *level[SP_REPORT_LEVELS];	/* as asked for */
 	unsigned n_levels;
-	const char *sort;		/* an event, "readings" or "place"; NULL: place */
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_request metrics;	/* -m */

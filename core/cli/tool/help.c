@@ -80,7 +80,7 @@ static const struct option_help {
 	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
 	{ "report", "--events E,E",
 	  "these events only, by name, or by an ending that one event alone has" },
-	{ "report", "--sort KEY", "the order of a level's rows: place, readings, or an event" },
+	{ "report", "--sort KEY", "the leading event; of a level's rows also place or readings" },
 	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
 	{ "report", "-m METRICS",
 	  "metrics to compute: names, a file of definitions, or default (all that can be)" },

@@ -2,8 +2,8 @@
 
 const job = processes.length > 1;
 const tables = [];
-/* What weighs: a clock or cycles, where these were counted. */
-let chosen = columns.find(c => c.time && Number(c.total)) ?? columns[0], map;
+/* The leading event, as in text. */
+let chosen = columns.find(c => c.time && Number(c.total)) ?? columns.find(c => Number(c.total)) ?? columns[0], map;
 
 /* ---- rows ---------------------------------------------------------------- */
 
@@ -11,7 +11,9 @@ const processOf = row => processById.get(row.process) ?? data.process;
 const ranked = job && processes.every(p => p.rank != null);
 const hosts = [...new Set(processes.map(p => p.host))], onHost = row => hosts.length > 1 ? ` on ${processOf(row).host}` : '';
 const rankOf = row => processOf(row).rank;
-const proven = row => events.every(e => num(row.exact?.[e.key] ?? null) === num(row.total?.[e.key] ?? null));
+/* Is 0.1 % or more of this total not proven? */
+const unproven = (total, exact) => total !== exact && Math.abs(Number(total) - Number(exact)) >= 0.001 * Math.abs(Number(total));
+const proven = row => !events.some(e => unproven(num(row.total?.[e.key] ?? null), num(row.exact?.[e.key] ?? null)));
 const mark = row => proven(row) ? '' : '~ ';
 
 /* The share that the chosen event has, of the whole run in words, of the largest as a bar: it stands behind the event. */
@@ -205,18 +207,18 @@ function readingSection() {
 function sureness() {
 	const bad = events.filter(e => e.total != null && e.total !== e.proven).sort((a, b) =>
 		Number(a.proven) / Number(a.total) - Number(b.proven) / Number(b.total))[0];
+	const margin = bad && `${bad.text(Number(bad.total) - Number(bad.proven))} of ${bad.text(bad.total)}`;
 	const how = { reading: 'each count is booked on the CPU of the reading that brought it', residency: 'counts are split by the time on each CPU' };
 	const why = [...byKey(data.relations.filter(r => r.attribution !== 'exact'), r => r.attribution_why ?? how[r.attribution])]
 		.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
 
 	if (!events.length)
 		return 'nothing was counted';
-	if (!bad)
-		return data.settings.stat && !data.settings.stat.whole ? 'what was counted is on the CPU it was counted on; some is missing' :
-			'every count is on the CPU it was counted on';
-	const open = Number(bad.total) - Number(bad.proven);
+	if (!bad || !unproven(bad.total, bad.proven))
+		return `all counts proven per CPU${bad ? ` (error margin ${margin}${bad.time ? '' : ` ${bad.title}`})` : ''}` +
+			(data.settings.stat && !data.settings.stat.whole ? '; some counts are missing' : '');
 
-	return `${percent(open, bad.total)} of ${bad.title} is not proven on its CPU (rows with ~): at most ${bad.text(open)} of ${bad.text(bad.total)} may be elsewhere` +
+	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~): at most ${margin} may be elsewhere` +
 		`${why ? `; ${plain(why)}` : ''}`;
 }
 
