@@ -197,7 +197,7 @@ uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		const char *name = sp_event_name(m, e, buf);
 		unsigned rank = !columns[e] || !sp_selection_event(s, e)		? 0
-				: s->sort && sp_name_is(name, s->sort, strlen(s->sort)) ? 4
+				: s->sort && sp_event_has_name(name, s->sort, strlen(s->sort)) ? 4
 				: !m->sums.total[e]					? 1
 				: sp_event_is_time(m, e)				? 3
 											: 2;
