@@ -152,7 +152,7 @@ void sp_opens(int id)
 		sp_first_set();
 	if (s) {
 		(void)sp_thread_state_ready();		/* who opens it */
-		store_relaxed(&s->perf_fds.to_reopen, 0);
+		s->perf_fds.to_reopen = 0;
 	}
 	sp_opening_set = s ? (uintptr_t)&s->perf_fds : 0;
 }
@@ -189,7 +189,7 @@ static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 
-	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)load_relaxed(&s->k))
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)s->k)
 		sp_records_missed(&s->writer, SP_OP_RESET, sp_thread_state.id);
 	else
 		(void)sp_set_unbind(s);
@@ -210,7 +210,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	if (sp_booked(s) && load_relaxed(&s->writer.runs) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
 	s->perf_fds.complete = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
@@ -340,7 +340,7 @@ void sp_after_change(const char *what, int rc, int id)
 
 	sp_report_error(what, rc);
 	if (s && !s->perf_fds.n)
-		store_relaxed(&s->changed, true);
+		s->changed = true;
 }
 
 static void after_inherit(int rc, int id, bool inherits)
@@ -355,7 +355,7 @@ static void after_inherit(int rc, int id, bool inherits)
 	s->misread = is.is_known && is.inherits != inherits
 			     ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1)
 			     : 0;
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	store_relaxed(&s->fast_thread, 0);
 }
 
@@ -434,7 +434,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 int sp_where(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
 
 	if (s->writer.relation->scope != SP_SCOPE_THREAD &&
@@ -493,6 +493,11 @@ static enum sp_op state_of(int id)
 				      : 0;
 }
 
+static bool is_of_other(const struct sp_set *s)
+{
+	return s->target.is_attached && s->target.thread != sp_thread_state.id;
+}
+
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
 static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id),
 		     bool started)
@@ -502,7 +507,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 	prepare(s, id);
 	if (load_relaxed(&s->overflows.block))	/* its handler may be called in any of them */
 		sp_sites_modules();
-	percpu = load_acquire(&s->percpu);
+	percpu = load_relaxed(&s->percpu);
 	if (percpu)
 		sp_percpu_before_start(percpu, &s->perf_fds, started);
 }
@@ -595,7 +600,7 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 		sp_add(&o->changes, 1);
 	}
 	is = sp_count_target(o);
-	p = load_acquire(&s->percpu);
+	p = load_relaxed(&s->percpu);
 	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
 	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they
 	 * begin at 0. */
@@ -618,7 +623,7 @@ static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_p
  * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
 static void get_ready(struct sp_set *s, int id)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (load_relaxed(&s->started) && runs(id))
 		;
@@ -631,8 +636,9 @@ static void get_ready(struct sp_set *s, int id)
 /* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
 static bool stays_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && load_relaxed(&s->stays_attached) &&
-	       load_relaxed(&s->starter) == sp_thread_state.id;
+	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id &&
+	       !s->target.inherits && !s->multiplexed && !load_relaxed(&s->overflows.block) &&
+	       !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
@@ -674,12 +680,11 @@ static bool counts_others(const struct sp_set *s)
  * ever proven.) */
 static void is_other(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	s->target = sp_count_target(&s->perf_fds);
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
-	sp_set_note_counted(s);
-	store_relaxed(&s->changed, !s->multiplexed);
+	s->changed = !s->multiplexed;
 	store_relaxed(&s->fast_thread, 0);
 	if (p)
 		sp_percpu_distrust(p);
@@ -689,12 +694,12 @@ static void is_other(struct sp_set *s)
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	if (sp_is_of_other(s) || sp_caller_is_this_thread())
+	if (is_of_other(s) || sp_caller_is_this_thread())
 		sp_percpu_after_reset(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
 	else
 		sp_percpu_note_missed_reset(p);
@@ -735,7 +740,7 @@ static bool proves(const struct sp_set *s, uint32_t open)
 
 bool sp_stays_by_clock(const struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno, cpu = p ? sp_percpu_stayed_cpu(p) : SP_NO_CPU;
 	bool stays = cpu >= 0 && sp_caller_is_this_thread() && cpu == load_relaxed(&s->writer.cpu);
 
@@ -756,7 +761,7 @@ static bool counts(const struct sp_set *s)
 static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);	/* a handler on top may drop it: then it is
+	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
 							 * no clock's (percpu-lifetime.h) */
 	struct sp_writer *w = &s->writer;
 	bool known;
@@ -764,7 +769,7 @@ static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
 	if (!p || !counts(s))
 		return false;
 	/* a scan by an unknown guest would read its host's counters */
-	known = sp_is_of_other(s) || sp_caller_is_this_thread();
+	known = is_of_other(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_note_missed_reset(p);
 		sp_relation_set_attribution(w->relation, SP_BY_READING,
@@ -794,7 +799,7 @@ static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
  * stays one.) */
 static void end_parts(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
@@ -814,7 +819,7 @@ static bool zeroes(enum sp_op op)
  * thread's own: a set that was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
@@ -879,7 +884,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (op == SP_OP_START &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	p = load_acquire(&s->percpu);
+	p = load_relaxed(&s->percpu);
 	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
 		find_zeroing(s, values);
 	if (!own)
@@ -899,8 +904,6 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (percpu && zeroes(op))
 		sp_percpu_note_missed_reset(p);
-	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_where(s);	/* the target may have ended by the first reading */
 	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_book_gauges(s, op, cpu, values);
@@ -942,7 +945,7 @@ static bool gone(struct sp_set *called)
  * the relation says that it is unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
 	 * what follows a start that was missed is not counted. */
@@ -964,6 +967,8 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 
 	sp_page_proof_begin_window();
 	book_on(s, op, cpu, values, open, at);
+	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
+		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
 int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
@@ -1001,24 +1006,20 @@ static void dropped(const struct sp_set *s)
 static void update_state(struct sp_set *s, int id)
 {
 	enum sp_op is = state_of(id);
-	uint32_t was;
 
 	sp_records_set_running(&s->writer, is, sp_thread_state.id);
 	if (is)
 		store_relaxed(&s->started, is == SP_OP_IS_RUNNING);
-	/* Another thread may have overtaken this call meanwhile, and taken the writer. */
-	if (is != SP_OP_IS_RUNNING || !sp_records_suspend(&s->writer, sp_thread_state.id, &was))
-		return;
-	if (load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+	if (is == SP_OP_IS_RUNNING &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	if (load_relaxed(&s->gauges.n))
+	if (is == SP_OP_IS_RUNNING && load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
-	sp_records_resume(&s->writer, sp_thread_state.id, was);
 }
 
 static void read_before(struct sp_set *s, enum sp_op op)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p || !counts(s))
 		return;
@@ -1077,11 +1078,11 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!s || !sp_is_fast(s) || !sp_records_begin(&s->writer, frame, op))
-		return begin_slow(id, op, frame);
-	if (!sp_is_ready(s, sp_proof_now()))
+	/* (by now it may be another's) */
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
+	    !load_relaxed(&s->writer.in_flight))
 		read_before(s, SP_OP_STOP);
-	return s;
+	return sp_begin_call(id, op, frame);
 }
 
 /* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a
@@ -1128,7 +1129,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 	sp_thread_state_ready();		/* a thread's first call, perhaps */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
 	if (!*values && (called || sp_booked(s)))
-		*values = load_relaxed(&s->room.values);
+		*values = s->room.values;
 	return called;
 }
 
@@ -1197,12 +1198,11 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	}
 	if (s)
 		sp_counting_stop(s);
-	if (s && SP_UNLIKELY(s->has_histograms) && sp_booked(s) &&
-	    (!called || sp_records_can_finish(&called->writer, sp_thread_state.id)))
-		sp_histograms_read(s);
 	sp_book_call(called, id, SP_OP_STOP, values, open, at);
 	if (!s)
 		return;
+	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
+		sp_histograms_read(s);
 	store_relaxed(&s->started, called && load_relaxed(&s->writer.runs));
 	sp_sites_after_stop();
 }
@@ -1262,10 +1262,10 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN,
-		  last = (uintptr_t)(values + load_relaxed(&s->k) - 1) / SP_ARRAY_GRAIN;
+		  last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
 
-	store_relaxed(&s->arrays[page % SP_COUNT(s->arrays)], page);
+	s->arrays[page % SP_COUNT(s->arrays)] = page;
 	for (; page <= last; page++)
 		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN),
 			     FUTEX_WAKE, 0, NULL, NULL, 0);

@@ -161,7 +161,7 @@ static bool is_ready(const struct sp_percpu *p, uint32_t proof)
 static void begin_unscanned(struct sp_percpu *p)
 {
 	p->sharing.read_by_tid = 0;
-	store_relaxed(&p->fast.proof, sp_proof_now());
+	p->fast.proof = sp_proof_now();
 	p->period.home = sp_is_remote(p) ? -1 : sp_scan_index(p, sp_cpu_here());
 	store_relaxed(&p->fast.is_ready, 0);
 }
@@ -431,7 +431,7 @@ static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, attributed_ns = 0;
 
 	if ((int)i == p->attributed.home)
-		attributed_ns = sp_ticks_ns(load_relaxed(&p->fast.time_from) - p->attributed.ticks);
+		attributed_ns = sp_ticks_ns(p->fast.time_from - p->attributed.ticks);
 	return ns > attributed_ns ? ns - attributed_ns : 0;
 }
 
@@ -708,8 +708,7 @@ static void save_times(struct sp_percpu *p)
 	}
 	p->attributed.home = p->period.home;
 	p->attributed.moves = p->scan.last.moves;
-	p->attributed.ticks = p->scan.last.ticks;
-	store_relaxed(&p->fast.time_from, p->scan.last.ticks);
+	p->attributed.ticks = p->fast.time_from = p->scan.last.ticks;
 }
 
 /* Moves the rows that have counts to the front, and that of the reading's CPU to the end. */
@@ -914,11 +913,12 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *readi
 		sp_home_off_window(p, l.has_stayed && !l.is_before);
 	else
 		sp_home_off_begin(p, false);
-	if (at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
-		       : p->period.gap_why == SP_WHY_UNWATCHED &&
-				 sp_lifetime_count_cpus(p->target.tid, p->natives + !p->has_times) > p->n)
-		store_relaxed(&p->period.was_unwatched, true);
-	/* The next call that ends the period proves it. */
+	p->period.was_unwatched |=
+		at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
+			   : p->period.gap_why == SP_WHY_UNWATCHED &&
+				     sp_lifetime_count_cpus(p->target.tid,
+							    p->natives + !p->has_times) > p->n;
+	/* Lets the next call that ends the period scan, and prove it. */
 	if (why != SP_WHY_NONE && reading->keeps_counting)
 		store_relaxed(&p->fast.is_ready, 0);
 	return true;
@@ -1070,8 +1070,7 @@ void sp_percpu_note_missed_reset(struct sp_percpu *p)
 
 void sp_percpu_distrust(struct sp_percpu *p)
 {
-	/* (What PAPI multiplexes itself it opens at each start.) */
-	store_relaxed(&p->scan.failure,
-		      p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
+	/* PAPI opens the events that it multiplexes itself at each start. */
+	p->scan.failure = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
 	sp_percpu_note_missed_reset(p);
 }

@@ -456,15 +456,16 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 	p->scan.last.ticks = sp_ticks();
 	p->scan.last.duration = p->scan.last.ticks - begun;
 	charge(p, remote, own_index, begun_ns);
-	store_relaxed(&p->sharing.cpu, read && remote && own_index < 0 ? find_target_cpu(p) : SP_NO_CPU);
+	store_relaxed(&p->sharing.cpu,
+		      read && remote && own_index < 0 ? find_target_cpu(p) : SP_NO_CPU);
 	store_relaxed(&p->sharing.is_cpu_known, read);
 	p->period.home = remote ? -1 : own_index;
-	store_relaxed(&p->scan.failure, read ? SP_WHY_NONE : SP_WHY_CLOSED);
+	p->scan.failure = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->scan.has_baseline)
 		save_previous(p);
 	p->scan.has_baseline = read;
-	store_relaxed(&p->fast.proof, p->scan.last.proof);
-	/* (On a CPU that kernel_id none of ours there kernel_id nothing to probe.) */
+	p->fast.proof = p->scan.last.proof;
+	/* There is nothing to probe on an unwatched CPU. */
 	store_relaxed(&p->fast.is_ready,
 		      read && !remote && (p->scan.last.caller_stayed || !sp_proof_has_mark()) &&
 			      (p->shadow.is_probed || !p->shadow.has_hardware || own_index < 0));
