@@ -133,7 +133,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 	} else {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		if (s) {
 			s->wanted = NULL;
 			(void)sp_set_unbind(s);
@@ -155,7 +155,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 	real = enter(CALLER, &rc);
 	if (!real)
 		return rc;
-	sp_first_set();
+	sp_prepare_first_set();
 	r = *rel ? *rel : sp_api_new();
 	if (!r)
 		return PAPI_ENOMEM;
@@ -273,7 +273,7 @@ static int book_for_api(struct call *c, enum sp_op op, const long long *values, 
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_call(c->called, c->es, op, values, open, &c->at);
+	sp_record_call(c->called, c->es, op, values, open, &c->at);
 	sp_records_bind(&p->writer, &sp_store.reader, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
@@ -292,7 +292,8 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_book_entry(c->called, c->set, op, p->values, open, &c->at, entries_on, c);
+		cpu = sp_record_entry(c->called, c->set, op, p->values, open, &c->at, entries_on,
+				      c);
 	} else {
 		cpu = book_for_api(c, op, p->values, open);
 	}
@@ -310,7 +311,7 @@ static void returned(struct call *c)
 	if (c->called)
 		sp_records_returned(&c->called->writer);
 	if (c->rc != PAPI_OK)
-		sp_call_failed(c->called);
+		sp_drop_call(c->called);
 }
 
 static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at,

@@ -5,7 +5,7 @@
 #include "fast.h"
 
 /* Excludes calls that libpapi makes inside another one (nests). */
-static inline bool may_open(const struct sp_set *s)
+static inline bool can_enable(const struct sp_set *s)
 {
 	return sp_is_fast(s) && !sp_thread_state.nests && !sp_shared_tls_tid &&
 	       load_relaxed(&sp_process.papi) &&
@@ -14,17 +14,17 @@ static inline bool may_open(const struct sp_set *s)
 	       sp_thread_state.calls && sp_thread_state.generation == sp_process.generation;
 }
 
-struct sp_set *sp_fast_other(int id)
+struct sp_set *sp_fast_find_set(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!s || load_relaxed(&s->number) != id || !may_open(s))
+	if (!s || load_relaxed(&s->number) != id || !can_enable(s))
 		return NULL;
 	store_relaxed(&sp_thread_state.set, s);
 	return s;
 }
 
-uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
+uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at)
 {
 	uint32_t is = sp_path_site(at, load_relaxed(&sp_sites_depth));
 
@@ -37,7 +37,7 @@ uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at)
 /* The next reading from this place, if it is like this one, changes nothing but the counts.  A
  * handler that reads elsewhere, and another thread's dlclose(), which makes the site forgotten
  * (callsites.c), may come in between: what is set here is not to stay then. */
-static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
+static void try_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {
 	const struct sp_known *known = &s->known[SP_SEEN_READ];
 
@@ -50,21 +50,21 @@ static void stay_steady(struct sp_set *s, const struct sp_record *of, uintptr_t 
 		store_relaxed(&s->writer.steady, 0);
 }
 
-SP_COLD void sp_fast_open(struct sp_set *s, int id)
+SP_COLD void sp_fast_enable(struct sp_set *s, int id)
 {
-	if (!may_open(s))
+	if (!can_enable(s))
 		return;
 	store_relaxed(&s->number, id);
 	sp_order();
 	store_relaxed(&sp_thread_state.set, s);
 }
 
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site,
-		       uintptr_t to)
+bool sp_fast_read_other_site(struct sp_set *s, const long long *values, uint32_t open,
+			     uint32_t site, uintptr_t to)
 {
 	const struct sp_record *last = load_relaxed(&s->writer.last);
 
-	if (!sp_fast_stayed(s, open) || sp_records_fell(&s->writer, values))
+	if (!sp_fast_has_stayed(s, open) || sp_records_fell(&s->writer, values))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site, 0)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);
@@ -74,16 +74,16 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 	    sp_records_alike(last,
 			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
 			     s->writer.cpu, site))
-		stay_steady(s, last, to);
+		try_steady(s, last, to);
 	return true;
 }
 
 void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site)
 {
-	int cpu = !values ? SP_NO_CPU : s->writer.placed ? sp_where(s) : s->writer.cpu;
+	int cpu = !values ? SP_NO_CPU : s->writer.placed ? sp_find_set_cpu(s) : s->writer.cpu;
 
 	if (load_relaxed(&s->gauges.n))
-		sp_book_gauges(s, op, cpu, values);
+		sp_record_gauges(s, op, cpu, values);
 	sp_records_finish(&s->writer, &(struct sp_booking){ .op = op,
 							    .x = values,
 							    .site = site,

@@ -28,11 +28,12 @@ _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) &&
 
 /* Was the call made from the site, by its callers, of which there are some?  sp: the stack pointer
  * after the call; frame: the wrapper's, where the caller's frame pointer stands. */
-__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struct sp_known *known,
-								     uintptr_t sp, uintptr_t frame)
+__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_callers(const struct sp_known *known,
+								       uintptr_t sp,
+								       uintptr_t frame)
 {
 	const struct sp_word *w = known->word;
-#define IS(w) \
+#define HAS_WORD(w) \
 	(sp_unsigned_address(*(const uintptr_t *)(sp + (uintptr_t)(intptr_t)(w).at)) == (w).to)
 	const uintptr_t room = known->limit - sp;	/* of all words, as the last of them is to
 							 * be in front of the stack's end */
@@ -42,8 +43,9 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struc
 		return false;
 	_Static_assert(SP_WORDS == 3, "the words below");
 	if (SP_LIKELY(!known->by_fp))
-		return SP_LIKELY(IS(w[0])) && SP_LIKELY(IS(w[1])) && SP_LIKELY(IS(w[2]));
-#undef IS
+		return SP_LIKELY(HAS_WORD(w[0])) && SP_LIKELY(HAS_WORD(w[1])) &&
+		       SP_LIKELY(HAS_WORD(w[2]));
+#undef HAS_WORD
 	do {
 		if (w->base != SP_SAME_BASE) {
 			base = *(const uintptr_t *)(w->base == SP_FIRST_FP
@@ -62,21 +64,22 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_words(const struc
 }
 
 /* Another set than the last one, if its calls took the fast path before; else NULL. */
-struct sp_set *sp_fast_other(int id);
+struct sp_set *sp_fast_find_set(int id);
 
 /* Another site than the known one, which it may become; SP_SITE_NEW: it was not met before. */
-uint32_t sp_fast_find(struct sp_known *known, const struct sp_stack *at);
+uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at);
 
 /* (Of the function that this stands in without variables, for which gcc would keep registers.) */
-#define SP_HAS_WORDS(known, at, frame) \
-	((at) ? sp_has_words(known, (at)->sp, frame) \
-	      : sp_has_words(known, (uintptr_t)__builtin_dwarf_cfa(), \
-			     (uintptr_t)__builtin_frame_address(0)))
+#define SP_HAS_CALLERS(known, at, frame) \
+	((at) ? sp_has_callers(known, (at)->sp, frame) \
+	      : sp_has_callers(known, (uintptr_t)__builtin_dwarf_cfa(), \
+			       (uintptr_t)__builtin_frame_address(0)))
 
 /* The set, if this call may take the fast path, and the call's site.  Else NULL.  at: where it was
  * called from, frame: its wrapper's; at NULL: of the wrapper in which this stands. */
-SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enum sp_op op,
-					 const struct sp_stack *at, uintptr_t frame, uint32_t *site)
+SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, enum sp_op op,
+					    const struct sp_stack *at, uintptr_t frame,
+					    uint32_t *site)
 {
 	struct sp_set *s = sp_thread_state.set;
 	struct sp_known *known;
@@ -86,7 +89,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 	/* One word, whose record knows its number: a handler that calls PAPI for another set
 	 * changes both or neither. */
 	if (SP_UNLIKELY(load_plain(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
-		s = sp_fast_other(id);
+		s = sp_fast_find_set(id);
 	if (SP_UNLIKELY(!s))
 		return NULL;
 	known = &s->known[sp_seen_by(op)];
@@ -100,12 +103,12 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 		found = load_plain(&known->site);
 		if (op == SP_OP_READ &&
 		    SP_LIKELY(load_relaxed(&s->writer.steady) == SP_STEADY_BELOW(~found)) &&
-		    SP_LIKELY(SP_HAS_WORDS(known, at, frame))) {
+		    SP_LIKELY(SP_HAS_CALLERS(known, at, frame))) {
 			*site = ~found;
 			return s;
 		}
 		/* (A handler may make it another one meanwhile.) */
-		if (SP_LIKELY(!known->word[0].to || SP_HAS_WORDS(known, at, frame)) &&
+		if (SP_LIKELY(!known->word[0].to || SP_HAS_CALLERS(known, at, frame)) &&
 		    SP_LIKELY(load_relaxed(&known->site) == found)) {
 			if (op == SP_OP_START)
 				store_relaxed(&s->start_site, found);	/* (it may be booked on the
@@ -117,29 +120,29 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(const struct sp_papi *papi, int id, enu
 	}
 	if (SP_UNLIKELY(to - papi->low < papi->own))		/* PAPI_accum's own PAPI_reset */
 		return NULL;
-	*site = sp_fast_find(known, at ? at : &SP_CALLED_FROM);
+	*site = sp_fast_find_site(known, at ? at : &SP_CALLED_FROM);
 	if (op == SP_OP_START)
 		store_relaxed(&s->start_site, *site);
 	return SP_LIKELY(*site != SP_SITE_NEW) ? s : NULL;
 }
 
 /* This thread's calls for the set may take the fast path from now on. */
-SP_COLD void sp_fast_open(struct sp_set *s, int id);
-SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
+SP_COLD void sp_fast_enable(struct sp_set *s, int id);
+SP_HOT_INLINE void sp_fast_enable_if_new(struct sp_set *s, int id)
 {
 	if (s && SP_UNLIKELY(load_relaxed(&sp_thread_state.set) != s))
-		sp_fast_open(s, id);
+		sp_fast_enable(s, id);
 }
 
 /* Still this thread's, which stayed where the reading before was, if that matters; and no handler
  * came, which could have changed the set's events: a signal clears rseq's proof, and what the
  * handler calls a page's. */
-SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
+SP_HOT_INLINE bool sp_fast_has_stayed(const struct sp_set *s, uint32_t open)
 {
-	return sp_is_fast(s) &&
-	       (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) &&
-			  sp_proof_stayed(open, s->writer.cpu)) ||
-		(sp_proof_alone(open) && (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
+	return sp_is_fast(s) && (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) &&
+					   sp_proof_stayed(open, s->writer.cpu)) ||
+				 (sp_proof_alone(open) &&
+				  (s->writer.placed || SP_UNLIKELY(sp_has_stayed_by_clock(s)))));
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
@@ -149,31 +152,31 @@ SP_COLD void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *va
 			    uint32_t site);
 
 /* From another site than the two before; the next may be steady. */
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site,
-		       uintptr_t to);
+bool sp_fast_read_other_site(struct sp_set *s, const long long *values, uint32_t open,
+			     uint32_t site, uintptr_t to);
 
 SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open,
 				uint32_t site, uintptr_t to)
 {
 	if (SP_LIKELY(site == SP_SITE_STEADY))
-		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
+		return sp_fast_has_stayed(s, open) && sp_records_again(&s->writer, values, to);
 	if (site > SP_SITE_NEW)
-		return sp_fast_stayed(s, open) &&
+		return sp_fast_has_stayed(s, open) &&
 		       sp_records_again(&s->writer, values, SP_STEADY_BELOW(site));
-	return sp_fast_read_from(s, values, open, site, to);
+	return sp_fast_read_other_site(s, values, open, site, to);
 }
 
 /* Begins a window after PAPI has zeroed the set, and before the call's record is written: a handler
  * that reads the set right after the record must find the window begun. It begins on the CPU of the
  * last scan if the thread has stayed there; else it needs a scan now. */
-SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
+SP_HOT_INLINE void sp_fast_begin_window(struct sp_set *s, uint32_t open)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
 	if (SP_UNLIKELY(!sp_percpu_is_ready(p, open) || !sp_proof_is_valid(open)))
-		sp_begin_slow(s);
+		sp_begin_window_slow(s);
 	else
 		sp_percpu_fresh(p);
 }
@@ -184,7 +187,7 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 		return false;
 	sp_page_proof_begins();
 	store_relaxed(&s->writer.window_open, open);
-	sp_fast_begins(s, open);
+	sp_fast_begin_window(s, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
 		sp_fast_finish(s, SP_OP_RESET, NULL, site);
 	return true;
@@ -199,7 +202,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 	const int64_t *last = s->writer.values;
 	struct sp_percpu *p;
 
-	if (!sp_fast_stayed(s, open))
+	if (!sp_fast_has_stayed(s, open))
 		return false;
 	if (!s->writer.kinds && (SP_UNLIKELY(values[0] - before[0] < last[0]) ||
 				 SP_UNLIKELY(values[k - 1] - before[k - 1] < last[k - 1])))
@@ -215,7 +218,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 	return true;
 }
 
-SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
+SP_HOT_INLINE void sp_fast_before_start(struct sp_set *s)
 {
 	sp_opening = (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN;
 	store_relaxed(&s->started, true);
@@ -232,7 +235,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 		return false;
 	store_relaxed(&s->writer.window_open, open);
 	if (SP_UNLIKELY(!sp_proof_is_valid(open)) && !sp_page_proof_started(&s->perf_fds, open))
-		sp_begin_slow(s);
+		sp_begin_window_slow(s);
 	else if (p)			/* (it was ready before) */
 		sp_percpu_fresh(p);
 	now = sp_ticks();
@@ -250,11 +253,11 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 {
 	const uint64_t now = sp_ticks();
 
-	if (!sp_fast_stayed(s, open) || sp_records_fell(&s->writer, values))
+	if (!sp_fast_has_stayed(s, open) || sp_records_fell(&s->writer, values))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site, now))
 		return false;
-	sp_ran(s, now);
+	sp_add_run_time(s, now);
 	if (SP_LIKELY(!s->writer.placed))
 		sp_counting_stops(s, now);
 	/* A handler may have started it again since. */

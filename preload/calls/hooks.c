@@ -63,7 +63,7 @@ static const struct sp_perf_fds_hooks perf_fds_hooks;
 
 /* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has
  * no "cpu MHz"), PAPI takes another, by its version. */
-static void keep_clock(void)
+static void store_clock_rate(void)
 {
 	const struct sp_papi *p = load_relaxed(&sp_papi_used);
 	int mhz = p && p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_CLOCKRATE, NULL) : 0;
@@ -74,7 +74,7 @@ static void keep_clock(void)
 
 static void prepare_process(void)
 {
-	keep_clock();
+	store_clock_rate();
 	sp_machine_load();
 	sp_sites_load();
 	sp_prefault_process();
@@ -97,7 +97,7 @@ static void add_prepared(uint64_t since)
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
  * the machine is known has no cells for its CPUs, and a set that starts before all is
  * warm counts our page faults.  Not for ever, since that thread may be stopped. */
-static void before_counting(void)
+static void prepare_process_once(void)
 {
 	static uint64_t begun;		/* generation, tid of who does it */
 	static uint32_t done;
@@ -121,9 +121,9 @@ static void before_counting(void)
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
-void sp_first_set(void)
+void sp_prepare_first_set(void)
 {
-	before_counting();
+	prepare_process_once();
 	sp_end_expect_dump();
 }
 
@@ -133,7 +133,7 @@ void sp_after_create(int rc, const int *id)
 		sp_after_failed("PAPI_create_eventset", rc);
 		return;
 	}
-	sp_first_set();
+	sp_prepare_first_set();
 	(void)sp_perf_fds_watch(&perf_fds_hooks);
 	sp_find_caller();
 	if (sp_thread_state_ready())
@@ -142,14 +142,14 @@ void sp_after_create(int rc, const int *id)
 
 /* ---- what PAPI opens --------------------------------------------------- */
 
-void sp_opens(int id)
+void sp_expect_open(int id)
 {
 	struct sp_set *s;
 
 	sp_find_caller();
 	s = sp_set_known(id);
 	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
-		sp_first_set();
+		sp_prepare_first_set();
 	if (s) {
 		(void)sp_thread_state_ready();		/* who opens it */
 		s->perf_fds.whole = 0;
@@ -178,9 +178,9 @@ static int set_of_option(int option, const PAPI_option_t *o)
 	return PAPI_NULL;
 }
 
-void sp_opens_by_option(int option, const PAPI_option_t *o)
+void sp_expect_open_by_option(int option, const PAPI_option_t *o)
 {
-	sp_opens(set_of_option(option, o));
+	sp_expect_open(set_of_option(option, o));
 }
 
 /* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at
@@ -207,7 +207,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	s = sp_set_known(id);
 	if (!s)
 		return NULL;
-	if (sp_booked(s) && load_relaxed(&s->writer.runs) &&
+	if (sp_is_recorded(s) && load_relaxed(&s->writer.runs) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
 	s->changed = true;
@@ -226,7 +226,7 @@ static void after_new_events(const char *what, int rc, int id)
 		sp_set_bind_perf_fds(s, id);
 }
 
-static void list_events(int id, struct sp_listed *l)
+static void list_events(int id, struct sp_event_list *l)
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 
@@ -237,9 +237,9 @@ static void list_events(int id, struct sp_listed *l)
 		l->n = 0;
 }
 
-void sp_before_remove(int id, struct sp_listed *had)
+void sp_before_remove(int id, struct sp_event_list *had)
 {
-	sp_opens(id);
+	sp_expect_open(id);
 	had->n = 0;
 	if (sp_opening)			/* else PAPI may not be up, and crash */
 		list_events(id, had);
@@ -247,10 +247,10 @@ void sp_before_remove(int id, struct sp_listed *had)
 
 /* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own,
  * and hands out the counts of one event as another's. */
-void sp_after_remove(int rc, int id, const struct sp_listed *had)
+void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 {
 	struct sp_set *s = sp_set_of(id);
-	struct sp_listed has = { .n = 0 };
+	struct sp_event_list has = { .n = 0 };
 
 	if (had->n)
 		list_events(id, &has);
@@ -432,7 +432,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 /* ---- counting --------------------------------------------------------- */
 
-int sp_where(struct sp_set *s)
+int sp_find_set_cpu(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
@@ -440,8 +440,8 @@ int sp_where(struct sp_set *s)
 	if (s->writer.relation->scope != SP_SCOPE_THREAD &&
 	    s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
-	if (s->book_on >= 0)
-		return s->book_on;
+	if (s->pinned_cpu >= 0)
+		return s->pinned_cpu;
 	if (s->target.thread == sp_thread_state.id || s->target.tid <= 0)
 		return sp_cpu_here();
 	cpu = p ? sp_percpu_where(p) : SP_NO_CPU;
@@ -459,9 +459,9 @@ int sp_where(struct sp_set *s)
 
 /* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them
  * anew. */
-static void take_up(void)
+static void report_unseen_set(void)
 {
-	sp_first_set();
+	sp_prepare_first_set();
 	sp_process_note_quiet("an event set was used that was not seen being made (by a child of "
 			      "fork, its parent's): whose "
 			      "counts these are PAPI does not tell; they are booked where they "
@@ -469,7 +469,7 @@ static void take_up(void)
 }
 
 /* PAPI_RUNNING and the like, right now. */
-static int papi_state(int id)
+static int query_papi_state(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int state = 0;
@@ -477,21 +477,21 @@ static int papi_state(int id)
 	return papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK ? state : 0;
 }
 
-static bool runs(int id)
+static bool is_running(int id)
 {
-	return papi_state(id) & PAPI_RUNNING;
+	return query_papi_state(id) & PAPI_RUNNING;
 }
 
 /* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says
  * both). */
-static enum sp_op state_of(int id)
+static enum sp_op query_run_state(int id)
 {
-	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
+	int both = query_papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
 	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
 }
 
-static bool is_of_other(const struct sp_set *s)
+static bool is_attached_elsewhere(const struct sp_set *s)
 {
 	return s->target.attached && s->target.thread != sp_thread_state.id;
 }
@@ -519,11 +519,11 @@ static void prepare_slow(int id)
 	sp_thread_state_ready();
 	s = sp_set_known(id);
 	if (s && s->unseen)
-		take_up();
+		report_unseen_set();
 	/* (no system call while another set counts) */
 	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
-	if (s && load_relaxed(&s->started) && runs(id))	/* PAPI will refuse to start it, and it
-							 * counts on */
+	if (s && load_relaxed(&s->started) &&
+	    is_running(id))	/* PAPI will refuse to start it, and it counts on */
 		return;
 	if (sp_conf.callsites)
 		sp_sites_prepare();
@@ -534,7 +534,7 @@ static void prepare_slow(int id)
 
 /* PAPI_start has opened other counters than those that the set is bound for: the set is bound to
  * those.  The start is under way already; its call begins anew, for the other relation. */
-static void bind_again(struct sp_set *s)
+static void rebind_in_start(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
 	uintptr_t mark = load_relaxed(&w->in_flight);
@@ -549,31 +549,31 @@ static void bind_again(struct sp_set *s)
 		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_thread_state.id, true);
 }
 
-static struct sp_set *set_that_opens(struct sp_perf_fds *o)
+static struct sp_set *set_of_perf_fds(struct sp_perf_fds *o)
 {
 	return (struct sp_set *)((char *)o - offsetof(struct sp_set, perf_fds));
 }
 
 static bool lock_perf_fds(struct sp_perf_fds *o, uint32_t *was)
 {
-	return sp_records_suspend(&set_that_opens(o)->writer, sp_thread_state.id, was);
+	return sp_records_suspend(&set_of_perf_fds(o)->writer, sp_thread_state.id, was);
 }
 
 static void unlock_perf_fds(struct sp_perf_fds *o, uint32_t was)
 {
-	sp_records_let(&set_that_opens(o)->writer, sp_thread_state.id, was);
+	sp_records_let(&set_of_perf_fds(o)->writer, sp_thread_state.id, was);
 }
 
 static bool is_alone(struct sp_perf_fds *o)
 {
-	struct sp_set *s = set_that_opens(o);
+	struct sp_set *s = set_of_perf_fds(o);
 
 	return load_relaxed(&s->is_bound) && sp_records_is_alone(&s->writer, sp_thread_state.id);
 }
 
-static bool opened_same(struct sp_perf_fds *o)
+static bool is_reopened_same(struct sp_perf_fds *o)
 {
-	const struct sp_set *s = set_that_opens(o);
+	const struct sp_set *s = set_of_perf_fds(o);
 
 	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
 	return is_alone(o) && !load_relaxed(&s->writer.runs) &&
@@ -585,7 +585,7 @@ static bool opened_same(struct sp_perf_fds *o)
  * here. */
 static void rebind_perf_fds(struct sp_perf_fds *o)
 {
-	struct sp_set *s = set_that_opens(o);
+	struct sp_set *s = set_of_perf_fds(o);
 	struct sp_count_target is;
 	struct sp_percpu *p;
 	uint32_t was;
@@ -611,19 +611,20 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 		store_relaxed(&s->bound_changes, load_relaxed(&o->changes));
 	unlock_perf_fds(o, was);
 	if (!same)
-		bind_again(s);
+		rebind_in_start(s);
 }
 
 static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_perf_fds,
-							 rebind_perf_fds, is_alone, opened_same };
+							 rebind_perf_fds, is_alone,
+							 is_reopened_same };
 
 /* All is as it was at the start before, but the thread may have moved since.  The stack is not
  * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
-static void get_ready(struct sp_set *s, int id)
+static void prepare_window(struct sp_set *s, int id)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	if (load_relaxed(&s->started) && runs(id))
+	if (load_relaxed(&s->started) && is_running(id))
 		;
 	else if (p && sp_percpu_matches(p, &s->perf_fds))
 		sp_percpu_starts(p, &s->perf_fds, false);
@@ -632,11 +633,11 @@ static void get_ready(struct sp_set *s, int id)
 }
 
 /* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
-static bool stays_attached(const struct sp_set *s)
+static bool is_still_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id &&
-	       !s->target.inherits && !s->multiplexed && !load_relaxed(&s->overflows.block) &&
-	       !s->has_histograms;
+	return sp_is_recorded(s) && is_attached_elsewhere(s) &&
+	       load_relaxed(&s->starter) == sp_thread_state.id && !s->target.inherits &&
+	       !s->multiplexed && !load_relaxed(&s->overflows.block) && !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
@@ -644,19 +645,19 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	struct sp_set *s = sp_set_of(id);
 
 	sp_page_proof_begins();
-	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
+	if (!s || !(sp_is_fast(s) || is_still_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);
 	} else if (!sp_is_ready(s, sp_proof_now())) {
-		get_ready(s, id);
+		prepare_window(s, id);
 	}
 	/* more frames take longer: not while it counts */
-	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
+	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
 		store_relaxed(&s->start_site, sp_site_of_start(at));
 	sp_counting_prepare(s);
 }
 
-void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
+void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0,
 		       values, values ? sp_stamp_ns() : 0);
@@ -665,7 +666,7 @@ void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 /* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for,
  * where the set could not be bound anew at that moment (others share it, or there was a nested
  * call)?  Now our own work for that is counted, too. */
-static bool counts_others(const struct sp_set *s)
+static bool has_other_target(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
 
@@ -676,7 +677,7 @@ static bool counts_others(const struct sp_set *s)
 /* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next
  * start looks anew.  (What PAPI multiplexes itself it opens at each start, and nothing of it is
  * ever proven.) */
-static void is_other(struct sp_set *s)
+static void accept_other_target(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -690,14 +691,14 @@ static void is_other(struct sp_set *s)
 				    s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 }
 
-SP_COLD void sp_begin_slow(struct sp_set *s)
+SP_COLD void sp_begin_window_slow(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	if (is_of_other(s) || sp_caller_is_this_thread())
+	if (is_attached_elsewhere(s) || sp_caller_is_this_thread())
 		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
 	else
 		sp_percpu_lost(p);
@@ -731,12 +732,12 @@ static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked
  * here since `open` has begun a window of its own, which proves nothing of values that PAPI
  * returned before it. */
-static bool proves(const struct sp_set *s, uint32_t open)
+static bool has_stayed(const struct sp_set *s, uint32_t open)
 {
 	return s->writer.window_open == open && sp_proof_now() == open;
 }
 
-bool sp_stays_by_clock(const struct sp_set *s)
+bool sp_has_stayed_by_clock(const struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno, cpu = p ? sp_percpu_stays(p) : SP_NO_CPU;
@@ -748,7 +749,7 @@ bool sp_stays_by_clock(const struct sp_set *s)
 
 /* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older
  * than its relation. */
-static bool counts(const struct sp_set *s)
+static bool is_counting(const struct sp_set *s)
 {
 	return load_relaxed(&s->writer.runs) || load_relaxed(&s->started);
 }
@@ -764,10 +765,10 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 	struct sp_writer *w = &s->writer;
 	bool known;
 
-	if (!p || !counts(s))
+	if (!p || !is_counting(s))
 		return false;
 	/* a scan by an unknown guest would read its host's counters */
-	known = is_of_other(s) || sp_caller_is_this_thread();
+	known = is_attached_elsewhere(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_lost(p);
 		sp_relation_set_attribution(w->relation, SP_BY_READING,
@@ -795,7 +796,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 
 /* The booking has used them.  (From its end on the set may be bound anew, but a split's memory
  * stays one.) */
-static void end_parts(struct sp_set *s)
+static void release_parts(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -806,7 +807,7 @@ static void end_parts(struct sp_set *s)
 	sp_percpu_done(p);
 }
 
-static bool zeroes(enum sp_op op)
+static bool is_zeroing(enum sp_op op)
 {
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
@@ -815,7 +816,7 @@ static bool zeroes(enum sp_op op)
  * record uses the split: a handler that reads the set right after the record must find the segment
  * begun.  stayed: no scan is needed where the split was ready before the call for a window of the
  * thread's own: a set that was bound after PAPI had started it is ready only since then. */
-static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
+static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -823,16 +824,16 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 		return;
 	if (op == SP_OP_WRITE)
 		sp_percpu_lost(p);
-	else if (zeroes(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
+	else if (is_zeroing(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
 		sp_percpu_fresh(p);
-	else if (zeroes(op))
-		sp_begin_slow(s);
+	else if (is_zeroing(op))
+		sp_begin_window_slow(s);
 	if (op == SP_OP_START)
 		sp_percpu_begun(p, sp_ticks());
 }
 
 /* Tries the short ways of records.h first, which suffice for ordinary sets. */
-static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
+static bool record_fast(struct sp_writer *w, const struct sp_booking *b)
 {
 	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
 		return sp_records_zero(w, b->op, b->site);
@@ -847,7 +848,7 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 /* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or
  * somebody else holds the descriptor. As a fall they would take from a CPU what it may never have
  * had. */
-static void find_zeroing(struct sp_set *s, const long long *values)
+static void detect_zeroing(struct sp_set *s, const long long *values)
 {
 	bool fell = false;
 
@@ -864,13 +865,13 @@ static void find_zeroing(struct sp_set *s, const long long *values)
 /* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
  * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
  * cpu: where the values were read; SP_NO_CPU: the call has no values. */
-static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
-		    uint32_t open, const struct sp_stack *at)
+static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
+			  uint32_t open, const struct sp_stack *at)
 {
 	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
 				? load_relaxed(&s->start_site)
 				: sp_site_here(at);
-	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu,
+	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), has_parts,
 	     timed;
 	struct sp_booking b = {
 		.op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id
@@ -881,44 +882,44 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 
 	if (op == SP_OP_START &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
-		is_other(s);
+		accept_other_target(s);
 	p = load_relaxed(&s->percpu);
-	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
-		find_zeroing(s, values);
+	if (values && op != SP_OP_WRITE && s->only_grows && is_counting(s))
+		detect_zeroing(s, values);
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_percpu_needs_time(p);
-	b.proven =
-		(fast || timed) && !s->writer.placed && !s->multiplexed &&
-		!sp_records_has_missed(&s->writer) &&
-		(proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
+	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed &&
+		   !sp_records_has_missed(&s->writer) &&
+		   (has_stayed(s, open) ||
+		    (fast && values && op != SP_OP_STOP && sp_has_stayed_by_clock(s)));
 	if (own)
 		store_relaxed(&s->writer.window_open, open);
-	percpu = !b.proven && values && op != SP_OP_WRITE &&
-		 find_parts(s, &b, open, &shares, &parts);
-	if (percpu)
+	has_parts = !b.proven && values && op != SP_OP_WRITE &&
+		    find_parts(s, &b, open, &shares, &parts);
+	if (has_parts)
 		attribute_parts(s, &shares);
 	else
-		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
-	if (percpu && zeroes(op))
+		begin_window(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
+	if (has_parts && is_zeroing(op))
 		sp_percpu_lost(p);
-	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
+	if (!fast || has_parts || !record_fast(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
-			sp_book_gauges(s, op, cpu, values);
+			sp_record_gauges(s, op, cpu, values);
 		(void)sp_records_finish(&s->writer, &b);
 	}
-	if (percpu) {
-		end_parts(s);
-		begin_segment(s, false, op, open);
+	if (has_parts) {
+		release_parts(s);
+		begin_window(s, false, op, open);
 	}
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
-		sp_ran(s, sp_ticks());
+		sp_add_run_time(s, sp_ticks());
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
 
 /* Nothing is booked of it. */
-void sp_call_failed(struct sp_set *called)
+void sp_drop_call(struct sp_set *called)
 {
 	if (called)
 		sp_records_failed(&called->writer, sp_thread_state.id);
@@ -926,21 +927,21 @@ void sp_call_failed(struct sp_set *called)
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
  * bound it anew (sp_records_still). From here on the writer is the call's until that is booked. */
-static bool gone(struct sp_set *called)
+static bool is_obsolete(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
 
-	if (!w || (sp_booked(called) &&
+	if (!w || (sp_is_recorded(called) &&
 		   load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) &&
 		   sp_records_still(w, sp_thread_state.id)))
 		return false;
-	sp_call_failed(called);
+	sp_drop_call(called);
 	return true;
 }
 
 /* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former
  * the relation says that it is unsure. */
-static void missed(struct sp_set *s, enum sp_op op, const long long *values)
+static void note_missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -955,32 +956,32 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open,
-		 const struct sp_stack *at)
+static void record_here(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open,
+			const struct sp_stack *at)
 {
 	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes
 	 * system calls. */
-	int cpu = values ? sp_where(s) : SP_NO_CPU;
+	int cpu = values ? sp_find_set_cpu(s) : SP_NO_CPU;
 
 	sp_page_proof_begins();
-	book_on(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, open, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_where(s);	/* it may have ended by the first reading */
+		(void)sp_find_set_cpu(s); /* it may have ended by the first reading */
 }
 
-int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at,
-		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
+int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
+		    uint32_t open, const struct sp_stack *at,
+		    enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu;
 
-	if (!called || gone(called)) {
-		missed(s, op, values);
+	if (!called || is_obsolete(called)) {
+		note_missed(s, op, values);
 		return SP_NO_CPU;
 	}
-	cpu = sp_where(s);
+	cpu = sp_find_set_cpu(s);
 	s->writer.entries = choose(cpu, arg);
-	book_on(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
 		store_relaxed(&s->started, false);
@@ -991,7 +992,7 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
 
 /* A reading of a running set that has no relation: no memory, or not counts; of one that has
  * no record, whether it runs is not known. */
-static void dropped(const struct sp_set *s)
+static void count_dropped(const struct sp_set *s)
 {
 	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started)
 	       : load_relaxed(&sp_sets_lost)) &&
@@ -1000,25 +1001,25 @@ static void dropped(const struct sp_set *s)
 }
 
 /* Calls were missed: the records do not tell whether the set runs, nor for which counters. */
-static void update_state(struct sp_set *s, int id)
+static void resync_state(struct sp_set *s, int id)
 {
-	enum sp_op is = state_of(id);
+	enum sp_op is = query_run_state(id);
 
 	sp_records_runs(&s->writer, is, sp_thread_state.id);
 	if (is)
 		store_relaxed(&s->started, is == SP_OP_RUNS);
 	if (is == SP_OP_RUNS &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
-		is_other(s);
+		accept_other_target(s);
 	if (is == SP_OP_RUNS && load_relaxed(&s->gauges.n))
-		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
+		sp_record_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
-static void read_before(struct sp_set *s, enum sp_op op)
+static void scan_before_papi(struct sp_set *s, enum sp_op op)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	if (!p || !counts(s))
+	if (!p || !is_counting(s))
 		return;
 	if (sp_percpu_share(p))
 		store_relaxed(&s->fast_thread, 0);
@@ -1044,7 +1045,7 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	struct sp_set *s = sp_set_of(id);
 	bool own;
 
-	if (!sp_booked(s))
+	if (!sp_is_recorded(s))
 		return NULL;
 	(void)sp_thread_state_ready();		/* a thread's first call, perhaps */
 	own = load_relaxed(&s->starter) == sp_thread_state.id;
@@ -1056,9 +1057,9 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	}
 	if (op != SP_OP_START)
 		note_reader(s);
-	read_before(s, op);
+	scan_before_papi(s, op);
 	if (SP_UNLIKELY(load_relaxed(&s->writer.slow) & SP_SLOW_AFTER))
-		update_state(s, id);
+		resync_state(s, id);
 	return s;
 }
 
@@ -1078,7 +1079,7 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 	/* (by now it may be another's) */
 	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
 	    !load_relaxed(&s->writer.in_flight))
-		read_before(s, SP_OP_STOP);
+		scan_before_papi(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
 
@@ -1088,7 +1089,7 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
+	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
 		(void)sp_site_here(at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame)
 				 : sp_begin_call(id, op, frame);
@@ -1125,22 +1126,22 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 
 	sp_thread_state_ready();		/* a thread's first call, perhaps */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
-	if (!*values && (called || sp_booked(s)))
+	if (!*values && (called || sp_is_recorded(s)))
 		*values = s->room.values;
 	return called;
 }
 
-void sp_run_failed(struct sp_set *called)
+void sp_drop_run(struct sp_set *called)
 {
 	if (called)
 		store_relaxed(&called->started, load_relaxed(&called->writer.runs));
-	sp_call_failed(called);
+	sp_drop_call(called);
 }
 
 /* Bound anew inside its start. */
-static struct sp_set *begin_again(struct sp_set *s)
+static struct sp_set *restart_call(struct sp_set *s)
 {
-	if (!sp_booked(s) ||
+	if (!sp_is_recorded(s) ||
 	    !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0),
 			      sp_thread_state.id, true))
 		return NULL;
@@ -1153,7 +1154,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		sp_after_start_failed(rc);
 		return;
 	}
@@ -1161,16 +1162,16 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		(void)sp_page_proof_started(&called->perf_fds, open);
 	if (!s)
 		return;
-	if (called && !gone(called) &&
+	if (called && !is_obsolete(called) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes) &&
-	    counts_others(s)) {
-		sp_call_failed(called);
+	    has_other_target(s)) {
+		sp_drop_call(called);
 		bind_now(s, id, sp_set_prepare_again, true);
-		called = begin_again(s);
+		called = restart_call(s);
 	}
 	if (!called)
 		store_relaxed(&s->started, true);
-	sp_book_call(called, id, SP_OP_START, NULL, open, at);
+	sp_record_call(called, id, SP_OP_START, NULL, open, at);
 	sp_counting_start(s);
 }
 
@@ -1190,48 +1191,49 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		return;
 	}
 	if (s)
 		sp_counting_stop(s);
-	sp_book_call(called, id, SP_OP_STOP, values, open, at);
+	sp_record_call(called, id, SP_OP_STOP, values, open, at);
 	if (!s)
 		return;
-	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
+	if (SP_UNLIKELY(s->has_histograms) && sp_is_recorded(s))
 		sp_histograms_read(s);
 	store_relaxed(&s->started, called && load_relaxed(&s->writer.runs));
 	sp_sites_after_stop();
 }
 
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at)
+void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
+		    uint32_t open, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (called && !gone(called))
-		book(s, op, values, open, at);
-	else if (called || sp_booked(s) || (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDS))
-		missed(s, op, values);
+	if (called && !is_obsolete(called))
+		record_here(s, op, values, open, at);
+	else if (called || sp_is_recorded(s) ||
+		 (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDS))
+		note_missed(s, op, values);
 	else if (values || op == SP_OP_STOP)
-		dropped(s);
+		count_dropped(s);
 }
 
 void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
 		   const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
-		sp_call_failed(called);
+		sp_drop_call(called);
 	else
-		sp_book_call(called, id, SP_OP_READ, values, open, at);
+		sp_record_call(called, id, SP_OP_READ, values, open, at);
 }
 
 void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
-		sp_call_failed(called);
+		sp_drop_call(called);
 	else
-		sp_book_call(called, id, SP_OP_RESET, NULL, open, at);
+		sp_record_call(called, id, SP_OP_RESET, NULL, open, at);
 }
 
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
@@ -1243,14 +1245,14 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 	 * be told. */
 	if (!k || k != (uint64_t)before[-1]) {
 		if (k)
-			dropped(sp_set_of(id));
-		sp_call_failed(called);
+			count_dropped(sp_set_of(id));
+		sp_drop_call(called);
 		return;
 	}
 	for (uint32_t e = 0; e < k; e++)
 		before[e] =
 			(long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	sp_book_call(called, id, SP_OP_ACCUM, before, open, at);
+	sp_record_call(called, id, SP_OP_ACCUM, before, open, at);
 }
 
 /* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there
@@ -1276,14 +1278,14 @@ void sp_after_write(struct sp_set *called, int rc, int id, const long long *valu
 	if (called)
 		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK)
-		sp_book_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
+		sp_record_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
 	else
-		sp_call_failed(called);
+		sp_drop_call(called);
 }
 
 /* ---- refusals --------------------------------------------------------- */
 
-static const char *const codes[] = {
+static const char *const error_names[] = {
 	"PAPI_OK",	   "PAPI_EINVAL",	 "PAPI_ENOMEM",	     "PAPI_ESYS",
 	"PAPI_ECMP",	   "PAPI_ECLOST",	 "PAPI_EBUG",	     "PAPI_ENOEVNT",
 	"PAPI_ECNFLCT",	   "PAPI_ENOTRUN",	 "PAPI_EISRUN",	     "PAPI_ENOEVST",
@@ -1296,7 +1298,7 @@ static const char *const codes[] = {
 
 /* PAPI says what the matter is in a place that moved from version to version: looked
  * at only where it is the version that we were compiled for. */
-static void why_disabled(void)
+static void note_why_disabled(void)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	char text[PAPI_HUGE_STR_LEN + 64];
@@ -1329,12 +1331,12 @@ void sp_after_failed(const char *what, int rc)
 	if (!sp_store.header)
 		return;
 	if (sp_papi_used)
-		why_disabled();
+		note_why_disabled();
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
 	sp_out_text(&o, "PAPI refused ");
 	sp_out_text(&o, what);
 	sp_out_text(&o, ": ");
-	sp_out_text(&o, code < SP_COUNT(codes) ? codes[code] : "an unknown error");
+	sp_out_text(&o, code < SP_COUNT(error_names) ? error_names[code] : "an unknown error");
 	text[o.used] = 0;
 	sp_process_note_quiet(text);
 }

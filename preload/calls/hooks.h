@@ -48,15 +48,15 @@ void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
 /* PAPI may open or close counters of this set now (percpu/perf-fds.h). */
-void sp_opens(int id);
-void sp_opens_by_option(int option, const PAPI_option_t *o);
+void sp_expect_open(int id);
+void sp_expect_open_by_option(int option, const PAPI_option_t *o);
 
 /* The events of a set before some are removed. */
-struct sp_listed {
+struct sp_event_list {
 	int n, code[SP_PERCPU_EVENTS];	/* n 0: none, or more */
 };
-void sp_before_remove(int id, struct sp_listed *had);
-void sp_after_remove(int rc, int id, const struct sp_listed *had);
+void sp_before_remove(int id, struct sp_event_list *had);
+void sp_after_remove(int rc, int id, const struct sp_event_list *had);
 
 /* ---- start, stop, read, accum, reset ---------------------------------------- */
 
@@ -88,15 +88,15 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 }
 
 /* The CPU whose counts the set holds now; SP_NO_CPU. */
-int sp_where(struct sp_set *s);
+int sp_find_set_cpu(struct sp_set *s);
 
 /* Was the set's thread, which has no mark (rseq-proof.h), on the CPU of the reading before since
  * then?  errno is given back. */
-SP_COLD bool sp_stays_by_clock(const struct sp_set *s);
+SP_COLD bool sp_has_stayed_by_clock(const struct sp_set *s);
 
 /* Books what gauges showed, beside a record that is not written by a short way (records.h), which
  * books them, too. */
-void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
+void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
 
 /* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in
  * turn (records.h); the counters of another thread are read first (sp_percpu_read_before). */
@@ -129,18 +129,18 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 		    long long *before, uint32_t open, const struct sp_stack *at);
 
 /* What PAPI has handed out for the set, or that it was zeroed. */
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at);
+void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
+		    uint32_t open, const struct sp_stack *at);
 
 /* PAPI has zeroed a set that is split, and was not ready for it; errno is given back. */
-SP_COLD void sp_begin_slow(struct sp_set *s);
+SP_COLD void sp_begin_window_slow(struct sp_set *s);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 
 void sp_after_write(struct sp_set *called, int rc, int id, const long long *values,
 		    const struct sp_stack *at);
 /* PAPI refused the call; one that was to start or stop the set. */
-void sp_call_failed(struct sp_set *called);
-void sp_run_failed(struct sp_set *called);
+void sp_drop_call(struct sp_set *called);
+void sp_drop_run(struct sp_set *called);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 static inline void sp_report_error(const char *function, int rc)
 {
@@ -153,24 +153,24 @@ static inline void sp_report_error(const char *function, int rc)
 void sp_after_start_failed(int rc);
 
 /* An event set is made, or one that we did not see is used: what the process needs first. */
-void sp_first_set(void);
+void sp_prepare_first_set(void);
 
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
  * says.  The CPU.  With the relation's lock held (preload/handles/relations.h). */
-int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at,
-		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
+int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
+		    uint32_t open, const struct sp_stack *at,
+		    enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* How many values the set has; 0: not known. */
 static inline uint32_t sp_events_of(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return sp_booked(s) ? s->k : 0;
+	return sp_is_recorded(s) ? s->k : 0;
 }
 
 /* Its thread was on one CPU from the start to now, which is sp_ticks(). */
-SP_HOT_INLINE void sp_ran(struct sp_set *s, uint64_t now)
+SP_HOT_INLINE void sp_add_run_time(struct sp_set *s, uint64_t now)
 {
 	uint32_t cpu = (uint32_t)load_relaxed(&s->writer.cpu);
 	struct sp_percpu *p = load_relaxed(&s->percpu);

@@ -37,7 +37,7 @@ static __attribute__((noinline)) void called(int id, void *address, long long ve
 	bool reported = false;
 	uint32_t module;
 
-	if (!sp_booked(s) || !s->overflows.block)
+	if (!sp_is_recorded(s) || !s->overflows.block)
 		return;
 	module = sp_module_at((uintptr_t)address);
 	/* Of a derived event PAPI would not tell. */

@@ -6,14 +6,14 @@
 #include "../../core/base/base.h"
 
 struct sp_timing {
-	bool is, lost;			/* the call is timed; the thread was preempted: other
+	bool is_timed, was_preempted;	/* the call is timed; the thread was preempted: other
 					 * threads' time is not our cost */
 	uint32_t open;
 	uint64_t since, took, prepared;
 };
 
-SP_COLD void sp_time_from(struct sp_timing *t);
-SP_COLD void sp_time_to(struct sp_timing *t);
-SP_COLD void sp_time_add(const struct sp_timing *t);
+SP_COLD void sp_timing_begin(struct sp_timing *t);
+SP_COLD void sp_timing_end(struct sp_timing *t);
+SP_COLD void sp_timing_store(const struct sp_timing *t);
 
 #endif

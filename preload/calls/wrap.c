@@ -18,11 +18,11 @@
 
 /* ---- the types are PAPI's --------------------------------------------- */
 
-#define SAME(name, type, params) \
+#define CHECK_TYPE(name, type, params) \
 	type name params; \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) params), \
 		       #name " differs from papi.h");
-#define ROW(type, name, params, args, before, after) SAME(name, type, params)
+#define ROW(type, name, params, args, before, after) CHECK_TYPE(name, type, params)
 #define OLD(type, name, params, args)
 #include "../papi/papi.def"
 
@@ -45,7 +45,7 @@ struct call_ctx {
 	const struct sp_real *real;	/* the functions to forward to */
 	bool is_program_call;			/* it is the program's */
 	bool per_call_lookup;			/* each call asks which libpapi it is for */
-	int errno_is;			/* as the program left it; after PAPI: as PAPI did */
+	int saved_errno;		/* as the program left it; after PAPI: as PAPI did */
 	uintptr_t nests, inside;	/* as they were (sp_thread_state) */
 	uintptr_t opening;		/* as it was */
 };
@@ -53,7 +53,7 @@ struct call_ctx {
 /* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame
  * that is not below it. (Where somebody stands in front of us, libpapi's own calls look like the
  * program's.) */
-static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
+static SP_COLD uintptr_t recheck_nests(uintptr_t caller, uintptr_t frame)
 {
 	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) &&
 	    !sp_interrupted(sp_thread_state.nests, frame))
@@ -61,13 +61,13 @@ static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
 	return sp_thread_state.nests;
 }
 
-static inline uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
+static inline uintptr_t find_nests(uintptr_t caller, uintptr_t frame)
 {
-	return SP_LIKELY(!sp_thread_state.nests) ? 0 : nests_still(caller, frame);
+	return SP_LIKELY(!sp_thread_state.nests) ? 0 : recheck_nests(caller, frame);
 }
 
 /* The first of a thread that has no set of its own: one that watches another's. */
-static SP_COLD void count_first(enum sp_call call)
+static SP_COLD void count_first_call(enum sp_call call)
 {
 	int saved = errno;
 
@@ -76,62 +76,62 @@ static SP_COLD void count_first(enum sp_call call)
 	errno = saved;
 }
 
-static inline void count(enum sp_call call)
+static inline void count_call(enum sp_call call)
 {
 	if (SP_LIKELY(sp_thread_state.calls != NULL &&
 		      sp_thread_state.generation == sp_process.generation))
 		increment_own(&sp_thread_state.calls[call]);
 	else
-		count_first(call);
+		count_first_call(call);
 }
 
 /* Which libpapi is the call for, and is it to be told? */
-static __attribute__((noinline)) void begin_call(struct call_ctx *w)
+static __attribute__((noinline)) void begin_call(struct call_ctx *ctx)
 {
 	const struct sp_papi *papi = load_relaxed(&sp_process.papi);
 
-	w->errno_is = errno;
+	ctx->saved_errno = errno;
 	if (SP_UNLIKELY(sp_shared_tls_tid))
 		sp_find_caller();
-	w->per_call_lookup = !papi;
+	ctx->per_call_lookup = !papi;
 	if (papi) {
-		w->real = &papi->real;
-		w->is_program_call = !sp_internal(papi, w->at) || sp_thread_state.nests;
+		ctx->real = &papi->real;
+		ctx->is_program_call = !sp_internal(papi, ctx->at) || sp_thread_state.nests;
 	} else {
-		w->real = sp_enter(w->at, &w->is_program_call);
+		ctx->real = sp_enter(ctx->at, &ctx->is_program_call);
 	}
-	w->nests = w->is_program_call ? nests_now(w->at, w->frame) : 0;
-	w->opening = sp_opening;
+	ctx->nests = ctx->is_program_call ? find_nests(ctx->at, ctx->frame) : 0;
+	ctx->opening = sp_opening;
 }
 
 /* Right before PAPI is called.  Where each call asks, what is called on top of this one may be
  * libpapi's own (sp_papi_front). */
-static __attribute__((noinline)) void before_papi(struct call_ctx *w, uint32_t *open)
+static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t *open)
 {
 	sp_thread_state.nests = 0;
-	if (w->per_call_lookup) {
-		w->inside = sp_thread_state.inside;
-		sp_thread_state.inside = w->frame;
+	if (ctx->per_call_lookup) {
+		ctx->inside = sp_thread_state.inside;
+		sp_thread_state.inside = ctx->frame;
 	}
-	errno = w->errno_is;
+	errno = ctx->saved_errno;
 	*open = sp_proof_now();
 }
 
 /* PAPI has returned. */
-static __attribute__((noinline)) void after_papi(struct call_ctx *w, struct sp_set *called)
+static __attribute__((noinline)) void after_papi(struct call_ctx *ctx, struct sp_set *called)
 {
 	if (called)
 		sp_records_returned(&called->writer);
-	w->errno_is = errno;
-	if (w->per_call_lookup)
-		sp_thread_state.inside = w->inside;
-	sp_opening = w->opening;
-	sp_thread_state.nests = w->nests;
+	ctx->saved_errno = errno;
+	if (ctx->per_call_lookup)
+		sp_thread_state.inside = ctx->inside;
+	sp_opening = ctx->opening;
+	sp_thread_state.nests = ctx->nests;
 }
 
 /* One call in 1024 is timed, for the dump's `own_pid`: our part of it, before PAPI is called and
  * after it. */
-static inline bool timed(void)
+static inline bool is_timing_due(void)
 {
 	if (SP_LIKELY(sp_thread_state.ticks != 0))
 		return false;
@@ -144,7 +144,7 @@ struct fast_miss {
 	struct sp_stack at;
 	uintptr_t frame;
 	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
-	long long *had;			/* what PAPI_accum is to add to */
+	long long *before_accum;			/* what PAPI_accum is to add to */
 	int rc;
 	uint32_t open;
 };
@@ -158,47 +158,47 @@ struct fast_miss {
 	{ \
 		struct call_ctx call_ctx = { .at = fast_miss->at.to, \
 					     .frame = fast_miss->frame, \
-					     .errno_is = errno }; \
+					     .saved_errno = errno }; \
 		const struct sp_stack *const at = &fast_miss->at; \
 		const uintptr_t frame = call_ctx.frame; \
-		__attribute__((unused)) long long *sp_before = fast_miss->had; \
+		__attribute__((unused)) long long *sp_before = fast_miss->before_accum; \
 		struct sp_set *called = fast_miss->called; \
 		uint32_t open = fast_miss->open; \
 		type rc = fast_miss->rc; \
-		struct sp_timing t = { .is = called && timed() }; \
+		struct sp_timing t = { .is_timed = called && is_timing_due() }; \
 		if (!called) { \
 			begin_call(&call_ctx); \
 			if (!call_ctx.is_program_call || !call_ctx.real->name) \
 				return FORWARD(name, args); \
 			--sp_thread_state.ticks; \
-			t.is = timed(); \
-			if (SP_UNLIKELY(t.is)) \
-				sp_time_from(&t); \
+			t.is_timed = is_timing_due(); \
+			if (SP_UNLIKELY(t.is_timed)) \
+				sp_timing_begin(&t); \
 			before; \
-			if (SP_UNLIKELY(t.is)) \
-				sp_time_to(&t); \
+			if (SP_UNLIKELY(t.is_timed)) \
+				sp_timing_end(&t); \
 			before_papi(&call_ctx, &open); \
 			rc = call_ctx.real->name args; \
 			after_papi(&call_ctx, called); \
 		} \
-		if (SP_UNLIKELY(t.is)) \
-			sp_time_from(&t); \
-		count(SP_CALL_##name); \
+		if (SP_UNLIKELY(t.is_timed)) \
+			sp_timing_begin(&t); \
+		count_call(SP_CALL_##name); \
 		/* what the fast path would have done */ \
-		if (!(fast_miss->called && t.is && rc == PAPI_OK && ({ \
+		if (!(fast_miss->called && t.is_timed && rc == PAPI_OK && ({ \
 			      uint32_t site; \
-			      struct sp_set *s = sp_fast_set(sp_papi_used, called->number, \
+			      struct sp_set *s = sp_fast_lookup(sp_papi_used, called->number, \
 							     OP_##name, at, frame, &site); \
-			      s == called &&BOOK_##name(at->to); \
+			      s == called &&RECORD_##name(at->to); \
 		      }))) { \
 			after; \
 		} \
-		sp_fast_learn(called, EventSet); \
-		if (SP_UNLIKELY(t.is)) { \
-			sp_time_to(&t); \
-			sp_time_add(&t); \
+		sp_fast_enable_if_new(called, EventSet); \
+		if (SP_UNLIKELY(t.is_timed)) { \
+			sp_timing_end(&t); \
+			sp_timing_store(&t); \
 		} \
-		errno = call_ctx.errno_is; \
+		errno = call_ctx.saved_errno; \
 		return rc; \
 	}
 
@@ -209,12 +209,12 @@ struct fast_miss {
 #define OP_PAPI_accum SP_OP_ACCUM
 #define OP_PAPI_start SP_OP_START
 #define OP_PAPI_stop SP_OP_STOP
-#define BOOK_PAPI_read(to) sp_fast_read(s, values, open, site, to)
-#define BOOK_PAPI_read_ts(to) sp_fast_read(s, values, open, site, to)
-#define BOOK_PAPI_reset(to) sp_fast_reset(s, open, site)
-#define BOOK_PAPI_accum(to) sp_fast_accum(s, values, sp_before, open, site)
-#define BOOK_PAPI_start(to) sp_fast_start(s, open, site)
-#define BOOK_PAPI_stop(to) sp_fast_stop(s, values, open, site)
+#define RECORD_PAPI_read(to) sp_fast_read(s, values, open, site, to)
+#define RECORD_PAPI_read_ts(to) sp_fast_read(s, values, open, site, to)
+#define RECORD_PAPI_reset(to) sp_fast_reset(s, open, site)
+#define RECORD_PAPI_accum(to) sp_fast_accum(s, values, sp_before, open, site)
+#define RECORD_PAPI_start(to) sp_fast_start(s, open, site)
+#define RECORD_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
 /* The body of a function below: the fast path (fast.h), else slow_##name. If the set or the call
  * site is new, that makes the whole call (`called` is NULL). If PAPI has returned and the thread
@@ -222,10 +222,10 @@ struct fast_miss {
  * latter, with s->number, so that no register keeps the first one. may: the set may take the fast
  * path. before, behind: statements right before and after PAPI's function. had: the values that
  * PAPI_accum adds to. */
-#define FAST(name, args, again, may, before, behind, had) \
+#define FAST(name, args, again, may, before, after, before_accum) \
 	uint32_t site; \
 	struct sp_set *s = SP_LIKELY(papi != NULL) \
-				   ? sp_fast_set(papi, EventSet, OP_##name, NULL, 0, &site) \
+				   ? sp_fast_lookup(papi, EventSet, OP_##name, NULL, 0, &site) \
 				   : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(); \
@@ -234,17 +234,17 @@ struct fast_miss {
 			const int rc = papi->real.name args; \
 			/* else gcc keeps the addresses of its words, in memory */ \
 			__asm__("" : "+r"(s)); \
-			behind; \
+			after; \
 			sp_records_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_thread_state.ticks != 0) && \
-			    SP_LIKELY(BOOK_##name(CALLER))) { \
+			    SP_LIKELY(RECORD_##name(CALLER))) { \
 				int ok = PAPI_OK; \
 				/* else gcc keeps rc for it, in a register to be saved */ \
 				__asm__("" : "+r"(ok)); \
 				increment_own(&sp_thread_state.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct fast_miss){ FROM, s, had, rc, open }, \
+			return slow_##name(&(struct fast_miss){ FROM, s, before_accum, rc, open }, \
 					   BARE again); \
 		} \
 	} \
@@ -255,25 +255,25 @@ struct fast_miss {
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the
  * store. */
-static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t frame,
+static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_t frame,
 				enum sp_call call, size_t function)
 {
-	*w = (struct call_ctx){ .at = at, .frame = frame };
-	begin_call(w);
-	if (!w->is_program_call || !*(void *const *)((const char *)w->real + function))
+	*ctx = (struct call_ctx){ .at = at, .frame = frame };
+	begin_call(ctx);
+	if (!ctx->is_program_call || !*(void *const *)((const char *)ctx->real + function))
 		return false;
-	count(call);
+	count_call(call);
 	return true;
 }
-#define IS_REPORTED(name) \
-	is_reported(&call_ctx, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
+#define BEGIN_RARE_CALL(name) \
+	begin_rare_call(&call_ctx, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
 
 #define ROW(type, name, params, args, before, after) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
 		struct call_ctx call_ctx; \
 		uint32_t open; \
-		if (!IS_REPORTED(name)) \
+		if (!BEGIN_RARE_CALL(name)) \
 			return FORWARD(name, args); \
 		before; \
 		if (!call_ctx.is_program_call)		/* PAPI_library_init looks anew */ \
@@ -282,7 +282,7 @@ static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t fram
 		type rc = call_ctx.real->name args; \
 		after_papi(&call_ctx, NULL); \
 		after; \
-		errno = call_ctx.errno_is; \
+		errno = call_ctx.saved_errno; \
 		return rc; \
 	}
 
@@ -291,7 +291,7 @@ static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t fram
 	{ \
 		struct call_ctx call_ctx; \
 		uint32_t open; \
-		if (!IS_REPORTED(name)) { \
+		if (!BEGIN_RARE_CALL(name)) { \
 			if (call_ctx.real->name) \
 				call_ctx.real->name args; \
 			return; \
@@ -301,7 +301,7 @@ static SP_COLD bool is_reported(struct call_ctx *w, uintptr_t at, uintptr_t fram
 		call_ctx.real->name args; \
 		after_papi(&call_ctx, NULL); \
 		after; \
-		errno = call_ctx.errno_is; \
+		errno = call_ctx.saved_errno; \
 	}
 
 /* What the calls inside are called for: where the outermost was called, and the region
@@ -321,28 +321,29 @@ static enum sp_region_call region_call(enum sp_call call)
 	}
 }
 
-static SP_COLD struct nest nest_in(const struct call_ctx *w, const char *region, enum sp_call call)
+static SP_COLD struct nest enter_nest(const struct call_ctx *ctx, const char *region,
+					enum sp_call call)
 {
-	struct nest before = { w->nests, sp_thread_state.outer, sp_thread_state.region,
+	struct nest before = { ctx->nests, sp_thread_state.outer, sp_thread_state.region,
 			       sp_thread_state.region_call };
 
-	if (!sp_thread_state.nests || !sp_internal(sp_papi_used, w->at)) {
-		sp_thread_state.outer = w->at;
+	if (!sp_thread_state.nests || !sp_internal(sp_papi_used, ctx->at)) {
+		sp_thread_state.outer = ctx->at;
 		sp_thread_state.region = NULL;
 	}
 	if (region) {
 		sp_thread_state.region = region;
 		sp_thread_state.region_call = region_call(call);
 	}
-	sp_thread_state.nests = w->frame;
+	sp_thread_state.nests = ctx->frame;
 	store_relaxed(&sp_thread_state.set, SP_NO_SET);
-	errno = w->errno_is;
+	errno = ctx->saved_errno;
 	return before;
 }
 
-static SP_COLD void nest_out(struct call_ctx *w, const struct nest *before)
+static SP_COLD void leave_nest(struct call_ctx *ctx, const struct nest *before)
 {
-	w->errno_is = errno;
+	ctx->saved_errno = errno;
 	sp_thread_state.nests = before->nests;
 	sp_thread_state.outer = before->outer;
 	sp_thread_state.region = before->region;
@@ -353,14 +354,15 @@ static SP_COLD void nest_out(struct call_ctx *w, const struct nest *before)
 	EXPORT __attribute__((cold)) type name params \
 	{ \
 		struct call_ctx call_ctx; \
-		if (!IS_REPORTED(name)) \
+		if (!BEGIN_RARE_CALL(name)) \
 			return FORWARD(name, args); \
 		const struct nest before = \
-			nest_in(&call_ctx, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
+			enter_nest(&call_ctx, (const char *[1]){ __VA_ARGS__ }[0], \
+				   SP_CALL_##name); \
 		type rc = call_ctx.real->name args; \
-		nest_out(&call_ctx, &before); \
+		leave_nest(&call_ctx, &before); \
 		sp_report_error(#name, rc); \
-		errno = call_ctx.errno_is; \
+		errno = call_ctx.saved_errno; \
 		return rc; \
 	}
 
@@ -417,7 +419,7 @@ EXPORT int PAPI_start(int EventSet)
 	     sp_is_prepared(s) && sp_is_ready(s, open) &&
 		     (sp_counting_is_ready(open) || s->writer.placed),
 	     const uintptr_t under = sp_opening;
-	     sp_fast_starts(s), sp_opening = under, NULL)
+	     sp_fast_before_start(s), sp_opening = under, NULL)
 }
 
 EXPORT int PAPI_stop(int EventSet, long long *values)
@@ -432,17 +434,17 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 
 /* One function for the four spellings, by the rows of fortran.def: papif_read_, papif_read,
  * papif_read__ and PAPIF_READ. */
-#define SPELLED(symbol, name, params) \
+#define SPELLING(symbol, name, params) \
 	EXPORT __attribute__((cold, alias(#name "_"))) void symbol params;
 #define FORTRAN(name, NAME, params, args, ...) \
 	EXPORT __attribute__((cold)) void name##_ params; \
-	SPELLED(name, name, params) \
-	SPELLED(name##__, name, params) \
-	SPELLED(NAME, name, params) \
+	SPELLING(name, name, params) \
+	SPELLING(name##__, name, params) \
+	SPELLING(NAME, name, params) \
 	void name##_ params \
 	{ \
 		struct call_ctx call_ctx; \
-		if (IS_REPORTED(name)) { \
+		if (BEGIN_RARE_CALL(name)) { \
 			__VA_ARGS__ \
 		} else if (call_ctx.real->name) { \
 			call_ctx.real->name args; \
@@ -461,10 +463,10 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 		call_ctx.real->name args; \
 		after_papi(&call_ctx, called); \
 		after; \
-		errno = call_ctx.errno_is;)
+		errno = call_ctx.saved_errno;)
 #define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
-		const struct nest before = nest_in(&call_ctx, NULL, SP_CALLS); \
+		const struct nest before = enter_nest(&call_ctx, NULL, SP_CALLS); \
 		call_ctx.real->name args; \
-		nest_out(&call_ctx, &before); \
-		errno = call_ctx.errno_is;)
+		leave_nest(&call_ctx, &before); \
+		errno = call_ctx.saved_errno;)
 #include "../papi/fortran.def"

@@ -53,7 +53,7 @@ static void begin_process(void)
 
 static bool counts_now(const struct sp_set *s)
 {
-	return sp_booked(s) && load_relaxed(&s->started) &&
+	return sp_is_recorded(s) && load_relaxed(&s->started) &&
 	       load_relaxed(&s->starter) == sp_thread_state.id;
 }
 
@@ -292,7 +292,7 @@ void sp_counting_prepare(struct sp_set *s)
 	enum kind kind;
 	int tid;
 
-	if (!r || !s || !sp_booked(s))
+	if (!r || !s || !sp_is_recorded(s))
 		return;
 	take_out(NULL);
 	if (sp_thread_state.counting[0])
@@ -317,7 +317,7 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 	enum kind kind;
 	int tid;
 
-	if (!sp_booked(s) || !sp_thread_state.block)
+	if (!sp_is_recorded(s) || !sp_thread_state.block)
 		return;
 	kind = kind_of(s, &tid);
 	if (kind == OWN)
@@ -343,7 +343,7 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 
 	if (other)
 		update_others(OTHER, other - 1, stop_other);
-	if (other || !sp_booked(s) || !sp_thread_state.block)
+	if (other || !sp_is_recorded(s) || !sp_thread_state.block)
 		return;
 	if (load_relaxed(&s->starter) == sp_thread_state.id)
 		stop_own(s);

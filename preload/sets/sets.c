@@ -666,8 +666,8 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
 	if (s->target.inherits || s->target.attached || (!nowhere && target != SP_TARGET_CPU) ||
-	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->book_on))
-		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
+	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->pinned_cpu))
+		sp_records_set_cpu(&s->writer, s->pinned_cpu >= 0 ? s->pinned_cpu : sp_cpu_here());
 }
 
 static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
@@ -684,13 +684,13 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	struct sp_relation *r = NULL;
 	sp_off off, thread = counted_thread(&s->target);
 
-	s->book_on = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
+	s->pinned_cpu = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
 	if (s->target.attached) {
 		key.target = SP_TARGET_TID;
 		key.target_id = s->target.tid;
-	} else if (s->book_on >= 0) {
+	} else if (s->pinned_cpu >= 0) {
 		key.target = SP_TARGET_CPU;
-		key.target_id = s->book_on;
+		key.target_id = s->pinned_cpu;
 	}
 	if (thread != sp_thread_state.thread) {
 		key.flags |= SP_RELATION_LENT;
@@ -699,7 +699,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	}
 	if (s->multiplexed)
 		key.flags |= SP_RELATION_ESTIMATED;
-	else if (s->book_on >= 0 && !s->target.inherits)
+	else if (s->pinned_cpu >= 0 && !s->target.inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	if (again)
 		r = same_relation(s, thread, &key, &off);
@@ -938,7 +938,7 @@ static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
 		     chunk && s < chunk + SP_SETS_CHUNK; s++) {
 			struct sp_percpu *p = load_relaxed(&s->percpu);
 
-			if (p && sp_booked(s) && load_relaxed(&s->started) &&
+			if (p && sp_is_recorded(s) && load_relaxed(&s->started) &&
 			    load_relaxed(&s->starter) == sp_thread_state.id &&
 			    !load_relaxed(&s->writer.in_flight) &&
 			    !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))

@@ -103,7 +103,7 @@ struct __attribute__((aligned(128))) sp_set {
 					 * being opened, as PAPI tells */
 	int last_cpu;			/* of another thread's counts: where that was seen last;
 					 * SP_NO_CPU */
-	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
+	int pinned_cpu;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	uint32_t bound_changes;		/* opened.changes when it was bound */
 	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that
 					 * are open; 0: it was not */
@@ -153,7 +153,7 @@ static inline struct sp_set *sp_set_of(int id)
 }
 
 /* Is what PAPI hands out for it booked? */
-static inline bool sp_booked(const struct sp_set *s)
+static inline bool sp_is_recorded(const struct sp_set *s)
 {
 	return s && load_relaxed(&s->is_bound) && load_relaxed(&s->alive) &&
 	       load_relaxed(&s->generation) == sp_process.generation;
