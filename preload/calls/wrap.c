@@ -1,11 +1,12 @@
-/* wrap.c: papi.def and fortran.def, expanded: the functions that applications call.
+/* wrap.c: defines the PAPI functions that applications call, one for each row of papi.def and
+ * fortran.def.
  *
- * Every wrapper finds the real function, calls what its row has for before PAPI,
- * forwards exactly, and calls what the row has for after it (hooks.h), unless libpapi
- * is calling itself.  The six HOT ones try the fast path first (fast.h).  No policy here.
+ * Each wrapper runs the row's `before`, calls the real function with the same arguments, and runs
+ * the row's `after` (hooks.h). Calls that libpapi makes itself are only forwarded. The six HOT
+ * functions try the fast path first (fast.h).
  *
- * Where the real libpapi lacks the function (a weak reference that is not NULL
- * because of us), int functions return PAPI_ENOSUPP, others nothing.
+ * If the real libpapi lacks the function, int functions return PAPI_ENOSUPP and others do nothing.
+ * A program's weak reference to it is not NULL then, because this library defines it.
  */
 #include <errno.h>
 
@@ -16,7 +17,7 @@
 #include "fast.h"
 #include "timing.h"
 
-/* ---- the types are PAPI's --------------------------------------------- */
+/* ---- types, checked against papi.h ------------------------------------- */
 
 #define CHECK_TYPE(name, type, params) \
 	type name params; \
@@ -26,33 +27,33 @@
 #define OLD(type, name, params, args)
 #include "../papi/papi.def"
 
-/* ---- the wrappers ----------------------------------------------------- */
+/* ---- wrappers ---------------------------------------------------------- */
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 #define NONE (void)0
 
-/* Where a call was made from: to where it returns, and the wrapper's frame. */
+/* The return address of a call and the frame of its wrapper. */
 #define FROM .at = SP_CALLED_FROM, .frame = FRAME
 
-/* What calls that are not the program's get, and those that libpapi lacks. */
+/* Forwards a call that is not the program's, or one that libpapi may lack. */
 #define FORWARD(name, args) (call_ctx.real->name ? call_ctx.real->name args : PAPI_ENOSUPP)
 
-/* A call on its way to PAPI and back. */
+/* The state of one call, kept on the wrapper's stack. */
 struct call_ctx {
 	uintptr_t at, frame;
-	const struct sp_real *real;	/* the functions to forward to */
-	bool is_program_call;			/* it is the program's */
-	bool per_call_lookup;			/* each call asks which libpapi it is for */
-	int saved_errno;		/* as the program left it; after PAPI: as PAPI did */
-	uintptr_t nests, inside;	/* as they were (sp_thread_state) */
-	uintptr_t opening;		/* as it was */
+	const struct sp_real *real;
+	bool is_program_call;			/* false: libpapi made it */
+	bool per_call_lookup;			/* several libpapi are loaded (sp_enter) */
+	int saved_errno;		/* the program's; after PAPI: PAPI's */
+	uintptr_t nests, inside;	/* saved from sp_thread_state */
+	uintptr_t opening;		/* saved sp_opening */
 };
 
-/* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame
- * that is not below it. (Where somebody stands in front of us, libpapi's own calls look like the
- * program's.) */
+/* Clears `nests` if a handler jumped out of a NESTS row: the program then calls from a frame
+ * that is not below that row's. Does nothing while another library wraps PAPI in front of this
+ * one (sp_papi_front), because libpapi's own calls then look like the program's. */
 static SP_COLD uintptr_t recheck_nests(uintptr_t caller, uintptr_t frame)
 {
 	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) &&
@@ -66,7 +67,7 @@ static inline uintptr_t find_nests(uintptr_t caller, uintptr_t frame)
 	return SP_LIKELY(!sp_thread_state.nests) ? 0 : recheck_nests(caller, frame);
 }
 
-/* The first of a thread that has no set of its own: one that watches another's. */
+/* Counts the first call of a thread that has made no set: it uses another thread's. */
 static SP_COLD void count_first_call(enum sp_call call)
 {
 	int saved = errno;
@@ -85,8 +86,8 @@ static inline void count_call(enum sp_call call)
 		count_first_call(call);
 }
 
-/* Which libpapi is the call for, and is it to be told? */
-static __attribute__((noinline)) void begin_call(struct call_ctx *ctx)
+/* Finds the libpapi to forward to and whether the program made the call. */
+static __attribute__((noinline)) void identify_call(struct call_ctx *ctx)
 {
 	const struct sp_papi *papi = load_relaxed(&sp_process.papi);
 
@@ -104,8 +105,8 @@ static __attribute__((noinline)) void begin_call(struct call_ctx *ctx)
 	ctx->opening = sp_opening;
 }
 
-/* Right before PAPI is called.  Where each call asks, what is called on top of this one may be
- * libpapi's own (sp_papi_front). */
+/* Prepares the thread for the call of PAPI. With several libpapi, calls from below `inside` may
+ * be libpapi's own (sp_papi_front). */
 static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t *open)
 {
 	sp_thread_state.nests = 0;
@@ -117,7 +118,7 @@ static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t
 	*open = sp_proof_now();
 }
 
-/* PAPI has returned. */
+/* Restores the thread's state after PAPI has returned. */
 static __attribute__((noinline)) void after_papi(struct call_ctx *ctx, struct sp_set *called)
 {
 	if (called)
@@ -129,8 +130,8 @@ static __attribute__((noinline)) void after_papi(struct call_ctx *ctx, struct sp
 	sp_thread_state.nests = ctx->nests;
 }
 
-/* One call in 1024 is timed, for the dump's `own_pid`: our part of it, before PAPI is called and
- * after it. */
+/* Selects one call in 1024 to measure sspapi's own time before and after PAPI (`own_pid` in the
+ * dump). */
 static inline bool is_timing_due(void)
 {
 	if (SP_LIKELY(sp_thread_state.ticks != 0))
@@ -139,12 +140,12 @@ static inline bool is_timing_due(void)
 	return true;
 }
 
-/* What the fast path knows of a call that it leaves to the slow one. */
+/* The state of a call that the fast path leaves to the slow path. */
 struct fast_miss {
 	struct sp_stack at;
 	uintptr_t frame;
-	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
-	long long *before_accum;			/* what PAPI_accum is to add to */
+	struct sp_set *called;		/* NULL: PAPI must still be called */
+	long long *before_accum;			/* the values that PAPI_accum adds to */
 	int rc;
 	uint32_t open;
 };
@@ -167,7 +168,7 @@ struct fast_miss {
 		type rc = fast_miss->rc; \
 		struct sp_timing t = { .is_timed = called && is_timing_due() }; \
 		if (!called) { \
-			begin_call(&call_ctx); \
+			identify_call(&call_ctx); \
 			if (!call_ctx.is_program_call || !call_ctx.real->name) \
 				return FORWARD(name, args); \
 			--sp_thread_state.ticks; \
@@ -184,7 +185,7 @@ struct fast_miss {
 		if (SP_UNLIKELY(t.is_timed)) \
 			sp_timing_begin(&t); \
 		count_call(SP_CALL_##name); \
-		/* what the fast path would have done */ \
+		/* a call that is here only to be timed is recorded as on the fast path */ \
 		if (!(fast_miss->called && t.is_timed && rc == PAPI_OK && ({ \
 			      uint32_t site; \
 			      struct sp_set *s = sp_fast_lookup(sp_papi_used, called->number, \
@@ -202,7 +203,7 @@ struct fast_miss {
 		return rc; \
 	}
 
-/* How the fast path books a call that returned to `to`. */
+/* How the fast path records a call that returns to `to`. */
 #define OP_PAPI_read SP_OP_READ
 #define OP_PAPI_read_ts SP_OP_READ
 #define OP_PAPI_reset SP_OP_RESET
@@ -217,11 +218,11 @@ struct fast_miss {
 #define RECORD_PAPI_stop(to) sp_fast_stop(s, values, open, site)
 
 /* The body of a function below: the fast path (fast.h), else slow_##name. If the set or the call
- * site is new, that makes the whole call (`called` is NULL). If PAPI has returned and the thread
- * may have moved, it only records the call (`called` is the set). again: the arguments for the
- * latter, with s->number, so that no register keeps the first one. may: the set may take the fast
- * path. before, behind: statements right before and after PAPI's function. had: the values that
- * PAPI_accum adds to. */
+ * site is new, slow_##name makes the whole call (`called` is NULL). If PAPI has returned and the
+ * thread may have moved, it only records the call (`called` is the set). again: the arguments
+ * for that, with s->number, so that no register keeps the first one. may: whether the set may
+ * take the fast path. before, after: statements right before and after PAPI's function.
+ * before_accum: the values that PAPI_accum adds to. */
 #define FAST(name, args, again, may, before, after, before_accum) \
 	uint32_t site; \
 	struct sp_set *s = SP_LIKELY(papi != NULL) \
@@ -232,14 +233,14 @@ struct fast_miss {
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \
-			/* else gcc keeps the addresses of its words, in memory */ \
+			/* stop gcc from keeping addresses within *s in memory */ \
 			__asm__("" : "+r"(s)); \
 			after; \
 			sp_records_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_thread_state.ticks != 0) && \
 			    SP_LIKELY(RECORD_##name(CALLER))) { \
 				int ok = PAPI_OK; \
-				/* else gcc keeps rc for it, in a register to be saved */ \
+				/* stop gcc from keeping rc in a saved register */ \
 				__asm__("" : "+r"(ok)); \
 				increment_own(&sp_thread_state.calls[SP_CALL_##name]); \
 				return ok; \
@@ -248,18 +249,18 @@ struct fast_miss {
 					   BARE again); \
 		} \
 	} \
-	/* PAPI_accum's own PAPI_reset */ \
+	/* forward the reset that PAPI_accum makes */ \
 	if (papi && sp_internal(papi, CALLER) && !sp_thread_state.nests) \
 		return papi->real.name args; \
 	return slow_##name(&(struct fast_miss){ FROM }, BARE args);
 
-/* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the
- * store. */
+/* Begins a call of any other wrapper and adds the thread to the store. False: only forward the
+ * call. */
 static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_t frame,
 				enum sp_call call, size_t function)
 {
 	*ctx = (struct call_ctx){ .at = at, .frame = frame };
-	begin_call(ctx);
+	identify_call(ctx);
 	if (!ctx->is_program_call || !*(void *const *)((const char *)ctx->real + function))
 		return false;
 	count_call(call);
@@ -276,7 +277,7 @@ static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_
 		if (!BEGIN_RARE_CALL(name)) \
 			return FORWARD(name, args); \
 		before; \
-		if (!call_ctx.is_program_call)		/* PAPI_library_init looks anew */ \
+		if (!call_ctx.is_program_call)		/* PAPI_library_init checks again */ \
 			return FORWARD(name, args); \
 		before_papi(&call_ctx, &open); \
 		type rc = call_ctx.real->name args; \
@@ -304,8 +305,7 @@ static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_
 		errno = call_ctx.saved_errno; \
 	}
 
-/* What the calls inside are called for: where the outermost was called, and the region
- * that it was given. */
+/* The call site and region of the outermost NESTS row, to which the calls inside belong. */
 struct nest {
 	uintptr_t nests, outer;
 	const char *region;
@@ -366,12 +366,12 @@ static SP_COLD void leave_nest(struct call_ctx *ctx, const struct nest *before)
 		return rc; \
 	}
 
-/* Not in this papi.h: declared here, so that they have a prototype. */
+/* Declares functions that this papi.h lacks, so that they have a prototype. */
 #define OLD(type, name, params, args) type name params; NESTS(type, name, params, args)
 
 #include "../papi/papi.def"
 
-/* ---- what is called often ------------------------------------------------- */
+/* ---- HOT functions ---------------------------------------------------- */
 
 EXPORT int PAPI_read(int EventSet, long long *values)
 {
@@ -392,7 +392,7 @@ EXPORT int PAPI_reset(int EventSet)
 {
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
-	/* PAPI_accum's own comes first: each accumulation makes one. */
+	/* Forward the reset that each PAPI_accum makes before anything else. */
 	if (SP_LIKELY(papi != NULL) && SP_UNLIKELY(CALLER - papi->low < papi->own) &&
 	    !sp_thread_state.nests)
 		return papi->real.PAPI_reset(EventSet);
@@ -403,8 +403,7 @@ EXPORT int PAPI_accum(int EventSet, long long *values)
 {
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1];
-	uint32_t k;		/* one look: a handler may give the set more events than there is
-				 * room for */
+	uint32_t k;		/* read once: a handler may add events */
 
 	FAST(PAPI_accum, (EventSet, values), (s->number, values),
 	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open),
@@ -432,8 +431,8 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 
 /* ---- Fortran ---------------------------------------------------------- */
 
-/* One function for the four spellings, by the rows of fortran.def: papif_read_, papif_read,
- * papif_read__ and PAPIF_READ. */
+/* Defines one function and its four spellings for each row of fortran.def: papif_read_,
+ * papif_read, papif_read__ and PAPIF_READ. */
 #define SPELLING(symbol, name, params) \
 	EXPORT __attribute__((cold, alias(#name "_"))) void symbol params;
 #define FORTRAN(name, NAME, params, args, ...) \
@@ -451,7 +450,7 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 		} \
 	}
 
-/* The nested C call, if there is one, comes from libpapi: ignored. */
+/* libpapi's Fortran function may call the C function; that call is only forwarded. */
 #define FROW(name, NAME, params, args, before, after) FORTRAN(name, NAME, params, args, \
 		__attribute__((unused)) const struct sp_stack *const at = &SP_CALLED_FROM; \
 		__attribute__((unused)) const uintptr_t frame = call_ctx.frame; \
