@@ -100,7 +100,7 @@ struct sp_writer {
 	struct sp_record *last;		/* the newest record, to which a call that is alike is
 					 * added; NULL: none */
 	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0 */
-	uint32_t window_open;		/* sp_proof_now() when the window began */
+	uint32_t window_proof;		/* sp_proof_now() when the window began */
 	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2;
 					 * the cell of a set that is placed */
 	uint32_t k;

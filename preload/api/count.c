@@ -112,21 +112,21 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	struct sp_binding *part;
 	int rc = prepare(real, rel, es, at, &s);
 	const uintptr_t opening = sp_opening;
-	uint32_t open;
+	uint32_t proof;
 
 	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
 	if (rc == PAPI_OK && !part)		/* another thread has bound it right now */
 		rc = PAPI_EISRUN;
 	if (rc == PAPI_OK)
 		called = sp_begin_start(es, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
 	sp_opening = opening;
 	if (called)
 		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK) {
-		sp_after_start(called, rc, es, open, at);
+		sp_after_start(called, rc, es, proof, at);
 		s->wanted = NULL;
 		/* bound anew inside its start: to another one */
 		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;
@@ -268,12 +268,12 @@ static enum sp_entries entries_on(int cpu, void *arg)
 /* The set has been stopped and belongs to somebody else, or to nobody, by now.  What it
  * hands out is no new count of this relation, but makes an entry; another relation that it
  * is bound to must know of it. */
-static int book_for_api(struct call *c, enum sp_op op, const long long *values, uint32_t open)
+static int book_for_api(struct call *c, enum sp_op op, const long long *values, uint32_t proof)
 {
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_record_call(c->called, c->es, op, values, open, &c->at);
+	sp_record_call(c->called, c->es, op, values, proof, &c->at);
 	sp_records_bind(&p->writer, &sp_store.reader, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
@@ -284,7 +284,7 @@ static int book_for_api(struct call *c, enum sp_op op, const long long *values, 
 	return cpu;
 }
 
-static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timestamp)
+static void book(struct call *c, enum sp_op op, uint32_t proof, uint64_t *timestamp)
 {
 	struct sp_binding *p = c->part;
 	struct sp_log *log = c->set ? &c->set->log : &p->log;
@@ -292,10 +292,10 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_record_entry(c->called, c->set, op, p->values, open, &c->at, entries_on,
+		cpu = sp_record_entry(c->called, c->set, op, p->values, proof, &c->at, entries_on,
 				      c);
 	} else {
-		cpu = book_for_api(c, op, p->values, open);
+		cpu = book_for_api(c, op, p->values, proof);
 	}
 	if (c->rc != PAPI_OK)
 		return;
@@ -318,7 +318,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 		   uint64_t *timestamp)
 {
 	struct sp_lock_state lock_state;
-	uint32_t open;
+	uint32_t proof;
 	long long *x;
 
 	if (!begin(c, rel, at, &lock_state))
@@ -330,12 +330,12 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
 	c->called = sp_begin_call(c->es, op, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
 	returned(c);
 	if (c->rc == PAPI_OK) {
-		book(c, op, open, timestamp);
+		book(c, op, proof, timestamp);
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
@@ -367,18 +367,18 @@ SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool perman
 static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at)
 {
 	struct sp_lock_state lock_state;
-	uint32_t open;
+	uint32_t proof;
 
 	if (!begin(c, rel, at, &lock_state))
 		return c->rc;
 	c->called = sp_begin_call(c->es, SP_OP_RESET, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
 	returned(c);
 	if (c->rc == PAPI_OK && c->set)
-		sp_after_reset(c->called, c->rc, c->es, open, &c->at);
+		sp_after_reset(c->called, c->rc, c->es, proof, &c->at);
 	else if (c->rc == PAPI_OK)
-		book_for_api(c, SP_OP_RESET, NULL, open);
+		book_for_api(c, SP_OP_RESET, NULL, proof);
 	sp_api_give(rel, &lock_state);
 	return c->rc;
 }

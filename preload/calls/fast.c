@@ -1,10 +1,11 @@
-/* fast.c: what the fast path does out of line; see fast.h. */
+/* fast.c: the functions of the fast path that are not inline; see fast.h.
+ */
 #include "../../core/base/conf.h"
 #include "../callsites/callsites.h"
 #include "../callsites/unwind.h"
 #include "fast.h"
 
-/* Excludes calls that libpapi makes inside another one (nests). */
+/* Excludes calls that libpapi makes inside a NESTS row (`nests`). */
 static inline bool can_enable(const struct sp_set *s)
 {
 	return sp_is_fast(s) && !sp_thread_state.nests && !sp_shared_tls_tid &&
@@ -34,9 +35,9 @@ uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at)
 	return is;
 }
 
-/* The next reading from this place, if it is like this one, changes nothing but the counts.  A
- * handler that reads elsewhere, and another thread's dlclose(), which makes the site forgotten
- * (callsites.c), may come in between: what is set here is not to stay then. */
+/* Lets the next reading from this call site change only the counts, if it is like this one. A
+ * handler may read elsewhere meanwhile, and another thread's dlclose() may remove the site
+ * (callsites.c): then undo it. */
 static void try_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {
 	const struct sp_known *known = &s->known[SP_SEEN_READ];
@@ -59,12 +60,12 @@ SP_COLD void sp_fast_enable(struct sp_set *s, int id)
 	store_relaxed(&sp_thread_state.set, s);
 }
 
-bool sp_fast_read_other_site(struct sp_set *s, const long long *values, uint32_t open,
+bool sp_fast_read_other_site(struct sp_set *s, const long long *values, uint32_t proof,
 			     uint32_t site, uintptr_t to)
 {
 	const struct sp_record *last = load_relaxed(&s->writer.last);
 
-	if (!sp_fast_has_stayed(s, open) || sp_records_fell(&s->writer, values))
+	if (!sp_fast_has_stayed(s, proof) || sp_records_fell(&s->writer, values))
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site, 0)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);

@@ -699,7 +699,7 @@ SP_COLD void sp_begin_window_slow(struct sp_set *s)
 	if (!p)			/* a handler on top has dropped it */
 		return;
 	if (is_attached_elsewhere(s) || sp_caller_is_this_thread())
-		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
+		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_proof), &s->perf_fds);
 	else
 		sp_percpu_lost(p);
 	if (sp_percpu_needs_time(p))
@@ -732,9 +732,9 @@ static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked
  * here since `open` has begun a window of its own, which proves nothing of values that PAPI
  * returned before it. */
-static bool has_stayed(const struct sp_set *s, uint32_t open)
+static bool has_stayed(const struct sp_set *s, uint32_t proof)
 {
-	return s->writer.window_open == open && sp_proof_now() == open;
+	return s->writer.window_proof == proof && sp_proof_now() == proof;
 }
 
 bool sp_has_stayed_by_clock(const struct sp_set *s)
@@ -757,7 +757,7 @@ static bool is_counting(const struct sp_set *s)
 /* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
  * go to the CPUs in b->parts, the rest to b->cpu. False: no scan is possible now, or the set is
  * stopped; all counts go to b->cpu, unproven. */
-static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
+static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t proof,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
@@ -780,7 +780,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 						   .value = (const int64_t *)b->x,
 						   .counts_on = b->op == SP_OP_READ,
 						   .perf_fds = &s->perf_fds,
-						   .open = open,
+						   .open = proof,
 						   .cpu = b->cpu },
 			      shares)) {
 		sp_relation_set_attribution(w->relation, shares->how, shares->why);
@@ -816,7 +816,7 @@ static bool is_zeroing(enum sp_op op)
  * record uses the split: a handler that reads the set right after the record must find the segment
  * begun.  stayed: no scan is needed where the split was ready before the call for a window of the
  * thread's own: a set that was bound after PAPI had started it is ready only since then. */
-static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
+static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t proof)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -824,7 +824,7 @@ static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t 
 		return;
 	if (op == SP_OP_WRITE)
 		sp_percpu_lost(p);
-	else if (is_zeroing(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
+	else if (is_zeroing(op) && stayed && proof == sp_proof_now() && sp_is_ready(s, proof))
 		sp_percpu_fresh(p);
 	else if (is_zeroing(op))
 		sp_begin_window_slow(s);
@@ -866,7 +866,7 @@ static void detect_zeroing(struct sp_set *s, const long long *values)
  * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
  * cpu: where the values were read; SP_NO_CPU: the call has no values. */
 static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
-			  uint32_t open, const struct sp_stack *at)
+			  uint32_t proof, const struct sp_stack *at)
 {
 	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
 				? load_relaxed(&s->start_site)
@@ -891,16 +891,16 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 	timed = own && !fast && p && sp_percpu_needs_time(p);
 	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed &&
 		   !sp_records_has_missed(&s->writer) &&
-		   (has_stayed(s, open) ||
+		   (has_stayed(s, proof) ||
 		    (fast && values && op != SP_OP_STOP && sp_has_stayed_by_clock(s)));
 	if (own)
-		store_relaxed(&s->writer.window_open, open);
+		store_relaxed(&s->writer.window_proof, proof);
 	has_parts = !b.proven && values && op != SP_OP_WRITE &&
-		    find_parts(s, &b, open, &shares, &parts);
+		    find_parts(s, &b, proof, &shares, &parts);
 	if (has_parts)
 		attribute_parts(s, &shares);
 	else
-		begin_window(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
+		begin_window(s, fast && (b.proven || op != SP_OP_ACCUM), op, proof);
 	if (has_parts && is_zeroing(op))
 		sp_percpu_lost(p);
 	if (!fast || has_parts || !record_fast(&s->writer, &b)) {
@@ -910,7 +910,7 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 	}
 	if (has_parts) {
 		release_parts(s);
-		begin_window(s, false, op, open);
+		begin_window(s, false, op, proof);
 	}
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_add_run_time(s, sp_ticks());
@@ -956,7 +956,7 @@ static void note_missed(struct sp_set *s, enum sp_op op, const long long *values
 		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
 
-static void record_here(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open,
+static void record_here(struct sp_set *s, enum sp_op op, const long long *values, uint32_t proof,
 			const struct sp_stack *at)
 {
 	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes
@@ -964,13 +964,13 @@ static void record_here(struct sp_set *s, enum sp_op op, const long long *values
 	int cpu = values ? sp_find_set_cpu(s) : SP_NO_CPU;
 
 	sp_page_proof_begins();
-	record_on_cpu(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, proof, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
 		(void)sp_find_set_cpu(s); /* it may have ended by the first reading */
 }
 
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
-		    uint32_t open, const struct sp_stack *at,
+		    uint32_t proof, const struct sp_stack *at,
 		    enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu;
@@ -981,7 +981,7 @@ int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, cons
 	}
 	cpu = sp_find_set_cpu(s);
 	s->writer.entries = choose(cpu, arg);
-	record_on_cpu(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, proof, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
 		store_relaxed(&s->started, false);
@@ -1149,7 +1149,8 @@ static struct sp_set *restart_call(struct sp_set *s)
 	return s;
 }
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t proof,
+		    const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -1159,7 +1160,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		return;
 	}
 	if (called && sp_thread_state.by_page)
-		(void)sp_page_proof_started(&called->perf_fds, open);
+		(void)sp_page_proof_started(&called->perf_fds, proof);
 	if (!s)
 		return;
 	if (called && !is_obsolete(called) &&
@@ -1171,7 +1172,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 	}
 	if (!called)
 		store_relaxed(&s->started, true);
-	sp_record_call(called, id, SP_OP_START, NULL, open, at);
+	sp_record_call(called, id, SP_OP_START, NULL, proof, at);
 	sp_counting_start(s);
 }
 
@@ -1185,7 +1186,7 @@ SP_COLD void sp_sites_after_stop(void)
 	errno = saved;
 }
 
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -1196,7 +1197,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	}
 	if (s)
 		sp_counting_stop(s);
-	sp_record_call(called, id, SP_OP_STOP, values, open, at);
+	sp_record_call(called, id, SP_OP_STOP, values, proof, at);
 	if (!s)
 		return;
 	if (SP_UNLIKELY(s->has_histograms) && sp_is_recorded(s))
@@ -1206,12 +1207,12 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 }
 
 void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
-		    uint32_t open, const struct sp_stack *at)
+		    uint32_t proof, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (called && !is_obsolete(called))
-		record_here(s, op, values, open, at);
+		record_here(s, op, values, proof, at);
 	else if (called || sp_is_recorded(s) ||
 		 (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDS))
 		note_missed(s, op, values);
@@ -1219,25 +1220,26 @@ void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long lon
 		count_dropped(s);
 }
 
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
 		sp_drop_call(called);
 	else
-		sp_record_call(called, id, SP_OP_READ, values, open, at);
+		sp_record_call(called, id, SP_OP_READ, values, proof, at);
 }
 
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t proof,
+		    const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
 		sp_drop_call(called);
 	else
-		sp_record_call(called, id, SP_OP_RESET, NULL, open, at);
+		sp_record_call(called, id, SP_OP_RESET, NULL, proof, at);
 }
 
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
-		    long long *before, uint32_t open, const struct sp_stack *at)
+		    long long *before, uint32_t proof, const struct sp_stack *at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
@@ -1252,7 +1254,7 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 	for (uint32_t e = 0; e < k; e++)
 		before[e] =
 			(long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	sp_record_call(called, id, SP_OP_ACCUM, before, open, at);
+	sp_record_call(called, id, SP_OP_ACCUM, before, proof, at);
 }
 
 /* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there

@@ -2,7 +2,7 @@
  * needed).  One function a kind of call; papi.def says which call is which.
  *
  * All are called with errno saved by the wrapper, but for those that say that they give errno back.
- * Calls that the fast path records (fast.h) use only the inline tests below. `open` is
+ * Calls that the fast path records (fast.h) use only the inline tests below. `proof` is
  * sp_proof_now() from right before the real call, `at` to where the call returns, `frame` the
  * address of the wrapper's frame.  `called` is the set whose writer has the call in flight
  * (sp_records_begin, or _enter); NULL: there is none.
@@ -117,20 +117,20 @@ struct sp_set *sp_before_start(int id, const struct sp_stack *at, uintptr_t fram
 /* An array of ours where the caller gave none. */
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame);
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open,
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t proof,
 		    const struct sp_stack *at);
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at);
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at);
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open,
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t proof,
 		    const struct sp_stack *at);
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
-		    long long *before, uint32_t open, const struct sp_stack *at);
+		    long long *before, uint32_t proof, const struct sp_stack *at);
 
 /* What PAPI has handed out for the set, or that it was zeroed. */
 void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
-		    uint32_t open, const struct sp_stack *at);
+		    uint32_t proof, const struct sp_stack *at);
 
 /* PAPI has zeroed a set that is split, and was not ready for it; errno is given back. */
 SP_COLD void sp_begin_window_slow(struct sp_set *s);
@@ -158,7 +158,7 @@ void sp_prepare_first_set(void);
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
  * says.  The CPU.  With the relation's lock held (preload/handles/relations.h). */
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
-		    uint32_t open, const struct sp_stack *at,
+		    uint32_t proof, const struct sp_stack *at,
 		    enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* How many values the set has; 0: not known. */

@@ -7,7 +7,7 @@
 
 SP_COLD void sp_timing_begin(struct sp_timing *t)
 {
-	t->open = sp_proof_now();
+	t->proof = sp_proof_now();
 	t->prepared = sp_store.header ? load_relaxed(&sp_store.header->time.prepare_ns) : 0;
 	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
@@ -19,7 +19,7 @@ SP_COLD void sp_timing_end(struct sp_timing *t)
 	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);
 
 	clock = sp_ns_of(CLOCK_MONOTONIC) - clock;
-	t->was_preempted = t->was_preempted || sp_proof_now() != t->open;
+	t->was_preempted = t->was_preempted || sp_proof_now() != t->proof;
 	if (sp_store.header && load_relaxed(&sp_store.header->time.prepare_ns) == t->prepared)
 		t->took += took > clock ? took - clock : 0;
 }

@@ -8,7 +8,7 @@
 struct sp_timing {
 	bool is_timed, was_preempted;	/* the call is timed; the thread was preempted: other
 					 * threads' time is not our cost */
-	uint32_t open;
+	uint32_t proof;
 	uint64_t since, took, prepared;
 };
 

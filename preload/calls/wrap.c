@@ -107,7 +107,7 @@ static __attribute__((noinline)) void identify_call(struct call_ctx *ctx)
 
 /* Prepares the thread for the call of PAPI. With several libpapi, calls from below `inside` may
  * be libpapi's own (sp_papi_front). */
-static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t *open)
+static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t *proof)
 {
 	sp_thread_state.nests = 0;
 	if (ctx->per_call_lookup) {
@@ -115,7 +115,7 @@ static __attribute__((noinline)) void before_papi(struct call_ctx *ctx, uint32_t
 		sp_thread_state.inside = ctx->frame;
 	}
 	errno = ctx->saved_errno;
-	*open = sp_proof_now();
+	*proof = sp_proof_now();
 }
 
 /* Restores the thread's state after PAPI has returned. */
@@ -147,7 +147,7 @@ struct fast_miss {
 	struct sp_set *called;		/* NULL: PAPI must still be called */
 	long long *before_accum;			/* the values that PAPI_accum adds to */
 	int rc;
-	uint32_t open;
+	uint32_t proof;
 };
 
 /* The slow path of the HOT rows of papi.def: slow_PAPI_start, slow_PAPI_stop, slow_PAPI_read,
@@ -164,7 +164,7 @@ struct fast_miss {
 		const uintptr_t frame = call_ctx.frame; \
 		__attribute__((unused)) long long *sp_before = fast_miss->before_accum; \
 		struct sp_set *called = fast_miss->called; \
-		uint32_t open = fast_miss->open; \
+		uint32_t proof = fast_miss->proof; \
 		type rc = fast_miss->rc; \
 		struct sp_timing t = { .is_timed = called && is_timing_due() }; \
 		if (!called) { \
@@ -178,7 +178,7 @@ struct fast_miss {
 			before; \
 			if (SP_UNLIKELY(t.is_timed)) \
 				sp_timing_end(&t); \
-			before_papi(&call_ctx, &open); \
+			before_papi(&call_ctx, &proof); \
 			rc = call_ctx.real->name args; \
 			after_papi(&call_ctx, called); \
 		} \
@@ -210,12 +210,12 @@ struct fast_miss {
 #define OP_PAPI_accum SP_OP_ACCUM
 #define OP_PAPI_start SP_OP_START
 #define OP_PAPI_stop SP_OP_STOP
-#define RECORD_PAPI_read(to) sp_fast_read(s, values, open, site, to)
-#define RECORD_PAPI_read_ts(to) sp_fast_read(s, values, open, site, to)
-#define RECORD_PAPI_reset(to) sp_fast_reset(s, open, site)
-#define RECORD_PAPI_accum(to) sp_fast_accum(s, values, sp_before, open, site)
-#define RECORD_PAPI_start(to) sp_fast_start(s, open, site)
-#define RECORD_PAPI_stop(to) sp_fast_stop(s, values, open, site)
+#define RECORD_PAPI_read(to) sp_fast_read(s, values, proof, site, to)
+#define RECORD_PAPI_read_ts(to) sp_fast_read(s, values, proof, site, to)
+#define RECORD_PAPI_reset(to) sp_fast_reset(s, proof, site)
+#define RECORD_PAPI_accum(to) sp_fast_accum(s, values, sp_before, proof, site)
+#define RECORD_PAPI_start(to) sp_fast_start(s, proof, site)
+#define RECORD_PAPI_stop(to) sp_fast_stop(s, values, proof, site)
 
 /* The body of a function below: the fast path (fast.h), else slow_##name. If the set or the call
  * site is new, slow_##name makes the whole call (`called` is NULL). If PAPI has returned and the
@@ -229,7 +229,7 @@ struct fast_miss {
 				   ? sp_fast_lookup(papi, EventSet, OP_##name, NULL, 0, &site) \
 				   : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
-		const uint32_t open = sp_proof_at(); \
+		const uint32_t proof = sp_proof_at(); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, OP_##name))) { \
 			before; \
 			const int rc = papi->real.name args; \
@@ -245,8 +245,9 @@ struct fast_miss {
 				increment_own(&sp_thread_state.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct fast_miss){ FROM, s, before_accum, rc, open }, \
-					   BARE again); \
+			return slow_##name( \
+				&(struct fast_miss){ FROM, s, before_accum, rc, proof }, \
+				BARE again); \
 		} \
 	} \
 	/* forward the reset that PAPI_accum makes */ \
@@ -273,13 +274,13 @@ static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_
 	EXPORT __attribute__((cold)) type name params \
 	{ \
 		struct call_ctx call_ctx; \
-		uint32_t open; \
+		uint32_t proof; \
 		if (!BEGIN_RARE_CALL(name)) \
 			return FORWARD(name, args); \
 		before; \
 		if (!call_ctx.is_program_call)		/* PAPI_library_init checks again */ \
 			return FORWARD(name, args); \
-		before_papi(&call_ctx, &open); \
+		before_papi(&call_ctx, &proof); \
 		type rc = call_ctx.real->name args; \
 		after_papi(&call_ctx, NULL); \
 		after; \
@@ -291,14 +292,14 @@ static SP_COLD bool begin_rare_call(struct call_ctx *ctx, uintptr_t at, uintptr_
 	EXPORT __attribute__((cold)) void name params \
 	{ \
 		struct call_ctx call_ctx; \
-		uint32_t open; \
+		uint32_t proof; \
 		if (!BEGIN_RARE_CALL(name)) { \
 			if (call_ctx.real->name) \
 				call_ctx.real->name args; \
 			return; \
 		} \
 		before; \
-		before_papi(&call_ctx, &open); \
+		before_papi(&call_ctx, &proof); \
 		call_ctx.real->name args; \
 		after_papi(&call_ctx, NULL); \
 		after; \
@@ -406,7 +407,7 @@ EXPORT int PAPI_accum(int EventSet, long long *values)
 	uint32_t k;		/* read once: a handler may add events */
 
 	FAST(PAPI_accum, (EventSet, values), (s->number, values),
-	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open),
+	     (k = load_relaxed(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, proof),
 	     SP_BEFORE_ACCUM(s, k, values, room), NONE, sp_before)
 }
 
@@ -415,8 +416,8 @@ EXPORT int PAPI_start(int EventSet)
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_start, (EventSet), (s->number),
-	     sp_is_prepared(s) && sp_is_ready(s, open) &&
-		     (sp_counting_is_ready(open) || s->writer.placed),
+	     sp_is_prepared(s) && sp_is_ready(s, proof) &&
+		     (sp_counting_is_ready(proof) || s->writer.placed),
 	     const uintptr_t under = sp_opening;
 	     sp_fast_before_start(s), sp_opening = under, NULL)
 }
@@ -425,7 +426,7 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 {
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open),
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, proof),
 	     values = values ? values : s->room.values, NONE, NULL)
 }
 
@@ -456,9 +457,9 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 		__attribute__((unused)) const uintptr_t frame = call_ctx.frame; \
 		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_set *called = NULL; \
-		uint32_t open; \
+		uint32_t proof; \
 		before; \
-		before_papi(&call_ctx, &open); \
+		before_papi(&call_ctx, &proof); \
 		call_ctx.real->name args; \
 		after_papi(&call_ctx, called); \
 		after; \
