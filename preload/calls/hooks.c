@@ -1,4 +1,5 @@
-/* hooks.c: what each kind of PAPI call means for sets and relations. */
+/* hooks.c: updates event sets and relations for each kind of PAPI call; see hooks.h.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -32,15 +33,15 @@ void sp_before_init(const struct sp_real **real, bool *is_program_call, uintptr_
 	sp_process_check_fork();
 	*real = sp_real_search(caller, &observed);
 	if (sp_papi_several)
-		sp_process.papi = NULL;	/* from now on each call asks */
+		sp_process.papi = NULL;	/* from now on each call finds its libpapi */
 	*is_program_call = *is_program_call && observed;
 }
 
 void sp_after_init(int rc)
 {
 	if (rc > 0 && sp_store.header && !sp_store.header->papi_version)
-		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only
-								 * now */
+		/* PAPI before 7.0 reports it only here */
+		sp_store.header->papi_version = (uint32_t)rc;
 	if (rc < 0)
 		sp_after_failed("PAPI_library_init", rc);
 }
@@ -61,8 +62,8 @@ static const struct sp_perf_fds_hooks perf_fds_hooks;
 
 /* ---- building --------------------------------------------------------- */
 
-/* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has
- * no "cpu MHz"), PAPI takes another, by its version. */
+/* Stores the clock rate by which PAPI computes presets per second. If the kernel reports none
+ * (aarch64 has no "cpu MHz"), PAPI's source depends on its version. */
 static void store_clock_rate(void)
 {
 	const struct sp_papi *p = load_relaxed(&sp_papi_used);
@@ -86,7 +87,7 @@ static void prepare_process(void)
 		sp_percpu_begin();
 }
 
-/* The calling thread's CPU time since then was spent preparing. */
+/* Adds the calling thread's CPU time since `since` as preparation time. */
 static void add_prepared(uint64_t since)
 {
 	if (since && sp_store.header)
@@ -94,12 +95,12 @@ static void add_prepared(uint64_t since)
 		       sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
 }
 
-/* Once in a process, before anything counts.  Other threads wait: a relation made before
- * the machine is known has no cells for its CPUs, and a set that starts before all is
- * warm counts our page faults.  Not for ever, since that thread may be stopped. */
+/* Prepares the process once, before anything counts. Other threads wait: their relations need
+ * cells for the machine's CPUs, and their sets would count the page faults of the preparation.
+ * They wait 10 s at most, since the preparing thread may be stopped. */
 static void prepare_process_once(void)
 {
-	static uint64_t begun;		/* generation, tid of who does it */
+	static uint64_t begun;		/* generation << 32 | tid of the preparing thread */
 	static uint32_t done;
 	struct timespec delay = { 0, 1000000 };
 	uint32_t generation = sp_process.generation;
@@ -140,7 +141,7 @@ void sp_after_create(int rc, const int *id)
 		sp_set_new(*id);
 }
 
-/* ---- what PAPI opens --------------------------------------------------- */
+/* ---- perf fds --------------------------------------------------------- */
 
 void sp_expect_open(int id)
 {
@@ -148,16 +149,15 @@ void sp_expect_open(int id)
 
 	sp_find_caller();
 	s = sp_set_known(id);
-	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
+	if (s && s->unseen)			/* possibly the first set of a forked child */
 		sp_prepare_first_set();
 	if (s) {
-		(void)sp_thread_state_ready();		/* who opens it */
+		(void)sp_thread_state_ready();		/* gives the opening thread an id */
 		s->perf_fds.whole = 0;
 	}
 	sp_opening = s ? (uintptr_t)&s->perf_fds : 0;
 }
 
-/* Which set is the option for? */
 static int set_of_option(int option, const PAPI_option_t *o)
 {
 	switch (o ? option : -1) {
@@ -183,8 +183,9 @@ void sp_expect_open_by_option(int option, const PAPI_option_t *o)
 	sp_expect_open(set_of_option(option, o));
 }
 
-/* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at
- * 0; with other events it returns other values than those that the set is bound for. */
+/* Handles perf fds that PAPI opened while the set runs: PAPI 7.0 considers a started set stopped
+ * once it is attached. New counters begin at 0. If the number of events changed, the values no
+ * longer fit the relation. */
 static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -195,7 +196,8 @@ static void on_open_while_running(struct sp_set *s, int id)
 		(void)sp_set_unbind(s);
 }
 
-/* NULL: PAPI did not, or no such set is known. */
+/* Updates a set for which PAPI may have opened perf fds. NULL: PAPI refused, or the set is
+ * unknown. */
 static struct sp_set *after_open(const char *what, int rc, int id)
 {
 	struct sp_set *s;
@@ -211,7 +213,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
 	s->changed = true;
-	s->unseen = false;		/* by this thread, right now */
+	s->unseen = false;		/* this thread has opened it */
 	s->perf_fds.had = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
 	sp_set_learn(id);
@@ -241,12 +243,12 @@ void sp_before_remove(int id, struct sp_event_list *had)
 {
 	sp_expect_open(id);
 	had->n = 0;
-	if (sp_opening)			/* else PAPI may not be up, and crash */
+	if (sp_opening)			/* else PAPI may be uninitialized and crash */
 		list_events(id, had);
 }
 
-/* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own,
- * and hands out the counts of one event as another's. */
+/* Checks the order of the remaining events. PAPI keeps it if the last events are removed; it
+ * fills a gap in an order of its own and then returns counts of one event as another's. */
 void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -275,7 +277,7 @@ void sp_after_overflow(int rc, int id)
 	(void)after_open("PAPI_overflow", rc, id);
 }
 
-/* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
+/* Sets histograms. The kernel may also serve PAPI_PROFIL_FORCE_SW in hardware. */
 void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n,
 		     int flags)
 {
@@ -285,7 +287,7 @@ void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil
 		sp_histograms_set(s, code, prof, threshold ? n : 0, flags);
 }
 
-/* PAPI's name of it: 0x8000003b says nothing to who reads the dump. */
+/* PAPI's name of an event: a code such as 0x8000003b means nothing to readers of the dump. */
 static const char *name_of(int code, char name[PAPI_HUGE_STR_LEN])
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
@@ -313,7 +315,7 @@ void sp_after_add(int rc, int id, int code, const char *name, size_t length)
 		length = sizeof(known);
 	}
 	length = name ? strnlen(name, sp_min(length, 80)) : 0;
-	while (length && name[length - 1] == ' ')		/* Fortran's */
+	while (length && name[length - 1] == ' ')		/* Fortran pads with blanks */
 		length--;
 	if (name)
 		sp_out_bytes(&o, name, length);
@@ -332,8 +334,8 @@ void sp_after_add_events(int rc, int id, int number)
 	after_new_events("", 0, id);
 }
 
-/* What PAPI opens for it, now or at the next start, tells what has changed; where nothing is open
- * nobody does. */
+/* Marks a set without perf fds as changed. Otherwise the perf fds that PAPI opens, now or at the
+ * next start, show the change. */
 void sp_after_change(const char *what, int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
@@ -379,13 +381,12 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 
 	if (!s)
 		return;
-	if (load_relaxed(&sp_process.histograms))	/* (by now the record may be that of another
-							 * thread's new set) */
+	if (load_relaxed(&sp_process.histograms))	/* the id may have a new set by now */
 		sp_histograms_forget(alive);
 	sp_set_forget(s, alive);
 }
 
-/* PAPI has it under its target from now on, for good. */
+/* Forgets the set's creator: from now on PAPI keeps the set under its target. */
 void sp_after_attach(int rc, int id, unsigned long tid)
 {
 	struct sp_set *s = after_open("PAPI_attach", rc, id);
@@ -393,7 +394,7 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 	if (!s)
 		return;
 	sp_watch((int)tid);
-	sp_percpu_drop(&s->percpu);	/* another thread may have had this number */
+	sp_percpu_drop(&s->percpu);	/* an earlier thread may have had this tid */
 	store_relaxed(&s->creator, 0);
 }
 
@@ -450,15 +451,15 @@ int sp_find_set_cpu(struct sp_set *s)
 		if (p)
 			sp_percpu_is_at(p, cpu);
 	}
-	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
+	if (cpu < 0)		/* the thread has ended: use its last CPU */
 		cpu = s->last_cpu >= 0 || s->target.attached ? s->last_cpu
 							     : load_relaxed(&s->writer.cpu);
 	s->last_cpu = cpu;
 	return cpu;
 }
 
-/* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them
- * anew. */
+/* Reports a set that was not seen being created: a child of fork has its parent's sets, for
+ * which PAPI counts the parent until it opens them again. */
 static void report_unseen_set(void)
 {
 	sp_prepare_first_set();
@@ -468,7 +469,7 @@ static void report_unseen_set(void)
 			      "were read, none as proven");
 }
 
-/* PAPI_RUNNING and the like, right now. */
+/* PAPI's flags for the set, such as PAPI_RUNNING. */
 static int query_papi_state(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -482,8 +483,8 @@ static bool is_running(int id)
 	return query_papi_state(id) & PAPI_RUNNING;
 }
 
-/* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says
- * both). */
+/* The set's state for the records; 0: unknown. After a nested PAPI_stop PAPI reports both
+ * states. */
 static enum sp_op query_run_state(int id)
 {
 	int both = query_papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
@@ -496,14 +497,15 @@ static bool is_attached_elsewhere(const struct sp_set *s)
 	return s->target.attached && s->target.thread != sp_thread_state.id;
 }
 
-/* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
+/* Binds the set to the relation of its current events and starts its shadow counters. started:
+ * PAPI has started the set already. */
 static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id),
 		     bool started)
 {
 	struct sp_percpu *percpu;
 
 	prepare(s, id);
-	if (load_relaxed(&s->overflows.block))	/* its handler may be called in any of them */
+	if (load_relaxed(&s->overflows.block))	/* overflow handlers may run in any module */
 		sp_sites_modules();
 	percpu = load_relaxed(&s->percpu);
 	if (percpu)
@@ -520,10 +522,10 @@ static void prepare_slow(int id)
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		report_unseen_set();
-	/* (no system call while another set counts) */
+	/* Avoid the system call while another set counts. */
 	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 	if (s && load_relaxed(&s->started) &&
-	    is_running(id))	/* PAPI will refuse to start it, and it counts on */
+	    is_running(id))	/* PAPI will refuse to start it */
 		return;
 	if (sp_conf.callsites)
 		sp_sites_prepare();
@@ -532,8 +534,8 @@ static void prepare_slow(int id)
 	add_prepared(since);
 }
 
-/* PAPI_start has opened other counters than those that the set is bound for: the set is bound to
- * those.  The start is under way already; its call begins anew, for the other relation. */
+/* Binds the set to the perf fds that PAPI_start has just opened, if they differ from those
+ * before. The call in flight begins again, for the new relation. */
 static void rebind_in_start(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
@@ -541,8 +543,7 @@ static void rebind_in_start(struct sp_set *s)
 
 	if (load_relaxed(&s->starter) != sp_thread_state.id || !(mark & SP_IN_PAPI) ||
 	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
-		return;		/* sp_after_start finds what is open other than what it is bound
-				 * for */
+		return;		/* sp_after_start handles the difference */
 	sp_records_failed(w, sp_thread_state.id);
 	bind_now(s, s->id, sp_set_prepare_again, false);
 	if (s->is_bound)
@@ -575,14 +576,14 @@ static bool is_reopened_same(struct sp_perf_fds *o)
 {
 	const struct sp_set *s = set_of_perf_fds(o);
 
-	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
+	/* An earlier start that failed to open some of them has changed bound_changes. */
 	return is_alone(o) && !load_relaxed(&s->writer.runs) &&
 	       load_relaxed(&s->bound_changes) == o->before &&
 	       sp_sys(SYS_gettid) == sp_thread_state.tid;
 }
 
-/* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen
- * here. */
+/* Called by perf-fds.c inside PAPI_start, when the perf fds are open and before they count:
+ * finds their target and, if it changed, binds the set again. */
 static void rebind_perf_fds(struct sp_perf_fds *o)
 {
 	struct sp_set *s = set_of_perf_fds(o);
@@ -593,15 +594,15 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 
 	if (!load_relaxed(&s->is_bound) || !lock_perf_fds(o, &was))
 		return;
-	if (!sp_caller_is_this_thread()) {	/* they count a guest that passed for its host */
+	/* a guest thread (shared-tls.h), counted as its host */
+	if (!sp_caller_is_this_thread()) {
 		store_relaxed(&o->missed, true);
 		sp_add(&o->changes, 1);
 	}
 	is = sp_count_target(o);
 	p = load_relaxed(&s->percpu);
 	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
-	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they
-	 * begin at 0. */
+	/* PAPI refuses to start a running set, but may open its counters again: they begin at 0. */
 	if (load_relaxed(&s->writer.runs)) {
 		sp_records_zeroed(&s->writer, sp_thread_state.id, was);
 		if (p)
@@ -618,8 +619,8 @@ static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_p
 							 rebind_perf_fds, is_alone,
 							 is_reopened_same };
 
-/* All is as it was at the start before, but the thread may have moved since.  The stack is not
- * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
+/* Prepares a start if only the thread may have moved since the last one. Leaves the stack alone:
+ * the first store to a page after a fork is a fault that PAPI counts without sspapi, too. */
 static void prepare_window(struct sp_set *s, int id)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -632,7 +633,7 @@ static void prepare_window(struct sp_set *s, int id)
 		prepare_slow(id);
 }
 
-/* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
+/* The set is attached to the same other thread as at its last start, and needs no new relation. */
 static bool is_still_attached(const struct sp_set *s)
 {
 	return sp_is_recorded(s) && is_attached_elsewhere(s) &&
@@ -651,7 +652,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	} else if (!sp_is_ready(s, sp_proof_now())) {
 		prepare_window(s, id);
 	}
-	/* more frames take longer: not while it counts */
+	/* Unwind now, before the set counts. */
 	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
 		store_relaxed(&s->start_site, sp_site_of_start(at));
 	sp_counting_prepare(s);
@@ -663,9 +664,9 @@ void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long 
 		       values, values ? sp_stamp_ns() : 0);
 }
 
-/* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for,
- * where the set could not be bound anew at that moment (others share it, or there was a nested
- * call)?  Now our own work for that is counted, too. */
+/* PAPI_start has opened perf fds of another target than the set's, and rebind_perf_fds() could
+ * not bind them: another thread used the set, or the call was nested. Binding them later is
+ * counted, too. */
 static bool has_other_target(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
@@ -674,9 +675,8 @@ static bool has_other_target(const struct sp_set *s)
 	       (s->target.known || is.thread != sp_thread_state.id || is.cpu >= 0);
 }
 
-/* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next
- * start looks anew.  (What PAPI multiplexes itself it opens at each start, and nothing of it is
- * ever proven.) */
+/* Accepts the perf fds that PAPI has started: none of their counts is proven, and the next start
+ * prepares the set again. A set that PAPI multiplexes is opened at each start and never proven. */
 static void accept_other_target(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -696,7 +696,7 @@ SP_COLD void sp_begin_window_slow(struct sp_set *s)
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
-	if (!p)			/* a handler on top has dropped it */
+	if (!p)			/* a nested call dropped it */
 		return;
 	if (is_attached_elsewhere(s) || sp_caller_is_this_thread())
 		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_proof), &s->perf_fds);
@@ -729,9 +729,8 @@ static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 	sp_relation_set_attribution(s->writer.relation, shares->how, shares->why);
 }
 
-/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked
- * here since `open` has begun a window of its own, which proves nothing of values that PAPI
- * returned before it. */
+/* The thread was on this CPU from the last reading until now. A nested call since `proof` has
+ * begun another window, which proves nothing about values that PAPI returned before it. */
 static bool has_stayed(const struct sp_set *s, uint32_t proof)
 {
 	return s->writer.window_proof == proof && sp_proof_now() == proof;
@@ -747,8 +746,8 @@ bool sp_has_stayed_by_clock(const struct sp_set *s)
 	return stays;
 }
 
-/* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older
- * than its relation. */
+/* The set counts, according to the calls so far. A stopped set returns no new counts; its values
+ * may be older than its relation. */
 static bool is_counting(const struct sp_set *s)
 {
 	return load_relaxed(&s->writer.runs) || load_relaxed(&s->started);
@@ -760,14 +759,14 @@ static bool is_counting(const struct sp_set *s)
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t proof,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
-	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
-							 * no clock's (percpu-lifetime.h) */
+	/* a nested call may drop it (percpu-lifetime.h) */
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	struct sp_writer *w = &s->writer;
 	bool known;
 
 	if (!p || !is_counting(s))
 		return false;
-	/* a scan by an unknown guest would read its host's counters */
+	/* A scan by a guest thread would read its host's counters. */
 	known = is_attached_elsewhere(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_lost(p);
@@ -794,8 +793,8 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t proof,
 	return true;
 }
 
-/* The booking has used them.  (From its end on the set may be bound anew, but a split's memory
- * stays one.) */
+/* Releases the parts after the record has used them. The set may be bound again from then on;
+ * the memory of its shadow counters stays mapped. */
 static void release_parts(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -812,10 +811,10 @@ static bool is_zeroing(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* Begins a segment after a call that zeroes the set, and before its record is written, unless the
- * record uses the split: a handler that reads the set right after the record must find the segment
- * begun.  stayed: no scan is needed where the split was ready before the call for a window of the
- * thread's own: a set that was bound after PAPI had started it is ready only since then. */
+/* Begins a window after a call that zeroes the set, and before its record is written, unless the
+ * record uses the scan: a handler that reads the set right after the record must find the window
+ * begun. stayed: the shadow counters were ready before the call, so that no scan is needed.
+ * Those of a set that was bound after PAPI had started it are ready only since then. */
 static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t proof)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -832,7 +831,7 @@ static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t 
 		sp_percpu_begun(p, sp_ticks());
 }
 
-/* Tries the short ways of records.h first, which suffice for ordinary sets. */
+/* Tries the short functions of records.h, which suffice for ordinary sets. */
 static bool record_fast(struct sp_writer *w, const struct sp_booking *b)
 {
 	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
@@ -845,25 +844,24 @@ static bool record_fast(struct sp_writer *w, const struct sp_booking *b)
 	       sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
 }
 
-/* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or
- * somebody else holds the descriptor. As a fall they would take from a CPU what it may never have
- * had. */
+/* Detects that an unseen call zeroed the kernel's counters: PAPI opened them again, or other
+ * code uses their descriptor. The fall itself must not be subtracted from a CPU. */
 static void detect_zeroing(struct sp_set *s, const long long *values)
 {
 	bool fell = false;
 
 	for (uint32_t e = 0; e < s->k; e++)
 		fell = fell || values[e] < s->writer.values[e];
-	/* (A call that was missed has zeroed the set, perhaps: rules.c.) */
+	/* A missed call may have zeroed the set (rules.c). */
 	if (!fell || s->writer.baseline || sp_records_has_missed(&s->writer))
 		return;
 	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+	/* SP_OP_RESET would be nested in this call and zero the set after it. */
 	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);
 }
 
-/* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
- * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
+/* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed
+ * or finds the parts of the window, begins the next window after a zeroing, and adds the record.
  * cpu: where the values were read; SP_NO_CPU: the call has no values. */
 static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
 			  uint32_t proof, const struct sp_stack *at)
@@ -918,15 +916,14 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 		sp_end_again();
 }
 
-/* Nothing is booked of it. */
 void sp_drop_call(struct sp_set *called)
 {
 	if (called)
 		sp_records_failed(&called->writer, sp_thread_state.id);
 }
 
-/* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
- * bound it anew (sp_records_still). From here on the writer is the call's until that is booked. */
+/* Inside the call of PAPI, a handler or a fork in one replaced the set, or another thread bound
+ * it again (sp_records_still). False: the writer belongs to this call until it is recorded. */
 static bool is_obsolete(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
@@ -939,14 +936,14 @@ static bool is_obsolete(struct sp_set *called)
 	return true;
 }
 
-/* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former
- * the relation says that it is unsure. */
+/* Notes a call that was nested, or during which the writer was another thread's: its values are
+ * in no sum. After a nested call the relation is marked as unproven. */
 static void note_missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
-	 * what follows a start that was missed is not counted. */
+	/* Without a relation (the set is being bound) only this number shows that the counts
+	 * after a missed start are lost. */
 	if ((values || !load_relaxed(&s->writer.relation)) &&
 	    !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
@@ -959,14 +956,14 @@ static void note_missed(struct sp_set *s, enum sp_op op, const long long *values
 static void record_here(struct sp_set *s, enum sp_op op, const long long *values, uint32_t proof,
 			const struct sp_stack *at)
 {
-	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes
-	 * system calls. */
+	/* A call without values needs no CPU. To find another thread's, or one without rseq,
+	 * takes system calls. */
 	int cpu = values ? sp_find_set_cpu(s) : SP_NO_CPU;
 
 	sp_page_proof_begins();
 	record_on_cpu(s, op, cpu, values, proof, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_find_set_cpu(s); /* it may have ended by the first reading */
+		(void)sp_find_set_cpu(s); /* the thread may end before the first reading */
 }
 
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
@@ -990,8 +987,8 @@ int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, cons
 	return cpu;
 }
 
-/* A reading of a running set that has no relation: no memory, or not counts; of one that has
- * no record, whether it runs is not known. */
+/* Counts a lost reading of a running set that has no relation: no memory, or not counts. Without
+ * sp_set nothing shows whether the set runs. */
 static void count_dropped(const struct sp_set *s)
 {
 	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started)
@@ -1000,7 +997,8 @@ static void count_dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-/* Calls were missed: the records do not tell whether the set runs, nor for which counters. */
+/* Queries the set's state after missed calls: the records show neither whether it runs nor which
+ * perf fds count. */
 static void resync_state(struct sp_set *s, int id)
 {
 	enum sp_op is = query_run_state(id);
@@ -1023,14 +1021,14 @@ static void scan_before_papi(struct sp_set *s, enum sp_op op)
 		return;
 	if (sp_percpu_share(p))
 		store_relaxed(&s->fast_thread, 0);
-	if (op == SP_OP_RESET)		/* it returns no value that could be proven */
+	if (op == SP_OP_RESET)		/* returns no values to prove */
 		return;
 	sp_percpu_read_before(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values,
 			      &s->perf_fds);
 }
 
-/* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves
- * the counting to the starter.) */
+/* Marks the relation as read by another thread than the counted one. If the target is no thread
+ * of this process, the starter is the expected reader. */
 static void note_reader(const struct sp_set *s)
 {
 	struct sp_relation *r = load_relaxed(&s->writer.relation);
@@ -1047,7 +1045,7 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 
 	if (!sp_is_recorded(s))
 		return NULL;
-	(void)sp_thread_state_ready();		/* a thread's first call, perhaps */
+	(void)sp_thread_state_ready();		/* possibly the thread's first call */
 	own = load_relaxed(&s->starter) == sp_thread_state.id;
 	if (!own)
 		store_relaxed(&s->fast_thread, 0);
@@ -1076,15 +1074,15 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	/* (by now it may be another's) */
+	/* Another thread may use the set by now. */
 	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
 	    !load_relaxed(&s->writer.in_flight))
 		scan_before_papi(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
 
-/* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a
- * frame between that and the look at the shadow counters would be in PAPI's counts alone. */
+/* Unwinds a new call path before PAPI zeroes the set: 10,000 instructions per frame between that
+ * and the scan would be in PAPI's counts alone. */
 struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -1101,8 +1099,8 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	uint32_t was;
 
 	sp_opening = s ? (uintptr_t)&s->perf_fds | SP_OPENS_AGAIN : 0;
-	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have
-							 * closed all and opened none) */
+	/* A start that PAPI refused may have closed all perf fds and opened none. */
+	if (s && lock_perf_fds(&s->perf_fds, &was)) {
 		store_relaxed(&s->perf_fds.whole,
 			      sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.had);
 		unlock_perf_fds(&s->perf_fds, was);
@@ -1124,7 +1122,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id), *called;
 
-	sp_thread_state_ready();		/* a thread's first call, perhaps */
+	sp_thread_state_ready();		/* possibly the thread's first call */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
 	if (!*values && (called || sp_is_recorded(s)))
 		*values = s->room.values;
@@ -1138,7 +1136,7 @@ void sp_drop_run(struct sp_set *called)
 	sp_drop_call(called);
 }
 
-/* Bound anew inside its start. */
+/* Begins a start again whose set was bound inside it. */
 static struct sp_set *restart_call(struct sp_set *s)
 {
 	if (!sp_is_recorded(s) ||
@@ -1180,7 +1178,7 @@ SP_COLD void sp_sites_after_stop(void)
 {
 	int saved = errno;
 
-	/* Not while another set of this thread counts. */
+	/* Wait until no set of this thread counts. */
 	if (load_relaxed(&sp_process.sites_due) && !sp_sets_running(sp_thread_state.id))
 		sp_sites_resolve();
 	errno = saved;
@@ -1243,8 +1241,7 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
-	/* Another number: a handler changed how many events the set has, and what was added cannot
-	 * be told. */
+	/* If a handler changed the number of events, the added counts are unknown. */
 	if (!k || k != (uint64_t)before[-1]) {
 		if (k)
 			count_dropped(sp_set_of(id));
@@ -1257,9 +1254,9 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 	sp_record_call(called, id, SP_OP_ACCUM, before, proof, at);
 }
 
-/* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there
- * without a lock, for which madvise would wait while other threads map memory (seen: 23 waits in
- * 500 threads). An address in the array: nobody waits at a count. */
+/* Makes the kernel fetch the pages by FUTEX_WAKE, which counts no fault and takes no lock for a
+ * page that is there. madvise waits while other threads map memory (seen: 23 waits in 500
+ * threads). No thread waits on an address in the array. */
 SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN,
@@ -1273,7 +1270,7 @@ SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 	errno = saved;
 }
 
-/* The component now counts on from the values written, if it can. */
+/* Records a write: the component now counts on from the values, if it can. */
 void sp_after_write(struct sp_set *called, int rc, int id, const long long *values,
 		    const struct sp_stack *at)
 {
@@ -1298,8 +1295,8 @@ static const char *const error_names[] = {
 	"PAPI_PARTIAL",
 };
 
-/* PAPI says what the matter is in a place that moved from version to version: looked
- * at only where it is the version that we were compiled for. */
+/* Notes PAPI's reason for a disabled component, if PAPI has the version that sspapi was compiled
+ * for: the field's offset differs between versions. */
 static void note_why_disabled(void)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -1345,7 +1342,7 @@ void sp_after_failed(const char *what, int rc)
 
 void sp_after_start_failed(int rc)
 {
-	static uint64_t reported;		/* a bit for each error; the process's generation */
+	static uint64_t reported;		/* a bit per error; above: the generation */
 	uint64_t was = load_relaxed(&reported), bit = rc < 0 && rc > -32 ? 1ull << -rc : 0;
 
 	if (was >> 32 != sp_process.generation)
