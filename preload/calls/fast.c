@@ -1,5 +1,4 @@
-/* fast.c: the functions of the fast path that are not inline; see fast.h.
- */
+/* fast.c: the functions of the fast path that are not inline; see fast.h. */
 #include "../../core/base/conf.h"
 #include "../callsites/callsites.h"
 #include "../callsites/unwind.h"

@@ -1,5 +1,4 @@
-/* hooks.c: updates event sets and relations for each kind of PAPI call; see hooks.h.
- */
+/* hooks.c: updates event sets and relations for each kind of PAPI call; see hooks.h. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -963,7 +962,7 @@ static void record_here(struct sp_set *s, enum sp_op op, const long long *values
 	sp_page_proof_begins();
 	record_on_cpu(s, op, cpu, values, proof, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_find_set_cpu(s); /* the thread may end before the first reading */
+		(void)sp_find_set_cpu(s);	/* the thread may end before the first reading */
 }
 
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,

@@ -1,4 +1,4 @@
-/* timing.c: what a call costs; see timing.h. */
+/* timing.c: see timing.h. */
 #include "../../core/base/sys.h"
 #include "../../core/store/store.h"
 #include "../process/process.h"
@@ -12,8 +12,8 @@ SP_COLD void sp_timing_begin(struct sp_timing *t)
 	t->since = sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* Subtracts what two reads of the clock take by themselves, as two more right now have it.
- * Preparations are in the header already. */
+/* Adds the time since sp_timing_begin(), less the time of reading the clock twice, measured
+ * here. Preparations are in the header already. */
 SP_COLD void sp_timing_end(struct sp_timing *t)
 {
 	uint64_t took = sp_ns_of(CLOCK_MONOTONIC) - t->since, clock = sp_ns_of(CLOCK_MONOTONIC);

@@ -1,13 +1,11 @@
-/* timing.h: what a call costs, for the dump's `own_pid`: our part of it, before PAPI is called and
- * after it. */
+/* timing.h: measures sspapi's own time in a call, before and after PAPI (`own_pid` in the dump). */
 #ifndef SP_TIMING_H
 #define SP_TIMING_H
 
 #include "../../core/base/base.h"
 
 struct sp_timing {
-	bool is_timed, was_preempted;	/* the call is timed; the thread was preempted: other
-					 * threads' time is not our cost */
+	bool is_timed, was_preempted;	/* preempted: includes other threads' time */
 	uint32_t proof;
 	uint64_t since, took, prepared;
 };
