@@ -66,12 +66,12 @@ static struct sp_set *refresh_set(const struct sp_real *real, int es, int state)
 	struct sp_set *s = sp_set_of(es);
 
 	if (!s || !load_relaxed(&s->alive) || s->generation != sp_process.generation ||
-	    !papi_value || s->held_value != papi_value)
+	    !papi_value || s->value_at_start != papi_value)
 		s = sp_set_new(es);
 	if (!s)
 		return NULL;
 	s->unseen = true;
-	s->held_value = papi_value;
+	s->value_at_start = papi_value;
 	return s;
 }
 
@@ -86,7 +86,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = unseen(real) ? refresh_set(real, es, state) : sp_set_known(es);
+	s = unseen(real) ? refresh_set(real, es, state) : sp_set_find(es);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	s->wanted = rel;

@@ -24,7 +24,7 @@ struct sp_set *sp_fast_find_set(int id)
 	return s;
 }
 
-uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at)
+uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *at)
 {
 	uint32_t is = sp_path_site(at, load_relaxed(&sp_sites_depth));
 
@@ -39,7 +39,7 @@ uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at)
  * (callsites.c): then undo it. */
 static void try_steady(struct sp_set *s, const struct sp_record *of, uintptr_t to)
 {
-	const struct sp_known *known = &s->known[SP_SEEN_READ];
+	const struct sp_known_site *known = &s->known[SP_KIND_READ];
 
 	if (load_relaxed(&known->to) != to || known->site != of->site)
 		return;

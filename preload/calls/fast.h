@@ -28,11 +28,10 @@ _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) &&
 /* Compares the callers of a call with those of the known site, of which there is at least one.
  * sp: the stack pointer after the call; frame: the wrapper's frame, which holds the caller's
  * frame pointer. */
-__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_callers(const struct sp_known *known,
-								       uintptr_t sp,
-								       uintptr_t frame)
+__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_callers(
+	const struct sp_known_site *known, uintptr_t sp, uintptr_t frame)
 {
-	const struct sp_word *w = known->word;
+	const struct sp_stack_word *w = known->word;
 #define HAS_WORD(w) \
 	(sp_unsigned_address(*(const uintptr_t *)(sp + (uintptr_t)(intptr_t)(w).at)) == (w).to)
 	/* all words are below it: the last one lies before the stack's end */
@@ -41,7 +40,7 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_callers(const str
 
 	if (SP_UNLIKELY(room > known->span))
 		return false;
-	_Static_assert(SP_WORDS == 3, "the words below");
+	_Static_assert(SP_STACK_WORDS == 3, "the words below");
 	if (SP_LIKELY(!known->by_fp))
 		return SP_LIKELY(HAS_WORD(w[0])) && SP_LIKELY(HAS_WORD(w[1])) &&
 		       SP_LIKELY(HAS_WORD(w[2]));
@@ -67,7 +66,7 @@ struct sp_set *sp_fast_find_set(int id);
 
 /* Finds a site other than the known one, and may make it the known one. SP_SITE_NEW: the site is
  * new. */
-uint32_t sp_fast_find_site(struct sp_known *known, const struct sp_stack *at);
+uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *at);
 
 /* Reads the frame of the function that uses the macro, without variables, for which gcc would
  * keep registers. */
@@ -84,7 +83,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, 
 					    uint32_t *site)
 {
 	struct sp_set *s = sp_thread_state.set;
-	struct sp_known *known;
+	struct sp_known_site *known;
 	uintptr_t to;
 	uint32_t found;
 
@@ -94,7 +93,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, 
 		s = sp_fast_find_set(id);
 	if (SP_UNLIKELY(!s))
 		return NULL;
-	known = &s->known[sp_seen_by(op)];
+	known = &s->known[sp_call_kind_of(op)];
 	to = at ? at->to : (uintptr_t)__builtin_return_address(0);
 	/* Compare op as well: the same return address may call PAPI_accum by a pointer. */
 	if (op == SP_OP_READ && SP_LIKELY(load_plain(&s->writer.steady) == to)) {
@@ -245,7 +244,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t proof, uint32_t site
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
 	if (SP_LIKELY(!s->writer.placed))
-		sp_counting_starts(s, proof, now);
+		sp_counting_start_fast(s, proof, now);
 	return true;
 }
 
@@ -260,7 +259,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 		return false;
 	sp_add_run_time(s, now);
 	if (SP_LIKELY(!s->writer.placed))
-		sp_counting_stops(s, now);
+		sp_counting_stop_fast(s, now);
 	/* Copy `runs`: a handler may have started the set again since. */
 	store_relaxed(&s->started, load_relaxed(&s->writer.runs));
 	if (SP_UNLIKELY(load_relaxed(&sp_process.sites_due)))

@@ -53,7 +53,7 @@ void sp_after_unregister(int rc)
 
 void sp_after_shutdown(void)
 {
-	sp_sets_each(sp_counting_lost);
+	sp_sets_each(sp_counting_note_lost);
 	sp_sets_forget(0);
 }
 
@@ -147,7 +147,7 @@ void sp_expect_open(int id)
 	struct sp_set *s;
 
 	sp_find_caller();
-	s = sp_set_known(id);
+	s = sp_set_find(id);
 	if (s && s->unseen)			/* possibly the first set of a forked child */
 		sp_prepare_first_set();
 	if (s) {
@@ -205,7 +205,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 		sp_after_failed(what, rc);
 		return NULL;
 	}
-	s = sp_set_known(id);
+	s = sp_set_find(id);
 	if (!s)
 		return NULL;
 	if (sp_is_recorded(s) && load_relaxed(&s->writer.runs) &&
@@ -215,7 +215,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	s->unseen = false;		/* this thread has opened it */
 	s->perf_fds.had = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
-	sp_set_learn(id);
+	sp_set_fetch_events(id);
 	return s;
 }
 
@@ -337,7 +337,7 @@ void sp_after_add_events(int rc, int id, int number)
  * next start, show the change. */
 void sp_after_change(const char *what, int rc, int id)
 {
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+	struct sp_set *s = rc == PAPI_OK ? sp_set_find(id) : NULL;
 
 	sp_report_error(what, rc);
 	if (s && !s->perf_fds.n)
@@ -346,7 +346,7 @@ void sp_after_change(const char *what, int rc, int id)
 
 static void after_inherit(int rc, int id, bool inherits)
 {
-	struct sp_set *s = sp_set_known(id);
+	struct sp_set *s = sp_set_find(id);
 	struct sp_count_target is;
 
 	sp_after_change("", rc, id);
@@ -392,7 +392,7 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 
 	if (!s)
 		return;
-	sp_watch((int)tid);
+	sp_attached_add((int)tid);
 	sp_percpu_drop(&s->percpu);	/* an earlier thread may have had this tid */
 	store_relaxed(&s->creator, 0);
 }
@@ -518,7 +518,7 @@ static void prepare_slow(int id)
 
 	sp_prefault_stack();
 	sp_thread_state_ready();
-	s = sp_set_known(id);
+	s = sp_set_find(id);
 	if (s && s->unseen)
 		report_unseen_set();
 	/* Avoid the system call while another set counts. */
@@ -881,7 +881,7 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		accept_other_target(s);
 	p = load_relaxed(&s->percpu);
-	if (values && op != SP_OP_WRITE && s->only_grows && is_counting(s))
+	if (values && op != SP_OP_WRITE && s->is_monotonic && is_counting(s))
 		detect_zeroing(s, values);
 	if (!own)
 		sp_proof_on_top();
@@ -1262,7 +1262,7 @@ SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 		  last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
 
-	s->arrays[page % SP_COUNT(s->arrays)] = page;
+	s->accum_pages[page % SP_COUNT(s->accum_pages)] = page;
 	for (; page <= last; page++)
 		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN),
 			     FUTEX_WAKE, 0, NULL, NULL, 0);

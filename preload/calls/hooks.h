@@ -188,7 +188,7 @@ SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
 
-	if (SP_UNLIKELY(s->arrays[page % SP_COUNT(s->arrays)] != page))
+	if (SP_UNLIKELY(s->accum_pages[page % SP_COUNT(s->accum_pages)] != page))
 		sp_prefault_array(s, values);
 }
 

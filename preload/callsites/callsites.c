@@ -312,20 +312,20 @@ uint32_t sp_site_of_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
-/* All SP_WORDS are looked at without a loop (fast.h): the first one stands in place of those that
+/* SP_STACK_WORDS are compared without a loop (fast.h): the first one stands in place of those that
  * there are not. */
-static void fill_up(struct sp_known *known)
+static void fill_up(struct sp_known_site *known)
 {
 	uint32_t n = 0;
 
 	while (known->word[n].to)
 		n++;
-	for (; n && n < SP_WORDS && !known->by_fp; n++)
+	for (; n && n < SP_STACK_WORDS && !known->by_fp; n++)
 		known->word[n] = known->word[0];
 }
 
 /* (It may have been removed since it was found.) */
-static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+static void know(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
 
@@ -336,7 +336,7 @@ static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 	known->word[0].to = 0;
 	known->site = id;
 	if (load_acquire(&sp_sites_depth) > 1 &&
-	    (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
+	    (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->has_dead_end))
 		return;
 	fill_up(known);
 	sp_order();
@@ -345,15 +345,15 @@ static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
 		store_relaxed(&known->to, 0);
 }
 
-void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+void sp_site_know_now(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
-	if (load_relaxed(&known->writing))
+	if (load_relaxed(&known->is_writing))
 		return;
-	store_relaxed(&known->writing, true);
+	store_relaxed(&known->is_writing, true);
 	sp_order();
 	know(known, at, id);
 	sp_order();
-	store_relaxed(&known->writing, false);
+	store_relaxed(&known->is_writing, false);
 }
 
 /* ---- modules ---------------------------------------------------------- */

@@ -54,8 +54,8 @@ uint32_t sp_site_of_start(const struct sp_stack *at);
  * longer than to find it, and of two in turn one stays known for a while. By the thread that may
  * take the set's fast path. */
 #define SP_SITE_MISSES	32u
-void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
-static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+void sp_site_know_now(struct sp_known_site *known, const struct sp_stack *at, uint32_t id);
+static inline void sp_site_know(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t misses = load_relaxed(&known->misses) + 1,
 		       last_site = load_relaxed(&known->last_site);

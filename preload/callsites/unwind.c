@@ -672,7 +672,7 @@ static uint32_t rule_at(const struct words *w, uint32_t i)
 }
 
 /* The next one; false: there is none.  (Another thread may cut the path.) */
-static bool next_word(struct words *w, struct sp_word *word)
+static bool next_word(struct words *w, struct sp_stack_word *word)
 {
 	uint32_t is = rule_at(w, w->i), next = rule_at(w, w->i + 1);
 	const struct sp_rule *r;
@@ -696,22 +696,22 @@ static bool next_word(struct words *w, struct sp_word *word)
 	return !w->odd;
 }
 
-bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known)
+bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known)
 {
 	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
-	struct sp_word one;
+	struct sp_stack_word one;
 	uint32_t n = 0;
 
 	if (rule_at(&w, 0) == SP_NO_RULE)
 		return false;
 	known->by_fp = false;
 	while (next_word(&w, &one)) {
-		if (n == SP_WORDS)
+		if (n == SP_STACK_WORDS)
 			return false;
 		known->by_fp |= one.base != SP_SAME_BASE;
 		known->word[n++] = one;
 	}
-	known->nowhere = w.ends;
+	known->has_dead_end = w.ends;
 	known->word[n].to = 0;
 	/* (All words are below the last frame's end.) */
 	known->limit = sp_thread_state.stack_end - (uintptr_t)w.reach;
@@ -793,7 +793,7 @@ void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *f
 	const uint32_t age = load_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
 	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
-	struct sp_word word;
+	struct sp_stack_word word;
 
 	if (!is_step(to) || rule_at(&w, 0) == SP_NO_RULE)
 		return;

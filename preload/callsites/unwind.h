@@ -53,7 +53,7 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
 
 /* The words of the stack that make out the path of these rules, of which there are so many at most.
  * The stack is that of the last question. False: they are in no constant place, or too many. */
-bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known);
+bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known);
 
 /* The site of a call from there, by steps (stack-hash.h), where paths have so many frames; 0: it is
  * not known. */

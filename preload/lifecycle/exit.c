@@ -404,7 +404,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_format_writer
 	store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 	store_relaxed(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
-	sp_counting_sum();
+	sp_counting_store_sum();
 	sp_quiet_begin(&quiet);
 	sp_fpu_begin(&fpu);
 	sp_sites_name(load_relaxed(&finishing) == (uint32_t)sp_sys(SYS_gettid));
@@ -461,7 +461,7 @@ static unsigned begin_end(enum sp_end how)
 	sp_sets_disable_fast_path();
 	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
 		;			/* (a nap would let others end the process) */
-	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_others_booking()) != 0; i++)
+	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_others_recording()) != 0; i++)
 		delay();
 	return booking;
 }
@@ -485,7 +485,7 @@ static void dump_once(enum sp_end how)
 		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 		store_release(&sp_store.header->end, how);
 		store_relaxed(&written, dump_as_user(how) == 0);
-	} while (booking && sp_sets_others_booking() < booking);
+	} while (booking && sp_sets_others_recording() < booking);
 	last_end = how;
 	store_relaxed(&ended, is_last(how));
 }

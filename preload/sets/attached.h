@@ -4,7 +4,7 @@
 
 /* A set has just been attached to this thread: its name and command line are kept.  Reads two or
  * three files of /proc. */
-void sp_watch(int tid);
+void sp_attached_add(int tid);
 
 /* Before a dump: finds out which of the threads have ended.  Async-signal-safe. */
 void sp_attached_scan(void);

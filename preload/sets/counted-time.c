@@ -51,7 +51,7 @@ static void begin_process(void)
 
 /* ---- a thread's own sets -------------------------------------------------------- */
 
-static bool counts_now(const struct sp_set *s)
+static bool is_counting(const struct sp_set *s)
 {
 	return sp_is_recorded(s) && load_relaxed(&s->started) &&
 	       load_relaxed(&s->starter) == sp_thread_state.id;
@@ -76,7 +76,7 @@ struct range {
 };
 
 /* The CPU time since r->since, if the thread's CPU time is `now` after so many ns. */
-static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
+static struct range cpu_time_since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 {
 	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns,
 		 least = ran > gap ? ran - gap : 0;
@@ -87,7 +87,7 @@ static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 }
 
 /* The CPU time of the thread when another one stopped its only set; 0: none did. */
-static uint64_t ended(const struct sp_ran *r)
+static uint64_t end_cpu_ns(const struct sp_ran *r)
 {
 	uint64_t ns = load_acquire(&r->ended_ns);
 
@@ -95,36 +95,36 @@ static uint64_t ended(const struct sp_ran *r)
 }
 
 /* seen: its end was, right now. */
-static void end(struct sp_ran *r, bool seen)
+static void end_run(struct sp_ran *r, bool seen)
 {
 	uint64_t ns = sp_ticks_ns(sp_ticks() - r->since);
-	struct range is = { 0, ns };
+	struct range time = { 0, ns };
 
-	if (ended(r)) {
-		is = since(r, ended(r), ns);
+	if (end_cpu_ns(r)) {
+		time = cpu_time_since(r, end_cpu_ns(r), ns);
 		seen = true;
 	} else if (sp_proof_now() == r->losses[1]) {
-		is.least = ns;
+		time.least = ns;
 	} else if (is_clock_read_due(ns)) {
 		struct sp_ran before = *r;
 
 		read_clock(r);
-		is = since(&before, r->known_ns, ns);
+		time = cpu_time_since(&before, r->known_ns, ns);
 	}
 	store_relaxed(&r->since, 0);
-	store_relaxed(&r->ns, r->ns + (seen ? is.least : 0));
-	store_relaxed(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
+	store_relaxed(&r->ns, r->ns + (seen ? time.least : 0));
+	store_relaxed(&r->more_ns, sp_counted_add(r->more_ns, time.most - (seen ? time.least : 0)));
 	store_relaxed(&r->ended_ns, 0);
 }
 
 /* Takes those out that count no more, and `but`. */
-static void take_out(const struct sp_set *but)
+static void remove_stopped(const struct sp_set *but)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[i];
 	     i++)
-		if (sp_thread_state.counting[i] != but && counts_now(sp_thread_state.counting[i]))
+		if (sp_thread_state.counting[i] != but && is_counting(sp_thread_state.counting[i]))
 			sp_thread_state.counting[n++] = sp_thread_state.counting[i];
 	for (; n < SP_COUNT(sp_thread_state.counting); n++)
 		sp_thread_state.counting[n] = NULL;
@@ -135,9 +135,9 @@ static void start_own(struct sp_set *s)
 	struct sp_ran *r = &sp_thread_state.block->ran;
 	unsigned n = 0;
 
-	take_out(s);
+	remove_stopped(s);
 	if (!sp_thread_state.counting[0] && r->since)
-		end(r, false);
+		end_run(r, false);
 	while (n < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[n])
 		n++;
 	if (n == SP_COUNT(sp_thread_state.counting)) {
@@ -159,15 +159,15 @@ static void stop_own(struct sp_set *s)
 
 	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting); i++)
 		was = was || sp_thread_state.counting[i] == s;
-	take_out(s);
+	remove_stopped(s);
 	if (was && !sp_thread_state.counting[0] && r->since)
-		end(r, true);
+		end_run(r, true);
 	else if (sp_thread_state.counting[0] && !sp_thread_state.counting[1])
 		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured
 						 * again */
 }
 
-SP_COLD void sp_counting_start_more(struct sp_set *s)
+SP_COLD void sp_counting_start_slow(struct sp_set *s)
 {
 	int saved = errno;
 
@@ -175,7 +175,7 @@ SP_COLD void sp_counting_start_more(struct sp_set *s)
 	errno = saved;
 }
 
-SP_COLD void sp_counting_stop_more(struct sp_set *s)
+SP_COLD void sp_counting_stop_slow(struct sp_set *s)
 {
 	int saved = errno;
 
@@ -185,7 +185,7 @@ SP_COLD void sp_counting_stop_more(struct sp_set *s)
 
 /* ---- others' ------------------------------------------------------------------- */
 
-static struct target *target_of(int tid)
+static struct target *get_target(int tid)
 {
 	for (uint32_t i = 0; i < others.n; i++)
 		if (others.target[i].tid == tid)
@@ -199,7 +199,7 @@ static struct target *target_of(int tid)
 static void start_other(int tid)
 {
 	uint64_t now = cpu_ns(tid);
-	struct target *t = now ? target_of(tid) : NULL;
+	struct target *t = now ? get_target(tid) : NULL;
 
 	if (!now)
 		return;			/* another process's: its CPU time is not this one's */
@@ -294,11 +294,11 @@ void sp_counting_prepare(struct sp_set *s)
 
 	if (!r || !s || !sp_is_recorded(s))
 		return;
-	take_out(NULL);
+	remove_stopped(NULL);
 	if (sp_thread_state.counting[0])
 		return;
 	if (r->since)			/* of a set that was never stopped, or by another thread */
-		end(r, false);
+		end_run(r, false);
 	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
 		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
 	kind = kind_of(s, &tid);
@@ -328,7 +328,7 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 }
 
 /* Another thread's own set was stopped by this one. */
-static bool ends_theirs(const struct sp_set *s)
+static bool end_other_run(const struct sp_set *s)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 	struct sp_thread *t = r ? sp_store_thread_at(&sp_store, r->thread) : NULL;
@@ -347,11 +347,11 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 		return;
 	if (load_relaxed(&s->starter) == sp_thread_state.id)
 		stop_own(s);
-	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
+	else if (kind_of(s, &tid) != NOTHING && !end_other_run(s))
 		update_others(NOT_KNOWN, 0, NULL);
 }
 
-SP_COLD void sp_counting_lost(struct sp_set *s)
+SP_COLD void sp_counting_note_lost(struct sp_set *s)
 {
 	if (load_relaxed(&s->other))
 		update_others(NOT_KNOWN, 0, NULL);
@@ -361,23 +361,23 @@ SP_COLD void sp_counting_lost(struct sp_set *s)
 
 static void add_thread(const struct sp_thread *t, uint64_t *least, uint64_t *more)
 {
-	struct range is = { 0, 0 };
+	struct range time = { 0, 0 };
 	struct sp_ran r;
 	uint64_t now;
 
 	sp_copy_words((sp_word *)&r, (const sp_word *)&t->ran, sizeof(r) / 8);
-	now = !r.since ? 0 : ended(&r) ? ended(&r) : cpu_ns(t->tid);
+	now = !r.since ? 0 : end_cpu_ns(&r) ? end_cpu_ns(&r) : cpu_ns(t->tid);
 
 	if (r.since && !now)
-		is.most = SP_COUNTED_UNKNOWN;
+		time.most = SP_COUNTED_UNKNOWN;
 	else if (r.since)
-		is = since(&r, now, sp_ticks_ns(sp_ticks() - r.since));
-	*least += r.ns + is.least;
-	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), is.most - is.least);
+		time = cpu_time_since(&r, now, sp_ticks_ns(sp_ticks() - r.since));
+	*least += r.ns + time.least;
+	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), time.most - time.least);
 }
 
 /* Is it counted by its own sets, too? */
-static bool counts_itself(int tid)
+static bool has_own_counts(int tid)
 {
 	uint64_t left = sp_store_most_blocks(&sp_store);
 	const struct sp_thread *t;
@@ -399,7 +399,7 @@ static void add_target(const struct target *t, uint64_t *least, uint64_t *more)
 		*more = SP_COUNTED_UNKNOWN;
 	else if (t->sets)
 		ns += now - t->since_ns;
-	if (!counts_itself(t->tid))
+	if (!has_own_counts(t->tid))
 		*least += ns;
 	else
 		*more = sp_counted_add(*more, ns);
@@ -413,7 +413,7 @@ static const enum sp_call readings[] = { SP_CALL_PAPI_read,  SP_CALL_PAPI_read_t
 
 /* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of
  * readings. */
-static uint64_t own_ns(bool all)
+static uint64_t estimate_own_ns(bool all)
 {
 	const struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0,
@@ -431,12 +431,12 @@ static uint64_t own_ns(bool all)
 		     : 0;
 }
 
-static uint64_t without(uint64_t ns, uint64_t own)
+static uint64_t subtract(uint64_t ns, uint64_t own)
 {
 	return ns > own ? ns - own : 0;
 }
 
-void sp_counting_sum(void)
+void sp_counting_store_sum(void)
 {
 	struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
@@ -444,17 +444,17 @@ void sp_counting_sum(void)
 		     load_relaxed(&others.any) && !load_relaxed(&others.unknown);
 	const struct sp_thread *t;
 
-	take_out(NULL);
+	remove_stopped(NULL);
 	if (sp_thread_state.block && sp_thread_state.generation == sp_process.generation &&
 	    !sp_thread_state.counting[0] && sp_thread_state.block->ran.since)
-		end(&sp_thread_state.block->ran, false);
+		end_run(&sp_thread_state.block->ran, false);
 	for (sp_off off = h->lists.threads;
 	     left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		add_thread(t, &least, &more);
 	for (uint32_t i = 0; known && i < others.n; i++)
 		add_target(&others.target[i], &least, &more);
-	cpu = without(cpu, load_relaxed(&h->time.prepare_ns) + own_ns(true));
-	least = without(least, own_ns(false));
+	cpu = subtract(cpu, load_relaxed(&h->time.prepare_ns) + estimate_own_ns(true));
+	least = subtract(least, estimate_own_ns(false));
 	store_relaxed(&h->time.cpu_ns, cpu);
 	store_relaxed(&h->time.counted_ns, sp_min(least, cpu));
 	store_relaxed(&h->time.counted_more_ns,

@@ -69,7 +69,7 @@ static struct sp_set *make_room(int id)
 	return sp_set_of(id);
 }
 
-#define HERE ((uintptr_t)__builtin_frame_address(0))
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 
 /* By who has taken the writer.  (`times` stays: another thread's call may be about to add to
  * it.) */
@@ -97,7 +97,7 @@ static void stay_unbound(struct sp_set *s)
 
 bool sp_set_unbind(struct sp_set *s)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, true)) {
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, true)) {
 		stay_unbound(s);
 		return false;
 	}
@@ -127,7 +127,7 @@ void sp_set_release(struct sp_set *s)
 
 /* Populated before the first write: another set of this thread may count page faults while this one
  * is made. (Before Linux 5.14 that set counts one.) */
-static void *map_touched(uint64_t bytes)
+static void *map_populated(uint64_t bytes)
 {
 	void *p = sp_map(bytes);
 
@@ -163,7 +163,7 @@ static void make_page(struct sp_set *s, int id)
 
 /* There is no memory for a set's record: none of its readings is booked, and each counts as
  * dropped. */
-static void lost(void)
+static void report_no_memory(void)
 {
 	if (!load_relaxed(&sp_sets_lost))
 		sp_process_note(
@@ -188,7 +188,7 @@ struct sp_set *sp_set_new(int id)
 	struct sp_set *s = make_room(id);
 
 	if (!s) {
-		lost();
+		report_no_memory();
 		return NULL;
 	}
 	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before
@@ -210,7 +210,7 @@ struct sp_set *sp_set_new(int id)
 	return s;
 }
 
-struct sp_set *sp_set_known(int id)
+struct sp_set *sp_set_find(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 	const struct sp_real *papi;
@@ -248,19 +248,19 @@ void sp_sets_forget(uint32_t creator)
 	}
 }
 
-void sp_sets_each(void (*with)(struct sp_set *s))
+void sp_sets_each(void (*callback)(struct sp_set *s))
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
 		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			with(&chunk[i]);
+			callback(&chunk[i]);
 	}
 }
 
 static void forget_sites(struct sp_set *s)
 {
-	for (int w = 0; w < SP_SEEN; w++)
+	for (int w = 0; w < SP_KINDS; w++)
 		store_relaxed(&s->known[w].to, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	store_relaxed(&s->writer.steady, 0);
@@ -311,7 +311,7 @@ bool sp_sets_others_running(void)
 	return false;
 }
 
-unsigned sp_sets_others_booking(void)
+unsigned sp_sets_others_recording(void)
 {
 	unsigned n = 0;
 
@@ -323,7 +323,7 @@ unsigned sp_sets_others_booking(void)
 	return n;
 }
 
-#define EVENTS_MOST 512
+#define EVENTS_MAX 512
 
 /* ---- binding ---------------------------------------------------------- */
 
@@ -335,21 +335,21 @@ struct set_state {			/* what a set holds now, as PAPI says */
 	enum sp_scope scope;
 	bool perf_event;
 	bool cpu_attached;		/* says PAPI */
-	bool awaits;			/* a software-defined event that nobody has registered */
-	bool domains;			/* what a domain is matters to its component: */
+	bool is_awaited;		/* a software-defined event that nobody has registered */
+	bool has_domains;		/* what a domain is matters to its component: */
 	uint32_t domain;		/* that of its events, taken together; 0: not known */
 	uint32_t n_gauges;
 	struct sp_gauge_kind *gauge;
 	uint8_t *kinds;			/* [k] enum sp_values, */
-	bool odd;			/* not all of which are counts */
+	bool has_non_counts;		/* not all of which are counts */
 	const struct sp_terms **terms;
 };
 
-static bool list(const struct sp_real *papi, int id, struct set_state *h, int room)
+static bool query_events(const struct sp_real *papi, int id, struct set_state *h, int room)
 {
 	int n = room;
 
-	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MOST)
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MAX)
 		sp_process_note_quiet("an event set of more than 512 events was used; its counts "
 				      "are not recorded");
 
@@ -368,7 +368,7 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 	char text[256];
 
 	h->perf_event = strcmp(name, "perf_event") == 0;
-	h->domains = h->perf_event || !f;
+	h->has_domains = h->perf_event || !f;
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
@@ -387,8 +387,8 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 }
 
 /* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
-static void note_place(const struct sp_real *papi, const struct set_state *h,
-		       const struct sp_event_seen *e)
+static void note_unknown_place(const struct sp_real *papi, const struct set_state *h,
+			       const struct sp_event_seen *e)
 {
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
@@ -406,20 +406,20 @@ static void note_place(const struct sp_real *papi, const struct set_state *h,
 }
 
 /* Codes to the store's events, in no domain yet; all of one set are of one component. */
-static bool learn(const struct sp_real *papi, struct set_state *h)
+static bool find_events(const struct sp_real *papi, struct set_state *h)
 {
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
 
 		if (!e)
 			return false;
-		h->awaits |= e->awaited;
+		h->is_awaited |= e->awaited;
 		if (h->terms)
 			h->terms[i] = &e->terms;
 		h->kinds[i] = e->kind == SP_GAUGE	? SP_SHOWS
 			      : e->data_type == SP_FP64 ? SP_FLOATS
 							: SP_COUNTS;
-		h->odd |= h->kinds[i] != SP_COUNTS;
+		h->has_non_counts |= h->kinds[i] != SP_COUNTS;
 		if (e->kind == SP_GAUGE)
 			h->gauge[h->n_gauges++] =
 				(struct sp_gauge_kind){ .index = (uint32_t)i,
@@ -427,12 +427,12 @@ static bool learn(const struct sp_real *papi, struct set_state *h)
 		if (!i)
 			add_component(papi, h, e->component);
 		h->ids[i] = e->id;
-		note_place(papi, h, e);
+		note_unknown_place(papi, h, e);
 	}
 	return true;
 }
 
-void sp_set_learn(int id)
+void sp_set_fetch_events(int id)
 {
 	int codes[64];
 	uint32_t ids[64];
@@ -440,8 +440,8 @@ void sp_set_learn(int id)
 	uint8_t kinds[64];
 	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
 
-	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
-		learn(&sp_papi_used->real, &h);
+	if (sp_papi_used && query_events(&sp_papi_used->real, id, &h, 64))
+		find_events(&sp_papi_used->real, &h);
 }
 
 /* A relation names the set that was bound to it last, and while that set is bound no other can be.
@@ -463,7 +463,7 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 	if (k <= s->room.n_values)
 		return true;
-	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing
+	s->room.values = map_populated(bytes);	/* (what was there stays: a PAPI_stop may be writing
 						 * to it) */
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
@@ -478,7 +478,7 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->kind) + (uint64_t)h->k, 4096);
 
 	*kinds = NULL;
-	if (!h->odd)
+	if (!h->has_non_counts)
 		return true;
 	if (bytes > s->gauges_bytes) {
 		sp_unmap(w->kind, s->gauges_bytes);
@@ -519,7 +519,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		memory = s->page->slot;
 		memset(memory, 0, slots * sizeof(*memory));
 	} else {
-		memory = map_touched(slots * sizeof(*memory));
+		memory = map_populated(slots * sizeof(*memory));
 		if (!memory)
 			return;
 	}
@@ -583,13 +583,13 @@ static void query_papi(struct sp_count_target *c, int id, int state)
 	} else if (state & PAPI_ATTACHED && papi->PAPI_get_opt(PAPI_ATTACH, &o) >= 0) {
 		c->tid = (int)o.attach.tid;
 		c->attached = true;
-		sp_watch(c->tid);
+		sp_attached_add(c->tid);
 	}
 }
 
 /* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's
  * counters, and what PAPI multiplexes itself, is the thread's that starts it. */
-static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
+static void find_target(struct sp_set *s, int id, int state, bool perf_event)
 {
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
 	s->target = sp_count_target(&s->perf_fds);
@@ -602,7 +602,7 @@ static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 	}
 }
 
-static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thread,
+static struct sp_relation *api_relation(struct sspapi_relation *rel, sp_off thread,
 					const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_binding *p = sp_api_part(rel, thread, key);
@@ -613,21 +613,21 @@ static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thre
 
 /* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be
  * another's. */
-static struct sp_relation *same_relation(struct sp_set *s, sp_off thread,
-					 const struct sp_relation_key *key, sp_off *off)
+static struct sp_relation *reuse_relation(struct sp_set *s, sp_off thread,
+					  const struct sp_relation_key *key, sp_off *off)
 {
-	struct sp_relation_key its = *key;
+	struct sp_relation_key new_key = *key;
 	struct sp_lock_state lock_state;
-	bool may;
+	bool can_reuse;
 
 	*off = load_relaxed(&s->relation);
-	its.flags |= s->wanted ? SP_RELATION_API : 0;
+	new_key.flags |= s->wanted ? SP_RELATION_API : 0;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	may = sp_store_relation_becomes(&sp_store, *off, thread, &its);
+	can_reuse = sp_store_relation_becomes(&sp_store, *off, thread, &new_key);
 	sp_lock_give(&sp_store.lock, &lock_state);
-	if (may && s->wanted)
+	if (can_reuse && s->wanted)
 		sp_api_part_becomes(s->wanted, *off, key);
-	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
+	return can_reuse ? sp_store_relation_at(&sp_store, *off) : NULL;
 }
 
 static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
@@ -644,7 +644,7 @@ static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
 
 /* The block of the thread whose counts the set holds: the caller's, too, where there is no memory
  * or no such thread. */
-static sp_off counted_thread(const struct sp_count_target *c)
+static sp_off find_thread_block(const struct sp_count_target *c)
 {
 	struct sp_thread *t;
 	struct sp_lock_state lock_state;
@@ -661,16 +661,16 @@ static sp_off counted_thread(const struct sp_count_target *c)
 /* Places the set if its counts belong to one cell wherever the thread runs: those of a device,
  * package, host or process, or of a CPU that the set names.  Sets that inherit or are attached stay
  * on the slow path: their start and stop read the target's clock (counted-time.h). */
-static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
+static void place_set(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
-	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
+	bool has_no_cpu = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
-	if (s->target.inherits || s->target.attached || (!nowhere && target != SP_TARGET_CPU) ||
-	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->pinned_cpu))
+	if (s->target.inherits || s->target.attached || (!has_no_cpu && target != SP_TARGET_CPU) ||
+	    !sp_records_place(&s->writer, has_no_cpu ? SP_NO_CPU : s->pinned_cpu))
 		sp_records_set_cpu(&s->writer, s->pinned_cpu >= 0 ? s->pinned_cpu : sp_cpu_here());
 }
 
-static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
+static void bind_relation(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id,
 				       .k = (uint32_t)h->k,
@@ -679,10 +679,10 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 				       .domain = h->domain,
 				       .n_gauges = h->n_gauges,
 				       .gauge = h->gauge,
-				       .kinds = h->odd ? h->kinds : NULL };
+				       .kinds = h->has_non_counts ? h->kinds : NULL };
 	const uint8_t *kinds;
 	struct sp_relation *r = NULL;
-	sp_off off, thread = counted_thread(&s->target);
+	sp_off off, thread = find_thread_block(&s->target);
 
 	s->pinned_cpu = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
 	if (s->target.attached) {
@@ -702,15 +702,15 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	else if (s->pinned_cpu >= 0 && !s->target.inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	if (again)
-		r = same_relation(s, thread, &key, &off);
+		r = reuse_relation(s, thread, &key, &off);
 	if (!r)
-		r = s->wanted ? own_relation(s->wanted, thread, &key, &off)
+		r = s->wanted ? api_relation(s->wanted, thread, &key, &off)
 			      : shared_relation(s, thread, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.reader, off, key.k, r->cells, kinds);
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
-	place(s, h->scope, (enum sp_target)key.target);
+	place_set(s, h->scope, (enum sp_target)key.target);
 	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
@@ -718,7 +718,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 		sp_records_log(&s->writer, &s->log,
 			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
-	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
+	s->writer.precise = h->has_non_counts || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
@@ -737,11 +737,13 @@ static bool is_misread(const struct sp_set *s)
 
 static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 {
-	bool may = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen &&
-		   !is_misread(s) && !s->target.inherits && !s->multiplexed && !s->has_histograms;
-	bool own = may && (s->writer.placed || (s->target.thread == sp_thread_state.id &&
-						s->writer.relation->target == SP_TARGET_THREAD &&
-						scope == SP_SCOPE_THREAD && !s->writer.kinds));
+	bool can_reuse = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen &&
+			 !is_misread(s) && !s->target.inherits && !s->multiplexed &&
+			 !s->has_histograms;
+	bool own =
+		can_reuse && (s->writer.placed || (s->target.thread == sp_thread_state.id &&
+						   s->writer.relation->target == SP_TARGET_THREAD &&
+						   scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
 	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) ||
 							      sp_percpu_is_shared(s->percpu)))
@@ -754,7 +756,7 @@ static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 }
 
 /* PAPI_DOM_* that PAPI has for the set's next opening. */
-static uint32_t wanted_domain(int id)
+static uint32_t query_domain(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	PAPI_option_t o = { .domain = { .eventset = id } };
@@ -771,10 +773,10 @@ static void find_domains(struct sp_set *s, int id, struct set_state *h)
 	struct sp_percpu_want want = { .perf_fds = &s->perf_fds,
 				       .k = (uint32_t)h->k,
 				       .terms = h->terms };
-	uint32_t wanted = h->domains ? wanted_domain(id) : 0,
+	uint32_t wanted = h->has_domains ? query_domain(id) : 0,
 		 all = s->target.known ? s->target.domain : wanted;
 
-	if (!h->domains)
+	if (!h->has_domains)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
@@ -826,8 +828,8 @@ static void note_pmus(const struct sp_percpu_want *want, const struct set_state 
 }
 
 /* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
-static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h,
-				  enum sp_why *why)
+static enum sp_attribution prepare_percpu(struct sp_set *s, int id, const struct set_state *h,
+					  enum sp_why *why)
 {
 	struct sp_percpu_want want = {
 		.perf_fds = &s->perf_fds,
@@ -843,7 +845,7 @@ static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_sta
 	bool is_shared_tls = sp_thread_state.shares_tls && s->target.thread == sp_thread_state.id;
 
 	*why = SP_WHY_NONE;
-	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd &&
+	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->has_non_counts &&
 	    !s->unseen && !is_misread(s) && s->target.known && s->target.tid > 0 &&
 	    s->target.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
@@ -859,18 +861,18 @@ static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_sta
 	*why = is_shared_tls				       ? SP_WHY_GUEST
 	       : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED
 	       : !h->perf_event				       ? SP_WHY_COMPONENT
-	       : h->odd					       ? SP_WHY_FORMULA
+	       : h->has_non_counts			       ? SP_WHY_FORMULA
 							       : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
 /* Room for the events that the set has, not for the most that one may have: a thread's stack may be
  * of 16 KB. */
-static int room_of(const struct sp_real *papi, int id)
+static int event_room(const struct sp_real *papi, int id)
 {
 	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
 
-	return n > 0 && n <= EVENTS_MOST ? n : 1;
+	return n > 0 && n <= EVENTS_MAX ? n : 1;
 }
 
 /* A set that inherits counts, once PAPI has opened its counters, threads that are made before the
@@ -878,7 +880,7 @@ static int room_of(const struct sp_real *papi, int id)
 static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
-	int room = room_of(papi, id), codes[room];
+	int room = event_room(papi, id), codes[room];
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
@@ -888,8 +890,8 @@ static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int
 	};
 	enum sp_why why;
 
-	if (sp_thread_state.calls && list(papi, id, &h, room) && learn(papi, &h))
-		(void)percpu(s, id, &h, &why);
+	if (sp_thread_state.calls && query_events(papi, id, &h, room) && find_events(papi, &h))
+		(void)prepare_percpu(s, id, &h, &why);
 }
 
 void sp_set_bind_perf_fds(struct sp_set *s, int id)
@@ -929,8 +931,8 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 }
 
 /* Each set that this thread has started, while no call for it is in flight. */
-static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
-				      const struct sp_cpus *to),
+static void each_running(void (*callback)(struct sp_set *s, struct sp_percpu *p,
+					  const struct sp_cpus *to),
 			 const struct sp_cpus *to)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
@@ -942,18 +944,18 @@ static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
 			    load_relaxed(&s->starter) == sp_thread_state.id &&
 			    !load_relaxed(&s->writer.in_flight) &&
 			    !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
-				with(s, p, to);
+				callback(s, p, to);
 		}
 }
 
-static void leaves(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
+static void leave_cpus(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
 {
 	sp_percpu_before_affinity(p, to, s->writer.values, &s->perf_fds);
 }
 
 void sp_sets_before_affinity(const struct sp_cpus *to)
 {
-	each_running(leaves, to);
+	each_running(leave_cpus, to);
 }
 
 static void add_allowed(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
@@ -982,7 +984,7 @@ static void bind_overflows(struct sp_set *s)
 			"no memory for the calls of an overflow handler: they are not counted");
 }
 
-static bool only_grows(const struct sp_set *s, const struct set_state *h)
+static bool is_monotonic(const struct sp_set *s, const struct set_state *h)
 {
 	bool is = h->perf_event && !s->multiplexed && s->perf_fds.n;
 
@@ -997,7 +999,7 @@ static bool only_grows(const struct sp_set *s, const struct set_state *h)
 static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool again)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
-	int state = 0, room = room_of(papi, id), codes[room];
+	int state = 0, room = event_room(papi, id), codes[room];
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
@@ -1011,20 +1013,20 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
 			 (state & PAPI_MULTIPLEXING);
-	if (!sp_thread_state.calls || !list(papi, id, &h, room) || !learn(papi, &h))
+	if (!sp_thread_state.calls || !query_events(papi, id, &h, room) || !find_events(papi, &h))
 		return;
 	h.cpu_attached = state & PAPI_CPU_ATTACHED;
-	find_counted(s, id, state, h.perf_event);
+	find_target(s, id, state, h.perf_event);
 	find_domains(s, id, &h);
-	s->only_grows = only_grows(s, &h);
-	how = percpu(s, id, &h, &why);
+	s->is_monotonic = is_monotonic(s, &h);
+	how = prepare_percpu(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (is_misread(s))
 		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: "
 				      "until PAPI opens them anew its values "
 				      "may be wrong, and none is called proven; set the option "
 				      "before the first event is added");
-	if (h.awaits)
+	if (h.is_awaited)
 		sp_process_note_quiet(
 			"an event set was started before a library registered its software-defined "
 			"event: of what "
@@ -1033,7 +1035,7 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's "
 				      "estimates, and none of them is called "
 				      "proven");
-	bind(s, id, &h, again);
+	bind_relation(s, id, &h, again);
 	if (load_relaxed(&s->is_bound))
 		note_attribution(s, how, why);
 	if (load_relaxed(&s->is_bound) && ((state & PAPI_OVERFLOWING) || s->has_histograms))
@@ -1046,7 +1048,7 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
  * it is bound to, unless it holds something else by now. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, other)) {
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, other)) {
 		if (other)
 			stay_unbound(s);
 		return;
@@ -1072,7 +1074,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 		bind_if_free(s, id, false, other);
 		return;
 	}
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, false))
 		return;
 	more = sp_intervals_wanted(&s->writer.track);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)

@@ -22,10 +22,10 @@ struct sp_cpus;
  * callers are kept by the words of the stack that hold their return addresses. These are on the
  * stack whose end was verified, as long as the stack pointer after the call is one of the `span` up
  * to `limit`. */
-#define SP_WORDS	3u
+#define SP_STACK_WORDS 3u
 #define SP_SAME_BASE	INT32_MIN
 #define SP_FIRST_FP	(INT32_MIN + 1)
-struct sp_known {
+struct sp_known_site {
 	uintptr_t to;			/* 0: none */
 	uint32_t site;
 	uint32_t last_site;			/* the site that was met last and may be the next
@@ -33,27 +33,29 @@ struct sp_known {
 	uint32_t misses;		/* calls from other sites than the known one, so far */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
-	bool nowhere;			/* the last word holds no return address */
-	bool writing;			/* its thread is: a handler that comes then writes
+	bool has_dead_end;		/* the last word holds no return address */
+	bool is_writing;		/* its thread is: a handler that comes then writes
 					 * nothing */
-	struct sp_word {
+	struct sp_stack_word {
 		int32_t at;		/* from the stack pointer after the call on, or from the
 					 * last base */
 		int32_t base;		/* the frame pointer that stands here, from the last base
 					 * on, is the base of this word and of those behind it;
 					 * SP_FIRST_FP: the caller's */
 		uintptr_t to;		/* 0: there are no more; if not by_fp, the first one fills
-					 * up SP_WORDS instead */
-	} word[SP_WORDS + 1];
+					 * up SP_STACK_WORDS instead */
+	} word[SP_STACK_WORDS + 1];
 };
 
 /* Calls that come from different places, mostly. */
-enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN_ZERO, SP_SEEN };
+enum sp_call_kind { SP_KIND_START, SP_KIND_STOP, SP_KIND_READ, SP_KIND_ZERO, SP_KINDS };
 
-static inline enum sp_seen sp_seen_by(enum sp_op op)
+static inline enum sp_call_kind sp_call_kind_of(enum sp_op op)
 {
-	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP :
-	       op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_SEEN_ZERO : SP_SEEN_READ;
+	return op == SP_OP_START			? SP_KIND_START
+	       : op == SP_OP_STOP			? SP_KIND_STOP
+	       : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KIND_ZERO
+							: SP_KIND_READ;
 }
 
 /* Threads write to their sets at every reading: neighbours must not share a cache line
@@ -93,7 +95,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the
 					 * kinds of all events */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
-	struct sp_known known[SP_SEEN];	/* call sites (callsites.h), by what was called */
+	struct sp_known_site known[SP_KINDS];	/* call sites (callsites.h), by what was called */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
@@ -109,12 +111,12 @@ struct __attribute__((aligned(128))) sp_set {
 					 * are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool elsewhere;			/* it is attached to a thread of another process */
-	bool only_grows;		/* the kernel's counts, of which none is subtracted: they
+	bool is_monotonic;		/* the kernel's counts, of which none is subtracted: they
 					 * fall only if somebody zeroes them */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi
 					 * is in front of us */
-	uint64_t held_value;			/* of such a one: what it held when it was started
+	uint64_t value_at_start;	/* of such a one: what it held when it was started
 						 * last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h
 					 * says so */
@@ -122,7 +124,7 @@ struct __attribute__((aligned(128))) sp_set {
 					 * since then are counted; or 0 */
 	int other;			/* + 1: the thread whose CPU time it counts where that is
 					 * not the starter's, or 0 (counted-time.h); 0: none */
-	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
+	uintptr_t accum_pages[4];	/* pages that PAPI_accum's array was in, by their numbers */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound
 					 * (preload/handles/relations.h) */
 };
@@ -164,7 +166,7 @@ struct sp_set *sp_set_new(int id);
 
 /* The set, if it is alive in this process; one that we did not see being made is
  * taken up if PAPI knows it.  NULL: none. */
-struct sp_set *sp_set_known(int id);
+struct sp_set *sp_set_find(int id);
 
 /* Binds the set to the calling thread's relation for what it now holds; calls PAPI
  * only if something changed.  Called before PAPI_start. */
@@ -178,14 +180,14 @@ void sp_set_prepare_again(struct sp_set *s, int id);
 void sp_set_bind_perf_fds(struct sp_set *s, int id);
 
 /* Its events' texts are fetched now if they are new. */
-void sp_set_learn(int id);
+void sp_set_fetch_events(int id);
 
 /* From now on every reading takes the slow path (preload/lifecycle/exit.c). */
 void sp_sets_disable_fast_path(void);
 
 /* Of the sets that other threads have started: does one run; how many bookings are under way? */
 bool sp_sets_others_running(void);
-unsigned sp_sets_others_booking(void);
+unsigned sp_sets_others_recording(void);
 
 /* Is a set other than `but` bound to this relation? */
 bool sp_set_has_relation(sp_off relation, void *but);
