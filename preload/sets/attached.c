@@ -1,4 +1,4 @@
-/* attached.c: keeps the names of processes that sets were attached to; see attached.h. */
+/* attached.c: see attached.h. */
 #include <string.h>
 
 #include "../../core/base/run-root.h"
@@ -9,7 +9,7 @@
 #include "../process/process.h"
 #include "attached.h"
 
-/* Words of a command line as /proc has it, cut to what there is room for. */
+/* Splits a command line of /proc into words, as many as there is room for. */
 static uint32_t split_words(char *line, long bytes, const char **word, uint32_t room)
 {
 	uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* counted-time.c: how much CPU time event sets counted; see counted-time.h. */
+/* counted-time.c: see counted-time.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,27 +10,30 @@
 #include "../../core/store/fold.h"
 #include "counted-time.h"
 
-/* Targets of sets that count another thread, or inherit: by the store's lock. */
+/* Targets of sets that count another thread or inherit; guarded by the store's lock. */
 #define TARGETS	64u
 #define WHOLE	0			/* in place of a tid: the process */
 
 static struct {
-	uint32_t generation;		/* of the process that the rest belongs to */
+	uint32_t generation;		/* of the process that owns the rest */
 	uint32_t n;
 	bool any;			/* a set that counts threads was started */
-	bool unknown;			/* one was started whose time is not known */
+	bool unknown;			/* one of unknown time was started */
 	struct target {
 		int tid;
 		uint32_t sets;		/* that count it now */
-		uint64_t ns, since_ns;	/* its CPU time that was counted until `since_ns`, its CPU
-					 * time when the first of them was started */
+		/* CPU time counted until `since_ns`; CPU time when the first of the sets was
+		 * started */
+		uint64_t ns, since_ns;
 	} target[TARGETS];
 } others;
 
-/* CPU time of a thread of this process, or of the process; 0: it has ended, or is another's. */
+/* CPU time of a thread of this process, or of the process; 0: the thread has ended or is another
+ * process's. */
 static uint64_t cpu_ns(int tid)
 {
-	/* As glibc's pthread_getcpuclockid: CPUCLOCK_PERTHREAD, CPUCLOCK_SCHED. */
+	/* Compute the clock id as glibc's pthread_getcpuclockid does: CPUCLOCK_PERTHREAD,
+	 * CPUCLOCK_SCHED. */
 	long clock = tid == WHOLE ? CLOCK_PROCESS_CPUTIME_ID : (long)(~(unsigned)tid << 3 | 6);
 	struct timespec t;
 
@@ -57,8 +60,8 @@ static bool is_counting(const struct sp_set *s)
 	       load_relaxed(&s->starter) == sp_thread_state.id;
 }
 
-/* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would
- * read it: only where it takes little of the time. */
+/* Without proof by rseq or mmap page each start and stop would read the CPU clock: read it only
+ * after runs that are long in comparison. */
 static bool is_clock_read_due(uint64_t ns)
 {
 	return sp_proof_is_there() || ns >= 1000000;
@@ -75,7 +78,7 @@ struct range {
 	uint64_t least, most;
 };
 
-/* The CPU time since r->since, if the thread's CPU time is `now` after so many ns. */
+/* The CPU time since r->since, if the thread's CPU time is `now`, `ns` after that. */
 static struct range cpu_time_since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 {
 	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns,
@@ -94,7 +97,7 @@ static uint64_t end_cpu_ns(const struct sp_ran *r)
 	return ns == SP_COUNTED_UNKNOWN ? 0 : ns;
 }
 
-/* seen: its end was, right now. */
+/* Ends a run of the thread's sets. seen: it ends right now. */
 static void end_run(struct sp_ran *r, bool seen)
 {
 	uint64_t ns = sp_ticks_ns(sp_ticks() - r->since);
@@ -117,7 +120,7 @@ static void end_run(struct sp_ran *r, bool seen)
 	store_relaxed(&r->ended_ns, 0);
 }
 
-/* Takes those out that count no more, and `but`. */
+/* Removes the sets that no longer count, and `but`. */
 static void remove_stopped(const struct sp_set *but)
 {
 	unsigned n = 0;
@@ -163,8 +166,7 @@ static void stop_own(struct sp_set *s)
 	if (was && !sp_thread_state.counting[0] && r->since)
 		end_run(r, true);
 	else if (sp_thread_state.counting[0] && !sp_thread_state.counting[1])
-		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured
-						 * again */
+		store_relaxed(&r->ended_ns, 0);	/* the end of the last set can be measured */
 }
 
 SP_COLD void sp_counting_start_slow(struct sp_set *s)
@@ -202,7 +204,7 @@ static void start_other(int tid)
 	struct target *t = now ? get_target(tid) : NULL;
 
 	if (!now)
-		return;			/* another process's: its CPU time is not this one's */
+		return;			/* another process's thread */
 	if (!t)
 		store_relaxed(&others.unknown, true);
 	else if (!t->sets++)
@@ -221,7 +223,7 @@ static void stop_other(int tid)
 		if (now > t->since_ns)
 			t->ns += now - t->since_ns;
 		else
-			store_relaxed(&others.unknown, true);	/* it has ended */
+			store_relaxed(&others.unknown, true);	/* the thread has ended */
 	}
 }
 
@@ -229,12 +231,13 @@ static void stop_other(int tid)
 
 enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
 
-/* Which thread's time the set counts.  (That of another process's only says that time is known.) */
+/* Finds the thread whose time the set counts. A set on another process's thread counts no time
+ * of this process. */
 static enum kind kind_of(const struct sp_set *s, int *tid)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	/* or another thread has unbound it */
+	/* r is NULL if another thread has unbound the set */
 	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation &&
 		   load_relaxed(&others.any)))
 		return NOTHING;
@@ -251,7 +254,7 @@ static enum kind kind_of(const struct sp_set *s, int *tid)
 	return s->target.thread == sp_thread_state.id ? OWN : OTHER;
 }
 
-/* The only thread? Those that it makes from now on inherit its sets. */
+/* Checks that this is the only thread, so that sets that inherit count all later ones. */
 static bool is_alone(void)
 {
 	struct stat s;
@@ -259,9 +262,8 @@ static bool is_alone(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
 }
 
-/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a
- * start and its stop nobody waits for the lock: where another thread holds it, the time is not
- * known. */
+/* Notes that a set of this kind counts, or changes the state of target tid. Does not wait for
+ * the lock between a start and its stop: if another thread holds it, the time is unknown. */
 static void update_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_lock_state lock_state;
@@ -269,7 +271,7 @@ static void update_others(enum kind kind, int tid, void (*change)(int tid))
 	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation &&
 	    load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
-	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
+	if (kind == OWN || kind == NOTHING) {	/* called before PAPI_start */
 		sp_lock_take(&sp_store.lock, &lock_state);
 	} else if (!sp_lock_try(&sp_store.lock, &lock_state, 0)) {
 		store_relaxed(&others.any, true);
@@ -297,7 +299,7 @@ void sp_counting_prepare(struct sp_set *s)
 	remove_stopped(NULL);
 	if (sp_thread_state.counting[0])
 		return;
-	if (r->since)			/* of a set that was never stopped, or by another thread */
+	if (r->since)			/* the set was never stopped, or by another thread */
 		end_run(r, false);
 	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
 		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
@@ -327,7 +329,7 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 	store_relaxed(&s->other, kind == OTHER ? tid + 1 : 0);
 }
 
-/* Another thread's own set was stopped by this one. */
+/* Notes in the thread's block that another thread stopped its set. */
 static bool end_other_run(const struct sp_set *s)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
@@ -376,7 +378,7 @@ static void add_thread(const struct sp_thread *t, uint64_t *least, uint64_t *mor
 	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), time.most - time.least);
 }
 
-/* Is it counted by its own sets, too? */
+/* Checks whether the thread's own sets also count its time. */
 static bool has_own_counts(int tid)
 {
 	uint64_t left = sp_store_most_blocks(&sp_store);
@@ -405,14 +407,13 @@ static void add_target(const struct target *t, uint64_t *least, uint64_t *more)
 		*more = sp_counted_add(*more, ns);
 }
 
-/* Calls that a thread makes while its sets count. */
+/* The calls that a thread makes while its sets count. */
 static const enum sp_call readings[] = { SP_CALL_PAPI_read,  SP_CALL_PAPI_read_ts,
 					 SP_CALL_PAPI_accum, SP_CALL_PAPI_reset,
 					 SP_CALL_papif_read, SP_CALL_papif_accum,
 					 SP_CALL_papif_reset };
 
-/* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of
- * readings. */
+/* Estimates sspapi's own time in all calls, or in readings, from the timed ones (self_ns). */
 static uint64_t estimate_own_ns(bool all)
 {
 	const struct sp_header *h = sp_store.header;

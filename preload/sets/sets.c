@@ -22,7 +22,7 @@ struct sp_set *sp_sets[SP_SETS_CHUNKS];
 static uint32_t serials;
 bool sp_sets_lost;
 
-/* With what a set has of the store, at most 10.25 KiB a set (tests/unit/t-store.c). */
+/* At most 10.25 KiB with the set's part of the store (tests/unit/t-store.c). */
 _Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304,
 	       "a set's private memory");
 
@@ -36,17 +36,17 @@ static void populate(void *at, uint64_t bytes)
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 }
 
-/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take
- * page faults at the records of sets that were never made, and another set of that thread may count
- * page faults.  The sets' pages (struct sp_set_page) are touched one by one, in make_page. */
+/* Populates the sets' data at once: a loop over all sets would take page faults at sets that
+ * were never made, and another set of the thread may count page faults. make_page() populates
+ * pages (struct sp_set_page) one by one. */
 static struct sp_set *make_chunk(void)
 {
 	struct chunk *c = sp_map(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	/* A set may run on in a child of fork, or start there: copying these pages would be page
-	 * faults that it counts. */
+	/* A set may run or start in a child of fork and would count the page faults of copying
+	 * these pages. */
 	sp_wipe_on_fork(c, sizeof(*c));
 	populate(c, offsetof(struct chunk, page));
 	return c->set;
@@ -71,8 +71,8 @@ static struct sp_set *make_room(int id)
 
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 
-/* By who has taken the writer.  (`times` stays: another thread's call may be about to add to
- * it.) */
+/* Unbinds the set; the caller has taken the writer. `times` stays, since another thread's call
+ * may add to it. */
 static void unbind(struct sp_set *s)
 {
 	bool was = load_relaxed(&s->is_bound);
@@ -87,7 +87,7 @@ static void unbind(struct sp_set *s)
 		sp_store_released(&sp_store, load_relaxed(&s->relation));
 }
 
-/* Until the next start by itself nothing of it is booked. */
+/* Stops recording the set until its next start. */
 static void stay_unbound(struct sp_set *s)
 {
 	store_relaxed(&s->fast_thread, 0);
@@ -107,7 +107,7 @@ bool sp_set_unbind(struct sp_set *s)
 	return true;
 }
 
-/* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
+/* Clears only `alive`: PAPI may have given the id to another set, which uses this data then. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
 	uint32_t own = sp_thread_state.id;
@@ -125,8 +125,8 @@ void sp_set_release(struct sp_set *s)
 	store_relaxed(&s->fast_thread, 0);
 }
 
-/* Populated before the first write: another set of this thread may count page faults while this one
- * is made. (Before Linux 5.14 that set counts one.) */
+/* Maps memory and populates it before the first write: another set of this thread may count page
+ * faults. Before Linux 5.14 that set counts one. */
 static void *map_populated(uint64_t bytes)
 {
 	void *p = sp_map(bytes);
@@ -139,7 +139,7 @@ static void *map_populated(uint64_t bytes)
 	return p;
 }
 
-/* The set's page is touched when the set is made, so that its start takes no page fault. */
+/* Populates the set's page when the set is made, so that its start takes no page fault. */
 static void make_page(struct sp_set *s, int id)
 {
 	struct chunk *c = (struct chunk *)load_acquire(&sp_sets[id / SP_SETS_CHUNK]);
@@ -161,8 +161,7 @@ static void make_page(struct sp_set *s, int id)
 	}
 }
 
-/* There is no memory for a set's record: none of its readings is booked, and each counts as
- * dropped. */
+/* Reports missing memory for a set's data: its readings count as dropped. */
 static void report_no_memory(void)
 {
 	if (!load_relaxed(&sp_sets_lost))
@@ -171,7 +170,7 @@ static void report_no_memory(void)
 	store_relaxed(&sp_sets_lost, true);
 }
 
-/* So many bytes of the store a set's first start takes, with two events or three. */
+/* Bytes of the store that a set's first start takes, with two or three events. */
 #define START_BYTES 8192u
 
 static void prefault_store(void)
@@ -191,8 +190,7 @@ struct sp_set *sp_set_new(int id)
 		report_no_memory();
 		return NULL;
 	}
-	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before
-					 * are complete */
+	(void)load_acquire(&s->alive);	/* acquire other threads' writes for the earlier set */
 	if (!sp_set_unbind(s))
 		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
@@ -220,7 +218,7 @@ struct sp_set *sp_set_find(int id)
 	if (!sp_papi_used || id < 0)
 		return NULL;
 	papi = &sp_papi_used->real;
-	/* Looking set 0 up before PAPI is initialised crashes PAPI itself. */
+	/* PAPI crashes if set 0 is queried before PAPI is initialized. */
 	if (!papi->PAPI_is_initialized || !papi->PAPI_num_events || !papi->PAPI_is_initialized() ||
 	    papi->PAPI_num_events(id) <= 0)
 		return NULL;
@@ -294,8 +292,8 @@ void sp_sets_disable_fast_path(void)
 	sp_sets_each(disable_fast_path);
 }
 
-/* Each set that another thread started.  A loop in place, and no function that gets another:
- * sp_sets_each has that. */
+/* Loops over the sets that other threads started, without calling a function for each:
+ * sp_sets_each() does. */
 #define EACH_OF_OTHERS(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
 		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; \
@@ -327,21 +325,21 @@ unsigned sp_sets_others_recording(void)
 
 /* ---- binding ---------------------------------------------------------- */
 
-struct set_state {			/* what a set holds now, as PAPI says */
+struct set_state {			/* a set's current contents, from PAPI */
 	int k;
 	int *codes;
 	uint32_t *ids;
 	uint32_t keeps;
 	enum sp_scope scope;
 	bool perf_event;
-	bool cpu_attached;		/* says PAPI */
-	bool is_awaited;		/* a software-defined event that nobody has registered */
-	bool has_domains;		/* what a domain is matters to its component: */
-	uint32_t domain;		/* that of its events, taken together; 0: not known */
+	bool cpu_attached;		/* by PAPI_CPU_ATTACH */
+	bool is_awaited;		/* a software-defined event is not registered yet */
+	bool has_domains;		/* its component distinguishes domains */
+	uint32_t domain;		/* of its events together; 0: unknown */
 	uint32_t n_gauges;
 	struct sp_gauge_kind *gauge;
-	uint8_t *kinds;			/* [k] enum sp_values, */
-	bool has_non_counts;		/* not all of which are counts */
+	uint8_t *kinds;			/* [k], enum sp_values */
+	bool has_non_counts;		/* some are not counts */
 	const struct sp_terms **terms;
 };
 
@@ -386,7 +384,7 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 	sp_process_note_quiet(text);
 }
 
-/* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
+/* Notes a component that does not report the place of its events. */
 static void note_unknown_place(const struct sp_real *papi, const struct set_state *h,
 			       const struct sp_event_seen *e)
 {
@@ -405,7 +403,8 @@ static void note_unknown_place(const struct sp_real *papi, const struct set_stat
 	sp_process_note_quiet(text);
 }
 
-/* Codes to the store's events, in no domain yet; all of one set are of one component. */
+/* Finds the store's events of the set's codes, not yet in a domain. All events of a set are of
+ * one component. */
 static bool find_events(const struct sp_real *papi, struct set_state *h)
 {
 	for (int i = 0; i < h->k; i++) {
@@ -444,8 +443,8 @@ void sp_set_fetch_events(int id)
 		find_events(&sp_papi_used->real, &h);
 }
 
-/* A relation names the set that was bound to it last, and while that set is bound no other can be.
- * (With a look through all sets instead, 3000 sets of one thread took 7 s to start.) */
+/* Checks the set that the relation names as the last one bound to it; while that is bound no
+ * other can be. A loop over all sets made 3000 starts of one thread take 7 s. */
 bool sp_set_has_relation(sp_off relation, void *but)
 {
 	const struct sp_relation *r =
@@ -456,21 +455,20 @@ bool sp_set_has_relation(sp_off relation, void *but)
 	       load_relaxed(&s->relation) == relation;
 }
 
-/* Room for PAPI_stop(set, NULL), touched now. */
+/* Provides the populated array for PAPI_stop(set, NULL). */
 static bool make_values(struct sp_set *s, uint32_t k)
 {
 	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
 
 	if (k <= s->room.n_values)
 		return true;
-	s->room.values = map_populated(bytes);	/* (what was there stays: a PAPI_stop may be writing
-						 * to it) */
+	s->room.values = map_populated(bytes);	/* not unmapped: a PAPI_stop may write to it */
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
 }
 
-/* What is private of the writer of gauges, and the kinds of a set that has other values than
- * counts, touched now.  false: no memory. */
+/* Prepares the private memory of the gauge writer, and the kinds of a set that has other values
+ * than counts. False: no memory. */
 static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct set_state *h,
 			const uint8_t **kinds)
 {
@@ -501,7 +499,7 @@ static void free_slots(const struct sp_set *s, uint32_t *slots, uint32_t n)
 		sp_unmap(slots, n * sizeof(*slots));
 }
 
-/* The set's writer gets room for so many intervals, `more` of them new. */
+/* Gives the set's writer room for `room` intervals, `more` of them new. */
 static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 {
 	uint32_t slots = SP_PAGE_SLOTS, *memory;
@@ -509,8 +507,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 
 	while (slots < 2 * room)
 		slots *= 2;
-	/* Slots that are there already were the writer's in an earlier run, and nobody else uses
-	 * them. */
+	/* The writer of an earlier run left these slots; no other writer uses them. */
 	if (s->room.slots && s->room.n_slots >= slots && !s->writer.track.slots) {
 		memory = s->room.slots;
 		slots = s->room.n_slots;
@@ -537,9 +534,10 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 #define FIRST_ROOM	512u
 #define FIRST_BYTES	(48u << 10)
 
-/* Room is made between runs only: a program that starts once and reads in a hundred places,
- * on several CPUs, has it from the start.  For the process's first relation only, whose first
- * set takes ms anyway: others' first starts are to be short. */
+/* Chooses the room for intervals of the first relation. Room grows only between runs, but a
+ * program may start once and read in a hundred places on several CPUs. Only the process's first
+ * relation gets that much: its start takes milliseconds anyway, later first starts should be
+ * short. */
 static uint32_t first_room(const struct sp_writer *w)
 {
 	uint32_t least = SP_INTERVALS_FIRST(w->k), room = w->relation->id ? least : FIRST_ROOM;
@@ -549,7 +547,7 @@ static uint32_t first_room(const struct sp_writer *w)
 	return (uint32_t)sp_max(room, least);
 }
 
-/* As many as the relation has, from a set before; or the first ones. */
+/* Makes room for the relation's intervals from an earlier set, or for the first ones. */
 static void bind_intervals(struct sp_set *s)
 {
 	uint32_t room =
@@ -560,15 +558,15 @@ static void bind_intervals(struct sp_set *s)
 		make_intervals(s, room ? room : first, room ? 0 : first);
 }
 
-/* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for
- * by one of its CPUs.) */
+/* Checks that the CPU passed to the kernel is the CPU that counts: an uncore PMU is opened on
+ * one CPU of several. */
 static bool has_cpu(const struct set_state *h)
 {
 	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
 }
 
-/* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked
- * for the CPU of a set without one. */
+/* Queries PAPI for the target of a set whose perf fds were not seen. PAPI crashes if asked for
+ * the CPU of a set without one. */
 static void query_papi(struct sp_count_target *c, int id, int state)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -587,8 +585,8 @@ static void query_papi(struct sp_count_target *c, int id, int state)
 	}
 }
 
-/* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's
- * counters, and what PAPI multiplexes itself, is the thread's that starts it. */
+/* Finds the target of the set, as PAPI passed it to the kernel. Counts of other components, and
+ * those that PAPI multiplexes itself, belong to the starting thread. */
 static void find_target(struct sp_set *s, int id, int state, bool perf_event)
 {
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
@@ -611,8 +609,8 @@ static struct sp_relation *api_relation(struct sspapi_relation *rel, sp_off thre
 	return p ? p->relation : NULL;
 }
 
-/* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be
- * another's. */
+/* Reuses the relation that the set was bound to before its target was known. NULL: it cannot
+ * become the relation of this target. */
 static struct sp_relation *reuse_relation(struct sp_set *s, sp_off thread,
 					  const struct sp_relation_key *key, sp_off *off)
 {
@@ -642,8 +640,7 @@ static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
 	return r;
 }
 
-/* The block of the thread whose counts the set holds: the caller's, too, where there is no memory
- * or no such thread. */
+/* The store's block of the counted thread; the caller's if there is no memory or no such thread. */
 static sp_off find_thread_block(const struct sp_count_target *c)
 {
 	struct sp_thread *t;
@@ -659,8 +656,8 @@ static sp_off find_thread_block(const struct sp_count_target *c)
 }
 
 /* Places the set if its counts belong to one cell wherever the thread runs: those of a device,
- * package, host or process, or of a CPU that the set names.  Sets that inherit or are attached stay
- * on the slow path: their start and stop read the target's clock (counted-time.h). */
+ * package, host or process, or of the set's only CPU. Sets that inherit or are attached stay on
+ * the slow path: their start and stop read the target's clock (counted-time.h). */
 static void place_set(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
 	bool has_no_cpu = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
@@ -728,8 +725,8 @@ static void bind_relation(struct sp_set *s, int id, const struct set_state *h, b
 	store_relaxed(&s->changed, false);
 }
 
-/* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or
- * returns one event's count for every event. */
+/* PAPI_INHERIT changed while counters are open: until PAPI opens them again, PAPI 7.0 fails to
+ * read them or returns one event's count for every event. */
 static bool is_misread(const struct sp_set *s)
 {
 	return s->misread == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);
@@ -750,12 +747,12 @@ static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 					       ? sp_thread_state.id
 					       : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (load_relaxed(&sp_process.dumped))		/* (sp_sets_disable_fast_path has come by
-							 * before) */
+	/* sp_sets_disable_fast_path() may have run before */
+	if (load_relaxed(&sp_process.dumped))
 		store_relaxed(&s->fast_thread, 0);
 }
 
-/* PAPI_DOM_* that PAPI has for the set's next opening. */
+/* The PAPI_DOM_* bits with which PAPI will open the set next. */
 static uint32_t query_domain(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -766,8 +763,8 @@ static uint32_t query_domain(int id)
 		       : 0;
 }
 
-/* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the
- * kernel does not tell apart are taken from PAPI if it agrees in the others. */
+/* Finds the domain in which each event is counted, as PAPI passed it to the kernel. Domains that
+ * the kernel does not distinguish are PAPI's if it agrees in the others. */
 static void find_domains(struct sp_set *s, int id, struct set_state *h)
 {
 	struct sp_percpu_want want = { .perf_fds = &s->perf_fds,
@@ -788,7 +785,7 @@ static void find_domains(struct sp_set *s, int id, struct set_state *h)
 	}
 }
 
-/* The counts' scope, where that is not the component's. */
+/* Chooses the scope of the counts if it differs from the component's. */
 static void choose_scope(const struct sp_set *s, struct set_state *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
@@ -816,7 +813,7 @@ static bool is_sampled(const struct sp_real *papi, int id)
 	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
 }
 
-/* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
+/* Notes the PMU on which PAPI opened each event: it shows the kind of cores. */
 static void note_pmus(const struct sp_percpu_want *want, const struct set_state *h)
 {
 	for (uint32_t e = 0; e < want->k; e++) {
@@ -827,7 +824,7 @@ static void note_pmus(const struct sp_percpu_want *want, const struct set_state 
 	}
 }
 
-/* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
+/* Prepares shadow counters if they prove more than the CPU of a reading does. */
 static enum sp_attribution prepare_percpu(struct sp_set *s, int id, const struct set_state *h,
 					  enum sp_why *why)
 {
@@ -850,8 +847,7 @@ static enum sp_attribution prepare_percpu(struct sp_set *s, int id, const struct
 	    s->target.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
 
-		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to
-						 * open one */
+		if (*why != SP_WHY_FILTER)	/* note_pmus() opens events to find their PMU */
 			note_pmus(&want, h);
 		return how;
 	}
@@ -866,8 +862,7 @@ static enum sp_attribution prepare_percpu(struct sp_set *s, int id, const struct
 	return SP_BY_READING;
 }
 
-/* Room for the events that the set has, not for the most that one may have: a thread's stack may be
- * of 16 KB. */
+/* The number of the set's events, to size arrays on a stack that may have only 16 KB. */
 static int event_room(const struct sp_real *papi, int id)
 {
 	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
@@ -875,8 +870,8 @@ static int event_room(const struct sp_real *papi, int id)
 	return n > 0 && n <= EVENTS_MAX ? n : 1;
 }
 
-/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the
- * set is started, too.  So our counters are opened at the same time. */
+/* Opens shadow counters as soon as PAPI has opened its counters: a set that inherits also counts
+ * threads that are made before its start. */
 static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -930,7 +925,7 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 	note_allowed_cpus(s);
 }
 
-/* Each set that this thread has started, while no call for it is in flight. */
+/* Calls a function for each set that this thread has started and for which no call is in flight. */
 static void each_running(void (*callback)(struct sp_set *s, struct sp_percpu *p,
 					  const struct sp_cpus *to),
 			 const struct sp_cpus *to)
@@ -971,7 +966,7 @@ void sp_sets_after_affinity(const struct sp_cpus *to)
 	each_running(add_allowed, to);
 }
 
-/* It overflows: its handler's calls, or what its histograms get, are counted from now on. */
+/* Counts the calls of the set's overflow handlers, or the hits of its histograms, from now on. */
 static void bind_overflows(struct sp_set *s)
 {
 	struct sp_lock_state lock_state;
@@ -1044,8 +1039,9 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	sp_process_report_truncated();
 }
 
-/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what
- * it is bound to, unless it holds something else by now. */
+/* Binds the set unless another thread's call, or a call that this one interrupted, is in flight.
+ * The set then stays bound if it still has the same contents, else it is not recorded. other:
+ * its contents changed. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
 	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, other)) {
