@@ -26,11 +26,11 @@ struct sp_set *sp_fast_find_set(int id)
 
 uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *at)
 {
-	uint32_t is = sp_path_site(at, load_relaxed(&sp_sites_depth));
+	uint32_t is = sp_path_find_site(at, load_relaxed(&sp_sites_depth));
 
-	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_is_known(at)))
+	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_find_known(at)))
 		return SP_SITE_NEW;
-	sp_site_know(known, at, is);
+	sp_site_update_known(known, at, is);
 	return is;
 }
 

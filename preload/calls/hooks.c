@@ -653,7 +653,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	}
 	/* Unwind now, before the set counts. */
 	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
-		store_relaxed(&s->start_site, sp_site_of_start(at));
+		store_relaxed(&s->start_site, sp_site_find_at_start(at));
 	sp_counting_prepare(s);
 }
 
@@ -867,7 +867,7 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 {
 	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
 				? load_relaxed(&s->start_site)
-				: sp_site_here(at);
+				: sp_site_find(at);
 	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), has_parts,
 	     timed;
 	struct sp_booking b = {
@@ -1087,7 +1087,7 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 	struct sp_set *s = sp_set_of(id);
 
 	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
-		(void)sp_site_here(at);
+		(void)sp_site_find(at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame)
 				 : sp_begin_call(id, op, frame);
 }

@@ -26,15 +26,16 @@
 #endif
 #define RETIRED	SP_SITE_OF(1)		/* no address, no number */
 #define ADDRESS	((1ull << 48) - 1)
-#define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
+#define NUMBER(entry) ((uint32_t)((entry) & SP_SITE_MOST))
 #define ROOM_BYTES	(84u << 10)	/* so much is free before a start, */
 #define ROOM_MOST	512u		/* but for no more than that many, */
 #define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
 
-#define HELPERS		2u		/* functions that a program's calls of PAPI stand in, if
+#define HELPERS_MAX \
+	2u				/* functions that a program's calls of PAPI stand in, if
 					 * those are helpers */
 #define FEW_LEFT	64u
-#define NAME (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
+#define NAME_LENGTH (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
@@ -53,7 +54,7 @@ uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
-static bool full;
+static bool is_full;
 static uint32_t epoch;			/* something was unloaded since: what threads remember is
 					 * not to be used; odd: right now */
 static struct sp_lock lock;		/* of what is below; not on the path of a reading */
@@ -89,7 +90,7 @@ static bool is_crowded(void)
 }
 
 /* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
-static uint32_t wanted(void)
+static uint32_t wanted_room(void)
 {
 	uint64_t n = ROOM_BYTES / sp_site_bytes(sp_sites_frames());
 
@@ -123,7 +124,7 @@ static void hash_key(struct key *k)
 	k->hash = k->call;
 	for (uint32_t i = 0; i < k->n; i++)
 		k->hash = mix(k->hash, k->frame[i]);
-	for (size_t at = 0, n = k->name ? strnlen(k->name, NAME) : 0; at < n; at += 8) {
+	for (size_t at = 0, n = k->name ? strnlen(k->name, NAME_LENGTH) : 0; at < n; at += 8) {
 		uint64_t word = 0;
 
 		memcpy(&word, k->name + at, sp_min(n - at, 8));
@@ -132,14 +133,14 @@ static void hash_key(struct key *k)
 	k->hash = (k->hash & ADDRESS) | HASHED;
 }
 
-static bool is_it(uint32_t id, const struct key *k)
+static bool is_same_site(uint32_t id, const struct key *k)
 {
 	struct sp_site *s = site_at(id);
 
 	if (k->plain)
 		return true;
 	if (frames_in(s) != k->n || s->call != k->call ||
-	    (k->name ? strncmp(s->name, k->name, NAME) != 0 : *s->name != 0))
+	    (k->name ? strncmp(s->name, k->name, NAME_LENGTH) != 0 : *s->name != 0))
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (frames_of(s)[i].address != k->frame[i])
@@ -154,7 +155,7 @@ static uint32_t new_site(const struct key *k)
 
 	do {
 		if (id >= load_acquire(&room)) {
-			store_relaxed(&full, true);
+			store_relaxed(&is_full, true);
 			store_relaxed(&sp_process.sites_due, true);
 			return 0;
 		}
@@ -162,7 +163,7 @@ static uint32_t new_site(const struct key *k)
 	id++;
 	s = site_at(id);
 	if (k->name)
-		strncpy(s->name, k->name, NAME);
+		strncpy(s->name, k->name, NAME_LENGTH);
 	s->call = k->call;
 	for (uint32_t i = 0; i < k->n; i++) {
 		frames_of(s)[i].address = k->frame[i];
@@ -173,36 +174,36 @@ static uint32_t new_site(const struct key *k)
 	return id;
 }
 
-static uint32_t first(const struct key *k)
+static uint32_t first_slot(const struct key *k)
 {
 	return (uint32_t)(k->hash * 0x9e3779b97f4a7c15ull >> 40);
 }
 
 /* make: it gets a number if it has none. */
-static uint32_t find(const struct key *k, bool make)
+static uint32_t find_or_add(const struct key *k, bool may_add)
 {
-	uint32_t i = first(k), id = 0;
+	uint32_t i = first_slot(k), id = 0;
 
 	for (uint32_t tries = 0; tries < TABLE; i++, tries++) {
-		uint64_t *at = &table[i % TABLE], is = load_acquire(at);
+		uint64_t *at = &table[i % TABLE], entry = load_acquire(at);
 
-		if (!is) {
-			if (!make)
+		if (!entry) {
+			if (!may_add)
 				return 0;
 			if (!id)
 				id = new_site(k);
-			if (!id || sp_cas(at, &is, SP_SITE_OF(k->hash) | id))
+			if (!id || sp_cas(at, &entry, SP_SITE_OF(k->hash) | id))
 				return id;
 			/* Another thread or a handler was faster; if with the same, ours is not
 			 * used. */
 		}
-		if (is >> 16 == k->hash && NUMBER(is) && is_it(NUMBER(is), k))
-			return NUMBER(is);
+		if (entry >> 16 == k->hash && NUMBER(entry) && is_same_site(NUMBER(entry), k))
+			return NUMBER(entry);
 	}
 	return 0;
 }
 
-static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool learn)
+static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool may_add_objects)
 {
 	uint32_t most = load_relaxed(&sp_sites_depth);
 
@@ -216,7 +217,7 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
 		most = 1;
 	if (most > 1)
-		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, learn);
+		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, may_add_objects);
 	k->plain = is_plain(k);
 }
 
@@ -229,12 +230,12 @@ static bool is_unloaded(uint32_t was)
 }
 
 /* frames: `sp_sites_depth` from before the path was found. */
-static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
+static void add_steps(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
 {
 	if (!sp_steps)
 		return;
 	if (frames > 1)
-		sp_path_teach(path_of(id), sp_sites_frames(), at, frames, id);
+		sp_path_add_steps(path_of(id), sp_sites_frames(), at, frames, id);
 	else if (is_key(at->to))
 		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
 	if (is_unloaded(was))
@@ -242,12 +243,12 @@ static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint3
 }
 
 /* With callers, or a name. */
-static uint32_t find_below(struct key *k, bool make)
+static uint32_t find_by_key(struct key *k, bool may_add)
 {
 	uint32_t id;
 
 	hash_key(k);
-	id = find(k, make);
+	id = find_or_add(k, may_add);
 	if (id && k->path.rule[0] != SP_NO_RULE)
 		for (unsigned i = 0; i < sp_sites_frames(); i++)
 			store_relaxed(&path_of(id)[i], k->path.rule[i]);
@@ -255,24 +256,24 @@ static uint32_t find_below(struct key *k, bool make)
 }
 
 /* By the rules of its frames; 0: it was not met before, or not all of them are known. */
-static uint32_t find_known(const struct sp_stack *at)
+static uint32_t find_by_rules(const struct sp_stack *at)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k = { .n = 0 };
 	uint32_t id;
 
-	k.n = sp_unwind_known(k.frame, frames, at, &k.path);
-	id = k.n ? find_below(&k, false) : 0;
+	k.n = sp_unwind_by_rules(k.frame, frames, at, &k.path);
+	id = k.n ? find_by_key(&k, false) : 0;
 	if (id && k.path.rule[0] != SP_NO_RULE)
-		teach(at, id, frames, was);
+		add_steps(at, id, frames, was);
 	if (id || !k.n || !is_crowded())
 		return id;
 	k.n = 1;
 	k.path.rule[0] = SP_NO_RULE;
-	return find_below(&k, false);
+	return find_by_key(&k, false);
 }
 
-static uint32_t find_site(const struct sp_stack *at, bool learn)
+static uint32_t find_site(const struct sp_stack *at, bool may_add_objects)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k;
@@ -281,40 +282,40 @@ static uint32_t find_site(const struct sp_stack *at, bool learn)
 
 	if (!load_acquire(&table))
 		return 0;
-	if (!sp_thread_state.nests && (id = sp_site_is_known(at)) != 0)
+	if (!sp_thread_state.nests && (id = sp_site_find_known(at)) != 0)
 		return id;
 	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) ||
 					   at->to - sp_papi_used->low < sp_papi_used->span);
-	make_key(&k, at, inside, learn);
+	make_key(&k, at, inside, may_add_objects);
 	if (inside)			/* the caller is not the program's */
 		k.path.rule[0] = SP_NO_RULE;
-	id = find_below(&k, true);
+	id = find_by_key(&k, true);
 	if (id && !inside && (k.plain || k.path.rule[0] != SP_NO_RULE))
-		teach(at, id, frames, was);
+		add_steps(at, id, frames, was);
 	return id;
 }
 
-uint32_t sp_site_is_known(const struct sp_stack *at)
+uint32_t sp_site_find_known(const struct sp_stack *at)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth);
-	uint32_t id = sp_path_site(at, frames);
+	uint32_t id = sp_path_find_site(at, frames);
 
-	return SP_LIKELY(id != 0) || frames < 2 ? id : find_known(at);
+	return SP_LIKELY(id != 0) || frames < 2 ? id : find_by_rules(at);
 }
 
-uint32_t sp_site_here(const struct sp_stack *at)
+uint32_t sp_site_find(const struct sp_stack *at)
 {
 	return find_site(at, false);
 }
 
-uint32_t sp_site_of_start(const struct sp_stack *at)
+uint32_t sp_site_find_at_start(const struct sp_stack *at)
 {
 	return find_site(at, true);
 }
 
 /* SP_STACK_WORDS are compared without a loop (fast.h): the first one stands in place of those that
  * there are not. */
-static void fill_up(struct sp_known_site *known)
+static void pad_words(struct sp_known_site *known)
 {
 	uint32_t n = 0;
 
@@ -325,33 +326,33 @@ static void fill_up(struct sp_known_site *known)
 }
 
 /* (It may have been removed since it was found.) */
-static void know(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
+static void set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
 
 	store_relaxed(&known->to, 0);
-	if (sp_conf.callsites && sp_site_is_known(at) != id)
+	if (sp_conf.callsites && sp_site_find_known(at) != id)
 		return;
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
 	if (load_acquire(&sp_sites_depth) > 1 &&
-	    (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->has_dead_end))
+	    (!sp_path_get_words(path_of(id), sp_sites_frames(), known) || known->has_dead_end))
 		return;
-	fill_up(known);
+	pad_words(known);
 	sp_order();
 	store_relaxed(&known->to, at->to);
 	if (is_unloaded(was))
 		store_relaxed(&known->to, 0);
 }
 
-void sp_site_know_now(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	if (load_relaxed(&known->is_writing))
 		return;
 	store_relaxed(&known->is_writing, true);
 	sp_order();
-	know(known, at, id);
+	set_known(known, at, id);
 	sp_order();
 	store_relaxed(&known->is_writing, false);
 }
@@ -359,7 +360,7 @@ void sp_site_know_now(struct sp_known_site *known, const struct sp_stack *at, ui
 /* ---- modules ---------------------------------------------------------- */
 
 /* Every frame that this object holds, of the sites met since the last time. */
-static int resolve_in(const struct sp_object *o, void *arg)
+static int resolve_object(const struct sp_object *o, void *arg)
 {
 	uint32_t upto = *(uint32_t *)arg;
 
@@ -383,7 +384,7 @@ static int resolve_in(const struct sp_object *o, void *arg)
 /* ---- how many frames -------------------------------------------------- */
 
 /* The library that all calls of PAPI stand in; 0: none, or it is the program itself. */
-static uint32_t wrapper(uint32_t upto)
+static uint32_t find_wrapper_library(uint32_t upto)
 {
 	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
 
@@ -395,9 +396,9 @@ static uint32_t wrapper(uint32_t upto)
 
 /* In how many functions outside of that library frame i lies, of the sites that have one; up to one
  * more than helpers are. */
-static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
+static uint32_t count_functions(uint32_t i, uint32_t upto, uint32_t library)
 {
-	uintptr_t known_functions[HELPERS];
+	uintptr_t known_functions[HELPERS_MAX];
 	uint32_t n = 0, k;
 
 	for (uint32_t id = 1; id <= upto; id++) {
@@ -410,7 +411,7 @@ static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 		function = sp_unwind_function(f->address) ?: f->address;
 		for (k = 0; k < n && known_functions[k] != function; k++)
 			;
-		if (k == HELPERS)
+		if (k == HELPERS_MAX)
 			return k + 1;
 		if (k == n)
 			known_functions[n++] = function;
@@ -418,7 +419,7 @@ static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 	return n;
 }
 
-static void cut(uint32_t id, uint32_t frames)
+static void cut_path(uint32_t id, uint32_t frames)
 {
 	struct sp_site *s = site_at(id);
 
@@ -431,12 +432,12 @@ static void cut(uint32_t id, uint32_t frames)
 /* Callers are kept while all below them are helpers'. */
 static void cut_callers(uint32_t upto)
 {
-	uint32_t library = wrapper(upto), frames = 1, was = sp_sites_depth;
+	uint32_t library = find_wrapper_library(upto), frames = 1, was = sp_sites_depth;
 
-	while (frames < sp_sites_depth && functions_at(frames - 1, upto, library) <= HELPERS)
+	while (frames < sp_sites_depth && count_functions(frames - 1, upto, library) <= HELPERS_MAX)
 		frames++;
 	for (uint32_t id = frames < was ? 1 : resolved + 1; id <= upto; id++)
-		cut(id, frames);
+		cut_path(id, frames);
 	if (frames == was)
 		return;
 	store_release(&sp_sites_depth, frames);
@@ -445,7 +446,7 @@ static void cut_callers(uint32_t upto)
 }
 
 /* Up to where sites are whole: another thread may be writing one right now. */
-static uint32_t find_whole(void)
+static uint32_t find_last_complete(void)
 {
 	uint32_t upto = resolved, n = load_relaxed(&used);
 
@@ -459,11 +460,11 @@ static void resolve(void)
 {
 	uint32_t upto;
 
-	store_relaxed(&sp_process.sites_due, room - load_relaxed(&used) < wanted());
-	upto = find_whole();
+	store_relaxed(&sp_process.sites_due, room - load_relaxed(&used) < wanted_room());
+	upto = find_last_complete();
 	if (resolved == upto)
 		return;
-	sp_elf_each(resolve_in, &upto);
+	sp_elf_each(resolve_object, &upto);
 	sp_modules_prepare();
 	if (sp_conf.callsites < 0 && sp_sites_depth > 1)
 		cut_callers(upto);
@@ -483,7 +484,7 @@ void sp_sites_resolve(void)
 
 /* ---- names of functions ------------------------------------------------- */
 
-static uint32_t named;			/* sites that were looked for in files */
+static uint32_t n_named;		/* sites that were looked for in files */
 
 static void set_name(struct sp_frame *f, const char *name)
 {
@@ -501,7 +502,7 @@ static void take_name(const struct sp_elf_want *want, const char *name)
 }
 
 /* If it is the file that was loaded: without a build id nothing tells. */
-static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
+static void read_symbols(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
 {
 	struct sp_elf_file f;
 
@@ -518,22 +519,22 @@ static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want,
  * functions. */
 static void query_loader(const struct sp_elf_want *want, uint32_t n)
 {
-	Dl_info is;
+	Dl_info info;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct sp_frame *f = want[i].of;
 
-		if (!f->symbol && dladdr((void *)(f->address - 1), &is) && is.dli_sname)
-			set_name(f, is.dli_sname);
+		if (!f->symbol && dladdr((void *)(f->address - 1), &info) && info.dli_sname)
+			set_name(f, info.dli_sname);
 	}
 }
 
 /* The frames of this module that have no name, of the sites since the last time; how many. */
-static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
+static uint32_t find_unnamed(uint32_t module, struct sp_elf_want *want)
 {
 	uint32_t n = 0;
 
-	for (uint32_t id = named + 1; id <= resolved; id++) {
+	for (uint32_t id = n_named + 1; id <= resolved; id++) {
 		struct sp_site *s = site_at(id);
 
 		for (uint32_t i = 0, all = frames_in(s); i < all; i++) {
@@ -558,33 +559,33 @@ void sp_sites_name(bool by_loader)
 	struct sp_lock_state lock_state;
 
 	sp_unwind_report_notes();
-	if (!load_acquire(&table) || load_relaxed(&named) == load_relaxed(&resolved) ||
+	if (!load_acquire(&table) || load_relaxed(&n_named) == load_relaxed(&resolved) ||
 	    !sp_lock_try(&lock, &lock_state, 1000))
 		return;
 	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
-		uint32_t n = unnamed(module, NULL);
+		uint32_t n = find_unnamed(module, NULL);
 		struct sp_elf_want *want = n ? sp_map(n * sizeof(*want)) : NULL;
 
 		if (!want)
 			continue;
-		unnamed(module, want);
-		read_symbols_of(b, want, n);
-		if (by_loader && !sp_module_gone(module))
+		find_unnamed(module, want);
+		read_symbols(b, want, n);
+		if (by_loader && !sp_module_is_unloaded(module))
 			query_loader(want, n);
 		sp_unmap(want, n * sizeof(*want));
 	}
-	store_relaxed(&named, load_relaxed(&resolved));
+	store_relaxed(&n_named, load_relaxed(&resolved));
 	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- unloading -------------------------------------------------------- */
 
-static bool in_gone(uint32_t id)
+static bool is_in_unloaded(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
 
 	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
-		if (sp_module_gone(frames_of(s)[i].module))
+		if (sp_module_is_unloaded(frames_of(s)[i].module))
 			return true;
 	return false;
 }
@@ -596,16 +597,16 @@ void sp_sites_after_unload(void)
 
 	sp_lock_take(&lock, &lock_state);
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
-	any = sp_modules_unloaded();
+	any = sp_modules_find_unloaded();
 	if (any)
 		store_relaxed(&sp_process.sites_due, true);
 	for (uint32_t i = 0; any && table && i < TABLE; i++)
-		if (NUMBER(table[i]) && in_gone(NUMBER(table[i])))
+		if (NUMBER(table[i]) && is_in_unloaded(NUMBER(table[i])))
 			store_relaxed(&table[i], RETIRED);
 	if (any) {
 		sp_sets_forget_sites();
 		sp_steps_clear();
-		sp_unwind_unloaded();
+		sp_unwind_forget_unloaded();
 	}
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	sp_lock_give(&lock, &lock_state);
@@ -614,7 +615,7 @@ void sp_sites_after_unload(void)
 /* ---- room ------------------------------------------------------------- */
 
 /* The first time, or the first of a child. */
-static void begin(void)
+static void init_sites(void)
 {
 	uint64_t bytes = (SP_SITES_MOST + 1) * sp_sites_frames() * sizeof(*paths);
 	void *p;
@@ -661,22 +662,22 @@ void sp_sites_prepare(void)
 	struct sp_lock_state lock_state;
 
 	if (!sp_conf.callsites ||
-	    (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted() &&
-	     load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&full) &&
+	    (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted_room() &&
+	     load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&is_full) &&
 	     !sp_unwind_has_notes()))
 		return;
 	sp_lock_take(&lock, &lock_state);
 	if (!load_relaxed(&room))
-		begin();
-	while (room - load_relaxed(&used) < wanted() && make_room())
+		init_sites();
+	while (room - load_relaxed(&used) < wanted_room() && make_room())
 		;
 	if (table)
 		resolve();
-	if (load_relaxed(&full))
+	if (load_relaxed(&is_full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was "
 				      "counted there is "
 				      "under \"other\"");
-	store_relaxed(&full, false);
+	store_relaxed(&is_full, false);
 	sp_unwind_report_notes();
 	sp_lock_give(&lock, &lock_state);
 }
@@ -699,12 +700,12 @@ void sp_sites_forget_all(void)
 {
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
-	sp_steps_child();
+	sp_steps_reset_child();
 	epoch = (epoch | 1) + 1;
 	sp_sets_forget_sites();
-	sp_modules_forget();
-	sp_unwind_child();
-	used = room = resolved = named = 0;
-	full = false;
+	sp_modules_reset();
+	sp_unwind_reset_child();
+	used = room = resolved = n_named = 0;
+	is_full = false;
 	memset(&lock, 0, sizeof(lock));
 }

@@ -12,7 +12,7 @@
  * nothing of the program.  What more frames was told apart meanwhile is cut at leisure, so
  * that in the end all sites are as if so many frames had been kept from the beginning.
  *
- * sp_site_here is on the path of a reading and may be called from signal handlers: no
+ * sp_site_find is on the path of a reading and may be called from signal handlers: no
  * lock, no memory, and no system call but for a path that was not met on this stack before
  * (unwind.h); room is made by sp_sites_prepare.
  */
@@ -41,21 +41,22 @@ extern uint32_t sp_sites_depth SP_HIDDEN;
 
 /* The site of a call: to where it returns, with the registers after it. Met before, it is found by
  * its steps (stack-hash.h), else by the rules of its frames (unwind.h). */
-uint32_t sp_site_here(const struct sp_stack *at);
+uint32_t sp_site_find(const struct sp_stack *at);
 
 /* The same, without a walk; 0: it was not met before. */
-uint32_t sp_site_is_known(const struct sp_stack *at);
+uint32_t sp_site_find_known(const struct sp_stack *at);
 
 /* A start's, before it: what its callers' code needs is in memory then. */
-uint32_t sp_site_of_start(const struct sp_stack *at);
+uint32_t sp_site_find_at_start(const struct sp_stack *at);
 
 /* A call from there is of this site, which is not the known one. It becomes the known one if it is
  * the first one, met twice in turn, or if the known one was missed so often: to know a site takes
  * longer than to find it, and of two in turn one stays known for a while. By the thread that may
  * take the set's fast path. */
 #define SP_SITE_MISSES	32u
-void sp_site_know_now(struct sp_known_site *known, const struct sp_stack *at, uint32_t id);
-static inline void sp_site_know(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id);
+static inline void sp_site_update_known(struct sp_known_site *known, const struct sp_stack *at,
+					uint32_t id)
 {
 	const uint32_t misses = load_relaxed(&known->misses) + 1,
 		       last_site = load_relaxed(&known->last_site);
@@ -64,7 +65,7 @@ static inline void sp_site_know(struct sp_known_site *known, const struct sp_sta
 	store_relaxed(&known->misses, misses);
 	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) ||
 	    SP_UNLIKELY(misses == 2 && last_site == id))
-		sp_site_know_now(known, at, id);
+		sp_site_set_known(known, at, id);
 }
 
 /* With the first event set: what finds callers. */

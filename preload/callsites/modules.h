@@ -30,9 +30,9 @@ void sp_modules_prepare(void);
 bool sp_module_is_program(uint32_t number);
 
 /* Something was unloaded.  True: one that had a number is gone. */
-bool sp_modules_unloaded(void);
-bool sp_module_gone(uint32_t number);
+bool sp_modules_find_unloaded(void);
+bool sp_module_is_unloaded(uint32_t number);
 
-void sp_modules_forget(void);		/* in a child of fork */
+void sp_modules_reset(void);		/* in a child of fork */
 
 #endif

@@ -28,7 +28,8 @@ struct sp_step {
 #define SP_STEP_AGES	4u		/* that numbers tell apart */
 _Static_assert(SP_STEP_FIRST + SP_STEP_AGES * SP_STEPS <= 1 << 16, "a number has 16 bits");
 #define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))
-#define SP_STEP_NOWHERE	((uintptr_t)1)	/* in place of an address that no verified word of the stack
+#define SP_STEP_DEAD_END \
+	((uintptr_t)1)			/* in place of an address that no verified word of the stack
 					 * holds */
 
 extern struct sp_step *sp_steps SP_HIDDEN;	/* NULL: there are none */
@@ -41,7 +42,7 @@ static inline uint32_t sp_step_number(const struct sp_step *s, uint32_t age)
 }
 
 /* Is what was found since then of one table? */
-static inline bool sp_steps_are(uint32_t age)
+static inline bool sp_steps_are_valid(uint32_t age)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return age % 2 == 0 && load_relaxed(&sp_steps_age) == age;
@@ -57,7 +58,7 @@ const struct sp_step *sp_step_find(uint64_t key);
 
 /* The table, in memory; in a child of fork it is empty. False: there is no memory. */
 bool sp_steps_prepare(void);
-void sp_steps_child(void);
+void sp_steps_reset_child(void);
 
 /* Adds a step, if it is not there. NULL: there is no place, or it leads elsewhere. */
 const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base);

@@ -18,10 +18,10 @@
 #include "../walker/rule.h"
 
 #define SP_NO_RULE	UINT16_MAX
-#define SP_LEADS_NOWHERE (UINT16_MAX - 1)
+#define SP_DEAD_END (UINT16_MAX - 1)
 
 /* The rules of its frames. Behind them, where the path ends before it has as many frames as are
- * kept: the rule of the frame of a runtime library, or SP_LEADS_NOWHERE: the last frame's return
+ * kept: the rule of the frame of a runtime library, or SP_DEAD_END: the last frame's return
  * address is none, or not on this stack. Then SP_NO_RULE. First SP_NO_RULE: the path is not found
  * again. */
 struct sp_path {
@@ -35,7 +35,7 @@ bool sp_unwind_load(void);
 /* Memory for rules, touched; once, and in each child of fork. False: there is none.
  * short_of_runtime: paths end below a frame of a library that starts threads and programs (libc,
  * OpenMP's). */
-bool sp_unwind_prepare(bool short_of_runtime);
+bool sp_unwind_prepare(bool stops_at_runtime);
 
 /* The tables of this object may be read from now on; while nothing counts. */
 void sp_unwind_object(const struct sp_object *o);
@@ -45,23 +45,23 @@ void sp_unwind_object(const struct sp_object *o);
  * libpapi's. Just the caller where the path cannot be had; the dump then has a note. learn: nothing
  * counts, so that objects that are not known can be looked for. errno kept. */
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller,
-		   struct sp_path *path, bool learn);
+		   struct sp_path *path, bool may_add_objects);
 
 /* The path by known rules alone; else 0. */
-uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
-			 struct sp_path *path);
+uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
+			    struct sp_path *path);
 
 /* The words of the stack that make out the path of these rules, of which there are so many at most.
  * The stack is that of the last question. False: they are in no constant place, or too many. */
-bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known);
+bool sp_path_get_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known);
 
 /* The site of a call from there, by steps (stack-hash.h), where paths have so many frames; 0: it is
  * not known. */
-uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames);
+uint32_t sp_path_find_site(const struct sp_stack *from, uint32_t frames);
 
 /* Adds the steps to a site, whose path is that of these rules. */
-void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
-		   uint32_t frames, uint32_t site);
+void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
+		       uint32_t frames, uint32_t site);
 
 /* Where the function begins that the call lies in, if the rule is known; else 0. */
 uintptr_t sp_unwind_function(uintptr_t to);
@@ -70,7 +70,7 @@ uintptr_t sp_unwind_function(uintptr_t to);
 bool sp_unwind_has_notes(void);
 void sp_unwind_report_notes(void);
 
-void sp_unwind_unloaded(void);		/* objects were unloaded */
-void sp_unwind_child(void);		/* in a child of fork */
+void sp_unwind_forget_unloaded(void);	/* objects were unloaded */
+void sp_unwind_reset_child(void);	/* in a child of fork */
 
 #endif
