@@ -8,7 +8,7 @@
 #include "../callsites/modules.h"
 #include "histograms.h"
 
-#define HISTOGRAMS_MAX 128u		/* in a process */
+#define HISTOGRAMS_MAX	128u		/* in a process */
 #define BUFFERS_BYTES_MAX (64u << 20)	/* of all buffers */
 #define NO_HITS		(PAPI_PROFIL_RANDOM | PAPI_PROFIL_WEIGHTED | PAPI_PROFIL_COMPRESS)
 

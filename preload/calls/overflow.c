@@ -6,7 +6,7 @@
 #include "../percpu/current-cpu.h"
 #include "overflow.h"
 
-#define TRAMPOLINES 32u			/* handlers in a process */
+#define TRAMPOLINES	32u		/* handlers in a process */
 
 static PAPI_overflow_handler_t handlers[TRAMPOLINES];
 

@@ -8,10 +8,10 @@
 #include "../process/process.h"
 #include "prefault.h"
 
-#define EVENTS 8
+#define EVENTS		8
 /* for PAPI, the loader's late binding and our frames; a thread may have 16 kB */
-#define STACK_BYTES 6656u
-#define CELLS (2 + SP_CELLS_EXTRA)
+#define STACK_BYTES	6656u
+#define CELLS		(2 + SP_CELLS_EXTRA)
 
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char _end[] __attribute__((visibility("hidden")));

@@ -1,8 +1,8 @@
-/* callsites.c: see callsites.h.
+/* callsites.c: maps call paths to numbers of sites; see callsites.h.
  *
- * The table maps a key to a site's number: key in the upper 48 bits, number in the
- * lower 16.  The key is the return address, or, with more frames or a name, a hash of
- * them all; then the site itself is compared.
+ * An entry of the table has a key in its upper 48 bits and a number in its lower 16. The key is the
+ * return address or, with more frames or a name, a hash of them all; then the site itself is
+ * compared.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -18,46 +18,44 @@
 #include "stack-hash.h"
 #include "unwind.h"
 
-#define TABLE	8192u			/* a power of 2, twice the sites */
+#define TABLE		8192u		/* a power of 2, twice the number of sites */
 #ifdef __aarch64__
-#define HASHED	1ull			/* in a key that is a hash: no code is there */
+#define HASHED		1ull		/* bit of hashes: no code has such addresses */
 #else
-#define HASHED	(1ull << 47)
+#define HASHED		(1ull << 47)
 #endif
-#define RETIRED	SP_SITE_OF(1)		/* no address, no number */
-#define ADDRESS	((1ull << 48) - 1)
+#define RETIRED		SP_SITE_OF(1)	/* neither address nor number */
+#define ADDRESS		((1ull << 48) - 1)
 #define NUMBER(entry) ((uint32_t)((entry) & SP_SITE_MOST))
-#define ROOM_BYTES	(84u << 10)	/* so much is free before a start, */
-#define ROOM_MOST	512u		/* but for no more than that many, */
-#define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
+#define ROOM_BYTES	(84u << 10)	/* free room for sites before a start, */
+#define ROOM_MOST	512u		/* with this number of sites at most */
+#define ROOM_LEAST	SP_SITES_EACH	/* and at least */
 
-#define HELPERS_MAX \
-	2u				/* functions that a program's calls of PAPI stand in, if
-					 * those are helpers */
+#define HELPERS_MAX	2u		/* as many functions may be helpers that call PAPI */
 #define FEW_LEFT	64u
-#define NAME_LENGTH (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
+#define NAME_LENGTH	(sizeof(((struct sp_site *)0)->name) - 1)	/* length of a region's name */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
 	uint32_t n;
-	bool plain;			/* one frame and no name: the hash says it all */
-	uint32_t call;			/* enum sp_region_call, of the name */
+	bool plain;			/* one frame and no name: the hash is the address */
+	uint32_t call;			/* enum sp_region_call of the name */
 	const char *name;
 	uintptr_t frame[SP_FRAMES_MAX];
-	struct sp_path path;		/* its rules */
+	struct sp_path path;		/* rules of its frames */
 };
 
 static uint64_t *table;
-static uint16_t *paths;			/* [sp_sites_frames()] struct sp_path's, by number, as long
-					 * as a site is found by its callers */
+/* [sp_sites_frames()] rules of each site's path, by number */
+static uint16_t *paths;
 uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool is_full;
-static uint32_t epoch;			/* something was unloaded since: what threads remember is
-					 * not to be used; odd: right now */
-static struct sp_lock lock;		/* of what is below; not on the path of a reading */
+/* odd while code is unloaded; data from an earlier epoch is invalid */
+static uint32_t epoch;
+static struct sp_lock lock;		/* guards the following variables; not used at readings */
 
 static struct sp_site *site_at(uint32_t id)
 {
@@ -72,7 +70,7 @@ static struct sp_frame *frames_of(struct sp_site *s)
 	return (struct sp_frame *)(s + 1);
 }
 
-/* The store's bytes may be somebody else's by now. */
+/* Limits the number of frames: other code may have overwritten the store. */
 static uint32_t frames_in(struct sp_site *s)
 {
 	return (uint32_t)sp_min(load_acquire(&s->n), sp_sites_frames());
@@ -83,13 +81,13 @@ static uint16_t *path_of(uint32_t id)
 	return &paths[(uint64_t)id * sp_sites_frames()];
 }
 
-/* So few that no callers are kept, of which each would make one. */
+/* Checks that room is scarce: new sites get no callers then. */
 static bool is_crowded(void)
 {
 	return sp_conf.callsites < 0 && load_relaxed(&room) - load_relaxed(&used) < FEW_LEFT;
 }
 
-/* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
+/* The number of free sites before a start. A path of 64 frames takes 1.6 KB. */
 static uint32_t wanted_room(void)
 {
 	uint64_t n = ROOM_BYTES / sp_site_bytes(sp_sites_frames());
@@ -179,7 +177,7 @@ static uint32_t first_slot(const struct key *k)
 	return (uint32_t)(k->hash * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* make: it gets a number if it has none. */
+/* may_add: a new key gets a number. */
 static uint32_t find_or_add(const struct key *k, bool may_add)
 {
 	uint32_t i = first_slot(k), id = 0;
@@ -194,8 +192,8 @@ static uint32_t find_or_add(const struct key *k, bool may_add)
 				id = new_site(k);
 			if (!id || sp_cas(at, &entry, SP_SITE_OF(k->hash) | id))
 				return id;
-			/* Another thread or a handler was faster; if with the same, ours is not
-			 * used. */
+			/* Another thread or a handler added an entry. If it is for the same key,
+			 * our number stays unused. */
 		}
 		if (entry >> 16 == k->hash && NUMBER(entry) && is_same_site(NUMBER(entry), k))
 			return NUMBER(entry);
@@ -212,8 +210,8 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->frame[0] = inside ? sp_thread_state.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
-	/* (Under pressure its rules are not kept: once there is room the same call is to have its
-	 * callers.) */
+	/* Do not keep rules while room is scarce: the same call gets its callers once there is
+	 * room. */
 	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
 		most = 1;
 	if (most > 1)
@@ -221,15 +219,15 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->plain = is_plain(k);
 }
 
-/* Another thread's dlclose() may come in between: what it has removed is not put back. `was`:
- * `epoch` from before the site was found. */
+/* Checks that no other thread's dlclose() removed code since. was: `epoch` before the site was
+ * found. */
 static bool is_unloaded(uint32_t was)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return was % 2 || load_acquire(&epoch) != was;
 }
 
-/* frames: `sp_sites_depth` from before the path was found. */
+/* Adds the steps to a site. frames: `sp_sites_depth` before the path was found. */
 static void add_steps(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
 {
 	if (!sp_steps)
@@ -242,7 +240,7 @@ static void add_steps(const struct sp_stack *at, uint32_t id, uint32_t frames, u
 		sp_steps_remove();
 }
 
-/* With callers, or a name. */
+/* Finds a site by a key with callers or a name. */
 static uint32_t find_by_key(struct key *k, bool may_add)
 {
 	uint32_t id;
@@ -255,7 +253,7 @@ static uint32_t find_by_key(struct key *k, bool may_add)
 	return id;
 }
 
-/* By the rules of its frames; 0: it was not met before, or not all of them are known. */
+/* Finds a site by the rules of its frames; 0: it is new, or a rule is missing. */
 static uint32_t find_by_rules(const struct sp_stack *at)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
@@ -287,7 +285,7 @@ static uint32_t find_site(const struct sp_stack *at, bool may_add_objects)
 	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) ||
 					   at->to - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, at, inside, may_add_objects);
-	if (inside)			/* the caller is not the program's */
+	if (inside)			/* the caller is libpapi */
 		k.path.rule[0] = SP_NO_RULE;
 	id = find_by_key(&k, true);
 	if (id && !inside && (k.plain || k.path.rule[0] != SP_NO_RULE))
@@ -313,8 +311,8 @@ uint32_t sp_site_find_at_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
-/* SP_STACK_WORDS are compared without a loop (fast.h): the first one stands in place of those that
- * there are not. */
+/* Fills up to SP_STACK_WORDS with copies of the first word, since fast.h compares them without a
+ * loop. */
 static void pad_words(struct sp_known_site *known)
 {
 	uint32_t n = 0;
@@ -325,7 +323,7 @@ static void pad_words(struct sp_known_site *known)
 		known->word[n] = known->word[0];
 }
 
-/* (It may have been removed since it was found.) */
+/* Looks the site up again first: it may have been removed since it was found. */
 static void set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
@@ -359,7 +357,7 @@ void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, u
 
 /* ---- modules ---------------------------------------------------------- */
 
-/* Every frame that this object holds, of the sites met since the last time. */
+/* Sets the module of every frame of new sites that lies in this object. */
 static int resolve_object(const struct sp_object *o, void *arg)
 {
 	uint32_t upto = *(uint32_t *)arg;
@@ -383,7 +381,7 @@ static int resolve_object(const struct sp_object *o, void *arg)
 
 /* ---- how many frames -------------------------------------------------- */
 
-/* The library that all calls of PAPI stand in; 0: none, or it is the program itself. */
+/* The library that makes all calls of PAPI; 0: there is none, or it is the program itself. */
 static uint32_t find_wrapper_library(uint32_t upto)
 {
 	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
@@ -394,8 +392,8 @@ static uint32_t find_wrapper_library(uint32_t upto)
 	return sp_module_is_program(module) ? 0 : module;
 }
 
-/* In how many functions outside of that library frame i lies, of the sites that have one; up to one
- * more than helpers are. */
+/* Counts the functions outside of that library in which frame i of a site lies, up to
+ * HELPERS_MAX + 1. */
 static uint32_t count_functions(uint32_t i, uint32_t upto, uint32_t library)
 {
 	uintptr_t known_functions[HELPERS_MAX];
@@ -429,7 +427,7 @@ static void cut_path(uint32_t id, uint32_t frames)
 		store_relaxed(&path_of(id)[i], SP_NO_RULE);
 }
 
-/* Callers are kept while all below them are helpers'. */
+/* Cuts the callers of sites whose lower frames are not all helpers'. */
 static void cut_callers(uint32_t upto)
 {
 	uint32_t library = find_wrapper_library(upto), frames = 1, was = sp_sites_depth;
@@ -445,7 +443,7 @@ static void cut_callers(uint32_t upto)
 	store_relaxed(&sp_process.unwinds, frames > 1);
 }
 
-/* Up to where sites are whole: another thread may be writing one right now. */
+/* The last site before the first one that a thread is writing. */
 static uint32_t find_last_complete(void)
 {
 	uint32_t upto = resolved, n = load_relaxed(&used);
@@ -455,7 +453,7 @@ static uint32_t find_last_complete(void)
 	return upto;
 }
 
-/* With the lock. */
+/* Resolves new sites; the caller holds the lock. */
 static void resolve(void)
 {
 	uint32_t upto;
@@ -484,7 +482,7 @@ void sp_sites_resolve(void)
 
 /* ---- names of functions ------------------------------------------------- */
 
-static uint32_t n_named;		/* sites that were looked for in files */
+static uint32_t n_named;		/* number of sites whose names were read from files */
 
 static void set_name(struct sp_frame *f, const char *name)
 {
@@ -501,7 +499,7 @@ static void take_name(const struct sp_elf_want *want, const char *name)
 	set_name(want->of, name);
 }
 
-/* If it is the file that was loaded: without a build id nothing tells. */
+/* Reads names from the module's file if its build id shows that it is the loaded one. */
 static void read_symbols(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
 {
 	struct sp_elf_file f;
@@ -515,8 +513,7 @@ static void read_symbols(const struct sp_module *b, struct sp_elf_want *want, ui
 	sp_elf_file_close(&f);
 }
 
-/* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported
- * functions. */
+/* Queries the loader for exported functions, if the file is gone or has no matching build id. */
 static void query_loader(const struct sp_elf_want *want, uint32_t n)
 {
 	Dl_info info;
@@ -529,7 +526,7 @@ static void query_loader(const struct sp_elf_want *want, uint32_t n)
 	}
 }
 
-/* The frames of this module that have no name, of the sites since the last time; how many. */
+/* Finds the module's frames without a name in new sites. Returns their number. */
 static uint32_t find_unnamed(uint32_t module, struct sp_elf_want *want)
 {
 	uint32_t n = 0;
@@ -614,7 +611,7 @@ void sp_sites_after_unload(void)
 
 /* ---- room ------------------------------------------------------------- */
 
-/* The first time, or the first of a child. */
+/* Initializes the tables, once and in each child of fork. */
 static void init_sites(void)
 {
 	uint64_t bytes = (SP_SITES_MOST + 1) * sp_sites_frames() * sizeof(*paths);

@@ -1,4 +1,4 @@
-/* modules.c: finds and describes the object that an address lies in; see modules.h. */
+/* modules.c: see modules.h. */
 #include <string.h>
 
 #include "../../core/base/lock.h"
@@ -9,36 +9,35 @@
 #include "modules.h"
 #include "stack-hash.h"
 
-#define MODULES_MAX 256u
-#define SPARE_BLOCKS \
-	16u				/* ready for who meets them; a path of 64 frames goes
-					 * through a few */
-#define PATH_LENGTH 255u		/* bytes of path that a spare one has room for */
+#define MODULES_MAX	256u
+/* prepared for new modules; a path of 64 frames may need several */
+#define SPARE_BLOCKS	16u
+#define PATH_LENGTH	255u		/* bytes of a path in a prepared block */
 
-/* In the order of their numbers.  Of those behind `claimed` only block and path are set. */
+/* Modules in order of their numbers. Beyond `n_claimed`, only block and path are set. */
 static struct module {
 	uintptr_t low, span, base;
 	uint64_t identity;		/* of path and build id */
 	struct sp_module *block;
 	struct sp_string *path;
-	bool is_ready;			/* all of it is there */
+	bool is_ready;			/* all fields are set */
 	bool is_unloaded, is_found;
 	bool is_program;
 } modules[MODULES_MAX];
 static uint32_t n_prepared, n_claimed;
-static unsigned long long loads_seen;	/* as the loader counted when they were last looked at */
+static unsigned long long loads_seen;	/* the loader's count at the last touch_build_id() */
 
 static const char *start_dir = "";	/* in which the process started */
 
-/* ---- what an object is -------------------------------------------------- */
+/* ---- objects -------------------------------------------------------- */
 
 static const char *object_path(const struct sp_object *o)
 {
 	return *o->path ? o->path : sp_process_exe();
 }
 
-/* What it is relative to: the loader keeps a path as it was given, and most are loaded at the
- * start. */
+/* The directory to which the path is relative: the loader keeps paths as they were given, and
+ * loads most objects at the start. */
 static const char *object_dir(const struct sp_object *o)
 {
 	return *object_path(o) != '/' && strchr(object_path(o), '/') ? start_dir : "";
@@ -49,7 +48,7 @@ static size_t path_length(const struct sp_object *o)
 	return strlen(object_dir(o)) + (*object_dir(o) != 0) + strlen(object_path(o));
 }
 
-/* room is enough. */
+/* to: has path_length() + 1 bytes. */
 static void write_path(char *to, const struct sp_object *o)
 {
 	strcpy(to, object_dir(o));
@@ -99,7 +98,7 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 	}
 }
 
-/* Is it there again, at the same place with the same code?  Its number then, or 0. */
+/* Finds the number of an unloaded object that is loaded again at the same address; 0: none. */
 static uint32_t find_unloaded(const struct sp_object *o)
 {
 	for (uint32_t i = 0; i < load_relaxed(&n_claimed); i++)
@@ -112,7 +111,7 @@ static uint32_t find_unloaded(const struct sp_object *o)
 	return 0;
 }
 
-/* The number that it had, or the next; 0: none is ready. */
+/* Gives an object its earlier number or the next one; 0: no block is prepared. */
 static uint32_t claim_number(const struct sp_object *o)
 {
 	uint32_t again = find_unloaded(o);
@@ -267,5 +266,5 @@ void sp_modules_reset(void)
 {
 	memset(modules, 0, sizeof(modules));
 	n_prepared = n_claimed = 0;
-	loads_seen = 0;			/* what is a file's is not in a child's page table */
+	loads_seen = 0;			/* a child's page table lacks file pages */
 }

@@ -4,7 +4,7 @@
 #include "../../core/base/sys.h"
 #include "stack-hash.h"
 
-#define CLAIMED	1u			/* in place of a key: somebody writes it */
+#define CLAIMED	1u			/* in place of a key: being written */
 #define REMOVED	2u
 
 struct sp_step *sp_steps;
@@ -61,7 +61,7 @@ const struct sp_step *sp_step_add(uint64_t key, int32_t at, int32_t base)
 	return NULL;
 }
 
-/* What somebody writes right now stays his. */
+/* Keeps a step that is being written. */
 static void replace_keys(uint64_t least, uint64_t to)
 {
 	for (uint32_t i = 0; sp_steps && i < SP_STEPS; i++) {

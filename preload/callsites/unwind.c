@@ -1,4 +1,5 @@
-/* unwind.c: walks the stack by libunwind, and by the rules that a walk has taught; see unwind.h. */
+/* unwind.c: finds call paths by libunwind, and by the rules that earlier walks left; see unwind.h.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,22 +19,19 @@
 #ifndef MADV_POPULATE_READ		/* Linux 5.14 */
 #define MADV_POPULATE_READ 22
 #endif
-#define TABLES_BYTES_MAX (16ul << 20)	/* bytes of one object's tables that are read */
-#define OBJECTS_MAX 64u
-#define RULES_MAX 1024u			/* a power of 2 */
-#define OWN_FRAMES_MAX 24u		/* frames of ours and libpapi's that may lie in front */
-#define PAGES_MAX \
-	(SP_FRAME_MOST / 4096)		/* of a stack, that the kernel is asked about at
-						 * once */
-#define TRIES		64u		/* to walk while another thread does, */
-#define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the
-					 * first one of an object more */
-#define UNLOADED 1u			/* in place of an address: of code that was unloaded */
-#define CLAIMED		2u		/* somebody fills it in */
+#define TABLES_BYTES_MAX (16ul << 20)	/* bytes read of one object's tables */
+#define OBJECTS_MAX	64u
+#define RULES_MAX	1024u		/* a power of 2 */
+#define OWN_FRAMES_MAX	24u		/* frames of sspapi and libpapi below the program's */
+#define PAGES_MAX	(SP_FRAME_MOST / 4096)	/* of a stack, verified at once */
+#define TRIES		64u		/* attempts while another thread walks, */
+/* and as many as fit: a walk takes 5 us, the first of an object more */
+#define TRIES_NS	2000000u
+#define UNLOADED	1u		/* in place of the address of unloaded code */
+#define CLAIMED		2u		/* being written */
 
 static struct rule_entry {
-	uintptr_t to;			/* the return address; what is no address: free, or not to
-					 * be used */
+	uintptr_t to;			/* the return address; free or invalid if no address */
 	struct sp_rule rule;
 } * rules;
 
@@ -43,7 +41,7 @@ static struct object {
 	bool runtime, is_unloaded;
 } objects[OBJECTS_MAX];
 static uint32_t n_objects;
-static struct sp_lock lock;		/* of what is written there */
+static struct sp_lock lock;		/* guards writes to `objects` */
 static bool stops_at_runtime;
 
 /* ---- notes ------------------------------------------------------------------------- */
@@ -84,8 +82,8 @@ void sp_unwind_report_notes(void)
 
 /* ---- objects ------------------------------------------------------------------- */
 
-/* A path into these says nothing: they call a program's main, a thread's function, a parallel
- * region's. */
+/* Recognizes libraries that call main, a thread's function or a parallel region's: paths into
+ * them do not describe the program. */
 static bool is_runtime(const char *path)
 {
 	static const char *const names[] = { "libc.so.",     "libpthread.so.", "ld-linux",
@@ -99,7 +97,7 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-/* The pages are there afterwards, so that to read them later is no page fault. */
+/* Populates the pages, so that later reads cause no page fault. */
 static void read_pages(const struct sp_tables *t)
 {
 	uintptr_t low = t->low & ~(uintptr_t)4095;
@@ -109,14 +107,14 @@ static void read_pages(const struct sp_tables *t)
 			(void)*(volatile const char *)at;
 }
 
-/* Where .eh_frame begins, if it is in front of its header. */
+/* Finds the start of .eh_frame, if it lies below its header. */
 static uintptr_t find_frame_start(uintptr_t header, uintptr_t low)
 {
 	const unsigned char *h = (const unsigned char *)header;
 	int32_t first_slot;
 
-	if (h[1] != 0x1b)		/* a distance of four bytes from where it stands: as all
-					 * linkers write it */
+	/* four bytes, relative to their own address, as all linkers write it */
+	if (h[1] != 0x1b)
 		return header;
 	memcpy(&first_slot, h + 4, sizeof(first_slot));
 	first_slot += 4;
@@ -125,7 +123,8 @@ static uintptr_t find_frame_start(uintptr_t header, uintptr_t low)
 		       : header;
 }
 
-/* The header and the tables, which stand in one segment, as a rule the tables behind the header. */
+/* Finds the header and the tables, which are in one segment, usually the tables above the
+ * header. */
 static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 {
 	const ElfW(Phdr) *p = o->header, *header = NULL;
@@ -180,7 +179,7 @@ void sp_unwind_object(const struct sp_object *o)
 	sp_lock_give(&lock, &lock_state);
 }
 
-/* What calls PAPI may be on no start's stack, as where that was jumped to. */
+/* Adds objects that need libpapi: they may be on no start's stack, if they were jumped to. */
 static int add_caller_object(const struct sp_object *o, void *arg)
 {
 	bool calls = !*o->path;
@@ -212,15 +211,16 @@ bool sp_unwind_prepare(bool runtime_left_out)
 
 /* ---- the stack in use --------------------------------------------------------------- */
 
-/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there.  (valgrind
- * says so of a word that nobody has written: where a page has one that was, that one is asked
- * for.) */
+/* Checks a page by FUTEX_WAKE: the kernel finds the futex's page and counts no fault. No thread
+ * waits there. valgrind reports a word that was never written: if the page has a written one,
+ * pass that. */
 static bool is_readable(uintptr_t word)
 {
 	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
 }
 
-/* The page in which a call left its return address: all that is known of a stack that is met. */
+/* Starts a new stack with the page that holds the return address: all that is known to be
+ * readable. */
 static void reset_stack(uintptr_t sp)
 {
 	sp_thread_state.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
@@ -228,7 +228,8 @@ static void reset_stack(uintptr_t sp)
 	sp_thread_state.stack_whole = false;
 }
 
-/* Is what was verified of the stack that this stack pointer is of?  It may have grown since. */
+/* Continues with the verified stack if the stack pointer belongs to it. The stack may have grown
+ * since. */
 static void select_stack(uintptr_t sp)
 {
 	uintptr_t low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095, at = sp_thread_state.stack_low;
@@ -244,8 +245,8 @@ static void select_stack(uintptr_t sp)
 		reset_stack(sp);
 }
 
-/* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page
- * lies between. */
+/* Checks that a word of the stack may be read. Verifies page after page, so that neither another
+ * stack nor a guard page lies between. */
 static bool is_on_stack(uintptr_t word)
 {
 	if (word < sp_thread_state.stack_low || word % sizeof(uintptr_t))
@@ -264,7 +265,7 @@ static bool is_on_stack(uintptr_t word)
 	return word < sp_thread_state.stack_end;
 }
 
-/* (Sanitizers take what lies between variables for nobody's.) */
+/* Reads a word of the stack. Sanitizers report words between variables. */
 __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool read_word(
 	uintptr_t *word, uintptr_t at, uintptr_t sp)
 {
@@ -275,7 +276,7 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline boo
 	return true;
 }
 
-/* To the caller's frame. False: that is not on this stack. */
+/* Steps to the caller's frame. False: it is not on this stack. */
 static inline bool step_by_rule(struct sp_stack *at, const struct sp_rule *r)
 {
 	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa,
@@ -344,17 +345,16 @@ uintptr_t sp_unwind_function(uintptr_t to)
 /* ---- who walks ----------------------------------------------------------------------- */
 
 static const struct sp_walker *walker;
-static uint32_t is_walking;		/* a thread walks, or forks */
-static bool is_stuck;			/* one walked when its process was forked by a bare system
-					 * call */
-static int loading_pid;			/* the process that is loading now; 0: none */
+static uint32_t is_walking;		/* 1 while a thread walks or forks */
+static bool is_stuck;			/* a bare system call forked the process during a walk */
+static int loading_pid;			/* pid of the process that loads the walker now; 0: none */
 
 static bool begin_walk(struct sp_lock_state *lock_state)
 {
 	uint64_t until = 0;
 	bool in = false;
 
-	sp_signals_block(lock_state);		/* no handler comes on top of a walk */
+	sp_signals_block(lock_state);		/* no handler interrupts a walk */
 	for (unsigned tries = 0; !in; tries++) {
 		uint32_t none = 0;
 		uint64_t now;
@@ -380,8 +380,8 @@ static void end_walk(const struct sp_lock_state *lock_state)
 	sp_signals_restore(lock_state);
 }
 
-/* Before fork: a walk of another thread takes microseconds, and its child would wait for
- * libunwind's lock for ever. */
+/* Waits before fork for another thread's walk, which takes microseconds: the child would wait
+ * for libunwind's lock for ever. */
 static void before_fork(void)
 {
 	struct timespec delay = { 0, 20000 };
@@ -400,7 +400,7 @@ static void after_fork(void)
 	store_release(&is_walking, 0);
 }
 
-/* From the start: a fork that has begun calls no handler that is registered then. */
+/* Registers early: a fork in progress does not call handlers that are registered then. */
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
@@ -408,7 +408,7 @@ __attribute__((constructor)) static void register_fork_handlers(void)
 
 void sp_unwind_reset_child(void)
 {
-	n_objects = 0;			/* what is a file's is not in a child's page table */
+	n_objects = 0;			/* a child's page table lacks file pages */
 	memset(&lock, 0, sizeof(lock));
 	is_stuck |= is_walking != 0;
 	reported_notes = pending_notes = 0;
@@ -431,7 +431,8 @@ static int add_own_object(const struct sp_object *o, void *address)
 	return 1;
 }
 
-/* The program's own libunwind for other processes: it would be ours, too, and open its pipe. */
+/* Recognizes the program's own libunwind for other processes: the walker would use it, and it
+ * opens a pipe. */
 static int is_program_libunwind(const struct sp_object *o, void *arg)
 {
 	(void)arg;
@@ -484,7 +485,7 @@ static uint16_t rule_number(const struct rule_entry *r)
 	return r ? (uint16_t)(r - rules) : SP_NO_RULE;
 }
 
-/* A signal handler returns to rt_sigreturn. */
+/* Checks for the code of rt_sigreturn, to which a signal handler returns. */
 static bool is_signal_return(uintptr_t to)
 {
 #ifdef __x86_64__
@@ -496,7 +497,7 @@ static bool is_signal_return(uintptr_t to)
 	       memcmp((const void *)to, code, sizeof(code)) == 0;
 }
 
-/* Where no object is loaded no path leads on.  Where libc cannot say, one may be. */
+/* Checks that an object is loaded at the address. Without libc's help, assume that. */
 static bool can_be_code(uintptr_t to)
 {
 	struct sp_object o;
@@ -509,13 +510,13 @@ static bool can_be_code(uintptr_t to)
 #endif
 }
 
-/* A path that is found: its frames, and whether it can be found again. */
+/* A path during the search. */
 struct found_path {
 	uintptr_t *frame;
 	uint32_t n;
 	struct sp_path *path;
 	bool is_repeatable;
-	uintptr_t unknown_address;	/* an address of an object that is not known; 0 */
+	uintptr_t unknown_address;	/* in an unknown object; 0: none */
 };
 
 static void append_rule(struct found_path *f, uint16_t number)
@@ -526,7 +527,7 @@ static void append_rule(struct found_path *f, uint16_t number)
 		f->is_repeatable = false;
 }
 
-/* A frame that is not the program's call of PAPI any more.  True: the path ends in front of it. */
+/* Checks whether a frame lies beyond the program's call of PAPI. True: the path ends before it. */
 static bool is_path_end(struct found_path *f, uintptr_t to, const struct object *o)
 {
 	if ((!o || o->runtime) && is_signal_return(to)) {
@@ -624,7 +625,7 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 	return f.n;
 }
 
-/* ---- paths that were met before --------------------------------------------------------- */
+/* ---- known paths ---------------------------------------------------------------------- */
 
 uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
 			    struct sp_path *path)
@@ -664,13 +665,14 @@ uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_sta
 	return f.n;
 }
 
-/* Goes through the words of a path. */
+/* Iterates over the words of a path. */
 struct path_words {
 	const uint16_t *rule;
 	uint32_t i, most;
-	bool is_variable;		/* one of them is in no constant place */
-	bool is_at_end;			/* the last one was SP_STEP_DEAD_END */
-	int32_t cfa, fp_at, reach;	/* of the frame, from its base; the highest so far */
+	bool is_variable;		/* a word's offset is not constant */
+	bool is_at_end;			/* the last word was SP_STEP_DEAD_END */
+	/* offsets in the frame, from its base; reach: the highest */
+	int32_t cfa, fp_at, reach;
 };
 
 static uint32_t rule_at(const struct path_words *w, uint32_t i)
@@ -678,7 +680,7 @@ static uint32_t rule_at(const struct path_words *w, uint32_t i)
 	return i < w->most ? load_relaxed(&w->rule[i]) : SP_NO_RULE;
 }
 
-/* The next one; false: there is none.  (Another thread may cut the path.) */
+/* Gets the next word; false: the path ends. Another thread may cut the path meanwhile. */
 static bool next_word(struct path_words *w, struct sp_stack_word *word)
 {
 	uint32_t current = rule_at(w, w->i), next = rule_at(w, w->i + 1);
@@ -721,21 +723,20 @@ bool sp_path_get_words(const uint16_t *rule, uint32_t most, struct sp_known_site
 	}
 	known->has_dead_end = w.is_at_end;
 	known->word[n].to = 0;
-	/* (All words are below the last frame's end.) */
+	/* All words are below the last frame's end. */
 	known->limit = sp_thread_state.stack_end - (uintptr_t)w.reach;
 	known->span = known->limit - sp_thread_state.stack_low;
 	return !w.is_variable &&
 	       (uint32_t)w.reach <= sp_thread_state.stack_end - sp_thread_state.stack_low;
 }
 
-/* (Linux gives no process more address bits unasked.) */
+/* Checks that an address fits in a key: Linux uses more than 48 bits only on request. */
 static inline bool is_step(uintptr_t to)
 {
 	return !(to >> 48);
 }
 
-/* What stands in a word of the stack. room: so far above sp the words are verified, though there
- * may be more. */
+/* Reads a word of the stack. room: bytes above sp that are verified; the stack may have more. */
 __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t
 read_verified_word(uintptr_t at, uintptr_t sp, uintptr_t room)
 {
@@ -746,7 +747,7 @@ read_verified_word(uintptr_t at, uintptr_t sp, uintptr_t room)
 	return read_word(&word, at, sp) ? word : SP_STEP_DEAD_END;
 }
 
-/* The return address to which a step leads, in the frame of that base. */
+/* Reads the return address to which a step leads, in the frame at *base. */
 static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp,
 				    const struct sp_stack *from, uintptr_t room)
 {
@@ -758,7 +759,7 @@ static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp,
 		read_verified_word(*base + (uintptr_t)(intptr_t)at, from->sp, room));
 }
 
-/* Of a word. */
+/* Returns how far above sp the start of a verified word may be. */
 static inline uintptr_t stack_room(uintptr_t sp)
 {
 	if (SP_UNLIKELY(sp - sizeof(sp) - sp_thread_state.stack_low >=
@@ -813,7 +814,7 @@ void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stac
 		if (!s)
 			return;
 		to = follow_step(&base, word.at, word.base, from, room);
-		/* (What is no code now may be some later, if it is more than nothing.) */
+		/* A nonzero address that is no code now may become code. */
 		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_DEAD_END || to)))
 			return;
 		frames = sp_step_number(s, age);

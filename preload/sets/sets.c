@@ -69,7 +69,7 @@ static struct sp_set *make_room(int id)
 	return sp_set_of(id);
 }
 
-#define FRAME ((uintptr_t)__builtin_frame_address(0))
+#define FRAME		((uintptr_t)__builtin_frame_address(0))
 
 /* Unbinds the set; the caller has taken the writer. `times` stays, since another thread's call
  * may add to it. */
@@ -171,7 +171,7 @@ static void report_no_memory(void)
 }
 
 /* Bytes of the store that a set's first start takes, with two or three events. */
-#define START_BYTES 8192u
+#define START_BYTES	8192u
 
 static void prefault_store(void)
 {
@@ -321,7 +321,7 @@ unsigned sp_sets_others_recording(void)
 	return n;
 }
 
-#define EVENTS_MAX 512
+#define EVENTS_MAX	512
 
 /* ---- binding ---------------------------------------------------------- */
 
