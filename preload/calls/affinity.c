@@ -29,7 +29,7 @@ __attribute__((constructor)) static void find_next(void)
 			 const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "pthread_setaffinity_np");
 }
 
-/* Copies the program's mask, which may be at an invalid address. */
+/* Reads the program's mask, which may be at an invalid address. */
 static bool copy_mask(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 {
 	size_t bytes = size < sizeof(*to) ? size : sizeof(*to);

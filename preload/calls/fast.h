@@ -26,8 +26,8 @@ _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) &&
 	       "what a call looks at first");
 
 /* Compares the callers of a call with those of the known site, of which there is at least one.
- * sp: the stack pointer after the call; frame: the wrapper's frame, which holds the caller's
- * frame pointer. */
+ * sp: the stack pointer after the call; frame: the wrapper's frame, where the caller's frame
+ * pointer is. */
 __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_has_callers(
 	const struct sp_known_site *known, uintptr_t sp, uintptr_t frame)
 {
@@ -75,7 +75,7 @@ uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *a
 	      : sp_has_callers(known, (uintptr_t)__builtin_dwarf_cfa(), \
 			       (uintptr_t)__builtin_frame_address(0)))
 
-/* Finds the set and the site of a call. NULL: the call cannot take the fast path. at, frame: the
+/* Finds the set and the call site. NULL: the call cannot take the fast path. at, frame: the
  * call's stack and its wrapper's frame; at NULL: the function into which this is inlined is the
  * wrapper. */
 SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, enum sp_op op,

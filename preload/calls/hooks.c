@@ -246,8 +246,8 @@ void sp_before_remove(int id, struct sp_event_list *had)
 		list_events(id, had);
 }
 
-/* Checks the order of the remaining events. PAPI keeps it if the last events are removed; it
- * fills a gap in an order of its own and then returns counts of one event as another's. */
+/* Checks the order of the remaining events. PAPI keeps it if the last events are removed. It
+ * fills a gap in another order and then returns counts of one event as another's. */
 void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -619,7 +619,7 @@ static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_p
 							 is_reopened_same };
 
 /* Prepares a start if only the thread may have moved since the last one. Leaves the stack alone:
- * the first store to a page after a fork is a fault that PAPI counts without sspapi, too. */
+ * the first store to a page after a fork is a fault that PAPI also counts without sspapi. */
 static void prepare_window(struct sp_set *s, int id)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -664,8 +664,8 @@ void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long 
 }
 
 /* PAPI_start has opened perf fds of another target than the set's, and rebind_perf_fds() could
- * not bind them: another thread used the set, or the call was nested. Binding them later is
- * counted, too. */
+ * not bind them: another thread used the set, or the call was nested. The work of binding them
+ * later is counted. */
 static bool has_other_target(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
@@ -792,8 +792,8 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t proof,
 	return true;
 }
 
-/* Releases the parts after the record has used them. The set may be bound again from then on;
- * the memory of its shadow counters stays mapped. */
+/* Releases the parts after the record has used them. From then on another thread may bind the
+ * set again; the memory of its shadow counters stays mapped. */
 static void release_parts(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -812,8 +812,8 @@ static bool is_zeroing(enum sp_op op)
 
 /* Begins a window after a call that zeroes the set, and before its record is written, unless the
  * record uses the scan: a handler that reads the set right after the record must find the window
- * begun. stayed: the shadow counters were ready before the call, so that no scan is needed.
- * Those of a set that was bound after PAPI had started it are ready only since then. */
+ * begun. stayed: the shadow counters were ready before the call, so that no scan is needed. If
+ * PAPI had started the set before sp_set_prepare_again(), they are ready only since then. */
 static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t proof)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
@@ -844,7 +844,7 @@ static bool record_fast(struct sp_writer *w, const struct sp_booking *b)
 }
 
 /* Detects that an unseen call zeroed the kernel's counters: PAPI opened them again, or other
- * code uses their descriptor. The fall itself must not be subtracted from a CPU. */
+ * code uses their descriptor. The fall itself must not be subtracted. */
 static void detect_zeroing(struct sp_set *s, const long long *values)
 {
 	bool fell = false;
@@ -859,9 +859,9 @@ static void detect_zeroing(struct sp_set *s, const long long *values)
 	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);
 }
 
-/* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed
- * or finds the parts of the window, begins the next window after a zeroing, and adds the record.
- * cpu: where the values were read; SP_NO_CPU: the call has no values. */
+/* Records a call that PAPI has answered. Finds its call site; proves that the thread stayed, or
+ * finds the parts of the window; begins the next window after a zeroing; adds the record. cpu:
+ * where the values were read; SP_NO_CPU: the call has no values. */
 static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
 			  uint32_t proof, const struct sp_stack *at)
 {
@@ -941,8 +941,8 @@ static void note_missed(struct sp_set *s, enum sp_op op, const long long *values
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	/* Without a relation (the set is being bound) only this number shows that the counts
-	 * after a missed start are lost. */
+	/* Without a relation, as before a set's first start, only this number shows that the
+	 * counts after a missed start are lost. */
 	if ((values || !load_relaxed(&s->writer.relation)) &&
 	    !sp_records_nests(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
@@ -1135,7 +1135,7 @@ void sp_drop_run(struct sp_set *called)
 	sp_drop_call(called);
 }
 
-/* Begins a start again whose set was bound inside it. */
+/* Begins a start again after rebinding the set inside it. */
 static struct sp_set *restart_call(struct sp_set *s)
 {
 	if (!sp_is_recorded(s) ||

@@ -1,9 +1,9 @@
 /* hooks.h: the functions that the wrappers call before and after PAPI, as papi.def lists them.
  *
- * The wrapper saves errno; functions that also run on the fast path keep errno themselves and say
- * so. proof: sp_proof_now() right before the real call. at: where the call returns. frame: the
- * wrapper's frame address. called: the set whose writer has the call in flight (sp_records_begin or
- * _enter); NULL: none.
+ * The wrapper saves errno; functions that also run on the fast path keep errno themselves, as their
+ * comments state. proof: sp_proof_now() right before the real call. at: where the call returns.
+ * frame: the wrapper's frame address. called: the set whose writer has the call in flight
+ * (sp_records_begin or _enter); NULL: none.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -67,7 +67,7 @@ SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 	return SP_LIKELY(load_relaxed(&s->fast_thread) == sp_thread_state.id);
 }
 
-/* Nothing changed since the last start, so that a start has nothing to prepare. */
+/* No change since the last start: a start has nothing to prepare. */
 SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 {
 	return SP_LIKELY(!load_relaxed(&s->changed)) &&
@@ -92,8 +92,8 @@ int sp_find_set_cpu(struct sp_set *s);
  * reading since then. Keeps errno. */
 SP_COLD bool sp_has_stayed_by_clock(const struct sp_set *s);
 
-/* Records the values of gauges, if no short function of records.h records the call: those record
- * gauges, too. */
+/* Records the values of gauges, if no short function of records.h records the call: those also
+ * record gauges. */
 void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values);
 
 /* Marks the call as in flight before PAPI is called; returns `called`. Threads other than the
@@ -154,8 +154,8 @@ void sp_after_start_failed(int rc);
 /* Prepares the process for its first event set, made here or before. */
 void sp_prepare_first_set(void);
 
-/* Records a reading by sspapi.h of a bound set, entered as choose(cpu, arg) says. Returns the
- * CPU. The caller holds the relation's lock (preload/handles/relations.h). */
+/* Records a reading by sspapi.h of a set with a relation, entered as choose(cpu, arg) decides.
+ * Returns the CPU. The caller has locked the relation (preload/handles/relations.h). */
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
 		    uint32_t proof, const struct sp_stack *at,
 		    enum sp_entries (*choose)(int cpu, void *arg), void *arg);

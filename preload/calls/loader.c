@@ -1,6 +1,6 @@
 /* loader.c: wraps dlsym and dlclose.
  *
- * dlsym: a program that gets PAPI functions from it (ctypes, JNI, plug-ins) gets the wrapper of a
+ * dlsym: programs may get PAPI functions from it (ctypes, JNI, plug-ins). They get the wrapper of a
  * function of the observed libpapi, and NULL if libpapi lacks the function. A library behind this
  * one that wraps PAPI gets libpapi's function: through the wrapper it would call itself for ever.
  * Every other call keeps the caller's return address, since RTLD_NEXT depends on it. dlsym is in

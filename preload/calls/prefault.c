@@ -31,8 +31,8 @@ static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch
 		__atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);
 }
 
-/* Makes each kind of record once, in a relation that no reader sees, so that the pages of libc
- * and of the vDSO clock are there. */
+/* Makes each kind of record once, in a relation that no reader sees. Then the pages of libc and
+ * of the vDSO clock are there. */
 static void record_dummy_calls(void)
 {
 	static const enum sp_op ops[] = { SP_OP_START, SP_OP_READ, SP_OP_ACCUM, SP_OP_RESET,

@@ -1,4 +1,4 @@
-/* timing.h: measures sspapi's own time in a call, before and after PAPI (`own_pid` in the dump). */
+/* timing.h: measures sspapi's own time before and after PAPI in a call (`own_pid` in the dump). */
 #ifndef SP_TIMING_H
 #define SP_TIMING_H
 

@@ -53,7 +53,7 @@ struct call_ctx {
 
 /* Clears `nests` if a handler jumped out of a NESTS row: the program then calls from a frame
  * that is not below that row's. Does nothing while another library wraps PAPI in front of this
- * one (sp_papi_front), because libpapi's own calls then look like the program's. */
+ * one (sp_papi_front): libpapi's own calls then resemble the program's. */
 static SP_COLD uintptr_t recheck_nests(uintptr_t caller, uintptr_t frame)
 {
 	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) &&

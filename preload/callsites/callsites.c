@@ -33,7 +33,7 @@
 
 #define HELPERS_MAX	2u		/* as many functions may be helpers that call PAPI */
 #define FEW_LEFT	64u
-#define NAME_LENGTH	(sizeof(((struct sp_site *)0)->name) - 1)	/* length of a region's name */
+#define NAME_LENGTH	(sizeof(((struct sp_site *)0)->name) - 1)	/* of a region */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
@@ -311,8 +311,7 @@ uint32_t sp_site_find_at_start(const struct sp_stack *at)
 	return find_site(at, true);
 }
 
-/* Fills up to SP_STACK_WORDS with copies of the first word, since fast.h compares them without a
- * loop. */
+/* Repeats the first word up to SP_STACK_WORDS, since fast.h compares them without a loop. */
 static void pad_words(struct sp_known_site *known)
 {
 	uint32_t n = 0;
@@ -323,7 +322,7 @@ static void pad_words(struct sp_known_site *known)
 		known->word[n] = known->word[0];
 }
 
-/* Looks the site up again first: it may have been removed since it was found. */
+/* Finds the site again first: it may have been removed meanwhile. */
 static void set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
@@ -381,7 +380,7 @@ static int resolve_object(const struct sp_object *o, void *arg)
 
 /* ---- how many frames -------------------------------------------------- */
 
-/* The library that makes all calls of PAPI; 0: there is none, or it is the program itself. */
+/* The library that makes all calls of PAPI; 0: no such library, or it is the program itself. */
 static uint32_t find_wrapper_library(uint32_t upto)
 {
 	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
@@ -453,7 +452,7 @@ static uint32_t find_last_complete(void)
 	return upto;
 }
 
-/* Resolves new sites; the caller holds the lock. */
+/* Resolves new sites; requires the lock. */
 static void resolve(void)
 {
 	uint32_t upto;

@@ -6,10 +6,10 @@
  * once. The module, its build id and the symbol follow when nothing counts: before a start, after a
  * stop, before an object is unloaded.
  *
- * SSPAPI_CALLSITES=auto keeps callers, three at most, while the frames below them belong to one or
- * two functions, or to one library that makes all calls of PAPI: such helpers do not describe the
- * program. Sites that differ only in frames beyond the final number are merged before a start or
- * after a stop, as if that number had been kept from the beginning.
+ * SSPAPI_CALLSITES=auto keeps three callers at most. It keeps one more while the frames below
+ * belong to one or two functions, or to one library that makes all calls of PAPI: such helpers do
+ * not describe the program. Frames beyond the final number are cut before a start or after a stop,
+ * so that sites do not depend on the time of the decision.
  *
  * sp_site_find() runs at readings and in signal handlers: no lock, no memory, and a system call
  * only for a path that is new on this stack (unwind.h). sp_sites_prepare() makes room.
@@ -36,8 +36,8 @@ static inline uint32_t sp_sites_frames(void)
 /* The number of frames of new sites. */
 extern uint32_t sp_sites_depth SP_HIDDEN;
 
-/* Finds or adds the site of a call, given its return address and the registers after it. Known
- * sites are found by their steps (stack-hash.h), else by the rules of their frames (unwind.h). */
+/* Finds or adds a call site, given the return address and the registers after it. Known sites
+ * are found by their steps (stack-hash.h), else by the rules of their frames (unwind.h). */
 uint32_t sp_site_find(const struct sp_stack *at);
 
 /* Finds a known site without unwinding; 0: unknown. */

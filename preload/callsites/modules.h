@@ -2,9 +2,9 @@
  *
  * A process may be killed at any time, so a module is found when a site is first seen: at a reading
  * and possibly in a signal handler. libc finds the object without a lock (_dl_find_object), and its
- * description goes into a block prepared before. If that is impossible (an older libc, no block
- * left, a very long path), the number is 0, and the next start or stop finds the object. All
- * functions except sp_module_at() require the lock of callsites.c.
+ * description goes into a block prepared before. With an older libc, no block left or a very long
+ * path, the number is 0 until the next start or stop. All functions except sp_module_at() require
+ * the lock of callsites.c.
  */
 #ifndef SP_MODULES_H
 #define SP_MODULES_H

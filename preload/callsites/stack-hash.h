@@ -1,8 +1,8 @@
 /* stack-hash.h: finds the call site of a stack in a hash of return addresses.
  *
- * A step is a return address together with the steps before it. It says where the stack holds the
- * next return address or, if it is the last, which call site this is. So a site takes one lookup
- * for each of its frames, however many sites there are.
+ * A step is a return address together with the steps before it. It contains the place of the next
+ * return address on the stack or, for the last one, the number of the call site. So a site takes
+ * one lookup for each of its frames, however many sites there are.
  *
  * The process has one table, without locks: a step is written once. When code is unloaded, all
  * steps are cleared and the numbers in keys change (`sp_steps_age`), so that lookups of that moment
@@ -28,7 +28,7 @@ struct sp_step {
 #define SP_STEP_AGES	4u		/* ages that numbers distinguish */
 _Static_assert(SP_STEP_FIRST + SP_STEP_AGES * SP_STEPS <= 1 << 16, "a number has 16 bits");
 #define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))
-/* in place of an address that no verified word of the stack holds */
+/* in place of an address that is in no verified word of the stack */
 #define SP_STEP_DEAD_END	((uintptr_t)1)
 
 extern struct sp_step *sp_steps SP_HIDDEN;	/* NULL: no memory */

@@ -123,8 +123,8 @@ static uintptr_t find_frame_start(uintptr_t header, uintptr_t low)
 		       : header;
 }
 
-/* Finds the header and the tables, which are in one segment, usually the tables above the
- * header. */
+/* Finds the header and the tables, which one PT_LOAD entry contains, usually with the tables
+ * above the header. */
 static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 {
 	const ElfW(Phdr) *p = o->header, *header = NULL;
@@ -219,8 +219,7 @@ static bool is_readable(uintptr_t word)
 	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
 }
 
-/* Starts a new stack with the page that holds the return address: all that is known to be
- * readable. */
+/* Starts a new stack with the page of the return address: only that is known to be readable. */
 static void reset_stack(uintptr_t sp)
 {
 	sp_thread_state.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
@@ -723,7 +722,7 @@ bool sp_path_get_words(const uint16_t *rule, uint32_t most, struct sp_known_site
 	}
 	known->has_dead_end = w.is_at_end;
 	known->word[n].to = 0;
-	/* All words are below the last frame's end. */
+	/* Words are below the last frame's end. */
 	known->limit = sp_thread_state.stack_end - (uintptr_t)w.reach;
 	known->span = known->limit - sp_thread_state.stack_low;
 	return !w.is_variable &&

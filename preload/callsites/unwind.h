@@ -1,9 +1,9 @@
 /* unwind.h: finds the call path of a PAPI call by libunwind (preload/walker).
  *
- * A new path is walked once. The walk leaves a rule (rule.h) for each return address, by which the
- * path is found again with a few loads and comparisons, also in a signal handler. A walk reads only
- * unwind tables that are in memory: of objects on the stack of an earlier start, or in call sites
- * of an earlier run. A frame of any other object ends the path.
+ * A new path is walked once. The walk leaves a rule (rule.h) for each return address. By these, a
+ * few loads and comparisons find the path again, also in a signal handler. A walk reads only unwind
+ * tables that are in memory: of objects on the stack of an earlier start, or in call sites of an
+ * earlier run. A frame of any other object ends the path.
  *
  * The stack is read only between the stack pointer and its verified end. The kernel is queried
  * whether its pages can be read, one after the other, from the page of the stack pointer upwards.
@@ -26,8 +26,8 @@ struct sp_path {
 	uint16_t rule[SP_FRAMES_MAX];
 };
 
-/* Loads libsspapi-unwind.so once in a process, and prepares it in each child of fork, before
- * anything counts. False: paths have one frame; a note says why. */
+/* Loads libsspapi-unwind.so once in the process, and prepares it in each child of fork, before
+ * anything counts. False: paths have one frame; a note gives the reason. */
 bool sp_unwind_load(void);
 
 /* Prepares memory for rules, once and in each child of fork. False: no memory. stops_at_runtime:

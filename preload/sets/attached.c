@@ -9,7 +9,7 @@
 #include "../process/process.h"
 #include "attached.h"
 
-/* Splits a command line of /proc into words, as many as there is room for. */
+/* Finds the words of a command line of /proc, as many as there is room for. */
 static uint32_t split_words(char *line, long bytes, const char **word, uint32_t room)
 {
 	uint32_t n = 0;

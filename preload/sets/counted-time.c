@@ -263,7 +263,7 @@ static bool is_alone(void)
 }
 
 /* Notes that a set of this kind counts, or changes the state of target tid. Does not wait for
- * the lock between a start and its stop: if another thread holds it, the time is unknown. */
+ * the lock between a start and its stop: the time is unknown if another thread has it. */
 static void update_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_lock_state lock_state;

@@ -1,11 +1,11 @@
 /* counted-time.h: measures how much of the process's CPU time event sets counted
  * (process.counted_cpu_ns in the dump).
  *
- * A thread adds up the time from the start of the first of its sets that run together to the stop
- * of the last one (struct sp_ran in its block of the store). If the rseq proof shows that it stayed
- * on its CPU, the processor's ticks are its CPU time, and a start and its stop make no system call.
- * Otherwise the thread's CPU clock is read before the first start and after the last stop, never
- * while a set of the thread counts. The uncertain part is kept separately (more_ns).
+ * A thread adds up the time from the start of the first of its sets to the stop of the last one
+ * (struct sp_ran in its block of the store). If the rseq proof shows that it stayed on its CPU, the
+ * processor's ticks are its CPU time: no system call. Otherwise the thread's CPU clock is read
+ * before the first start and after the last stop, never while a set of the thread counts. The
+ * uncertain part is kept separately (more_ns).
  *
  * The time of a set attached to another thread of this process is that thread's CPU time, of a set
  * that inherits the process's. All functions except sp_counting_store_sum() are called by the

@@ -443,8 +443,8 @@ void sp_set_fetch_events(int id)
 		find_events(&sp_papi_used->real, &h);
 }
 
-/* Checks the set that the relation names as the last one bound to it; while that is bound no
- * other can be. A loop over all sets made 3000 starts of one thread take 7 s. */
+/* Checks the set that the relation names as its last one; no other set can have the relation at
+ * the same time. A loop over all sets made 3000 starts of one thread take 7 s. */
 bool sp_set_has_relation(sp_off relation, void *but)
 {
 	const struct sp_relation *r =
@@ -565,7 +565,7 @@ static bool has_cpu(const struct set_state *h)
 	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
 }
 
-/* Queries PAPI for the target of a set whose perf fds were not seen. PAPI crashes if asked for
+/* Queries PAPI for the target of a set whose perf fds were not seen. PAPI crashes on a query for
  * the CPU of a set without one. */
 static void query_papi(struct sp_count_target *c, int id, int state)
 {
@@ -609,8 +609,8 @@ static struct sp_relation *api_relation(struct sspapi_relation *rel, sp_off thre
 	return p ? p->relation : NULL;
 }
 
-/* Reuses the relation that the set was bound to before its target was known. NULL: it cannot
- * become the relation of this target. */
+/* Reuses the relation that the set had before its target was known. NULL: it cannot become the
+ * relation of this target. */
 static struct sp_relation *reuse_relation(struct sp_set *s, sp_off thread,
 					  const struct sp_relation_key *key, sp_off *off)
 {
@@ -1040,8 +1040,8 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 }
 
 /* Binds the set unless another thread's call, or a call that this one interrupted, is in flight.
- * The set then stays bound if it still has the same contents, else it is not recorded. other:
- * its contents changed. */
+ * The set then keeps its relation if it still has the same contents, else it is not recorded.
+ * other: its contents changed. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
 	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, other)) {

@@ -1,9 +1,8 @@
 /* sets.h: sspapi's data about the application's event sets, indexed by PAPI's id.
  *
  * PAPI reuses ids at once, and sets vanish without being destroyed (PAPI_unregister_thread,
- * PAPI_shutdown). So a set's data is renewed when PAPI creates one, and the set is bound to a
- * relation at the start of each run that changed anything. The data is private memory, mapped in
- * chunks that stay.
+ * PAPI_shutdown). So a set's data is renewed when PAPI creates one. Each start after a change binds
+ * the set to a relation. The data is private memory, mapped in chunks that stay.
  */
 #ifndef SP_SETS_H
 #define SP_SETS_H
@@ -19,9 +18,8 @@ struct sp_cpus;
 #define SP_SETS_CHUNKS	1024
 
 /* A call site from which a set is usually called (callsites.h): the return address and, if
- * callers are kept, the stack words that hold their return addresses. The words lie below the
- * verified end of the stack if the stack pointer after the call is one of the `span` addresses
- * up to `limit`. */
+ * callers are kept, the stack words with their return addresses. `limit` and `span` are the
+ * stack pointers after the call for which these words lie below the verified end of the stack. */
 #define SP_STACK_WORDS 3u
 #define SP_SAME_BASE	INT32_MIN
 #define SP_FIRST_FP	(INT32_MIN + 1)
@@ -33,7 +31,7 @@ struct sp_known_site {
 	uint32_t misses;		/* calls from other sites */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
-	bool has_dead_end;		/* the last word holds no return address */
+	bool has_dead_end;		/* the last word contains no return address */
 	bool is_writing;		/* its thread is writing it: nested calls must not */
 	struct sp_stack_word {
 		/* offset from the stack pointer after the call, or from the last base */
@@ -41,7 +39,7 @@ struct sp_known_site {
 		/* offset from the last base to a frame pointer that is the base from here on;
 		 * SP_FIRST_FP: the caller's */
 		int32_t base;
-		/* 0: end; if not by_fp, copies of the first word fill up to SP_STACK_WORDS */
+		/* 0: end; if not by_fp, the first word is repeated up to SP_STACK_WORDS */
 		uintptr_t to;
 	} word[SP_STACK_WORDS + 1];
 };
@@ -57,8 +55,8 @@ static inline enum sp_call_kind sp_call_kind_of(enum sp_op op)
 							: SP_KIND_READ;
 }
 
-/* Alignment keeps sets apart: threads write to their sets at every reading, and neighbours in
- * one cache line cost 22 ns instead of 5. The processor fetches lines in pairs. */
+/* Alignment separates sets: threads write to their sets at every reading, and neighbours in one
+ * cache line cost 22 ns instead of 5. The processor fetches lines in pairs. */
 struct __attribute__((aligned(128))) sp_set {
 	/* One cache line, used with the writer's lines by a start and its stop. */
 	/* Threads are sp_thread_state.id; 0: none. */
@@ -98,10 +96,10 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t generation;		/* of the process that created the set */
 	uint32_t k;
 	int id;				/* PAPI's */
-	struct sp_count_target target;	/* set when it is bound; PAPI's data if unseen */
+	struct sp_count_target target;	/* PAPI's data if unseen */
 	int last_cpu;			/* last known CPU of another thread; SP_NO_CPU */
 	int pinned_cpu;			/* the only CPU on which the set counts; SP_NO_CPU */
-	uint32_t bound_changes;		/* perf_fds.changes when it was bound */
+	uint32_t bound_changes;		/* perf_fds.changes when the relation was found */
 	/* perf_fds.changes + 1 when PAPI_INHERIT changed for open counters; 0: never */
 	uint64_t misread;
 	bool multiplexed;		/* PAPI estimates the counts */
@@ -160,7 +158,7 @@ static inline bool sp_is_recorded(const struct sp_set *s)
 /* Adds a new set, in place of an earlier one with this id. */
 struct sp_set *sp_set_new(int id);
 
-/* Finds a set that is alive in this process; adds one that only PAPI knows of. NULL: no such
+/* Finds a set that is alive in this process; adds one that so far only PAPI has. NULL: no such
  * set. */
 struct sp_set *sp_set_find(int id);
 
@@ -168,7 +166,7 @@ struct sp_set *sp_set_find(int id);
  * Calls PAPI only if something changed. */
 void sp_set_prepare(struct sp_set *s, int id);
 
-/* Binds the set inside PAPI_start, which has opened other counters than it was bound for. */
+/* Binds the set inside PAPI_start, which has opened other counters than before. */
 void sp_set_prepare_again(struct sp_set *s, int id);
 
 /* Opens shadow counters when PAPI has opened its counters before the start. */
@@ -185,7 +183,7 @@ void sp_sets_disable_fast_path(void);
 bool sp_sets_others_running(void);
 unsigned sp_sets_others_recording(void);
 
-/* Checks whether a set other than `but` is bound to the relation. */
+/* Checks whether a set other than `but` has the relation. */
 bool sp_set_has_relation(sp_off relation, void *but);
 
 void sp_sets_each(void (*with)(struct sp_set *s));
