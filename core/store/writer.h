@@ -95,7 +95,7 @@ struct sp_writer {
 	struct sp_record *last;		/* newest record, to which an equal call is added; NULL:
 					 * none */
 	uint64_t steady;		/* key of a READ that can reuse `last` (fast.h); 0: none */
-	uint32_t window_open;		/* sp_proof_now() at the window's start */
+	uint32_t window_proof;		/* sp_proof_now() at the window's start */
 	int32_t cpu;			/* CPU of the last reading, if its cell is dense, else
 					 * -2; if placed: the set's cell */
 	uint32_t k;

@@ -85,7 +85,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = unseen(real) ? refresh_set(real, es, state) : sp_set_known(es);
+	s = unseen(real) ? refresh_set(real, es, state) : sp_set_find(es);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	s->wanted = rel;
@@ -111,28 +111,28 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	struct sp_binding *part;
 	int rc = prepare(real, rel, es, at, &s);
 	const uintptr_t opening = sp_opening_set;
-	uint32_t open;
+	uint32_t proof;
 
 	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
 	if (rc == PAPI_OK && !part)		/* another thread has just attached it elsewhere */
 		rc = PAPI_EISRUN;
 	if (rc == PAPI_OK)
 		called = sp_begin_start(es, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
 	sp_opening_set = opening;
 	if (called)
 		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK) {
-		sp_after_start(called, rc, es, open, at);
+		sp_after_start(called, rc, es, proof, at);
 		s->wanted = NULL;
 		/* PAPI_start may have attached the set to another relation */
 		rel->current = part_of(rel, load_relaxed(&s->relation)) ?: part;
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 	} else {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		if (s) {
 			s->wanted = NULL;
 			(void)sp_set_unbind(s);
@@ -154,7 +154,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 	real = enter(CALLER, &rc);
 	if (!real)
 		return rc;
-	sp_first_set();
+	sp_prepare_first_set();
 	r = *rel ? *rel : sp_api_new();
 	if (!r)
 		return PAPI_ENOMEM;
@@ -265,12 +265,12 @@ static enum sp_entries entries_on(int cpu, void *arg)
 
 /* Make an entry for a set that was stopped and is now attached to another relation or to none. Its
  * values are no new counts of this relation, but the other relation must record the call. */
-static int record_detached(struct call *c, enum sp_op op, const long long *values, uint32_t open)
+static int record_detached(struct call *c, enum sp_op op, const long long *values, uint32_t proof)
 {
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_call(c->called, c->es, op, values, open, &c->at);
+	sp_record_call(c->called, c->es, op, values, proof, &c->at);
 	sp_records_bind(&p->writer, &sp_store.reader, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
@@ -281,7 +281,7 @@ static int record_detached(struct call *c, enum sp_op op, const long long *value
 	return cpu;
 }
 
-static void record_call(struct call *c, enum sp_op op, uint32_t open, uint64_t *timestamp)
+static void record_call(struct call *c, enum sp_op op, uint32_t proof, uint64_t *timestamp)
 {
 	struct sp_binding *p = c->part;
 	struct sp_log *log = c->set ? &c->set->log : &p->log;
@@ -289,9 +289,10 @@ static void record_call(struct call *c, enum sp_op op, uint32_t open, uint64_t *
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_book_entry(c->called, c->set, op, p->values, open, &c->at, entries_on, c);
+		cpu = sp_record_entry(c->called, c->set, op, p->values, proof, &c->at, entries_on,
+				      c);
 	} else {
-		cpu = record_detached(c, op, p->values, open);
+		cpu = record_detached(c, op, p->values, proof);
 	}
 	if (c->rc != PAPI_OK)
 		return;
@@ -307,14 +308,14 @@ static void returned(struct call *c)
 	if (c->called)
 		sp_records_returned(&c->called->writer);
 	if (c->rc != PAPI_OK)
-		sp_call_failed(c->called);
+		sp_drop_call(c->called);
 }
 
 static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at,
 		   uint64_t *timestamp)
 {
 	struct sp_lock_state lock_state;
-	uint32_t open;
+	uint32_t proof;
 	long long *x;
 
 	if (!begin(c, rel, at, &lock_state))
@@ -326,12 +327,12 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const st
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
 	c->called = sp_begin_call(c->es, op, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
 	returned(c);
 	if (c->rc == PAPI_OK) {
-		record_call(c, op, open, timestamp);
+		record_call(c, op, proof, timestamp);
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
@@ -363,18 +364,18 @@ SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool perman
 static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at)
 {
 	struct sp_lock_state lock_state;
-	uint32_t open;
+	uint32_t proof;
 
 	if (!begin(c, rel, at, &lock_state))
 		return c->rc;
 	c->called = sp_begin_call(c->es, SP_OP_RESET, FRAME);
-	open = sp_proof_now();
+	proof = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
 	returned(c);
 	if (c->rc == PAPI_OK && c->set)
-		sp_after_reset(c->called, c->rc, c->es, open, &c->at);
+		sp_after_reset(c->called, c->rc, c->es, proof, &c->at);
 	else if (c->rc == PAPI_OK)
-		record_detached(c, SP_OP_RESET, NULL, open);
+		record_detached(c, SP_OP_RESET, NULL, proof);
 	sp_api_give(rel, &lock_state);
 	return c->rc;
 }

@@ -1,8 +1,8 @@
-/* affinity.c: a thread that binds itself to other CPUs while a set of its runs.
+/* affinity.c: wraps sched_setaffinity and pthread_setaffinity_np, so that a thread whose set runs
+ * finds shadow counters on its new CPUs.
  *
- * OpenMP runtimes, DLB and GROMACS do, under the mask of srun or taskset.  Without this it would go
- * where no counters of ours stand.  Another thread's mask, and one that is set by a raw system
- * call, go on without us.
+ * OpenMP runtimes, DLB and GROMACS pin threads themselves, within the mask of srun or taskset.
+ * Another thread's mask, and one set by a raw system call, are not observed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 SP_AT_START static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
 SP_AT_START static int (*next_pthread)(pthread_t thread, size_t size, const cpu_set_t *mask);
 
-/* At the start: a child of fork may find the loader's lock taken. */
-__attribute__((constructor)) static void find(void)
+/* Runs before the program: a child of fork may find the loader's lock taken. */
+__attribute__((constructor)) static void find_next(void)
 {
 	next_sched = (int (*)(pid_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT,
 									      "sched_setaffinity");
@@ -29,8 +29,8 @@ __attribute__((constructor)) static void find(void)
 			 const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "pthread_setaffinity_np");
 }
 
-/* The program's mask, wherever it points. */
-static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
+/* Reads the program's mask, which may be at an invalid address. */
+static bool copy_mask(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 {
 	size_t bytes = size < sizeof(*to) ? size : sizeof(*to);
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)mask, bytes };
@@ -41,22 +41,24 @@ static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
 	       sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)bytes;
 }
 
-/* Is it this thread, which has a set that runs?  (A child of vfork has its parent's memory.) */
-static bool leaves(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus *to)
+/* Prepares the running sets of the calling thread for the new CPUs. False: another thread's
+ * mask, or no set runs. The tid excludes a child of vfork, which has its parent's memory. */
+static bool before_affinity(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus *to)
 {
 	int saved = errno;
-	bool is;
+	bool is_affected;
 
 	if (sp_shared_tls_tid)
 		sp_find_caller();
-	is = own && sp_thread_state.calls && sp_thread_state.generation == sp_process.generation &&
-	     sp_sys(SYS_gettid) == sp_thread_state.tid && sp_sets_running(sp_thread_state.id) &&
-	     copy(to, mask, size);
+	is_affected = own && sp_thread_state.calls &&
+		      sp_thread_state.generation == sp_process.generation &&
+		      sp_sys(SYS_gettid) == sp_thread_state.tid &&
+		      sp_sets_running(sp_thread_state.id) && copy_mask(to, mask, size);
 
-	if (is)
+	if (is_affected)
 		sp_sets_before_affinity(to);
 	errno = saved;
-	return is;
+	return is_affected;
 }
 
 static void after_affinity(const struct sp_cpus *to)
@@ -72,14 +74,14 @@ static void after_affinity(const struct sp_cpus *to)
 EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 {
 	struct sp_cpus to;
-	bool is;
+	bool is_affected;
 	int r;
 
 	if (!next_sched)
-		find();
-	is = leaves(!tid || tid == sp_thread_state.tid, size, mask, &to);
+		find_next();
+	is_affected = before_affinity(!tid || tid == sp_thread_state.tid, size, mask, &to);
 	r = next_sched(tid, size, mask);
-	if (is && r == 0)
+	if (is_affected && r == 0)
 		after_affinity(&to);
 	return r;
 }
@@ -87,14 +89,14 @@ EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
 {
 	struct sp_cpus to;
-	bool is;
+	bool is_affected;
 	int r;
 
 	if (!next_pthread)
-		find();
-	is = leaves(pthread_equal(thread, pthread_self()), size, mask, &to);
+		find_next();
+	is_affected = before_affinity(pthread_equal(thread, pthread_self()), size, mask, &to);
 	r = next_pthread(thread, size, mask);
-	if (is && r == 0)
+	if (is_affected && r == 0)
 		after_affinity(&to);
 	return r;
 }

@@ -1,5 +1,6 @@
-/* clone.c: a child that shares this thread's TLS is known before it makes its first call of PAPI
- * (shared-tls.h). */
+/* clone.c: wraps clone to note a child that shares this thread's TLS, before it makes its first
+ * call of PAPI (shared-tls.h).
+ */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -11,8 +12,8 @@ typedef int clone_fn(int (*)(void *), void *, int, void *, ...);
 
 SP_AT_START static clone_fn *next_clone;
 
-/* At the start: a child of fork may find the loader's lock taken. */
-__attribute__((constructor)) static void find(void)
+/* Runs before the program: a child of fork may find the loader's lock taken. */
+__attribute__((constructor)) static void find_next(void)
 {
 	next_clone = (clone_fn *)sp_real_dlsym(RTLD_NEXT, "clone");
 }
@@ -27,17 +28,16 @@ __attribute__((visibility("default"))) int clone(int (*fn)(void *), void *stack,
 	int r;
 
 	va_start(list, arg);
-	for (unsigned i = 0; i < SP_COUNT(more); i++)	/* those that the flags ask for, perhaps
-							 * fewer */
+	for (unsigned i = 0; i < SP_COUNT(more); i++)	/* the flags determine how many there are */
 		more[i] = va_arg(list, void *);
 	va_end(list);
 	if (!next_clone)
-		find();
+		find_next();
 	if (is_shared_tls)
 		was = sp_shared_tls_before_clone();
 	r = next_clone(fn, stack, flags, arg, more[0], more[1], more[2]);
-	if (is_shared_tls)		/* (where the parent waits, the child has ended or has
-					 * become another program) */
+	/* after CLONE_VFORK the child has ended or has called exec */
+	if (is_shared_tls)
 		sp_shared_tls_after_clone(was, flags & CLONE_VFORK ? 0 : r);
 	return r;
 }

@@ -8,23 +8,22 @@
 #include "../callsites/modules.h"
 #include "histograms.h"
 
-#define MOST		128u		/* of a process */
-#define BYTES_MOST	(64u << 20)	/* of the buffers of all of them */
+#define HISTOGRAMS_MAX	128u		/* in a process */
+#define BUFFERS_BYTES_MAX (64u << 20)	/* of all buffers */
 #define NO_HITS		(PAPI_PROFIL_RANDOM | PAPI_PROFIL_WEIGHTED | PAPI_PROFIL_COMPRESS)
 
 static struct histogram {
-	uint32_t set;			/* struct sp_set's `alive`; 0: free */
+	uint32_t set;			/* sp_set's `alive`; 0: unused */
 	int code;
-	uint32_t event;			/* of the relation */
+	uint32_t event;			/* index in the relation */
 	uint32_t scale, width;		/* width: bytes of a bucket */
 	uint64_t offset, bytes;
 	uintptr_t base;
-	unsigned char *was, *is;	/* the buffer at PAPI_start; room for it at PAPI_stop */
-	uint64_t room;			/* of each; kept for the next one, since a handler may be in
-					 * the middle of a reading */
-} histograms[MOST];
+	unsigned char *before, *now;	/* contents at PAPI_start and at PAPI_stop */
+	uint64_t room;			/* of each; kept, since a handler may interrupt a read */
+} histograms[HISTOGRAMS_MAX];
 
-static uint64_t mapped;
+static uint64_t mapped_bytes;
 
 static bool read_buffer(const struct histogram *h, unsigned char *to)
 {
@@ -35,28 +34,28 @@ static bool read_buffer(const struct histogram *h, unsigned char *to)
 	return sp_sys(SYS_process_vm_readv, own_pid, &here, 1, &there, 1, 0) == (long)h->bytes;
 }
 
-static bool make_room(struct histogram *h)
+static bool ensure_room(struct histogram *h)
 {
 	if (h->bytes <= h->room)
 		return true;
-	if (sp_add(&mapped, 2 * h->bytes) + 2 * h->bytes > BYTES_MOST)
+	if (sp_add(&mapped_bytes, 2 * h->bytes) + 2 * h->bytes > BUFFERS_BYTES_MAX)
 		return false;
-	h->was = sp_map(2 * h->bytes);
-	h->is = h->was ? h->was + h->bytes : NULL;
-	h->room = h->was ? h->bytes : 0;
-	return h->was;
+	h->before = sp_map(2 * h->bytes);
+	h->now = h->before ? h->before + h->bytes : NULL;
+	h->room = h->before ? h->bytes : 0;
+	return h->before;
 }
 
-static bool add(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
+static bool add_histogram(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
 {
-	uint32_t is = 0, i = 0;
+	uint32_t unused = 0, i = 0;
 	struct histogram *h;
 
-	while (i < MOST && !sp_cas(&histograms[i].set, &is, UINT32_MAX)) {
-		is = 0;
+	while (i < HISTOGRAMS_MAX && !sp_cas(&histograms[i].set, &unused, UINT32_MAX)) {
+		unused = 0;
 		i++;
 	}
-	if (i == MOST)
+	if (i == HISTOGRAMS_MAX)
 		return false;
 	h = &histograms[i];
 	h->code = code;
@@ -65,7 +64,7 @@ static bool add(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
 	h->offset = (uintptr_t)prof->pr_off;
 	h->scale = prof->pr_scale;
 	h->width = flags & PAPI_PROFIL_BUCKET_64 ? 8 : flags & PAPI_PROFIL_BUCKET_32 ? 4 : 2;
-	if (!make_room(h)) {
+	if (!ensure_room(h)) {
 		store_release(&h->set, 0);
 		return false;
 	}
@@ -73,23 +72,24 @@ static bool add(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
 	return true;
 }
 
-static void forget(uint32_t set, int code, bool all)
+static void forget_histograms(uint32_t set, int code, bool all)
 {
-	for (uint32_t i = 0; i < MOST; i++)
+	for (uint32_t i = 0; i < HISTOGRAMS_MAX; i++)
 		if (load_relaxed(&histograms[i].set) == set && (all || histograms[i].code == code))
 			store_release(&histograms[i].set, 0);
 }
 
 void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, int n, int flags)
 {
-	bool fine = !(flags & NO_HITS);
+	bool is_usable = !(flags & NO_HITS);
 
-	forget(load_relaxed(&s->alive), code, false);
+	forget_histograms(load_relaxed(&s->alive), code, false);
 	for (int i = 0; i < n; i++)
-		fine = fine && add(load_relaxed(&s->alive), code, &prof[i], flags);
+		is_usable =
+			is_usable && add_histogram(load_relaxed(&s->alive), code, &prof[i], flags);
 	if (n > 0) {
 		s->has_histograms = true;
-		store_relaxed(&s->fast_thread, 0);	/* the fast path does not look at them */
+		store_relaxed(&s->fast_thread, 0);	/* the fast path does not read them */
 	}
 	if (n <= 0)
 		return;
@@ -97,7 +97,7 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their "
 			      "hits are shown as of each PAPI_stop, on no "
 			      "CPU, for PAPI tells none");
-	if (!fine)
+	if (!is_usable)
 		sp_process_note_quiet("a histogram of PAPI_profil or PAPI_sprofil is not shown: "
 				      "its buckets are no numbers of hits, or there are "
 				      "too many");
@@ -106,46 +106,46 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 void sp_histograms_forget(uint32_t alive)
 {
 	if (alive)
-		forget(alive, 0, true);
+		forget_histograms(alive, 0, true);
 }
 
-static uint64_t bucket(const struct histogram *h, const unsigned char *at, uint64_t i)
+static uint64_t read_bucket(const struct histogram *h, const unsigned char *at, uint64_t i)
 {
 	uint64_t n = 0;
 
-	memcpy(&n, at + i * h->width, h->width);	/* (aarch64 and x86-64 are little-endian) */
+	memcpy(&n, at + i * h->width, h->width);	/* aarch64 and x86-64 are little-endian */
 	return n;
 }
 
-/* The first address that PAPI counts there (posix_profil in PAPI's extras.c). */
-static uint64_t address_of(const struct histogram *h, uint64_t i)
+/* The first address that PAPI counts in the bucket (posix_profil in PAPI's extras.c). */
+static uint64_t bucket_address(const struct histogram *h, uint64_t i)
 {
 	return h->scale > 2 ? h->offset + (uint64_t)(((unsigned __int128)i << 17) / h->scale)
 			    : h->offset;
 }
 
-static void read_one(const struct sp_set *s, const struct histogram *h)
+static void record_hits(const struct sp_set *s, const struct histogram *h)
 {
 	uint32_t at = h->event * s->writer.cells + s->writer.cells - 1;
 	uint64_t n = h->bytes / h->width;
 
-	if (h->event >= s->writer.k || !read_buffer(h, h->is))
+	if (h->event >= s->writer.k || !read_buffer(h, h->now))
 		return;
-	if (memcmp(h->is, h->was, h->bytes) == 0)
+	if (memcmp(h->now, h->before, h->bytes) == 0)
 		return;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t was = bucket(h, h->was, i), is = bucket(h, h->is, i),
-			 more = is < was ? is : is - was, address = address_of(h, i);
+		uint64_t before = read_bucket(h, h->before, i), now = read_bucket(h, h->now, i),
+			 hits = now < before ? now : now - before, address = bucket_address(h, i);
 
-		if (!more)		/* (what is less was cleared by the program) */
+		if (!hits)
 			continue;
-		sp_overflow_count(&s->overflows, at, h->event, SP_NO_CPU, more);
-		sp_overflow_hit(&s->overflows, at, more, address, sp_module_at(address));
+		sp_overflow_count(&s->overflows, at, h->event, SP_NO_CPU, hits);
+		sp_overflow_hit(&s->overflows, at, hits, address, sp_module_at(address));
 	}
 }
 
-/* Which of the set's events it is. */
-static void find_event(struct histogram *h, int id)
+/* Finds the index of the histogram's event in its set. */
+static void find_event_index(struct histogram *h, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int code[64], n = SP_COUNT(code), e = 0;
@@ -159,16 +159,16 @@ static void find_event(struct histogram *h, int id)
 
 void sp_histograms_begin(const struct sp_set *s, int id)
 {
-	for (uint32_t i = 0; i < MOST; i++)
+	for (uint32_t i = 0; i < HISTOGRAMS_MAX; i++)
 		if (load_relaxed(&histograms[i].set) == load_relaxed(&s->alive)) {
-			find_event(&histograms[i], id);
-			(void)read_buffer(&histograms[i], histograms[i].was);
+			find_event_index(&histograms[i], id);
+			(void)read_buffer(&histograms[i], histograms[i].before);
 		}
 }
 
 void sp_histograms_read(const struct sp_set *s)
 {
-	for (uint32_t i = 0; s->overflows.block && i < MOST; i++)
+	for (uint32_t i = 0; s->overflows.block && i < HISTOGRAMS_MAX; i++)
 		if (load_relaxed(&histograms[i].set) == load_relaxed(&s->alive))
-			read_one(s, &histograms[i]);
+			record_hits(s, &histograms[i]);
 }

@@ -1,27 +1,25 @@
-/* histograms.h: the histograms of PAPI_profil and PAPI_sprofil, which PAPI writes into the
+/* histograms.h: records the hits of PAPI_profil and PAPI_sprofil, which PAPI writes into the
  * program's own memory.
  *
- * PAPI calls nobody when it counts a hit.  So each buffer is compared, when PAPI_stop has answered,
- * with what it was at PAPI_start: what came since is booked as an overflow handler's calls are
- * (core/store/overflow.h), on no CPU, for none is told.  Buffers are read by process_vm_readv,
- * which refuses where the program has unmapped them.  Histograms whose buckets are no numbers of
- * hits (PAPI_PROFIL_RANDOM, _WEIGHTED, _COMPRESS) are not read.
+ * PAPI reports no single hit, so each buffer is compared after PAPI_stop with its contents at
+ * PAPI_start. The difference is recorded like calls of an overflow handler (core/store/overflow.h),
+ * on no CPU. Buffers are read by process_vm_readv, which fails if the program has unmapped them.
+ * Histograms whose buckets are not numbers of hits (PAPI_PROFIL_RANDOM, _WEIGHTED, _COMPRESS) are
+ * not read.
  */
 #ifndef SP_HISTOGRAMS_H
 #define SP_HISTOGRAMS_H
 
 #include "../sets/sets.h"
 
-/* PAPI has accepted them for this event of the set, from now on and in place of those before; n 0:
- * there are none. */
+/* Replaces the histograms of an event of the set by those that PAPI has accepted; n 0: by none. */
 void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, int n, int flags);
 
-/* It is about to be started: what the buffers have is none of its hits.  It was stopped: what came
- * since is. */
+/* Begin before PAPI_start saves the buffers; read after PAPI_stop records the hits since then. */
 void sp_histograms_begin(const struct sp_set *s, int id);
 void sp_histograms_read(const struct sp_set *s);
 
-/* The set with this serial number is gone. */
+/* Forgets the histograms of the set with this serial number. */
 void sp_histograms_forget(uint32_t alive);
 
 #endif

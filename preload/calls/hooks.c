@@ -1,4 +1,4 @@
-/* hooks.c: what each kind of PAPI call means for sets and relations. */
+/* hooks.c: updates event sets and relations for each kind of PAPI call; see hooks.h. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -32,15 +32,15 @@ void sp_before_init(const struct sp_real **real, bool *is_program_call, uintptr_
 	sp_process_check_fork();
 	*real = sp_real_search(caller, &observed);
 	if (sp_papi_several)
-		sp_process.papi = NULL;	/* from now on each call asks */
+		sp_process.papi = NULL;	/* from now on each call finds its libpapi */
 	*is_program_call = *is_program_call && observed;
 }
 
 void sp_after_init(int rc)
 {
 	if (rc > 0 && sp_store.header && !sp_store.header->papi_version)
-		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only
-								 * now */
+		/* PAPI before 7.0 reports it only here */
+		sp_store.header->papi_version = (uint32_t)rc;
 	if (rc < 0)
 		sp_after_failed("PAPI_library_init", rc);
 }
@@ -53,7 +53,7 @@ void sp_after_unregister(int rc)
 
 void sp_after_shutdown(void)
 {
-	sp_sets_each(sp_counting_lost);
+	sp_sets_each(sp_counting_note_lost);
 	sp_sets_forget(0);
 }
 
@@ -61,9 +61,9 @@ static const struct sp_perf_fds_hooks perf_fds_hooks;
 
 /* ---- building --------------------------------------------------------- */
 
-/* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has
- * no "cpu MHz"), PAPI takes another, by its version. */
-static void keep_clock(void)
+/* Stores the clock rate by which PAPI computes presets per second. If the kernel reports none
+ * (aarch64 has no "cpu MHz"), PAPI's source depends on its version. */
+static void store_clock_rate(void)
 {
 	const struct sp_papi *p = load_relaxed(&sp_papi_used);
 	int mhz = p && p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_CLOCKRATE, NULL) : 0;
@@ -74,7 +74,7 @@ static void keep_clock(void)
 
 static void prepare_process(void)
 {
-	keep_clock();
+	store_clock_rate();
 	sp_machine_load();
 	sp_sites_load();
 	sp_prefault_process();
@@ -86,7 +86,7 @@ static void prepare_process(void)
 		sp_percpu_begin();
 }
 
-/* The calling thread's CPU time since then was spent preparing. */
+/* Adds the calling thread's CPU time since `since` as preparation time. */
 static void add_prepared(uint64_t since)
 {
 	if (since && sp_store.header)
@@ -94,12 +94,12 @@ static void add_prepared(uint64_t since)
 		       sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - since);
 }
 
-/* Once in a process, before anything counts.  Other threads wait: a relation made before
- * the machine is known has no cells for its CPUs, and a set that starts before all is
- * warm counts our page faults.  Not for ever, since that thread may be stopped. */
-static void before_counting(void)
+/* Prepares the process once, before anything counts. Other threads wait: their relations need
+ * cells for the machine's CPUs, and their sets would count the page faults of the preparation.
+ * They wait 10 s at most, since the preparing thread may be stopped. */
+static void prepare_process_once(void)
 {
-	static uint64_t begun;		/* generation, tid of who does it */
+	static uint64_t begun;		/* generation << 32 | tid of the preparing thread */
 	static uint32_t done;
 	struct timespec delay = { 0, 1000000 };
 	uint32_t generation = sp_process.generation;
@@ -121,9 +121,9 @@ static void before_counting(void)
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 }
 
-void sp_first_set(void)
+void sp_prepare_first_set(void)
 {
-	before_counting();
+	prepare_process_once();
 	sp_end_expect_dump();
 }
 
@@ -133,31 +133,30 @@ void sp_after_create(int rc, const int *id)
 		sp_after_failed("PAPI_create_eventset", rc);
 		return;
 	}
-	sp_first_set();
+	sp_prepare_first_set();
 	(void)sp_perf_fds_watch(&perf_fds_hooks);
 	sp_find_caller();
 	if (sp_thread_state_ready())
 		sp_set_new(*id);
 }
 
-/* ---- what PAPI opens --------------------------------------------------- */
+/* ---- perf fds --------------------------------------------------------- */
 
-void sp_opens(int id)
+void sp_expect_open(int id)
 {
 	struct sp_set *s;
 
 	sp_find_caller();
-	s = sp_set_known(id);
-	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
-		sp_first_set();
+	s = sp_set_find(id);
+	if (s && s->unseen)			/* possibly the first set of a forked child */
+		sp_prepare_first_set();
 	if (s) {
-		(void)sp_thread_state_ready();		/* who opens it */
+		(void)sp_thread_state_ready();		/* gives the opening thread an id */
 		s->perf_fds.to_reopen = 0;
 	}
 	sp_opening_set = s ? (uintptr_t)&s->perf_fds : 0;
 }
 
-/* Which set is the option for? */
 static int set_of_option(int option, const PAPI_option_t *o)
 {
 	switch (o ? option : -1) {
@@ -178,13 +177,14 @@ static int set_of_option(int option, const PAPI_option_t *o)
 	return PAPI_NULL;
 }
 
-void sp_opens_by_option(int option, const PAPI_option_t *o)
+void sp_expect_open_by_option(int option, const PAPI_option_t *o)
 {
-	sp_opens(set_of_option(option, o));
+	sp_expect_open(set_of_option(option, o));
 }
 
-/* PAPI 7.0 also takes an attached set for stopped that it has started.  Its new counters begin at
- * 0; with other events it returns other values than those that the set is bound for. */
+/* Handles perf fds that PAPI opened while the set runs: PAPI 7.0 considers a started set stopped
+ * once it is attached. New counters begin at 0. If the number of events changed, the values no
+ * longer fit the relation. */
 static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -195,7 +195,8 @@ static void on_open_while_running(struct sp_set *s, int id)
 		(void)sp_set_unbind(s);
 }
 
-/* NULL: PAPI did not, or no such set is known. */
+/* Updates a set for which PAPI may have opened perf fds. NULL: PAPI refused, or the set is
+ * unknown. */
 static struct sp_set *after_open(const char *what, int rc, int id)
 {
 	struct sp_set *s;
@@ -204,17 +205,17 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 		sp_after_failed(what, rc);
 		return NULL;
 	}
-	s = sp_set_known(id);
+	s = sp_set_find(id);
 	if (!s)
 		return NULL;
-	if (sp_booked(s) && load_relaxed(&s->writer.runs) &&
+	if (sp_is_recorded(s) && load_relaxed(&s->writer.runs) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
 	s->changed = true;
-	s->unseen = false;		/* by this thread, right now */
+	s->unseen = false;		/* this thread has opened it */
 	s->perf_fds.complete = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
-	sp_set_learn(id);
+	sp_set_fetch_events(id);
 	return s;
 }
 
@@ -226,7 +227,7 @@ static void after_new_events(const char *what, int rc, int id)
 		sp_set_bind_perf_fds(s, id);
 }
 
-static void list_events(int id, struct sp_listed *l)
+static void list_events(int id, struct sp_event_list *l)
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 
@@ -237,20 +238,20 @@ static void list_events(int id, struct sp_listed *l)
 		l->n = 0;
 }
 
-void sp_before_remove(int id, struct sp_listed *had)
+void sp_before_remove(int id, struct sp_event_list *had)
 {
-	sp_opens(id);
+	sp_expect_open(id);
 	had->n = 0;
-	if (sp_opening_set)			/* else PAPI may not be up, and crash */
+	if (sp_opening_set)			/* else PAPI may be uninitialized and crash */
 		list_events(id, had);
 }
 
-/* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own,
- * and hands out the counts of one event as another's. */
-void sp_after_remove(int rc, int id, const struct sp_listed *had)
+/* Checks the order of the remaining events. PAPI keeps it if the last events are removed. It
+ * fills a gap in another order and then returns counts of one event as another's. */
+void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 {
 	struct sp_set *s = sp_set_of(id);
-	struct sp_listed has = { .n = 0 };
+	struct sp_event_list has = { .n = 0 };
 
 	if (had->n)
 		list_events(id, &has);
@@ -275,7 +276,7 @@ void sp_after_overflow(int rc, int id)
 	(void)after_open("PAPI_overflow", rc, id);
 }
 
-/* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
+/* Sets histograms. The kernel may also serve PAPI_PROFIL_FORCE_SW in hardware. */
 void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n,
 		     int flags)
 {
@@ -285,7 +286,7 @@ void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil
 		sp_histograms_set(s, code, prof, threshold ? n : 0, flags);
 }
 
-/* PAPI's name of it: 0x8000003b says nothing to who reads the dump. */
+/* PAPI's name of an event: a code such as 0x8000003b means nothing to readers of the dump. */
 static const char *name_of(int code, char name[PAPI_HUGE_STR_LEN])
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
@@ -313,7 +314,7 @@ void sp_after_add(int rc, int id, int code, const char *name, size_t length)
 		length = sizeof(known);
 	}
 	length = name ? strnlen(name, sp_min(length, 80)) : 0;
-	while (length && name[length - 1] == ' ')		/* Fortran's */
+	while (length && name[length - 1] == ' ')		/* Fortran pads with blanks */
 		length--;
 	if (name)
 		sp_out_bytes(&o, name, length);
@@ -332,11 +333,11 @@ void sp_after_add_events(int rc, int id, int number)
 	after_new_events("", 0, id);
 }
 
-/* What PAPI opens for it, now or at the next start, tells what has changed; where nothing is open
- * nobody does. */
+/* Marks a set without perf fds as changed. Otherwise the perf fds that PAPI opens, now or at the
+ * next start, show the change. */
 void sp_after_change(const char *what, int rc, int id)
 {
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+	struct sp_set *s = rc == PAPI_OK ? sp_set_find(id) : NULL;
 
 	sp_report_error(what, rc);
 	if (s && !s->perf_fds.n)
@@ -345,7 +346,7 @@ void sp_after_change(const char *what, int rc, int id)
 
 static void after_inherit(int rc, int id, bool inherits)
 {
-	struct sp_set *s = sp_set_known(id);
+	struct sp_set *s = sp_set_find(id);
 	struct sp_count_target is;
 
 	sp_after_change("", rc, id);
@@ -379,21 +380,20 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 
 	if (!s)
 		return;
-	if (load_relaxed(&sp_process.histograms))	/* (by now the record may be that of another
-							 * thread's new set) */
+	if (load_relaxed(&sp_process.histograms))	/* the id may have a new set by now */
 		sp_histograms_forget(alive);
 	sp_set_forget(s, alive);
 }
 
-/* PAPI has it under its target from now on, for good. */
+/* Forgets the set's creator: from now on PAPI keeps the set under its target. */
 void sp_after_attach(int rc, int id, unsigned long tid)
 {
 	struct sp_set *s = after_open("PAPI_attach", rc, id);
 
 	if (!s)
 		return;
-	sp_watch((int)tid);
-	sp_percpu_drop(&s->percpu);	/* another thread may have had this number */
+	sp_attached_add((int)tid);
+	sp_percpu_drop(&s->percpu);	/* an earlier thread may have had this tid */
 	store_relaxed(&s->creator, 0);
 }
 
@@ -432,7 +432,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 /* ---- counting --------------------------------------------------------- */
 
-int sp_where(struct sp_set *s)
+int sp_find_set_cpu(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
@@ -440,8 +440,8 @@ int sp_where(struct sp_set *s)
 	if (s->writer.relation->scope != SP_SCOPE_THREAD &&
 	    s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
-	if (s->book_on >= 0)
-		return s->book_on;
+	if (s->pinned_cpu >= 0)
+		return s->pinned_cpu;
 	if (s->target.thread == sp_thread_state.id || s->target.tid <= 0)
 		return sp_cpu_here();
 	cpu = p ? sp_percpu_target_cpu(p) : SP_NO_CPU;
@@ -450,26 +450,26 @@ int sp_where(struct sp_set *s)
 		if (p)
 			sp_percpu_set_target_cpu(p, cpu);
 	}
-	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
+	if (cpu < 0)		/* the thread has ended: use its last CPU */
 		cpu = s->last_cpu >= 0 || s->target.is_attached ? s->last_cpu
 							     : load_relaxed(&s->writer.cpu);
 	s->last_cpu = cpu;
 	return cpu;
 }
 
-/* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them
- * anew. */
-static void take_up(void)
+/* Reports a set that was not seen being created: a child of fork has its parent's sets, for
+ * which PAPI counts the parent until it opens them again. */
+static void report_unseen_set(void)
 {
-	sp_first_set();
+	sp_prepare_first_set();
 	sp_process_note_quiet("an event set was used that was not seen being made (by a child of "
 			      "fork, its parent's): whose "
 			      "counts these are PAPI does not tell; they are booked where they "
 			      "were read, none as proven");
 }
 
-/* PAPI_RUNNING and the like, right now. */
-static int papi_state(int id)
+/* PAPI's flags for the set, such as PAPI_RUNNING. */
+static int query_papi_state(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int state = 0;
@@ -477,35 +477,36 @@ static int papi_state(int id)
 	return papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK ? state : 0;
 }
 
-static bool runs(int id)
+static bool is_running(int id)
 {
-	return papi_state(id) & PAPI_RUNNING;
+	return query_papi_state(id) & PAPI_RUNNING;
 }
 
-/* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says
- * both). */
-static enum sp_op state_of(int id)
+/* The set's state for the records; 0: unknown. After a nested PAPI_stop PAPI reports both
+ * states. */
+static enum sp_op query_run_state(int id)
 {
-	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
+	int both = query_papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
 	return both == PAPI_RUNNING   ? SP_OP_IS_RUNNING
 	       : both == PAPI_STOPPED ? SP_OP_IS_STOPPED
 				      : 0;
 }
 
-static bool is_of_other(const struct sp_set *s)
+static bool is_attached_elsewhere(const struct sp_set *s)
 {
 	return s->target.is_attached && s->target.thread != sp_thread_state.id;
 }
 
-/* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
+/* Binds the set to the relation of its current events and starts its shadow counters. started:
+ * PAPI has started the set already. */
 static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id),
 		     bool started)
 {
 	struct sp_percpu *percpu;
 
 	prepare(s, id);
-	if (load_relaxed(&s->overflows.block))	/* its handler may be called in any of them */
+	if (load_relaxed(&s->overflows.block))	/* overflow handlers may run in any module */
 		sp_sites_modules();
 	percpu = load_relaxed(&s->percpu);
 	if (percpu)
@@ -519,13 +520,13 @@ static void prepare_slow(int id)
 
 	sp_prefault_stack();
 	sp_thread_state_ready();
-	s = sp_set_known(id);
+	s = sp_set_find(id);
 	if (s && s->unseen)
-		take_up();
-	/* (no system call while another set counts) */
+		report_unseen_set();
+	/* Avoid the system call while another set counts. */
 	since = sp_thread_state.counting[0] ? 0 : sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
-	if (s && load_relaxed(&s->started) && runs(id))	/* PAPI will refuse to start it, and it
-							 * counts on */
+	if (s && load_relaxed(&s->started) &&
+	    is_running(id))	/* PAPI will refuse to start it */
 		return;
 	if (sp_conf.callsites)
 		sp_sites_prepare();
@@ -534,60 +535,59 @@ static void prepare_slow(int id)
 	add_prepared(since);
 }
 
-/* PAPI_start has opened other counters than those that the set is bound for: the set is bound to
- * those.  The start is under way already; its call begins anew, for the other relation. */
-static void bind_again(struct sp_set *s)
+/* Binds the set to the perf fds that PAPI_start has just opened, if they differ from those
+ * before. The call in flight begins again, for the new relation. */
+static void rebind_in_start(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
 	uintptr_t mark = load_relaxed(&w->in_flight);
 
 	if (load_relaxed(&s->starter) != sp_thread_state.id || !(mark & SP_IN_PAPI) ||
 	    sp_records_has_missed(w) || load_relaxed(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDING))
-		return;		/* sp_after_start finds what is open other than what it is bound
-				 * for */
+		return;		/* sp_after_start handles the difference */
 	sp_records_failed(w, sp_thread_state.id);
 	bind_now(s, s->id, sp_set_prepare_again, false);
 	if (s->is_bound)
 		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_thread_state.id, true);
 }
 
-static struct sp_set *set_that_opens(struct sp_perf_fds *o)
+static struct sp_set *set_of_perf_fds(struct sp_perf_fds *o)
 {
 	return (struct sp_set *)((char *)o - offsetof(struct sp_set, perf_fds));
 }
 
 static bool lock_perf_fds(struct sp_perf_fds *o, uint32_t *was)
 {
-	return sp_records_suspend(&set_that_opens(o)->writer, sp_thread_state.id, was);
+	return sp_records_suspend(&set_of_perf_fds(o)->writer, sp_thread_state.id, was);
 }
 
 static void unlock_perf_fds(struct sp_perf_fds *o, uint32_t was)
 {
-	sp_records_resume(&set_that_opens(o)->writer, sp_thread_state.id, was);
+	sp_records_resume(&set_of_perf_fds(o)->writer, sp_thread_state.id, was);
 }
 
 static bool is_alone(struct sp_perf_fds *o)
 {
-	struct sp_set *s = set_that_opens(o);
+	struct sp_set *s = set_of_perf_fds(o);
 
 	return load_relaxed(&s->is_bound) && sp_records_is_alone(&s->writer, sp_thread_state.id);
 }
 
-static bool opened_same(struct sp_perf_fds *o)
+static bool is_reopened_same(struct sp_perf_fds *o)
 {
-	const struct sp_set *s = set_that_opens(o);
+	const struct sp_set *s = set_of_perf_fds(o);
 
-	/* (Had PAPI failed to open them at an earlier start, the set would be bound for fewer.) */
+	/* An earlier start that failed to open some of them has changed bound_changes. */
 	return is_alone(o) && !load_relaxed(&s->writer.runs) &&
 	       load_relaxed(&s->bound_changes) == o->prev_changes &&
 	       sp_sys(SYS_gettid) == sp_thread_state.tid;
 }
 
-/* By perf-fds.h, inside PAPI_start, before anything counts: whose counts these will be is seen
- * here. */
+/* Called by perf-fds.c inside PAPI_start, when the perf fds are open and before they count:
+ * finds their target and, if it changed, binds the set again. */
 static void rebind_perf_fds(struct sp_perf_fds *o)
 {
-	struct sp_set *s = set_that_opens(o);
+	struct sp_set *s = set_of_perf_fds(o);
 	struct sp_count_target is;
 	struct sp_percpu *p;
 	uint32_t was;
@@ -595,15 +595,15 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 
 	if (!load_relaxed(&s->is_bound) || !lock_perf_fds(o, &was))
 		return;
-	if (!sp_caller_is_this_thread()) {	/* they count a guest that passed for its host */
+	/* a guest thread (shared-tls.h), counted as its host */
+	if (!sp_caller_is_this_thread()) {
 		store_relaxed(&o->has_missed, true);
 		sp_add(&o->changes, 1);
 	}
 	is = sp_count_target(o);
 	p = load_relaxed(&s->percpu);
 	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
-	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they
-	 * begin at 0. */
+	/* PAPI refuses to start a running set, but may open its counters again: they begin at 0. */
 	if (load_relaxed(&s->writer.runs)) {
 		sp_records_zeroed(&s->writer, sp_thread_state.id, was);
 		if (p)
@@ -613,19 +613,20 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 		store_relaxed(&s->bound_changes, load_relaxed(&o->changes));
 	unlock_perf_fds(o, was);
 	if (!same)
-		bind_again(s);
+		rebind_in_start(s);
 }
 
 static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_perf_fds,
-							 rebind_perf_fds, is_alone, opened_same };
+							 rebind_perf_fds, is_alone,
+							 is_reopened_same };
 
-/* All is as it was at the start before, but the thread may have moved since.  The stack is not
- * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
-static void get_ready(struct sp_set *s, int id)
+/* Prepares a start if only the thread may have moved since the last one. Leaves the stack alone:
+ * the first store to a page after a fork is a fault that PAPI also counts without sspapi. */
+static void prepare_window(struct sp_set *s, int id)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	if (load_relaxed(&s->started) && runs(id))
+	if (load_relaxed(&s->started) && is_running(id))
 		;
 	else if (p && sp_percpu_matches(p, &s->perf_fds))
 		sp_percpu_before_start(p, &s->perf_fds, false);
@@ -633,12 +634,12 @@ static void get_ready(struct sp_set *s, int id)
 		prepare_slow(id);
 }
 
-/* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
-static bool stays_attached(const struct sp_set *s)
+/* The set is attached to the same other thread as at its last start, and needs no new relation. */
+static bool is_still_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id &&
-	       !s->target.inherits && !s->multiplexed && !load_relaxed(&s->overflows.block) &&
-	       !s->has_histograms;
+	return sp_is_recorded(s) && is_attached_elsewhere(s) &&
+	       load_relaxed(&s->starter) == sp_thread_state.id && !s->target.inherits &&
+	       !s->multiplexed && !load_relaxed(&s->overflows.block) && !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
@@ -646,28 +647,28 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 	struct sp_set *s = sp_set_of(id);
 
 	sp_page_proof_begin_window();
-	if (!s || !(sp_is_fast(s) || stays_attached(s)) || !sp_is_prepared(s)) {
+	if (!s || !(sp_is_fast(s) || is_still_attached(s)) || !sp_is_prepared(s)) {
 		prepare_slow(id);
 		s = sp_set_of(id);
 	} else if (!sp_is_ready(s, sp_proof_now())) {
-		get_ready(s, id);
+		prepare_window(s, id);
 	}
-	/* more frames take longer: not while it counts */
-	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
-		store_relaxed(&s->start_site, sp_site_of_start(at));
+	/* Unwind now, before the set counts. */
+	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
+		store_relaxed(&s->start_site, sp_site_find_at_start(at));
 	sp_counting_prepare(s);
 }
 
-void sp_book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
+void sp_record_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
 	sp_gauges_record(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0,
 		       values, values ? sp_stamp_ns() : 0);
 }
 
-/* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for,
- * where the set could not be bound anew at that moment (others share it, or there was a nested
- * call)?  Now our own work for that is counted, too. */
-static bool counts_others(const struct sp_set *s)
+/* PAPI_start has opened perf fds of another target than the set's, and rebind_perf_fds() could
+ * not bind them: another thread used the set, or the call was nested. The work of binding them
+ * later is counted. */
+static bool has_other_target(const struct sp_set *s)
 {
 	struct sp_count_target is = sp_count_target(&s->perf_fds);
 
@@ -675,10 +676,9 @@ static bool counts_others(const struct sp_set *s)
 	       (s->target.is_known || is.thread != sp_thread_state.id || is.cpu >= 0);
 }
 
-/* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next
- * start looks anew.  (What PAPI multiplexes itself it opens at each start, and nothing of it is
- * ever proven.) */
-static void is_other(struct sp_set *s)
+/* Accepts the perf fds that PAPI has started: none of their counts is proven, and the next start
+ * prepares the set again. A set that PAPI multiplexes is opened at each start and never proven. */
+static void accept_other_target(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -692,15 +692,15 @@ static void is_other(struct sp_set *s)
 				    s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 }
 
-SP_COLD void sp_begin_slow(struct sp_set *s)
+SP_COLD void sp_begin_window_slow(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
-	if (!p)			/* a handler on top has dropped it */
+	if (!p)			/* a nested call dropped it */
 		return;
-	if (is_of_other(s) || sp_caller_is_this_thread())
-		sp_percpu_after_reset(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
+	if (is_attached_elsewhere(s) || sp_caller_is_this_thread())
+		sp_percpu_after_reset(p, load_relaxed(&s->writer.window_proof), &s->perf_fds);
 	else
 		sp_percpu_note_missed_reset(p);
 	if (sp_percpu_needs_time(p))
@@ -730,15 +730,14 @@ static void attribute_parts(struct sp_set *s, const struct sp_shares *shares)
 	sp_relation_set_attribution(s->writer.relation, shares->how, shares->why);
 }
 
-/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked
- * here since `open` has begun a window of its own, which proves nothing of values that PAPI
- * returned before it. */
-static bool proves(const struct sp_set *s, uint32_t open)
+/* The thread was on this CPU from the last reading until now. A nested call since `proof` has
+ * begun another window, which proves nothing about values that PAPI returned before it. */
+static bool has_stayed(const struct sp_set *s, uint32_t proof)
 {
-	return s->writer.window_open == open && sp_proof_now() == open;
+	return s->writer.window_proof == proof && sp_proof_now() == proof;
 }
 
-bool sp_stays_by_clock(const struct sp_set *s)
+bool sp_has_stayed_by_clock(const struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno, cpu = p ? sp_percpu_stayed_cpu(p) : SP_NO_CPU;
@@ -748,9 +747,9 @@ bool sp_stays_by_clock(const struct sp_set *s)
 	return stays;
 }
 
-/* Does the set count, by the calls so far?  A stopped set returns no new counts; they may be older
- * than its relation. */
-static bool counts(const struct sp_set *s)
+/* The set counts, according to the calls so far. A stopped set returns no new counts; its values
+ * may be older than its relation. */
+static bool is_counting(const struct sp_set *s)
 {
 	return load_relaxed(&s->writer.runs) || load_relaxed(&s->started);
 }
@@ -758,18 +757,18 @@ static bool counts(const struct sp_set *s)
 /* Scans the shadow counters of a set whose thread may have moved since the last reading. The counts
  * go to the CPUs in b->parts, the rest to b->cpu. False: no scan is possible now, or the set is
  * stopped; all counts go to b->cpu, unproven. */
-static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
+static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t proof,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
-	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
-							 * no clock's (percpu-lifetime.h) */
+	/* a nested call may drop it (percpu-lifetime.h) */
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	struct sp_writer *w = &s->writer;
 	bool known;
 
-	if (!p || !counts(s))
+	if (!p || !is_counting(s))
 		return false;
-	/* a scan by an unknown guest would read its host's counters */
-	known = is_of_other(s) || sp_caller_is_this_thread();
+	/* A scan by a guest thread would read its host's counters. */
+	known = is_attached_elsewhere(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_note_missed_reset(p);
 		sp_relation_set_attribution(w->relation, SP_BY_READING,
@@ -781,7 +780,7 @@ static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
 						   .value = (const int64_t *)b->x,
 						   .keeps_counting = b->op == SP_OP_READ,
 						   .perf_fds = &s->perf_fds,
-						   .proof = open,
+						   .proof = proof,
 						   .cpu = b->cpu },
 			      shares)) {
 		sp_relation_set_attribution(w->relation, shares->how, shares->why);
@@ -795,9 +794,9 @@ static bool find_parts(struct sp_set *s, struct sp_papi_call *b, uint32_t open,
 	return true;
 }
 
-/* The booking has used them.  (From its end on the set may be bound anew, but a split's memory
- * stays one.) */
-static void end_parts(struct sp_set *s)
+/* Releases the parts after the record has used them. From then on another thread may bind the
+ * set again; the memory of its shadow counters stays mapped. */
+static void release_parts(struct sp_set *s)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -808,16 +807,16 @@ static void end_parts(struct sp_set *s)
 	sp_percpu_end_window(p);
 }
 
-static bool zeroes(enum sp_op op)
+static bool is_zeroing(enum sp_op op)
 {
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* Begins a segment after a call that zeroes the set, and before its record is written, unless the
- * record uses the split: a handler that reads the set right after the record must find the segment
- * begun.  stayed: no scan is needed where the split was ready before the call for a window of the
- * thread's own: a set that was bound after PAPI had started it is ready only since then. */
-static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
+/* Begins a window after a call that zeroes the set, and before its record is written, unless the
+ * record uses the scan: a handler that reads the set right after the record must find the window
+ * begun. stayed: the shadow counters were ready before the call, so that no scan is needed. If
+ * PAPI had started the set before sp_set_prepare_again(), they are ready only since then. */
+static void begin_window(struct sp_set *s, bool stayed, enum sp_op op, uint32_t proof)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
@@ -825,16 +824,16 @@ static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t
 		return;
 	if (op == SP_OP_WRITE)
 		sp_percpu_note_missed_reset(p);
-	else if (zeroes(op) && stayed && open == sp_proof_now() && sp_is_ready(s, open))
+	else if (is_zeroing(op) && stayed && proof == sp_proof_now() && sp_is_ready(s, proof))
 		sp_percpu_note_reset(p);
-	else if (zeroes(op))
-		sp_begin_slow(s);
+	else if (is_zeroing(op))
+		sp_begin_window_slow(s);
 	if (op == SP_OP_START)
 		sp_percpu_set_time_from(p, sp_ticks());
 }
 
-/* Tries the short ways of records.h first, which suffice for ordinary sets. */
-static bool book_shortly(struct sp_writer *w, const struct sp_papi_call *b)
+/* Tries the short functions of records.h, which suffice for ordinary sets. */
+static bool record_fast(struct sp_writer *w, const struct sp_papi_call *b)
 {
 	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
 		return sp_records_zero(w, b->op, b->site);
@@ -846,33 +845,32 @@ static bool book_shortly(struct sp_writer *w, const struct sp_papi_call *b)
 	       sp_records_value(w, b->op, b->cpu, b->x, b->site, sp_ticks());
 }
 
-/* Kernel counts that fall were zeroed by a call that was not seen: PAPI opened them anew, or
- * somebody else holds the descriptor. As a fall they would take from a CPU what it may never have
- * had. */
-static void find_zeroing(struct sp_set *s, const long long *values)
+/* Detects that an unseen call zeroed the kernel's counters: PAPI opened them again, or other
+ * code uses their descriptor. The fall itself must not be subtracted. */
+static void detect_zeroing(struct sp_set *s, const long long *values)
 {
 	bool fell = false;
 
 	for (uint32_t e = 0; e < s->k; e++)
 		fell = fell || values[e] < s->writer.values[e];
-	/* (A call that was missed has zeroed the set, perhaps: rules.c.) */
+	/* A missed call may have zeroed the set (rules.c). */
 	if (!fell || s->writer.baseline || sp_records_has_missed(&s->writer))
 		return;
 	__atomic_fetch_or(&s->writer.relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-	/* (SP_OP_RESET would be nested in this call, and zero the set after it.) */
+	/* SP_OP_RESET would be nested in this call and zero the set after it. */
 	sp_records_missed(&s->writer, SP_OP_MISSED, sp_thread_state.id);
 }
 
-/* Records a call that PAPI has answered: finds its call site, then proves that the thread stayed or
- * finds the parts of the window, prepares the next window after a zeroing, and adds the record.
- * cpu: where the values were read; SP_NO_CPU: the call has no values. */
-static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
-		    uint32_t open, const struct sp_stack *at)
+/* Records a call that PAPI has answered. Finds its call site; proves that the thread stayed, or
+ * finds the parts of the window; begins the next window after a zeroing; adds the record. cpu:
+ * where the values were read; SP_NO_CPU: the call has no values. */
+static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long long *values,
+			  uint32_t proof, const struct sp_stack *at)
 {
 	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
 				? load_relaxed(&s->start_site)
-				: sp_site_here(at);
-	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), percpu,
+				: sp_site_find(at);
+	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), has_parts,
 	     timed;
 	struct sp_papi_call b = {
 		.op = op, .cpu = cpu, .x = values, .site = site, .who = sp_thread_state.id
@@ -883,72 +881,70 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 
 	if (op == SP_OP_START &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
-		is_other(s);
+		accept_other_target(s);
 	p = load_relaxed(&s->percpu);
-	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
-		find_zeroing(s, values);
+	if (values && op != SP_OP_WRITE && s->is_monotonic && is_counting(s))
+		detect_zeroing(s, values);
 	if (!own)
 		sp_proof_note_nested();
 	timed = own && !fast && p && sp_percpu_needs_time(p);
-	b.proven =
-		(fast || timed) && !s->writer.placed && !s->multiplexed &&
-		!sp_records_has_missed(&s->writer) &&
-		(proves(s, open) || (fast && values && op != SP_OP_STOP && sp_stays_by_clock(s)));
+	b.proven = (fast || timed) && !s->writer.placed && !s->multiplexed &&
+		   !sp_records_has_missed(&s->writer) &&
+		   (has_stayed(s, proof) ||
+		    (fast && values && op != SP_OP_STOP && sp_has_stayed_by_clock(s)));
 	if (own)
-		store_relaxed(&s->writer.window_open, open);
-	percpu = !b.proven && values && op != SP_OP_WRITE &&
-		 find_parts(s, &b, open, &shares, &parts);
-	if (percpu)
+		store_relaxed(&s->writer.window_proof, proof);
+	has_parts = !b.proven && values && op != SP_OP_WRITE &&
+		    find_parts(s, &b, proof, &shares, &parts);
+	if (has_parts)
 		attribute_parts(s, &shares);
 	else
-		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
-	if (percpu && zeroes(op))
+		begin_window(s, fast && (b.proven || op != SP_OP_ACCUM), op, proof);
+	if (has_parts && is_zeroing(op))
 		sp_percpu_note_missed_reset(p);
-	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
+	if (!fast || has_parts || !record_fast(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
-			sp_book_gauges(s, op, cpu, values);
+			sp_record_gauges(s, op, cpu, values);
 		(void)sp_records_finish(&s->writer, &b);
 	}
-	if (percpu) {
-		end_parts(s);
-		begin_segment(s, false, op, open);
+	if (has_parts) {
+		release_parts(s);
+		begin_window(s, false, op, proof);
 	}
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
-		sp_ran(s, sp_ticks());
+		sp_add_run_time(s, sp_ticks());
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_dump_again();
 }
 
-/* Nothing is booked of it. */
-void sp_call_failed(struct sp_set *called)
+void sp_drop_call(struct sp_set *called)
 {
 	if (called)
 		sp_records_failed(&called->writer, sp_thread_state.id);
 }
 
-/* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread
- * bound it anew (sp_records_can_finish). From here on the writer is the call's until it is
- * recorded. */
-static bool gone(struct sp_set *called)
+/* Inside the call of PAPI, a handler or a fork in one replaced the set, or another thread bound
+ * it again (sp_records_can_finish). False: the writer belongs to this call until it is recorded. */
+static bool is_obsolete(struct sp_set *called)
 {
 	struct sp_writer *w = called ? &called->writer : NULL;
 
-	if (!w || (sp_booked(called) &&
+	if (!w || (sp_is_recorded(called) &&
 		   load_relaxed(&w->in_flight) | (load_relaxed(&w->slow) & SP_SLOW_SHARED) &&
 		   sp_records_can_finish(w, sp_thread_state.id)))
 		return false;
-	sp_call_failed(called);
+	sp_drop_call(called);
 	return true;
 }
 
-/* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former
- * the relation says that it is unsure. */
-static void missed(struct sp_set *s, enum sp_op op, const long long *values)
+/* Notes a call that was nested, or during which the writer was another thread's: its values are
+ * in no sum. After a nested call the relation is marked as unproven. */
+static void note_missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
-	 * what follows a start that was missed is not counted. */
+	/* Without a relation, as before a set's first start, only this number shows that the
+	 * counts after a missed start are lost. */
 	if ((values || !load_relaxed(&s->writer.relation)) &&
 	    !sp_records_is_nested(&s->writer, sp_thread_state.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
@@ -958,32 +954,32 @@ static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 		sp_records_missed(&s->writer, op, sp_thread_state.id);
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open,
-		 const struct sp_stack *at)
+static void record_here(struct sp_set *s, enum sp_op op, const long long *values, uint32_t proof,
+			const struct sp_stack *at)
 {
-	/* What hands out no values is on no CPU: without rseq, and of another thread, that takes
-	 * system calls. */
-	int cpu = values ? sp_where(s) : SP_NO_CPU;
+	/* A call without values needs no CPU. To find another thread's, or one without rseq,
+	 * takes system calls. */
+	int cpu = values ? sp_find_set_cpu(s) : SP_NO_CPU;
 
 	sp_page_proof_begin_window();
-	book_on(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, proof, at);
 	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_where(s);	/* it may have ended by the first reading */
+		(void)sp_find_set_cpu(s);	/* the thread may end before the first reading */
 }
 
-int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at,
-		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
+int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
+		    uint32_t proof, const struct sp_stack *at,
+		    enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu;
 
-	if (!called || gone(called)) {
-		missed(s, op, values);
+	if (!called || is_obsolete(called)) {
+		note_missed(s, op, values);
 		return SP_NO_CPU;
 	}
-	cpu = sp_where(s);
+	cpu = sp_find_set_cpu(s);
 	s->writer.entries = choose(cpu, arg);
-	book_on(s, op, cpu, values, open, at);
+	record_on_cpu(s, op, cpu, values, proof, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
 		store_relaxed(&s->started, false);
@@ -992,9 +988,9 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
 	return cpu;
 }
 
-/* A reading of a running set that has no relation: no memory, or not counts; of one that has
- * no record, whether it runs is not known. */
-static void dropped(const struct sp_set *s)
+/* Counts a lost reading of a running set that has no relation: no memory, or not counts. Without
+ * sp_set nothing shows whether the set runs. */
+static void count_dropped(const struct sp_set *s)
 {
 	if ((s ? load_relaxed(&s->alive) && load_relaxed(&s->started)
 	       : load_relaxed(&sp_sets_lost)) &&
@@ -1002,37 +998,38 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-/* Calls were missed: the records do not tell whether the set runs, nor for which counters. */
-static void update_state(struct sp_set *s, int id)
+/* Queries the set's state after missed calls: the records show neither whether it runs nor which
+ * perf fds count. */
+static void resync_state(struct sp_set *s, int id)
 {
-	enum sp_op is = state_of(id);
+	enum sp_op is = query_run_state(id);
 
 	sp_records_set_running(&s->writer, is, sp_thread_state.id);
 	if (is)
 		store_relaxed(&s->started, is == SP_OP_IS_RUNNING);
 	if (is == SP_OP_IS_RUNNING &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
-		is_other(s);
+		accept_other_target(s);
 	if (is == SP_OP_IS_RUNNING && load_relaxed(&s->gauges.n))
-		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
+		sp_record_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
-static void read_before(struct sp_set *s, enum sp_op op)
+static void scan_before_papi(struct sp_set *s, enum sp_op op)
 {
 	struct sp_percpu *p = load_relaxed(&s->percpu);
 
-	if (!p || !counts(s))
+	if (!p || !is_counting(s))
 		return;
 	if (sp_percpu_share(p))
 		store_relaxed(&s->fast_thread, 0);
-	if (op == SP_OP_RESET)		/* it returns no value that could be proven */
+	if (op == SP_OP_RESET)		/* returns no values to prove */
 		return;
 	sp_percpu_read_before(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values,
 			      &s->perf_fds);
 }
 
-/* Notes in the relation that a thread reads it that is not the one counted.  (PAPI_attach leaves
- * the counting to the starter.) */
+/* Marks the relation as read by another thread than the counted one. If the target is no thread
+ * of this process, the starter is the expected reader. */
 static void note_reader(const struct sp_set *s)
 {
 	struct sp_relation *r = load_relaxed(&s->writer.relation);
@@ -1047,9 +1044,9 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	struct sp_set *s = sp_set_of(id);
 	bool own;
 
-	if (!sp_booked(s))
+	if (!sp_is_recorded(s))
 		return NULL;
-	(void)sp_thread_state_ready();		/* a thread's first call, perhaps */
+	(void)sp_thread_state_ready();		/* possibly the thread's first call */
 	own = load_relaxed(&s->starter) == sp_thread_state.id;
 	if (!own)
 		store_relaxed(&s->fast_thread, 0);
@@ -1059,9 +1056,9 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	}
 	if (op != SP_OP_START)
 		note_reader(s);
-	read_before(s, op);
+	scan_before_papi(s, op);
 	if (SP_UNLIKELY(load_relaxed(&s->writer.slow) & SP_SLOW_AFTER))
-		update_state(s, id);
+		resync_state(s, id);
 	return s;
 }
 
@@ -1078,21 +1075,21 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	/* (by now it may be another's) */
+	/* Another thread may use the set by now. */
 	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
 	    !load_relaxed(&s->writer.in_flight))
-		read_before(s, SP_OP_STOP);
+		scan_before_papi(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
 
-/* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a
- * frame between that and the look at the shadow counters would be in PAPI's counts alone. */
+/* Unwinds a new call path before PAPI zeroes the set: 10,000 instructions per frame between that
+ * and the scan would be in PAPI's counts alone. */
 struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (load_relaxed(&sp_process.unwinds) && sp_booked(s))
-		(void)sp_site_here(at);
+	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
+		(void)sp_site_find(at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame)
 				 : sp_begin_call(id, op, frame);
 }
@@ -1103,8 +1100,8 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	uint32_t was;
 
 	sp_opening_set = s ? (uintptr_t)&s->perf_fds | SP_IS_REOPENING : 0;
-	if (s && lock_perf_fds(&s->perf_fds, &was)) {	/* (a start that PAPI refused may have
-							 * closed all and opened none) */
+	/* A start that PAPI refused may have closed all perf fds and opened none. */
+	if (s && lock_perf_fds(&s->perf_fds, &was)) {
 		store_relaxed(&s->perf_fds.to_reopen,
 			      sp_perf_fds_all(&s->perf_fds) ? 0 : s->perf_fds.complete);
 		unlock_perf_fds(&s->perf_fds, was);
@@ -1126,24 +1123,24 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id), *called;
 
-	sp_thread_state_ready();		/* a thread's first call, perhaps */
+	sp_thread_state_ready();		/* possibly the thread's first call */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
-	if (!*values && (called || sp_booked(s)))
+	if (!*values && (called || sp_is_recorded(s)))
 		*values = s->room.values;
 	return called;
 }
 
-void sp_run_failed(struct sp_set *called)
+void sp_drop_run(struct sp_set *called)
 {
 	if (called)
 		store_relaxed(&called->started, load_relaxed(&called->writer.runs));
-	sp_call_failed(called);
+	sp_drop_call(called);
 }
 
-/* Bound anew inside its start. */
-static struct sp_set *begin_again(struct sp_set *s)
+/* Begins a start again after rebinding the set inside it. */
+static struct sp_set *restart_call(struct sp_set *s)
 {
-	if (!sp_booked(s) ||
+	if (!sp_is_recorded(s) ||
 	    !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0),
 			      sp_thread_state.id, true))
 		return NULL;
@@ -1151,29 +1148,30 @@ static struct sp_set *begin_again(struct sp_set *s)
 	return s;
 }
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t proof,
+		    const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		sp_after_start_failed(rc);
 		return;
 	}
 	if (called && sp_thread_state.by_page)
-		(void)sp_page_proof_after_start(&called->perf_fds, open);
+		(void)sp_page_proof_after_start(&called->perf_fds, proof);
 	if (!s)
 		return;
-	if (called && !gone(called) &&
+	if (called && !is_obsolete(called) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes) &&
-	    counts_others(s)) {
-		sp_call_failed(called);
+	    has_other_target(s)) {
+		sp_drop_call(called);
 		bind_now(s, id, sp_set_prepare_again, true);
-		called = begin_again(s);
+		called = restart_call(s);
 	}
 	if (!called)
 		store_relaxed(&s->started, true);
-	sp_book_call(called, id, SP_OP_START, NULL, open, at);
+	sp_record_call(called, id, SP_OP_START, NULL, proof, at);
 	sp_counting_start(s);
 }
 
@@ -1181,112 +1179,113 @@ SP_COLD void sp_sites_after_stop(void)
 {
 	int saved = errno;
 
-	/* Not while another set of this thread counts. */
+	/* Wait until no set of this thread counts. */
 	if (load_relaxed(&sp_process.sites_due) && !sp_sets_running(sp_thread_state.id))
 		sp_sites_resolve();
 	errno = saved;
 }
 
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		sp_run_failed(called);
+		sp_drop_run(called);
 		return;
 	}
 	if (s)
 		sp_counting_stop(s);
-	sp_book_call(called, id, SP_OP_STOP, values, open, at);
+	sp_record_call(called, id, SP_OP_STOP, values, proof, at);
 	if (!s)
 		return;
-	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
+	if (SP_UNLIKELY(s->has_histograms) && sp_is_recorded(s))
 		sp_histograms_read(s);
 	store_relaxed(&s->started, called && load_relaxed(&s->writer.runs));
 	sp_sites_after_stop();
 }
 
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
-		  uint32_t open, const struct sp_stack *at)
+void sp_record_call(struct sp_set *called, int id, enum sp_op op, const long long *values,
+		    uint32_t proof, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (called && !gone(called))
-		book(s, op, values, open, at);
-	else if (called || sp_booked(s) || (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDING))
-		missed(s, op, values);
+	if (called && !is_obsolete(called))
+		record_here(s, op, values, proof, at);
+	else if (called || sp_is_recorded(s) ||
+		 (s && load_relaxed(&s->writer.slow) & SP_SLOW_BINDING))
+		note_missed(s, op, values);
 	else if (values || op == SP_OP_STOP)
-		dropped(s);
+		count_dropped(s);
 }
 
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t proof,
 		   const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
-		sp_call_failed(called);
+		sp_drop_call(called);
 	else
-		sp_book_call(called, id, SP_OP_READ, values, open, at);
+		sp_record_call(called, id, SP_OP_READ, values, proof, at);
 }
 
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t proof,
+		    const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
-		sp_call_failed(called);
+		sp_drop_call(called);
 	else
-		sp_book_call(called, id, SP_OP_RESET, NULL, open, at);
+		sp_record_call(called, id, SP_OP_RESET, NULL, proof, at);
 }
 
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values,
-		    long long *before, uint32_t open, const struct sp_stack *at)
+		    long long *before, uint32_t proof, const struct sp_stack *at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
-	/* Another number: a handler changed how many events the set has, and what was added cannot
-	 * be told. */
+	/* If a handler changed the number of events, the added counts are unknown. */
 	if (!k || k != (uint64_t)before[-1]) {
 		if (k)
-			dropped(sp_set_of(id));
-		sp_call_failed(called);
+			count_dropped(sp_set_of(id));
+		sp_drop_call(called);
 		return;
 	}
 	for (uint32_t e = 0; e < k; e++)
 		before[e] =
 			(long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	sp_book_call(called, id, SP_OP_ACCUM, before, open, at);
+	sp_record_call(called, id, SP_OP_ACCUM, before, proof, at);
 }
 
-/* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there
- * without a lock, for which madvise would wait while other threads map memory (seen: 23 waits in
- * 500 threads). An address in the array: nobody waits at a count. */
+/* Makes the kernel fetch the pages by FUTEX_WAKE, which counts no fault and takes no lock for a
+ * page that is there. madvise waits while other threads map memory (seen: 23 waits in 500
+ * threads). No thread waits on an address in the array. */
 SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN,
 		  last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
 
-	s->arrays[page % SP_COUNT(s->arrays)] = page;
+	s->accum_pages[page % SP_COUNT(s->accum_pages)] = page;
 	for (; page <= last; page++)
 		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN),
 			     FUTEX_WAKE, 0, NULL, NULL, 0);
 	errno = saved;
 }
 
-/* The component now counts on from the values written, if it can. */
+/* Records a write: the component now counts on from the values, if it can. */
 void sp_after_write(struct sp_set *called, int rc, int id, const long long *values,
 		    const struct sp_stack *at)
 {
 	if (called)
 		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK)
-		sp_book_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
+		sp_record_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
 	else
-		sp_call_failed(called);
+		sp_drop_call(called);
 }
 
 /* ---- refusals --------------------------------------------------------- */
 
-static const char *const codes[] = {
+static const char *const error_names[] = {
 	"PAPI_OK",	   "PAPI_EINVAL",	 "PAPI_ENOMEM",	     "PAPI_ESYS",
 	"PAPI_ECMP",	   "PAPI_ECLOST",	 "PAPI_EBUG",	     "PAPI_ENOEVNT",
 	"PAPI_ECNFLCT",	   "PAPI_ENOTRUN",	 "PAPI_EISRUN",	     "PAPI_ENOEVST",
@@ -1297,9 +1296,9 @@ static const char *const codes[] = {
 	"PAPI_PARTIAL",
 };
 
-/* PAPI says what the matter is in a place that moved from version to version: looked
- * at only where it is the version that we were compiled for. */
-static void why_disabled(void)
+/* Notes PAPI's reason for a disabled component, if PAPI has the version that sspapi was compiled
+ * for: the field's offset differs between versions. */
+static void note_why_disabled(void)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	char text[PAPI_HUGE_STR_LEN + 64];
@@ -1332,19 +1331,19 @@ void sp_after_failed(const char *what, int rc)
 	if (!sp_store.header)
 		return;
 	if (sp_papi_used)
-		why_disabled();
+		note_why_disabled();
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
 	sp_out_text(&o, "PAPI refused ");
 	sp_out_text(&o, what);
 	sp_out_text(&o, ": ");
-	sp_out_text(&o, code < SP_COUNT(codes) ? codes[code] : "an unknown error");
+	sp_out_text(&o, code < SP_COUNT(error_names) ? error_names[code] : "an unknown error");
 	text[o.used] = 0;
 	sp_process_note_quiet(text);
 }
 
 void sp_after_start_failed(int rc)
 {
-	static uint64_t reported;		/* a bit for each error; the process's generation */
+	static uint64_t reported;		/* a bit per error; above: the generation */
 	uint64_t was = load_relaxed(&reported), bit = rc < 0 && rc > -32 ? 1ull << -rc : 0;
 
 	if (was >> 32 != sp_process.generation)

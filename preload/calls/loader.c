@@ -1,15 +1,14 @@
-/* loader.c: what sspapi stands in front of in the dynamic loader.
+/* loader.c: wraps dlsym and dlclose.
  *
- * dlsym: a program that gets its PAPI functions from there (ctypes, JNI, plug-ins) gets our wrapper
- * for a function of the libpapi that is observed, and NULL for one that libpapi lacks although we
- * define a wrapper.  A library behind us that wraps PAPI, so that we call it, gets libpapi's own:
- * ours would call it again, for ever.  Every other call goes on with the caller's own return
- * address, since RTLD_NEXT depends on it. dlclose: the real functions' addresses die with libpapi.
- * (dlerror is in dlerror.c.)
+ * dlsym: programs may get PAPI functions from it (ctypes, JNI, plug-ins). They get the wrapper of a
+ * function of the observed libpapi, and NULL if libpapi lacks the function. A library behind this
+ * one that wraps PAPI gets libpapi's function: through the wrapper it would call itself for ever.
+ * Every other call keeps the caller's return address, since RTLD_NEXT depends on it. dlsym is in
+ * assembly for that reason: with a C function, a library preloaded behind this one got itself from
+ * dlsym(RTLD_NEXT) and recursed for ever (tried).
  *
- * dlsym is in assembly because a C function's return address would be the caller that
- * dlsym(RTLD_NEXT) sees: a library preloaded behind us got itself back and recursed for
- * ever (tried).
+ * dlclose: the addresses of the real functions become invalid with libpapi. dlerror is in
+ * dlerror.c.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,8 +42,8 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 
 /* ---- dlsym ------------------------------------------------------------ */
 
-/* What the loader itself would say: "./app: undefined symbol: NAME". */
-static void missing(uintptr_t caller, const char *name)
+/* Sets dlerror's message to the loader's own: "./app: undefined symbol: NAME". */
+static void set_missing_error(uintptr_t caller, const char *name)
 {
 	struct sp_object o;
 	char path[301] = "";
@@ -54,81 +53,82 @@ static void missing(uintptr_t caller, const char *name)
 	sp_dlerror_set(path, name);
 }
 
-/* Two registers, as the assembly below wants it. */
+/* The result in two registers, for the assembly below. */
 struct pick {
 	void *handled, *address;
 };
 struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 	__attribute__((visibility("hidden")));
 
-/* What a program finds by RTLD_DEFAULT it needs from then on: glibc unloads it only
- * with the caller.  It found us instead. */
-static void stays(uintptr_t caller, uintptr_t address)
+/* Keeps an object loaded whose function the caller found by RTLD_DEFAULT. glibc unloads such an
+ * object only after its caller, but here the caller found the wrapper. */
+static void keep_loaded(uintptr_t caller, uintptr_t address)
 {
-	struct sp_object o, by, loader;
+	struct sp_object o, caller_object, loader;
 	char path[512];
 	void *handle;
 
-	/* What was there at the start stands before the loader itself. */
-	sp_elf_find(&by, caller);
+	/* Objects that were loaded at the start come before the loader in the list. */
+	sp_elf_find(&caller_object, caller);
 	sp_elf_find(&loader, getauxval(AT_BASE));
-	if (!by.span || by.index > loader.index || !sp_elf_find(&o, address) || !*o.path ||
-	    strlen(o.path) >= sizeof(path))
+	if (!caller_object.span || caller_object.index > loader.index ||
+	    !sp_elf_find(&o, address) || !*o.path || strlen(o.path) >= sizeof(path))
 		return;
 	handle = dlopen(strcpy(path, o.path), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (handle)
 		sp_real_dlclose(handle);
 }
 
-/* Does the function exist where RTLD_DEFAULT from the caller would find it
- * without us: behind us in the global scope, or in the caller's own? */
-static bool exists(void *handle, uintptr_t caller, const char *name)
+/* Checks that RTLD_DEFAULT from the caller would find the function without this library: behind
+ * it in the global scope, or in the caller's own scope. */
+static bool is_visible(void *handle, uintptr_t caller, const char *name)
 {
 	void *there = sp_real_dlsym(RTLD_NEXT, name);
-	bool is;
+	bool is_found;
 
 	if (there && handle == RTLD_DEFAULT)
-		stays(caller, (uintptr_t)there);
-	is = there || sp_real_in_scope(caller, name);
+		keep_loaded(caller, (uintptr_t)there);
+	is_found = there || sp_real_in_scope(caller, name);
 	(void)sp_real_dlerror();
-	return is;
+	return is_found;
 }
 
 struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 {
-	struct pick go_on = { NULL, NULL }, found = { (void *)1, NULL };
-	struct sp_object own, by;
-	uintptr_t ours;
+	struct pick pass_on = { NULL, NULL }, found = { (void *)1, NULL };
+	struct sp_object own, caller_object;
+	uintptr_t wrapper;
 
 	if (!sp_next_dlsym)
 		sp_dlsym_find();
 	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
-		return go_on;
+		return pass_on;
 	sp_process_check_fork();
 	sp_elf_find(&own, (uintptr_t)&sp_dlsym_pick);
-	ours = sp_elf_symbol(&own, name);
-	if (!ours)
-		return go_on;		/* not one of ours */
-	if (handle == RTLD_NEXT && sp_elf_find(&by, caller) && by.index >= own.index)
-		return go_on;		/* it looks behind itself, so behind us */
+	wrapper = sp_elf_symbol(&own, name);
+	if (!wrapper)
+		return pass_on;		/* no wrapper */
+	if (handle == RTLD_NEXT && sp_elf_find(&caller_object, caller) &&
+	    caller_object.index >= own.index)
+		return pass_on;	/* the caller searches only behind itself and this library */
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
-		found.address = exists(handle, caller, name) ? (void *)ours : NULL;
+		found.address = is_visible(handle, caller, name) ? (void *)wrapper : NULL;
 	} else {
 		found.address = sp_real_dlsym(handle, name);
 		if (!found.address)
-			return found;	/* with the loader's own dlerror */
-		if ((uintptr_t)found.address == ours)
-			found.address = exists(handle, caller, name) ? found.address : NULL;
+			return found;	/* keep the loader's dlerror */
+		if ((uintptr_t)found.address == wrapper)
+			found.address = is_visible(handle, caller, name) ? found.address : NULL;
 		else if (sp_real_is_observed((uintptr_t)found.address) && !sp_real_calls(caller))
-			found.address = (void *)ours;
+			found.address = (void *)wrapper;
 	}
 	if (!found.address)
-		missing(caller, name);
+		set_missing_error(caller, name);
 	return found;
 }
 
-/* Names in libpapi have no versions, and glibc's dlvsym does not find such: our
- * wrappers are not found by it either.  Nothing to stand in front of. */
+/* dlvsym needs no wrapper: libpapi's names have no versions, and glibc's dlvsym does not find
+ * such names, neither libpapi's nor the wrappers. */
 
 #if defined(__x86_64__)
 __asm__(".text\n"

@@ -1,4 +1,4 @@
-/* overflow.c: stands in front of overflow handlers; see overflow.h. */
+/* overflow.c: counts the calls of overflow handlers; see overflow.h. */
 #include "../../core/store/overflow.h"
 #include "../process/diagnostic.h"
 #include "../sets/sets.h"
@@ -6,12 +6,13 @@
 #include "../percpu/current-cpu.h"
 #include "overflow.h"
 
-#define TRAMPOLINES	32u			/* handlers of a process */
+#define TRAMPOLINES	32u		/* handlers in a process */
 
 static PAPI_overflow_handler_t handlers[TRAMPOLINES];
 
-/* One count of k events; number k: of which event PAPI does not tell. */
-static void count(struct sp_set *s, int cpu, uint32_t event, uintptr_t address, uint32_t module)
+/* Counts one overflow of an event. event k: PAPI does not report which. */
+static void count_overflow(struct sp_set *s, int cpu, uint32_t event, uintptr_t address,
+			   uint32_t module)
 {
 	uint32_t at = event * s->writer.cells + (uint32_t)sp_records_cell(&s->writer, cpu);
 
@@ -19,8 +20,8 @@ static void count(struct sp_set *s, int cpu, uint32_t event, uintptr_t address, 
 	sp_overflow_hit(&s->overflows, at, 1, address, module);
 }
 
-/* Is it there already?  A derived event may be of several bits of the vector. */
-static bool is_again(const int *index, int i)
+/* Finds an index that occurs before: a derived event may have several bits of the vector. */
+static bool is_repeated(const int *index, int i)
 {
 	int k = 0;
 
@@ -29,50 +30,50 @@ static bool is_again(const int *index, int i)
 	return k < i;
 }
 
-static __attribute__((noinline)) void called(int id, void *address, long long vector)
+static __attribute__((noinline)) void on_overflow(int id, void *address, long long vector)
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 	struct sp_set *s = sp_set_of(id);
 	int index[64], n = SP_COUNT(index), cpu = sp_cpu_here();
-	bool reported = false;
+	bool is_counted = false;
 	uint32_t module;
 
-	if (!sp_booked(s) || !s->overflows.block)
+	if (!sp_is_recorded(s) || !s->overflows.block)
 		return;
 	module = sp_module_at((uintptr_t)address);
-	/* Of a derived event PAPI would not tell. */
+	/* The index of a single event is known; PAPI reports none for a derived event. */
 	if (s->k == 1 || !papi || !papi->PAPI_get_overflow_event_index ||
 	    papi->PAPI_get_overflow_event_index(id, vector, index, &n) != PAPI_OK)
 		n = 0;
 	for (int i = 0; i < n; i++) {
-		if ((uint32_t)index[i] >= s->k || is_again(index, i))
+		if ((uint32_t)index[i] >= s->k || is_repeated(index, i))
 			continue;
-		count(s, cpu, (uint32_t)index[i], (uintptr_t)address, module);
-		reported = true;
+		count_overflow(s, cpu, (uint32_t)index[i], (uintptr_t)address, module);
+		is_counted = true;
 	}
-	if (!reported)
-		count(s, cpu, s->k == 1 ? 0 : s->k, (uintptr_t)address, module);
+	if (!is_counted)
+		count_overflow(s, cpu, s->k == 1 ? 0 : s->k, (uintptr_t)address, module);
 }
 
-/* door_00 to door_037: PAPI calls the one that stands for handlers[i]. */
+/* Defines trampoline_00 to trampoline_037: PAPI calls trampoline i in place of handlers[i]. */
 #define TRAMPOLINE(i) \
 	static void trampoline_##i(int id, void *address, long long vector, void *context) \
 	{ \
-		called(id, address, vector); \
+		on_overflow(id, address, vector); \
 		handlers[i](id, address, vector, context); \
 	}
-#define EIGHT(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
-#define EACH(X) EIGHT(X, 0) EIGHT(X, 01) EIGHT(X, 02) EIGHT(X, 03)
-EACH(TRAMPOLINE)
+#define EACH_8(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
+#define EACH_32(X) EACH_8(X, 0) EACH_8(X, 01) EACH_8(X, 02) EACH_8(X, 03)
+EACH_32(TRAMPOLINE)
 #define TRAMPOLINE_OF(i) trampoline_##i,
-static const PAPI_overflow_handler_t trampolines[TRAMPOLINES] = { EACH(TRAMPOLINE_OF) };
+static const PAPI_overflow_handler_t trampolines[TRAMPOLINES] = { EACH_32(TRAMPOLINE_OF) };
 
 PAPI_overflow_handler_t sp_overflow_trampoline(PAPI_overflow_handler_t handler)
 {
 	for (uint32_t i = 0; handler && i < TRAMPOLINES; i++) {
-		PAPI_overflow_handler_t is = NULL;
+		PAPI_overflow_handler_t old = NULL;
 
-		if (sp_cas(&handlers[i], &is, handler) || is == handler)
+		if (sp_cas(&handlers[i], &old, handler) || old == handler)
 			return trampolines[i];
 	}
 	if (handler)

@@ -1,16 +1,16 @@
-/* overflow.h: the application's overflow handlers, called through us.
+/* overflow.h: counts the calls of the application's overflow handlers.
  *
- * PAPI gets a function of ours in place of each handler, which counts the call and goes on as that
- * handler: by a jump, so that it finds the stack, the arguments and what it returns to as PAPI left
- * them, and may jump out.  Whose function it is does not depend on the set: PAPI may keep the
- * handler before, or take the new one and then fail; sets go, or are a child's of fork.
+ * PAPI gets a trampoline in place of each handler, which counts the call and jumps to the handler.
+ * So the handler finds the stack, the arguments and the return address as PAPI left them, and may
+ * jump out. A trampoline belongs to a handler, not to a set: PAPI may keep the earlier handler, or
+ * take the new one and then fail; sets are destroyed, or belong to a forked child's parent.
  */
-#ifndef SP_BOOK_OVERFLOW_H
-#define SP_BOOK_OVERFLOW_H
+#ifndef SP_OVERFLOW_TRAMPOLINE_H
+#define SP_OVERFLOW_TRAMPOLINE_H
 
 #include "../papi/real.h"
 
-/* What PAPI is to be given for this handler: itself, if there were too many others. */
+/* Returns the trampoline for PAPI to call; the handler itself, if there are too many handlers. */
 PAPI_overflow_handler_t sp_overflow_trampoline(PAPI_overflow_handler_t handler);
 
 #endif

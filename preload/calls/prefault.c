@@ -1,4 +1,4 @@
-/* prefault.c: touches our pages, and the stack below, before a set runs; see prefault.h. */
+/* prefault.c: touches the library's pages and the stack before a set runs; see prefault.h. */
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -8,18 +8,17 @@
 #include "../process/process.h"
 #include "prefault.h"
 
-#define EVENTS 8
-#define STACK 6656u		/* PAPI, beside the loader that binds a function late, and our own
-				 * frames; a thread may have 16 kB */
-#define CELLS (2 + SP_CELLS_EXTRA)
+#define EVENTS		8
+/* for PAPI, the loader's late binding and our frames; a thread may have 16 kB */
+#define STACK_BYTES	6656u
+#define CELLS		(2 + SP_CELLS_EXTRA)
 
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char _end[] __attribute__((visibility("hidden")));
 
-/* Reading is enough for code; data must be written, or the first store would fault.
- * Other threads' stores are not lost, but ThreadSanitizer cannot know that; nor
- * AddressSanitizer that what lies between two variables is not changed. */
-static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch(void)
+/* Reads pages of code and writes pages of data, whose first store would fault. No store of
+ * another thread is lost, and no bytes between variables change, but the sanitizers report both. */
+static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch_own_pages(void)
 {
 	for (uintptr_t at = (uintptr_t)__ehdr_start & ~(uintptr_t)4095; at < (uintptr_t)etext;
 	     at += 4096)
@@ -28,13 +27,13 @@ static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch
 						       : at);
 	for (uintptr_t at = (uintptr_t)__bss_start; at < (uintptr_t)_end;
 	     at = (at & ~(uintptr_t)4095) + 4096)
-		__atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);	/* other threads may write
-									 * there */
+		/* atomic: other threads write */
+		__atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);
 }
 
-/* Each kind of booking once, on a relation that nobody sees: what it calls in libc,
- * and the clock of the vDSO, are there from then on. */
-static void rehearse(void)
+/* Makes each kind of record once, in a relation that no reader sees. Then the pages of libc and
+ * of the vDSO clock are there. */
+static void record_dummy_calls(void)
 {
 	static const enum sp_op ops[] = { SP_OP_START, SP_OP_READ, SP_OP_ACCUM, SP_OP_RESET,
 					  SP_OP_STOP };
@@ -57,24 +56,24 @@ static void rehearse(void)
 
 __attribute__((noinline)) void sp_prefault_stack(void)
 {
-	volatile char room[STACK];
+	volatile char room[STACK_BYTES];
 
 	for (unsigned i = 0; i < sizeof(room); i += 1024)
 		room[i] = 0;
 }
 
-/* What notes a call site that is met for the first time: the loader's own code, which may not be
- * there in a child of fork (19 of 25 had a page fault of it in their first window). */
-static void find_ourselves(void)
+/* Runs the loader's code that a new call site runs, which may not be mapped in a child of fork:
+ * 19 of 25 children had a page fault from it in their first window. */
+static void search_own_object(void)
 {
 	struct sp_object o;
 
-	(void)sp_elf_at(&o, (uintptr_t)&find_ourselves);
+	(void)sp_elf_at(&o, (uintptr_t)&search_own_object);
 }
 
 void sp_prefault_process(void)
 {
-	touch();
-	find_ourselves();
-	rehearse();
+	touch_own_pages();
+	search_own_object();
+	record_dummy_calls();
 }

@@ -1,8 +1,8 @@
-/* callsites.c: see callsites.h.
+/* callsites.c: maps call paths to numbers of sites; see callsites.h.
  *
- * The table maps a key to a site's number: key in the upper 48 bits, number in the
- * lower 16.  The key is the return address, or, with more frames or a name, a hash of
- * them all; then the site itself is compared.
+ * An entry of the table has a key in its upper 48 bits and a number in its lower 16. The key is the
+ * return address or, with more frames or a name, a hash of them all; then the site itself is
+ * compared.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -18,45 +18,44 @@
 #include "stack-hash.h"
 #include "unwind.h"
 
-#define TABLE	8192u			/* a power of 2, twice the sites */
+#define TABLE		8192u		/* a power of 2, twice the number of sites */
 #ifdef __aarch64__
-#define HASHED	1ull			/* in a key that is a hash: no code is there */
+#define HASHED		1ull		/* bit of hashes: no code has such addresses */
 #else
-#define HASHED	(1ull << 47)
+#define HASHED		(1ull << 47)
 #endif
-#define RETIRED	SP_SITE_OF(1)		/* no address, no number */
-#define ADDRESS	((1ull << 48) - 1)
-#define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
-#define ROOM_BYTES	(84u << 10)	/* so much is free before a start, */
-#define ROOM_MOST	512u		/* but for no more than that many, */
-#define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
+#define RETIRED		SP_SITE_OF(1)	/* neither address nor number */
+#define ADDRESS		((1ull << 48) - 1)
+#define NUMBER(entry) ((uint32_t)((entry) & SP_SITE_MOST))
+#define ROOM_BYTES	(84u << 10)	/* free room for sites before a start, */
+#define ROOM_MOST	512u		/* with this number of sites at most */
+#define ROOM_LEAST	SP_SITES_EACH	/* and at least */
 
-#define HELPERS		2u		/* functions that a program's calls of PAPI stand in, if
-					 * those are helpers */
+#define HELPERS_MAX	2u		/* as many functions may be helpers that call PAPI */
 #define FEW_LEFT	64u
-#define NAME (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
+#define NAME_LENGTH	(sizeof(((struct sp_site *)0)->name) - 1)	/* of a region */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
 	uint32_t n;
-	bool plain;			/* one frame and no name: the hash says it all */
-	uint32_t call;			/* enum sp_region_call, of the name */
+	bool plain;			/* one frame and no name: the hash is the address */
+	uint32_t call;			/* enum sp_region_call of the name */
 	const char *name;
 	uintptr_t frame[SP_FRAMES_MAX];
-	struct sp_path path;		/* its rules */
+	struct sp_path path;		/* rules of its frames */
 };
 
 static uint64_t *table;
-static uint16_t *paths;			/* [sp_sites_frames()] struct sp_path's, by number, as long
-					 * as a site is found by its callers */
+/* [sp_sites_frames()] rules of each site's path, by number */
+static uint16_t *paths;
 uint32_t sp_sites_depth;
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
-static bool full;
-static uint32_t epoch;			/* something was unloaded since: what threads remember is
-					 * not to be used; odd: right now */
-static struct sp_lock lock;		/* of what is below; not on the path of a reading */
+static bool is_full;
+/* odd while code is unloaded; data from an earlier epoch is invalid */
+static uint32_t epoch;
+static struct sp_lock lock;		/* guards the following variables; not used at readings */
 
 static struct sp_site *site_at(uint32_t id)
 {
@@ -71,7 +70,7 @@ static struct sp_frame *frames_of(struct sp_site *s)
 	return (struct sp_frame *)(s + 1);
 }
 
-/* The store's bytes may be somebody else's by now. */
+/* Limits the number of frames: other code may have overwritten the store. */
 static uint32_t frames_in(struct sp_site *s)
 {
 	return (uint32_t)sp_min(load_acquire(&s->n), sp_sites_frames());
@@ -82,14 +81,14 @@ static uint16_t *path_of(uint32_t id)
 	return &paths[(uint64_t)id * sp_sites_frames()];
 }
 
-/* So few that no callers are kept, of which each would make one. */
+/* Checks that room is scarce: new sites get no callers then. */
 static bool is_crowded(void)
 {
 	return sp_conf.callsites < 0 && load_relaxed(&room) - load_relaxed(&used) < FEW_LEFT;
 }
 
-/* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
-static uint32_t wanted(void)
+/* The number of free sites before a start. A path of 64 frames takes 1.6 KB. */
+static uint32_t wanted_room(void)
 {
 	uint64_t n = ROOM_BYTES / sp_site_bytes(sp_sites_frames());
 
@@ -123,7 +122,7 @@ static void hash_key(struct key *k)
 	k->hash = k->call;
 	for (uint32_t i = 0; i < k->n; i++)
 		k->hash = mix(k->hash, k->frame[i]);
-	for (size_t at = 0, n = k->name ? strnlen(k->name, NAME) : 0; at < n; at += 8) {
+	for (size_t at = 0, n = k->name ? strnlen(k->name, NAME_LENGTH) : 0; at < n; at += 8) {
 		uint64_t word = 0;
 
 		memcpy(&word, k->name + at, sp_min(n - at, 8));
@@ -132,14 +131,14 @@ static void hash_key(struct key *k)
 	k->hash = (k->hash & ADDRESS) | HASHED;
 }
 
-static bool is_it(uint32_t id, const struct key *k)
+static bool is_same_site(uint32_t id, const struct key *k)
 {
 	struct sp_site *s = site_at(id);
 
 	if (k->plain)
 		return true;
 	if (frames_in(s) != k->n || s->call != k->call ||
-	    (k->name ? strncmp(s->name, k->name, NAME) != 0 : *s->name != 0))
+	    (k->name ? strncmp(s->name, k->name, NAME_LENGTH) != 0 : *s->name != 0))
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (frames_of(s)[i].address != k->frame[i])
@@ -154,7 +153,7 @@ static uint32_t new_site(const struct key *k)
 
 	do {
 		if (id >= load_acquire(&room)) {
-			store_relaxed(&full, true);
+			store_relaxed(&is_full, true);
 			store_relaxed(&sp_process.sites_due, true);
 			return 0;
 		}
@@ -162,7 +161,7 @@ static uint32_t new_site(const struct key *k)
 	id++;
 	s = site_at(id);
 	if (k->name)
-		strncpy(s->name, k->name, NAME);
+		strncpy(s->name, k->name, NAME_LENGTH);
 	s->call = k->call;
 	for (uint32_t i = 0; i < k->n; i++) {
 		frames_of(s)[i].address = k->frame[i];
@@ -173,36 +172,36 @@ static uint32_t new_site(const struct key *k)
 	return id;
 }
 
-static uint32_t first(const struct key *k)
+static uint32_t first_slot(const struct key *k)
 {
 	return (uint32_t)(k->hash * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* make: it gets a number if it has none. */
-static uint32_t find(const struct key *k, bool make)
+/* may_add: a new key gets a number. */
+static uint32_t find_or_add(const struct key *k, bool may_add)
 {
-	uint32_t i = first(k), id = 0;
+	uint32_t i = first_slot(k), id = 0;
 
 	for (uint32_t tries = 0; tries < TABLE; i++, tries++) {
-		uint64_t *at = &table[i % TABLE], is = load_acquire(at);
+		uint64_t *at = &table[i % TABLE], entry = load_acquire(at);
 
-		if (!is) {
-			if (!make)
+		if (!entry) {
+			if (!may_add)
 				return 0;
 			if (!id)
 				id = new_site(k);
-			if (!id || sp_cas(at, &is, SP_SITE_OF(k->hash) | id))
+			if (!id || sp_cas(at, &entry, SP_SITE_OF(k->hash) | id))
 				return id;
-			/* Another thread or a handler was faster; if with the same, ours is not
-			 * used. */
+			/* Another thread or a handler added an entry. If it is for the same key,
+			 * our number stays unused. */
 		}
-		if (is >> 16 == k->hash && NUMBER(is) && is_it(NUMBER(is), k))
-			return NUMBER(is);
+		if (entry >> 16 == k->hash && NUMBER(entry) && is_same_site(NUMBER(entry), k))
+			return NUMBER(entry);
 	}
 	return 0;
 }
 
-static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool learn)
+static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool may_add_objects)
 {
 	uint32_t most = load_relaxed(&sp_sites_depth);
 
@@ -211,68 +210,68 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 	k->frame[0] = inside ? sp_thread_state.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
-	/* (Under pressure its rules are not kept: once there is room the same call is to have its
-	 * callers.) */
+	/* Do not keep rules while room is scarce: the same call gets its callers once there is
+	 * room. */
 	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
 		most = 1;
 	if (most > 1)
-		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, learn);
+		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, may_add_objects);
 	k->plain = is_plain(k);
 }
 
-/* Another thread's dlclose() may come in between: what it has removed is not put back. `was`:
- * `epoch` from before the site was found. */
+/* Checks that no other thread's dlclose() removed code since. was: `epoch` before the site was
+ * found. */
 static bool is_unloaded(uint32_t was)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return was % 2 || load_acquire(&epoch) != was;
 }
 
-/* frames: `sp_sites_depth` from before the path was found. */
-static void teach(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
+/* Adds the steps to a site. frames: `sp_sites_depth` before the path was found. */
+static void add_steps(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
 {
 	if (!sp_steps)
 		return;
 	if (frames > 1)
-		sp_path_teach(path_of(id), sp_sites_frames(), at, frames, id);
+		sp_path_add_steps(path_of(id), sp_sites_frames(), at, frames, id);
 	else if (is_key(at->to))
 		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
 	if (is_unloaded(was))
 		sp_steps_remove();
 }
 
-/* With callers, or a name. */
-static uint32_t find_below(struct key *k, bool make)
+/* Finds a site by a key with callers or a name. */
+static uint32_t find_by_key(struct key *k, bool may_add)
 {
 	uint32_t id;
 
 	hash_key(k);
-	id = find(k, make);
+	id = find_or_add(k, may_add);
 	if (id && k->path.rule[0] != SP_NO_RULE)
 		for (unsigned i = 0; i < sp_sites_frames(); i++)
 			store_relaxed(&path_of(id)[i], k->path.rule[i]);
 	return id;
 }
 
-/* By the rules of its frames; 0: it was not met before, or not all of them are known. */
-static uint32_t find_known(const struct sp_stack *at)
+/* Finds a site by the rules of its frames; 0: it is new, or a rule is missing. */
+static uint32_t find_by_rules(const struct sp_stack *at)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k = { .n = 0 };
 	uint32_t id;
 
-	k.n = sp_unwind_known(k.frame, frames, at, &k.path);
-	id = k.n ? find_below(&k, false) : 0;
+	k.n = sp_unwind_by_rules(k.frame, frames, at, &k.path);
+	id = k.n ? find_by_key(&k, false) : 0;
 	if (id && k.path.rule[0] != SP_NO_RULE)
-		teach(at, id, frames, was);
+		add_steps(at, id, frames, was);
 	if (id || !k.n || !is_crowded())
 		return id;
 	k.n = 1;
 	k.path.rule[0] = SP_NO_RULE;
-	return find_below(&k, false);
+	return find_by_key(&k, false);
 }
 
-static uint32_t find_site(const struct sp_stack *at, bool learn)
+static uint32_t find_site(const struct sp_stack *at, bool may_add_objects)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
 	struct key k;
@@ -281,85 +280,84 @@ static uint32_t find_site(const struct sp_stack *at, bool learn)
 
 	if (!load_acquire(&table))
 		return 0;
-	if (!sp_thread_state.nests && (id = sp_site_is_known(at)) != 0)
+	if (!sp_thread_state.nests && (id = sp_site_find_known(at)) != 0)
 		return id;
 	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) ||
 					   at->to - sp_papi_used->low < sp_papi_used->span);
-	make_key(&k, at, inside, learn);
-	if (inside)			/* the caller is not the program's */
+	make_key(&k, at, inside, may_add_objects);
+	if (inside)			/* the caller is libpapi */
 		k.path.rule[0] = SP_NO_RULE;
-	id = find_below(&k, true);
+	id = find_by_key(&k, true);
 	if (id && !inside && (k.plain || k.path.rule[0] != SP_NO_RULE))
-		teach(at, id, frames, was);
+		add_steps(at, id, frames, was);
 	return id;
 }
 
-uint32_t sp_site_is_known(const struct sp_stack *at)
+uint32_t sp_site_find_known(const struct sp_stack *at)
 {
 	const uint32_t frames = load_acquire(&sp_sites_depth);
-	uint32_t id = sp_path_site(at, frames);
+	uint32_t id = sp_path_find_site(at, frames);
 
-	return SP_LIKELY(id != 0) || frames < 2 ? id : find_known(at);
+	return SP_LIKELY(id != 0) || frames < 2 ? id : find_by_rules(at);
 }
 
-uint32_t sp_site_here(const struct sp_stack *at)
+uint32_t sp_site_find(const struct sp_stack *at)
 {
 	return find_site(at, false);
 }
 
-uint32_t sp_site_of_start(const struct sp_stack *at)
+uint32_t sp_site_find_at_start(const struct sp_stack *at)
 {
 	return find_site(at, true);
 }
 
-/* All SP_WORDS are looked at without a loop (fast.h): the first one stands in place of those that
- * there are not. */
-static void fill_up(struct sp_known *known)
+/* Repeats the first word up to SP_STACK_WORDS, since fast.h compares them without a loop. */
+static void pad_words(struct sp_known_site *known)
 {
 	uint32_t n = 0;
 
 	while (known->word[n].to)
 		n++;
-	for (; n && n < SP_WORDS && !known->by_fp; n++)
+	for (; n && n < SP_STACK_WORDS && !known->by_fp; n++)
 		known->word[n] = known->word[0];
 }
 
-/* (It may have been removed since it was found.) */
-static void know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+/* Finds the site again first: it may have been removed meanwhile. */
+static void set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
 
 	store_relaxed(&known->to, 0);
-	if (sp_conf.callsites && sp_site_is_known(at) != id)
+	if (sp_conf.callsites && sp_site_find_known(at) != id)
 		return;
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
 	if (load_acquire(&sp_sites_depth) > 1 &&
-	    (!sp_path_words(path_of(id), sp_sites_frames(), known) || known->nowhere))
+	    (!sp_path_get_words(path_of(id), sp_sites_frames(), known) || known->has_dead_end))
 		return;
-	fill_up(known);
+	pad_words(known);
 	sp_order();
 	store_relaxed(&known->to, at->to);
 	if (is_unloaded(was))
 		store_relaxed(&known->to, 0);
 }
 
-void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
 {
-	if (load_relaxed(&known->writing))
+	if (load_relaxed(&known->is_writing))
 		return;
-	store_relaxed(&known->writing, true);
+	store_relaxed(&known->is_writing, true);
 	sp_order();
-	know(known, at, id);
+	set_known(known, at, id);
 	sp_order();
-	store_relaxed(&known->writing, false);
+	store_relaxed(&known->is_writing, false);
 }
 
 /* ---- modules ---------------------------------------------------------- */
 
-/* Every frame that this object holds, of the sites met since the last time. */
-static int resolve_in(const struct sp_object *o, void *arg)
+/* Sets the module of every frame of new sites that lies in this object. */
+static int resolve_object(const struct sp_object *o, void *arg)
 {
 	uint32_t upto = *(uint32_t *)arg;
 
@@ -382,8 +380,8 @@ static int resolve_in(const struct sp_object *o, void *arg)
 
 /* ---- how many frames -------------------------------------------------- */
 
-/* The library that all calls of PAPI stand in; 0: none, or it is the program itself. */
-static uint32_t wrapper(uint32_t upto)
+/* The library that makes all calls of PAPI; 0: no such library, or it is the program itself. */
+static uint32_t find_wrapper_library(uint32_t upto)
 {
 	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
 
@@ -393,11 +391,11 @@ static uint32_t wrapper(uint32_t upto)
 	return sp_module_is_program(module) ? 0 : module;
 }
 
-/* In how many functions outside of that library frame i lies, of the sites that have one; up to one
- * more than helpers are. */
-static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
+/* Counts the functions outside of that library in which frame i of a site lies, up to
+ * HELPERS_MAX + 1. */
+static uint32_t count_functions(uint32_t i, uint32_t upto, uint32_t library)
 {
-	uintptr_t known_functions[HELPERS];
+	uintptr_t known_functions[HELPERS_MAX];
 	uint32_t n = 0, k;
 
 	for (uint32_t id = 1; id <= upto; id++) {
@@ -410,7 +408,7 @@ static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 		function = sp_unwind_function(f->address) ?: f->address;
 		for (k = 0; k < n && known_functions[k] != function; k++)
 			;
-		if (k == HELPERS)
+		if (k == HELPERS_MAX)
 			return k + 1;
 		if (k == n)
 			known_functions[n++] = function;
@@ -418,7 +416,7 @@ static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
 	return n;
 }
 
-static void cut(uint32_t id, uint32_t frames)
+static void cut_path(uint32_t id, uint32_t frames)
 {
 	struct sp_site *s = site_at(id);
 
@@ -428,15 +426,15 @@ static void cut(uint32_t id, uint32_t frames)
 		store_relaxed(&path_of(id)[i], SP_NO_RULE);
 }
 
-/* Callers are kept while all below them are helpers'. */
+/* Cuts the callers of sites whose lower frames are not all helpers'. */
 static void cut_callers(uint32_t upto)
 {
-	uint32_t library = wrapper(upto), frames = 1, was = sp_sites_depth;
+	uint32_t library = find_wrapper_library(upto), frames = 1, was = sp_sites_depth;
 
-	while (frames < sp_sites_depth && functions_at(frames - 1, upto, library) <= HELPERS)
+	while (frames < sp_sites_depth && count_functions(frames - 1, upto, library) <= HELPERS_MAX)
 		frames++;
 	for (uint32_t id = frames < was ? 1 : resolved + 1; id <= upto; id++)
-		cut(id, frames);
+		cut_path(id, frames);
 	if (frames == was)
 		return;
 	store_release(&sp_sites_depth, frames);
@@ -444,8 +442,8 @@ static void cut_callers(uint32_t upto)
 	store_relaxed(&sp_process.unwinds, frames > 1);
 }
 
-/* Up to where sites are whole: another thread may be writing one right now. */
-static uint32_t find_whole(void)
+/* The last site before the first one that a thread is writing. */
+static uint32_t find_last_complete(void)
 {
 	uint32_t upto = resolved, n = load_relaxed(&used);
 
@@ -454,16 +452,16 @@ static uint32_t find_whole(void)
 	return upto;
 }
 
-/* With the lock. */
+/* Resolves new sites; requires the lock. */
 static void resolve(void)
 {
 	uint32_t upto;
 
-	store_relaxed(&sp_process.sites_due, room - load_relaxed(&used) < wanted());
-	upto = find_whole();
+	store_relaxed(&sp_process.sites_due, room - load_relaxed(&used) < wanted_room());
+	upto = find_last_complete();
 	if (resolved == upto)
 		return;
-	sp_elf_each(resolve_in, &upto);
+	sp_elf_each(resolve_object, &upto);
 	sp_modules_prepare();
 	if (sp_conf.callsites < 0 && sp_sites_depth > 1)
 		cut_callers(upto);
@@ -483,7 +481,7 @@ void sp_sites_resolve(void)
 
 /* ---- names of functions ------------------------------------------------- */
 
-static uint32_t named;			/* sites that were looked for in files */
+static uint32_t n_named;		/* number of sites whose names were read from files */
 
 static void set_name(struct sp_frame *f, const char *name)
 {
@@ -500,8 +498,8 @@ static void take_name(const struct sp_elf_want *want, const char *name)
 	set_name(want->of, name);
 }
 
-/* If it is the file that was loaded: without a build id nothing tells. */
-static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
+/* Reads names from the module's file if its build id shows that it is the loaded one. */
+static void read_symbols(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
 {
 	struct sp_elf_file f;
 
@@ -514,26 +512,25 @@ static void read_symbols_of(const struct sp_module *b, struct sp_elf_want *want,
 	sp_elf_file_close(&f);
 }
 
-/* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported
- * functions. */
+/* Queries the loader for exported functions, if the file is gone or has no matching build id. */
 static void query_loader(const struct sp_elf_want *want, uint32_t n)
 {
-	Dl_info is;
+	Dl_info info;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct sp_frame *f = want[i].of;
 
-		if (!f->symbol && dladdr((void *)(f->address - 1), &is) && is.dli_sname)
-			set_name(f, is.dli_sname);
+		if (!f->symbol && dladdr((void *)(f->address - 1), &info) && info.dli_sname)
+			set_name(f, info.dli_sname);
 	}
 }
 
-/* The frames of this module that have no name, of the sites since the last time; how many. */
-static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
+/* Finds the module's frames without a name in new sites. Returns their number. */
+static uint32_t find_unnamed(uint32_t module, struct sp_elf_want *want)
 {
 	uint32_t n = 0;
 
-	for (uint32_t id = named + 1; id <= resolved; id++) {
+	for (uint32_t id = n_named + 1; id <= resolved; id++) {
 		struct sp_site *s = site_at(id);
 
 		for (uint32_t i = 0, all = frames_in(s); i < all; i++) {
@@ -558,33 +555,33 @@ void sp_sites_name(bool by_loader)
 	struct sp_lock_state lock_state;
 
 	sp_unwind_report_notes();
-	if (!load_acquire(&table) || load_relaxed(&named) == load_relaxed(&resolved) ||
+	if (!load_acquire(&table) || load_relaxed(&n_named) == load_relaxed(&resolved) ||
 	    !sp_lock_try(&lock, &lock_state, 1000))
 		return;
 	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
-		uint32_t n = unnamed(module, NULL);
+		uint32_t n = find_unnamed(module, NULL);
 		struct sp_elf_want *want = n ? sp_map(n * sizeof(*want)) : NULL;
 
 		if (!want)
 			continue;
-		unnamed(module, want);
-		read_symbols_of(b, want, n);
-		if (by_loader && !sp_module_gone(module))
+		find_unnamed(module, want);
+		read_symbols(b, want, n);
+		if (by_loader && !sp_module_is_unloaded(module))
 			query_loader(want, n);
 		sp_unmap(want, n * sizeof(*want));
 	}
-	store_relaxed(&named, load_relaxed(&resolved));
+	store_relaxed(&n_named, load_relaxed(&resolved));
 	sp_lock_give(&lock, &lock_state);
 }
 
 /* ---- unloading -------------------------------------------------------- */
 
-static bool in_gone(uint32_t id)
+static bool is_in_unloaded(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
 
 	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
-		if (sp_module_gone(frames_of(s)[i].module))
+		if (sp_module_is_unloaded(frames_of(s)[i].module))
 			return true;
 	return false;
 }
@@ -596,16 +593,16 @@ void sp_sites_after_unload(void)
 
 	sp_lock_take(&lock, &lock_state);
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
-	any = sp_modules_unloaded();
+	any = sp_modules_find_unloaded();
 	if (any)
 		store_relaxed(&sp_process.sites_due, true);
 	for (uint32_t i = 0; any && table && i < TABLE; i++)
-		if (NUMBER(table[i]) && in_gone(NUMBER(table[i])))
+		if (NUMBER(table[i]) && is_in_unloaded(NUMBER(table[i])))
 			store_relaxed(&table[i], RETIRED);
 	if (any) {
 		sp_sets_forget_sites();
 		sp_steps_clear();
-		sp_unwind_unloaded();
+		sp_unwind_forget_unloaded();
 	}
 	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	sp_lock_give(&lock, &lock_state);
@@ -613,8 +610,8 @@ void sp_sites_after_unload(void)
 
 /* ---- room ------------------------------------------------------------- */
 
-/* The first time, or the first of a child. */
-static void begin(void)
+/* Initializes the tables, once and in each child of fork. */
+static void init_sites(void)
 {
 	uint64_t bytes = (SP_SITES_MOST + 1) * sp_sites_frames() * sizeof(*paths);
 	void *p;
@@ -661,22 +658,22 @@ void sp_sites_prepare(void)
 	struct sp_lock_state lock_state;
 
 	if (!sp_conf.callsites ||
-	    (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted() &&
-	     load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&full) &&
+	    (load_acquire(&table) && load_relaxed(&room) - load_relaxed(&used) >= wanted_room() &&
+	     load_relaxed(&resolved) == load_relaxed(&used) && !load_relaxed(&is_full) &&
 	     !sp_unwind_has_notes()))
 		return;
 	sp_lock_take(&lock, &lock_state);
 	if (!load_relaxed(&room))
-		begin();
-	while (room - load_relaxed(&used) < wanted() && make_room())
+		init_sites();
+	while (room - load_relaxed(&used) < wanted_room() && make_room())
 		;
 	if (table)
 		resolve();
-	if (load_relaxed(&full))
+	if (load_relaxed(&is_full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was "
 				      "counted there is "
 				      "under \"other\"");
-	store_relaxed(&full, false);
+	store_relaxed(&is_full, false);
 	sp_unwind_report_notes();
 	sp_lock_give(&lock, &lock_state);
 }
@@ -699,12 +696,12 @@ void sp_sites_forget_all(void)
 {
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
-	sp_steps_child();
+	sp_steps_reset_child();
 	epoch = (epoch | 1) + 1;
 	sp_sets_forget_sites();
-	sp_modules_forget();
-	sp_unwind_child();
-	used = room = resolved = named = 0;
-	full = false;
+	sp_modules_reset();
+	sp_unwind_reset_child();
+	used = room = resolved = n_named = 0;
+	is_full = false;
 	memset(&lock, 0, sizeof(lock));
 }

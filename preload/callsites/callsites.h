@@ -1,20 +1,18 @@
-/* callsites.h: where in the application PAPI was called from.
+/* callsites.h: numbers the places in the application from which PAPI is called.
  *
- * A site is a call path of SSPAPI_CALLSITES frames (and a region's name, where the high
- * level was called), numbered from 1 when it is first met; 0: not known, or no room.
- * With one frame it is found by the return address alone.  Numbers and
- * addresses are in the store from then on; the module, its build id and its exported
- * symbol follow when the store may be written to at leisure: before a start, after a
- * stop, before something is unloaded.
+ * A site is a call path of SSPAPI_CALLSITES frames, with the region's name for the high-level
+ * interface. Sites are numbered from 1 when they are first seen; 0: unknown, or no room. With one
+ * frame a site is found by the return address alone. Numbers and addresses are in the store at
+ * once. The module, its build id and the symbol follow when nothing counts: before a start, after a
+ * stop, before an object is unloaded.
  *
- * SSPAPI_CALLSITES=auto: callers are kept, three at most, while the frames below them lie in
- * one or two functions, or in a library that all calls of PAPI stand in: helpers, which say
- * nothing of the program.  What more frames was told apart meanwhile is cut at leisure, so
- * that in the end all sites are as if so many frames had been kept from the beginning.
+ * SSPAPI_CALLSITES=auto keeps three callers at most. It keeps one more while the frames below
+ * belong to one or two functions, or to one library that makes all calls of PAPI: such helpers do
+ * not describe the program. Frames beyond the final number are cut before a start or after a stop,
+ * so that sites do not depend on the time of the decision.
  *
- * sp_site_here is on the path of a reading and may be called from signal handlers: no
- * lock, no memory, and no system call but for a path that was not met on this stack before
- * (unwind.h); room is made by sp_sites_prepare.
+ * sp_site_find() runs at readings and in signal handlers: no lock, no memory, and a system call
+ * only for a path that is new on this stack (unwind.h). sp_sites_prepare() makes room.
  */
 #ifndef SP_CALLSITES_H
 #define SP_CALLSITES_H
@@ -23,39 +21,39 @@
 #include "../sets/sets.h"
 #include "../walker/rule.h"
 
-#define SP_SITES_AUTO 4u		/* frames, at most */
+#define SP_SITES_AUTO 4u		/* frames at most */
 
-/* Of a site at most; 0: none are kept. */
+/* The number of frames of a site, at most; 0: none. */
 static inline uint32_t sp_sites_frames(void)
 {
 	return sp_conf.callsites < 0 ? SP_SITES_AUTO : (uint32_t)sp_conf.callsites;
 }
 
-/* A site in one word: the address, the number below it.  What differs from an address of the same
- * is the number. */
+/* A site in one word: the address and, below it, the number. */
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
 
-/* Frames that new sites get. */
+/* The number of frames of new sites. */
 extern uint32_t sp_sites_depth SP_HIDDEN;
 
-/* The site of a call: to where it returns, with the registers after it. Met before, it is found by
- * its steps (stack-hash.h), else by the rules of its frames (unwind.h). */
-uint32_t sp_site_here(const struct sp_stack *at);
+/* Finds or adds a call site, given the return address and the registers after it. Known sites
+ * are found by their steps (stack-hash.h), else by the rules of their frames (unwind.h). */
+uint32_t sp_site_find(const struct sp_stack *at);
 
-/* The same, without a walk; 0: it was not met before. */
-uint32_t sp_site_is_known(const struct sp_stack *at);
+/* Finds a known site without unwinding; 0: unknown. */
+uint32_t sp_site_find_known(const struct sp_stack *at);
 
-/* A start's, before it: what its callers' code needs is in memory then. */
-uint32_t sp_site_of_start(const struct sp_stack *at);
+/* Finds the site of a start before it, and loads what its callers' code needs. */
+uint32_t sp_site_find_at_start(const struct sp_stack *at);
 
-/* A call from there is of this site, which is not the known one. It becomes the known one if it is
- * the first one, met twice in turn, or if the known one was missed so often: to know a site takes
- * longer than to find it, and of two in turn one stays known for a while. By the thread that may
- * take the set's fast path. */
+/* Counts a call from a site other than the known one of its kind. Replaces the known one if the
+ * new site is the first, calls twice in succession, or comes after many misses: to replace it
+ * takes longer than to find a site, so two alternating sites do not replace each other each
+ * time. Called by the thread that may take the set's fast path. */
 #define SP_SITE_MISSES	32u
-void sp_site_know_now(struct sp_known *known, const struct sp_stack *at, uint32_t id);
-static inline void sp_site_know(struct sp_known *known, const struct sp_stack *at, uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id);
+static inline void sp_site_update_known(struct sp_known_site *known, const struct sp_stack *at,
+					uint32_t id)
 {
 	const uint32_t misses = load_relaxed(&known->misses) + 1,
 		       last_site = load_relaxed(&known->last_site);
@@ -64,27 +62,26 @@ static inline void sp_site_know(struct sp_known *known, const struct sp_stack *a
 	store_relaxed(&known->misses, misses);
 	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) ||
 	    SP_UNLIKELY(misses == 2 && last_site == id))
-		sp_site_know_now(known, at, id);
+		sp_site_set_known(known, at, id);
 }
 
-/* With the first event set: what finds callers. */
+/* Loads the unwinder, with the first event set. */
 void sp_sites_load(void);
 
-/* Before a start: room for sites to come, and the modules of those met. */
+/* Makes room for new sites and resolves modules, before a start. */
 void sp_sites_prepare(void);
 
-/* The modules of addresses that a handler meets can be looked up from now on (sp_module_at). */
+/* Prepares sp_module_at() for addresses seen in signal handlers. */
 void sp_sites_modules(void);
 
-/* The modules of those met since; where nothing counts that this could disturb, and before the real
- * dlclose. */
+/* Resolves the modules of new sites. Called while nothing counts, and before the real dlclose. */
 void sp_sites_resolve(void);
 
-/* The functions of those, from the symbol tables of the modules' files: for a dump, which must
- * be safe already.  by_loader: dladdr may be called for the rest, which takes the loader's lock. */
+/* Finds the functions of resolved sites in the symbol tables of their files; the dump is already
+ * safe then. by_loader: allow dladdr, which takes the loader's lock, for the rest. */
 void sp_sites_name(bool by_loader);
 
-void sp_sites_after_unload(void);	/* after it: what is gone */
+void sp_sites_after_unload(void);	/* forget sites in unloaded code */
 
 void sp_sites_forget_all(void);		/* in a child of fork */
 

@@ -1,4 +1,4 @@
-/* modules.c: finds and describes the object that an address lies in; see modules.h. */
+/* modules.c: see modules.h. */
 #include <string.h>
 
 #include "../../core/base/lock.h"
@@ -9,52 +9,52 @@
 #include "modules.h"
 #include "stack-hash.h"
 
-#define MOST	256u
-#define SPARE	16u			/* ready for who meets them; a path of 64 frames goes
-					 * through a few */
-#define PATH	255u			/* bytes of path that a spare one has room for */
+#define MODULES_MAX	256u
+/* prepared for new modules; a path of 64 frames may need several */
+#define SPARE_BLOCKS	16u
+#define PATH_LENGTH	255u		/* bytes of a path in a prepared block */
 
-/* In the order of their numbers.  Of those behind `claimed` only block and path are set. */
+/* Modules in order of their numbers. Beyond `n_claimed`, only block and path are set. */
 static struct module {
 	uintptr_t low, span, base;
 	uint64_t identity;		/* of path and build id */
 	struct sp_module *block;
 	struct sp_string *path;
-	bool ready;			/* all of it is there */
-	bool gone, seen;
-	bool program;
-} modules[MOST];
-static uint32_t made, claimed;
-static unsigned long long touched;	/* as the loader counted when they were last looked at */
+	bool is_ready;			/* all fields are set */
+	bool is_unloaded, is_found;
+	bool is_program;
+} modules[MODULES_MAX];
+static uint32_t n_prepared, n_claimed;
+static unsigned long long loads_seen;	/* the loader's count at the last touch_build_id() */
 
-static const char *dir = "";		/* in which the process started */
+static const char *start_dir = "";	/* in which the process started */
 
-/* ---- what an object is -------------------------------------------------- */
+/* ---- objects -------------------------------------------------------- */
 
-static const char *path_of(const struct sp_object *o)
+static const char *object_path(const struct sp_object *o)
 {
 	return *o->path ? o->path : sp_process_exe();
 }
 
-/* What it is relative to: the loader keeps a path as it was given, and most are loaded at the
- * start. */
-static const char *dir_of(const struct sp_object *o)
+/* The directory to which the path is relative: the loader keeps paths as they were given, and
+ * loads most objects at the start. */
+static const char *object_dir(const struct sp_object *o)
 {
-	return *path_of(o) != '/' && strchr(path_of(o), '/') ? dir : "";
+	return *object_path(o) != '/' && strchr(object_path(o), '/') ? start_dir : "";
 }
 
 static size_t path_length(const struct sp_object *o)
 {
-	return strlen(dir_of(o)) + (*dir_of(o) != 0) + strlen(path_of(o));
+	return strlen(object_dir(o)) + (*object_dir(o) != 0) + strlen(object_path(o));
 }
 
-/* room is enough. */
+/* to: has path_length() + 1 bytes. */
 static void write_path(char *to, const struct sp_object *o)
 {
-	strcpy(to, dir_of(o));
+	strcpy(to, object_dir(o));
 	if (*to)
 		strcat(to, "/");
-	strcat(to, path_of(o));
+	strcat(to, object_path(o));
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -71,14 +71,14 @@ static uint64_t identity_of(const struct sp_object *o)
 
 	for (uint32_t i = 0; i < n; i++)
 		h = mix(h, id[i]);
-	for (const char *p = path_of(o); *p; p++)
+	for (const char *p = object_path(o); *p; p++)
 		h = mix(h, (unsigned char)*p);
 	return h;
 }
 
-static bool is_module(const struct module *m, const struct sp_object *o)
+static bool is_same_object(const struct module *m, const struct sp_object *o)
 {
-	return load_acquire(&m->ready) && m->low == o->low && m->span == o->span &&
+	return load_acquire(&m->is_ready) && m->low == o->low && m->span == o->span &&
 	       m->base == o->base;
 }
 
@@ -98,36 +98,36 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 	}
 }
 
-/* Is it there again, at the same place with the same code?  Its number then, or 0. */
-static uint32_t number_again(const struct sp_object *o)
+/* Finds the number of an unloaded object that is loaded again at the same address; 0: none. */
+static uint32_t find_unloaded(const struct sp_object *o)
 {
-	for (uint32_t i = 0; i < load_relaxed(&claimed); i++)
-		if (load_relaxed(&modules[i].gone) && is_module(&modules[i], o) &&
+	for (uint32_t i = 0; i < load_relaxed(&n_claimed); i++)
+		if (load_relaxed(&modules[i].is_unloaded) && is_same_object(&modules[i], o) &&
 		    modules[i].identity == identity_of(o)) {
-			store_relaxed(&modules[i].gone, false);
+			store_relaxed(&modules[i].is_unloaded, false);
 			modules[i].block->gone = 0;
 			return i + 1;
 		}
 	return 0;
 }
 
-/* The number that it had, or the next; 0: none is ready. */
-static uint32_t claim(const struct sp_object *o)
+/* Gives an object its earlier number or the next one; 0: no block is prepared. */
+static uint32_t claim_number(const struct sp_object *o)
 {
-	uint32_t again = number_again(o);
-	uint32_t i = load_relaxed(&claimed);
+	uint32_t again = find_unloaded(o);
+	uint32_t i = load_relaxed(&n_claimed);
 	size_t n = path_length(o);
 	struct module *m;
 
 	if (again)
 		return again;
 	do {
-		if (i >= load_acquire(&made))
+		if (i >= load_acquire(&n_prepared))
 			return 0;
-	} while (!sp_cas(&claimed, &i, i + 1));
+	} while (!sp_cas(&n_claimed, &i, i + 1));
 	m = &modules[i];
 	fill_block(m->block, o);
-	if (n <= PATH) {
+	if (n <= PATH_LENGTH) {
 		write_path(m->path->text, o);
 		m->path->length = (uint32_t)n;
 	}
@@ -135,8 +135,8 @@ static uint32_t claim(const struct sp_object *o)
 	m->span = o->span;
 	m->base = o->base;
 	m->identity = identity_of(o);
-	m->program = !*o->path;
-	store_release(&m->ready, true);
+	m->is_program = !*o->path;
+	store_release(&m->is_ready, true);
 	return i + 1;
 }
 
@@ -144,17 +144,18 @@ uint32_t sp_module_at(uintptr_t address)
 {
 	struct sp_object o;
 
-	for (uint32_t i = 0, n = (uint32_t)sp_min(load_relaxed(&claimed), MOST); i < n; i++) {
+	for (uint32_t i = 0, n = (uint32_t)sp_min(load_relaxed(&n_claimed), MODULES_MAX); i < n;
+	     i++) {
 		const struct module *m = &modules[i];
 
-		if (load_acquire(&m->ready) && !load_relaxed(&m->gone) &&
+		if (load_acquire(&m->is_ready) && !load_relaxed(&m->is_unloaded) &&
 		    address - m->low < m->span)
 			return i + 1;
 	}
-	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
+	return sp_elf_at(&o, address) && path_length(&o) <= PATH_LENGTH ? claim_number(&o) : 0;
 }
 
-static void long_path(struct module *m, const struct sp_object *o)
+static void store_long_path(struct module *m, const struct sp_object *o)
 {
 	size_t room = path_length(o) + 1;
 	char *path = sp_map(room);
@@ -173,32 +174,32 @@ uint32_t sp_module_of(const struct sp_object *o)
 {
 	uint32_t number;
 
-	for (uint32_t i = 0; i < load_relaxed(&claimed); i++)
-		if (!modules[i].gone && is_module(&modules[i], o))
+	for (uint32_t i = 0; i < load_relaxed(&n_claimed); i++)
+		if (!modules[i].is_unloaded && is_same_object(&modules[i], o))
 			return i + 1;
 	sp_modules_prepare();
-	number = claim(o);
-	if (number && path_length(o) > PATH)
-		long_path(&modules[number - 1], o);
+	number = claim_number(o);
+	if (number && path_length(o) > PATH_LENGTH)
+		store_long_path(&modules[number - 1], o);
 	return number;
 }
 
 const struct sp_module *sp_module_block(uint32_t number)
 {
-	return number && number <= sp_min(load_relaxed(&claimed), MOST) &&
-			       load_acquire(&modules[number - 1].ready)
+	return number && number <= sp_min(load_relaxed(&n_claimed), MODULES_MAX) &&
+			       load_acquire(&modules[number - 1].is_ready)
 		       ? modules[number - 1].block
 		       : NULL;
 }
 
 bool sp_module_is_program(uint32_t number)
 {
-	return number && number <= MOST && modules[number - 1].program;
+	return number && number <= MODULES_MAX && modules[number - 1].is_program;
 }
 
 /* ---- room ----------------------------------------------------------------- */
 
-static int touch(const struct sp_object *o, void *arg)
+static int touch_build_id(const struct sp_object *o, void *arg)
 {
 	uint32_t n;
 
@@ -212,58 +213,58 @@ void sp_modules_prepare(void)
 	unsigned long long now = sp_elf_load_count();
 	struct sp_lock_state lock_state;
 
-	dir = sp_process_output_vars()->dir;
-	if (now != touched)
-		sp_elf_each(touch, NULL);
-	touched = now;
+	start_dir = sp_process_output_vars()->dir;
+	if (now != loads_seen)
+		sp_elf_each(touch_build_id, NULL);
+	loads_seen = now;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	while (made < MOST && made < load_relaxed(&claimed) + SPARE) {
-		struct module *m = &modules[made];
+	while (n_prepared < MODULES_MAX && n_prepared < load_relaxed(&n_claimed) + SPARE_BLOCKS) {
+		struct module *m = &modules[n_prepared];
 
-		m->block = sp_store_module(&sp_store, PATH, &m->path);
+		m->block = sp_store_module(&sp_store, PATH_LENGTH, &m->path);
 		if (!m->block)
 			break;
-		store_release(&made, made + 1);
+		store_release(&n_prepared, n_prepared + 1);
 	}
 	sp_lock_give(&sp_store.lock, &lock_state);
 }
 
 /* ---- unloading -------------------------------------------------------------- */
 
-bool sp_module_gone(uint32_t number)
+bool sp_module_is_unloaded(uint32_t number)
 {
-	return number && number <= MOST && modules[number - 1].gone;
+	return number && number <= MODULES_MAX && modules[number - 1].is_unloaded;
 }
 
-static int see(const struct sp_object *o, void *arg)
+static int mark_found(const struct sp_object *o, void *arg)
 {
 	const uint32_t *n = arg;
 
 	for (uint32_t i = 0; i < *n; i++)
-		modules[i].seen |= is_module(&modules[i], o);
+		modules[i].is_found |= is_same_object(&modules[i], o);
 	return 0;
 }
 
-bool sp_modules_unloaded(void)
+bool sp_modules_find_unloaded(void)
 {
-	uint32_t n = load_relaxed(&claimed);
+	uint32_t n = load_relaxed(&n_claimed);
 	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++)
-		modules[i].seen = modules[i].gone || !load_acquire(&modules[i].ready);
-	sp_elf_each(see, &n);
+		modules[i].is_found = modules[i].is_unloaded || !load_acquire(&modules[i].is_ready);
+	sp_elf_each(mark_found, &n);
 	for (uint32_t i = 0; i < n; i++)
-		if (!modules[i].seen) {
-			store_relaxed(&modules[i].gone, true);
+		if (!modules[i].is_found) {
+			store_relaxed(&modules[i].is_unloaded, true);
 			modules[i].block->gone = 1;
 			any = true;
 		}
 	return any;
 }
 
-void sp_modules_forget(void)
+void sp_modules_reset(void)
 {
 	memset(modules, 0, sizeof(modules));
-	made = claimed = 0;
-	touched = 0;			/* what is a file's is not in a child's page table */
+	n_prepared = n_claimed = 0;
+	loads_seen = 0;			/* a child's page table lacks file pages */
 }

@@ -1,4 +1,5 @@
-/* unwind.c: walks the stack by libunwind, and by the rules that a walk has taught; see unwind.h. */
+/* unwind.c: finds call paths by libunwind, and by the rules that earlier walks left; see unwind.h.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,32 +19,30 @@
 #ifndef MADV_POPULATE_READ		/* Linux 5.14 */
 #define MADV_POPULATE_READ 22
 #endif
-#define TABLES_MOST	(16ul << 20)	/* bytes of one object's tables that are read */
-#define OBJECTS		64u
-#define RULES		1024u		/* a power of 2 */
-#define OWN_MOST	24u		/* frames of ours and libpapi's that may lie in front */
-#define PAGES_MOST	(SP_MAX_FRAME / 4096)	/* of a stack, that the kernel is asked about at
-						 * once */
-#define TRIES		64u		/* to walk while another thread does, */
-#define TRIES_NS	2000000u	/* and as many as this time allows: a walk takes 5 us, the
-					 * first one of an object more */
-#define GONE		1u		/* in place of an address: of code that was unloaded */
-#define CLAIMED		2u		/* somebody fills it in */
+#define TABLES_BYTES_MAX (16ul << 20)	/* bytes read of one object's tables */
+#define OBJECTS_MAX	64u
+#define RULES_MAX	1024u		/* a power of 2 */
+#define OWN_FRAMES_MAX	24u		/* frames of sspapi and libpapi below the program's */
+#define PAGES_MAX	(SP_MAX_FRAME / 4096)	/* of a stack, verified at once */
+#define TRIES		64u		/* attempts while another thread walks, */
+/* and as many as fit: a walk takes 5 us, the first of an object more */
+#define TRIES_NS	2000000u
+#define UNLOADED	1u		/* in place of the address of unloaded code */
+#define CLAIMED		2u		/* being written */
 
-static struct rule_of {
-	uintptr_t to;			/* the return address; what is no address: free, or not to
-					 * be used */
-	struct sp_rule is;
-} *rules;
+static struct rule_entry {
+	uintptr_t to;			/* the return address; free or invalid if no address */
+	struct sp_rule rule;
+} * rules;
 
 static struct object {
 	uintptr_t low, span;
 	struct sp_tables tables;
-	bool runtime, gone;
-} objects[OBJECTS];
+	bool runtime, is_unloaded;
+} objects[OBJECTS_MAX];
 static uint32_t n_objects;
-static struct sp_lock lock;		/* of what is written there */
-static bool short_of_runtime;
+static struct sp_lock lock;		/* guards writes to `objects` */
+static bool stops_at_runtime;
 
 /* ---- notes ------------------------------------------------------------------------- */
 
@@ -58,7 +57,7 @@ static const char *const notes[NOTES] = {
 };
 static uint32_t pending_notes, reported_notes;		/* a bit for each */
 
-static void note(unsigned which)
+static void note_failure(unsigned which)
 {
 	__atomic_fetch_or(&pending_notes, (1u << which) & ~load_relaxed(&reported_notes),
 			  __ATOMIC_RELAXED);
@@ -83,8 +82,8 @@ void sp_unwind_report_notes(void)
 
 /* ---- objects ------------------------------------------------------------------- */
 
-/* A path into these says nothing: they call a program's main, a thread's function, a parallel
- * region's. */
+/* Recognizes libraries that call main, a thread's function or a parallel region's: paths into
+ * them do not describe the program. */
 static bool is_runtime(const char *path)
 {
 	static const char *const names[] = { "libc.so.",     "libpthread.so.", "ld-linux",
@@ -98,7 +97,7 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-/* The pages are there afterwards, so that to read them later is no page fault. */
+/* Populates the pages, so that later reads cause no page fault. */
 static void read_pages(const struct sp_tables *t)
 {
 	uintptr_t low = t->low & ~(uintptr_t)4095;
@@ -108,23 +107,24 @@ static void read_pages(const struct sp_tables *t)
 			(void)*(volatile const char *)at;
 }
 
-/* Where .eh_frame begins, if it is in front of its header. */
-static uintptr_t begin_of(uintptr_t header, uintptr_t low)
+/* Finds the start of .eh_frame, if it lies below its header. */
+static uintptr_t find_frame_start(uintptr_t header, uintptr_t low)
 {
 	const unsigned char *h = (const unsigned char *)header;
-	int32_t first;
+	int32_t first_slot;
 
-	if (h[1] != 0x1b)		/* a distance of four bytes from where it stands: as all
-					 * linkers write it */
+	/* four bytes, relative to their own address, as all linkers write it */
+	if (h[1] != 0x1b)
 		return header;
-	memcpy(&first, h + 4, sizeof(first));
-	first += 4;
-	return first < 0 && header - low >= -(uintptr_t)(intptr_t)first
-		       ? header + (uintptr_t)(intptr_t)first
+	memcpy(&first_slot, h + 4, sizeof(first_slot));
+	first_slot += 4;
+	return first_slot < 0 && header - low >= -(uintptr_t)(intptr_t)first_slot
+		       ? header + (uintptr_t)(intptr_t)first_slot
 		       : header;
 }
 
-/* The header and the tables, which stand in one segment, as a rule the tables behind the header. */
+/* Finds the header and the tables, which one PT_LOAD entry contains, usually with the tables
+ * above the header. */
 static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 {
 	const ElfW(Phdr) *p = o->header, *header = NULL;
@@ -137,49 +137,50 @@ static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 			uintptr_t low = o->base + p[i].p_vaddr;
 
 			t->header = o->base + header->p_vaddr;
-			t->low = begin_of(t->header, low);
-			t->end = (uintptr_t)sp_min(low + p[i].p_filesz, t->low + TABLES_MOST);
+			t->low = find_frame_start(t->header, low);
+			t->end = (uintptr_t)sp_min(low + p[i].p_filesz, t->low + TABLES_BYTES_MAX);
 			return t->end - t->header >= 12;
 		}
 	return false;
 }
 
-static const struct object *object_of(uintptr_t address)
+static const struct object *find_object(uintptr_t address)
 {
 	for (uint32_t i = 0, n = load_acquire(&n_objects); i < n; i++)
-		if (!load_acquire(&objects[i].gone) && address - objects[i].low < objects[i].span)
+		if (!load_acquire(&objects[i].is_unloaded) &&
+		    address - objects[i].low < objects[i].span)
 			return &objects[i];
 	return NULL;
 }
 
 void sp_unwind_object(const struct sp_object *o)
 {
-	struct object is = {
-		.low = o->low, .span = o->span, .runtime = is_runtime(o->path), .gone = true
+	struct object new_object = {
+		.low = o->low, .span = o->span, .runtime = is_runtime(o->path), .is_unloaded = true
 	};
 	struct sp_lock_state lock_state;
 	uint32_t i = 0;
 
-	if (object_of(o->low))
+	if (find_object(o->low))
 		return;
-	if (!(is.runtime && short_of_runtime) && find_tables(&is.tables, o))
-		read_pages(&is.tables);
+	if (!(new_object.runtime && stops_at_runtime) && find_tables(&new_object.tables, o))
+		read_pages(&new_object.tables);
 	else
-		is.tables.header = 0;
+		new_object.tables.header = 0;
 	sp_lock_take(&lock, &lock_state);
-	while (i < n_objects && !objects[i].gone)
+	while (i < n_objects && !objects[i].is_unloaded)
 		i++;
-	if (!object_of(o->low) && i < OBJECTS) {
-		objects[i] = is;
-		store_release(&objects[i].gone, false);
+	if (!find_object(o->low) && i < OBJECTS_MAX) {
+		objects[i] = new_object;
+		store_release(&objects[i].is_unloaded, false);
 		if (i == n_objects)
 			store_release(&n_objects, i + 1);
 	}
 	sp_lock_give(&lock, &lock_state);
 }
 
-/* What calls PAPI may be on no start's stack, as where that was jumped to. */
-static int calls_papi(const struct sp_object *o, void *arg)
+/* Adds objects that need libpapi: they may be on no start's stack, if they were jumped to. */
+static int add_caller_object(const struct sp_object *o, void *arg)
 {
 	bool calls = !*o->path;
 
@@ -194,40 +195,41 @@ static int calls_papi(const struct sp_object *o, void *arg)
 
 bool sp_unwind_prepare(bool runtime_left_out)
 {
-	short_of_runtime = runtime_left_out;
+	stops_at_runtime = runtime_left_out;
 	if (!rules) {
-		void *memory = sp_map(RULES * sizeof(*rules));
+		void *memory = sp_map(RULES_MAX * sizeof(*rules));
 
 		if (!memory)
 			return false;
-		sp_wipe_on_fork(memory, RULES * sizeof(*rules));
+		sp_wipe_on_fork(memory, RULES_MAX * sizeof(*rules));
 		store_release(&rules, memory);
 	}
-	memset(rules, 0, RULES * sizeof(*rules));
-	sp_elf_each(calls_papi, NULL);
+	memset(rules, 0, RULES_MAX * sizeof(*rules));
+	sp_elf_each(add_caller_object, NULL);
 	return true;
 }
 
 /* ---- the stack in use --------------------------------------------------------------- */
 
-/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there.  (valgrind
- * says so of a word that nobody has written: where a page has one that was, that one is asked
- * for.) */
+/* Checks a page by FUTEX_WAKE: the kernel finds the futex's page and counts no fault. No thread
+ * waits there. valgrind reports a word that was never written: if the page has a written one,
+ * pass that. */
 static bool is_readable(uintptr_t word)
 {
 	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
 }
 
-/* The page in which a call left its return address: all that is known of a stack that is met. */
-static void prefault_stack(uintptr_t sp)
+/* Starts a new stack with the page of the return address: only that is known to be readable. */
+static void reset_stack(uintptr_t sp)
 {
 	sp_thread_state.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
 	sp_thread_state.stack_end = sp_thread_state.stack_low + 4096;
 	sp_thread_state.stack_whole = false;
 }
 
-/* Is what was verified of the stack that this stack pointer is of?  It may have grown since. */
-static void enter_stack(uintptr_t sp)
+/* Continues with the verified stack if the stack pointer belongs to it. The stack may have grown
+ * since. */
+static void select_stack(uintptr_t sp)
 {
 	uintptr_t low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095, at = sp_thread_state.stack_low;
 
@@ -239,18 +241,18 @@ static void enter_stack(uintptr_t sp)
 	if (at == low)
 		sp_thread_state.stack_low = low;
 	else
-		prefault_stack(sp);
+		reset_stack(sp);
 }
 
-/* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page
- * lies between. */
+/* Checks that a word of the stack may be read. Verifies page after page, so that neither another
+ * stack nor a guard page lies between. */
 static bool is_on_stack(uintptr_t word)
 {
 	if (word < sp_thread_state.stack_low || word % sizeof(uintptr_t))
 		return false;
 	for (unsigned pages = 0; word >= sp_thread_state.stack_end && !sp_thread_state.stack_whole;
 	     pages++) {
-		if (word - sp_thread_state.stack_end >= SP_MAX_FRAME || pages > PAGES_MOST)
+		if (word - sp_thread_state.stack_end >= SP_MAX_FRAME || pages > PAGES_MAX)
 			return false;
 		if (is_readable(word - sp_thread_state.stack_end < 4096
 					? word
@@ -262,8 +264,8 @@ static bool is_on_stack(uintptr_t word)
 	return word < sp_thread_state.stack_end;
 }
 
-/* (Sanitizers take what lies between variables for nobody's.) */
-__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool take(
+/* Reads a word of the stack. Sanitizers report words between variables. */
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool read_word(
 	uintptr_t *word, uintptr_t at, uintptr_t sp)
 {
 	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) ||
@@ -273,21 +275,22 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline boo
 	return true;
 }
 
-/* To the caller's frame. False: that is not on this stack. */
-static inline bool follow(struct sp_stack *at, const struct sp_rule *r)
+/* Steps to the caller's frame. False: it is not on this stack. */
+static inline bool step_by_rule(struct sp_stack *at, const struct sp_rule *r)
 {
 	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa,
 		  to, fp = at->fp;
 
-	if ((r->how & SP_RULE_ENDS) || ((r->how & SP_RULE_THERE) && !take(&cfa, cfa, at->sp)))
+	if ((r->how & SP_RULE_ENDS) || ((r->how & SP_RULE_THERE) && !read_word(&cfa, cfa, at->sp)))
 		return false;
 	if (cfa <= at->sp || cfa - at->sp >= SP_MAX_FRAME ||
-	    !take(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
+	    !read_word(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
 		return false;
 	if ((r->how & SP_RULE_FP_AT_FP) || r->fp)
-		if (!take(&fp,
-			  r->how & SP_RULE_FP_AT_FP ? at->fp : cfa + (uintptr_t)(intptr_t)r->fp,
-			  at->sp))
+		if (!read_word(&fp,
+			       r->how & SP_RULE_FP_AT_FP ? at->fp
+							 : cfa + (uintptr_t)(intptr_t)r->fp,
+			       at->sp))
 			return false;
 	*at = (struct sp_stack){ sp_unsigned_address(to), cfa, fp };
 	return at->to != 0;
@@ -295,36 +298,36 @@ static inline bool follow(struct sp_stack *at, const struct sp_rule *r)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-static uint32_t first(uintptr_t to)
+static uint32_t first_slot(uintptr_t to)
 {
-	return (uint32_t)(to * 0x9e3779b97f4a7c15ull >> 40) % RULES;
+	return (uint32_t)(to * 0x9e3779b97f4a7c15ull >> 40) % RULES_MAX;
 }
 
-static const struct rule_of *known(uintptr_t to)
+static const struct rule_entry *find_rule(uintptr_t to)
 {
-	for (uint32_t i = first(to), tries = 0; rules && tries < RULES;
-	     i = (i + 1) % RULES, tries++) {
-		uintptr_t is = load_acquire(&rules[i].to);
+	for (uint32_t i = first_slot(to), tries = 0; rules && tries < RULES_MAX;
+	     i = (i + 1) % RULES_MAX, tries++) {
+		uintptr_t entry_to = load_acquire(&rules[i].to);
 
-		if (is == to)
+		if (entry_to == to)
 			return &rules[i];
-		if (!is)
+		if (!entry_to)
 			break;
 	}
 	return NULL;
 }
 
-static const struct rule_of *keep(uintptr_t to, const struct sp_rule *is)
+static const struct rule_entry *store_rule(uintptr_t to, const struct sp_rule *rule)
 {
-	const struct rule_of *r = known(to);
+	const struct rule_entry *r = find_rule(to);
 
-	for (uint32_t i = first(to), tries = 0; !r && rules && tries < RULES / 2;
-	     i = (i + 1) % RULES, tries++) {
+	for (uint32_t i = first_slot(to), tries = 0; !r && rules && tries < RULES_MAX / 2;
+	     i = (i + 1) % RULES_MAX, tries++) {
 		uintptr_t was = load_relaxed(&rules[i].to);
 
-		if ((was && was != GONE) || !sp_cas(&rules[i].to, &was, CLAIMED))
+		if ((was && was != UNLOADED) || !sp_cas(&rules[i].to, &was, CLAIMED))
 			continue;
-		rules[i].is = *is;
+		rules[i].rule = *rule;
 		store_release(&rules[i].to, to);
 		r = &rules[i];
 	}
@@ -333,30 +336,29 @@ static const struct rule_of *keep(uintptr_t to, const struct sp_rule *is)
 
 uintptr_t sp_unwind_function(uintptr_t to)
 {
-	const struct rule_of *r = known(to);
+	const struct rule_entry *r = find_rule(to);
 
-	return r ? r->is.function : 0;
+	return r ? r->rule.function : 0;
 }
 
 /* ---- who walks ----------------------------------------------------------------------- */
 
 static const struct sp_walker *walker;
-static uint32_t walking;		/* a thread walks, or forks */
-static bool stuck;			/* one walked when its process was forked by a bare system
-					 * call */
-static int loader;			/* the process that is loading now; 0: none */
+static uint32_t is_walking;		/* 1 while a thread walks or forks */
+static bool is_stuck;			/* a bare system call forked the process during a walk */
+static int loading_pid;			/* pid of the process that loads the walker now; 0: none */
 
-static bool enter(struct sp_lock_state *lock_state)
+static bool begin_walk(struct sp_lock_state *lock_state)
 {
 	uint64_t until = 0;
 	bool in = false;
 
-	sp_signals_block(lock_state);		/* no handler comes on top of a walk */
+	sp_signals_block(lock_state);		/* no handler interrupts a walk */
 	for (unsigned tries = 0; !in; tries++) {
 		uint32_t none = 0;
 		uint64_t now;
 
-		in = sp_cas(&walking, &none, 1);
+		in = sp_cas(&is_walking, &none, 1);
 		if (in)
 			break;
 		now = sp_ns_of(CLOCK_MONOTONIC);
@@ -371,56 +373,56 @@ static bool enter(struct sp_lock_state *lock_state)
 	return in;
 }
 
-static void leave(const struct sp_lock_state *lock_state)
+static void end_walk(const struct sp_lock_state *lock_state)
 {
-	store_release(&walking, 0);
+	store_release(&is_walking, 0);
 	sp_signals_restore(lock_state);
 }
 
-/* Before fork: a walk of another thread takes microseconds, and its child would wait for
- * libunwind's lock for ever. */
+/* Waits before fork for another thread's walk, which takes microseconds: the child would wait
+ * for libunwind's lock for ever. */
 static void before_fork(void)
 {
 	struct timespec delay = { 0, 20000 };
 	uint32_t none = 0;
 	int saved = errno;
 
-	while (!sp_cas(&walking, &none, 1)) {
+	while (!sp_cas(&is_walking, &none, 1)) {
 		none = 0;
 		(void)sp_sys(SYS_nanosleep, &delay, NULL);
 	}
 	errno = saved;
 }
 
-static void go_on(void)
+static void after_fork(void)
 {
-	store_release(&walking, 0);
+	store_release(&is_walking, 0);
 }
 
-/* From the start: a fork that has begun calls no handler that is registered then. */
-__attribute__((constructor)) static void at_start(void)
+/* Registers early: a fork in progress does not call handlers that are registered then. */
+__attribute__((constructor)) static void register_fork_handlers(void)
 {
-	(void)pthread_atfork(before_fork, go_on, go_on);
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-void sp_unwind_child(void)
+void sp_unwind_reset_child(void)
 {
-	n_objects = 0;			/* what is a file's is not in a child's page table */
+	n_objects = 0;			/* a child's page table lacks file pages */
 	memset(&lock, 0, sizeof(lock));
-	stuck |= walking != 0;
+	is_stuck |= is_walking != 0;
 	reported_notes = pending_notes = 0;
 }
 
-static const struct sp_tables *tables_of(uintptr_t code)
+static const struct sp_tables *find_tables_at(uintptr_t code)
 {
-	const struct object *o = object_of(code);
+	const struct object *o = find_object(code);
 
 	return o ? &o->tables : NULL;
 }
 
-static const struct sp_walk_callbacks callbacks = { is_on_stack, tables_of };
+static const struct sp_walk_callbacks callbacks = { is_on_stack, find_tables_at };
 
-static int own_object(const struct sp_object *o, void *address)
+static int add_own_object(const struct sp_object *o, void *address)
 {
 	if (!sp_elf_contains(o, (uintptr_t)address))
 		return 0;
@@ -428,8 +430,9 @@ static int own_object(const struct sp_object *o, void *address)
 	return 1;
 }
 
-/* The program's own libunwind for other processes: it would be ours, too, and open its pipe. */
-static int is_taken(const struct sp_object *o, void *arg)
+/* Recognizes the program's own libunwind for other processes: the walker would use it, and it
+ * opens a pipe. */
+static int is_program_libunwind(const struct sp_object *o, void *arg)
 {
 	(void)arg;
 	return sp_begins(o->soname, "libunwind-x86_64.so.") ||
@@ -441,7 +444,7 @@ static void open_walker(void)
 	struct sp_pending_error pending;
 	void *library;
 
-	if (sp_elf_each(is_taken, NULL))
+	if (sp_elf_each(is_program_libunwind, NULL))
 		return;
 	sp_dlerror_keep(&pending);
 	library = sp_own_library_open(SP_WALKER_LIBRARY);
@@ -452,36 +455,36 @@ static void open_walker(void)
 bool sp_unwind_load(void)
 {
 	static bool tried;
-	int own = (int)sp_sys(SYS_getpid), was = load_relaxed(&loader);
+	int own = (int)sp_sys(SYS_getpid), was = load_relaxed(&loading_pid);
 	struct sp_lock_state lock_state;
 
 	if (!tried && (!was || was == own)) {
-		store_relaxed(&loader, own);
+		store_relaxed(&loading_pid, own);
 		open_walker();
 		tried = true;
-		store_relaxed(&loader, 0);
+		store_relaxed(&loading_pid, 0);
 	}
-	if (!walker || stuck) {
-		note(stuck ? LEFT_BY_FORK : NO_WALKER);
+	if (!walker || is_stuck) {
+		note_failure(is_stuck ? LEFT_BY_FORK : NO_WALKER);
 		return false;
 	}
-	sp_elf_each(own_object, (void *)(uintptr_t)walker->rehearse);
-	if (enter(&lock_state)) {
-		prefault_stack((uintptr_t)__builtin_frame_address(0));
+	sp_elf_each(add_own_object, (void *)(uintptr_t)walker->rehearse);
+	if (begin_walk(&lock_state)) {
+		reset_stack((uintptr_t)__builtin_frame_address(0));
 		walker->rehearse(&callbacks);
-		leave(&lock_state);
+		end_walk(&lock_state);
 	}
 	return true;
 }
 
 /* ---- the walk ---------------------------------------------------------------------- */
 
-static uint16_t number_of(const struct rule_of *r)
+static uint16_t rule_number(const struct rule_entry *r)
 {
 	return r ? (uint16_t)(r - rules) : SP_NO_RULE;
 }
 
-/* A signal handler returns to rt_sigreturn. */
+/* Checks for the code of rt_sigreturn, to which a signal handler returns. */
 static bool is_signal_return(uintptr_t to)
 {
 #ifdef __x86_64__
@@ -493,94 +496,97 @@ static bool is_signal_return(uintptr_t to)
 	       memcmp((const void *)to, code, sizeof(code)) == 0;
 }
 
-/* Where no object is loaded no path leads on.  Where libc cannot say, one may be. */
-static bool may_be_code(uintptr_t to)
+/* Checks that an object is loaded at the address. Without libc's help, assume that. */
+static bool can_be_code(uintptr_t to)
 {
 	struct sp_object o;
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-	return object_of(to - 1) || sp_elf_at(&o, to - 1);
+	return find_object(to - 1) || sp_elf_at(&o, to - 1);
 #else
 	(void)o;
 	return true;
 #endif
 }
 
-/* A path that is found: its frames, and whether it can be found again. */
-struct found {
+/* A path during the search. */
+struct found_path {
 	uintptr_t *frame;
 	uint32_t n;
 	struct sp_path *path;
-	bool again;
-	uintptr_t unknown;		/* an address of an object that is not known; 0 */
+	bool is_repeatable;
+	uintptr_t unknown_address;	/* in an unknown object; 0: none */
 };
 
-static void add_rule(struct found *f, uint16_t number)
+static void append_rule(struct found_path *f, uint16_t number)
 {
 	if (number != SP_NO_RULE)
 		f->path->rule[f->n] = number;
 	else
-		f->again = false;
+		f->is_repeatable = false;
 }
 
-/* A frame that is not the program's call of PAPI any more.  True: the path ends in front of it. */
-static bool ends_before(struct found *f, uintptr_t to, const struct object *o)
+/* Checks whether a frame lies beyond the program's call of PAPI. True: the path ends before it. */
+static bool is_path_end(struct found_path *f, uintptr_t to, const struct object *o)
 {
 	if ((!o || o->runtime) && is_signal_return(to)) {
-		(void)keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_SIGNAL });
+		(void)store_rule(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_SIGNAL });
 		f->n = 1;
-		f->again = false;
-		note(IN_HANDLER);
+		f->is_repeatable = false;
+		note_failure(IN_HANDLER);
 		return true;
 	}
-	if (!o && !may_be_code(to)) {
-		add_rule(f, SP_LEADS_NOWHERE);
+	if (!o && !can_be_code(to)) {
+		append_rule(f, SP_DEAD_END);
 		return true;
 	}
-	if (o && o->runtime && short_of_runtime) {
-		add_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS |
+	if (o && o->runtime && stops_at_runtime) {
+		append_rule(f, rule_number(store_rule(to, &(struct sp_rule){
+								  .how = SP_RULE_ENDS |
 									 SP_RULE_RUNTIME })));
 		return true;
 	}
 	return false;
 }
 
-static void walk(struct found *f, uint32_t most, const struct sp_stack *from, uintptr_t caller)
+static void walk_stack(struct found_path *f, uint32_t most, const struct sp_stack *from,
+		       uintptr_t caller)
 {
 	struct sp_stack at = *from;
 	struct sp_rule rule;
 	enum sp_walk outcome;
 
-	prefault_stack(at.sp);
+	reset_stack(at.sp);
 	if (!walker->begin(&callbacks))
 		return;
-	for (uint32_t left = most + OWN_MOST; left && f->n < most; left--) {
+	for (uint32_t left = most + OWN_FRAMES_MAX; left && f->n < most; left--) {
 		const uintptr_t to = at.to;
-		const struct object *o = object_of(to - 1);
-		const struct rule_of *r;
+		const struct object *o = find_object(to - 1);
+		const struct rule_entry *r;
 
-		if (f->n && ends_before(f, to, o))
+		if (f->n && is_path_end(f, to, o))
 			return;
 		outcome = walker->step(&at, &rule);
 		if (outcome == SP_WALK_ENDS)
 			rule = (struct sp_rule){ .how = SP_RULE_ENDS };
-		r = outcome == SP_WALK_UNKNOWN || outcome == SP_WALK_LOST ? NULL : keep(to, &rule);
+		r = outcome == SP_WALK_UNKNOWN || outcome == SP_WALK_LOST ? NULL
+									  : store_rule(to, &rule);
 		if ((f->n || to == caller) && !sp_internal(sp_papi_used, to)) {
-			add_rule(f, number_of(r));
+			append_rule(f, rule_number(r));
 			f->frame[f->n++] = to;
 		} else {
-			f->again &= !f->n;
+			f->is_repeatable &= !f->n;
 		}
 		if (outcome == SP_WALK_UNKNOWN)
-			f->unknown = to;
+			f->unknown_address = to;
 		if (outcome == SP_WALK_BEYOND && f->n && f->n < most)
-			add_rule(f, SP_LEADS_NOWHERE);
+			append_rule(f, SP_DEAD_END);
 		if (outcome != SP_WALK_ON)
 			return;
 	}
 }
 
-static int add(const struct sp_object *o, void *address)
+static int add_object(const struct sp_object *o, void *address)
 {
 	if (!sp_elf_contains(o, *(uintptr_t *)address - 1))
 		return 0;
@@ -589,177 +595,181 @@ static int add(const struct sp_object *o, void *address)
 }
 
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller,
-		   struct sp_path *path, bool learn)
+		   struct sp_path *path, bool may_add_objects)
 {
-	struct found f = { .frame = frame, .path = path };
+	struct found_path f = { .frame = frame, .path = path };
 	struct sp_lock_state lock_state;
 	int saved = errno;
 
 	for (unsigned tries = 0; tries < 16; tries++) {
 		memset(path->rule, 0xff, sizeof(path->rule));
 		f.n = 0;
-		f.again = true;
-		f.unknown = 0;
-		if (stuck || !enter(&lock_state)) {
-			note(stuck ? LEFT_BY_FORK : OTHER_UNWINDER);
+		f.is_repeatable = true;
+		f.unknown_address = 0;
+		if (is_stuck || !begin_walk(&lock_state)) {
+			note_failure(is_stuck ? LEFT_BY_FORK : OTHER_UNWINDER);
 			break;
 		}
-		walk(&f, most, from, caller);
-		leave(&lock_state);
-		if (!learn || !f.unknown || !sp_elf_each(add, &f.unknown))
+		walk_stack(&f, most, from, caller);
+		end_walk(&lock_state);
+		if (!may_add_objects || !f.unknown_address ||
+		    !sp_elf_each(add_object, &f.unknown_address))
 			break;
 	}
 	errno = saved;
-	if (!f.n || !f.again)
+	if (!f.n || !f.is_repeatable)
 		memset(path->rule, 0xff, sizeof(path->rule));
 	if (!f.n)
 		frame[f.n++] = caller;
 	return f.n;
 }
 
-/* ---- paths that were met before --------------------------------------------------------- */
+/* ---- known paths ---------------------------------------------------------------------- */
 
-uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
-			 struct sp_path *path)
+uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_stack *from,
+			    struct sp_path *path)
 {
-	struct found f = { .frame = frame, .path = path, .again = true };
+	struct found_path f = { .frame = frame, .path = path, .is_repeatable = true };
 	struct sp_stack at = *from;
 
 	memset(path->rule, 0xff, sizeof(path->rule));
-	enter_stack(at.sp);
+	select_stack(at.sp);
 	while (f.n < most) {
-		const struct rule_of *r = known(at.to);
+		const struct rule_entry *r = find_rule(at.to);
 
-		if (r && f.n && (r->is.how & SP_RULE_SIGNAL)) {
-			note(IN_HANDLER);
+		if (r && f.n && (r->rule.how & SP_RULE_SIGNAL)) {
+			note_failure(IN_HANDLER);
 			f.n = 1;
-			f.again = false;
+			f.is_repeatable = false;
 			break;
 		}
-		if (!r && f.n && !may_be_code(at.to)) {
-			add_rule(&f, SP_LEADS_NOWHERE);
+		if (!r && f.n && !can_be_code(at.to)) {
+			append_rule(&f, SP_DEAD_END);
 			break;
 		}
 		if (!r || sp_internal(sp_papi_used, at.to))
 			return 0;
-		add_rule(&f, number_of(r));
-		if (f.n && short_of_runtime && (r->is.how & SP_RULE_RUNTIME))
+		append_rule(&f, rule_number(r));
+		if (f.n && stops_at_runtime && (r->rule.how & SP_RULE_RUNTIME))
 			break;
 		frame[f.n++] = at.to;
-		if (!follow(&at, &r->is)) {
-			if (!(r->is.how & SP_RULE_ENDS) && f.n < most)
-				add_rule(&f, SP_LEADS_NOWHERE);
+		if (!step_by_rule(&at, &r->rule)) {
+			if (!(r->rule.how & SP_RULE_ENDS) && f.n < most)
+				append_rule(&f, SP_DEAD_END);
 			break;
 		}
 	}
-	if (!f.again)
+	if (!f.is_repeatable)
 		memset(path->rule, 0xff, sizeof(path->rule));
 	return f.n;
 }
 
-/* Goes through the words of a path. */
-struct words {
+/* Iterates over the words of a path. */
+struct path_words {
 	const uint16_t *rule;
 	uint32_t i, most;
-	bool odd;			/* one of them is in no constant place */
-	bool ends;			/* the last one was SP_STEP_NOWHERE */
-	int32_t cfa, fp_at, reach;	/* of the frame, from its base; the highest so far */
+	bool is_variable;		/* a word's offset is not constant */
+	bool is_at_end;			/* the last word was SP_STEP_DEAD_END */
+	/* offsets in the frame, from its base; reach: the highest */
+	int32_t cfa, fp_at, reach;
 };
 
-static uint32_t rule_at(const struct words *w, uint32_t i)
+static uint32_t rule_at(const struct path_words *w, uint32_t i)
 {
 	return i < w->most ? load_relaxed(&w->rule[i]) : SP_NO_RULE;
 }
 
-/* The next one; false: there is none.  (Another thread may cut the path.) */
-static bool next_word(struct words *w, struct sp_word *word)
+/* Gets the next word; false: the path ends. Another thread may cut the path meanwhile. */
+static bool next_word(struct path_words *w, struct sp_stack_word *word)
 {
-	uint32_t is = rule_at(w, w->i), next = rule_at(w, w->i + 1);
+	uint32_t current = rule_at(w, w->i), next = rule_at(w, w->i + 1);
 	const struct sp_rule *r;
 	bool by_fp;
 
-	if (w->ends || is == SP_NO_RULE || next == SP_NO_RULE)
+	if (w->is_at_end || current == SP_NO_RULE || next == SP_NO_RULE)
 		return false;
-	r = &rules[is].is;
+	r = &rules[current].rule;
 	by_fp = r->how & SP_RULE_BY_FP;
-	w->odd = (r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp);
+	w->is_variable =
+		(r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp);
 	word->base = by_fp ? w->fp_at : SP_SAME_BASE;
 	w->cfa = (by_fp ? 0 : w->cfa) + r->cfa;
 	word->at = w->cfa + r->ra;
-	w->ends = next == SP_LEADS_NOWHERE;
-	word->to = w->ends ? SP_STEP_NOWHERE : rules[next].to;
-	w->odd |= word->at < 0;
+	w->is_at_end = next == SP_DEAD_END;
+	word->to = w->is_at_end ? SP_STEP_DEAD_END : rules[next].to;
+	w->is_variable |= word->at < 0;
 	w->fp_at = r->fp ? w->cfa + r->fp : w->fp_at;
 	w->reach = w->reach > w->cfa ? w->reach : w->cfa;
 	w->reach = w->reach > w->fp_at ? w->reach : w->fp_at;
 	w->i++;
-	return !w->odd;
+	return !w->is_variable;
 }
 
-bool sp_path_words(const uint16_t *rule, uint32_t most, struct sp_known *known)
+bool sp_path_get_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known)
 {
-	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
-	struct sp_word one;
+	struct path_words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
+	struct sp_stack_word one;
 	uint32_t n = 0;
 
 	if (rule_at(&w, 0) == SP_NO_RULE)
 		return false;
 	known->by_fp = false;
 	while (next_word(&w, &one)) {
-		if (n == SP_WORDS)
+		if (n == SP_STACK_WORDS)
 			return false;
 		known->by_fp |= one.base != SP_SAME_BASE;
 		known->word[n++] = one;
 	}
-	known->nowhere = w.ends;
+	known->has_dead_end = w.is_at_end;
 	known->word[n].to = 0;
-	/* (All words are below the last frame's end.) */
+	/* Words are below the last frame's end. */
 	known->limit = sp_thread_state.stack_end - (uintptr_t)w.reach;
 	known->span = known->limit - sp_thread_state.stack_low;
-	return !w.odd && (uint32_t)w.reach <= sp_thread_state.stack_end - sp_thread_state.stack_low;
+	return !w.is_variable &&
+	       (uint32_t)w.reach <= sp_thread_state.stack_end - sp_thread_state.stack_low;
 }
 
-/* (Linux gives no process more address bits unasked.) */
+/* Checks that an address fits in a key: Linux uses more than 48 bits only on request. */
 static inline bool is_step(uintptr_t to)
 {
 	return !(to >> 48);
 }
 
-/* What stands in a word of the stack. room: so far above sp the words are verified, though there
- * may be more. */
-__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t word_at(
-	uintptr_t at, uintptr_t sp, uintptr_t room)
+/* Reads a word of the stack. room: bytes above sp that are verified; the stack may have more. */
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline uintptr_t
+read_verified_word(uintptr_t at, uintptr_t sp, uintptr_t room)
 {
 	uintptr_t word;
 
 	if (SP_LIKELY(at - sp < room))
 		return *(const uintptr_t *)at;
-	return take(&word, at, sp) ? word : SP_STEP_NOWHERE;
+	return read_word(&word, at, sp) ? word : SP_STEP_DEAD_END;
 }
 
-/* The return address to which a step leads, in the frame of that base. */
+/* Reads the return address to which a step leads, in the frame at *base. */
 static inline uintptr_t follow_step(uintptr_t *base, int32_t at, int32_t fp,
 				    const struct sp_stack *from, uintptr_t room)
 {
 	if (SP_UNLIKELY(fp != SP_SAME_BASE))
-		*base = fp == SP_FIRST_FP
-				? from->fp
-				: word_at(*base + (uintptr_t)(intptr_t)fp, from->sp, room);
-	return sp_unsigned_address(word_at(*base + (uintptr_t)(intptr_t)at, from->sp, room));
+		*base = fp == SP_FIRST_FP ? from->fp
+					  : read_verified_word(*base + (uintptr_t)(intptr_t)fp,
+							       from->sp, room);
+	return sp_unsigned_address(
+		read_verified_word(*base + (uintptr_t)(intptr_t)at, from->sp, room));
 }
 
-/* Of a word. */
+/* Returns how far above sp the start of a verified word may be. */
 static inline uintptr_t stack_room(uintptr_t sp)
 {
 	if (SP_UNLIKELY(sp - sizeof(sp) - sp_thread_state.stack_low >=
 			sp_thread_state.stack_end - sp_thread_state.stack_low))
-		enter_stack(sp);
+		select_stack(sp);
 	return sp_thread_state.stack_end - sp < sizeof(sp)
 		       ? 0
 		       : sp_thread_state.stack_end - sp - (sizeof(sp) - 1);
 }
 
-uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
+uint32_t sp_path_find_site(const struct sp_stack *from, uint32_t frames)
 {
 	const uint32_t age = load_acquire(&sp_steps_age);
 	const uintptr_t sp = from->sp;
@@ -779,7 +789,7 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 		if (s->base == SP_STEP_SITE) {
 			const uint32_t site = (uint32_t)s->at;
 
-			return SP_LIKELY(sp_steps_are(age)) ? site : 0;
+			return SP_LIKELY(sp_steps_are_valid(age)) ? site : 0;
 		}
 		if (!room)
 			room = stack_room(sp);
@@ -787,13 +797,13 @@ uint32_t sp_path_site(const struct sp_stack *from, uint32_t frames)
 	}
 }
 
-void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
-		   uint32_t frames, uint32_t site)
+void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
+		       uint32_t frames, uint32_t site)
 {
 	const uint32_t age = load_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
-	struct words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
-	struct sp_word word;
+	struct path_words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
+	struct sp_stack_word word;
 
 	if (!is_step(to) || rule_at(&w, 0) == SP_NO_RULE)
 		return;
@@ -803,18 +813,18 @@ void sp_path_teach(const uint16_t *rule, uint32_t most, const struct sp_stack *f
 		if (!s)
 			return;
 		to = follow_step(&base, word.at, word.base, from, room);
-		/* (What is no code now may be some later, if it is more than nothing.) */
-		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_NOWHERE || to)))
+		/* A nonzero address that is no code now may become code. */
+		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_DEAD_END || to)))
 			return;
 		frames = sp_step_number(s, age);
 	}
-	if (!w.odd)
+	if (!w.is_variable)
 		(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
 }
 
 /* ---- unloading ----------------------------------------------------------------------- */
 
-static int see(const struct sp_object *o, void *seen)
+static int mark_found(const struct sp_object *o, void *seen)
 {
 	for (uint32_t i = 0; i < n_objects; i++)
 		if (objects[i].low == o->low && objects[i].span == o->span)
@@ -822,19 +832,19 @@ static int see(const struct sp_object *o, void *seen)
 	return 0;
 }
 
-void sp_unwind_unloaded(void)
+void sp_unwind_forget_unloaded(void)
 {
-	bool seen[OBJECTS] = { false };
+	bool seen[OBJECTS_MAX] = { false };
 
 	if (!rules)
 		return;
-	sp_elf_each(see, seen);
+	sp_elf_each(mark_found, seen);
 	for (uint32_t i = 0; i < n_objects; i++) {
-		if (seen[i] || objects[i].gone)
+		if (seen[i] || objects[i].is_unloaded)
 			continue;
-		store_relaxed(&objects[i].gone, true);
-		for (uint32_t k = 0; k < RULES; k++)
+		store_relaxed(&objects[i].is_unloaded, true);
+		for (uint32_t k = 0; k < RULES_MAX; k++)
 			if (rules[k].to - 1 - objects[i].low < objects[i].span)
-				store_relaxed(&rules[k].to, GONE);
+				store_relaxed(&rules[k].to, UNLOADED);
 	}
 }

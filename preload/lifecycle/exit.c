@@ -409,7 +409,7 @@ static int dump(enum sp_end end, const char *path, const struct sp_format_writer
 	store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 	store_relaxed(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
-	sp_counting_sum();
+	sp_counting_store_sum();
 	sp_quiet_begin(&quiet);
 	sp_fpu_begin(&fpu);
 	sp_sites_name(load_relaxed(&finishing) == (uint32_t)sp_sys(SYS_gettid));
@@ -466,7 +466,7 @@ static unsigned begin_end(enum sp_end end)
 	sp_sets_disable_fast_path();
 	for (uint64_t now = sp_boot_ns(); !is_single_thread && sp_boot_ns() - now < 5000;)
 		;			/* spin: in a sleep another thread could end the process */
-	for (int i = 0; !is_single_thread && i < TRIES && (booking = sp_sets_others_booking()) != 0;
+	for (int i = 0; !is_single_thread && i < TRIES && (booking = sp_sets_others_recording()) != 0;
 	     i++)
 		delay();
 	return booking;
@@ -492,7 +492,7 @@ static void dump_once(enum sp_end end)
 		store_relaxed(&sp_store.header->process.end_ns, sp_now_ns());
 		store_release(&sp_store.header->end, end);
 		store_relaxed(&is_dump_written, dump_as_user(end) == 0);
-	} while (booking && sp_sets_others_booking() < booking);
+	} while (booking && sp_sets_others_recording() < booking);
 	last_end = end;
 	store_relaxed(&is_dump_done, is_last(end));
 }

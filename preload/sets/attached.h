@@ -1,12 +1,12 @@
-/* attached.h: the processes and threads that event sets were attached to. */
+/* attached.h: keeps names of the processes and threads that event sets were attached to. */
 #ifndef SP_ATTACHED_H
 #define SP_ATTACHED_H
 
-/* A set has just been attached to this thread: its name and command line are kept.  Reads two or
+/* Stores name and command line of a thread to which a set has just been attached. Reads two or
  * three files of /proc. */
-void sp_watch(int tid);
+void sp_attached_add(int tid);
 
-/* Before a dump: finds out which of the threads have ended.  Async-signal-safe. */
+/* Finds out before a dump which of the threads have ended. Async-signal-safe. */
 void sp_attached_scan(void);
 
 #endif

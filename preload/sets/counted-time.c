@@ -1,4 +1,4 @@
-/* counted-time.c: how much CPU time event sets counted; see counted-time.h. */
+/* counted-time.c: see counted-time.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,27 +10,30 @@
 #include "../../core/store/fold.h"
 #include "counted-time.h"
 
-/* Targets of sets that count another thread, or inherit: by the store's lock. */
+/* Targets of sets that count another thread or inherit; guarded by the store's lock. */
 #define TARGETS	64u
 #define WHOLE	0			/* in place of a tid: the process */
 
 static struct {
-	uint32_t generation;		/* of the process that the rest belongs to */
+	uint32_t generation;		/* of the process that owns the rest */
 	uint32_t n;
 	bool any;			/* a set that counts threads was started */
-	bool unknown;			/* one was started whose time is not known */
+	bool unknown;			/* one of unknown time was started */
 	struct target {
 		int tid;
 		uint32_t sets;		/* that count it now */
-		uint64_t ns, since_ns;	/* its CPU time that was counted until `since_ns`, its CPU
-					 * time when the first of them was started */
+		/* CPU time counted until `since_ns`; CPU time when the first of the sets was
+		 * started */
+		uint64_t ns, since_ns;
 	} target[TARGETS];
 } others;
 
-/* CPU time of a thread of this process, or of the process; 0: it has ended, or is another's. */
+/* CPU time of a thread of this process, or of the process; 0: the thread has ended or is another
+ * process's. */
 static uint64_t cpu_ns(int tid)
 {
-	/* As glibc's pthread_getcpuclockid: CPUCLOCK_PERTHREAD, CPUCLOCK_SCHED. */
+	/* Compute the clock id as glibc's pthread_getcpuclockid does: CPUCLOCK_PERTHREAD,
+	 * CPUCLOCK_SCHED. */
 	long clock = tid == WHOLE ? CLOCK_PROCESS_CPUTIME_ID : (long)(~(unsigned)tid << 3 | 6);
 	struct timespec t;
 
@@ -51,14 +54,14 @@ static void begin_process(void)
 
 /* ---- a thread's own sets -------------------------------------------------------- */
 
-static bool counts_now(const struct sp_set *s)
+static bool is_counting(const struct sp_set *s)
 {
-	return sp_booked(s) && load_relaxed(&s->started) &&
+	return sp_is_recorded(s) && load_relaxed(&s->started) &&
 	       load_relaxed(&s->starter) == sp_thread_state.id;
 }
 
-/* Is the CPU clock read? Where neither rseq nor a page proves anything, each start and stop would
- * read it: only where it takes little of the time. */
+/* Without proof by rseq or mmap page each start and stop would read the CPU clock: read it only
+ * after runs that are long in comparison. */
 static bool is_clock_read_due(uint64_t ns)
 {
 	return sp_proof_has_mark() || ns >= 1000000;
@@ -75,8 +78,8 @@ struct range {
 	uint64_t least, most;
 };
 
-/* The CPU time since r->since, if the thread's CPU time is `now` after so many ns. */
-static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
+/* The CPU time since r->since, if the thread's CPU time is `now`, `ns` after that. */
+static struct range cpu_time_since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 {
 	uint64_t gap = sp_ticks_ns(r->since - r->known), ran = now - r->known_ns,
 		 least = ran > gap ? ran - gap : 0;
@@ -87,44 +90,44 @@ static struct range since(const struct sp_ran *r, uint64_t now, uint64_t ns)
 }
 
 /* The CPU time of the thread when another one stopped its only set; 0: none did. */
-static uint64_t ended(const struct sp_ran *r)
+static uint64_t end_cpu_ns(const struct sp_ran *r)
 {
 	uint64_t ns = load_acquire(&r->ended_ns);
 
 	return ns == SP_COUNTED_UNKNOWN ? 0 : ns;
 }
 
-/* seen: its end was, right now. */
-static void end(struct sp_ran *r, bool seen)
+/* Ends a run of the thread's sets. seen: it ends right now. */
+static void end_run(struct sp_ran *r, bool seen)
 {
 	uint64_t ns = sp_ticks_ns(sp_ticks() - r->since);
-	struct range is = { 0, ns };
+	struct range time = { 0, ns };
 
-	if (ended(r)) {
-		is = since(r, ended(r), ns);
+	if (end_cpu_ns(r)) {
+		time = cpu_time_since(r, end_cpu_ns(r), ns);
 		seen = true;
 	} else if (sp_proof_now() == r->losses[1]) {
-		is.least = ns;
+		time.least = ns;
 	} else if (is_clock_read_due(ns)) {
 		struct sp_ran before = *r;
 
 		read_clock(r);
-		is = since(&before, r->known_ns, ns);
+		time = cpu_time_since(&before, r->known_ns, ns);
 	}
 	store_relaxed(&r->since, 0);
-	store_relaxed(&r->ns, r->ns + (seen ? is.least : 0));
-	store_relaxed(&r->more_ns, sp_counted_add(r->more_ns, is.most - (seen ? is.least : 0)));
+	store_relaxed(&r->ns, r->ns + (seen ? time.least : 0));
+	store_relaxed(&r->more_ns, sp_counted_add(r->more_ns, time.most - (seen ? time.least : 0)));
 	store_relaxed(&r->ended_ns, 0);
 }
 
-/* Takes those out that count no more, and `but`. */
-static void take_out(const struct sp_set *but)
+/* Removes the sets that no longer count, and `but`. */
+static void remove_stopped(const struct sp_set *but)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[i];
 	     i++)
-		if (sp_thread_state.counting[i] != but && counts_now(sp_thread_state.counting[i]))
+		if (sp_thread_state.counting[i] != but && is_counting(sp_thread_state.counting[i]))
 			sp_thread_state.counting[n++] = sp_thread_state.counting[i];
 	for (; n < SP_COUNT(sp_thread_state.counting); n++)
 		sp_thread_state.counting[n] = NULL;
@@ -135,9 +138,9 @@ static void start_own(struct sp_set *s)
 	struct sp_ran *r = &sp_thread_state.block->ran;
 	unsigned n = 0;
 
-	take_out(s);
+	remove_stopped(s);
 	if (!sp_thread_state.counting[0] && r->since)
-		end(r, false);
+		end_run(r, false);
 	while (n < SP_COUNT(sp_thread_state.counting) && sp_thread_state.counting[n])
 		n++;
 	if (n == SP_COUNT(sp_thread_state.counting)) {
@@ -159,15 +162,14 @@ static void stop_own(struct sp_set *s)
 
 	for (unsigned i = 0; i < SP_COUNT(sp_thread_state.counting); i++)
 		was = was || sp_thread_state.counting[i] == s;
-	take_out(s);
+	remove_stopped(s);
 	if (was && !sp_thread_state.counting[0] && r->since)
-		end(r, true);
+		end_run(r, true);
 	else if (sp_thread_state.counting[0] && !sp_thread_state.counting[1])
-		store_relaxed(&r->ended_ns, 0);	/* only one set is left: its end can be measured
-						 * again */
+		store_relaxed(&r->ended_ns, 0);	/* the end of the last set can be measured */
 }
 
-SP_COLD void sp_counting_start_more(struct sp_set *s)
+SP_COLD void sp_counting_start_slow(struct sp_set *s)
 {
 	int saved = errno;
 
@@ -175,7 +177,7 @@ SP_COLD void sp_counting_start_more(struct sp_set *s)
 	errno = saved;
 }
 
-SP_COLD void sp_counting_stop_more(struct sp_set *s)
+SP_COLD void sp_counting_stop_slow(struct sp_set *s)
 {
 	int saved = errno;
 
@@ -185,7 +187,7 @@ SP_COLD void sp_counting_stop_more(struct sp_set *s)
 
 /* ---- others' ------------------------------------------------------------------- */
 
-static struct target *target_of(int tid)
+static struct target *get_target(int tid)
 {
 	for (uint32_t i = 0; i < others.n; i++)
 		if (others.target[i].tid == tid)
@@ -199,10 +201,10 @@ static struct target *target_of(int tid)
 static void start_other(int tid)
 {
 	uint64_t now = cpu_ns(tid);
-	struct target *t = now ? target_of(tid) : NULL;
+	struct target *t = now ? get_target(tid) : NULL;
 
 	if (!now)
-		return;			/* another process's: its CPU time is not this one's */
+		return;			/* another process's thread */
 	if (!t)
 		store_relaxed(&others.unknown, true);
 	else if (!t->sets++)
@@ -221,7 +223,7 @@ static void stop_other(int tid)
 		if (now > t->since_ns)
 			t->ns += now - t->since_ns;
 		else
-			store_relaxed(&others.unknown, true);	/* it has ended */
+			store_relaxed(&others.unknown, true);	/* the thread has ended */
 	}
 }
 
@@ -229,12 +231,13 @@ static void stop_other(int tid)
 
 enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
 
-/* Which thread's time the set counts.  (That of another process's only says that time is known.) */
+/* Finds the thread whose time the set counts. A set on another process's thread counts no time
+ * of this process. */
 static enum kind kind_of(const struct sp_set *s, int *tid)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 
-	/* or another thread has unbound it */
+	/* r is NULL if another thread has unbound the set */
 	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation &&
 		   load_relaxed(&others.any)))
 		return NOTHING;
@@ -251,7 +254,7 @@ static enum kind kind_of(const struct sp_set *s, int *tid)
 	return s->target.thread == sp_thread_state.id ? OWN : OTHER;
 }
 
-/* The only thread? Those that it makes from now on inherit its sets. */
+/* Checks that this is the only thread, so that sets that inherit count all later ones. */
 static bool is_alone(void)
 {
 	struct stat s;
@@ -259,9 +262,8 @@ static bool is_alone(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 && s.st_nlink == 3;
 }
 
-/* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a
- * start and its stop nobody waits for the lock: where another thread holds it, the time is not
- * known. */
+/* Notes that a set of this kind counts, or changes the state of target tid. Does not wait for
+ * the lock between a start and its stop: the time is unknown if another thread has it. */
 static void update_others(enum kind kind, int tid, void (*change)(int tid))
 {
 	struct sp_lock_state lock_state;
@@ -269,7 +271,7 @@ static void update_others(enum kind kind, int tid, void (*change)(int tid))
 	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation &&
 	    load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
-	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
+	if (kind == OWN || kind == NOTHING) {	/* called before PAPI_start */
 		sp_lock_take(&sp_store.lock, &lock_state);
 	} else if (!sp_lock_try(&sp_store.lock, &lock_state, 0)) {
 		store_relaxed(&others.any, true);
@@ -292,13 +294,13 @@ void sp_counting_prepare(struct sp_set *s)
 	enum kind kind;
 	int tid;
 
-	if (!r || !s || !sp_booked(s))
+	if (!r || !s || !sp_is_recorded(s))
 		return;
-	take_out(NULL);
+	remove_stopped(NULL);
 	if (sp_thread_state.counting[0])
 		return;
-	if (r->since)			/* of a set that was never stopped, or by another thread */
-		end(r, false);
+	if (r->since)			/* the set was never stopped, or by another thread */
+		end_run(r, false);
 	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
 		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
 	kind = kind_of(s, &tid);
@@ -317,7 +319,7 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 	enum kind kind;
 	int tid;
 
-	if (!sp_booked(s) || !sp_thread_state.block)
+	if (!sp_is_recorded(s) || !sp_thread_state.block)
 		return;
 	kind = kind_of(s, &tid);
 	if (kind == OWN)
@@ -327,8 +329,8 @@ SP_COLD void sp_counting_start(struct sp_set *s)
 	store_relaxed(&s->other, kind == OTHER ? tid + 1 : 0);
 }
 
-/* Another thread's own set was stopped by this one. */
-static bool ends_theirs(const struct sp_set *s)
+/* Notes in the thread's block that another thread stopped its set. */
+static bool end_other_run(const struct sp_set *s)
 {
 	const struct sp_relation *r = load_relaxed(&s->writer.relation);
 	struct sp_thread *t = r ? sp_store_thread_at(&sp_store, r->thread) : NULL;
@@ -343,15 +345,15 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 
 	if (other)
 		update_others(OTHER, other - 1, stop_other);
-	if (other || !sp_booked(s) || !sp_thread_state.block)
+	if (other || !sp_is_recorded(s) || !sp_thread_state.block)
 		return;
 	if (load_relaxed(&s->starter) == sp_thread_state.id)
 		stop_own(s);
-	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
+	else if (kind_of(s, &tid) != NOTHING && !end_other_run(s))
 		update_others(NOT_KNOWN, 0, NULL);
 }
 
-SP_COLD void sp_counting_lost(struct sp_set *s)
+SP_COLD void sp_counting_note_lost(struct sp_set *s)
 {
 	if (load_relaxed(&s->other))
 		update_others(NOT_KNOWN, 0, NULL);
@@ -361,23 +363,23 @@ SP_COLD void sp_counting_lost(struct sp_set *s)
 
 static void add_thread(const struct sp_thread *t, uint64_t *least, uint64_t *more)
 {
-	struct range is = { 0, 0 };
+	struct range time = { 0, 0 };
 	struct sp_ran r;
 	uint64_t now;
 
 	sp_copy_words((sp_word *)&r, (const sp_word *)&t->ran, sizeof(r) / 8);
-	now = !r.since ? 0 : ended(&r) ? ended(&r) : cpu_ns(t->tid);
+	now = !r.since ? 0 : end_cpu_ns(&r) ? end_cpu_ns(&r) : cpu_ns(t->tid);
 
 	if (r.since && !now)
-		is.most = SP_COUNTED_UNKNOWN;
+		time.most = SP_COUNTED_UNKNOWN;
 	else if (r.since)
-		is = since(&r, now, sp_ticks_ns(sp_ticks() - r.since));
-	*least += r.ns + is.least;
-	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), is.most - is.least);
+		time = cpu_time_since(&r, now, sp_ticks_ns(sp_ticks() - r.since));
+	*least += r.ns + time.least;
+	*more = sp_counted_add(sp_counted_add(*more, r.more_ns), time.most - time.least);
 }
 
-/* Is it counted by its own sets, too? */
-static bool counts_itself(int tid)
+/* Checks whether the thread's own sets also count its time. */
+static bool has_own_counts(int tid)
 {
 	uint64_t left = sp_store_most_blocks(&sp_store);
 	const struct sp_thread *t;
@@ -399,21 +401,20 @@ static void add_target(const struct target *t, uint64_t *least, uint64_t *more)
 		*more = SP_COUNTED_UNKNOWN;
 	else if (t->sets)
 		ns += now - t->since_ns;
-	if (!counts_itself(t->tid))
+	if (!has_own_counts(t->tid))
 		*least += ns;
 	else
 		*more = sp_counted_add(*more, ns);
 }
 
-/* Calls that a thread makes while its sets count. */
+/* The calls that a thread makes while its sets count. */
 static const enum sp_call readings[] = { SP_CALL_PAPI_read,  SP_CALL_PAPI_read_ts,
 					 SP_CALL_PAPI_accum, SP_CALL_PAPI_reset,
 					 SP_CALL_papif_read, SP_CALL_papif_accum,
 					 SP_CALL_papif_reset };
 
-/* What sspapi's part of the calls took (self_ns is of some of them only): of all, or of
- * readings. */
-static uint64_t own_ns(bool all)
+/* Estimates sspapi's own time in all calls, or in readings, from the timed ones (self_ns). */
+static uint64_t estimate_own_ns(bool all)
 {
 	const struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), calls = 0,
@@ -431,12 +432,12 @@ static uint64_t own_ns(bool all)
 		     : 0;
 }
 
-static uint64_t without(uint64_t ns, uint64_t own)
+static uint64_t subtract(uint64_t ns, uint64_t own)
 {
 	return ns > own ? ns - own : 0;
 }
 
-void sp_counting_sum(void)
+void sp_counting_store_sum(void)
 {
 	struct sp_header *h = sp_store.header;
 	uint64_t left = sp_store_most_blocks(&sp_store), cpu = cpu_ns(WHOLE), least = 0, more = 0;
@@ -444,17 +445,17 @@ void sp_counting_sum(void)
 		     load_relaxed(&others.any) && !load_relaxed(&others.unknown);
 	const struct sp_thread *t;
 
-	take_out(NULL);
+	remove_stopped(NULL);
 	if (sp_thread_state.block && sp_thread_state.generation == sp_process.generation &&
 	    !sp_thread_state.counting[0] && sp_thread_state.block->ran.since)
-		end(&sp_thread_state.block->ran, false);
+		end_run(&sp_thread_state.block->ran, false);
 	for (sp_off off = h->lists.threads;
 	     left-- && (t = sp_store_thread_at(&sp_store, off)) != NULL; off = t->next)
 		add_thread(t, &least, &more);
 	for (uint32_t i = 0; known && i < others.n; i++)
 		add_target(&others.target[i], &least, &more);
-	cpu = without(cpu, load_relaxed(&h->time.prepare_ns) + own_ns(true));
-	least = without(least, own_ns(false));
+	cpu = subtract(cpu, load_relaxed(&h->time.prepare_ns) + estimate_own_ns(true));
+	least = subtract(least, estimate_own_ns(false));
 	store_relaxed(&h->time.cpu_ns, cpu);
 	store_relaxed(&h->time.counted_ns, sp_min(least, cpu));
 	store_relaxed(&h->time.counted_more_ns,

@@ -22,7 +22,7 @@ struct sp_set *sp_sets[SP_SETS_CHUNKS];
 static uint32_t serials;
 bool sp_sets_lost;
 
-/* With what a set has of the store, at most 10.25 KiB a set (tests/unit/t-store.c). */
+/* At most 10.25 KiB with the set's part of the store (tests/unit/t-store.c). */
 _Static_assert(sizeof(struct sp_set) + sizeof(struct sp_set_page) <= 2304,
 	       "a set's private memory");
 
@@ -36,17 +36,17 @@ static void populate(void *at, uint64_t bytes)
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 }
 
-/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take
- * page faults at the records of sets that were never made, and another set of that thread may count
- * page faults.  The sets' pages (struct sp_set_page) are touched one by one, in make_page. */
+/* Populates the sets' data at once: a loop over all sets would take page faults at sets that
+ * were never made, and another set of the thread may count page faults. make_page() populates
+ * pages (struct sp_set_page) one by one. */
 static struct sp_set *make_chunk(void)
 {
 	struct chunk *c = sp_map(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	/* A set may run on in a child of fork, or start there: copying these pages would be page
-	 * faults that it counts. */
+	/* A set may run or start in a child of fork and would count the page faults of copying
+	 * these pages. */
 	sp_wipe_on_fork(c, sizeof(*c));
 	populate(c, offsetof(struct chunk, page));
 	return c->set;
@@ -69,10 +69,10 @@ static struct sp_set *make_room(int id)
 	return sp_set_of(id);
 }
 
-#define HERE ((uintptr_t)__builtin_frame_address(0))
+#define FRAME		((uintptr_t)__builtin_frame_address(0))
 
-/* By who has taken the writer.  (`times` stays: another thread's call may be about to add to
- * it.) */
+/* Unbinds the set; the caller has taken the writer. `times` stays, since another thread's call
+ * may add to it. */
 static void unbind(struct sp_set *s)
 {
 	bool was = load_relaxed(&s->is_bound);
@@ -87,7 +87,7 @@ static void unbind(struct sp_set *s)
 		sp_store_released(&sp_store, load_relaxed(&s->relation));
 }
 
-/* Until the next start by itself nothing of it is booked. */
+/* Stops recording the set until its next start. */
 static void stay_unbound(struct sp_set *s)
 {
 	store_relaxed(&s->fast_thread, 0);
@@ -97,7 +97,7 @@ static void stay_unbound(struct sp_set *s)
 
 bool sp_set_unbind(struct sp_set *s)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, true)) {
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, true)) {
 		stay_unbound(s);
 		return false;
 	}
@@ -107,7 +107,7 @@ bool sp_set_unbind(struct sp_set *s)
 	return true;
 }
 
-/* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
+/* Clears only `alive`: PAPI may have given the id to another set, which uses this data then. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
 	uint32_t own = sp_thread_state.id;
@@ -125,9 +125,9 @@ void sp_set_release(struct sp_set *s)
 	store_relaxed(&s->fast_thread, 0);
 }
 
-/* Populated before the first write: another set of this thread may count page faults while this one
- * is made. (Before Linux 5.14 that set counts one.) */
-static void *map_touched(uint64_t bytes)
+/* Maps memory and populates it before the first write: another set of this thread may count page
+ * faults. Before Linux 5.14 that set counts one. */
+static void *map_populated(uint64_t bytes)
 {
 	void *p = sp_map(bytes);
 
@@ -139,7 +139,7 @@ static void *map_touched(uint64_t bytes)
 	return p;
 }
 
-/* The set's page is touched when the set is made, so that its start takes no page fault. */
+/* Populates the set's page when the set is made, so that its start takes no page fault. */
 static void make_page(struct sp_set *s, int id)
 {
 	struct chunk *c = (struct chunk *)load_acquire(&sp_sets[id / SP_SETS_CHUNK]);
@@ -161,9 +161,8 @@ static void make_page(struct sp_set *s, int id)
 	}
 }
 
-/* There is no memory for a set's record: none of its readings is booked, and each counts as
- * dropped. */
-static void lost(void)
+/* Reports missing memory for a set's data: its readings count as dropped. */
+static void report_no_memory(void)
 {
 	if (!load_relaxed(&sp_sets_lost))
 		sp_process_note(
@@ -171,8 +170,8 @@ static void lost(void)
 	store_relaxed(&sp_sets_lost, true);
 }
 
-/* So many bytes of the store a set's first start takes, with two events or three. */
-#define START_BYTES 8192u
+/* Bytes of the store that a set's first start takes, with two or three events. */
+#define START_BYTES	8192u
 
 static void prefault_store(void)
 {
@@ -188,11 +187,10 @@ struct sp_set *sp_set_new(int id)
 	struct sp_set *s = make_room(id);
 
 	if (!s) {
-		lost();
+		report_no_memory();
 		return NULL;
 	}
-	(void)load_acquire(&s->alive);	/* other threads' writes for the set that had this id before
-					 * are complete */
+	(void)load_acquire(&s->alive);	/* acquire other threads' writes for the earlier set */
 	if (!sp_set_unbind(s))
 		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
@@ -210,7 +208,7 @@ struct sp_set *sp_set_new(int id)
 	return s;
 }
 
-struct sp_set *sp_set_known(int id)
+struct sp_set *sp_set_find(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 	const struct sp_real *papi;
@@ -220,7 +218,7 @@ struct sp_set *sp_set_known(int id)
 	if (!sp_papi_used || id < 0)
 		return NULL;
 	papi = &sp_papi_used->real;
-	/* Looking set 0 up before PAPI is initialised crashes PAPI itself. */
+	/* PAPI crashes if set 0 is queried before PAPI is initialized. */
 	if (!papi->PAPI_is_initialized || !papi->PAPI_num_events || !papi->PAPI_is_initialized() ||
 	    papi->PAPI_num_events(id) <= 0)
 		return NULL;
@@ -248,19 +246,19 @@ void sp_sets_forget(uint32_t creator)
 	}
 }
 
-void sp_sets_each(void (*with)(struct sp_set *s))
+void sp_sets_each(void (*callback)(struct sp_set *s))
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
 		struct sp_set *chunk = load_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			with(&chunk[i]);
+			callback(&chunk[i]);
 	}
 }
 
 static void forget_sites(struct sp_set *s)
 {
-	for (int w = 0; w < SP_SEEN; w++)
+	for (int w = 0; w < SP_KINDS; w++)
 		store_relaxed(&s->known[w].to, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	store_relaxed(&s->writer.steady, 0);
@@ -294,8 +292,8 @@ void sp_sets_disable_fast_path(void)
 	sp_sets_each(disable_fast_path);
 }
 
-/* Each set that another thread started.  A loop in place, and no function that gets another:
- * sp_sets_each has that. */
+/* Loops over the sets that other threads started, without calling a function for each:
+ * sp_sets_each() does. */
 #define EACH_OF_OTHERS(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
 		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk; \
@@ -311,7 +309,7 @@ bool sp_sets_others_running(void)
 	return false;
 }
 
-unsigned sp_sets_others_booking(void)
+unsigned sp_sets_others_recording(void)
 {
 	unsigned n = 0;
 
@@ -323,33 +321,33 @@ unsigned sp_sets_others_booking(void)
 	return n;
 }
 
-#define EVENTS_MOST 512
+#define EVENTS_MAX	512
 
 /* ---- binding ---------------------------------------------------------- */
 
-struct set_state {			/* what a set holds now, as PAPI says */
+struct set_state {			/* a set's current contents, from PAPI */
 	int k;
 	int *codes;
 	uint32_t *ids;
 	uint32_t keeps;
 	enum sp_scope scope;
 	bool perf_event;
-	bool cpu_attached;		/* says PAPI */
-	bool awaits;			/* a software-defined event that nobody has registered */
-	bool domains;			/* what a domain is matters to its component: */
-	uint32_t domain;		/* that of its events, taken together; 0: not known */
+	bool cpu_attached;		/* by PAPI_CPU_ATTACH */
+	bool is_awaited;		/* a software-defined event is not registered yet */
+	bool has_domains;		/* its component distinguishes domains */
+	uint32_t domain;		/* of its events together; 0: unknown */
 	uint32_t n_gauges;
 	struct sp_gauge_kind *gauge;
-	uint8_t *kinds;			/* [k] enum sp_values, */
-	bool odd;			/* not all of which are counts */
+	uint8_t *kinds;			/* [k], enum sp_values */
+	bool has_non_counts;		/* some are not counts */
 	const struct sp_terms **terms;
 };
 
-static bool list(const struct sp_real *papi, int id, struct set_state *h, int room)
+static bool query_events(const struct sp_real *papi, int id, struct set_state *h, int room)
 {
 	int n = room;
 
-	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MOST)
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MAX)
 		sp_process_note_quiet("an event set of more than 512 events was used; its counts "
 				      "are not recorded");
 
@@ -368,7 +366,7 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 	char text[256];
 
 	h->perf_event = strcmp(name, "perf_event") == 0;
-	h->domains = h->perf_event || !f;
+	h->has_domains = h->perf_event || !f;
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
@@ -386,9 +384,9 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 	sp_process_note_quiet(text);
 }
 
-/* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
-static void note_place(const struct sp_real *papi, const struct set_state *h,
-		       const struct sp_event_info *e)
+/* Notes a component that does not report the place of its events. */
+static void note_unknown_place(const struct sp_real *papi, const struct set_state *h,
+			       const struct sp_event_info *e)
 {
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
@@ -405,21 +403,22 @@ static void note_place(const struct sp_real *papi, const struct set_state *h,
 	sp_process_note_quiet(text);
 }
 
-/* Codes to the store's events, in no domain yet; all of one set are of one component. */
-static bool learn(const struct sp_real *papi, struct set_state *h)
+/* Finds the store's events of the set's codes, not yet in a domain. All events of a set are of
+ * one component. */
+static bool find_events(const struct sp_real *papi, struct set_state *h)
 {
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_info *e = sp_event_find(papi, h->codes[i]);
 
 		if (!e)
 			return false;
-		h->awaits |= e->is_unregistered;
+		h->is_awaited |= e->is_unregistered;
 		if (h->terms)
 			h->terms[i] = &e->terms;
 		h->kinds[i] = e->kind == SP_GAUGE	? SP_GAUGE_VALUES
 			      : e->data_type == SP_FP64 ? SP_FLOATS
 							: SP_COUNTS;
-		h->odd |= h->kinds[i] != SP_COUNTS;
+		h->has_non_counts |= h->kinds[i] != SP_COUNTS;
 		if (e->kind == SP_GAUGE)
 			h->gauge[h->n_gauges++] =
 				(struct sp_gauge_kind){ .index = (uint32_t)i,
@@ -427,12 +426,12 @@ static bool learn(const struct sp_real *papi, struct set_state *h)
 		if (!i)
 			add_component(papi, h, e->component);
 		h->ids[i] = e->id;
-		note_place(papi, h, e);
+		note_unknown_place(papi, h, e);
 	}
 	return true;
 }
 
-void sp_set_learn(int id)
+void sp_set_fetch_events(int id)
 {
 	int codes[64];
 	uint32_t ids[64];
@@ -440,12 +439,12 @@ void sp_set_learn(int id)
 	uint8_t kinds[64];
 	struct set_state h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
 
-	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
-		learn(&sp_papi_used->real, &h);
+	if (sp_papi_used && query_events(&sp_papi_used->real, id, &h, 64))
+		find_events(&sp_papi_used->real, &h);
 }
 
-/* A relation names the set that was bound to it last, and while that set is bound no other can be.
- * (With a look through all sets instead, 3000 sets of one thread took 7 s to start.) */
+/* Checks the set that the relation names as its last one; no other set can have the relation at
+ * the same time. A loop over all sets made 3000 starts of one thread take 7 s. */
 bool sp_set_has_relation(sp_off relation, void *but)
 {
 	const struct sp_relation *r =
@@ -456,21 +455,20 @@ bool sp_set_has_relation(sp_off relation, void *but)
 	       load_relaxed(&s->relation) == relation;
 }
 
-/* Room for PAPI_stop(set, NULL), touched now. */
+/* Provides the populated array for PAPI_stop(set, NULL). */
 static bool make_values(struct sp_set *s, uint32_t k)
 {
 	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
 
 	if (k <= s->room.n_values)
 		return true;
-	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing
-						 * to it) */
+	s->room.values = map_populated(bytes);	/* not unmapped: a PAPI_stop may write to it */
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
 }
 
-/* What is private of the writer of gauges, and the kinds of a set that has other values than
- * counts, touched now.  false: no memory. */
+/* Prepares the private memory of the gauge writer, and the kinds of a set that has other values
+ * than counts. False: no memory. */
 static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct set_state *h,
 			const uint8_t **kinds)
 {
@@ -478,7 +476,7 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->kind) + (uint64_t)h->k, 4096);
 
 	*kinds = NULL;
-	if (!h->odd)
+	if (!h->has_non_counts)
 		return true;
 	if (bytes > s->gauges_bytes) {
 		sp_unmap(w->kind, s->gauges_bytes);
@@ -501,7 +499,7 @@ static void free_slots(const struct sp_set *s, uint32_t *slots, uint32_t n)
 		sp_unmap(slots, n * sizeof(*slots));
 }
 
-/* The set's writer gets room for so many intervals, `more` of them new. */
+/* Gives the set's writer room for `room` intervals, `more` of them new. */
 static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 {
 	uint32_t slots = SP_PAGE_SLOTS, *memory;
@@ -509,8 +507,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 
 	while (slots < 2 * room)
 		slots *= 2;
-	/* Slots that are there already were the writer's in an earlier run, and nobody else uses
-	 * them. */
+	/* The writer of an earlier run left these slots; no other writer uses them. */
 	if (s->room.slots && s->room.n_slots >= slots && !s->writer.intervals.slots) {
 		memory = s->room.slots;
 		slots = s->room.n_slots;
@@ -519,7 +516,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		memory = s->page->slot;
 		memset(memory, 0, slots * sizeof(*memory));
 	} else {
-		memory = map_touched(slots * sizeof(*memory));
+		memory = map_populated(slots * sizeof(*memory));
 		if (!memory)
 			return;
 	}
@@ -537,9 +534,10 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 #define FIRST_ROOM	512u
 #define FIRST_BYTES	(48u << 10)
 
-/* Room is made between runs only: a program that starts once and reads in a hundred places,
- * on several CPUs, has it from the start.  For the process's first relation only, whose first
- * set takes ms anyway: others' first starts are to be short. */
+/* Chooses the room for intervals of the first relation. Room grows only between runs, but a
+ * program may start once and read in a hundred places on several CPUs. Only the process's first
+ * relation gets that much: its start takes milliseconds anyway, later first starts should be
+ * short. */
 static uint32_t first_room(const struct sp_writer *w)
 {
 	uint32_t least = SP_INTERVALS_FIRST(w->k), room = w->relation->id ? least : FIRST_ROOM;
@@ -549,7 +547,7 @@ static uint32_t first_room(const struct sp_writer *w)
 	return (uint32_t)sp_max(room, least);
 }
 
-/* As many as the relation has, from a set before; or the first ones. */
+/* Makes room for the relation's intervals from an earlier set, or for the first ones. */
 static void bind_intervals(struct sp_set *s)
 {
 	uint32_t room =
@@ -560,15 +558,15 @@ static void bind_intervals(struct sp_set *s)
 		make_intervals(s, room ? room : first, room ? 0 : first);
 }
 
-/* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for
- * by one of its CPUs.) */
+/* Checks that the CPU passed to the kernel is the CPU that counts: an uncore PMU is opened on
+ * one CPU of several. */
 static bool has_cpu(const struct set_state *h)
 {
 	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
 }
 
-/* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked
- * for the CPU of a set without one. */
+/* Queries PAPI for the target of a set whose perf fds were not seen. PAPI crashes on a query for
+ * the CPU of a set without one. */
 static void query_papi(struct sp_count_target *c, int id, int state)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -583,13 +581,13 @@ static void query_papi(struct sp_count_target *c, int id, int state)
 	} else if (state & PAPI_ATTACHED && papi->PAPI_get_opt(PAPI_ATTACH, &o) >= 0) {
 		c->tid = (int)o.attach.tid;
 		c->is_attached = true;
-		sp_watch(c->tid);
+		sp_attached_add(c->tid);
 	}
 }
 
-/* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's
- * counters, and what PAPI multiplexes itself, is the thread's that starts it. */
-static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
+/* Finds the target of the set, as PAPI passed it to the kernel. Counts of other components, and
+ * those that PAPI multiplexes itself, belong to the starting thread. */
+static void find_target(struct sp_set *s, int id, int state, bool perf_event)
 {
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
 	s->target = sp_count_target(&s->perf_fds);
@@ -602,7 +600,7 @@ static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 	}
 }
 
-static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thread,
+static struct sp_relation *api_relation(struct sspapi_relation *rel, sp_off thread,
 					const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_binding *p = sp_api_part(rel, thread, key);
@@ -611,23 +609,23 @@ static struct sp_relation *own_relation(struct sspapi_relation *rel, sp_off thre
 	return p ? p->relation : NULL;
 }
 
-/* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be
- * another's. */
-static struct sp_relation *same_relation(struct sp_set *s, sp_off thread,
-					 const struct sp_relation_key *key, sp_off *off)
+/* Reuses the relation that the set had before its target was known. NULL: it cannot become the
+ * relation of this target. */
+static struct sp_relation *reuse_relation(struct sp_set *s, sp_off thread,
+					  const struct sp_relation_key *key, sp_off *off)
 {
-	struct sp_relation_key its = *key;
+	struct sp_relation_key new_key = *key;
 	struct sp_lock_state lock_state;
-	bool may;
+	bool can_reuse;
 
 	*off = load_relaxed(&s->relation);
-	its.flags |= s->wanted ? SP_RELATION_API : 0;
+	new_key.flags |= s->wanted ? SP_RELATION_API : 0;
 	sp_lock_take(&sp_store.lock, &lock_state);
-	may = sp_store_rekey_relation(&sp_store, *off, thread, &its);
+	can_reuse = sp_store_rekey_relation(&sp_store, *off, thread, &new_key);
 	sp_lock_give(&sp_store.lock, &lock_state);
-	if (may && s->wanted)
+	if (can_reuse && s->wanted)
 		sp_api_part_becomes(s->wanted, *off, key);
-	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
+	return can_reuse ? sp_store_relation_at(&sp_store, *off) : NULL;
 }
 
 static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
@@ -642,9 +640,8 @@ static struct sp_relation *shared_relation(struct sp_set *s, sp_off thread,
 	return r;
 }
 
-/* The block of the thread whose counts the set holds: the caller's, too, where there is no memory
- * or no such thread. */
-static sp_off counted_thread(const struct sp_count_target *c)
+/* The store's block of the counted thread; the caller's if there is no memory or no such thread. */
+static sp_off find_thread_block(const struct sp_count_target *c)
 {
 	struct sp_thread *t;
 	struct sp_lock_state lock_state;
@@ -659,18 +656,18 @@ static sp_off counted_thread(const struct sp_count_target *c)
 }
 
 /* Places the set if its counts belong to one cell wherever the thread runs: those of a device,
- * package, host or process, or of a CPU that the set names.  Sets that inherit or are attached stay
- * on the slow path: their start and stop read the target's clock (counted-time.h). */
-static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
+ * package, host or process, or of the set's only CPU. Sets that inherit or are attached stay on
+ * the slow path: their start and stop read the target's clock (counted-time.h). */
+static void place_set(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 {
-	bool nowhere = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
+	bool has_no_cpu = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
-	if (s->target.inherits || s->target.is_attached || (!nowhere && target != SP_TARGET_CPU) ||
-	    !sp_records_place(&s->writer, nowhere ? SP_NO_CPU : s->book_on))
-		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
+	if (s->target.inherits || s->target.is_attached || (!has_no_cpu && target != SP_TARGET_CPU) ||
+	    !sp_records_place(&s->writer, has_no_cpu ? SP_NO_CPU : s->pinned_cpu))
+		sp_records_set_cpu(&s->writer, s->pinned_cpu >= 0 ? s->pinned_cpu : sp_cpu_here());
 }
 
-static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
+static void bind_relation(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id,
 				       .k = (uint32_t)h->k,
@@ -679,18 +676,18 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 				       .domain = h->domain,
 				       .n_gauges = h->n_gauges,
 				       .gauge = h->gauge,
-				       .kinds = h->odd ? h->kinds : NULL };
+				       .kinds = h->has_non_counts ? h->kinds : NULL };
 	const uint8_t *kinds;
 	struct sp_relation *r = NULL;
-	sp_off off, thread = counted_thread(&s->target);
+	sp_off off, thread = find_thread_block(&s->target);
 
-	s->book_on = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
+	s->pinned_cpu = s->target.cpu >= 0 && has_cpu(h) ? s->target.cpu : SP_NO_CPU;
 	if (s->target.is_attached) {
 		key.target = SP_TARGET_TID;
 		key.target_id = s->target.tid;
-	} else if (s->book_on >= 0) {
+	} else if (s->pinned_cpu >= 0) {
 		key.target = SP_TARGET_CPU;
-		key.target_id = s->book_on;
+		key.target_id = s->pinned_cpu;
 	}
 	if (thread != sp_thread_state.thread) {
 		key.flags |= SP_RELATION_OTHER_STARTER;
@@ -699,18 +696,18 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	}
 	if (s->multiplexed)
 		key.flags |= SP_RELATION_ESTIMATED;
-	else if (s->book_on >= 0 && !s->target.inherits)
+	else if (s->pinned_cpu >= 0 && !s->target.inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	if (again)
-		r = same_relation(s, thread, &key, &off);
+		r = reuse_relation(s, thread, &key, &off);
 	if (!r)
-		r = s->wanted ? own_relation(s->wanted, thread, &key, &off)
+		r = s->wanted ? api_relation(s->wanted, thread, &key, &off)
 			      : shared_relation(s, thread, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind_taken(&s->writer, &sp_store.reader, off, key.k, r->cells, kinds);
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
-	place(s, h->scope, (enum sp_target)key.target);
+	place_set(s, h->scope, (enum sp_target)key.target);
 	sp_records_set_component(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
@@ -718,7 +715,7 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 		sp_records_log(&s->writer, &s->log,
 			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
-	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
+	s->writer.precise = h->has_non_counts || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
@@ -728,8 +725,8 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 	store_relaxed(&s->changed, false);
 }
 
-/* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or
- * returns one event's count for every event. */
+/* PAPI_INHERIT changed while counters are open: until PAPI opens them again, PAPI 7.0 fails to
+ * read them or returns one event's count for every event. */
 static bool is_misread(const struct sp_set *s)
 {
 	return s->misread == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);
@@ -737,24 +734,26 @@ static bool is_misread(const struct sp_set *s)
 
 static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 {
-	bool may = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen &&
-		   !is_misread(s) && !s->target.inherits && !s->multiplexed && !s->has_histograms;
-	bool own = may && (s->writer.placed || (s->target.thread == sp_thread_state.id &&
-						s->writer.relation->target == SP_TARGET_THREAD &&
-						scope == SP_SCOPE_THREAD && !s->writer.kinds));
+	bool can_reuse = load_relaxed(&s->is_bound) && !sp_thread_state.shares_tls && !s->unseen &&
+			 !is_misread(s) && !s->target.inherits && !s->multiplexed &&
+			 !s->has_histograms;
+	bool own =
+		can_reuse && (s->writer.placed || (s->target.thread == sp_thread_state.id &&
+						   s->writer.relation->target == SP_TARGET_THREAD &&
+						   scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
 	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) ||
 							      sp_percpu_is_shared(s->percpu)))
 					       ? sp_thread_state.id
 					       : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (load_relaxed(&sp_process.dumped))		/* (sp_sets_disable_fast_path has come by
-							 * before) */
+	/* sp_sets_disable_fast_path() may have run before */
+	if (load_relaxed(&sp_process.dumped))
 		store_relaxed(&s->fast_thread, 0);
 }
 
-/* PAPI_DOM_* that PAPI has for the set's next opening. */
-static uint32_t wanted_domain(int id)
+/* The PAPI_DOM_* bits with which PAPI will open the set next. */
+static uint32_t query_domain(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	PAPI_option_t o = { .domain = { .eventset = id } };
@@ -764,17 +763,17 @@ static uint32_t wanted_domain(int id)
 		       : 0;
 }
 
-/* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the
- * kernel does not tell apart are taken from PAPI if it agrees in the others. */
+/* Finds the domain in which each event is counted, as PAPI passed it to the kernel. Domains that
+ * the kernel does not distinguish are PAPI's if it agrees in the others. */
 static void find_domains(struct sp_set *s, int id, struct set_state *h)
 {
 	struct sp_percpu_request want = { .perf_fds = &s->perf_fds,
 				       .k = (uint32_t)h->k,
 				       .terms = h->terms };
-	uint32_t wanted = h->domains ? wanted_domain(id) : 0,
+	uint32_t wanted = h->has_domains ? query_domain(id) : 0,
 		 all = s->target.is_known ? s->target.domain : wanted;
 
-	if (!h->domains)
+	if (!h->has_domains)
 		return;
 	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
@@ -786,7 +785,7 @@ static void find_domains(struct sp_set *s, int id, struct set_state *h)
 	}
 }
 
-/* The counts' scope, where that is not the component's. */
+/* Chooses the scope of the counts if it differs from the component's. */
 static void choose_scope(const struct sp_set *s, struct set_state *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
@@ -814,7 +813,7 @@ static bool is_sampled(const struct sp_real *papi, int id)
 	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
 }
 
-/* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
+/* Notes the PMU on which PAPI opened each event: it shows the kind of cores. */
 static void note_pmus(const struct sp_percpu_request *want, const struct set_state *h)
 {
 	for (uint32_t e = 0; e < want->k; e++) {
@@ -825,9 +824,9 @@ static void note_pmus(const struct sp_percpu_request *want, const struct set_sta
 	}
 }
 
-/* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
-static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_state *h,
-				  enum sp_why *why)
+/* Prepares shadow counters if they prove more than the CPU of a reading does. */
+static enum sp_attribution prepare_percpu(struct sp_set *s, int id, const struct set_state *h,
+					  enum sp_why *why)
 {
 	struct sp_percpu_request want = {
 		.perf_fds = &s->perf_fds,
@@ -843,13 +842,12 @@ static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_sta
 	bool is_shared_tls = sp_thread_state.shares_tls && s->target.thread == sp_thread_state.id;
 
 	*why = SP_WHY_NONE;
-	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd &&
+	if (!is_shared_tls && h->perf_event && h->scope == SP_SCOPE_THREAD && !h->has_non_counts &&
 	    !s->unseen && !is_misread(s) && s->target.is_known && s->target.tid > 0 &&
 	    s->target.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_percpu_prepare(&s->percpu, &want, why);
 
-		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to
-						 * open one */
+		if (*why != SP_WHY_FILTER)	/* note_pmus() opens events to find their PMU */
 			note_pmus(&want, h);
 		return how;
 	}
@@ -859,26 +857,25 @@ static enum sp_attribution percpu(struct sp_set *s, int id, const struct set_sta
 	*why = is_shared_tls				       ? SP_WHY_GUEST
 	       : !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED
 	       : !h->perf_event				       ? SP_WHY_COMPONENT
-	       : h->odd					       ? SP_WHY_FORMULA
+	       : h->has_non_counts			       ? SP_WHY_FORMULA
 							       : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
-/* Room for the events that the set has, not for the most that one may have: a thread's stack may be
- * of 16 KB. */
-static int room_of(const struct sp_real *papi, int id)
+/* The number of the set's events, to size arrays on a stack that may have only 16 KB. */
+static int event_room(const struct sp_real *papi, int id)
 {
 	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
 
-	return n > 0 && n <= EVENTS_MOST ? n : 1;
+	return n > 0 && n <= EVENTS_MAX ? n : 1;
 }
 
-/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the
- * set is started, too.  So our counters are opened at the same time. */
+/* Opens shadow counters as soon as PAPI has opened its counters: a set that inherits also counts
+ * threads that are made before its start. */
 static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
-	int room = room_of(papi, id), codes[room];
+	int room = event_room(papi, id), codes[room];
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
@@ -888,8 +885,8 @@ static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int
 	};
 	enum sp_why why;
 
-	if (sp_thread_state.calls && list(papi, id, &h, room) && learn(papi, &h))
-		(void)percpu(s, id, &h, &why);
+	if (sp_thread_state.calls && query_events(papi, id, &h, room) && find_events(papi, &h))
+		(void)prepare_percpu(s, id, &h, &why);
 }
 
 void sp_set_bind_perf_fds(struct sp_set *s, int id)
@@ -928,9 +925,9 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 	note_allowed_cpus(s);
 }
 
-/* Each set that this thread has started, while no call for it is in flight. */
-static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
-				      const struct sp_cpus *to),
+/* Calls a function for each set that this thread has started and for which no call is in flight. */
+static void each_running(void (*callback)(struct sp_set *s, struct sp_percpu *p,
+					  const struct sp_cpus *to),
 			 const struct sp_cpus *to)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
@@ -938,22 +935,22 @@ static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
 		     chunk && s < chunk + SP_SETS_CHUNK; s++) {
 			struct sp_percpu *p = load_relaxed(&s->percpu);
 
-			if (p && sp_booked(s) && load_relaxed(&s->started) &&
+			if (p && sp_is_recorded(s) && load_relaxed(&s->started) &&
 			    load_relaxed(&s->starter) == sp_thread_state.id &&
 			    !load_relaxed(&s->writer.in_flight) &&
 			    !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
-				with(s, p, to);
+				callback(s, p, to);
 		}
 }
 
-static void leaves(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
+static void leave_cpus(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
 {
 	sp_percpu_before_affinity(p, to, s->writer.values, &s->perf_fds);
 }
 
 void sp_sets_before_affinity(const struct sp_cpus *to)
 {
-	each_running(leaves, to);
+	each_running(leave_cpus, to);
 }
 
 static void add_allowed(struct sp_set *s, struct sp_percpu *p, const struct sp_cpus *to)
@@ -969,7 +966,7 @@ void sp_sets_after_affinity(const struct sp_cpus *to)
 	each_running(add_allowed, to);
 }
 
-/* It overflows: its handler's calls, or what its histograms get, are counted from now on. */
+/* Counts the calls of the set's overflow handlers, or the hits of its histograms, from now on. */
 static void bind_overflows(struct sp_set *s)
 {
 	struct sp_lock_state lock_state;
@@ -982,7 +979,7 @@ static void bind_overflows(struct sp_set *s)
 			"no memory for the calls of an overflow handler: they are not counted");
 }
 
-static bool only_grows(const struct sp_set *s, const struct set_state *h)
+static bool is_monotonic(const struct sp_set *s, const struct set_state *h)
 {
 	bool is = h->perf_event && !s->multiplexed && s->perf_fds.n;
 
@@ -997,7 +994,7 @@ static bool only_grows(const struct sp_set *s, const struct set_state *h)
 static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool again)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
-	int state = 0, room = room_of(papi, id), codes[room];
+	int state = 0, room = event_room(papi, id), codes[room];
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
@@ -1011,20 +1008,20 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
 			 (state & PAPI_MULTIPLEXING);
-	if (!sp_thread_state.calls || !list(papi, id, &h, room) || !learn(papi, &h))
+	if (!sp_thread_state.calls || !query_events(papi, id, &h, room) || !find_events(papi, &h))
 		return;
 	h.cpu_attached = state & PAPI_CPU_ATTACHED;
-	find_counted(s, id, state, h.perf_event);
+	find_target(s, id, state, h.perf_event);
 	find_domains(s, id, &h);
-	s->only_grows = only_grows(s, &h);
-	how = percpu(s, id, &h, &why);
+	s->is_monotonic = is_monotonic(s, &h);
+	how = prepare_percpu(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (is_misread(s))
 		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: "
 				      "until PAPI opens them anew its values "
 				      "may be wrong, and none is called proven; set the option "
 				      "before the first event is added");
-	if (h.awaits)
+	if (h.is_awaited)
 		sp_process_note_quiet(
 			"an event set was started before a library registered its software-defined "
 			"event: of what "
@@ -1033,7 +1030,7 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's "
 				      "estimates, and none of them is called "
 				      "proven");
-	bind(s, id, &h, again);
+	bind_relation(s, id, &h, again);
 	if (load_relaxed(&s->is_bound))
 		note_attribution(s, how, why);
 	if (load_relaxed(&s->is_bound) && ((state & PAPI_OVERFLOWING) || s->has_histograms))
@@ -1042,11 +1039,12 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	sp_process_report_truncated();
 }
 
-/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what
- * it is bound to, unless it holds something else by now. */
+/* Binds the set unless another thread's call, or a call that this one interrupted, is in flight.
+ * The set then keeps its relation if it still has the same contents, else it is not recorded.
+ * other: its contents changed. */
 static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, other)) {
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, other)) {
 		if (other)
 			stay_unbound(s);
 		return;
@@ -1072,7 +1070,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 		bind_if_free(s, id, false, other);
 		return;
 	}
-	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
+	if (!sp_records_take(&s->writer, FRAME, sp_thread_state.id, false))
 		return;
 	more = sp_intervals_wanted(&s->writer.intervals);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)

@@ -1,9 +1,8 @@
-/* sets.h: the application's event sets, as sspapi knows them.
+/* sets.h: sspapi's data about the application's event sets, indexed by PAPI's id.
  *
- * PAPI's id is the index; ids are reused at once, and sets vanish without being
- * destroyed (by PAPI_unregister_thread, PAPI_shutdown), so a set is looked at afresh whenever
- * it is created, and bound to a relation at the start of each run that changed
- * anything.  Private memory; mapped in chunks that stay.
+ * PAPI reuses ids at once, and sets vanish without being destroyed (PAPI_unregister_thread,
+ * PAPI_shutdown). So a set's data is renewed when PAPI creates one. Each start after a change binds
+ * the set to a relation. The data is private memory, mapped in chunks that stay.
  */
 #ifndef SP_SETS_H
 #define SP_SETS_H
@@ -18,116 +17,113 @@ struct sp_cpus;
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-/* A call site that a set is mostly called from (callsites.h): by the return address, and where
- * callers are kept by the words of the stack that hold their return addresses. These are on the
- * stack whose end was verified, as long as the stack pointer after the call is one of the `span` up
- * to `limit`. */
-#define SP_WORDS	3u
+/* A call site from which a set is usually called (callsites.h): the return address and, if
+ * callers are kept, the stack words with their return addresses. `limit` and `span` are the
+ * stack pointers after the call for which these words lie below the verified end of the stack. */
+#define SP_STACK_WORDS 3u
 #define SP_SAME_BASE	INT32_MIN
 #define SP_FIRST_FP	(INT32_MIN + 1)
-struct sp_known {
-	uintptr_t to;			/* 0: none */
+struct sp_known_site {
+	uintptr_t to;			/* 0: unused */
 	uint32_t site;
-	uint32_t last_site;			/* the site that was met last and may be the next
-						 * one here */
-	uint32_t misses;		/* calls from other sites than the known one, so far */
+	/* last other site; replaces this one if it calls again */
+	uint32_t last_site;
+	uint32_t misses;		/* calls from other sites */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
-	bool nowhere;			/* the last word holds no return address */
-	bool writing;			/* its thread is: a handler that comes then writes
-					 * nothing */
-	struct sp_word {
-		int32_t at;		/* from the stack pointer after the call on, or from the
-					 * last base */
-		int32_t base;		/* the frame pointer that stands here, from the last base
-					 * on, is the base of this word and of those behind it;
-					 * SP_FIRST_FP: the caller's */
-		uintptr_t to;		/* 0: there are no more; if not by_fp, the first one fills
-					 * up SP_WORDS instead */
-	} word[SP_WORDS + 1];
+	bool has_dead_end;		/* the last word contains no return address */
+	bool is_writing;		/* its thread is writing it: nested calls must not */
+	struct sp_stack_word {
+		/* offset from the stack pointer after the call, or from the last base */
+		int32_t at;
+		/* offset from the last base to a frame pointer that is the base from here on;
+		 * SP_FIRST_FP: the caller's */
+		int32_t base;
+		/* 0: end; if not by_fp, the first word is repeated up to SP_STACK_WORDS */
+		uintptr_t to;
+	} word[SP_STACK_WORDS + 1];
 };
 
-/* Calls that come from different places, mostly. */
-enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN_ZERO, SP_SEEN };
+/* Kinds of calls that usually come from different call sites. */
+enum sp_call_kind { SP_KIND_START, SP_KIND_STOP, SP_KIND_READ, SP_KIND_ZERO, SP_KINDS };
 
-static inline enum sp_seen sp_seen_by(enum sp_op op)
+static inline enum sp_call_kind sp_call_kind_of(enum sp_op op)
 {
-	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP :
-	       op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_SEEN_ZERO : SP_SEEN_READ;
+	return op == SP_OP_START			? SP_KIND_START
+	       : op == SP_OP_STOP			? SP_KIND_STOP
+	       : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KIND_ZERO
+							: SP_KIND_READ;
 }
 
-/* Threads write to their sets at every reading: neighbours must not share a cache line
- * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
- * the processor fetches together. */
+/* Alignment separates sets: threads write to their sets at every reading, and neighbours in one
+ * cache line cost 22 ns instead of 5. The processor fetches lines in pairs. */
 struct __attribute__((aligned(128))) sp_set {
-	/* A line of cache, with those of the writer's: what a start and its stop use. */
-	/* Threads by sp_thread_state.id; 0: none. */
-	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the
-					 * one counted, or the set is placed */
-	/* Also read by threads that have nothing to do with the set. */
-	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other
-					 * set ever had; 0 */
-	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it
-					 * away */
-	int32_t number;			/* PAPI's, once a thread takes the fast path for it
-					 * (fast.h) */
+	/* One cache line, used with the writer's lines by a start and its stop. */
+	/* Threads are sp_thread_state.id; 0: none. */
+	/* may take the fast path: it started the set, and the set counts it or is placed */
+	uint32_t fast_thread;
+	/* Other threads also read the following fields. */
+	/* serial number, unique in the process; 0: PAPI has destroyed the set */
+	uint32_t alive;
+	uint32_t creator;		/* the thread under which PAPI keeps the set; 0: attached */
+	/* PAPI's id, once a thread takes the fast path for the set (fast.h) */
+	int32_t number;
 	bool is_bound;			/* the writer has a relation */
-	bool changed;			/* events, target or component may differ from the
-					 * relation's */
-	bool started;			/* PAPI says it runs */
+	/* events, target or component may differ from the relation's */
+	bool changed;
+	bool started;			/* PAPI runs the set */
 	struct sp_writer writer __attribute__((aligned(64)));
-	struct sp_percpu *percpu;		/* counters of ours beside PAPI's; NULL: none */
+	struct sp_percpu *percpu;		/* shadow counters; NULL: none */
 	struct sp_times *times;		/* of the relation */
 	struct sp_overflow_writer overflows;	/* of the relation, if the set overflows */
 	sp_off relation;
-	struct sp_perf_fds perf_fds;	/* what PAPI has open for it */
-	struct sp_set_page *page;	/* what most sets need, there since the first with this id
-					 * was made */
+	struct sp_perf_fds perf_fds;	/* PAPI's */
+	/* memory that most sets need, since the first set with this id */
+	struct sp_set_page *page;
 	struct {
-		long long *values;	/* for k, for PAPI_stop(set, NULL) */
+		long long *values;	/* [k], for PAPI_stop(set, NULL) */
 		uint32_t *slots;	/* for the writer's intervals */
 		uint32_t n_values, n_slots;
 	} room;				/* stays with the id */
-	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays
-					 * with the id */
-	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the
-					 * kinds of all events */
-	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
-	struct sp_known known[SP_SEEN];	/* call sites (callsites.h), by what was called */
-	/* From here on 0 in a new set. */
-	uint32_t starter;		/* whose relation the writer writes */
-	uint32_t generation;		/* of the process that knows it; another: never seen */
+	/* n 0: no event is a gauge; gauges.kind stays with the id */
+	struct sp_gauge_writer gauges;
+	/* size of gauges.kind, followed by the kinds of all events */
+	uint64_t gauges_bytes;
+	uint32_t start_site;		/* of a PAPI_start that unwinds */
+	struct sp_known_site known[SP_KINDS];	/* call sites (callsites.h) */
+	/* The following fields are 0 in a new set. */
+	uint32_t starter;		/* the thread whose relation the writer writes */
+	uint32_t generation;		/* of the process that created the set */
 	uint32_t k;
 	int id;				/* PAPI's */
-	struct sp_count_target target;	/* whose counts it holds, as it is bound; what nobody saw
-					 * being opened, as PAPI tells */
-	int last_cpu;			/* of another thread's counts: where that was seen last;
-					 * SP_NO_CPU */
-	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
-	uint32_t bound_changes;		/* opened.changes when it was bound */
-	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that
-					 * are open; 0: it was not */
+	struct sp_count_target target;	/* PAPI's data if unseen */
+	int last_cpu;			/* last known CPU of another thread; SP_NO_CPU */
+	int pinned_cpu;			/* the only CPU on which the set counts; SP_NO_CPU */
+	uint32_t bound_changes;		/* perf_fds.changes when the relation was found */
+	/* perf_fds.changes + 1 when PAPI_INHERIT changed for open counters; 0: never */
+	uint64_t misread;
 	bool multiplexed;		/* PAPI estimates the counts */
-	bool elsewhere;			/* it is attached to a thread of another process */
-	bool only_grows;		/* the kernel's counts, of which none is subtracted: they
-					 * fall only if somebody zeroes them */
-	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
-	bool unseen;			/* who opened it is not known: made before fork, or libpapi
-					 * is in front of us */
-	uint64_t events_hash;			/* of such a one: what it held when it was started
-						 * last (preload/api/count.c) */
-	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h
-					 * says so */
-	uint64_t whole;			/* opened.changes + 1: they inherit, and all threads made
-					 * since then are counted; or 0 */
-	int other;			/* + 1: the thread whose CPU time it counts where that is
-					 * not the starter's, or 0 (counted-time.h); 0: none */
-	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
-	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound
-					 * (preload/handles/relations.h) */
+	bool elsewhere;			/* attached to a thread of another process */
+	/* sums of kernel counts, which fall only if other code zeroes them */
+	bool is_monotonic;
+	bool has_histograms;		/* of PAPI_profil (preload/calls/histograms.h) */
+	/* its opening was not seen: made before fork, or another library wraps PAPI */
+	bool unseen;
+	/* of an unseen set: hash of its events at the last start (preload/api/count.c) */
+	uint64_t events_hash;
+	/* permanent readings, if SSPAPI_READINGS or sspapi.h wants them */
+	struct sp_log log;
+	/* perf_fds.changes + 1 if it inherits and counts all threads made since then; or 0 */
+	uint64_t whole;
+	/* 1 + tid of the counted thread, or 1 for the process, if not the starter
+	 * (counted-time.h); 0: none */
+	int other;
+	uintptr_t accum_pages[4];	/* numbers of pages that arrays of PAPI_accum were in */
+	/* set by sspapi_start: bind to its part (preload/handles/relations.h) */
+	struct sspapi_relation *wanted;
 };
 
-/* A set with more maps memory of its own for it. */
+/* Sizes of a set's page; sets that need more map memory of their own. */
 #define SP_PAGE_VALUES	16u
 #define SP_PAGE_SLOTS	64u
 #define SP_PAGE_NATIVES	4u
@@ -139,9 +135,9 @@ struct __attribute__((aligned(128))) sp_set_page {
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS] SP_HIDDEN;
-extern bool sp_sets_lost;		/* there was no memory for a set's record */
+extern bool sp_sets_lost;		/* out of memory for a set's data */
 
-/* The set with this id, or NULL: never seen. */
+/* The set with this id; NULL: never seen. */
 static inline struct sp_set *sp_set_of(int id)
 {
 	struct sp_set *chunk;
@@ -152,66 +148,65 @@ static inline struct sp_set *sp_set_of(int id)
 	return SP_LIKELY(chunk != NULL) ? &chunk[id % SP_SETS_CHUNK] : NULL;
 }
 
-/* Is what PAPI hands out for it booked? */
-static inline bool sp_booked(const struct sp_set *s)
+/* Checks that readings of the set are recorded. */
+static inline bool sp_is_recorded(const struct sp_set *s)
 {
 	return s && load_relaxed(&s->is_bound) && load_relaxed(&s->alive) &&
 	       load_relaxed(&s->generation) == sp_process.generation;
 }
 
-/* Makes room for the id; a set that was there before is forgotten. */
+/* Adds a new set, in place of an earlier one with this id. */
 struct sp_set *sp_set_new(int id);
 
-/* The set, if it is alive in this process; one that we did not see being made is
- * taken up if PAPI knows it.  NULL: none. */
-struct sp_set *sp_set_known(int id);
+/* Finds a set that is alive in this process; adds one that so far only PAPI has. NULL: no such
+ * set. */
+struct sp_set *sp_set_find(int id);
 
-/* Binds the set to the calling thread's relation for what it now holds; calls PAPI
- * only if something changed.  Called before PAPI_start. */
+/* Binds the set to the calling thread's relation for its current events, before PAPI_start.
+ * Calls PAPI only if something changed. */
 void sp_set_prepare(struct sp_set *s, int id);
 
-/* The same inside PAPI_start, which has opened its counters again: others than those that it was
- * bound for. */
+/* Binds the set inside PAPI_start, which has opened other counters than before. */
 void sp_set_prepare_again(struct sp_set *s, int id);
 
-/* PAPI has opened its counters, some time before it is started. */
+/* Opens shadow counters when PAPI has opened its counters before the start. */
 void sp_set_bind_perf_fds(struct sp_set *s, int id);
 
-/* Its events' texts are fetched now if they are new. */
-void sp_set_learn(int id);
+/* Fetches the texts of the set's new events now. */
+void sp_set_fetch_events(int id);
 
-/* From now on every reading takes the slow path (preload/lifecycle/exit.c). */
+/* Sends every further reading to the slow path (preload/lifecycle/exit.c). */
 void sp_sets_disable_fast_path(void);
 
-/* Of the sets that other threads have started: does one run; how many bookings are under way? */
+/* Query the sets that other threads have started: is one running, how many calls are being
+ * recorded. */
 bool sp_sets_others_running(void);
-unsigned sp_sets_others_booking(void);
+unsigned sp_sets_others_recording(void);
 
-/* Is a set other than `but` bound to this relation? */
+/* Checks whether a set other than `but` has the relation. */
 bool sp_set_has_relation(sp_off relation, void *but);
 
 void sp_sets_each(void (*with)(struct sp_set *s));
 
-/* A call site's address may be another's code by now. */
+/* Forgets all call sites: their addresses may belong to other code by now. */
 void sp_sets_forget_sites(void);
 
-/* This thread is about to go to these CPUs (sched_setaffinity); it went. */
+/* Called when this thread moves to these CPUs, before and after sched_setaffinity. */
 void sp_sets_before_affinity(const struct sp_cpus *to);
 void sp_sets_after_affinity(const struct sp_cpus *to);
 
-/* Does a set that this thread started run? */
+/* Checks whether a set runs that the thread started. */
 bool sp_sets_running(uint32_t thread);
 
-/* sspapi_stop: the next run is another's. */
+/* Lets another thread start the next run (sspapi_stop). */
 void sp_set_release(struct sp_set *s);
 
-/* False: another thread's call for the set is in flight, or the caller is nested in one: that goes
- * on with what the set is bound to.  Until the next start by itself nothing of the set is
- * booked. */
+/* Unbinds the set; nothing of it is recorded until the next start. False: another thread's call
+ * for the set is in flight, or this call is nested in one: that call finishes first. */
 bool sp_set_unbind(struct sp_set *s);
 
-/* PAPI holds this one no more; nothing happens if the id is another set's by now. */
+/* Forgets a set that PAPI has destroyed, unless the id belongs to another set by now. */
 void sp_set_forget(struct sp_set *s, uint32_t alive);
-void sp_sets_forget(uint32_t creator);	/* all that PAPI has under this thread; 0: all */
+void sp_sets_forget(uint32_t creator);	/* all sets under this thread; 0: all sets */
 
 #endif

@@ -10,7 +10,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	assert_true(sp_steps_prepare());
-	sp_steps_child();
+	sp_steps_reset_child();
 	return 0;
 }
 
@@ -50,17 +50,17 @@ static void cleared_meanwhile(void **state)
 	const struct sp_step *s = sp_step_add(SP_STEP_KEY(2, ADDRESS(1)), 8, SP_SAME_BASE), *again;
 
 	(void)state;
-	assert_true(sp_steps_are(age));
+	assert_true(sp_steps_are_valid(age));
 	sp_steps_clear();
-	assert_false(sp_steps_are(age));
-	assert_true(sp_steps_are(sp_steps_age));
+	assert_false(sp_steps_are_valid(age));
+	assert_true(sp_steps_are_valid(sp_steps_age));
 	again = sp_step_add(SP_STEP_KEY(2, ADDRESS(1)), 24, SP_SAME_BASE);
 	assert_ptr_equal(again, s);
 	assert_int_not_equal(sp_step_number(again, sp_steps_age), sp_step_number(s, age));
 	assert_true(sp_step_number(again, sp_steps_age) >= SP_STEP_FIRST &&
 		    sp_step_number(again, sp_steps_age) <= UINT16_MAX);
 	store_relaxed(&sp_steps_age, sp_steps_age + 1);
-	assert_false(sp_steps_are(sp_steps_age));
+	assert_false(sp_steps_are_valid(sp_steps_age));
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
