@@ -684,7 +684,8 @@ static void accept_other_target(struct sp_set *s)
 
 	s->target = sp_count_target(&s->perf_fds);
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
-	s->changed = !s->multiplexed;
+	sp_set_note_counted(s);
+	store_relaxed(&s->changed, !s->multiplexed);
 	store_relaxed(&s->fast_thread, 0);
 	if (p)
 		sp_percpu_distrust(p);
@@ -902,6 +903,8 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 		begin_window(s, fast && (b.proven || op != SP_OP_ACCUM), op, proof);
 	if (has_parts && is_zeroing(op))
 		sp_percpu_note_missed_reset(p);
+	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
+		(void)sp_find_set_cpu(s);	/* the target may end before the first reading */
 	if (!fast || has_parts || !record_fast(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_record_gauges(s, op, cpu, values);
@@ -963,8 +966,6 @@ static void record_here(struct sp_set *s, enum sp_op op, const long long *values
 
 	sp_page_proof_begin_window();
 	record_on_cpu(s, op, cpu, values, proof, at);
-	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_find_set_cpu(s);	/* the thread may end before the first reading */
 }
 
 int sp_record_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,

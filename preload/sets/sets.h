@@ -55,6 +55,13 @@ static inline enum sp_call_kind sp_call_kind_of(enum sp_op op)
 							: SP_KIND_READ;
 }
 
+/* Whose CPU time a set counts (counted-time.h). `counted` packs the target's tid, the kind and two
+ * flags into one word: threads read it while another thread binds the set. */
+enum sp_counts { SP_COUNTS_NOTHING, SP_COUNTS_OWN, SP_COUNTS_OTHER, SP_COUNTS_UNKNOWN };
+#define SP_COUNTS_SHIFT		32
+#define SP_COUNTS_INHERITED	(UINT64_C(1) << 62)
+#define SP_COUNTS_ELSEWHERE	(UINT64_C(1) << 63)	/* a thread of another process */
+
 /* Alignment separates sets: threads write to their sets at every reading, and neighbours in one
  * cache line cost 22 ns instead of 5. The processor fetches lines in pairs. */
 struct __attribute__((aligned(128))) sp_set {
@@ -72,6 +79,7 @@ struct __attribute__((aligned(128))) sp_set {
 	/* events, target or component may differ from the relation's */
 	bool changed;
 	bool started;			/* PAPI runs the set */
+	uint64_t counted;		/* whose CPU time it counts (enum sp_counts) */
 	struct sp_writer writer __attribute__((aligned(64)));
 	struct sp_percpu *percpu;		/* shadow counters; NULL: none */
 	struct sp_times *times;		/* of the relation */
@@ -103,7 +111,6 @@ struct __attribute__((aligned(128))) sp_set {
 	/* perf_fds.changes + 1 when PAPI_INHERIT changed for open counters; 0: never */
 	uint64_t misread;
 	bool multiplexed;		/* PAPI estimates the counts */
-	bool elsewhere;			/* attached to a thread of another process */
 	/* sums of kernel counts, which fall only if other code zeroes them */
 	bool is_monotonic;
 	bool has_histograms;		/* of PAPI_profil (preload/calls/histograms.h) */
@@ -171,6 +178,9 @@ void sp_set_prepare_again(struct sp_set *s, int id);
 
 /* Opens shadow counters when PAPI has opened its counters before the start. */
 void sp_set_bind_perf_fds(struct sp_set *s, int id);
+
+/* Sets `counted` from the current target. The caller has taken the writer. */
+void sp_set_note_counted(struct sp_set *s);
 
 /* Fetches the texts of the set's new events now. */
 void sp_set_fetch_events(int id);
