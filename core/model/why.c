@@ -22,52 +22,70 @@ const char *sp_why_text(enum sp_why why)
 {
 	static const char *const texts[SP_WHYS] = {
 		[SP_WHY_NONE] = "",
-		[SP_WHY_OFF] = "sspapi was told to open no counters (SSPAPI_DESCRIPTORS=0)",
+		[SP_WHY_OFF] = "SSPAPI_DESCRIPTORS=0 forbids shadow counters",
 		[SP_WHY_CREDIT] =
-			("counters by CPU would have cost more than 1 % of the life of the process "
-			 "(SSPAPI_ATTRIBUTION=exact takes them all the same)"),
-		[SP_WHY_BUDGET] = "the descriptors that sspapi may hold do not suffice "
-				  "(SSPAPI_DESCRIPTORS, ulimit -n)",
+			("shadow counters would have cost over 1 % of CPU time (to use them "
+			 "anyway, set SSPAPI_ATTRIBUTION=exact)"),
+		[SP_WHY_BUDGET] =
+			("sspapi may not open enough descriptors (raise SSPAPI_DESCRIPTORS or "
+			 "ulimit -n)"),
 		[SP_WHY_DESCRIPTORS] =
-			"the process, or the system, had no descriptor left (ulimit -n)",
-		[SP_WHY_MEMORY] = "there was no memory for counters by CPU",
-		[SP_WHY_REFUSED] = "the kernel refused counters by CPU (perf_event_paranoid)",
-		[SP_WHY_UNSEEN] = "which counters PAPI uses was not known when they began to count",
-		[SP_WHY_MANY] = "the event set has too many events",
-		[SP_WHY_FORMULA] = "an event is not a sum of native events",
-		[SP_WHY_MULTIPLEXED] = "PAPI multiplexed the set: its counts are estimates, which "
-				       "counters beside them would disturb",
-		[SP_WHY_OVERFLOW] = "PAPI's counters stand still in an overflow handler, counters "
-				    "by CPU do not",
-		[SP_WHY_STARVED] = "the processor has too few counters for two of each event "
-				   "(count fewer events at once)",
-		[SP_WHY_CLOSED] = "the application closed descriptors of sspapi's",
-		[SP_WHY_ENDED] = "the thread had ended",
-		[SP_WHY_UNWATCHED] = "the thread ran on a CPU for which sspapi had no counter",
-		[SP_WHY_EDGE] = "counting went on between sspapi's look at the counters and PAPI's",
-		[SP_WHY_RUNNING] = "the counted threads ran on while their counters were read",
-		[SP_WHY_HANDLER] = "a signal handler, or another thread, called PAPI for the set "
-				   "inside another call",
-		[SP_WHY_INSIDE] = "the thread moved, or was interrupted, inside a call of PAPI "
-				  "(fewer readings have less of it)",
-		[SP_WHY_COPIES] = "counters by CPU counted what PAPI's own counter did not",
-		[SP_WHY_CLOCK] = "a clock by CPU differs from PAPI's by some 100 ns a move "
-				 "(perf::TASK-CLOCK does not)",
+			"the process or the system has no descriptor left (raise ulimit -n)",
+		[SP_WHY_MEMORY] = "no memory for shadow counters",
+		[SP_WHY_REFUSED] =
+			("the kernel refused shadow counters (see perf_event_paranoid in sspapi "
+			 "doctor)"),
+		[SP_WHY_UNSEEN] =
+			("PAPI's counters were unknown when they began to count (clean up the "
+			 "set and add its events again)"),
+		[SP_WHY_MANY] = "the event set has too many events (use at most 24 native events)",
+		[SP_WHY_FORMULA] =
+			"an event is not a sum of native events (count its native events)",
+		[SP_WHY_MULTIPLEXED] =
+			("PAPI multiplexes the set, so its counts are estimates (count fewer "
+			 "events per set)"),
+		[SP_WHY_OVERFLOW] =
+			("in an overflow handler PAPI's counters stop, but shadow counters go "
+			 "on"),
+		[SP_WHY_STARVED] =
+			("the processor has too few counters for two of each event (count fewer "
+			 "events at once)"),
+		[SP_WHY_CLOSED] = "the application closed descriptors of sspapi",
+		[SP_WHY_ENDED] = "the thread ended before its last reading",
+		[SP_WHY_UNWATCHED] =
+			("the thread ran on a CPU without shadow counters (pin it before its "
+			 "first start)"),
+		[SP_WHY_EDGE] = "time passed between sspapi's read and PAPI's read",
+		[SP_WHY_RUNNING] = "the counted threads kept running during the reading",
+		[SP_WHY_HANDLER] =
+			("a signal handler or another thread called PAPI for the set during "
+			 "another call"),
+		[SP_WHY_INSIDE] =
+			("the thread moved or was interrupted inside a PAPI call (read less "
+			 "often)"),
+		[SP_WHY_COPIES] = "shadow counters counted events that PAPI's counter did not",
+		[SP_WHY_CLOCK] =
+			("a shadow clock differs from PAPI's by some 100 ns per move (count "
+			 "perf::TASK-CLOCK instead)"),
 		[SP_WHY_OPENER] =
-			"another thread than the one that started the set opened PAPI's counters",
-		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off "
-					"(PR_TASK_PERF_EVENTS_DISABLE)",
-		[SP_WHY_OUSTED] = "the counters by CPU had gone to another event set, which PAPI "
-				  "refused to start",
-		[SP_WHY_FILTER] = "the program installed a seccomp filter, under which sspapi "
-				  "opens no counters",
-		[SP_WHY_GUEST] = ("rseq does not report the CPU of a child that shares the "
-				  "thread-local storage of its parent "
-				  "(count in a thread of pthread_create, or in a child of fork)"),
-		[SP_WHY_COMPONENT] = "counters by CPU can stand beside those of PAPI's component "
-				     "perf_event only",
-		[SP_WHY_SHARED] = "what PAPI's component counts is the process's, a package's, a "
-				  "device's or the host's, and no CPU's",
+			("PAPI's counters were opened by another thread than the one that "
+			 "started the set"),
+		[SP_WHY_SWITCHED_OFF] =
+			("the program disabled the thread's counters "
+			 "(PR_TASK_PERF_EVENTS_DISABLE)"),
+		[SP_WHY_OUSTED] =
+			("the shadow counters were in use by another event set, which PAPI "
+			 "refused to start"),
+		[SP_WHY_FILTER] =
+			("the program installed a seccomp filter, under which sspapi opens no "
+			 "counters (start the sets before it)"),
+		[SP_WHY_GUEST] =
+			("rseq does not report the CPU of a child that shares its parent's "
+			 "thread-local storage (use pthread_create or fork)"),
+		[SP_WHY_COMPONENT] = "shadow counters exist only for PAPI's component perf_event",
+		[SP_WHY_SHARED] =
+			("PAPI's component counts for a process, package, device or host, not "
+			 "per CPU"),
 	};
 
 	return texts[why < SP_WHYS ? why : SP_WHY_NONE];
@@ -100,7 +118,7 @@ const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp
 	return !is_of_watching(why) || !*cpus
 		       ? sp_why_text(why)
 		       : sp_text_f(text, SP_WHY_TEXT,
-				   "%s; counts from CPUs without a counter are shown on CPU %s%s",
+				   "%s; CPU %s%s also has the counts of CPUs without shadow counters",
 				   sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
@@ -118,14 +136,14 @@ const char *sp_torn_text(uint64_t torn)
 	case ENOSPC:
 		return "the live file's disk was full";
 	case EDQUOT:
-		return "the user's quota on the live file's disk was used up";
+		return "the disk quota for the live file was exceeded";
 	case EFBIG:
-		return "the live file had reached the limit on the size of files (ulimit -f)";
+		return "the live file reached the file size limit (ulimit -f)";
 	case ESTALE:
 	case ENOENT:
-		return "somebody removed, exchanged or cut the live file";
+		return "the live file was removed, replaced or truncated";
 	case ENOMEM:
-		return "there was no memory to map more of the live file";
+		return "no memory to map more of the live file";
 	default:
 		return "the live file could not grow";
 	}
@@ -151,16 +169,16 @@ bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING
 		const char *noun, *rest;
 	} missing[] = {
 		{ m->h.dropped_readings, "reading",
-		  " could not be booked: what they counted is missing here" },
-		{ m->h.dropped_relations, "event set", " missing: there was no memory for them" },
-		{ sp_is_torn(m), NULL, ": what came later is missing here" },
+		  " not recorded: their counts are missing" },
+		{ m->h.dropped_relations, "event set", " missing: no memory" },
+		{ sp_is_torn(m), NULL, ": later counts are missing" },
 		{ torn_members(m), "process",
-		  " killed whose live file could not grow: what came later is missing here" },
+		  " killed, whose live file could not grow: later counts are missing" },
 		{ m->tally.damaged, "block",
-		  " of the store damaged: what was in them is missing here" },
+		  " of the store damaged: their counts are missing" },
 		{ m->tally.refused, "permanent reading",
-		  " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
-		  "threads that have ended and were added together" },
+		  " counted but not stored: beyond SSPAPI_READINGS_MAX, out of memory, or "
+		  "of ended threads that were combined" },
 	};
 
 	while (*i < SP_COUNT(missing) && !missing[*i].n)

@@ -138,11 +138,11 @@ static void failed(const char *path, int error)
 			sp_out_text(&o, live);
 		}
 		if (torn) {
-			sp_out_text(&o, any ? ": " : "; the counts are lost, as ");
+			sp_out_text(&o, any ? ": " : "; the counts are lost because ");
 			sp_out_text(&o, sp_torn_text(SP_TORN_FULL | (uint64_t)-sp_store.region.why
 									    << SP_TORN_SHIFT));
 			sp_out_text(&o,
-				    any ? ", and what came later is lost" : " before it held any");
+				    any ? "; later counts are lost" : " before any was stored");
 		}
 	}
 	text[o.used] = 0;

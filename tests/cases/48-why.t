@@ -38,7 +38,7 @@ once() {
 }
 
 any() {
-	[ "$shown" = any ] && sed 's/shown on CPU [0-9]*/shown on CPU any/' || cat
+	[ "$shown" = any ] && sed 's/; CPU [0-9]* also/; CPU any also/' || cat
 }
 
 # reason SP_WHY_NAME HOW LABEL PROGRAM...: in JSON and in the text, after how much it is, and no other
@@ -50,7 +50,7 @@ reason() {
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return 1
 	fi
-	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")${shown:+; counts from CPUs without a counter are shown on CPU $shown}
+	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")${shown:+; CPU $shown also has the counts of CPUs without shadow counters}
 	echo "$name" >>"$tmp/provoked"
 	if [ "$name" = EDGE ] && [ "$(whys 1)" = "$how: $(sed -n 's/^SP_WHY_INSIDE //p' "$tmp/texts")" ]; then
 		skip "$label" "the thread was preempted in that call"
@@ -102,7 +102,7 @@ shown=$other
 once env SSPAPI_ATTRIBUTION=residency taskset -c "$first" "$edges" wide
 is "split by time: the CPU that is not watched has its part" \
 	"$(json "$tmp/shim.json" 'join " ", map { $_->{total}[0] > 0 ? "some" : "none" } map { @{$_->{cpus}} } @{$d->{relations}}')" "some some"
-is "split by time: and it is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); counts from CPUs without a counter are shown on CPU $shown"
+is "split by time: and it is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); CPU $shown also has the counts of CPUs without shadow counters"
 shown=''
 reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
 reason RUNNING exact "another thread stops it while it runs" "$edges" stopped

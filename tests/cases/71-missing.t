@@ -22,7 +22,7 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 	case $function in
 	PAPI_num_events|PAPI_list_events)
 		is "no $function: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
-		check "no $function: in a note of JSON" json "$tmp/shim.json" 'grep({ $_ eq "2 readings could not be booked: what they counted is missing here" } @{$d->{notes}}) == 1 or die "@{$d->{notes}}"'
+		check "no $function: in a note of JSON" json "$tmp/shim.json" 'grep({ $_ eq "2 readings not recorded: their counts are missing" } @{$d->{notes}}) == 1 or die "@{$d->{notes}}"'
 		SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$scenes/one"
 		check "no $function: in text, too, and why there is nothing" sh -c 'tr -s "\n " " " <"$1" | grep -q "Nothing to show: .*could not keep"' - "$tmp/shim.txt"
 		;;

@@ -139,7 +139,7 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
-# A limit on the size of files: it is called that, by everybody who speaks of the live file.
+# A file size limit: it is called that, by everybody who speaks of the live file.
 limit=$(getconf PAGESIZE)
 limit=$((limit > 65536 ? limit : 65536))
 mkdir "$tmp/limited"
@@ -148,18 +148,18 @@ check "RLIMIT_FSIZE: a line says so" said limited SSPAPI_LIVE "ulimit -f" killed
 file=$(echo "$tmp"/limited/*.live)
 for form in txt json; do
 	run recover "$B/sspapi" recover -o "$tmp/limited.$form" "$file"
-	is "recover says so, and that there is nothing ($form)" "$(status_of recover) $(grep -c 'limit on the size of files (ulimit -f): nothing that was counted' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
-	check "the dump says so, too ($form)" grep -q "limit on the size of files" "$tmp/limited.$form"
+	is "recover says so, and that there is nothing ($form)" "$(status_of recover) $(grep -c 'file size limit (ulimit -f): it contains no counts' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
+	check "the dump says so, too ($form)" grep -q "file size limit" "$tmp/limited.$form"
 done
 is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
 run recover "$B/sspapi" recover -o "$tmp/limited.json" "$file"
-is "so, too, where the dump cannot be written" "$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
+is "so, too, where the dump cannot be written" "$(status_of recover) $(grep -c 'it contains no counts\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
-check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"
+check "report of it: so, too" grep -q "file size limit" "$tmp/limited.txt"
 # What the last line says of a live file that could not grow is true: recover makes nothing of it, or a part.
 run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
-check "neither dump nor live file: the counts are called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
+check "neither dump nor live file: the counts are called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost because the live file reached the file size limit' '$tmp/limited.err'"
 check "and recover is not named" not grep -q recover "$tmp/limited.err"
 sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",", map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
 said=''
@@ -170,8 +170,8 @@ for times in 2 4 8 16 32 64; do
 	part=$(echo "$tmp"/limited/*.live)
 	run recover "$B/sspapi" recover -o "$tmp/part.json" "$part"
 	case $(grep 'the dump was not written' "$tmp/part.err") in
-	*"makes a part of it from $part: the live file had reached the limit on the size of files (ulimit -f), and what came later is lost") said="$said a part" has='> 0' ;;
-	*'; the counts are lost, as the live file'*) said="$said none" has='== 0' ;;
+	*"makes a part of it from $part: the live file reached the file size limit (ulimit -f); later counts are lost") said="$said a part" has='> 0' ;;
+	*'; the counts are lost because the live file'*) said="$said none" has='== 0' ;;
 	*"makes it from $part") said="$said all" has='== 24' ;;
 	*) said="$said neither" has='< 0' ;;
 	esac

@@ -223,9 +223,9 @@ static int recover(const struct recovery *r, const char *live)
 	if (n && (torn || (e == 0 && f.model.tally.damaged))) {
 		snprintf(text, sizeof(text), "%s: %s%s",
 			 torn ? sp_torn_text(f.model.h.torn) : "damaged",
-			 torn ? nothing ? "nothing that was counted is in it"
-					: "what came later is not in it"
-			      : "what could be read is in the dump",
+			 torn ? nothing ? "it contains no counts"
+					: "later counts are missing"
+			      : "the dump has all that could be read",
 			 f.model.tally.damaged || nothing ? "; it is kept" : "");
 		sp_complain(0, r->verb, text, live);
 	}
