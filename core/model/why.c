@@ -117,9 +117,10 @@ const char *sp_why_told(char text[SP_WHY_TEXT], enum sp_why why, const struct sp
 	sp_memory_text(&o);
 	return !is_of_watching(why) || !*cpus
 		       ? sp_why_text(why)
-		       : sp_text_f(text, SP_WHY_TEXT,
-				   "%s; CPU %s%s also has the counts of CPUs without shadow counters",
-				   sp_why_text(why), cpus, u->more ? " and others" : "");
+		       : sp_text_f(
+				 text, SP_WHY_TEXT,
+				 "%s; CPU %s%s also has the counts of CPUs without shadow counters",
+				 sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
 /* A dump in the store form is whole, whatever became of the live file. */
