@@ -63,19 +63,17 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		       uintptr_t to)
 {
 	const struct sp_record *last = load_relaxed(&s->writer.last);
-	int32_t cpu;
 
 	if (!sp_fast_stayed(s, open) || sp_records_fell(&s->writer, values))
 		return false;
-	cpu = load_relaxed(&s->writer.cpu);	/* may be another's from the record on */
-	if (!sp_records_value(&s->writer, SP_OP_READ, cpu, values, site, 0)) {
+	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site, 0)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);
 		return true;
 	}
 	if (last && last == load_relaxed(&s->writer.last) &&
 	    sp_records_alike(last,
 			     SP_OP_READ | (last->what & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
-			     cpu, site))
+			     s->writer.cpu, site))
 		stay_steady(s, last, to);
 	return true;
 }

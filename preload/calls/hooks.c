@@ -998,19 +998,15 @@ static void dropped(const struct sp_set *s)
 static void update_state(struct sp_set *s, int id)
 {
 	enum sp_op is = state_of(id);
-	uint32_t was;
 
 	sp_records_runs(&s->writer, is, sp_thread_state.id);
 	if (is)
 		store_relaxed(&s->started, is == SP_OP_RUNS);
-	/* Another thread may have overtaken this call meanwhile, and taken the writer. */
-	if (is != SP_OP_RUNS || !sp_records_suspend(&s->writer, sp_thread_state.id, &was))
-		return;
-	if (load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
+	if (is == SP_OP_RUNS &&
+	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	if (load_relaxed(&s->gauges.n))
+	if (is == SP_OP_RUNS && load_relaxed(&s->gauges.n))
 		sp_book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
-	sp_records_let(&s->writer, sp_thread_state.id, was);
 }
 
 static void read_before(struct sp_set *s, enum sp_op op)
