@@ -434,7 +434,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 
 int sp_where(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int cpu;
 
 	if (s->writer.relation->scope != SP_SCOPE_THREAD &&
@@ -500,7 +500,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 	prepare(s, id);
 	if (load_relaxed(&s->overflows.block))	/* its handler may be called in any of them */
 		sp_sites_modules();
-	percpu = load_acquire(&s->percpu);
+	percpu = load_relaxed(&s->percpu);
 	if (percpu)
 		sp_percpu_starts(percpu, &s->perf_fds, started);
 }
@@ -593,7 +593,7 @@ static void rebind_perf_fds(struct sp_perf_fds *o)
 		sp_add(&o->changes, 1);
 	}
 	is = sp_count_target(o);
-	p = load_acquire(&s->percpu);
+	p = load_relaxed(&s->percpu);
 	same = sp_target_is_same(&is, &s->target) && (!p || sp_percpu_matches(p, o));
 	/* PAPI refuses to start a set that runs, and may open its counters anew all the same: they
 	 * begin at 0. */
@@ -616,7 +616,7 @@ static const struct sp_perf_fds_hooks perf_fds_hooks = { lock_perf_fds, unlock_p
  * warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
 static void get_ready(struct sp_set *s, int id)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (load_relaxed(&s->started) && runs(id))
 		;
@@ -672,7 +672,7 @@ static bool counts_others(const struct sp_set *s)
  * ever proven.) */
 static void is_other(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	s->target = sp_count_target(&s->perf_fds);
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
@@ -687,7 +687,7 @@ static void is_other(struct sp_set *s)
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno;
 
 	if (!p)			/* a handler on top has dropped it */
@@ -733,7 +733,7 @@ static bool proves(const struct sp_set *s, uint32_t open)
 
 bool sp_stays_by_clock(const struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 	int saved = errno, cpu = p ? sp_percpu_stays(p) : SP_NO_CPU;
 	bool stays = cpu >= 0 && sp_caller_is_this_thread() && cpu == load_relaxed(&s->writer.cpu);
 
@@ -754,7 +754,7 @@ static bool counts(const struct sp_set *s)
 static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 		       struct sp_shares *shares, struct sp_parts *parts)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);	/* a handler on top may drop it: then it is
+	struct sp_percpu *p = load_relaxed(&s->percpu);	/* a handler on top may drop it: then it is
 							 * no clock's (percpu-lifetime.h) */
 	struct sp_writer *w = &s->writer;
 	bool known;
@@ -792,7 +792,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
  * stays one.) */
 static void end_parts(struct sp_set *s)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
@@ -812,7 +812,7 @@ static bool zeroes(enum sp_op op)
  * thread's own: a set that was bound after PAPI had started it is ready only since then. */
 static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op, uint32_t open)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p)
 		return;
@@ -877,7 +877,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (op == SP_OP_START &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		is_other(s);
-	p = load_acquire(&s->percpu);
+	p = load_relaxed(&s->percpu);
 	if (values && op != SP_OP_WRITE && s->only_grows && counts(s))
 		find_zeroing(s, values);
 	if (!own)
@@ -939,7 +939,7 @@ static bool gone(struct sp_set *called)
  * the relation says that it is unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in:
 	 * what follows a start that was missed is not counted. */
@@ -1011,7 +1011,7 @@ static void update_state(struct sp_set *s, int id)
 
 static void read_before(struct sp_set *s, enum sp_op op)
 {
-	struct sp_percpu *p = load_acquire(&s->percpu);
+	struct sp_percpu *p = load_relaxed(&s->percpu);
 
 	if (!p || !counts(s))
 		return;

@@ -32,7 +32,7 @@ static inline bool sp_percpu_is_ready(const struct sp_percpu *p, uint32_t proof)
 {
 	const struct sp_percpu_fast *g = (const struct sp_percpu_fast *)p;
 
-	return load_relaxed(&g->ready) & (load_relaxed(&g->proof) == proof);
+	return load_relaxed(&g->ready) & (g->proof == proof);
 }
 
 /* PAPI has zeroed the set, and it was and is ready. */
@@ -64,7 +64,7 @@ static inline uint64_t sp_ticks_ns(uint64_t ticks)
 
 static inline void sp_percpu_begun(struct sp_percpu *p, uint64_t now)
 {
-	store_relaxed(&((struct sp_percpu_fast *)p)->begun, now);
+	((struct sp_percpu_fast *)p)->begun = now;
 }
 
 /* The time since it began that is not told yet, all of it on one CPU, where all windows were
@@ -72,11 +72,11 @@ static inline void sp_percpu_begun(struct sp_percpu *p, uint64_t now)
 static inline uint64_t sp_percpu_ran(struct sp_percpu *p, uint64_t now)
 {
 	struct sp_percpu_fast *g = (struct sp_percpu_fast *)p;
-	uint64_t begun = load_relaxed(&g->begun);
+	uint64_t begun = g->begun;
 
 	if (SP_UNLIKELY(begun > now))	/* a handler has started it again since */
 		return 0;
-	store_relaxed(&g->begun, now);
+	g->begun = now;
 	return sp_ticks_ns(now - begun);
 }
 

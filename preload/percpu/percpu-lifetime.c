@@ -137,7 +137,7 @@ static void shut(struct sp_percpu *p)
 	sp_lifetime_close(p, -1);
 	store_relaxed(&p->fast.ready, 0);
 	p->scan.marked = false;
-	store_relaxed(&p->clock, NULL);
+	p->clock = NULL;
 }
 
 /* Nobody finds it any more, but who had found it before: a call under the handler that drops it. */
@@ -215,7 +215,7 @@ static bool close_percpu_sets(struct sp_percpu *list)
 	for (p = list; p; p = next) {
 		next = p->next;
 		shut(p);
-		store_relaxed(&p->scan.trouble, SP_WHY_ENDED);
+		p->scan.trouble = SP_WHY_ENDED;
 		give(p, true);
 	}
 	return true;
@@ -242,7 +242,7 @@ bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but)
 	if (!last)
 		return false;
 	shut(last);
-	store_relaxed(&last->scan.trouble, SP_WHY_BUDGET);
+	last->scan.trouble = SP_WHY_BUDGET;
 	sp_percpu_give(last);
 	return true;
 }

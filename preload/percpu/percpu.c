@@ -162,7 +162,7 @@ static bool is_ready(const struct sp_percpu *p, uint32_t proof)
 static void stays_here(struct sp_percpu *p)
 {
 	p->others.read_by_tid = 0;
-	store_relaxed(&p->fast.proof, sp_proof_now());
+	p->fast.proof = sp_proof_now();
 	p->segment.home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
 	store_relaxed(&p->fast.ready, 0);
 }
@@ -426,7 +426,7 @@ static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 	uint64_t ns = p->cpu[i].now.high - p->cpu[i].booked_ns, booked_ns = 0;
 
 	if ((int)i == p->booked_ns.home)
-		booked_ns = sp_ticks_ns(load_relaxed(&p->fast.begun) - p->booked_ns.ticks);
+		booked_ns = sp_ticks_ns(p->fast.begun - p->booked_ns.ticks);
 	return ns > booked_ns ? ns - booked_ns : 0;
 }
 
@@ -696,8 +696,7 @@ static void note_booked_times(struct sp_percpu *p)
 	}
 	p->booked_ns.home = p->segment.home;
 	p->booked_ns.moves = p->scan.last.moves;
-	p->booked_ns.ticks = p->scan.last.ticks;
-	store_relaxed(&p->fast.begun, p->scan.last.ticks);
+	p->booked_ns.ticks = p->fast.begun = p->scan.last.ticks;
 }
 
 /* The parts, that of the reading's CPU last; those that have nothing are none. */
@@ -897,10 +896,10 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_answer *answer, struc
 		sp_home_off_window(p, l.stayed && !l.before);
 	else
 		sp_home_off_begin(p, false);
-	if (at == p->n ? cpu >= 0 && !follow(p, answer, cpu)
-		       : p->segment.gap == SP_WHY_UNWATCHED &&
-				 sp_lifetime_cpus(p->target.tid, p->natives + !p->has_times) > p->n)
-		store_relaxed(&p->segment.wide, true);
+	p->segment.wide |= at == p->n ? cpu >= 0 && !follow(p, answer, cpu)
+				      : p->segment.gap == SP_WHY_UNWATCHED &&
+						sp_lifetime_cpus(p->target.tid,
+								 p->natives + !p->has_times) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		store_relaxed(&p->fast.ready, 0);
@@ -1051,7 +1050,6 @@ void sp_percpu_lost(struct sp_percpu *p)
 void sp_percpu_distrust(struct sp_percpu *p)
 {
 	/* (What PAPI multiplexes itself it opens at each start.) */
-	store_relaxed(&p->scan.trouble,
-		      p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
+	p->scan.trouble = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
 	sp_percpu_lost(p);
 }

@@ -143,7 +143,7 @@ static bool begin_again(struct sp_perf_fds *o)
 	if (!(sp_opening & SP_OPENS_AGAIN) || o->more || o->opener != sp_thread_state.tid ||
 	    !hooks->alone(o))
 		return false;
-	o->before = load_relaxed(&o->changes);
+	o->before = o->changes;
 	sp_add(&o->changes, 1);
 	o->whole = o->kept = o->left = o->n;
 	o->n = 0;

@@ -488,7 +488,7 @@ static struct sp_percpu *make(const struct sp_percpu_want *w, struct sp_clock *c
 	p->target.thread = w->perf_fds->at->thread;
 	p->target.own = w->own && !w->inherits;
 	p->target.inherits = w->inherits;
-	store_relaxed(&p->fast.changes, load_relaxed(&w->perf_fds->changes));
+	p->fast.changes = w->perf_fds->changes;
 	p->perf_fds.digest = digest(w->perf_fds);
 	p->target.foreign = w->perf_fds->opener != sp_thread_state.tid;
 	p->perf_fds.leader[0] = p->perf_fds.leader[1] = -1;
@@ -634,15 +634,11 @@ static bool is_same(const struct sp_percpu *p, const struct sp_perf_fds *o)
 /* A scan that failed says so: it is opened anew. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
-	uint32_t changes = load_relaxed(&perf_fds->changes);
-
-	/* (another thread may scan it right now) */
-	if (!load_relaxed(&p->clock) || load_relaxed(&p->scan.trouble) != SP_WHY_NONE ||
-	    load_relaxed(&p->segment.wide))
+	if (!p->clock || p->scan.trouble != SP_WHY_NONE || p->segment.wide)
 		return false;
-	if (load_relaxed(&p->fast.changes) != changes && is_same(p, perf_fds))
-		store_relaxed(&p->fast.changes, changes);
-	return load_relaxed(&p->fast.changes) == changes;
+	if (p->fast.changes != perf_fds->changes && is_same(p, perf_fds))
+		p->fast.changes = perf_fds->changes;
+	return p->fast.changes == perf_fds->changes;
 }
 
 /* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and
@@ -660,25 +656,22 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 				      enum sp_why *why)
 {
 	enum sp_attribution how = SP_BY_READING;
-	struct sp_percpu *p = load_relaxed(at);
 	struct sp_clock *clock;
 	uint64_t begun;
 	enum sp_why limit;
 
 	*why = SP_WHY_NONE;
-	if (p && p->segment.wide && affords(w, &limit) == SP_BY_READING)
-		store_relaxed(&p->segment.wide, false);	/* what is watched is better than nothing */
-	if (fits(p, w)) {
-		if (!w->own && p->target.own) {
-			store_relaxed(&p->others.shared, true);
-			store_relaxed(&p->others.visited, true);
-		}
-		reset_proven(p);
-		*why = p->why;
-		return p->kind;
+	if (*at && (*at)->segment.wide && affords(w, &limit) == SP_BY_READING)
+		(*at)->segment.wide = false;		/* what is watched is better than nothing */
+	if (fits(*at, w)) {
+		if (!w->own && (*at)->target.own)
+			(*at)->others.shared = (*at)->others.visited = true;
+		reset_proven(*at);
+		*why = (*at)->why;
+		return (*at)->kind;
 	}
-	clock = p ? load_relaxed(&p->clock) : NULL;
-	if (clock && p->segment.wide)
+	clock = *at ? load_relaxed(&(*at)->clock) : NULL;
+	if (clock && (*at)->segment.wide)
 		clock->stale = true;
 	sp_percpu_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)
@@ -698,15 +691,14 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 	if (how == SP_BY_READING)
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
-	p = open_percpu(w, how, why);
-	store_release(at, p);
+	*at = open_percpu(w, how, why);
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
-			 p ? p->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
-	if (!p)
+			 *at ? (*at)->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
+	if (!*at)
 		return SP_BY_READING;
-	sp_plan_keeps(p);
-	*why = p->why;
-	return p->kind;
+	sp_plan_keeps(*at);
+	*why = (*at)->why;
+	return (*at)->kind;
 }
 
 /* ---- a CPU more ------------------------------------------------------------------------ */

@@ -453,11 +453,11 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 	store_relaxed(&p->others.where, read && theirs && here < 0 ? find_where(p) : SP_NO_CPU);
 	store_relaxed(&p->others.found, read);
 	p->segment.home = theirs ? -1 : here;
-	store_relaxed(&p->scan.trouble, read ? SP_WHY_NONE : SP_WHY_CLOSED);
+	p->scan.trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->scan.marked)
 		mark(p);
 	p->scan.marked = read;
-	store_relaxed(&p->fast.proof, p->scan.last.proof);
+	p->fast.proof = p->scan.last.proof;
 	/* (On a CPU that is none of ours there is nothing to probe.) */
 	store_relaxed(&p->fast.ready,
 		      read && !theirs && (p->scan.last.quiet || !sp_proof_is_there()) &&

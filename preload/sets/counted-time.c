@@ -106,9 +106,8 @@ static void end(struct sp_ran *r, bool seen)
 	} else if (sp_proof_now() == r->losses[1]) {
 		is.least = ns;
 	} else if (is_clock_read_due(ns)) {
-		struct sp_ran before;
+		struct sp_ran before = *r;
 
-		sp_copy_words((sp_word *)&before, (const sp_word *)r, sizeof(before) / 8);
 		read_clock(r);
 		is = since(&before, r->known_ns, ns);
 	}

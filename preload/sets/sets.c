@@ -955,7 +955,7 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 	sp_relation_set_attribution(r, how, why);
 	if (!s->percpu)
 		return;
-	store_relaxed(&s->times, t);
+	s->times = t;
 	t->flags = SP_TIMES_KNOWN | (sp_percpu_counts_moves(s->percpu) ? SP_TIMES_MOVES : 0);
 	sp_percpu_edges(s->percpu, t->at + r->cells);
 	note_allowed_cpus(s);
