@@ -366,7 +366,7 @@ bool sp_records_place(struct sp_writer *w, int cpu)
 
 	if (!known)
 		return false;
-	store_relaxed(&w->placed, true);
+	w->placed = true;
 	store_relaxed(&w->cpu, cell);
 	set_slow(w, SP_SLOW_MORE);
 	return true;

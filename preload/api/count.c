@@ -90,11 +90,10 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	s->wanted = rel;
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	sp_prepare_start(es, at);
 	*set = s;
-	/* unbound: its values are not counts, or there is no memory */
-	return load_relaxed(&s->is_bound) ? PAPI_OK : PAPI_ENOSUPP;
+	return s->is_bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
 }
 
 static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
@@ -115,7 +114,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	const uintptr_t opening = sp_opening;
 	uint32_t open;
 
-	part = rc == PAPI_OK ? part_of(rel, load_relaxed(&s->relation)) : NULL;
+	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
 	if (rc == PAPI_OK && !part)		/* another thread has bound it right now */
 		rc = PAPI_EISRUN;
 	if (rc == PAPI_OK)
@@ -195,8 +194,7 @@ static bool is_part_bound(const struct call *c, const struct sp_set *s)
 
 	if (c->real->PAPI_num_events(c->es) != n)
 		return false;
-	if (load_relaxed(&s->is_bound) && !load_relaxed(&s->changed) && !s->unseen &&
-	    load_relaxed(&s->relation) == p->off)
+	if (s->is_bound && !s->changed && !s->unseen && s->relation == p->off)
 		return true;
 	return c->real->PAPI_list_events &&
 	       c->real->PAPI_list_events(c->es, codes, &n) == PAPI_OK && n == (int)p->key.k &&

@@ -137,10 +137,9 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
 	return sp_is_fast(s) &&
-	       (SP_LIKELY(SP_LIKELY(load_plain(&s->writer.window_open) == open) &&
-			  sp_proof_stayed(open, load_plain(&s->writer.cpu))) ||
-		(sp_proof_alone(open) &&
-		 (load_plain(&s->writer.placed) || SP_UNLIKELY(sp_stays_by_clock(s)))));
+	       (SP_LIKELY(SP_LIKELY(s->writer.window_open == open) &&
+			  sp_proof_stayed(open, s->writer.cpu)) ||
+		(sp_proof_alone(open) && (s->writer.placed || SP_UNLIKELY(sp_stays_by_clock(s)))));
 }
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
@@ -241,7 +240,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 		sp_percpu_begun(p, now);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
-	if (SP_LIKELY(!load_relaxed(&s->writer.placed)))
+	if (SP_LIKELY(!s->writer.placed))
 		sp_counting_starts(s, open, now);
 	return true;
 }
@@ -256,7 +255,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site, now))
 		return false;
 	sp_ran(s, now);
-	if (SP_LIKELY(!load_relaxed(&s->writer.placed)))
+	if (SP_LIKELY(!s->writer.placed))
 		sp_counting_stops(s, now);
 	/* A handler may have started it again since. */
 	store_relaxed(&s->started, load_relaxed(&s->writer.runs));

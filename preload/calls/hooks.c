@@ -152,7 +152,7 @@ void sp_opens(int id)
 		sp_first_set();
 	if (s) {
 		(void)sp_thread_state_ready();		/* who opens it */
-		store_relaxed(&s->perf_fds.whole, 0);
+		s->perf_fds.whole = 0;
 	}
 	sp_opening = s ? (uintptr_t)&s->perf_fds : 0;
 }
@@ -189,7 +189,7 @@ static void on_open_while_running(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 
-	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)load_relaxed(&s->k))
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) == (int)s->k)
 		sp_records_missed(&s->writer, SP_OP_RESET, sp_thread_state.id);
 	else
 		(void)sp_set_unbind(s);
@@ -210,7 +210,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 	if (sp_booked(s) && load_relaxed(&s->writer.runs) &&
 	    load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes))
 		on_open_while_running(s, id);
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
 	s->perf_fds.had = sp_perf_fds_all(&s->perf_fds);
 	store_relaxed(&s->fast_thread, 0);
@@ -340,7 +340,7 @@ void sp_after_change(const char *what, int rc, int id)
 
 	sp_report_error(what, rc);
 	if (s && !s->perf_fds.n)
-		store_relaxed(&s->changed, true);
+		s->changed = true;
 }
 
 static void after_inherit(int rc, int id, bool inherits)
@@ -355,7 +355,7 @@ static void after_inherit(int rc, int id, bool inherits)
 	s->misread = is.known && is.inherits != inherits
 			     ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1)
 			     : 0;
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	store_relaxed(&s->fast_thread, 0);
 }
 
@@ -489,6 +489,11 @@ static enum sp_op state_of(int id)
 	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
 
 	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
+}
+
+static bool is_of_other(const struct sp_set *s)
+{
+	return s->target.attached && s->target.thread != sp_thread_state.id;
 }
 
 /* Bound to what it holds now, and ready to count.  started: PAPI has started it already. */
@@ -629,8 +634,9 @@ static void get_ready(struct sp_set *s, int id)
 /* Is it attached to another thread as at the start before?  Then it need not be bound anew. */
 static bool stays_attached(const struct sp_set *s)
 {
-	return sp_booked(s) && load_relaxed(&s->stays_attached) &&
-	       load_relaxed(&s->starter) == sp_thread_state.id;
+	return sp_booked(s) && is_of_other(s) && load_relaxed(&s->starter) == sp_thread_state.id &&
+	       !s->target.inherits && !s->multiplexed && !load_relaxed(&s->overflows.block) &&
+	       !s->has_histograms;
 }
 
 void sp_prepare_start(int id, const struct sp_stack *at)
@@ -676,8 +682,7 @@ static void is_other(struct sp_set *s)
 
 	s->target = sp_count_target(&s->perf_fds);
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
-	sp_set_note_counted(s);
-	store_relaxed(&s->changed, !s->multiplexed);
+	s->changed = !s->multiplexed;
 	store_relaxed(&s->fast_thread, 0);
 	if (p)
 		sp_percpu_distrust(p);
@@ -692,7 +697,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	if (sp_is_of_other(s) || sp_caller_is_this_thread())
+	if (is_of_other(s) || sp_caller_is_this_thread())
 		sp_percpu_zeroed(p, load_relaxed(&s->writer.window_open), &s->perf_fds);
 	else
 		sp_percpu_lost(p);
@@ -762,7 +767,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open,
 	if (!p || !counts(s))
 		return false;
 	/* a scan by an unknown guest would read its host's counters */
-	known = sp_is_of_other(s) || sp_caller_is_this_thread();
+	known = is_of_other(s) || sp_caller_is_this_thread();
 	if (!known || !w->runs || sp_records_has_missed(w)) {
 		sp_percpu_lost(p);
 		sp_relation_set_attribution(w->relation, SP_BY_READING,
@@ -897,8 +902,6 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (percpu && zeroes(op))
 		sp_percpu_lost(p);
-	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_where(s);	/* the target may have ended by the first reading */
 	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_book_gauges(s, op, cpu, values);
@@ -961,6 +964,8 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 
 	sp_page_proof_begins();
 	book_on(s, op, cpu, values, open, at);
+	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
+		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
 int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,
@@ -1070,11 +1075,11 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (!s || !sp_is_fast(s) || !sp_records_begin(&s->writer, frame, op))
-		return begin_slow(id, op, frame);
-	if (!sp_is_ready(s, sp_proof_now()))
+	/* (by now it may be another's) */
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) &&
+	    !load_relaxed(&s->writer.in_flight))
 		read_before(s, SP_OP_STOP);
-	return s;
+	return sp_begin_call(id, op, frame);
 }
 
 /* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a
@@ -1121,7 +1126,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 	sp_thread_state_ready();		/* a thread's first call, perhaps */
 	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
 	if (!*values && (called || sp_booked(s)))
-		*values = load_relaxed(&s->room.values);
+		*values = s->room.values;
 	return called;
 }
 
@@ -1190,12 +1195,11 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	}
 	if (s)
 		sp_counting_stop(s);
-	if (s && SP_UNLIKELY(s->has_histograms) && sp_booked(s) &&
-	    (!called || sp_records_still(&called->writer, sp_thread_state.id)))
-		sp_histograms_read(s);
 	sp_book_call(called, id, SP_OP_STOP, values, open, at);
 	if (!s)
 		return;
+	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
+		sp_histograms_read(s);
 	store_relaxed(&s->started, called && load_relaxed(&s->writer.runs));
 	sp_sites_after_stop();
 }
@@ -1255,10 +1259,10 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 SP_COLD void sp_prefault_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN,
-		  last = (uintptr_t)(values + load_relaxed(&s->k) - 1) / SP_ARRAY_GRAIN;
+		  last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
 	int saved = errno;
 
-	store_relaxed(&s->arrays[page % SP_COUNT(s->arrays)], page);
+	s->arrays[page % SP_COUNT(s->arrays)] = page;
 	for (; page <= last; page++)
 		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN),
 			     FUTEX_WAKE, 0, NULL, NULL, 0);

@@ -166,7 +166,7 @@ static inline uint32_t sp_events_of(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return sp_booked(s) ? load_relaxed(&s->k) : 0;
+	return sp_booked(s) ? s->k : 0;
 }
 
 /* Its thread was on one CPU from the start to now, which is sp_ticks(). */
@@ -189,7 +189,7 @@ SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
 
-	if (SP_UNLIKELY(load_relaxed(&s->arrays[page % SP_COUNT(s->arrays)]) != page))
+	if (SP_UNLIKELY(s->arrays[page % SP_COUNT(s->arrays)] != page))
 		sp_prefault_array(s, values);
 }
 

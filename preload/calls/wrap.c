@@ -415,7 +415,7 @@ EXPORT int PAPI_start(int EventSet)
 
 	FAST(PAPI_start, (EventSet), (s->number),
 	     sp_is_prepared(s) && sp_is_ready(s, open) &&
-		     (sp_counting_is_ready(open) || load_relaxed(&s->writer.placed)),
+		     (sp_counting_is_ready(open) || s->writer.placed),
 	     const uintptr_t under = sp_opening;
 	     sp_fast_starts(s), sp_opening = under, NULL)
 }
@@ -425,7 +425,7 @@ EXPORT int PAPI_stop(int EventSet, long long *values)
 	const struct sp_papi *const papi = load_relaxed(&sp_process.papi);
 
 	FAST(PAPI_stop, (EventSet, values), (s->number, values), sp_is_ready(s, open),
-	     values = values ? values : load_plain(&s->room.values), NONE, NULL)
+	     values = values ? values : s->room.values, NONE, NULL)
 }
 
 /* ---- Fortran ---------------------------------------------------------- */

@@ -80,7 +80,6 @@ static void unbind(struct sp_set *s)
 	sp_proof_on_top();
 	store_relaxed(&s->fast_thread, 0);
 	store_relaxed(&s->is_bound, false);
-	store_relaxed(&s->counted, 0);
 	store_relaxed(&s->writer.relation, NULL);
 	store_relaxed(&s->gauges.n, 0);
 	store_relaxed(&s->overflows.block, NULL);
@@ -122,7 +121,7 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 
 void sp_set_release(struct sp_set *s)
 {
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	store_relaxed(&s->fast_thread, 0);
 }
 
@@ -199,7 +198,7 @@ struct sp_set *sp_set_new(int id)
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	store_relaxed(&s->generation, sp_process.generation);
 	store_relaxed(&s->started, false);
-	store_relaxed(&s->changed, true);
+	s->changed = true;
 	store_relaxed(&s->creator, sp_thread_state.id);
 	s->id = id;
 	s->last_cpu = SP_NO_CPU;
@@ -464,8 +463,8 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 	if (k <= s->room.n_values)
 		return true;
-	/* The old memory stays mapped: a PAPI_stop may be writing to it. */
-	store_relaxed(&s->room.values, (long long *)map_touched(bytes));
+	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing
+						 * to it) */
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
 }
@@ -671,31 +670,6 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
-/* SP_COUNTS_OWN: the starter's. */
-static enum sp_counts counts_of(const struct sp_set *s)
-{
-	const struct sp_relation *r = s->writer.relation;
-
-	if (s->target.inherits || r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
-		return SP_COUNTS_UNKNOWN;
-	if (r->scope != SP_SCOPE_THREAD)
-		return SP_COUNTS_NOTHING;
-	if (s->unseen || s->target.tid <= 0)
-		return SP_COUNTS_UNKNOWN;
-	return s->target.thread == load_relaxed(&s->starter) ? SP_COUNTS_OWN : SP_COUNTS_OTHER;
-}
-
-void sp_set_note_counted(struct sp_set *s)
-{
-	bool elsewhere = s->target.attached && s->target.thread != load_relaxed(&s->starter) &&
-			 sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
-
-	store_relaxed(&s->counted, (uint64_t)counts_of(s) << SP_COUNTS_SHIFT |
-					   (uint32_t)s->target.tid |
-					   (s->target.inherits ? SP_COUNTS_INHERITED : 0) |
-					   (elsewhere ? SP_COUNTS_ELSEWHERE : 0));
-}
-
 static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id,
@@ -745,10 +719,11 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
 	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
-	store_relaxed(&s->k, key.k);
+	s->k = key.k;
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
-	sp_set_note_counted(s);
+	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id &&
+		       sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
 	store_release(&s->is_bound, true);
 	store_relaxed(&s->changed, false);
 }
@@ -768,9 +743,6 @@ static void choose_fast_path(struct sp_set *s, enum sp_scope scope)
 						s->writer.relation->target == SP_TARGET_THREAD &&
 						scope == SP_SCOPE_THREAD && !s->writer.kinds));
 
-	store_relaxed(&s->stays_attached, load_relaxed(&s->is_bound) && sp_is_of_other(s) &&
-						  !s->target.inherits && !s->multiplexed &&
-						  !s->has_histograms && !s->overflows.block);
 	store_relaxed(&s->fast_thread, own && !(s->percpu && (sp_percpu_needs_time(s->percpu) ||
 							      sp_percpu_is_shared(s->percpu)))
 					       ? sp_thread_state.id
@@ -922,14 +894,9 @@ static __attribute__((noinline)) void prepare_percpu_early(struct sp_set *s, int
 
 void sp_set_bind_perf_fds(struct sp_set *s, int id)
 {
-	struct sp_count_target is = sp_count_target(&s->perf_fds);
-
-	if (!is.inherits || s->unseen ||
-	    !sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
-		return;
-	s->target = is;
-	prepare_percpu_early(s, id);
-	sp_records_give(&s->writer, sp_thread_state.id, 0);
+	s->target = sp_count_target(&s->perf_fds);
+	if (s->target.inherits && !s->unseen)
+		prepare_percpu_early(s, id);
 }
 
 static void note_allowed_cpus(struct sp_set *s)
@@ -969,20 +936,13 @@ static void each_running(void (*with)(struct sp_set *s, struct sp_percpu *p,
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
 		for (struct sp_set *chunk = load_acquire(&sp_sets[c]), *s = chunk;
 		     chunk && s < chunk + SP_SETS_CHUNK; s++) {
-			struct sp_percpu *p;
+			struct sp_percpu *p = load_relaxed(&s->percpu);
 
-			if (!load_relaxed(&s->percpu) || !sp_booked(s) ||
-			    !load_relaxed(&s->started) ||
-			    load_relaxed(&s->starter) != sp_thread_state.id ||
-			    load_relaxed(&s->writer.in_flight) ||
-			    load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER) ||
-			    !sp_records_enter(&s->writer, SP_OP_READ, HERE, sp_thread_state.id,
-					      true))
-				continue;
-			p = load_relaxed(&s->percpu);
-			if (p)
+			if (p && sp_booked(s) && load_relaxed(&s->started) &&
+			    load_relaxed(&s->starter) == sp_thread_state.id &&
+			    !load_relaxed(&s->writer.in_flight) &&
+			    !(load_relaxed(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
 				with(s, p, to);
-			sp_records_failed(&s->writer, sp_thread_state.id);
 		}
 }
 
@@ -1082,43 +1042,38 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	sp_process_report_truncated();
 }
 
-/* Takes the writer, to bind the set. False: another thread's call is in flight, or this one is
- * nested in one; the set stays bound as it is, or unbound if it holds something else (`other`). */
-static bool take(struct sp_set *s, bool other)
+/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what
+ * it is bound to, unless it holds something else by now. */
+static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
 {
-	if (sp_records_take(&s->writer, HERE, sp_thread_state.id, other))
-		return true;
-	if (other)
-		stay_unbound(s);
-	return false;
+	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, other)) {
+		if (other)
+			stay_unbound(s);
+		return;
+	}
+	rebind(s, id, again);
+	sp_records_give(&s->writer, sp_thread_state.id, sp_thread_state.id);
 }
 
 void sp_set_prepare_again(struct sp_set *s, int id)
 {
-	if (!take(s, true))
-		return;
-	rebind(s, id, true);
-	sp_records_give(&s->writer, sp_thread_state.id, sp_thread_state.id);
-}
-
-static bool holds_other(const struct sp_set *s)
-{
-	return !load_relaxed(&s->is_bound) || load_relaxed(&s->changed) ||
-	       load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes);
+	bind_if_free(s, id, true, true);
 }
 
 void sp_set_prepare(struct sp_set *s, int id)
 {
+	struct sp_percpu *percpu = load_relaxed(&s->percpu);
 	uint32_t more;
+	bool other = !load_relaxed(&s->is_bound) || load_relaxed(&s->changed) ||
+		     load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes);
 
-	if (!take(s, holds_other(s)))
-		return;
-	if (holds_other(s) || load_relaxed(&s->starter) != sp_thread_state.id ||
-	    (s->percpu && !sp_percpu_matches(s->percpu, &s->perf_fds))) {
-		rebind(s, id, false);
-		sp_records_give(&s->writer, sp_thread_state.id, sp_thread_state.id);
+	if (other || load_relaxed(&s->starter) != sp_thread_state.id ||
+	    (percpu && !sp_percpu_matches(percpu, &s->perf_fds))) {
+		bind_if_free(s, id, false, other);
 		return;
 	}
+	if (!sp_records_take(&s->writer, HERE, sp_thread_state.id, false))
+		return;
 	more = sp_intervals_wanted(&s->writer.track);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)
 		make_intervals(s, s->writer.track.room + more, more);
