@@ -682,7 +682,8 @@ static void is_other(struct sp_set *s)
 
 	s->target = sp_count_target(&s->perf_fds);
 	store_relaxed(&s->bound_changes, load_relaxed(&s->perf_fds.changes));
-	s->changed = !s->multiplexed;
+	sp_set_note_counted(s);
+	store_relaxed(&s->changed, !s->multiplexed);
 	store_relaxed(&s->fast_thread, 0);
 	if (p)
 		sp_percpu_distrust(p);
@@ -902,6 +903,8 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op, open);
 	if (percpu && zeroes(op))
 		sp_percpu_lost(p);
+	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
+		(void)sp_where(s);	/* the target may have ended by the first reading */
 	if (!fast || percpu || !book_shortly(&s->writer, &b)) {
 		if (SP_UNLIKELY(load_relaxed(&s->gauges.n)))
 			sp_book_gauges(s, op, cpu, values);
@@ -964,8 +967,6 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 
 	sp_page_proof_begins();
 	book_on(s, op, cpu, values, open, at);
-	if (op == SP_OP_START && s->target.thread != sp_thread_state.id)
-		(void)sp_where(s);	/* it may have ended by the first reading */
 }
 
 int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values,

@@ -227,28 +227,28 @@ static void stop_other(int tid)
 
 /* ---- a start, a stop ------------------------------------------------------------ */
 
-enum kind { NOTHING, OWN, OTHER, NOT_KNOWN };
-
-/* Which thread's time the set counts.  (That of another process's only says that time is known.) */
-static enum kind kind_of(const struct sp_set *s, int *tid)
+/* Was the process single-threaded when PAPI opened these counters, so that they count all threads? */
+static bool counts_whole(const struct sp_set *s)
 {
-	const struct sp_relation *r = load_relaxed(&s->writer.relation);
+	return load_relaxed(&s->whole) == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);
+}
 
-	/* or another thread has unbound it */
-	if (!r || (s->elsewhere && load_acquire(&others.generation) == sp_process.generation &&
-		   load_relaxed(&others.any)))
-		return NOTHING;
-	*tid = s->target.inherits ? WHOLE : s->target.tid;
-	if (s->target.inherits)
-		return s->whole == load_relaxed(&s->perf_fds.changes) + UINT64_C(1) ? OTHER
-										    : NOT_KNOWN;
-	if (r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
-		return NOT_KNOWN;
-	if (r->scope != SP_SCOPE_THREAD)
-		return NOTHING;
-	if (s->unseen || s->target.tid <= 0)
-		return NOT_KNOWN;
-	return s->target.thread == sp_thread_state.id ? OWN : OTHER;
+/* Which thread's time the set counts. */
+static enum sp_counts kind_of(const struct sp_set *s, int *tid)
+{
+	uint64_t counted = load_relaxed(&s->counted);
+	enum sp_counts kind = (enum sp_counts)(counted >> SP_COUNTS_SHIFT & 3);
+
+	*tid = counted & SP_COUNTS_INHERITED ? WHOLE : (int)(uint32_t)counted;
+	/* A thread of another process notes only that time is known. */
+	if (counted & SP_COUNTS_ELSEWHERE &&
+	    load_acquire(&others.generation) == sp_process.generation && load_relaxed(&others.any))
+		return SP_COUNTS_NOTHING;
+	if (counted & SP_COUNTS_INHERITED)
+		return counts_whole(s) ? SP_COUNTS_OTHER : SP_COUNTS_UNKNOWN;
+	if (kind == SP_COUNTS_OWN && load_relaxed(&s->starter) != sp_thread_state.id)
+		return SP_COUNTS_OTHER;
+	return kind;
 }
 
 /* The only thread? Those that it makes from now on inherit its sets. */
@@ -262,14 +262,15 @@ static bool is_alone(void)
 /* Notes that a set of this kind counts, or one that counts tid from now on, or no more. Between a
  * start and its stop nobody waits for the lock: where another thread holds it, the time is not
  * known. */
-static void update_others(enum kind kind, int tid, void (*change)(int tid))
+static void update_others(enum sp_counts kind, int tid, void (*change)(int tid))
 {
 	struct sp_lock_state lock_state;
 
-	if (kind == NOT_KNOWN && load_acquire(&others.generation) == sp_process.generation &&
+	if (kind == SP_COUNTS_UNKNOWN &&
+	    load_acquire(&others.generation) == sp_process.generation &&
 	    load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
-	if (kind == OWN || kind == NOTHING) {	/* before PAPI_start */
+	if (kind == SP_COUNTS_OWN || kind == SP_COUNTS_NOTHING) {	/* before PAPI_start */
 		sp_lock_take(&sp_store.lock, &lock_state);
 	} else if (!sp_lock_try(&sp_store.lock, &lock_state, 0)) {
 		store_relaxed(&others.any, true);
@@ -277,11 +278,11 @@ static void update_others(enum kind kind, int tid, void (*change)(int tid))
 		return;
 	}
 	begin_process();
-	if (kind != NOTHING)
+	if (kind != SP_COUNTS_NOTHING)
 		store_relaxed(&others.any, true);
-	if (kind == NOT_KNOWN)
+	if (kind == SP_COUNTS_UNKNOWN)
 		store_relaxed(&others.unknown, true);
-	if (kind == OTHER)
+	if (kind == SP_COUNTS_OTHER)
 		change(tid);
 	sp_lock_give(&sp_store.lock, &lock_state);
 }
@@ -289,7 +290,7 @@ static void update_others(enum kind kind, int tid, void (*change)(int tid))
 void sp_counting_prepare(struct sp_set *s)
 {
 	struct sp_ran *r = sp_thread_state.block ? &sp_thread_state.block->ran : NULL;
-	enum kind kind;
+	enum sp_counts kind;
 	int tid;
 
 	if (!r || !s || !sp_booked(s))
@@ -299,13 +300,13 @@ void sp_counting_prepare(struct sp_set *s)
 		return;
 	if (r->since)			/* of a set that was never stopped, or by another thread */
 		end(r, false);
-	if (s->target.inherits && s->whole != load_relaxed(&s->perf_fds.changes) + UINT64_C(1))
-		s->whole = is_alone() ? load_relaxed(&s->perf_fds.changes) + UINT64_C(1) : 0;
+	if (load_relaxed(&s->counted) & SP_COUNTS_INHERITED && !counts_whole(s) && is_alone())
+		store_relaxed(&s->whole, load_relaxed(&s->perf_fds.changes) + UINT64_C(1));
 	kind = kind_of(s, &tid);
 	if (load_acquire(&others.generation) != sp_process.generation ||
-	    (kind == OWN && !load_relaxed(&others.any)))
-		update_others(kind == OWN ? OWN : NOTHING, 0, NULL);
-	if (kind != OWN)
+	    (kind == SP_COUNTS_OWN && !load_relaxed(&others.any)))
+		update_others(kind == SP_COUNTS_OWN ? SP_COUNTS_OWN : SP_COUNTS_NOTHING, 0, NULL);
+	if (kind != SP_COUNTS_OWN)
 		return;
 	if ((!r->known || r->losses[0] != sp_proof_now()) &&
 	    is_clock_read_due(sp_ticks_ns(sp_ticks() - r->known)))
@@ -314,23 +315,23 @@ void sp_counting_prepare(struct sp_set *s)
 
 SP_COLD void sp_counting_start(struct sp_set *s)
 {
-	enum kind kind;
+	enum sp_counts kind;
 	int tid;
 
 	if (!sp_booked(s) || !sp_thread_state.block)
 		return;
 	kind = kind_of(s, &tid);
-	if (kind == OWN)
+	if (kind == SP_COUNTS_OWN)
 		start_own(s);
-	else if (kind != NOTHING)
+	else if (kind != SP_COUNTS_NOTHING)
 		update_others(kind, tid, start_other);
-	store_relaxed(&s->other, kind == OTHER ? tid + 1 : 0);
+	store_relaxed(&s->other, kind == SP_COUNTS_OTHER ? tid + 1 : 0);
 }
 
 /* Another thread's own set was stopped by this one. */
 static bool ends_theirs(const struct sp_set *s)
 {
-	const struct sp_relation *r = load_relaxed(&s->writer.relation);
+	const struct sp_relation *r = load_acquire(&s->writer.relation);
 	struct sp_thread *t = r ? sp_store_thread_at(&sp_store, r->thread) : NULL;
 	uint64_t now = t && t->tid ? cpu_ns(t->tid) : 0, none = 0;
 
@@ -342,19 +343,19 @@ SP_COLD void sp_counting_stop(struct sp_set *s)
 	int other = __atomic_exchange_n(&s->other, 0, __ATOMIC_RELAXED), tid;
 
 	if (other)
-		update_others(OTHER, other - 1, stop_other);
+		update_others(SP_COUNTS_OTHER, other - 1, stop_other);
 	if (other || !sp_booked(s) || !sp_thread_state.block)
 		return;
 	if (load_relaxed(&s->starter) == sp_thread_state.id)
 		stop_own(s);
-	else if (kind_of(s, &tid) != NOTHING && !ends_theirs(s))
-		update_others(NOT_KNOWN, 0, NULL);
+	else if (kind_of(s, &tid) != SP_COUNTS_NOTHING && !ends_theirs(s))
+		update_others(SP_COUNTS_UNKNOWN, 0, NULL);
 }
 
 SP_COLD void sp_counting_lost(struct sp_set *s)
 {
 	if (load_relaxed(&s->other))
-		update_others(NOT_KNOWN, 0, NULL);
+		update_others(SP_COUNTS_UNKNOWN, 0, NULL);
 }
 
 /* ---- the sum --------------------------------------------------------------------- */

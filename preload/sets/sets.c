@@ -80,6 +80,7 @@ static void unbind(struct sp_set *s)
 	sp_proof_on_top();
 	store_relaxed(&s->fast_thread, 0);
 	store_relaxed(&s->is_bound, false);
+	store_relaxed(&s->counted, 0);
 	store_relaxed(&s->writer.relation, NULL);
 	store_relaxed(&s->gauges.n, 0);
 	store_relaxed(&s->overflows.block, NULL);
@@ -121,7 +122,7 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 
 void sp_set_release(struct sp_set *s)
 {
-	s->changed = true;
+	store_relaxed(&s->changed, true);
 	store_relaxed(&s->fast_thread, 0);
 }
 
@@ -198,7 +199,7 @@ struct sp_set *sp_set_new(int id)
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	store_relaxed(&s->generation, sp_process.generation);
 	store_relaxed(&s->started, false);
-	s->changed = true;
+	store_relaxed(&s->changed, true);
 	store_relaxed(&s->creator, sp_thread_state.id);
 	s->id = id;
 	s->last_cpu = SP_NO_CPU;
@@ -463,8 +464,8 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 	if (k <= s->room.n_values)
 		return true;
-	s->room.values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing
-						 * to it) */
+	/* The old memory stays mapped: a PAPI_stop may be writing to it. */
+	store_relaxed(&s->room.values, (long long *)map_touched(bytes));
 	s->room.n_values = s->room.values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->room.values != NULL;
 }
@@ -670,6 +671,31 @@ static void place(struct sp_set *s, enum sp_scope scope, enum sp_target target)
 		sp_records_set_cpu(&s->writer, s->book_on >= 0 ? s->book_on : sp_cpu_here());
 }
 
+/* Classifies the set's target; SP_COUNTS_OWN means the thread that started the set. */
+static enum sp_counts counts_of(const struct sp_set *s)
+{
+	const struct sp_relation *r = s->writer.relation;
+
+	if (s->target.inherits || r->scope == SP_SCOPE_CPU || r->target == SP_TARGET_CPU)
+		return SP_COUNTS_UNKNOWN;
+	if (r->scope != SP_SCOPE_THREAD)
+		return SP_COUNTS_NOTHING;
+	if (s->unseen || s->target.tid <= 0)
+		return SP_COUNTS_UNKNOWN;
+	return s->target.thread == load_relaxed(&s->starter) ? SP_COUNTS_OWN : SP_COUNTS_OTHER;
+}
+
+void sp_set_note_counted(struct sp_set *s)
+{
+	bool elsewhere = s->target.attached && s->target.thread != load_relaxed(&s->starter) &&
+			 sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
+
+	store_relaxed(&s->counted, (uint64_t)counts_of(s) << SP_COUNTS_SHIFT |
+					   (uint32_t)s->target.tid |
+					   (s->target.inherits ? SP_COUNTS_INHERITED : 0) |
+					   (elsewhere ? SP_COUNTS_ELSEWHERE : 0));
+}
+
 static void bind(struct sp_set *s, int id, const struct set_state *h, bool again)
 {
 	struct sp_relation_key key = { .event_set = id,
@@ -719,11 +745,10 @@ static void bind(struct sp_set *s, int id, const struct set_state *h, bool again
 			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
 	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
-	s->k = key.k;
+	store_relaxed(&s->k, key.k);
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);
-	s->elsewhere = s->target.attached && s->target.thread != sp_thread_state.id &&
-		       sp_sys(SYS_tgkill, sp_process_pid, s->target.tid, 0) == -ESRCH;
+	sp_set_note_counted(s);
 	store_release(&s->is_bound, true);
 	store_relaxed(&s->changed, false);
 }

@@ -56,6 +56,13 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	       op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_SEEN_ZERO : SP_SEEN_READ;
 }
 
+/* Whose CPU time a set counts (counted-time.h). `counted` packs the target's tid, the kind and two
+ * flags into one word, because threads without the writer read it while another one binds the set. */
+enum sp_counts { SP_COUNTS_NOTHING, SP_COUNTS_OWN, SP_COUNTS_OTHER, SP_COUNTS_UNKNOWN };
+#define SP_COUNTS_SHIFT		32
+#define SP_COUNTS_INHERITED	(UINT64_C(1) << 62)
+#define SP_COUNTS_ELSEWHERE	(UINT64_C(1) << 63)	/* a thread of another process */
+
 /* Threads write to their sets at every reading: neighbours must not share a cache line
  * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
  * the processor fetches together. */
@@ -75,6 +82,7 @@ struct __attribute__((aligned(128))) sp_set {
 	bool changed;			/* events, target or component may differ from the
 					 * relation's */
 	bool started;			/* PAPI says it runs */
+	uint64_t counted;		/* the CPU time that it counts (enum sp_counts) */
 	struct sp_writer writer __attribute__((aligned(64)));
 	struct sp_percpu *percpu;		/* counters of ours beside PAPI's; NULL: none */
 	struct sp_times *times;		/* of the relation */
@@ -108,7 +116,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that
 					 * are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
-	bool elsewhere;			/* it is attached to a thread of another process */
 	bool only_grows;		/* the kernel's counts, of which none is subtracted: they
 					 * fall only if somebody zeroes them */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
@@ -176,6 +183,9 @@ void sp_set_prepare_again(struct sp_set *s, int id);
 
 /* PAPI has opened its counters, some time before it is started. */
 void sp_set_bind_perf_fds(struct sp_set *s, int id);
+
+/* Sets `counted` from the current target. The caller has taken the writer. */
+void sp_set_note_counted(struct sp_set *s);
 
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(int id);
