@@ -369,7 +369,7 @@ static SP_COLD void nest_out(struct call_ctx *w, const struct nest *before)
 
 #include "../papi/papi.def"
 
-/* ---- what is called often ------------------------------------------------- */
+/* ---- frequent calls ------------------------------------------------- */
 
 EXPORT int PAPI_read(int EventSet, long long *values)
 {

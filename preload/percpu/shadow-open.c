@@ -662,7 +662,7 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 
 	*why = SP_WHY_NONE;
 	if (*at && (*at)->segment.wide && affords(w, &limit) == SP_BY_READING)
-		(*at)->segment.wide = false;		/* what is watched is better than nothing */
+		(*at)->segment.wide = false;		/* a partial watch is better than none */
 	if (fits(*at, w)) {
 		if (!w->own && (*at)->target.own)
 			(*at)->others.shared = (*at)->others.visited = true;

@@ -227,7 +227,7 @@ static void stop_other(int tid)
 
 /* ---- a start, a stop ------------------------------------------------------------ */
 
-/* Was the process single-threaded when PAPI opened these counters, so that they count all threads? */
+/* Was the process single-threaded when these counters were opened? Then they count all threads. */
 static bool counts_whole(const struct sp_set *s)
 {
 	return load_relaxed(&s->whole) == load_relaxed(&s->perf_fds.changes) + UINT64_C(1);

@@ -56,8 +56,8 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	       op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_SEEN_ZERO : SP_SEEN_READ;
 }
 
-/* Whose CPU time a set counts (counted-time.h). `counted` packs the target's tid, the kind and two
- * flags into one word, because threads without the writer read it while another one binds the set. */
+/* The CPU time that a set counts (counted-time.h). `counted` packs the target's tid, the kind and
+ * two flags into one word: other threads read it while one binds the set. */
 enum sp_counts { SP_COUNTS_NOTHING, SP_COUNTS_OWN, SP_COUNTS_OTHER, SP_COUNTS_UNKNOWN };
 #define SP_COUNTS_SHIFT		32
 #define SP_COUNTS_INHERITED	(UINT64_C(1) << 62)
