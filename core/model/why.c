@@ -118,9 +118,10 @@ const char *sp_why_text_with_cpus(char text[SP_WHY_TEXT], enum sp_why why,
 	sp_memory_text(&o);
 	return !is_of_watching(why) || !*cpus
 		       ? sp_why_text(why)
-		       : sp_text_f(text, SP_WHY_TEXT,
-				   "%s; CPU %s%s also has the counts of CPUs without shadow counters",
-				   sp_why_text(why), cpus, u->more ? " and others" : "");
+		       : sp_text_f(
+				 text, SP_WHY_TEXT,
+				 "%s; CPU %s%s also has the counts of CPUs without shadow counters",
+				 sp_why_text(why), cpus, u->more ? " and others" : "");
 }
 
 /* Returns whether the file lacks data. A dump in the store format is complete even if the live file

@@ -58,19 +58,16 @@ share() {
 of() {
 	grep -nxF -e "$1" commands | cut -d: -f1
 }
-check "pinned to CPU 0: nearly all counts are there" \
-	test "$(share 'CPU 0' "screen$(of "sspapi report bound.sspapi").out")" -ge 95
+check "bound to CPU 0: nearly all is there" test "$(share 'CPU 0' "screen$(of "sspapi report pinned.sspapi").out")" -ge 95
 if [ $rows = yes ]; then
-	check "one thread has much more than the other" \
-		test "$(share '[0-9]* loop' "screen$(of "sspapi report apart.sspapi").out")" -ge 60
+	check "one thread has much more than the other" test "$(share '[0-9]* loop' "screen$(of "sspapi report padded.sspapi").out")" -ge 60
 	run after sspapi report turns.sspapi
 	check "in turns they have the same" test "$(share '[0-9]* loop' "$tmp/after.out")" -le 60
 else
 	skip "shares of threads" "threads have no rows unasked"
 fi
-run spread sspapi diff bound.sspapi spread.sspapi
-is "diff names its sides and their durations" \
-	"$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
+run spread sspapi diff pinned.sspapi spread.sspapi
+is "diff says what its sides are, and how long they took" "$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
 	"A: loop, TIME B: loop spread, TIME"
 screen=$tmp/screen$(of "sspapi report parts.sspapi").out
 for part in 'main → fill' 'fill → add_columns'; do
