@@ -115,13 +115,13 @@ shown=$other
 once env SSPAPI_ATTRIBUTION=residency taskset -c "$first" "$edges" wide
 is "split by time: the CPU that is not watched has its part" \
 	"$(json "$tmp/shim.json" 'join " ", map { $_->{total}[0] > 0 ? "some" : "none" } map { @{$_->{cpus}} } @{$d->{relations}}')" "some some"
-is "split by time: and note is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); CPU $shown also has the counts of CPUs without shadow counters"
+is "split by time: and the CPU is named" "$(whys 1)" "residency: $(sed -n 's/^SP_WHY_UNWATCHED //p' "$tmp/texts"); CPU $shown also has the counts of CPUs without shadow counters"
 shown=''
 reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
 reason RUNNING exact "another thread stops it while it runs" "$edges" stopped
 reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
 reason INSIDE exact "it is moved inside PAPI_read" "$edges" looks
-reason COPIES exact "PAPI's counter is off for a while" "$edges" disabled
+reason SHADOW exact "PAPI's counter is off for a while" "$edges" disabled
 reason CLOCK exact "CPU-CLOCK moves" "$edges" moved perf::CPU-CLOCK
 reason GUEST reading "a child on its parent's TLS" "$apps/clone-vm" own clone
 reason OPENER exact "another thread opened the counters" "$apps/shared-sets" opener
@@ -170,7 +170,7 @@ reason MULTIPLEXED residency "multiplexed by PAPI" "$apps/mpx"
 if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# otherwise the processor decides
 	# shellcheck disable=SC2086 # words
 	reason MANY residency "26 events" "$edges" moved $many
-	reason OUSTED exact "PAPI refuses another set's start" "$edges" refused
+	reason DISPLACED exact "PAPI refuses another set's start" "$edges" refused
 	reason STARVED exact "no place in the hardware" "$edges" starved
 	shown=any
 	reason UNWATCHED exact "a CPU without a counter" "$edges" absent

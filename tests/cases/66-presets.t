@@ -40,7 +40,7 @@ SSPAPI_OUTPUT="$tmp/ipc.sspapi" PAPI_CSV_EVENT_FILE="$root/tests/software-preset
 	PAPI_TOT_INS PAPI_TOT_CYC
 run text "$B/sspapi" report "$tmp/ipc.sspapi"
 check "IPC, where instructions and cycles were counted" grep -qE '^CPU +TOT_INS +TOT_CYC +share +IPC$' "$tmp/text.out"
-# Its row ends below the heading; whether the rows have a margin for marks depends on what was be proven.
+# Its row ends below the heading; whether the rows have a margin for marks depends on what was proven.
 check "in its own column" awk '/TOT_CYC +share +IPC$/ { n = length } /^[~ ]*CPU 0 / { ok = length == n && /  [0-9][0-9.]*(e-[0-9]+)?$/ } { print } END { exit !ok }' "$tmp/text.out"
 "$B/sspapi" report "$tmp/counted.sspapi" >"$tmp/text.out"
 check "otherwise not" sh -c "! grep -q IPC '$tmp/text.out'"

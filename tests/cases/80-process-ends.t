@@ -171,13 +171,13 @@ done
 is "and not that PAPI_start failed, or a disk was full" \
 	"$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
 run recover "$B/sspapi" recover -o "$tmp/limited.json" "$file"
-is "so, too, if the dump is impossible written" "$(status_of recover) $(grep -c 'it contains no counts\|is impossible written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
+is "so, too, if the dump cannot be written" "$(status_of recover) $(grep -c 'it contains no counts\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: so, too" grep -q "file size limit" "$tmp/limited.txt"
 # What the last line says of a live file that could not grow is true: recover makes nothing of it, or a part.
 run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
-check "neither dump nor live file: the counts in called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts in lost because the live file reached the file size limit' '$tmp/limited.err'"
+check "neither dump nor live file: the counts are lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost because the live file reached the file size limit' '$tmp/limited.err'"
 check "and recover is not named" not grep -q recover "$tmp/limited.err"
 sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",", map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
 said=''
