@@ -51,7 +51,7 @@ PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -ffunction-se
 
 # Libraries that only sspapi loads, installed in a folder of their own.
 OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so $(B)/libsspapi-unwind.so
-.PHONY: all product tests demo check check-unit check-shim check-long bench errors install uninstall deb clean help
+.PHONY: all product tests demo check check-unit check-shim check-long bench errors scale install uninstall deb clean help
 all: product tests
 product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
 
@@ -71,6 +71,7 @@ help:
 #:                   (BENCH_JSON=file, BENCH_SHORT=1)
 #: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1;
 #:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's as well)
+#: make scale        merges and reports the stores of 100,000 ranks, with time, memory and disk
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes only that
 #: make deb          Debian packages in $(B)/deb, by scripts/packaging/deb
 #: make clean        removes $(B)
@@ -197,6 +198,9 @@ bench: all $(BENCHES) $(FAKES)
 
 errors: all $(B)/tests/bench/errors $(if $(SYS_SAGE),$(B)/tests/bench/errors-sage)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) SYS_SAGE=$(SYS_SAGE) scripts/errors
+
+scale: product $(B)/tests/apps/demo
+	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && scripts/scale $(B)
 
 # The same program with sys-sage's wrappers, from a clone that was built in its folder build with
 # -DPAPI=ON.

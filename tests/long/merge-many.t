@@ -41,6 +41,9 @@ check "the groups in 64 MiB" sh -c 'ulimit -v 65536; "$1" merge -o grouped.sspap
 check "the same bytes" cmp all.sspapi grouped.sspapi
 rm -rf groups grouped.sspapi
 
+check "the stores of 20,000 ranks from a real one, in groups, and nothing lost" \
+	"$root/scripts/scale" "$B" 20000
+
 # One level at a time is small; SQL engines read the tidy CSV.
 "$sspapi" report -f csv --per-package all.sspapi >package.csv
 is "a row an event, machine and package" "$(sed 1d package.csv | wc -l)" 400
