@@ -145,7 +145,7 @@ esac
 without_page() {
 	SSPAPI_ATTRIBUTION=exact run_shim shim sh -c 'ulimit -l 0; exec "$@"' - "$@"
 }
-for how in "moves visits 1000" "surprises disables"; do
+for how in "moves visits 1000" "disruptions disables"; do
 	# shellcheck disable=SC2086 # words
 	without_page "$apps/"$how
 	check "without a page: $how: nothing is proven wrongly" perl tests/lib/check-moves.pl sum \
