@@ -1,4 +1,4 @@
-/* compact-process.c: a process, its threads and relations; see compact-process.h. */
+/* compact-process.c: writes a process, its threads and relations; see compact-process.h. */
 #include <string.h>
 
 #include "../model/model-blocks.h"
@@ -8,13 +8,13 @@
 #include "../store/overflow.h"
 #include "compact-process.h"
 
-/* What is being written. */
+/* State while a process is written. */
 struct writing {
 	struct sp_compact *c;
 	struct sp_model *m;
 	const struct sp_compact_map *map;
-	struct sp_header *h;		/* of the process */
-	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
+	struct sp_header *h;		/* the process's */
+	struct sp_thread thread;	/* the current thread, written after its relations */
 };
 
 /* ---- the header --------------------------------------------------------- */
@@ -59,12 +59,12 @@ void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp
 		*text[i] = sp_compact_text(c, sp_store_reader_text(m->reader, *text[i]));
 	h->process.args = sp_compact_texts(c, m->reader, h->process.args);
 	append_watched(c, m, h);
-	/* the newest last, as a process makes them */
+	/* the newest last, the order in which a process adds them */
 	for (; (note = sp_model_note_of(m, 0, h->lists.n_notes)) != NULL; h->lists.n_notes++)
 		h->lists.notes = sp_compact_note(c, h->lists.notes, note, "");
 }
 
-/* ---- which events of a row are there -------------------------------------- */
+/* ---- events of a row that are written -------------------------------------- */
 
 static uint32_t events_of(const struct writing *w, const struct sp_row *row)
 {
@@ -78,13 +78,13 @@ static uint32_t events_of(const struct writing *w, const struct sp_row *row)
 	return n;
 }
 
-/* The place in the row of number i of them. */
+/* Returns the index in the row of the i-th event written. */
 static uint32_t kept(const struct writing *w, uint32_t i)
 {
 	return w->map->event ? w->map->kept[i] : i;
 }
 
-/* Of the row's values. */
+/* Appends the values of the events written. */
 static void append_values(const struct writing *w, const int64_t *value, uint32_t k)
 {
 	for (uint32_t i = 0; w->map->event && i < k; i++)
@@ -128,7 +128,7 @@ static int32_t cell_of(struct writing *w, struct sp_row *row, int32_t cpu)
 	return -1;
 }
 
-/* A site of a damaged store may not be there: it is "other". */
+/* Returns the call site's number; an unknown one of a damaged store is "other". */
 static uint32_t site_of(const struct writing *w, uint32_t id)
 {
 	return id >= w->m->n_callsites ? 0 : w->map->site ? w->map->site[id] : id;
@@ -141,8 +141,7 @@ static bool is_same(const struct writing *w, const struct sp_interval_counts *a,
 	       site_of(w, a->from) == site_of(w, b->from);
 }
 
-/* Is interval `at`, number i, one that an earlier one is the same as?  None is where no sites were
- * joined. */
+/* Checks whether an earlier interval has the same CPU and sites, as only joined sites can. */
 static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i,
 			const struct sp_interval_counts *at)
 {
@@ -154,15 +153,15 @@ static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i,
 	return false;
 }
 
-/* What none of them has, "other", the reader finds again. */
+/* Intervals without a site are left out: readers compute "other" from the rest. */
 static bool is_written(struct writing *w, struct sp_row *row, uint32_t i,
 		       const struct sp_interval_counts *at)
 {
 	return site_of(w, at->to) && cell_of(w, row, at->cpu) >= 0 && !is_repeated(w, row, i, at);
 }
 
-/* Of all from number i on that are as `is`, a value: of the totals (of 0) or of what is proven (of
- * 1). */
+/* Sums event e over all intervals from number i on that equal `is`: the totals (of 0) or the proven
+ * counts (of 1). */
 static int64_t added(struct writing *w, struct sp_row *row, uint32_t i,
 		     const struct sp_interval_counts *is, uint32_t e, unsigned of)
 {
@@ -225,7 +224,7 @@ static bool is_gauge(const struct writing *w, const struct sp_row *row, uint32_t
 	return sp_event_is_gauge(w->m, row->event[kept(w, i)]);
 }
 
-/* What was read on one CPU is a cell. */
+/* Returns the number of CPUs with gauges; each takes a cell. */
 static uint32_t gauge_cells(const struct writing *w, const struct sp_row *row)
 {
 	struct sp_gauge_value g = { 0 };
@@ -238,7 +237,7 @@ static uint32_t gauge_cells(const struct writing *w, const struct sp_row *row)
 	return n;
 }
 
-/* Zeros for the gauges from place *i on in front of this event's; of no event: for the rest of the
+/* Writes zeros for the gauges from *i up to this event's. UINT32_MAX as event: up to the end of the
  * cell. */
 static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32_t k, uint32_t *i,
 		       uint32_t event)
@@ -306,8 +305,8 @@ static sp_off append_gauges(struct writing *w, const struct sp_row *row, uint32_
 
 /* ---- overflows --------------------------------------------------------------- */
 
-/* Where event e of the row stands among those that are there; behind them what PAPI did not tell;
- * -1: it is left out. */
+/* Returns the index of event e among those written; k for hits whose event PAPI did not report; -1:
+ * the event is left out. */
 static int64_t kept_index(const struct writing *w, const struct sp_row *row, uint32_t e, uint32_t k)
 {
 	uint32_t lo = 0, hi = k;
@@ -323,8 +322,8 @@ static int64_t kept_index(const struct writing *w, const struct sp_row *row, uin
 	return e == row->k || (lo < k && kept(w, lo) == e) ? (int64_t)lo : -1;
 }
 
-/* Each hit of the row's counts that are there: how many; with `append` they are written, else
- * modules that are new. */
+/* Counts the hits of the row's written events. With `append` writes them, otherwise their new
+ * modules. */
 static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k, bool append)
 {
 	struct sp_overflowed at;
@@ -404,7 +403,7 @@ static void append_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t 
 		sp_compact_zeros(w->c, k * sizeof(int64_t));
 }
 
-/* How its counts were told to CPUs, as far as that is known. */
+/* Appends how the row's counts were attributed, if known. */
 static void append_times(struct writing *w, struct sp_row *row, struct sp_times *t, uint32_t k)
 {
 	struct sp_at_cpu at;
@@ -464,7 +463,7 @@ static void append_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	sp_compact_end(w->c);
 }
 
-/* Those that have a relation of which an event is there. */
+/* Appends the threads that have a relation with an event that is written. */
 static void append_threads(struct writing *w)
 {
 	struct sp_row row = { 0 };

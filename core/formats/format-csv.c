@@ -1,9 +1,9 @@
-/* format-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
+/* format-csv.c: writes a line per relation, CPU and event (RFC 4180, with \n as line end). */
 #include "../model/model-blocks.h"
 #include "format-csv.h"
 #include "format-metrics.h"
 
-#define NAME_BYTES 1100u		/* PAPI's longest is 1024 */
+#define NAME_BYTES 1100u		/* PAPI's maximum is 1024 */
 
 static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
 {
@@ -14,8 +14,8 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 		sp_out_i64(o, m->component[above].logical_index);
 }
 
-/* The name of a module's file: its path may differ from host to host.  What would have to
- * be quoted, or taken for the next frame, is not in names of libraries. */
+/* Writes the file name of a module; its path may differ between hosts. Characters that need quotes
+ * or separate frames do not occur in names of libraries. */
 static void file_name(struct sp_out *o, const char *path)
 {
 	char name[256] = "";
@@ -89,7 +89,7 @@ void sp_csv_metrics(struct sp_out *o, const struct sp_selection *s, const struct
 	}
 }
 
-/* Of a CPU's counts, or of those of a component as a whole. */
+/* Returns the place of a CPU's counts, or of those of a whole component. */
 static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *row,
 				 const struct sp_interval_counts *ends, int32_t cpu,
 				 int32_t component)
@@ -109,7 +109,7 @@ static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *
 				      .component = component };
 }
 
-/* What is counted on one CPU by name is that CPU's, wherever it was read. */
+/* Events that name a CPU are that CPU's, even if read on another. */
 static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e,
 		   const struct sp_interval_counts *at, bool unsupported)
 {
@@ -127,8 +127,8 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 		sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
 }
 
-/* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
- * where the number is no sum of counts. */
+/* Writes a line for one number of a gauge: "NAME (mean)". `exact` is empty, as for all numbers that
+ * are not sums of counts. */
 static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv_place *p,
 		       const struct sp_gauge_value *g, const char *what, enum sp_data_type type,
 		       int64_t value)
@@ -152,7 +152,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 		struct sp_csv_place p = place(m, row, &no_place, g.cpu, g.component);
 
 		gauge_line(o, m, &p, &g, " (last)", type, g.last);
-		if (type == SP_BIT64)	/* has no order */
+		if (type == SP_BIT64)	/* bits have no order */
 			continue;
 		gauge_line(o, m, &p, &g, " (min)", type, g.min);
 		gauge_line(o, m, &p, &g, " (max)", type, g.max);
@@ -162,7 +162,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 
 #define BEFORE " (before the first reading)"
 
-/* Writes lines of the counts before a first reading, which no sum contains. */
+/* Writes lines of the counts before a first reading. No sum contains them. */
 static void early_counts(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	static const struct sp_interval_counts no_place;
@@ -205,7 +205,7 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 		if (strncmp(note, SP_NOTE_EARLY_COUNTS, strlen(SP_NOTE_EARLY_COUNTS)) != 0 ||
 		    strlen(note) >= sizeof(event) || !(all = strstr(note, SP_NOTE_BEGINNINGS_END)))
 			continue;
-		/* In a hostile store's note these parts may stand behind its end. */
+		/* In a hostile store's note these parts may be outside of it. */
 		for (number = strchr(note, ':'); number && number < all && is_number(number + 2) &&
 		     (name = strstr(number, " of ")) != NULL && name < all; number = end) {
 			for (end = name += 4;
@@ -230,7 +230,7 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 	return !row->intervals || at->to || at->count || at->total[e] || at->exact[e];
 }
 
-/* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
+/* Writes the lines of a CPU. Metrics use the sums of its line; their `exact` is empty. */
 static void lines(struct sp_out *o, const struct sp_selection *s, struct sp_row *row,
 		  const struct sp_interval_counts *at, const int64_t *unsupported)
 {
@@ -267,8 +267,8 @@ struct sp_csv_place sp_csv_place_of(const struct sp_levels *levels, const struct
 				      .component = row->component };
 }
 
-/* Metrics of several relations have lines of their own: one for each thread, process or machine
- * whose sets they are made of. */
+/* Writes metrics that combine several relations: a line per thread, process or machine that has the
+ * sets. */
 static void joined_metrics(struct sp_out *o, const struct sp_selection *s, const char *level)
 {
 	struct sp_levels levels;

@@ -1,7 +1,7 @@
-/* format-json.c: the dump for programs, one JSON object (sspapi-dump(5) has its keys).
+/* format-json.c: writes the dump for programs, one JSON object (sspapi-dump(5) describes its keys).
  *
- * Keys keep their order from version to version; lists have one item a line, so that
- * diff(1) and grep(1) are of use.
+ * Keys keep their order between versions, and lists have one item per line, so that diff(1) and
+ * grep(1) work.
  */
 #include "../base/cpu-list.h"
 #include "../model/core-kinds.h"
@@ -13,7 +13,7 @@
 
 /* ---- the grammar ------------------------------------------------------- */
 
-/* Has the list or object that is open no item yet? */
+/* Returns whether the open list or object has no item yet. */
 static bool is_first(const struct sp_out *o)
 {
 	return o->used && (o->buffer[o->used - 1] == '[' || o->buffer[o->used - 1] == '{');
@@ -35,7 +35,7 @@ void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
 {
 	double d = sp_float(v);
 
-	/* JSON has no word for nan and infinities: d - d is then nan. */
+	/* JSON has no nan and no infinities, for which d - d is nan. */
 	if (type == SP_FP64 && d - d != 0.0)
 		sp_out_text(o, "null");
 	else
@@ -66,7 +66,7 @@ static void strings(struct sp_out *o, const char *key, const struct sp_store_rea
 static void process_fields(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
 	struct sp_header all;
-	/* A store whose writer has not said how it ended is one that still runs. */
+	/* A store whose writer did not record its end belongs to a running process. */
 	static const char *const ends[] = { "snapshot", "exit",	     "_exit",
 					    "exec",	"recovered", "snapshot" };
 	const char *job = sp_model_text(m, h->process.job);
@@ -87,7 +87,8 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 		  all.time.cpu_ns ? (int64_t)all.time.cpu_ns : -1, sp_counted_ns(&all));
 }
 
-/* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
+/* Writes the process. For a job: the common values of its processes (0, "" and null if they
+ * differ), and then each process. */
 static void process(struct sp_out *o, const struct sp_selection *s)
 {
 	const struct sp_model *m = s->m;
@@ -113,7 +114,7 @@ static void process(struct sp_out *o, const struct sp_selection *s)
 	sp_out_text(o, "],\n");
 }
 
-/* Of a store of `sspapi stat`: what was counted from outside. */
+/* For a store of sspapi stat: the state of counting. */
 static void stat(struct sp_out *o, struct sp_model *m)
 {
 	char buf[32];
@@ -150,7 +151,7 @@ static void settings(struct sp_out *o, struct sp_model *m)
 	sp_out_text(o, "},\n");
 }
 
-/* CPUs that the topology lacks have the ids behind its components. */
+/* CPUs that the topology lacks get the ids after its components. */
 static void outside_cpus(struct sp_out *o, const struct sp_model *m,
 			 const struct sp_unlisted_cpus *outside)
 {
@@ -198,7 +199,7 @@ static void topology(struct sp_out *o, const struct sp_selection *s,
 
 /* ---- events ------------------------------------------------------------ */
 
-/* Of everything, on a component or not; what several observers saw once. */
+/* Writes the totals of all counts. Counts of several observers are included once. */
 static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
 {
 	if (!sp_event_is_summed(m, e))
@@ -285,7 +286,7 @@ static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, ui
 	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
 }
 
-/* The next of the list of an event on a CPU, which it begins. */
+/* Begins the list of an event on a CPU, or its next item. */
 static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *some)
 {
 	if (!*some) {
@@ -296,7 +297,7 @@ static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *some
 	sp_json_comma(o);
 }
 
-/* Of how many permanent readings on this CPU one is shown. */
+/* Returns n: every n-th permanent reading on this CPU is shown. */
 static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, int32_t cpu)
 {
 	struct sp_kept r = { 0 };
@@ -309,8 +310,8 @@ static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, 
 	return sp_max((n + s->part->readings - 1) / s->part->readings, 1);
 }
 
-/* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before:
- * one that stands for several is their sum. */
+/* Writes the permanent readings, oldest first. Readings of sspapi stat are increments, so one that
+ * represents several is their sum. */
 static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
 		 int32_t cpu, uint32_t e, bool *some)
 {
@@ -336,8 +337,8 @@ static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp
 	}
 }
 
-/* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
- * gauge those that are kept: its last value is with the gauges. */
+/* Writes the entries of an event on a CPU by sys-sage's rules, oldest first; nothing without
+ * entries. Of gauges only permanent ones: `gauges` has the last value. */
 static void list(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
 		 const struct sp_at_cpu *at, uint32_t e)
 {
@@ -353,7 +354,7 @@ static void list(struct sp_out *o, const struct sp_selection *s, const struct sp
 		sp_out_text(o, "]}");
 }
 
-/* last, min, max, mean; bits have neither order nor mean. */
+/* Writes last, min, max and mean; bits have no order and no mean. */
 static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_gauge_value *g)
 {
 	enum sp_data_type type = sp_event_type(m, g->event);
@@ -388,7 +389,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	sp_out_char(o, ']');
 }
 
-/* The least above *cpu that has permanent readings. */
+/* Finds the next CPU above *cpu with permanent readings. */
 static bool next_kept_cpu(const struct sp_model *m, const struct sp_row *row, int32_t *cpu)
 {
 	int32_t after = *cpu;
@@ -410,7 +411,7 @@ static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_ro
 	struct sp_at_cpu at = { .has_kept = true };
 
 	sp_out_text(o, ",\n   \"entries\": [");
-	/* The rows of sspapi stat -I are no counts beside the total: nothing is booked on their
+	/* The rows of sspapi stat -I are not counts of a relation: nothing is attributed to their
 	 * CPUs. */
 	for (at.cpu = INT32_MIN; row->cells == 0 && row->kept && next_kept_cpu(m, row, &at.cpu);)
 		for (uint32_t e = 0; e < row->k; e++)
@@ -422,7 +423,7 @@ static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_ro
 		  row->refused);
 }
 
-/* `from` is null where it is not known. */
+/* `from` is null if unknown. */
 static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
@@ -440,7 +441,7 @@ static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_
 	sp_out_char(o, ']');
 }
 
-/* Its object stays open. */
+/* The caller closes its object. */
 static void frame(struct sp_out *o, const struct sp_frame_info *f)
 {
 	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s",
@@ -457,7 +458,7 @@ static void frame(struct sp_out *o, const struct sp_frame_info *f)
 	sp_out_text(o, f->n_into ? "]" : "");
 }
 
-/* `other`: calls at addresses that fell out of the most frequent ones. */
+/* `other`: hits at addresses that are not among the most frequent ones. */
 static void overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	struct sp_overflowed at;
@@ -485,7 +486,8 @@ static void overflows(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ']');
 }
 
-/* Of whom it was attached to: as it was then, and whether it had ended when the dump was made. */
+/* Writes the thread or process to which the set was attached: its state then, and whether it had
+ * ended at the dump. */
 static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	static const char *const over[] = { "null", "false", "true" };
@@ -532,7 +534,7 @@ static void domains(struct sp_out *o, uint32_t domain)
 		sp_out_char(o, ']');
 }
 
-/* Components that the events are counted on as a whole; null: by CPU. */
+/* Writes the components that the events count as a whole; null: per CPU. */
 static void places(struct sp_out *o, const struct sp_row *row)
 {
 	if (!row->place)
@@ -545,8 +547,8 @@ static void places(struct sp_out *o, const struct sp_row *row)
 
 #define ALLOWED_CPUS 1024
 
-/* The CPUs on which the thread could run: those of its mask, and those where it was after somebody
- * else had changed that. */
+/* Writes the CPUs on which the thread could run: those of its mask, and those with counts after
+ * another process had changed the mask. */
 static void allowed(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	const char *list = row->times ? sp_model_text(m, row->times->allowed) : "";
@@ -568,7 +570,7 @@ static void allowed(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_json_f(o, ", \"cpus_allowed\": %s", sp_memory_text(&text));
 }
 
-/* How its counts were told to CPUs. */
+/* Writes how the row's counts were attributed. */
 static void write_attribution(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	struct sp_unwatched unwatched = { .more = false };
@@ -602,7 +604,8 @@ static void flags(struct sp_out *o, uint32_t flags)
 			sp_json_f(o, ", %s: true", is[i].key);
 }
 
-/* The events that another saw over the same time, and longer: these counts are in no sum. */
+/* Lists the events that another observer saw over the same time, and longer: no sum includes this
+ * row's. */
 static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	bool more = false;
@@ -646,7 +649,7 @@ static void relation(struct sp_out *o, const struct sp_selection *s, struct sp_r
 	sp_out_char(o, '}');
 }
 
-/* The rows of sspapi stat -I are no thread's. */
+/* The rows of sspapi stat -I belong to no thread. */
 static bool is_part(const struct sp_part *p, const struct sp_row *row)
 {
 	return row->cells == 0 && row->kept ? p->process[row->process]
@@ -669,9 +672,9 @@ static void relations(struct sp_out *o, const struct sp_selection *s)
 
 /* ---- sums, calls, the rest --------------------------------------------- */
 
-/* Event names are keys here, and two events may have one name (the same native
- * with other masks, or a hostile store); JSON readers would keep one of them. So
- * the first keeps its name, and later ones get their id behind it: "NAME#7". */
+/* Event names are keys here, and two events may have the same name (a native event with other
+ * masks, or a hostile store); JSON readers would keep one of them. The first event keeps its name,
+ * and later ones get their id appended: "NAME#7". */
 #define REPEATED_WORDS	(SP_EVENTS_MAX / 64)
 
 static void find_repeated(const struct sp_model *m, uint64_t repeated[REPEATED_WORDS])
@@ -725,8 +728,8 @@ void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
 	sp_out_char(o, '}');
 }
 
-/* sum, present: by event id.  c: a component; -1: a CPU that the topology lacks, which nothing but
- * a CPU's counts belong to. */
+/* sum, present: by event id. c: a component; -1: a CPU that the topology lacks, which has only
+ * per-CPU counts. */
 static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key,
 		    const int64_t *sum, const bool *present,
 		    const uint64_t repeated[REPEATED_WORDS])
@@ -775,7 +778,7 @@ static void metrics_at(struct sp_out *o, const struct sp_selection *s,
 	sp_metrics_json(o, s->metrics);
 }
 
-/* Row i of the sums outside, which are only in JSON. */
+/* Returns the metrics of row i of the unlisted CPUs, which only JSON has. */
 static const struct sp_metric_sum *metric_row(const struct sp_unlisted_cpus *outside,
 					      const struct sp_metrics *t, uint32_t i)
 {
@@ -827,7 +830,7 @@ static void sums(struct sp_out *o, const struct sp_selection *s, struct sp_unlis
 	sp_out_text(o, "],\n");
 }
 
-/* What the metrics are, and of which event sets they are made. */
+/* Writes each metric's definition and event sets. */
 static void metrics(struct sp_out *o, const struct sp_selection *s)
 {
 	char text[1024];

@@ -1,5 +1,4 @@
-/* format-metrics.c: writes metrics' values and what they are, for each form; see
- * format-metrics.h. */
+/* format-metrics.c: writes metrics' values and definitions in each format; see format-metrics.h. */
 #include "format-metrics.h"
 
 static double size_of(double v)
@@ -7,7 +6,7 @@ static double size_of(double v)
 	return v < 0.0 ? -v : v;
 }
 
-/* 4.87e-05: what is not worth six places behind the point. */
+/* Writes 4.87e-05 style numbers, for values that need more than six decimals. */
 static void scientific(struct sp_out *o, double v)
 {
 	double size = size_of(v);
@@ -34,7 +33,7 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 		return (unsigned)sp_format_grouped(buf, (int64_t)(d->value +
 								  (d->value < 0.0 ? -0.5 : 0.5)));
 	sp_out_init(&o, -1, buf, 47);
-	/* of a number below 1 the first few digits that are not 0 */
+	/* below 1: the first significant digits */
 	if (v > 0.0 && v < 1e-4)
 		scientific(&o, d->value);
 	else
@@ -57,7 +56,7 @@ void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
 		sp_out_double(o, d->value, -1);
 }
 
-/* PAPI takes no set of several components. */
+/* Returns whether all its events are of one component. A PAPI set cannot have events of two. */
 static bool is_of_one_component(const struct sp_metrics *t, const struct sp_metric *d)
 {
 	const uint32_t *slot = t->slot + d->first_slot;
@@ -69,7 +68,7 @@ static bool is_of_one_component(const struct sp_metrics *t, const struct sp_metr
 	return true;
 }
 
-/* Why no value can be made of any sets, and what to do. */
+/* Writes why no set gives the metric a value, and the fix. */
 static void why_none(struct sp_out *o, const struct sp_metrics *t, const struct sp_metric *d)
 {
 	if (t->model->h.stat)

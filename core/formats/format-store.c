@@ -1,7 +1,6 @@
-/* format-store.c: the store as the file that the sspapi command reads: one process in the compact
- * form (layout.h).  What cannot be written so, or is in doubt, is written as it is: the store's own
- * bytes, in order, but for how and when it ended, which the store of a process that was killed, or
- * goes on, does not know. */
+/* format-store.c: writes the store file that the sspapi command reads: one process in compact form
+ * (layout.h). If that is impossible or uncertain, writes the store's own bytes in order, except for
+ * the time and kind of the end, which the store of a killed or running process lacks. */
 #include <string.h>
 
 #include "../model/model-blocks.h"
@@ -9,11 +8,11 @@
 #include "compact-process.h"
 #include "format-writer.h"
 
-#define PIECE	4096u	/* no seam of the store's memory lies in one */
-#define GAPS	16384u	/* pieces; more than that in a row is a damaged `used` */
+#define PIECE	4096u	/* no boundary between the store's mappings is inside a piece */
+#define GAPS	16384u	/* pieces; a longer gap means that `used` is damaged */
 
-/* Other threads may add blocks while the first ones are written, and a block
- * written late may name one of those: so the end is looked up again each time. */
+/* Other threads may add blocks while the first ones are written, and a block written late may refer
+ * to a new one. So the end is read again each time. */
 static uint64_t end_of_store(const struct sp_model *m)
 {
 	const struct sp_header *h = sp_store_reader_at(m->reader, 0, sizeof(*h));
@@ -26,7 +25,7 @@ static uint64_t end_of_store(const struct sp_model *m)
 	return end;
 }
 
-/* What of the header we know. */
+/* Writes the header with all that is known. */
 static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 {
 	const struct sp_header *is = sp_store_reader_at(m->reader, 0, sizeof(*is));
@@ -59,7 +58,7 @@ static void write_pieces(struct sp_out *o, const struct sp_model *m)
 	}
 }
 
-/* Those that were made, with their numbers. */
+/* Appends the functions that were called, and the numbers of calls. */
 static void append_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h,
 			 uint32_t number[SP_CALLS_MAX], uint32_t *n)
 {
@@ -96,7 +95,7 @@ static void append_modules(struct sp_compact *c, const struct sp_model *m, struc
 	}
 }
 
-/* Of a block of call sites: site i, as of now; frames that are in use. */
+/* Copies site i of a block, with its frames that are in use. */
 static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
 {
 	const struct sp_site *s =
@@ -114,11 +113,11 @@ static const struct sp_frame *frames_in(const struct sp_sites *b, uint32_t i)
 					 sizeof(struct sp_site));
 }
 
-/* With no more room for frames than the deepest of them has. */
+/* Appends a block of call sites with room for the deepest one's frames only. */
 static void append_site_block(struct sp_compact *c, const struct sp_model *m,
 			      const struct sp_sites *b, struct sp_header *h)
 {
-	/* One dump at a time: enter() in preload/lifecycle/exit.c. */
+	/* one dump at a time: enter() in preload/lifecycle/exit.c */
 	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];
 	struct sp_site site[SP_SITES_EACH];
 	struct sp_sites to = { .next = h->code.sites, .first = b->first };
@@ -164,7 +163,7 @@ static void append_machine(struct sp_compact *c, const struct sp_model *m, struc
 				   p ? sp_store_reader_text(m->reader, p->source) : NULL);
 }
 
-/* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
+/* Writes the header last: a file that was not finished has no magic number and is not a store. */
 static void write_compact(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_compact c = { .o = o };

@@ -6,16 +6,17 @@
 #include "format-text-levels.h"
 #include "format-text-table.h"
 
-#define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
-#define COLUMNS	3u		/* events, where labels are long */
-#define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
-#define WIDE		132u		/* columns for pairs of call sites and sets of events, where
-					 * these are asked for */
+#define CPUS_MOST	4096u		/* highest CPU in lists of CPUs, plus one */
+#define COLUMNS	3u		/* events, if labels are long */
+/* width of one, if the terminal has more than SP_TEXT_WIDTH columns */
+#define COLUMN	14u
+/* columns for pairs of call sites and event sets, if the level was requested */
+#define WIDE		132u
 #define ALL_FRAMES	500u		/* columns for pairs of call sites with --all */
 
 struct location_columns {
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
-	const char *allowed;		/* "0-3"; "": not known */
+	const char *allowed;		/* "0-3"; "": unknown */
 	uint64_t moves;
 	bool moves_known;
 };
@@ -40,8 +41,8 @@ static void find(struct location_columns *w, struct sp_model *m, uint64_t first)
 	}
 }
 
-/* "0-1", "3, pinned", "0-1 of 0-3" where not all of the process's were allowed; how often it
- * moved. */
+/* Writes the CPUs ("0-1", "3, pinned", "0-1 of 0-3" if the process may use more than the thread)
+ * and the number of moves. */
 static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 {
 	const char *all =
@@ -67,8 +68,8 @@ static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
 		strcpy(t->tail[1], "-");
 }
 
-/* Does the label of a run on several machines not tell which?  It does of a machine, and of a
- * rank's threads. */
+/* Returns whether the label needs the host: a run on several machines, and neither the label of a
+ * machine nor of a rank's threads. */
 static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 {
 	if (m->n_machines < 2 || row->machine < 0 ||
@@ -128,7 +129,7 @@ int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_leve
 {
 	struct sp_table t = table_of(levels);
 
-	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one of each */
+	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one reading each */
 	t.all = t.placed = true;
 	t.in_place = s->sort || sp_level_is_place(levels->level);	/* already sorted */
 	t.first_line = !below;

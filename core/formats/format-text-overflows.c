@@ -1,14 +1,15 @@
-/* format-text-overflows.c: the text view's sentence about an overflow handler: for which event it
- * was called, how often, on which CPUs, in which functions.
+/* format-text-overflows.c: writes the text format's sentence about an overflow handler: its event,
+ * the number of hits, the CPUs, the functions.
  */
 #include "function-name.h"
 #include "format-text-words.h"
 
 #define CPUS_SHOWN	8u
 #define PLACES_SHOWN	4u
-#define PLACES_MOST	64u		/* that are told apart: the most frequent ones come first */
+/* places that are distinguished; the most frequent ones come first */
+#define PLACES_MOST	64u
 
-/* A function, or an address whose function is not known, over all CPUs. */
+/* A function, or an address of an unknown function, over all CPUs. */
 struct place {
 	uint64_t count;
 	char name[56];
@@ -31,7 +32,7 @@ static void name_place(char name[56], const struct sp_frame_info *f)
 	sp_memory_text(&o);
 }
 
-/* How many places there are now. */
+/* Returns the number of places so far. */
 static uint32_t add_places(const struct sp_model *m, const struct sp_row *row,
 			   const struct sp_overflowed *at, struct place places[PLACES_MOST],
 			   uint32_t n)

@@ -5,25 +5,25 @@
 #include "format-text-places.h"
 #include "format-text-table.h"
 
-#define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
-#define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low
-					 * bits */
+#define UNKNOWN		(1ull << 40)	/* instead of a component: an unknown CPU */
+/* a CPU that the topology lacks; its number is in the low bits */
+#define OUTSIDE		(1ull << 41)
 #define DEPTHS		8u
 
-/* ---- the tree, folded ------------------------------------------------------ */
+/* ---- the tree, without repeated levels ------------------------------------------------------ */
 
 struct tree {
 	const struct sp_model *m;
-	uint32_t *below;		/* [component]: how many right below it have counts */
-	uint32_t *only;			/* the last one of these */
-	uint8_t *depth;			/* of the shown ones */
+	uint32_t *below;		/* [component] number of direct children with counts */
+	uint32_t *only;			/* the last of these children */
+	uint8_t *depth;			/* of components that are shown */
 	bool *shown, flat;
-	uint32_t n;			/* shown */
+	uint32_t n;			/* components that are shown */
 	void *memory;
 	uint64_t bytes;
 };
 
-/* Does the component repeat what the only one below it has? */
+/* Returns whether the component's counts are those of its only child. */
 static bool repeats(const struct tree *r, uint32_t c)
 {
 	for (uint32_t e = 0; e < r->m->n_events; e++)
@@ -33,7 +33,7 @@ static bool repeats(const struct tree *r, uint32_t c)
 	return true;
 }
 
-/* What has no counts by CPU is not shown, nor is memory: it repeats what it stands beside. */
+/* Components without per-CPU counts are not shown, nor is memory, which repeats its neighbour. */
 static bool open_tree(struct tree *r, const struct sp_model *m)
 {
 	uint64_t nc = m->n_components;
@@ -70,7 +70,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 
 /* ---- a table of places -------------------------------------------------------- */
 
-/* Of the cells of all relations that are on no CPU of the topology: those of this one. */
+/* Sums the cells of this CPU, which the topology lacks, over all relations. */
 static void outside_sums(struct sp_table *t, int32_t cpu)
 {
 	const struct sp_observers *left =
@@ -125,14 +125,14 @@ static void place_row(struct sp_table *t, uint64_t at)
 				     m->sums.below_exact[at * m->n_events + e]);
 }
 
-/* Outside of the topology only where anything is. */
+/* Adds a row for other CPUs only if they have counts. */
 static void add_place(struct sp_table *t, uint64_t at)
 {
 	uint32_t before = t->rows.n;
 	bool any = at < UNKNOWN;
 
 	sp_table_add(t, at);
-	/* What was counted nowhere else is shown, though it is 0. */
+	/* Show an event that counted 0 everywhere. */
 	for (uint32_t e = 0; e < t->m->n_events; e++)
 		any = any || t->sums.total[e] || (!before && t->sums.has[e]);
 	t->rows.n = any ? t->rows.n : before;
@@ -146,7 +146,7 @@ static void show(struct sp_out *o, struct sp_table *t, const char *title, const 
 	t->rows.n = 0;
 }
 
-/* All of the tree where it is small; else what is right below the root, and CPUs by weight. */
+/* Writes the whole tree if it is small; otherwise the root's children, and the CPUs by weight. */
 static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
 {
 	bool whole = t->s->all || r->n <= SP_TEXT_ROWS;
@@ -195,10 +195,10 @@ void sp_text_cpus(struct sp_out *o, const struct sp_selection *s)
 	sp_unmap(r.memory, r.bytes);
 }
 
-/* ---- what is not in these tables -------------------------------------------------- */
+/* ---- counts outside of these tables -------------------------------------------------- */
 
 #define WHERE	160u
-/* "package 0", of several machines "package 0 on node17". */
+/* Writes "package 0"; with several machines "package 0 on node17". */
 static const char *component_text(const struct sp_model *m, int32_t c, char text[WHERE])
 {
 	int32_t machine = c < 0 || m->n_machines < 2 ? -1 : sp_model_above(m, c, "Machine");
@@ -217,7 +217,7 @@ static const char *component_text(const struct sp_model *m, int32_t c, char text
 	return sp_memory_text(&o);
 }
 
-/* Was the event, which is not by CPU, counted on no component below this one? */
+/* Returns whether no component below this one counted the event, which is not per CPU. */
 static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
 {
 	for (uint32_t d = c + 1; d < m->n_components && sp_parent(m, d) >= (int32_t)c; d++)
@@ -241,7 +241,7 @@ static bool has_value(struct sp_metrics *t, const struct sp_metric *d, uint32_t 
 	return d->has_value;
 }
 
-/* Of each place that is the last one down the tree, and of all together. */
+/* Writes the metrics of each place at the end of a branch, and of all places together. */
 static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t i)
 {
 	const struct sp_model *m = t->model;
@@ -263,12 +263,13 @@ static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t 
 	}
 }
 
-/* The events counted per CPU that have no column: from number `from` on except the lead. */
+/* Events counted per CPU without a column: from number `from` on, except the leading event. */
 struct rest {
 	uint32_t from, lead;
 };
 
-/* Those of packages, memory, devices, the host; the rest of those per CPU; their metrics. */
+/* Writes the events of packages, memory, devices and the host, further per-CPU events, and
+ * metrics. */
 static void event_lines(struct sp_text_list *l, void *arg)
 {
 	const struct rest *rest = arg;
@@ -322,7 +323,7 @@ static void gauge_line(struct sp_text_list *l, const struct sp_gauge_value *g)
 			       number[3] };
 
 	sp_value_text(number[0], type, g->last);
-	if (type != SP_BIT64) {		/* bits have neither order nor mean */
+	if (type != SP_BIT64) {		/* bits have no order and no mean */
 		sp_value_text(number[1], type, g->min);
 		sp_value_text(number[2], type, g->max);
 		sp_value_text(number[3], SP_FP64, sp_float_bits(g->mean));
@@ -360,7 +361,8 @@ static void run_line(struct sp_text_list *l, uint32_t e, const struct sp_spread 
 
 	sp_text_f(runs, sizeof(runs), "%'u", s->n);
 	sp_short_text(mean, m, e, sp_round_to_type(type, s->mean));
-	if (s->mean < 1000.0 && !strpbrk(mean, " kMGTPE"))	/* of 0, 0 and 1 it is not 0 */
+	/* the mean of 0, 0 and 1 is not 0 */
+	if (s->mean < 1000.0 && !strpbrk(mean, " kMGTPE"))
 		sp_text_f(mean, sizeof(mean), "%.1f", s->mean);
 	sp_text_f(spread, sizeof(spread), "%.2f %%",
 		  s->mean > 0.0 ? sp_deviation(s) / s->mean * 100.0 : 0.0);

@@ -23,7 +23,7 @@
 #include "function-name.h"
 #include "format-text-words.h"
 
-#define NAME	96u			/* columns of a function's name, at most */
+#define NAME	96u			/* maximum columns of a function's name */
 #define TEXT	2048u			/* bytes of a pair */
 #define FRAMES	64u			/* of a call site, with inlined functions */
 
@@ -32,7 +32,7 @@
 struct frame {
 	const char *module, *symbol, *line;
 	uint64_t offset;
-	uint32_t i;			/* in the call site: inlined functions share it */
+	uint32_t i;			/* index in the call site, shared by inlined functions */
 };
 
 static uint32_t frames_of(const struct sp_model *m, uint32_t id, struct frame frames[FRAMES])
@@ -77,7 +77,7 @@ static bool has_arguments(const char *symbol)
 	return strchr(symbol, strncmp(symbol, "_Z", 2) == 0 ? 'I' : '<') != NULL;
 }
 
-/* The symbol without what the compiler adds to it: main._omp_fn.0, step.constprop.0. */
+/* Copies the symbol without the suffixes of compilers: main._omp_fn.0, step.constprop.0. */
 static const char *plain_symbol(char plain[SP_FUNCTION_NAME], const char *symbol)
 {
 	size_t n = strcspn(symbol, ".(");
@@ -93,7 +93,7 @@ static const char *plain_symbol(char plain[SP_FUNCTION_NAME], const char *symbol
 
 enum {
 	CALLERS_DIFFER = 1,
-	PLACES_DIFFER = 2,		/* from which it is called */
+	PLACES_DIFFER = 2,		/* calls of it come from several places */
 	HAS_REGION = 4			/* one call of it has several call sites */
 };
 
@@ -139,7 +139,7 @@ static void note_caller(struct sp_site_texts *t, uint64_t key, uint64_t caller, 
 		    (place != f->place ? PLACES_DIFFER : 0);
 }
 
-/* `path`: of the callers; `place`: of the call in it. */
+/* path: of the callers; place: of the call in it. */
 static void note_place(struct sp_site_texts *t, uint64_t key, uint64_t path, uint64_t place)
 {
 	struct fact *f = fact_of(t, sp_mix_hash(key, path));
@@ -151,7 +151,7 @@ static void note_place(struct sp_site_texts *t, uint64_t key, uint64_t path, uin
 		fact_of(t, key)->flags |= HAS_REGION;
 }
 
-/* All instances of a template are one function here: what calls Counter<T>::start differs in T. */
+/* All instances of a template are one function here: callers of Counter<T>::start differ in T. */
 static uint64_t function_key(const struct frame *f)
 {
 	char plain[SP_FUNCTION_NAME], name[SP_FUNCTION_NAME];
@@ -172,7 +172,8 @@ static uint64_t instance_key(const struct frame *f)
 	return hash_text(hash_text(3, f->module), f->symbol);
 }
 
-/* Where frame f is, for frame `inner` below it: inlined ones have one offset for all calls. */
+/* Returns the place of frame f for its callee `inner`; inlined frames have one offset for all
+ * calls. */
 static uint64_t place_of(const struct frame *f, const struct frame *inner)
 {
 	return f->i == inner->i ? hash_text(4, f->line) : f->offset;
@@ -210,7 +211,7 @@ static bool is_site(const struct sp_model *m, uint32_t id)
 	return sp_model_callsite(m, id, &c) && !*c.name;
 }
 
-/* Six facts a frame at most: half of the room. */
+/* A frame has at most six facts, which fill half of the table. */
 static uint32_t room_for_facts(const struct sp_model *m)
 {
 	struct frame f[FRAMES];
@@ -267,7 +268,7 @@ static bool is_helper(struct sp_site_texts *t, const struct frame *f)
 	       (of_library & (PLACES_DIFFER | HAS_REGION)) == PLACES_DIFFER;
 }
 
-/* Which of the n frames; 0 if n is 0. */
+/* Returns the index among the n frames; 0 if n is 0. */
 static uint32_t own_frame(struct sp_site_texts *t, const struct frame *f, uint32_t n)
 {
 	uint32_t own = 0;
@@ -287,13 +288,13 @@ static bool in_one_function(const struct frame *f, const struct frame *g)
 	       (*f->symbol || f->offset == g->offset);
 }
 
-/* A pair of call sites: their own functions. */
+/* The own functions of a pair of call sites. */
 struct own_pair {
 	struct frame from, to;
 	bool is_one;			/* both are in one function */
 };
 
-/* If both were inlined into one function: the innermost one that has both. */
+/* If both calls were inlined into one function, finds the innermost function that contains both. */
 static bool find_common(const struct frame *f, uint32_t n, uint32_t *i, const struct frame *g,
 			uint32_t k, uint32_t *j)
 {
@@ -340,7 +341,7 @@ static void function(struct sp_out *o, struct sp_site_texts *t, const struct fra
 		sp_out_text(o, ", parallel region");
 }
 
-/* Nothing but its line tells which lambda it is. */
+/* Lambdas are distinguished by their lines only. */
 static bool needs_line(const struct frame *f)
 {
 	return !strcmp(f->symbol, "operator()");
@@ -357,7 +358,7 @@ static void one_function(struct sp_out *o, struct sp_site_texts *t, const struct
 		sp_out_f(o, " → %s", line_number(&p->to));
 }
 
-/* A region says less by where it lies in the code than by its name. */
+/* Writes the name of a region, which says more than its place in the code. */
 static void region(struct sp_out *o, const struct sp_callsite *c)
 {
 	sp_out_text(o, c->call == SP_REGION_ENDS   ? "end of "
@@ -366,7 +367,7 @@ static void region(struct sp_out *o, const struct sp_callsite *c)
 	sp_out_plain(o, c->name);
 }
 
-/* One side of the arrow, if the other one is a region or not known. */
+/* Writes one side of the arrow if the other is a region or unknown. */
 static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, bool brief)
 {
 	struct sp_callsite c = { 0 };
@@ -396,7 +397,7 @@ static void frames(struct sp_out *o, struct sp_site_texts *t, const struct frame
 	}
 }
 
-/* All frames; those that both have stand behind the second one. */
+/* Writes all frames; the frames of both sites follow the second one. */
 static void all_frames(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to)
 {
 	struct frame f[FRAMES], g[FRAMES];

@@ -1,16 +1,16 @@
-/* format-text-table.c: adds rows, lays columns out in blocks, and writes them; see
+/* format-text-table.c: collects rows, arranges columns in blocks, and writes them; see
  * format-text-table.h. */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/core-kinds.h"
 #include "format-text-table.h"
 
-#define LABEL_LEAST	22u		/* columns that are kept for labels */
-#define SHARE		6u		/* "100 %", and a blank */
-#define NAME_LINES	8u		/* of an event's name above its column */
-#define SPREAD_LEAST	3u		/* rows that have a least, a mean and a most */
-#define EVENTS_FIRST	3u		/* which have their columns before any metric but the
-					 * first */
+#define LABEL_LEAST	22u		/* minimum columns for labels */
+#define SHARE		6u		/* "100 %" and a blank */
+#define NAME_LINES	8u		/* lines of an event's name above its column */
+#define SPREAD_LEAST	3u		/* minimum rows for minimum, mean and maximum */
+/* events that get columns before all metrics but the first */
+#define EVENTS_FIRST	3u
 
 /* ---- rows --------------------------------------------------------------- */
 
@@ -96,7 +96,7 @@ static void clear(struct sp_table *t)
 		t->tail[i][0] = 0;
 }
 
-/* The row that stands in place i. */
+/* Loads the row at index i. */
 static void take(struct sp_table *t, uint32_t i)
 {
 	clear(t);
@@ -128,7 +128,7 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 			: 0.0;
 }
 
-/* Those of one weight as they were added. */
+/* Rows of equal weight keep the order of their addition. */
 static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 {
 	const double *weight = ((const struct sp_table *)table)->rows.weight;
@@ -136,9 +136,9 @@ static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 	return weight[a] > weight[b] || (!(weight[a] < weight[b]) && a < b);
 }
 
-/* ---- least, mean and most ---------------------------------------------------- */
+/* ---- minimum, mean and maximum ---------------------------------------------------- */
 
-/* Each has its own least and most; its mean is that of all rows together. */
+/* A metric has its own minimum and maximum; its mean is computed from all rows together. */
 static void spread_metrics(struct sp_table *t)
 {
 	struct sp_metrics *of = t->s->metrics;
@@ -200,7 +200,7 @@ static void end_spread(struct sp_table *t)
 	}
 }
 
-/* "min (rank 126)", "max (rank 83; max/mean 1.69)": of the leading event. */
+/* "min (rank 126)", "max (rank 83; max/mean 1.69)", by the leading event */
 static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
@@ -221,7 +221,7 @@ static void spread_label(struct sp_table *t, unsigned i)
 	sp_memory_text(&o);
 }
 
-/* What the metrics of the row at hand are. */
+/* Computes the metrics of the current row. */
 static void compute_metrics(const struct sp_table *t)
 {
 	struct sp_metrics *of = t->s->metrics;
@@ -244,7 +244,7 @@ static const struct sp_metric *metric(const struct sp_table *t, uint32_t id)
 	return id >= t->m->n_events ? &t->s->metrics->at[id - t->m->n_events] : NULL;
 }
 
-/* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
+/* Returns the name with its unit as a heading, in ASCII, so that columns are bytes. */
 static const char *heading(const struct sp_table *t, uint32_t id, char text[256])
 {
 	if (id < t->m->n_events)
@@ -259,7 +259,7 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 	return text;
 }
 
-/* Line number `line` of a heading that is broken to this width; false: it has fewer. */
+/* Finds line number `line` of a heading that is broken to this width; false: it has fewer lines. */
 static bool heading_line(const char *text, unsigned width, unsigned line, const char **at,
 			 unsigned *n)
 {
@@ -306,7 +306,7 @@ static bool is_column(const struct sp_table *t, uint32_t id)
 	       !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
-/* Names are broken so that six columns are no wider than values need. */
+/* Breaks names so that six columns are no wider than their values need. */
 static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned columns)
 {
 	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
@@ -326,7 +326,7 @@ void sp_table_first(struct sp_table *t)
 	t->lead_shown = false;
 }
 
-/* Of those with ids below `end` the first from *next on that is a column. */
+/* Advances *next to the next column with an id below `end`. */
 static uint32_t find_column(const struct sp_table *t, uint32_t *next, uint32_t end)
 {
 	while (*next < end && !is_column(t, *next))
@@ -334,7 +334,7 @@ static uint32_t find_column(const struct sp_table *t, uint32_t *next, uint32_t e
 	return *next;
 }
 
-/* How many are left of these. */
+/* Returns the number of columns left with ids from `next` to below `end`. */
 static unsigned columns_left(const struct sp_table *t, uint32_t next, uint32_t end)
 {
 	unsigned n = 0;
@@ -344,7 +344,7 @@ static unsigned columns_left(const struct sp_table *t, uint32_t next, uint32_t e
 	return n;
 }
 
-/* The first of these becomes a column, if there is room for it and `keep` columns more. */
+/* Takes the next column if it fits with `keep` columns to spare. */
 static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsigned *used,
 			unsigned columns, unsigned keep)
 {
@@ -356,7 +356,7 @@ static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsign
 	width = column_width(t, id, columns);
 	if (at && *used + width + 2 + keep > t->line)
 		return false;
-	for (; at && t->col[at - 1] > id; at--) {	/* metrics stand behind the events */
+	for (; at && t->col[at - 1] > id; at--) {	/* events precede metrics */
 		t->col[at] = t->col[at - 1];
 		t->width[at] = t->width[at - 1];
 	}
@@ -378,7 +378,7 @@ bool sp_table_columns(struct sp_table *t)
 
 	t->n_cols = 0;
 	t->share = SP_TEXT_EVENTS;
-	if (metric < end && t->tail_title[0])	/* which says more than one more event */
+	if (metric < end && t->tail_title[0])	/* more useful than a further event */
 		used += (unsigned)strlen(t->tail_title[0]) + 2;
 	if (t->lead < ne && is_column(t, t->lead) &&
 	    take_column(t, &(uint32_t){ t->lead }, t->lead + 1, &used, columns, keep)) {
@@ -484,12 +484,12 @@ static void cell(const struct sp_table *t, uint32_t id, char buf[49])
 	strcpy(buf, "-");
 	if (id < t->m->n_events && t->sums.has[id])
 		sp_short_text(buf, t->m, id, t->sums.total[id]);
-	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))	/* of unlike cores
-										 * none */
+	/* not for rows of several kinds of cores */
+	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))
 		sp_metric_text(buf, metric(t, id));
 }
 
-/* The row that label and sums are of. */
+/* Writes the row whose label and sums are loaded. */
 static void line(struct sp_out *o, const struct sp_table *t, bool share)
 {
 	unsigned gap = 0;
@@ -529,7 +529,7 @@ static unsigned room_for_label(const struct sp_table *t)
 	return numbers_width(t) + 12 < t->line ? t->line - numbers_width(t) : 12;
 }
 
-/* How wide labels and tails are: what does not fit goes from the last tail on. */
+/* Computes the widths of labels and tails. What does not fit is cut from the last tail on. */
 static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 {
 	unsigned longest = (unsigned)sp_columns(t->title);
@@ -556,7 +556,7 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 	t->label_width = (unsigned)sp_min(longest, room_for_label(t));
 }
 
-/* The sum of the rows from `from` on. */
+/* Writes the sum of the rows from `from` on. */
 static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 {
 	memset(t->rest.total, 0, sums_bytes(t));
@@ -609,7 +609,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 		rest(o, t, shown);
 		sp_text_cut(t->s);
 	}
-	/* The headline explains the mark only if it speaks of unproven counts. */
+	/* The headline explains the mark only if it mentions unproven counts. */
 	if (!t->marks || !t->s->explained || *t->s->explained ||
 	    is_unproven(t, t->m->sums.total, t->m->sums.total_exact))
 		return;
@@ -649,7 +649,7 @@ void sp_list_line(struct sp_text_list *l, const char *const *cell)
 {
 	bool bold = l->s->bold && !l->lines;
 
-	if (!l->s->all && l->lines > SP_TEXT_ROWS) {	/* the heading is one */
+	if (!l->s->all && l->lines > SP_TEXT_ROWS) {	/* one line is the heading */
 		l->left++;
 		sp_text_cut(l->s);
 		return;

@@ -67,7 +67,8 @@ void sp_right(struct sp_out *o, const char *text, unsigned width)
 	sp_out_text(o, text);
 }
 
-/* As many columns of the text as a line may have left; longer words are cut where they must be. */
+/* Returns the length of the longest part of the text that fits the width, broken at a blank if
+ * possible. */
 static size_t line_of(const char *text, unsigned width)
 {
 	size_t bytes = 0, blank = 0;
@@ -150,7 +151,7 @@ unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v)
 		fp64(&o, sp_float(v));
 	} else if (type == SP_BIT64) {
 		sp_out_hex(&o, u);
-	} else if (type == SP_UINT64 && v < 0) {	/* more than a grouped number may be */
+	} else if (type == SP_UINT64 && v < 0) {	/* above the maximum of a grouped number */
 		sp_out_f(&o, "%'lu", u / 1000);
 		three_digits(&o, ',', u);
 	} else {
@@ -179,7 +180,7 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 	name[strcspn(name, " ")] = 0;
 	mask = strstr(name, "::");
 	mask = mask ? strchr(mask + 2, ':') : NULL;
-	if (mask)			/* cycles in user mode are time, too */
+	if (mask)			/* cycles in user mode are also time */
 		*mask = 0;
 	for (unsigned i = 0; i < SP_COUNT(cycles); i++)
 		if (ends_with(name, cycles[i]))
@@ -210,8 +211,8 @@ uint32_t sp_leading_event(const struct sp_selection *s, const bool *columns)
 	return lead;
 }
 
-/* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
- * themselves, and count ns.  NULL: none that is scaled. */
+/* Returns the unit of the event and the number of counts in one: kernel clocks count ns, though
+ * they report no unit. NULL: a unit that is not scaled. */
 static const char *scaled_unit(const struct sp_model *m, uint32_t event, double *one)
 {
 	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
@@ -225,7 +226,7 @@ static const char *scaled_unit(const struct sp_model *m, uint32_t event, double 
 	return !strcmp(units, "us") || !strcmp(units, "uJ") ? units + 1 : NULL;
 }
 
-/* Four digits and the power of 1000: "46.70 m", "1.235 G"; seconds are not counted in thousands. */
+/* Writes four digits and the power of 1000: "46.70 m", "1.235 G"; seconds get no prefix above 1. */
 static void scaled(struct sp_out *o, double v, const char *unit)
 {
 	static const char prefix[] = "num kMGTPE";
@@ -280,7 +281,7 @@ bool sp_is_unproven(enum sp_data_type type, int64_t total, int64_t exact)
 	return share >= 0.0 && share <= 0.999;
 }
 
-/* Sums of a damaged store may be anything. */
+/* Sums of a damaged store may be any number. */
 int64_t sp_round_to_type(enum sp_data_type type, double d)
 {
 	if (type == SP_FP64)
@@ -410,8 +411,8 @@ static size_t alike(const char *a, const char *b)
 	return n;
 }
 
-/* A long name is cut where another one goes on as it does: what differs is kept.  (The names of
- * OFFCORE events are 154 characters that differ at their end.) */
+/* A long name is cut where another name continues in the same way, so that the difference remains.
+ * (OFFCORE events have names of 154 characters that differ at the end.) */
 #define NAME_LONG	56u
 static void cut_name(const struct sp_model *m, uint32_t event, char text[256])
 {
@@ -445,7 +446,7 @@ static void plain_name(const struct sp_model *m, uint32_t event, char text[256])
 		sp_text_f(text + strlen(text), 42, " [%s]", units);
 }
 
-/* No two are alike: what has the name of one before it has its own number, too. */
+/* Names are unique: a name that an earlier event has is followed by the event's number. */
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
 {
 	char other[256], own[32], its[32];

@@ -1,5 +1,5 @@
-/* format-text.c: the dump for people (sspapi-dump(5)): what ran, how sure its counts are, the
- * tables, what is wrong or unusual, where to look further.
+/* format-text.c: writes the dump for people (sspapi-dump(5)): the program, the proven share of its
+ * counts, the tables, notes, and the command that shows more.
  */
 #include "../base/cpu-list.h"
 #include "../model/repeats.h"
@@ -26,7 +26,7 @@ static int32_t only_cpu(const struct sp_model *m)
 	return m->outside[0];
 }
 
-/* "on CPU 0, allowed 0-1", "on 2 of 2 CPUs": of those allowed. */
+/* "on CPU 0, allowed 0-1", or "on 2 of 2 CPUs" (of the allowed ones) */
 static void on_cpus(struct sp_out *o, const struct sp_model *m)
 {
 	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
@@ -57,7 +57,7 @@ static void on_host(struct sp_out *o, const struct sp_model *m)
 			32);
 }
 
-/* "killed", if it did not end as processes do. */
+/* Writes "killed" if the process did not end by itself. */
 static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 {
 	bool runs = m->h.end == SP_END_NONE || (m->h.stat && m->h.end == SP_END_SNAPSHOT);
@@ -75,14 +75,14 @@ static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 		sp_out_f(o, ", %s", how);
 }
 
-/* Of a mean of several: how far they spread. */
+/* Writes the spread of a mean. */
 static void spread_of(struct sp_out *o, const struct sp_spread *s)
 {
 	if (s->n > 1 && s->mean > 0.0)
 		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
 }
 
-/* How long it ran, of repeats each. */
+/* Writes the duration; for repeats the mean. */
 static void how_long(struct sp_out *o, const struct sp_model *m, const struct sp_spread *elapsed)
 {
 	if (!sp_elapsed(m))
@@ -103,7 +103,8 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 	spread_of(o, busy);
 }
 
-/* Nothing where it may be 90 % or more, or was last measured at a snapshot. */
+/* Writes the counted share of the CPU time. Nothing if it may be 90 % or more, or was last measured
+ * at a snapshot. */
 static void how_much(struct sp_out *o, const struct sp_model *m)
 {
 	int64_t counted = sp_counted_ns(&m->h);
@@ -168,9 +169,9 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
 }
 
-/* ---- how sure ------------------------------------------------------------------ */
+/* ---- proven shares ------------------------------------------------------------------ */
 
-/* The proven share of an event's total; -1: it has no column, or is 0. */
+/* Returns the proven share of an event's total; -1: it has no column, or is 0. */
 static double proven_share(const struct sp_model *m, uint32_t e)
 {
 	return sp_event_has_column(m, e)
@@ -185,7 +186,7 @@ static bool is_unproven(const struct sp_model *m, uint32_t e)
 	       sp_is_unproven(sp_event_type(m, e), m->sums.total[e], m->sums.total_exact[e]);
 }
 
-/* "4.200 us of 127.2 ms": how much of an event is not proven. */
+/* Writes the unproven part of an event: "4.200 us of 127.2 ms". */
 static void unproven_of_total(struct sp_out *o, const struct sp_model *m, uint32_t e)
 {
 	enum sp_data_type type = sp_event_type(m, e);
@@ -240,8 +241,8 @@ static bool has_column(const struct sp_model *m, const struct sp_row *row)
 	return false;
 }
 
-/* Why counts are not proven on their CPU, each reason once, and what to do.  There is none where
- * the setting asks for no more than what is there. */
+/* Writes each reason why counts are not proven, and its fix. No reason if the setting requires no
+ * proof. */
 static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_unwatched unwatched[SP_WHYS] = { 0 };
@@ -276,7 +277,7 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 	}
 }
 
-/* Has a package, a device or the machine counted anything, or a gauge shown something? */
+/* Returns whether a package, device or the machine counted anything, or a gauge has a value. */
 static bool any_elsewhere(const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
@@ -286,8 +287,8 @@ static bool any_elsewhere(const struct sp_model *m)
 	return false;
 }
 
-/* "all counts proven per CPU (error margin 5.500 us of 106.0 ms)": of the event with the largest
- * unproven share, which is below 0.1 %. */
+/* Writes "all counts proven per CPU (error margin 5.500 us of 106.0 ms)", for the event with the
+ * largest unproven share, which is below 0.1 %. */
 static void all_proven(struct sp_out *o, const struct sp_model *m, bool missing)
 {
 	uint32_t least = m->n_events;
@@ -357,7 +358,7 @@ static uint64_t calls_of(const struct sp_model *m, const char *prefix)
 	return n;
 }
 
-/* Only where there is a note that says why. */
+/* Returns the word only if a note has the reason. */
 static const char *refused(const struct sp_model *m, const char *n_listed, const char *else_)
 {
 	const char *note;
@@ -408,13 +409,13 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	sp_paragraph(o, "Nothing to show: ", 2, why);
 }
 
-/* ---- what is wrong or unusual ---------------------------------------------------- */
+/* ---- notes ---------------------------------------------------- */
 
 struct notes {
 	struct sp_out *o;
 	bool all;
 	uint32_t lines, left;
-	/* of the rows, as notes_of_sets met them */
+	/* of the rows seen by notes_of_sets */
 	bool any_attached, any_without_cpu, any_overflows;
 };
 
@@ -429,13 +430,13 @@ static void note(struct notes *n, const char *text)
 	sp_paragraph(n->o, "- ", 2, text);
 }
 
-/* The same of a text made by a format. */
+/* The same for a formatted text. */
 #define NOTE(n, ...) do { \
 	char note_[2000]; \
 	note(n, sp_text_f(note_, sizeof(note_), __VA_ARGS__)); \
 } while (0)
 
-/* What may be said of an event set, each a bit. */
+/* Notes about an event set, one bit each. */
 static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
 	"a count went backwards: it is a difference of two, or something but PAPI set it anew",
@@ -453,7 +454,7 @@ static const char *const of_sets[] = {
 	"have another's",
 };
 
-/* The high level keeps the sets of its regions running. */
+/* The sets of the high level's regions keep running. */
 static bool is_of_regions(struct sp_model *m, struct sp_row *row)
 {
 	struct sp_interval_counts at;
@@ -481,7 +482,7 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	       (row->flags & SP_RELATION_HASTY ? 1024u : 0);
 }
 
-/* The word for what the event's counts are of; NULL: not for one that the topology may lack. */
+/* Returns the word for the event's place; NULL: the topology may lack that place. */
 static const char *place_word(const struct sp_event *v)
 {
 	static const char *const words[] = { [SP_PLACE_PACKAGE] = "package",
@@ -498,7 +499,7 @@ static bool has_no_cpu(const struct sp_model *m, const struct sp_row *row, uint3
 	       sp_row_place(row, i) < 0;
 }
 
-/* Walks of their own are for what few runs have. */
+/* A pass of its own, only in runs that have such rows. */
 static void note_rare(struct notes *n, const struct sp_model *m, const struct sp_row *row)
 {
 	struct sp_overflowed at;
@@ -519,7 +520,7 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 		uint32_t bits = of_set(m, &row);
 
 		note_rare(n, m, &row);
-		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
+		if (row.event_set < 0)	/* sspapi stat: not a set of the program */
 			continue;
 		for (unsigned i = 0; i < SP_COUNT(is); i++)
 			if (bits >> i & 1) {
@@ -539,7 +540,7 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 	}
 }
 
-/* Each thread once: rows of one are not far from each other. */
+/* Notes each thread once: rows of a thread are close to each other. */
 static void attached(struct notes *n, struct sp_model *m)
 {
 	static const char *const over[] = { "", ", and still ran at the end", ", and had ended" };
@@ -555,7 +556,7 @@ static void attached(struct notes *n, struct sp_model *m)
 		if (!w || w == before)
 			continue;
 		before = w;
-		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
+		sp_memory_init(&line, text, sizeof(text));	/* a long text is cut */
 		sp_out_f(&line, "%d (%s", w->tid, sp_fixed_text(name, w->name, 16));
 		for (uint32_t i = 0; (word = sp_store_reader_text_at(m->reader, w->args, i)); i++)
 			sp_out_f(&line, i ? " %s" : ": %s", word);
@@ -564,7 +565,7 @@ static void attached(struct notes *n, struct sp_model *m)
 	}
 }
 
-/* Of what PAPI counts in one place that the topology does not have: the event, once. */
+/* Notes once each event that counts in one place that the topology lacks. */
 static void note_without_cpu(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true };
@@ -633,8 +634,8 @@ static bool is_of_pmu(const struct sp_model *m, uint32_t e, const char *pmu)
 	return sp_event_has_column(m, e) && strcmp(SP_EVENT_TEXT(m, e, pmu), pmu) == 0;
 }
 
-/* The PMU is one kind of cores': its events stand still while the thread is on another kind.  (Of
- * sspapi stat a note says it, with the time.) */
+/* Notes that the PMU is of one kind of cores: its events do not count while the thread is on
+ * another kind. (For sspapi stat a note has this, with the time.) */
 static void of_one_pmu(struct notes *n, const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events && !m->h.stat; e++) {
@@ -647,7 +648,7 @@ static void of_one_pmu(struct notes *n, const struct sp_model *m)
 			first++;
 		if (!*pmu || first < e || !sp_event_has_column(m, e))
 			continue;
-		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
+		sp_memory_init(&line, text, sizeof(text));	/* a long text is cut */
 		sp_out_f(&line,
 			 "counted by the PMU %s, which only some cores have; what ran on the "
 			 "others is missing",
@@ -669,7 +670,7 @@ static void metrics_of_sets(struct notes *n, const struct sp_selection *s)
 			note(n, text);
 }
 
-/* (PAPI itself reads twice at the begin of a region.) */
+/* PAPI itself reads twice when a region begins. */
 static bool is_nested(const struct sp_model *m, const struct sp_interval_counts *at)
 {
 	struct sp_callsite from = { 0 }, to = { 0 };
@@ -680,7 +681,7 @@ static bool is_nested(const struct sp_model *m, const struct sp_interval_counts 
 	       to.call == SP_REGION_BEGINS && strcmp(from.name, to.name) != 0;
 }
 
-/* PAPI's own file has the counts of inner regions in the outer ones, too. */
+/* Notes that PAPI's own file includes the counts of inner regions in outer ones. */
 static void regions(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -745,7 +746,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
-/* What of sspapi report shows more than stands here; NULL: nothing. */
+/* Returns the option of sspapi report that shows more; NULL: nothing more. */
 static const char *shows_more(const struct sp_selection *s)
 {
 	if (s->all)
@@ -754,7 +755,7 @@ static const char *shows_more(const struct sp_selection *s)
 		return "--per-rank";
 	if (s->m->h.stat & SP_STAT_GROUP)
 		return "--per-core";
-	/* (What stat keeps is to be found again, whatever is in it.) */
+	/* The store of stat is named whatever it contains. */
 	if (sp_is_job(s->m) || s->m->tally.threads_counted > 1 || s->m->h.stat)
 		return "--per-thread";
 	return s->cut && *s->cut ? "--all" : NULL;

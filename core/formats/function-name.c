@@ -1,7 +1,7 @@
-/* function-name.c: cuts a C++ function's name down; see function-name.h. */
+/* function-name.c: shortens a C++ function's name; see function-name.h. */
 #include "function-name.h"
 
-/* Behind a substitution: St, Sa, S_, S0_, T_, T1_. */
+/* Skips a substitution: St, Sa, S_, S0_, T_, T1_. */
 static const char *behind_substitution(const char *s)
 {
 	s++;
@@ -10,8 +10,8 @@ static const char *behind_substitution(const char *s)
 	return *s ? s + 1 : s;
 }
 
-/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z, without template
- * arguments and what the standard abbreviates.  False: another construct (operators, lambdas). */
+/* Writes the parts of _ZN3sim6Solver4stepEi or _Z4stepi after the _Z, without template arguments
+ * and the standard's abbreviations. False: another construct (operators, lambdas). */
 static bool demangled(struct sp_out *o, const char *s)
 {
 	bool nested = *s == 'N', any = false;
@@ -64,7 +64,7 @@ static bool demangled(struct sp_out *o, const char *s)
 	return false;
 }
 
-/* What addr2line -C says without arguments, what it returns, and, unless they are asked for,
+/* Shortens the output of addr2line -C: removes arguments, the return type and, unless requested,
  * template arguments: void (anonymous namespace)::Solver<double>::step<int>(int) const,
  * main::{lambda(int)#1}::operator()(int). */
 static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool arguments)
@@ -73,7 +73,7 @@ static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool argu
 	struct sp_out o;
 
 	sp_memory_init(&o, whole, SP_FUNCTION_NAME);
-	if (!name[strcspn(name, "(< >")])	/* C's, mostly */
+	if (!name[strcspn(name, "(< >")])	/* usually a C function */
 		sp_out_text(&o, name);
 	for (const char *p = o.used ? "" : name; *p; p++) {
 		if (!depth && !strncmp(p, "(anonymous namespace)::", 23)) {
@@ -87,7 +87,7 @@ static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool argu
 			break;
 		} else if (!depth && (*p == '(' || !strncmp(p, " [", 2))) {
 			break;
-		} else if (!depth && *p == ' ') {	/* it was what it returns */
+		} else if (!depth && *p == ' ') {	/* the return type precedes */
 			sp_memory_init(&o, whole, SP_FUNCTION_NAME);
 		} else {
 			depth -= *p == '>' && depth;
@@ -99,7 +99,7 @@ static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool argu
 	sp_memory_text(&o);
 }
 
-/* Behind the namespaces; what stands in angle brackets has its own. */
+/* Returns the name after its namespaces; names in angle brackets keep theirs. */
 static const char *brief_name(const char *whole)
 {
 	const char *from = whole, *last = NULL;

@@ -1,12 +1,12 @@
-/* function-name.h: a function by its name alone: of C++ without arguments and what it returns. */
+/* function-name.h: shortens a function's name: C++ functions lose arguments and return type. */
 #pragma once
 
 #include "../base/out.h"
 
-#define SP_FUNCTION_NAME 1024u	/* bytes; what is longer is cut */
+#define SP_FUNCTION_NAME 1024u	/* bytes; longer names are cut */
 
-#define SP_NAME_BRIEF	1u	/* without the namespaces that it is in */
-#define SP_NAME_ARGUMENTS 2u	/* with template arguments, if addr2line has said them */
+#define SP_NAME_BRIEF	1u	/* without namespaces */
+#define SP_NAME_ARGUMENTS 2u	/* with template arguments, if addr2line reported them */
 
-/* From the symbol as the linker knows it or as addr2line -C says it. */
+/* symbol: the linker's name, or the output of addr2line -C. */
 const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, unsigned how);

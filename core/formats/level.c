@@ -54,7 +54,7 @@ const struct sp_level *sp_level_by_name(const char *name)
 
 /* ---- finding the row of a count ---------------------------------------- */
 
-/* Places of rows without a component, behind all others. */
+/* Sort keys of rows without a component, after all others. */
 #define NOWHERE		(2ull << 32)
 #define NOT_LISTED	(3ull << 32)
 #define NOT_KNOWN	(4ull << 32)
@@ -75,7 +75,8 @@ static const struct sp_level_row of_nothing = {
 	.component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1, .thread = ""
 };
 
-/* Sets of one number and the same events, whoever has them: 1000 ranks have one event set 0. */
+/* Sets with the same number and events are one row, in any process: 1000 ranks have one event set
+ * 0. */
 static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_row *r)
 {
 	struct sp_level_row w = of_nothing;
@@ -89,7 +90,7 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 	return w;
 }
 
-/* The empty row that this count belongs to. */
+/* Returns the empty row to which this count belongs. */
 static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r,
 				const struct sp_at_cpu *at)
 {
@@ -116,15 +117,15 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	}
 	if (at->component >= 0)
 		above = sp_model_above(t->m, at->component, type);
-	/* A package is in no memory: memory stands beside it. */
+	/* Memory does not contain packages: they are siblings. */
 	if (above > at->component && !sp_is_pu(t->m, at->component))
 		above = -1;
-	/* A CPU that is under no such component is with all of its kind in one row; what
-	 * was booked on a larger component stays there. */
+	/* CPUs without such a component above them share one row; counts of a larger component keep
+	 * its row. */
 	w.component = above >= 0 || sp_is_pu(t->m, at->component) ? above : at->component;
 	if (t->level->what == SP_LEVEL_CPU)
 		w.cpu = at->cpu;
-	/* As the machine has them; by number what it lacks; then the unknown. */
+	/* The machine's order; then CPUs that it lacks, by number; then the unknown CPU. */
 	if (w.cpu >= 0)
 		w.place = 1ull << 32 | (uint32_t)w.cpu;
 	else if (w.component >= 0)
@@ -136,7 +137,7 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	return w;
 }
 
-/* Where the row of this key is, or has its place. */
+/* Returns the slot of the row with this key, or the slot for it. */
 static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
 {
 	uint64_t at = (key * 0x9e3779b97f4a7c15ull >> 32) % (2ull * t->room);
@@ -146,7 +147,7 @@ static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
 	return &t->slot[at];
 }
 
-/* Twice the room: rows, what they sum, their order, slots. */
+/* Doubles the memory of rows, sums, order and slots. */
 static int grow(struct sp_levels *t)
 {
 	uint64_t slots = t->metrics ? t->metrics->n_slots : 0;
@@ -208,7 +209,7 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r,
 
 /* ---- the walk ----------------------------------------------------------- */
 
-/* Gauges have no sums. */
+/* Adds an event. Gauges have no sums. */
 static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e, int64_t total,
 		      int64_t exact, uint64_t readings)
 {
@@ -222,7 +223,8 @@ static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e,
 	row->counted[e] = true;
 }
 
-/* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
+/* Adds the events of r that count at `place` (-1: on the CPU of the reading), which is now in
+ * `at`. */
 static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at,
 		  int32_t place)
 {
@@ -256,8 +258,8 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 	return 0;
 }
 
-/* The first call site of this one's region, by this call of it if that matters; itself, if it is of
- * none. */
+/* Returns the first call site of this one's region, made by the same kind of call unless any_call;
+ * the site itself if it has no region. */
 static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
 {
 	struct sp_callsite is, c;
@@ -271,7 +273,8 @@ static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
 	return id;
 }
 
-/* What lies in a region of the high level is one row, whatever calls its parts lie between. */
+/* Returns the high level's region around the interval, which is one row for all calls inside; 0: no
+ * region. */
 static uint32_t region_around(const struct sp_model *m, const struct sp_interval_counts *at)
 {
 	struct sp_callsite from = { 0 }, to = { 0 };
@@ -284,7 +287,7 @@ static uint32_t region_around(const struct sp_model *m, const struct sp_interval
 								      : 0;
 }
 
-/* The same by the two calls that they lie between; of how many CPUs is not known then. */
+/* Adds the counts between two calls. The number of CPUs is then unknown. */
 static int add_between(struct sp_levels *t, const struct sp_row *r,
 		       const struct sp_interval_counts *at)
 {
@@ -308,7 +311,7 @@ static int add_between(struct sp_levels *t, const struct sp_row *r,
 	return 0;
 }
 
-/* Is there a counter at event i's place, and none before it that has the same? */
+/* Returns whether event i is the first counter at its place. */
 static bool first_at_place(const struct sp_levels *t, const struct sp_row *r, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
@@ -367,7 +370,7 @@ static uint64_t group_of(const void *levels, const struct sp_row *r)
 	return find(levels, r, &no_place).key;
 }
 
-/* Threads, processes, ranks and sets are shown each with what it saw, once. */
+/* Threads, processes, ranks and sets each show their own counts once. */
 static int find_left(struct sp_levels *t)
 {
 	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET ||
@@ -437,8 +440,7 @@ static uint64_t label_key(const struct sp_levels *t, const struct sp_level_row *
 	return key;
 }
 
-/* Adds one detail to the rows of this detail that have one label, but other lines than each
- * other. */
+/* Adds one detail to rows of this detail with the same label but different lines. */
 static void add_detail(struct sp_levels *t, enum sp_pair_detail detail)
 {
 	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
@@ -538,7 +540,7 @@ void sp_levels_sort(struct sp_levels *t, long event)
 
 /* ---- labels ------------------------------------------------------------ */
 
-/* A control group is in the place of a process, with one thread: all of it. */
+/* A control group replaces a process, and has one thread: all its counts. */
 static void group_words(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
 	const char *name = sp_store_reader_text_at(m->reader, h->process.args, 1);

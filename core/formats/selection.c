@@ -1,5 +1,4 @@
-/* selection.c: which events are shown, and of a part which threads; and how a command line names a
- * file. */
+/* selection.c: selects events, and the threads of a part; quotes file names for a command line. */
 #include <string.h>
 
 #include "../model/format-common.h"
@@ -14,7 +13,7 @@ void sp_shell_word(struct sp_out *o, const char *text)
 			       ? true
 			       : strchr("0123456789_@%+=:,./-~", *p) || (unsigned char)*p > 127;
 	if (*text == '-')
-		sp_out_text(o, "./");	/* no option */
+		sp_out_text(o, "./");	/* not an option */
 	sp_out_text(o, bare ? "" : "'");
 	for (; *text; text++)
 		if (*text == '\'' && !bare)

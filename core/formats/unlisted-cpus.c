@@ -1,11 +1,11 @@
-/* unlisted-cpus.c: adds up the counts of CPUs that the topology lacks; see unlisted-cpus.h. */
+/* unlisted-cpus.c: sums the counts of CPUs that the topology lacks; see unlisted-cpus.h. */
 #include "../base/sort.h"
 #include "../base/sys.h"
 #include "../model/format-common.h"
 #include "unlisted-cpus.h"
 
-/* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts
- * behind the last hit. */
+/* CPUs in the order of the rows. Each row lists its CPUs in order, so a search starts after the
+ * last hit. */
 struct found {
 	struct sp_unlisted_cpus_cpu *cpu;
 	uint32_t n, most, last;
@@ -16,7 +16,7 @@ static bool is_outside(const struct sp_at_cpu *at)
 	return at->component < 0 && at->cpu >= 0;
 }
 
-/* Its number, which may be n: there is no such CPU yet. */
+/* Returns the CPU's number; n if there is no such CPU yet. */
 static uint32_t number_of(struct found *f, struct sp_unlisted_cpus_cpu c)
 {
 	for (uint32_t i = 0, k = f->last; i < f->n; i++) {
