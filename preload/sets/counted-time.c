@@ -273,7 +273,8 @@ static void update_others(enum sp_counts kind, int tid, void (*change)(int tid))
 	    load_acquire(&others.generation) == sp_process.generation &&
 	    load_relaxed(&others.any) && load_relaxed(&others.unknown))
 		return;
-	if (kind == SP_COUNTS_OWN || kind == SP_COUNTS_NOTHING) {	/* called before PAPI_start */
+	/* Before PAPI_start, so that waiting for the lock is allowed. */
+	if (kind == SP_COUNTS_OWN || kind == SP_COUNTS_NOTHING) {
 		sp_lock_take(&sp_store.lock, &lock_state);
 	} else if (!sp_lock_try(&sp_store.lock, &lock_state, 0)) {
 		store_relaxed(&others.any, true);

@@ -664,7 +664,8 @@ static void place_set(struct sp_set *s, enum sp_scope scope, enum sp_target targ
 {
 	bool has_no_cpu = scope != SP_SCOPE_THREAD && scope != SP_SCOPE_CPU;
 
-	if (s->target.inherits || s->target.is_attached || (!has_no_cpu && target != SP_TARGET_CPU) ||
+	if (s->target.inherits || s->target.is_attached ||
+	    (!has_no_cpu && target != SP_TARGET_CPU) ||
 	    !sp_records_place(&s->writer, has_no_cpu ? SP_NO_CPU : s->pinned_cpu))
 		sp_records_set_cpu(&s->writer, s->pinned_cpu >= 0 ? s->pinned_cpu : sp_cpu_here());
 }

@@ -6,7 +6,8 @@
 #include "../tool/cmd.h"
 #include "diff-metrics.h"
 
-/* How long the run took: of several in one store (sspapi stat -r) its own processes. */
+/* Returns the duration of the run; of several in one store (sspapi stat -r) that of its own
+ * processes. */
 static double elapsed(const struct sp_model *m, uint32_t repeat)
 {
 	uint64_t first = UINT64_MAX, last = 0;
@@ -22,7 +23,7 @@ static double elapsed(const struct sp_model *m, uint32_t repeat)
 	return repeat ? last > first ? (double)(last - first) : 0.0 : (double)sp_elapsed(m);
 }
 
-/* All of the run: its machines together. */
+/* Sums the metrics of the whole run, over all its machines. */
 static int add_up(struct sp_metrics *t, struct sp_model *m, struct sp_metric_sum *to,
 		  uint32_t *kinds)
 {
@@ -51,7 +52,7 @@ static bool is_unproven(const struct sp_metrics *t, const struct sp_metric *d,
 	return false;
 }
 
-/* Of cores of several kinds a metric is neither kind's. */
+/* Keeps the value, unless the row has several kinds of cores. */
 static void keep(struct sp_diff_metric *to, struct sp_metrics *t, const struct sp_level_row *row,
 		 const struct sp_metric_sum *sums, uint32_t kinds)
 {

@@ -1,10 +1,10 @@
-/* t-test.c: the t test of two means, by the tails of its distribution; see t-test.h. */
+/* t-test.c: computes the t test of two means from the tails of its distribution; see t-test.h. */
 #include "t-test.h"
 
-#define DF_MOST	1000u			/* beyond it is as at it */
+#define DF_MOST	1000u			/* larger values are treated as this one */
 
-/* The integral of x^(df - 1) / sqrt(1 - x^2) from 0 to 1: by parts, from that of two degrees
- * less. */
+/* The integral of x^(df - 1) / sqrt(1 - x^2) from 0 to 1, by integration by parts from that for df
+ * - 2. */
 static double whole(unsigned df)
 {
 	double sum = df & 1 ? 1.5707963267948966 : 1.0;
@@ -14,8 +14,8 @@ static double whole(unsigned df)
 	return sum;
 }
 
-/* The same up to c = 1 / sqrt(1 + t^2 / df), by its series, is the area under the tails.  (Below t
- * = 1 it hardly converges, and whoever asks wants to know of tails.) */
+/* The same integral up to c = 1 / sqrt(1 + t^2 / df), by its series, is the area under the tails.
+ * (Below t = 1 the series hardly converges, but callers need only tails.) */
 double sp_chance_of_t(double t, unsigned df)
 {
 	double square, power = 1.0, factor = 1.0, sum = 0.0, c;
@@ -39,7 +39,7 @@ double sp_chance_of_t(double t, unsigned df)
 	return sum / whole(df);
 }
 
-/* Of the mean. */
+/* Returns the variance of the mean. */
 static double variance(const struct sp_spread *of, uint32_t n, double least)
 {
 	double v = of->squares / (of->n - 1);
@@ -58,7 +58,7 @@ double sp_chance(const struct sp_spread *a, const struct sp_spread *b, double le
 	v = variance(y, b->n, least);
 	if (u + v == 0.0)
 		return by == 0.0;
-	/* One run has the other's spread, which is known no better for being used twice. */
+	/* a single run uses the other side's spread, which gains no precision by that */
 	df = x == y ? x->n - 1 : (u + v) * (u + v) / (u * u / (x->n - 1) + v * v / (y->n - 1));
 	return sp_chance_of_t(by / sp_root(u + v), df < 1.0	  ? 1
 						   : df < DF_MOST ? (unsigned)df

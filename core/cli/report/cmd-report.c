@@ -1,4 +1,4 @@
-/* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by
+/* cmd-report.c: shows stores, and live files of killed processes, as one run, in any format and per
  * level. */
 #include <getopt.h>
 
@@ -33,7 +33,7 @@ static void long_options(struct option *longs)
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
-/* Refuses an option that this form would ignore. */
+/* Refuses an option that this format would ignore. */
 static int check_dump_format(const struct sp_report *r, const struct sp_format_writer *writer)
 {
 	const struct {
@@ -114,7 +114,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 	return 0;
 }
 
-/* Of --events, --sort, --color-by: a name, or the end of just one. */
+/* Replaces a name of --events, --sort or --color-by that is the end of one event's name only. */
 static void whole_names(struct sp_report *r, const struct sp_file *f)
 {
 	const char **name[3] = { &r->show.events, &r->show.sort, &r->show.color_by };
@@ -123,8 +123,8 @@ static void whole_names(struct sp_report *r, const struct sp_file *f)
 		*name[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
 }
 
-/* Opens the files twice with --events: the ends of event names can be resolved only when all names
- * are known. Tables by level keep the other events, which metrics need, and do not show them. */
+/* Opens the files twice with --events: ends of event names can be resolved only when all names are
+ * known. Tables per level keep the other events, which metrics need, and do not show them. */
 static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs,
 		      unsigned *n_bad)
 {
@@ -171,14 +171,14 @@ static int write_json(const struct sp_report *r, struct sp_out *o)
 	return e;
 }
 
-/* Who writes a form's tables by level: those that can have some. */
+/* The writers of tables per level, by format. */
 static int (*const write_levels[])(const struct sp_report *r, struct sp_out *o) = {
 	[SP_FORMAT_text] = sp_report_text,
 	[SP_FORMAT_csv] = sp_report_csv,
 	[SP_FORMAT_json] = write_json,
 };
 
-/* machine: hwloc's form is of this one; -1 of all others. */
+/* machine: the one that the hwloc format shows; -1 for all other formats. */
 static int show(const struct sp_report *r, const struct sp_format_writer *writer, int fd,
 		int machine)
 {
@@ -199,8 +199,8 @@ static int show(const struct sp_report *r, const struct sp_format_writer *writer
 	return e < 0 ? e : closed;
 }
 
-/* Are the functions of call sites shown?  The text form has no call sites beside the levels that
- * are asked for. */
+/* Returns whether functions of call sites are shown. The text format shows call sites only in
+ * requested levels. */
 static bool names_sites(const struct sp_report *r, const struct sp_format_writer *writer)
 {
 	bool any = !r->n_levels || !(writer->can & SP_CAN_ALL);
@@ -215,7 +215,7 @@ int sp_report_show(const struct sp_report *r, const struct sp_format_writer *wri
 	return show(r, writer, fd, -1);
 }
 
-/* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
+/* Writes to the file of -o or to standard output; only one machine if `machine` is >= 0. */
 static int write_to(const struct sp_report *r, const struct sp_format_writer *writer,
 		    const char *to, char *const *file, unsigned n, int machine)
 {
@@ -243,7 +243,7 @@ static int write_to(const struct sp_report *r, const struct sp_format_writer *wr
 		       : 0;
 }
 
-/* hwloc knows one machine: each has a file in the folder, by its host's name. */
+/* hwloc represents one machine, so each gets a file in the folder, named for its host. */
 static int write_machines(const struct sp_report *r, const struct sp_format_writer *writer,
 			  const char *to, char *const *file, unsigned n)
 {
@@ -287,7 +287,7 @@ static int show_metrics(struct sp_report *r, const struct sp_format_writer *writ
 	return status;
 }
 
-/* Where neither the form itself says it, nor each observer has lines of its own. */
+/* Reports several observers, unless the format does so itself or lists each of them. */
 static void report_observers(const struct sp_report *r, const struct sp_format_writer *writer)
 {
 	bool sums = writer->can & SP_CAN_OBJECTS;

@@ -9,18 +9,19 @@
 
 #define STYLE		"lstopoStyle"
 #define LEGEND		"lstopoLegend"		/* a line below the picture */
-#define OURS		"sspapi: "		/* its beginning */
-#define ELSEWHERE	" not on a known CPU"	/* behind the event's name, on the root */
+#define OURS		"sspapi: "		/* prefix of our legend lines */
+#define ELSEWHERE	" not on a known CPU"	/* appended to the event's name, on the root */
 #define TYPES		24u
-#define SECONDS		120			/* for hwloc, more than sp_run_in_child's */
+/* time limit for hwloc, above that of sp_run_in_child */
+#define SECONDS		120
 
 const char *sp_hwloc_library;
 
 struct painter {
 	const struct sp_model *m;
 	uint32_t root, end;		/* the machine's components */
-	bool any;			/* event to show */
-	uint32_t color;			/* the event that colours show */
+	bool any;			/* an event can be shown */
+	uint32_t color;			/* the event that decides colours */
 	unsigned types;
 	struct {
 		const char *name;	/* [16], as in struct sp_component */
@@ -43,7 +44,7 @@ static double amount(const struct painter *p, uint32_t component)
 	return d > 0.0 ? d : 0.0;
 }
 
-/* Over all machines, so that colours mean the same in each file. */
+/* Finds the maxima over all machines, so that colours have the same meaning in each file. */
 static void find_maxima(struct painter *p)
 {
 	for (uint32_t c = 0; c < p->m->n_components; c++) {
@@ -65,8 +66,8 @@ static void find_maxima(struct painter *p)
 	}
 }
 
-/* What the colour is for: what holds other things that have one stays neutral, or it drowns
- * them. */
+/* Returns whether the component gets a colour. A container of coloured objects stays neutral,
+ * because it would dominate the picture. */
 static bool is_coloured(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -74,8 +75,8 @@ static bool is_coloured(const struct painter *p, uint32_t component)
 	return p->any && p->m->sums.counted[component] && (sp_component_is(c, "PU") || is_cache(c));
 }
 
-/* Boxes around them are neutral on all of the machine: lstopo's own colours would look like
- * counts. */
+/* Returns whether the component gets a style. Containers are neutral on the whole machine: lstopo's
+ * default colours would look like counts. */
 static bool is_styled(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -83,7 +84,7 @@ static bool is_styled(const struct painter *p, uint32_t component)
 	return is_coloured(p, component) || (p->any && !sp_component_is(c, "PU") && !is_cache(c));
 }
 
-/* 0 .. 1: how much of the largest of its type this component has. */
+/* Returns the component's share of the maximum of its type, 0 to 1. */
 static double share(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -118,10 +119,10 @@ static const char *style(char text[48], double s)
 	return text;
 }
 
-/* ---- what is put in ---------------------------------------------------- */
+/* ---- infos and styles ---------------------------------------------------- */
 
-/* An event's name and what stands behind it. hwloc leaves out all that is not ASCII: two names
- * might become one. */
+/* Writes an event's name with a suffix. hwloc drops non-ASCII characters, which could make two
+ * names equal. */
 static const char *info_name(char name[1024], const struct sp_model *m, uint32_t e,
 			     const char *suffix)
 {
@@ -158,7 +159,7 @@ static void count(struct sp_topo_object *o, const struct sp_model *m, uint32_t e
 	event_info(o, m, e, suffix, sp_memory_text(&out));
 }
 
-/* "mean 47.5, last 50, min 45, max 50, 2 readings"; of bits the last. */
+/* "mean 47.5, last 50, min 45, max 50, 2 readings"; for bits only the last value */
 static void gauge(struct sp_topo_object *o, const struct sp_model *m, uint32_t e,
 		  const struct sp_gauge_value *g, const char *suffix)
 {
@@ -217,7 +218,7 @@ static void early_counts(const struct painter *p, struct sp_topo_object *o)
 			o->info(o, LEGEND, sp_text_f(line, sizeof(line), OURS "%s", note));
 }
 
-/* Of the whole run: on the root of its only machine. */
+/* Adds infos about the whole run to the root, if it has one machine. */
 static void run_infos(const struct painter *p, struct sp_topo_object *o)
 {
 	const struct sp_model *m = p->m;
@@ -244,8 +245,8 @@ static void label(const struct painter *p, uint32_t component, struct sp_topo_ob
 	o->label(o, text, style(color, share(p, component)));
 }
 
-/* Every object gets every event, also as 0: nothing was counted there. Only where something was is
- * it coloured. */
+/* Gives every object every event, also 0: nothing was counted there. Only objects with counts are
+ * coloured. */
 static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 {
 	const struct painter *p = arg;
@@ -274,8 +275,8 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 		label(p, component, o);
 }
 
-/* What an earlier dump left in the XML given as SSPAPI_TOPOLOGY; colours are ours wherever we
- * paint. */
+/* Finds infos of an earlier dump in the XML given as SSPAPI_TOPOLOGY, and colours that ours
+ * replace. */
 static bool is_old(void *arg, const char *name, const char *value)
 {
 	const struct painter *p = arg;
@@ -299,7 +300,7 @@ static bool is_old(void *arg, const char *name, const char *value)
 
 /* ---- hwloc, in a child ---------------------------------------------------- */
 
-/* For this hwloc alone: no plugins, no other XML reader, no word on standard error. */
+/* Restricts this hwloc: no plugins, no other XML reader, no output on standard error. */
 static void quiet_hwloc(void)
 {
 	setenv("HWLOC_PLUGINS_PATH", "/dev/null/no-plugins", 1);
@@ -338,7 +339,7 @@ static int paint_machine(struct painter *p, uint32_t machine, int fd)
 struct child {
 	struct painter *p;
 	uint32_t machine;
-	int fd;				/* takes the XML */
+	int fd;				/* receives the XML */
 };
 
 static void paint_in_child(void *arg, int to)
@@ -365,7 +366,7 @@ static int copy(struct sp_out *o, int fd)
 	return n < 0 ? -errno : o->error;
 }
 
-/* hwloc dies on some XML. */
+/* Runs hwloc in a child, because some XML makes it abort. */
 static int paint_with_child(struct painter *p, uint32_t machine, struct sp_out *o)
 {
 	struct child c = { p, machine, memfd_create("sspapi", MFD_CLOEXEC) };
@@ -383,7 +384,7 @@ static int paint_with_child(struct painter *p, uint32_t machine, struct sp_out *
 
 /* ---- the format ---------------------------------------------------------- */
 
-/* The event of this name that has sums; n_events if there is no such event. */
+/* Finds the event with this name that has sums; n_events: no such event. */
 static uint32_t find_event(const struct sp_model *m, const char *name)
 {
 	char buf[32];

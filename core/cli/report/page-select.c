@@ -1,4 +1,4 @@
-/* page-select.c: chooses what a page has of a large run; see page-select.h. */
+/* page-select.c: selects the part of a large run that a page shows; see page-select.h. */
 #include "../../base/sort.h"
 #include "../../formats/level.h"
 #include "../../formats/format-json.h"
@@ -6,8 +6,8 @@
 #include "../tool/cmd.h"
 #include "page-select.h"
 
-#define EVENTS		16u		/* that rows are chosen by */
-#define CHOSEN		4096u		/* most rows of a level */
+#define EVENTS		16u		/* events by which rows are chosen */
+#define CHOSEN		4096u		/* maximum rows of a level */
 
 enum { THREAD, CALLSITE, PROCESS, MACHINE };
 const char *const sp_page_part_level[SP_PAGE_PART_LEVELS] = { "per-thread", "per-callsite",
@@ -17,24 +17,25 @@ struct level {
 	const char *name;
 	uint32_t n, shown;
 	struct chosen {
-		uint32_t turn;		/* when it was chosen: 0, 1, ...; UINT32_MAX: it was not */
+		/* order of selection: 0, 1, ...; UINT32_MAX: not selected */
+		uint32_t turn;
 		uint32_t process, machine, from, to;
 		int32_t tid;
 	} *row;				/* [n], by the row's number */
-	bool *has;			/* [n]: under the limit */
+	bool *has;			/* [n] within the limit */
 };
 
 struct sp_page_part {
 	const struct sp_selection *show;
 	uint32_t n_events, event[EVENTS];
 	struct level level[SP_PAGE_PART_LEVELS];
-	int32_t *machine_of;		/* [component]: whose root it is; -1: none's */
+	int32_t *machine_of;		/* [component] index of its machine; -1: none */
 	bool *process, *component, *callsite, *machine, *whole;
 	uint64_t *thread;
 	struct sp_part part;
 };
 
-/* ---- which rows ------------------------------------------------------------------ */
+/* ---- selection of rows ------------------------------------------------------------------ */
 
 struct order {
 	const struct sp_levels *t;
@@ -54,7 +55,7 @@ static bool is_before(const void *order, uint32_t a, uint32_t b)
 	return x > y || (!(x < y) && a < b);
 }
 
-/* The rows that have the event, most first; how many. */
+/* Sorts the rows that have the event, largest first. Returns their number. */
 static uint32_t sort_rows(const struct order *of, uint32_t *rows)
 {
 	uint32_t n = 0;
@@ -72,8 +73,8 @@ static void choose(struct level *l, uint32_t row, uint32_t *turn)
 		l->row[row].turn = (*turn)++;
 }
 
-/* sorted: [events][n], of each the first counts[event].  Of call sites only most: least is nothing
- * to look at. */
+/* sorted: [events][n]; the first counts[event] of each are valid. Call sites are chosen by maximum
+ * only. */
 static void choose_rows(struct level *l, const uint32_t *sorted, const uint32_t *counts,
 			uint32_t events, bool sites)
 {
@@ -125,7 +126,7 @@ static void open_level(struct sp_page_part *p, unsigned i)
 	sp_levels_close(&t);
 }
 
-/* First what weighs, as in the text. */
+/* Prefers the leading event, as the text format does. */
 static void choose_events(struct sp_page_part *p)
 {
 	const struct sp_model *m = p->show->m;
@@ -161,7 +162,7 @@ struct sp_page_part *sp_page_part_open(const struct sp_selection *s)
 	return p;
 }
 
-/* ---- how many of them ------------------------------------------------------------ */
+/* ---- number of rows ------------------------------------------------------------ */
 
 static void limit_level(struct level *l, uint32_t limit)
 {
@@ -175,7 +176,7 @@ static int by_number(const void *a, const void *b)
 	return SP_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Each machine as a whole, as a root without its tree, or not at all. */
+/* Includes each machine as a whole, as a root without its tree, or not at all. */
 static void limit_components(struct sp_page_part *p)
 {
 	const struct sp_model *m = p->show->m;
@@ -194,7 +195,7 @@ static void limit_components(struct sp_page_part *p)
 	}
 }
 
-/* The processes of the threads that are there are, too; then the machines of both. */
+/* Includes the processes of included threads, and the machines of both. */
 static void limit_rows(struct sp_page_part *p)
 {
 	const struct level *thread = &p->level[THREAD];
@@ -261,7 +262,7 @@ bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row)
 	return row < l->n && l->has[row];
 }
 
-/* ---- how many there are ---------------------------------------------------------- */
+/* ---- numbers of all rows ---------------------------------------------------------- */
 
 void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 {

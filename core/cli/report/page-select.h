@@ -1,9 +1,9 @@
-/* page-select.h: what a page has of a run that is more than a page holds: of its processes,
- * threads, machines and call sites those that stand out.
+/* page-select.h: selects the processes, threads, machines and call sites of a run that is larger
+ * than a page can show.
  *
- * Which stand out is found once: in turn for each event, first what weighs, the one with most and
- * the one with least of it that are not chosen yet.  How many of them there is room for is tried
- * (page.c).
+ * The order of selection is computed once: in turn for each event, the leading one first, the row
+ * with the maximum and the row with the minimum among rows not selected yet. page.c finds by trial
+ * how many fit.
  */
 #pragma once
 
@@ -13,17 +13,18 @@
 
 struct sp_page_part;
 
-/* s and its model stay as long as the part. */
+/* s and its model must outlive the part. */
 struct sp_page_part *sp_page_part_open(const struct sp_selection *s);
 
-/* Some `limit` processes, with what goes with them; 1 or more.  Until the next call. */
+/* Returns the part with about `limit` processes (1 or more) and related rows. Valid until the next
+ * call. */
 const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit);
 
-/* The levels that the page has tables of: "per-thread" ... in the order of their numbers. */
+/* The levels of the page's tables, by their numbers: "per-thread" ... */
 extern const char *const sp_page_part_level[SP_PAGE_PART_LEVELS];
 
-/* Is row number `row` of a level there?  (As struct sp_report's has_row.) */
+/* Returns whether row number `row` of a level is in the part. (As has_row of struct sp_report.) */
 bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row);
 
-/* `, "part": {...}`: how many there are of all. */
+/* Writes `, "part": {...}`: the numbers of all rows. */
 void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o);

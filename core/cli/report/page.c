@@ -1,4 +1,4 @@
-/* page.c: writes the html form; see page.h. */
+/* page.c: writes the HTML format; see page.h. */
 #include "../../formats/format-json.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
@@ -7,12 +7,12 @@
 #include "page.h"
 #include "report.h"
 
-/* Of the whole page 5 MB: it is handed on, and browsers are slow with more. */
+/* Maximum bytes of a page: pages are passed on, and browsers are slow with larger ones. */
 #define MOST	5000000ul
 #define ROOM	(MOST - sizeof(page_before) - sizeof(page_behind))
 
-/* JSON as the contents of a script element, which </script> and <!-- would end or confuse: < stands
- * in strings only, where \u003c means the same. */
+/* Writes JSON as the contents of a script element, which </script> and <!-- would end or confuse. <
+ * occurs in strings only, where \u003c is equivalent. */
 static void escaped(struct sp_out *o, const char *bytes, size_t n)
 {
 	while (n) {
@@ -28,7 +28,7 @@ static void escaped(struct sp_out *o, const char *bytes, size_t n)
 	}
 }
 
-/* How many more bytes `escaped` makes of them. */
+/* Returns the number of bytes that `escaped` adds. */
 static uint64_t more_escaped(const char *bytes, size_t n)
 {
 	uint64_t more = 0;
@@ -38,8 +38,8 @@ static uint64_t more_escaped(const char *bytes, size_t n)
 	return more;
 }
 
-/* The JSON of report with the levels that the page has tables of, into ROOM bytes; p: of that part
- * of the run.  How many bytes, or -errno; -EFBIG: there is no room for more. */
+/* Writes report's JSON with the levels of the page's tables into ROOM bytes; p: only that part of
+ * the run. Returns the bytes or -errno; -EFBIG: too large. */
 static int json(char *room, const struct sp_selection *s, const struct sp_page_part *p)
 {
 	struct sp_report levels = {
@@ -62,7 +62,7 @@ static int json(char *room, const struct sp_selection *s, const struct sp_page_p
 	return o.error || o.used + more_escaped(room, o.used) > ROOM ? -EFBIG : (int)o.used;
 }
 
-/* All, or as much as there is room for of what stands out. */
+/* Writes the whole run, or the largest part that fits. */
 static int some_json(char *room, struct sp_selection *s)
 {
 	int e = json(room, s, NULL);
@@ -78,7 +78,7 @@ static int some_json(char *room, struct sp_selection *s)
 	return e;
 }
 
-/* With those metrics that there are, unless others are wished for. */
+/* Uses all metrics that have a value, unless some were requested. */
 void sp_format_html(struct sp_out *o, const struct sp_selection *s)
 {
 	struct sp_selection show = *s;

@@ -1,4 +1,4 @@
-/* report-levels.c: a model's levels as text, CSV and JSON. */
+/* report-levels.c: writes a model's levels as text, CSV and JSON. */
 #include <string.h>
 
 #include "../../formats/format-csv.h"
@@ -10,7 +10,7 @@
 #include "../tool/suggest.h"
 #include "report.h"
 
-#define PAIR_WIDTH 500u		/* of two call sites in JSON's labels */
+#define PAIR_WIDTH 500u		/* columns of two call sites in JSON's labels */
 
 bool sp_report_level(struct sp_report *r, const char *option)
 {
@@ -52,7 +52,7 @@ bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
 	return false;
 }
 
-/* The only event of all that ends so, without its modes; NULL: none or several do. */
+/* Finds the only event whose name, without modes, has this end; NULL: no event or several. */
 static const char *by_ending(const char *wanted, const struct sp_file *f, unsigned n)
 {
 	static struct sp_suggestions similar;
@@ -93,7 +93,7 @@ char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n)
 	return all;
 }
 
-/* Those of m that `but` has not. */
+/* Adds the events of m that `but` lacks. */
 static void add_names(struct sp_out *o, const struct sp_model *m, const struct sp_model *but,
 		      unsigned *n)
 {
@@ -125,7 +125,7 @@ void sp_report_there_are(const char *what, const struct sp_model *m, const struc
 	sp_memory_text(&o);
 }
 
-/* The order that --sort names.  An event that was not counted sorts by place. */
+/* Returns the sort key of --sort. An event that was not counted sorts by place. */
 static long sort_key(const struct sp_report *r, const struct sp_model *m)
 {
 	const char *sort = r->show.sort;
@@ -172,8 +172,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o)
 	return 0;
 }
 
-/* Computes the metrics of this row.  Are its counts of P and E cores? A metric of them is
- * neither's. */
+/* Computes the metrics of this row. Rows with counts of P and E cores have none. */
 static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 {
 	if (r->show.metrics)
@@ -183,8 +182,8 @@ static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-/* The tidy dump has no column for caches, of which a package may have several: they stand behind
- * the event's name. */
+/* Returns the suffix of the event's name that identifies a cache: the tidy CSV has no column for
+ * caches, and a package may have several. */
 static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row,
 			       char text[200])
 {

@@ -1,4 +1,4 @@
-/* report-readings.c: the permanent readings as rows of CSV, each with its time. */
+/* report-readings.c: writes the permanent readings as rows of CSV, each with its time. */
 #include "../../model/format-common.h"
 #include "../tool/cmd.h"
 #include "report.h"

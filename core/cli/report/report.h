@@ -1,8 +1,8 @@
-/* report.h: what report shows of a model, beside the views: tables by level.
+/* report.h: tables per level, in addition to the formats.
  *
- * cmd-report.c reads the command line into a struct sp_report; report-*.c write.
- * Derived metrics, computed from each row's sums, are columns behind
- * those of the events, lines without `exact` in CSV, "derived_metrics" in JSON's rows.
+ * cmd-report.c parses the command line into a struct sp_report; report-*.c write. Derived metrics,
+ * computed from each row's sums, are columns after the events, lines without `exact` in CSV, and
+ * "derived_metrics" in JSON's rows.
  */
 #pragma once
 
@@ -15,49 +15,51 @@
 struct sp_report {
 	const char *verb;
 	struct sp_selection show;
-	const struct sp_level *level[SP_REPORT_LEVELS];	/* as asked for */
+	const struct sp_level *level[SP_REPORT_LEVELS];	/* in the order of the command line */
 	unsigned n_levels;
-	bool no_symbols;		/* files that the store names are left alone */
-	bool all_symbols;		/* those of other users are not, either */
+	bool no_symbols;		/* do not read the files that the store names */
+	bool all_symbols;		/* also read those of other users */
 	struct sp_metrics_request metrics;	/* -m */
-	bool framed;			/* text by level: the text form's first lines stand above
-					 * the tables, its notes below */
-	bool readings;			/* the permanent readings instead */
-	/* JSON: is row number `row` of this level (its place in `level`) shown?  NULL: all are. */
+	/* text per level: the text format's headline and notes enclose the tables */
+	bool framed;
+	bool readings;			/* show permanent readings instead */
+	/* JSON: whether row number `row` of this level (its index in `level`) is shown; NULL: all
+	 * rows. */
 	bool (*has_row)(const void *of, unsigned level, uint32_t row);
 	const void *of;
 };
 
-/* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or
- * there is no more room. */
+/* Adds the level of an option ("per-core", also perf stat's names). False: no such level, or too
+ * many levels. */
 bool sp_report_level(struct sp_report *r, const char *option);
 
-/* Has the model counted an event of this name? */
+/* Returns whether the model has counts of an event with this name. */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 
-/* Is there a name in this list (E,E; NULL: none) that none of the n files has?  The first one,
- * perhaps cut. */
+/* Finds the first name in the list (E,E; NULL: no names) that none of the n files has, perhaps
+ * cut. */
 #define SP_REPORT_NAME 256
 struct sp_file;
 bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
 		     char name[SP_REPORT_NAME]);
 
-/* The list with whole names, where its names are the ends of just one event's that the n files have
- * counted; to be freed. */
+/* Returns the list with complete names, if each is the end of one event's name only in the n files.
+ * The caller frees it. */
 char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n);
 
-/* All of it to fd, by level if one is named; 0 or -errno. */
+/* Writes everything to fd, per level if one is set. Returns 0 or -errno. */
 int sp_report_show(const struct sp_report *r, const struct sp_format_writer *writer, int fd);
 
-/* The permanent readings, as CSV. */
+/* Writes the permanent readings as CSV. */
 void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 
-/* "what; there are EV_A, EV_B": the events that m has counted, and other (NULL: none). */
+/* Reports "what; there are EV_A, EV_B" with the events that m has counted, and other (NULL:
+ * none). */
 void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other,
 			 char *text, size_t room);
 
-/* Each 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o);
-/* `, "levels": [...]`: to go behind the last key of the JSON dump. */
+/* Writes `, "levels": [...]`, to follow the last key of the JSON dump. */
 int sp_report_json(const struct sp_report *r, struct sp_out *o);
