@@ -87,8 +87,8 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 		  all.time.cpu_ns ? (int64_t)all.time.cpu_ns : -1, sp_counted_ns(&all));
 }
 
-/* Writes the process. For a job: the common values of its processes (0, "" and null if they
- * differ), and then each process. */
+/* Writes the process. A job's process has the values that its processes share (0, "" and null if
+ * they differ), followed by each process. */
 static void process(struct sp_out *o, const struct sp_selection *s)
 {
 	const struct sp_model *m = s->m;

@@ -95,7 +95,7 @@ static void append_modules(struct sp_compact *c, const struct sp_model *m, struc
 	}
 }
 
-/* Copies site i of a block, with its frames that are in use. */
+/* Returns site i of a block, with its frames that are in use. */
 static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
 {
 	const struct sp_site *s =

@@ -77,7 +77,7 @@ static bool has_arguments(const char *symbol)
 	return strchr(symbol, strncmp(symbol, "_Z", 2) == 0 ? 'I' : '<') != NULL;
 }
 
-/* Copies the symbol without the suffixes of compilers: main._omp_fn.0, step.constprop.0. */
+/* Strips the suffixes of compilers from the symbol: main._omp_fn.0, step.constprop.0. */
 static const char *plain_symbol(char plain[SP_FUNCTION_NAME], const char *symbol)
 {
 	size_t n = strcspn(symbol, ".(");

@@ -48,8 +48,8 @@ struct sp_selection {
 	bool *cut;
 	/* set after the line that explains ~; NULL: write no such line */
 	bool *explained;
-	/* JSON: write only permanent entries, and intervals only at the level of call sites. For
-	 * the HTML format, which shows no more, and for runs of 10,000 ranks. */
+	/* JSON: write only permanent entries, and intervals only at the level of call sites. Used
+	 * by the HTML format, which shows no more, and by runs of 10,000 ranks. */
 	bool brief;
 	const struct sp_part *part;	/* JSON: only this part; NULL: all */
 };
