@@ -119,6 +119,8 @@ done
 check "a line reports that nothing ran" grep -q 'nothing of the control group ran' way.err
 run all "$sspapi" stat --cgroup / -e page-faults,task-clock true
 is "the topmost one" "$(status_of all) $(grep -c '^cgroup /: ' all.err)" "0 1"
+check "no more CPUs are busy than there are" awk -v most="$(getconf _NPROCESSORS_ONLN)" \
+	'/CPUs? busy/ { for (i = 2; i <= NF; i++) if ($i ~ /^CPUs?$/ && $(i + 1) ~ /^busy/) n = $(i - 1) } END { exit !(n > 0 && n <= most * 1.005) }' all.err
 : >int.err
 perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$sspapi" stat --cgroup / -e page-faults \
 	-o int.json 2>int.err &

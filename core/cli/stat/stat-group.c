@@ -153,6 +153,17 @@ static void add_total_row(struct sp_stat_run *r, const struct sp_stat_group *g)
 				 1);
 }
 
+/* Limit the time on each CPU to the elapsed time. The kernel's time of the root group's events
+ * begins long before they do (Linux 6.18: 200 s after 1 ms). */
+static void limit_times(struct sp_stat_counters *c, uint64_t elapsed)
+{
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		int64_t *time = &c->value[k * c->n + c->clock];
+
+		*time = (int64_t)sp_min((uint64_t)*time, elapsed);
+	}
+}
+
 static void count_group(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb,
 			char **argv)
 {
@@ -167,6 +178,7 @@ static void count_group(struct sp_stat_run *r, const struct sp_stat_group *g, co
 	child->end_ns = sp_now_ns();
 	sp_machine_events_request(&r->machine_events, 'e');
 	sp_stat_read(&r->c);
+	limit_times(&r->c, child->end_ns - child->start_ns);
 	sp_stat_interval_sample(r->interval, &r->c, true);
 	add_total_row(r, g);
 }
