@@ -54,8 +54,6 @@ format() {
 format "a store, if nothing is said" SSPAPI_FORMAT=store "$sspapi" run
 format "-o x.json means JSON" "" "$sspapi" run -o x.json
 format "over a format of the environment" "" env SSPAPI_FORMAT=csv "$sspapi" run -o x.json
-format "-f is stronger, before" SSPAPI_FORMAT=csv "$sspapi" run -f csv -o x.json
-format "and behind" SSPAPI_FORMAT=csv "$sspapi" run -o x.json -f csv
 format "an output of the environment has its say" "" env SSPAPI_OUTPUT=x.csv "$sspapi" run
 format "-o x.dat is a store" SSPAPI_FORMAT=store "$sspapi" run -o x.dat
 format "-o - is for people" "" "$sspapi" run -o -

@@ -232,7 +232,7 @@ table <<'END_OF_TABLE'
 2|1|-|this option takes no value|report --all=3 a.sspapi
 2|1|-|one word, or none|list a b
 1|0|+|-|list no-such-event-anywhere
-2|1|-|takes no arguments|env SSPAPI_LIVE
+2|1|-|no such variable; do you mean SSPAPI_LIVE?|env SSPAPI_LIFE
 2|1|-|-o does not go with it|recover --discard -o x.txt a.live
 2|1|-|-o goes with one live file|recover -o x.txt
 2|1|-|-o goes with one live file|recover -o x.json a.live b.live

@@ -1,21 +1,45 @@
-/* cmd-env.c: `sspapi env`, which lists each variable with its value, default and meaning. */
+/* cmd-env.c: `sspapi env`, which lists the variables with their values, defaults and meanings. */
 #include "../../base/conf.h"
 #include "../tool/cmd.h"
+#include "../tool/suggest.h"
+
+static void print_row(const struct sp_conf_row *row)
+{
+	const char *value = getenv(row->name);
+
+	printf("%s=", row->name);
+	sp_print_plain(stdout, value ? value : "");
+	printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values, row->fallback);
+}
+
+/* Prints the variable of this name, which may lack the prefix SSPAPI_. */
+static int print_named(const char *verb, const char *name)
+{
+	const char *names[64];
+	char text[300] = "no such variable";
+	size_t prefix = strncasecmp(name, "SSPAPI_", 7) == 0 ? 0 : 7;
+	unsigned n = 0;
+
+	for (; n < sp_conf_n_rows && n < SP_COUNT(names); n++) {
+		names[n] = sp_conf_rows[n].name;
+		if (strcasecmp(names[n] + prefix, name) == 0) {
+			print_row(&sp_conf_rows[n]);
+			return 0;
+		}
+	}
+	sp_suggest_nearest(name, names, n, text, sizeof(text));
+	return sp_complain(2, verb, text, name);
+}
 
 int sp_cmd_env(int argc, char **argv)
 {
+	int status = 0;
+
 	if (sp_option(argc, argv, "", NULL, NULL) != -1)
 		return 2;
-	if (optind < argc)
-		return sp_complain(2, argv[0], "takes no arguments", argv[optind]);
-	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
-		const struct sp_conf_row *row = &sp_conf_rows[i];
-		const char *value = getenv(row->name);
-
-		printf("%s=", row->name);
-		sp_print_plain(stdout, value ? value : "");
-		printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values,
-		       row->fallback);
-	}
-	return 0;
+	for (int i = optind; i < argc; i++)
+		status = print_named(argv[0], argv[i]) ?: status;
+	for (unsigned i = 0; optind >= argc && i < sp_conf_n_rows; i++)
+		print_row(&sp_conf_rows[i]);
+	return status;
 }

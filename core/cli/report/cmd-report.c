@@ -76,7 +76,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 	int c, at = 0;
 
 	long_options(longs);
-	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at)) != -1) {
+	while ((c = sp_option(argc, argv, "e:f:m:o:", longs, &at)) != -1) {
 		switch (c) {
 		case 'f':
 			*writer = sp_any_format_writer_by_name(optarg, strlen(optarg));
@@ -91,6 +91,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 			break;
 		case 'o': *to = optarg; break;
 		case 'L': sp_report_level(r, longs[at].name); break;
+		case 'e':
 		case 'E': r->show.events = optarg; break;
 		case 'S': r->show.sort = optarg; break;
 		case 'C': r->show.color_by = optarg; break;
@@ -101,6 +102,8 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 		default: return 2;
 		}
 	}
+	if (*writer && sp_check_output_format(r->verb, 2, *to, (*writer)->name))
+		return 2;
 	if (!*writer && *to)
 		*writer = sp_any_format_writer_by_extension(*to);
 	if (r->readings && !*writer)

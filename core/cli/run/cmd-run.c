@@ -5,6 +5,7 @@
 #include "../probe/probe.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
+#include "../tool/output-file.h"
 
 #define ROWS_MOST 64u
 
@@ -45,7 +46,8 @@ struct options {
 	const char *verb;
 	bool set[ROWS_MOST];		/* by an option: an invalid value is a usage error, not a
 					 * warning */
-	bool format;			/* -f was given */
+	bool format;			/* the format was given */
+	const char *output;		/* of -o; NULL: not given */
 	bool wrong;
 };
 
@@ -94,7 +96,7 @@ static bool read_options(struct options *o, int argc, char **argv)
 	/* "+": options after the program are its own. */
 	while ((c = sp_option(argc, argv, "+o:f:e:", NULL, NULL)) != -1) {
 		if (c == 'o')
-			set(o, "SSPAPI_OUTPUT", optarg);
+			set(o, "SSPAPI_OUTPUT", o->output = optarg);
 		else if (c == 'f')
 			set(o, "SSPAPI_FORMAT", optarg);
 		else if (c != 'e')
@@ -102,7 +104,8 @@ static bool read_options(struct options *o, int argc, char **argv)
 		else if (!set_pair(o, optarg))
 			return !sp_complain(2, o->verb, "-e takes NAME=VALUE", optarg);
 	}
-	return true;
+	return !sp_check_output_format(o->verb, 2, o->output,
+				       o->format ? getenv("SSPAPI_FORMAT") : NULL);
 }
 
 /* Returns a requested format that only the command can make, from a store; NULL: none. */

@@ -3,6 +3,7 @@
 
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
+#include "../tool/output-file.h"
 #include "../program/program.h"
 #include "../report/page.h"
 #include "../report/report.h"
@@ -150,6 +151,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 	}
 	if (opt->formats && !all_are_formats(opt->formats))
 		return usage(opt, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), opt->formats);
+	if (sp_check_output_format(opt->verb, EXIT_STAT, opt->out, opt->formats))
+		return EXIT_STAT;
 	if (opt->report.n_levels && !opt->out && opt->formats && strchr(opt->formats, ','))
 		return usage(opt, "--per-LEVEL takes one form", opt->formats);
 	if (opt->out && !*opt->out)

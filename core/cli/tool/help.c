@@ -4,6 +4,7 @@
 #include "../../base/format.h"
 #include "../../formats/level.h"
 #include "cmd.h"
+#include "other-tools.h"
 #include "suggest.h"
 
 static const struct cmd {
@@ -25,7 +26,7 @@ static const struct cmd {
 	  "cannot, and why" },
 	{ "report",
 	  "[-f " SP_ALL_FORMAT_NAMES(
-		  "|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by "
+		  "|") "] [-o FILE] [--per-LEVEL...] [-e|--events E,E] [--sort KEY] [--color-by "
 		       "EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
 	  "[FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run; without a file the newest "
@@ -43,7 +44,7 @@ static const struct cmd {
 	  "the tables of report, of a process that still runs" },
 	{ "doctor", "[--check]", "[PROGRAM]",
 	  "what would keep counts away on this machine, or from PROGRAM, and what to do" },
-	{ "env", "", "", "every variable, its value now, default and meaning" },
+	{ "env", "", "[NAME...]", "every variable, its value now, default and meaning" },
 };
 
 /* One line each. Options of a table (levels), and -h and -V of all verbs, are below. */
@@ -78,8 +79,9 @@ static const struct option_help {
 	  "CPU" },
 	{ "report", "-f FORM", "the form: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
 	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
-	{ "report", "--events E,E",
+	{ "report", "-e E,E",
 	  "these events only, by name, or by an ending that one event alone has" },
+	{ "report", "--events E,E", "the same" },
 	{ "report", "--sort KEY", "the leading event; of a level's rows also place or readings" },
 	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
 	{ "report", "-m METRICS",
@@ -166,8 +168,11 @@ int sp_report_no_verb(const char *name)
 	static const char *const others[] = { "help", "--help", "--version", "-h", "-V" };
 	const char *names[SP_COUNT(cmds) + SP_COUNT(others)];
 	char text[300] = "no such verb";
+	const char *advice = sp_other_verb(name);
 	unsigned n = 0;
 
+	if (advice)
+		return sp_complain(2, "", advice, name);
 	if (*name == '-')
 		strcpy(text, "no such option");
 	for (; n < SP_COUNT(cmds); n++)

@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include "cmd.h"
+#include "other-tools.h"
 #include "suggest.h"
 
 #define MOST 64u			/* options per verb: run has one per variable */
@@ -49,7 +50,12 @@ static int wrong(char *const *argv, const struct option *longs, int c)
 {
 	char letter[3], text[400], what[200] = "this option wants a value";
 	const char *option = written(argv, longs, c, letter);
+	const char *advice = c == ':' ? NULL : sp_other_option(argv[0], option);
 
+	if (advice) {
+		sp_complain(2, argv[0], advice, option);
+		return '?';
+	}
 	if (c != ':' && optopt && strchr(argv[optind - 1], '='))
 		snprintf(what, sizeof(what), "this option takes no value");
 	else if (c != ':')

@@ -1,4 +1,5 @@
 /* output-file.c: see output-file.h. */
+#include "../../base/format.h"
 #include "../../base/safe-open.h"
 #include "../../base/output.h"
 #include "cmd.h"
@@ -17,6 +18,19 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 		if (stat(file[i], &s) == 0 && s.st_dev == to.st_dev && s.st_ino == to.st_ino)
 			return true;
 	return false;
+}
+
+int sp_check_output_format(const char *verb, int status, const char *path, const char *formats)
+{
+	const struct sp_format *named = path ? sp_format_by_extension(path) : NULL;
+	char text[200];
+
+	if (!named || !formats || strchr(formats, ',') || strcmp(named->name, formats) == 0)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "this extension means %s, but -f is '%.32s': use one of the two", named->name,
+		 formats);
+	return sp_complain(status, verb, text, path);
 }
 
 int sp_redirect_begin(const char *verb, const char *path, char *const *file, unsigned n)

@@ -6,6 +6,10 @@
 /* Does path name one of these files? */
 bool sp_is_one_of(const char *path, char *const *file, unsigned n);
 
+/* Checks that the extension of -o is not another format's than the only one of -f. Returns 0, or
+ * `status` after a message. path or formats NULL: not given. */
+int sp_check_output_format(const char *verb, int status, const char *path, const char *formats);
+
 /* Redirects standard output to a file that gets its name when complete; or to path itself, if
  * that is not a regular file (/dev/null, a FIFO). Never replaces file[0 .. n - 1], the inputs.
  * path NULL: does nothing. 0, or after a message the exit status. */
