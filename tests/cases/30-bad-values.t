@@ -35,7 +35,7 @@ bad SSPAPI_READINGS_MAX -1 "SSPAPI_READINGS_MAX: '-1'" "using 1000000"
 bad SSPAPI_READINGS_MAX 99999999999999999999999 SSPAPI_READINGS_MAX "using 1000000"
 bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "auto, exact, residency, reading" \
 	"using auto"
-bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "not auto, nor a number from 0 to 64" "using auto"
+bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "neither auto nor a number from 0 to 64" "using auto"
 bad SSPAPI_CALLSITES 1x "SSPAPI_CALLSITES: '1x'" "0 to 64" "using auto"
 bad SSPAPI_DISABLE yes "SSPAPI_DISABLE: 'yes'" "using 0"
 bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" \

@@ -170,17 +170,17 @@ finds "no writable working directory" 0 \
 	"(No such file or directory), and SSPAPI_OUTPUT is not set" \
 	sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
 finds "a variable that is misspelt" 0 \
-	"note SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?" \
+	"note SSPAPI_OUTPT: unknown variable; do you mean SSPAPI_OUTPUT?" \
 	env SSPAPI_OUTPT=x.json "$sspapi" doctor
 for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES \
 	READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
-	finds "SSPAPI_${near%:*}" 0 "nothing reads this variable; do you mean SSPAPI_${near#*:}?" \
+	finds "SSPAPI_${near%:*}" 0 "unknown variable; do you mean SSPAPI_${near#*:}?" \
 		env "SSPAPI_${near%:*}=1" "$sspapi" doctor
 done
 finds "one that is similar to none" 0 \
-	"note SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are" \
+	"note SSPAPI_WEATHER: unknown variable; sspapi env lists all variables" \
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
-finds "no name at all" 0 "note SSPAPI_: nothing reads this variable" env SSPAPI_= "$sspapi" doctor
+finds "no name at all" 0 "note SSPAPI_: unknown variable" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" \
 	"$sspapi" doctor
 finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" \

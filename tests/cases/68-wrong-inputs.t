@@ -93,7 +93,7 @@ table <<'END_OF_TABLE'
 2|1|-|--per: unrecognized option|diff --per a.sspapi b.sspapi
 125|1|-|--per-s: unrecognized option|stat --per-s touch it-ran
 0|0|+|-|report --per-co a.sspapi
-2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text touch it-ran
+2|1|-|unknown variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text touch it-ran
 2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x touch it-ran
 
 # ---- names of events and metrics -------------------------------------------------------------------
@@ -187,7 +187,7 @@ table <<'END_OF_TABLE'
 1|1|-|/proc/x/y.sspapi: No such file|merge -o /proc/x/y.sspapi a.sspapi
 2|1|-|empty: a folder: name a file in it|report -o empty a.sspapi
 125|1|-|empty: a folder: name a file in it|stat -o empty touch it-ran
-2|1|-|'empty' is a folder, not a file's name in it|run -o empty touch it-ran
+2|1|-|'empty' is a folder; name a file in it|run -o empty touch it-ran
 1|1|-|empty: not a regular file|merge -o empty a.sspapi
 2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
 2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
@@ -202,11 +202,11 @@ table <<'END_OF_TABLE'
 125|1|-|-f takes one of text, json|stat -f pdf touch it-ran
 2|1|-|'xml' is not one of text, json, csv, store|run -f xml touch it-ran
 2|1|-|'excat' is not one of|run -e SSPAPI_ATTRIBUTION=excat touch it-ran
-2|1|-|'99' is not auto, nor a number from 0 to 64|run -e SSPAPI_CALLSITES=99 touch it-ran
-2|1|-|'x' is no list of ranks|run -e SSPAPI_RANKS=x touch it-ran
-2|1|-|'NOPE' is none of USR1|run -e SSPAPI_SIGNAL=NOPE touch it-ran
+2|1|-|'99' is neither auto nor a number from 0 to 64|run -e SSPAPI_CALLSITES=99 touch it-ran
+2|1|-|'x' is not a list of ranks (as 0,64-67)|run -e SSPAPI_RANKS=x touch it-ran
+2|1|-|'NOPE' is not one of USR1|run -e SSPAPI_SIGNAL=NOPE touch it-ran
 2|1|-|'maybe' is not 0, 1 or the path of a folder|run -e SSPAPI_LIVE=maybe touch it-ran
-2|1|-|has a % that is none of|run -o %x.sspapi touch it-ran
+2|1|-|'%x.sspapi' has an unknown % letter (known: %p %h|run -o %x.sspapi touch it-ran
 2|1|-|'7' is not a number from 0 to 1|run -e SSPAPI_DISABLE=7 touch it-ran
 2|1|-|-e takes NAME=VALUE|run -e SSPAPI_LIVE touch it-ran
 2|1|-|-e takes NAME=VALUE|run -e =1 touch it-ran
@@ -270,7 +270,7 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' |
 done
 check "help of a level: a line each" \
 	sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
-	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' \
+	"$1" help report | grep -q "^  --per-$level  *a row per" || exit 1; done' \
 	sh "$sspapi" "$root"
 
 # Each verb's message for a file that is not a store, and for an unreadable one.
