@@ -32,8 +32,8 @@ const struct sp_conf_row sp_conf_rows[] = {
 	  "formats of the dump, separated by commas; without SSPAPI_OUTPUT text,store, for a "
 	  "rank store",
 	  TEXT(format) },
-	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all",
-	  "ranks to count; others only forward PAPI calls", TEXT(ranks) },
+	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "ranks to count; others only forward PAPI calls",
+	  TEXT(ranks) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary",
 	  "whether each reading is stored, with its time and CPU",
 	  WORD(readings, "temporary", "permanent") },
@@ -272,8 +272,7 @@ static void complain_unknown(const struct complaint *to)
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
 		meant = find_similar(name);
-		to->report_line(sp_text_f(line, sizeof(line),
-					  "%s: unknown variable; %s%s%s", name,
+		to->report_line(sp_text_f(line, sizeof(line), "%s: unknown variable; %s%s%s", name,
 					  meant ? "do you mean " : "",
 					  meant ? meant : "sspapi env lists all variables",
 					  meant ? "?" : ""),
@@ -317,8 +316,9 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 	if (!*value || strcmp(value, row->fallback) == 0)
 		return;
 	sp_text_f(why, sizeof(why),
-		  strncmp(row->values, "auto", 4) == 0 ? "is neither auto nor a number from %ld to %ld"
-						       : "is not a number from %ld to %ld",
+		  strncmp(row->values, "auto", 4) == 0
+			  ? "is neither auto nor a number from %ld to %ld"
+			  : "is not a number from %ld to %ld",
 		  row->least, row->most);
 	complain(to, row, value, why, row->fallback);
 }
@@ -472,7 +472,7 @@ static const char *wrong_output(const char *output)
 		    (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
 			return "has an unknown % letter (known: %p %h %e %r %j %s %q{NAME} %%)";
 	return *output && strcmp(output, "-") != 0 && is_dir(output)
-		       ? "is a folder; name a file in it (FOLDER/sspapi.%p.txt)"
+		       ? "is a folder: name a file in it (FOLDER/sspapi.%p.txt)"
 		       : NULL;
 }
 

@@ -98,7 +98,7 @@ nowhere() {
 nowhere "$tmp/file/x.json" "not written" "$tmp/file/x.json" "Not a directory"
 nowhere "$tmp" "is a folder" "$tmp"
 nowhere /dev/full "not written" /dev/full "No space left"
-nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
+nowhere "$tmp/fifo" "not written" "$tmp/fifo" "has no reader"
 ln -s /dev/tty "$tmp/tty"
 for terminal in /dev/tty "$tmp/tty"; do
 	SSPAPI_OUTPUT=$terminal run_shim shim setsid -w "$one" -s 3

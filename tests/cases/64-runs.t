@@ -40,7 +40,7 @@ for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
 	is "${format%%:*} as well" \
-		"$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" \
+		"$(status_of told) $(grep -c "${form#*:}, not a store: write one with SSPAPI_FORMAT=text,store" \
 		"$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done

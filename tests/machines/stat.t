@@ -69,7 +69,7 @@ has crowd "without turns those that fit" \
 counted beside -e PAPI_BR_MSP,PAPI_L1_DCR,PAPI_LD_INS,PAPI_SR_INS -- \
 	-e $two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA p0 s w5 r p2 w15 e
 has beside "what did not count all the time is not counted" \
-	'$notes =~ /not counted: its counter did not run all the time/'
+	'$notes =~ /not counted: others used the counter part of the time/'
 
 for paranoid in -1 1 2; do
 	user=''

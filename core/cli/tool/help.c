@@ -61,8 +61,7 @@ static const struct option_help {
 	  "events (sspapi list); default: cycles, instructions, task clock, page faults, "
 	  "switches, migrations" },
 	{ "stat", "-m METRICS", "metrics to compute; their events are counted" },
-	{ "stat", "-o FILE",
-	  "also write the counts to a file; the extension selects the format" },
+	{ "stat", "-o FILE", "also write the counts to a file; the extension selects the format" },
 	{ "stat", "-f FORMATS",
 	  "formats of the file, separated by commas: " SP_ALL_FORMAT_NAMES(
 		  ", ") "; without a file, of the table" },
