@@ -181,7 +181,7 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	run clock "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::CPU-CLOCK true
 	is "a clock has the kernel's part" \
-		"$(status_of clock) $(grep -c 'what the kernel did' clock.err)" "0 0"
+		"$(status_of clock) $(grep -c 'only the clocks include kernel mode' clock.err)" "0 0"
 	run faults "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::PAGE-FAULTS true
 	is "other events have it not: it is reported" \
 		"$(status_of faults) $(grep -c 'only the clocks include kernel mode' faults.err)" "0 1"

@@ -306,8 +306,8 @@ static int status_of(const struct sp_stat_all *a)
 
 /* ---- showing ------------------------------------------------------------ */
 
-static void fill_who(struct sp_output_vars *who, const struct sp_stat_all *r, const struct sp_model *m,
-		     char *dir, size_t room)
+static void fill_who(struct sp_output_vars *who, const struct sp_stat_all *r,
+		     const struct sp_model *m, char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
