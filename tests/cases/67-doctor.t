@@ -39,7 +39,7 @@ ${CC:-gcc} -shared -fPIC -o libloads.so loads.c -ldl && ${CC:-gcc} -o python pyt
 	-Wl,-rpath,"$tmp"
 finds "one that links an object with libpapi.a in it" 0 \
 	"libholds.so, which the program links, contains libpapi" "$sspapi" doctor ./holder
-is "that is not BAD" "$(grep -c '^  BAD.*PAPI in sight' d.out)" 0
+is "that is not BAD" "$(grep -c '^  BAD.*does not use PAPI' d.out)" 0
 finds "an interpreter whose library loads" 0 "the program does not use libpapi itself" \
 	"$sspapi" doctor ./python
 for program in ./holder ./python; do
