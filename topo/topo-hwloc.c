@@ -466,18 +466,18 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source,
 	if (hwloc_topology_load(hwloc) < 0)
 		return source ? sp_topo_refuse(report, EINVAL,
 					       "not a topology that hwloc can read" SP_TOPO_FIX)
-			      : sp_topo_refuse(report, ENODATA,
-					       "hwloc does not understand this machine");
+			      : sp_topo_refuse(report, ENODATA, "hwloc cannot read this machine");
 	if (!source && !hwloc_topology_is_thissystem(hwloc))
 		return sp_topo_refuse(report, ENODATA,
-				      "HWLOC_XMLFILE or the like tells hwloc of another machine");
+				      "HWLOC_XMLFILE or a similar variable describes another "
+				      "machine");
 	if (!source)
 		add_pmus(hwloc);
 	r = copy_tree(hwloc, t, !source, report);
 	if (!r && !source && is_bare(t))
 		r = sp_topo_refuse(
 			report, ENODATA,
-			"hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
+			"hwloc finds neither cores nor caches nor packages here (is /sys hidden?)");
 	return r ? r : copy_xml(hwloc, t);
 }
 
@@ -492,9 +492,9 @@ static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_t
 		sp_topo_abort_jump = NULL;
 		/* hwloc 2.9: /sys/devices/system/node exists but is empty in some containers. */
 		return source ? sp_topo_refuse(report, EINVAL,
-					       "a topology that hwloc trips over" SP_TOPO_FIX)
+					       "a topology that hwloc cannot load" SP_TOPO_FIX)
 			      : sp_topo_refuse(report, ENODATA,
-					       "hwloc trips over what it sees of this machine");
+					       "hwloc cannot load this machine's topology");
 	}
 	sp_topo_abort_jump = &out;
 	r = hwloc_topology_init(&hwloc) < 0 ? -ENOMEM : 0;

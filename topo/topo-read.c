@@ -23,7 +23,7 @@ static int refuse_errno(const struct sp_topo_report *report, int error)
 	case EPERM:
 		return sp_topo_refuse(report, error, "a file that this user may not read");
 	case ENOMEM:
-		return sp_topo_refuse(report, error, "too large for the memory there is");
+		return sp_topo_refuse(report, error, "too large for the free memory");
 	}
 	if (report->bytes)
 		snprintf(report->why, report->bytes, "a file that cannot be read (error %d)",

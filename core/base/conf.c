@@ -26,42 +26,41 @@ const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt",
-	  "where the dump goes; - is standard error; not set, a rank's goes to "
-	  "sspapi.%e.%j.%s/%r.sspapi",
+	  "name of the dump; - is standard error; a rank's default is sspapi.%e.%j.%s/%r.sspapi",
 	  TEXT(output) },
 	{ "SSPAPI_FORMAT", SP_FORMAT_NAMES(","), "by the extension of SSPAPI_OUTPUT",
-	  "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank "
-	  "store",
+	  "formats of the dump, separated by commas; without SSPAPI_OUTPUT text,store, for a "
+	  "rank store",
 	  TEXT(format) },
-	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all",
-	  "the ranks that are counted; of the others nothing is", TEXT(ranks) },
+	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "ranks to count; others only forward PAPI calls",
+	  TEXT(ranks) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary",
-	  "whether each reading is kept, with its time and CPU",
+	  "whether each reading is stored, with its time and CPU",
 	  WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000",
-	  "most readings kept of a thread's event set", NUMBER(readings_max, 0, 1000000000000) },
+	  "maximum number of readings stored per event set and thread",
+	  NUMBER(readings_max, 0, 1000000000000) },
 	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto",
-	  "how counts between two readings are booked",
+	  "how counts between two readings are attributed",
 	  WORD(attribution, "reading", "residency", "exact", "auto") },
 	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most",
-	  "most descriptors that sspapi may hold for auto and exact",
+	  "maximum number of descriptors that sspapi opens for auto and exact",
 	  NUMBER(descriptors, 0, 1048576) },
 	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine",
-	  "what describes the machine, in place of the machine itself", TEXT(topology) },
+	  "description of the machine, used instead of the machine itself", TEXT(topology) },
 	{ "SSPAPI_CALLSITES", "auto, 0 to 64", "auto",
-	  "frames of call path kept for each interval; auto: one, and up to three callers of "
-	  "helpers",
+	  "stack frames stored per call site; auto: one, plus up to three callers of helpers",
 	  NUMBER(callsites, 0, 64) },
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1",
-	  "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
-	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now",
+	  "keep the store in a file, so that a killed process loses no counts", TEXT(live) },
+	{ "SSPAPI_SIGNAL", "a signal's name", "off", "signal on which a dump is written at once",
 	  TEXT(signal) },
-	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form",
-	  TEXT(color_by) },
-	{ "SSPAPI_DISABLE", "1", "0", "calls of PAPI are passed on, nothing is counted",
+	{ "SSPAPI_COLOR_BY", "an event's name", "the first event",
+	  "event that colours the hwloc format", TEXT(color_by) },
+	{ "SSPAPI_DISABLE", "1", "0", "PAPI calls are only forwarded, nothing is counted",
 	  OFF(disable) },
-	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted",
-	  NUMBER(verbose, 0, 2) },
+	{ "SSPAPI_VERBOSE", "0, 1, 2", "1",
+	  "0 errors, 1 warnings, 2 also intercepted libraries and dumps", NUMBER(verbose, 0, 2) },
 };
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
 
@@ -273,10 +272,9 @@ static void complain_unknown(const struct complaint *to)
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
 		meant = find_similar(name);
-		to->report_line(sp_text_f(line, sizeof(line),
-					  "%s: nothing reads this variable; %s%s%s", name,
+		to->report_line(sp_text_f(line, sizeof(line), "%s: unknown variable; %s%s%s", name,
 					  meant ? "do you mean " : "",
-					  meant ? meant : "sspapi env lists those that there are",
+					  meant ? meant : "sspapi env lists all variables",
 					  meant ? "?" : ""),
 				to->arg);
 	}
@@ -318,8 +316,9 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 	if (!*value || strcmp(value, row->fallback) == 0)
 		return;
 	sp_text_f(why, sizeof(why),
-		  strncmp(row->values, "auto", 4) == 0 ? "is not auto, nor a number from %ld to %ld"
-						       : "is not a number from %ld to %ld",
+		  strncmp(row->values, "auto", 4) == 0
+			  ? "is neither auto nor a number from %ld to %ld"
+			  : "is not a number from %ld to %ld",
 		  row->least, row->most);
 	complain(to, row, value, why, row->fallback);
 }
@@ -409,7 +408,7 @@ static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row,
 		    (most < least || strchr(c->ranks, '\n')))
 			p = NULL;
 	if (!p) {
-		complain(to, row, c->ranks, "is no list of ranks, as 0,64-67 is", row->fallback);
+		complain(to, row, c->ranks, "is not a list of ranks (as 0,64-67)", row->fallback);
 		c->ranks[0] = 0;
 	}
 	if (*c->ranks && sp_conf_rank() >= 0 && !sp_cpu_in_list(c->ranks, (uint64_t)sp_conf_rank()))
@@ -450,7 +449,7 @@ static void check_signal(struct sp_conf *c, const struct sp_conf_row *row,
 		if (strcmp(name, signals[i].name) == 0)
 			c->signal_number = signals[i].number;
 	if (*c->signal && !c->signal_number)
-		complain(to, row, c->signal, "is none of " SIGNALS, row->fallback);
+		complain(to, row, c->signal, "is not one of " SIGNALS, row->fallback);
 }
 
 static bool is_dir(const char *path)
@@ -471,9 +470,9 @@ static const char *wrong_output(const char *output)
 	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
 		if (!p[1] || !strchr("pherjsq%", p[1]) ||
 		    (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
-			return "has a % that is none of %p %h %e %r %j %s %q{NAME} %%";
+			return "has an unknown % letter (known: %p %h %e %r %j %s %q{NAME} %%)";
 	return *output && strcmp(output, "-") != 0 && is_dir(output)
-		       ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)"
+		       ? "is a folder: name a file in it (FOLDER/sspapi.%p.txt)"
 		       : NULL;
 }
 
@@ -535,9 +534,8 @@ void sp_conf_read(struct sp_conf *c, void (*report_line)(const char *line, void 
 		strcpy(c->live, "0");
 	if (*first_refused)
 		report_line(sp_text_f(line, sizeof(line),
-				      "%s: not used, nor any other: this program has rights that "
-				      "who started it has not "
-				      "(set-user-ID, capabilities)",
+				      "%s: all variables are ignored: this program has more rights "
+				      "than its user (set-user-ID, capabilities)",
 				      first_refused),
 			    arg);
 	else

@@ -68,8 +68,8 @@ static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, doubl
 		return true;
 	n = digits(f, end + 1);
 	if (!n || n > DIGITS_MOST)
-		return sp_formula_wrong(f, end, "1 to 15 digits go behind a decimal point", NULL, 0,
-					"");
+		return sp_formula_wrong(f, end, "1 to 15 digits must follow a decimal point", NULL,
+					0, "");
 	for (++*at; n--; ++*at) {
 		*number = *number * 10.0 + (f->text[*at] - '0');
 		scale *= 10.0;
@@ -85,7 +85,7 @@ static enum word read_term(struct sp_formula *f, uint32_t *at, struct sp_formula
 	double n;
 
 	if (!digits(f, *at))
-		return sp_formula_wrong(f, from, "a number goes behind N (N0 is the first event)",
+		return sp_formula_wrong(f, from, "a number must follow N (N0 is the first event)",
 					NULL, 0, ""),
 		       WORD_WRONG;
 	if (!read_number(f, at, false, &n))
@@ -141,7 +141,7 @@ static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from,
 		return WORD_CLOSE;
 	}
 	sp_formula_wrong(f, *at, "", f->text + *at, 1,
-			 " is none of N0 N1 ..., numbers, # and + - * /");
+			 " is not one of N0 N1 ..., numbers, # and + - * /");
 	return WORD_WRONG;
 }
 
@@ -169,7 +169,7 @@ bool sp_formula_postfix(struct sp_formula *f)
 				return true;
 			return sp_formula_wrong(f, from,
 						values ? "more values than operators use"
-						       : "a formula of nothing",
+						       : "an empty formula",
 						NULL, 0, "");
 		case WORD_VALUE:
 			values++;
@@ -183,7 +183,7 @@ bool sp_formula_postfix(struct sp_formula *f)
 		case WORD_OPEN:
 		case WORD_CLOSE:
 			return sp_formula_wrong(f, from, "", f->text + from, 1,
-						" does not belong into a postfix formula");
+						" is invalid in a postfix formula");
 		case WORD_WRONG:
 			return false;
 		}

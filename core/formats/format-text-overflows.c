@@ -90,7 +90,7 @@ static void report_event(struct sp_out *o, const struct sp_model *m, const struc
 		sp_out_f(o, "overflow handler: %'lu call%s", calls, SP_MANY(calls));
 	sp_out_f(o, " for %s",
 		 e < row->k ? sp_text_event(m, row->event[e], text)
-			    : "an event that PAPI does not tell");
+			    : "an event that PAPI does not report");
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
 		if (at.event != e)
 			continue;

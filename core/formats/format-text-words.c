@@ -486,9 +486,8 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 			sp_text_f(name + strlen(name), 48, " and %'u more event%s", more,
 				  SP_MANY(more));
 		sp_text_f(text, 512,
-			  "%s: %'u observers saw the same over the same time; what the longest of "
-			  "them saw counts (each by itself: "
-			  "--per-thread)",
+			  "%s: %'u observers read the same event at the same time; the longest "
+			  "observation counts (each one: --per-thread)",
 			  name, by);
 		return true;
 	}

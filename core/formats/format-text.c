@@ -266,14 +266,12 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 				     sp_why_text_with_cpus(text, whys[i], &unwatched[whys[i]]));
 		else if (m->h.attribution == SP_BY_READING)
 			sp_paragraph(o, "  ", 2,
-				     "each count is booked on the CPU of the reading that brought "
-				     "it: pin the threads, or take "
-				     "SSPAPI_ATTRIBUTION=auto");
+				     "each count is attributed to the CPU of its reading: pin "
+				     "the threads, or set SSPAPI_ATTRIBUTION=auto");
 		else if (m->h.attribution == SP_BY_RESIDENCY)
 			sp_paragraph(o, "  ", 2,
-				     "counts are split by the time that the thread spent on each "
-				     "CPU: pin the threads, or take "
-				     "SSPAPI_ATTRIBUTION=auto");
+				     "counts are split by the thread's time on each CPU: pin the "
+				     "threads, or set SSPAPI_ATTRIBUTION=auto");
 	}
 }
 
@@ -328,9 +326,9 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
-		sp_out_text(o, !any		  ? "nothing was counted by CPU\n"
+		sp_out_text(o, !any		  ? "no counts per CPU\n"
 			       : missing	  ? "no count is above 0; some are missing\n"
-			       : any_elsewhere(m) ? "every count by CPU is 0\n"
+			       : any_elsewhere(m) ? "all counts per CPU are 0\n"
 						  : "every count is 0\n");
 		return;
 	}
@@ -376,34 +374,30 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	const char *why;
 
 	if (sp_is_torn(m) && m->h.lists.n_relations && !m->tally.relations) {
-		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.",
+		sp_text_f(text, sizeof(text), "%s before any count was stored.",
 			  sp_torn_text(m->h.torn));
 		why = text;
 	} else if (m->tally.damaged)
-		why = "the store is damaged; what was in the damaged blocks is missing.";
+		why = "the store is damaged; counts of the damaged blocks are missing.";
 	else if (m->h.stat)
-		why = "no event was counted; the notes say why.";
+		why = "no event was counted; see the notes.";
 	else if (m->tally.starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop "
 		      "succeeded, and PAPI "
 		      "gives no counts before.";
 	else if (m->h.dropped_readings)
-		why = "event sets were started, but sspapi could not keep what they counted; the "
-		      "notes say how much is "
-		      "missing.";
+		why = "event sets were started, but sspapi could not store their counts; see the "
+		      "notes.";
 	else if (calls_of(m, "PAPI_start") || calls_of(m, "papif_start"))
 		why = refused(m,
-			      "PAPI refused every PAPI_start of the program; the notes say why, "
-			      "and sspapi doctor what this "
-			      "machine can count.",
-			      "no PAPI_start of the program succeeded; sspapi doctor says what "
-			      "this machine can count.");
+			      "PAPI refused every PAPI_start of the program (see the notes); run "
+			      "sspapi doctor.",
+			      "no PAPI_start of the program succeeded; run sspapi doctor.");
 	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
 		why = refused(m,
-			      "the program asked PAPI for events, but never called PAPI_start. "
-			      "What it was refused the notes "
-			      "say, and sspapi doctor what this machine can count.",
-			      "the program asked PAPI for events, but never called PAPI_start.");
+			      "the program added events, but never called PAPI_start (see the "
+			      "notes on refused events); run sspapi doctor.",
+			      "the program added events, but never called PAPI_start.");
 	else
 		why = "the program never called PAPI_start.";
 	sp_paragraph(o, "Nothing to show: ", 2, why);
@@ -438,20 +432,21 @@ static void note(struct notes *n, const char *text)
 
 /* Notes about an event set, one bit each. */
 static const char *const of_sets[] = {
-	"counted in turns with others (multiplexing): estimates",
-	"a count went backwards: it is a difference of two, or something but PAPI set it anew",
-	"a signal handler called PAPI for the set inside another call for it, or jumped out of "
-	"one: counts that only such calls returned may be missing",
-	"still running at the end: what came after the last reading was not handed out",
-	"never read, and still running at the end: its counts were not handed out",
+	"multiplexed: PAPI's estimates",
+	"a count decreased: it is a difference of two counts, or something other than PAPI reset "
+	"it",
+	"a signal handler called PAPI for the set during another call, or jumped out of one: "
+	"counts that only such calls returned may be missing",
+	"still running at the end: PAPI did not return the counts after the last reading",
+	"never read, and still running at the end: PAPI did not return its counts",
 	"started, but never read",
-	"read by another thread than the counted one: booked where the counted one last ran",
-	"attached to a CPU: counts all that ran there",
+	"read by another thread than the counted one: attributed to the CPU where the counted "
+	"one last ran",
+	"attached to a CPU: counts all activity there",
 	"counts the whole process",
-	"more pairs of calls than there is room for (1,024): the rest is told by the second call "
-	"alone",
-	"read again within a second; PAPI refreshes these counts once a second, so a window may "
-	"have another's",
+	"more than 1,024 pairs of calls: the rest is listed by the second call only",
+	"read again within a second; PAPI refreshes these counts once per second, so a window "
+	"may include counts of another",
 };
 
 /* The sets of the high level's regions keep running. */
@@ -605,7 +600,7 @@ static void topology_source(struct notes *n, const struct sp_model *m)
 		return;
 	if (!strcmp(m->topology_source, "flat"))
 		note(n,
-		     "the CPUs are shown without the machine's structure: hwloc could not see it");
+		     "the CPUs are shown without the machine's structure: hwloc could not read it");
 	else if (!strcmp(m->topology_source, "merged"))
 		note(n, "the machines are shown as described by several files");
 	else
@@ -626,7 +621,7 @@ static void outside(struct notes *n, const struct sp_model *m)
 	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside),
 	     sp_memory_text(&line), m->n_outside == 1 ? "is" : "are",
 	     is_this_machine(m) ? "brought online later"
-				: "the topology is not all of this machine's");
+				: "the topology does not describe all of this machine");
 }
 
 static bool is_of_pmu(const struct sp_model *m, uint32_t e, const char *pmu)
@@ -650,8 +645,8 @@ static void of_one_pmu(struct notes *n, const struct sp_model *m)
 			continue;
 		sp_memory_init(&line, text, sizeof(text));	/* a long text is cut */
 		sp_out_f(&line,
-			 "counted by the PMU %s, which only some cores have; what ran on the "
-			 "others is missing",
+			 "counted by the PMU %s, which only some cores have; counts of the "
+			 "others are missing",
 			 pmu);
 		for (uint32_t i = e; i < m->n_events; i++, between = ",")
 			if (is_of_pmu(m, i, pmu))
@@ -690,8 +685,8 @@ static void regions(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; sp_row_interval(m, &row, i, &at); i++)
 			if (is_nested(m, &at)) {
-				note(n, "regions of the high level are without the regions inside "
-					"them; PAPI's own file has these in both");
+				note(n, "high-level regions exclude the regions inside them; "
+					"PAPI's own file counts these in both");
 				return;
 			}
 }
@@ -718,7 +713,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 	for (unsigned i = 0; sp_missing_text(m, &i, text);)
 		note(&n, text);
 	if (m->tally.kept)
-		NOTE(&n, "%'lu permanent reading%s kept", m->tally.kept, SP_MANY(m->tally.kept));
+		NOTE(&n, "%'lu permanent reading%s stored", m->tally.kept, SP_MANY(m->tally.kept));
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);

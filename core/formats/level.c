@@ -20,7 +20,7 @@ const struct sp_level sp_level_table[] = {
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
 	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
 	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE,
-	  "pair of calls of PAPI, for what was counted between the two" },
+	  "pair of PAPI calls, with the counts between them" },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);

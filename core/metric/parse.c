@@ -106,7 +106,7 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 
 	if (kind == NOT_DERIVED && d->n_terms > 1)
 		return wrong(r, t->term[d->first_term + 1].name, "", derived_names[kind],
-			     " has one event; of several PAPI would hand out the first");
+			     " takes one event; of several, PAPI would return the first");
 	if (kind == CMPD && d->n_terms < 2)
 		return wrong(r, at, "", derived_names[kind], " needs two events or more");
 	if (kind == NOT_DERIVED || kind == CMPD) {
@@ -179,8 +179,7 @@ static bool formula_steps(struct reader *r, struct sp_metric *d, enum derived ki
 	count[0] = 'N';
 	sp_format_u64(count + 1, (uint64_t)f.highest);
 	return wrong(r, text + f.highest_at, "", count,
-		     d->n_terms ? " is behind the last event that is given"
-				: " is used, but no event is given");
+		     d->n_terms ? " is after the last event" : " is used, but no event is given");
 }
 
 static enum derived derived_of(const char *word)
@@ -211,23 +210,23 @@ static bool read_definition(struct reader *r)
 	d.column = column(r, name);
 	word = next_field(r);
 	if (!word || !*word)
-		return wrong(r, word ? word : r->end, "how it is derived is missing behind ", name,
+		return wrong(r, word ? word : r->end, "how it is derived is missing after ", name,
 			     "");
 	kind = derived_of(word);
 	if (kind == N_DERIVED)
 		return wrong(r, word, "", word,
-			     " is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, "
-			     "_POSTFIX, _INFIX");
+			     " is not one of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, "
+			     "_CMPD, _POSTFIX, _INFIX");
 	if (kind == POSTFIX || kind == INFIX) {
 		formula = next_field(r);
 		if (!formula || !*formula)
-			return wrong(r, formula ? formula : r->end, "a formula is missing behind ",
+			return wrong(r, formula ? formula : r->end, "a formula is missing after ",
 				     derived_names[kind], "");
 	}
 	if (!read_terms(r, &d))
 		return false;
 	if (!formula && !d.n_terms)
-		return wrong(r, r->end, "an event is missing behind ", derived_names[kind], "");
+		return wrong(r, r->end, "an event is missing after ", derived_names[kind], "");
 	if (!(formula ? formula_steps(r, &d, kind, formula, (uint32_t)strlen(formula))
 		      : plain_steps(r, &d, kind, word)))
 		return false;
@@ -261,7 +260,7 @@ static bool read_other(struct reader *r, const char *word)
 	while (i < SP_COUNT(components) && strcasecmp(word, components[i]) != 0)
 		i++;
 	if (i == SP_COUNT(components) || !arch || !*arch || (more && *more))
-		return wrong(r, word, "", word, " is none of CPU, PRESET, EVENT");
+		return wrong(r, word, "", word, " is not one of CPU, PRESET, EVENT");
 	read_cpu(r, arch, true);
 	return true;
 }
@@ -272,8 +271,8 @@ static void read_line(struct reader *r)
 
 	r->at = r->line;
 	if (memchr(r->line, 0, (size_t)(r->end - r->line))) {
-		wrong(r, memchr(r->line, 0, (size_t)(r->end - r->line)),
-		      "a NUL byte: this is no text", NULL, "");
+		wrong(r, memchr(r->line, 0, (size_t)(r->end - r->line)), "a NUL byte: not a text",
+		      NULL, "");
 		return;
 	}
 	word = next_field(r);
@@ -287,7 +286,7 @@ static void read_line(struct reader *r)
 		if (name && *name)
 			read_cpu(r, name, false);
 		else
-			wrong(r, name ? name : r->end, "a name is missing behind CPU", NULL, "");
+			wrong(r, name ? name : r->end, "a name is missing after CPU", NULL, "");
 	} else {
 		read_other(r, word);
 	}

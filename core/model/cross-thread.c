@@ -33,9 +33,8 @@ static void write_note(struct sp_model *m, const struct sp_row *row, uint64_t n)
 	if (n > 1)
 		sp_text_f(more, sizeof(more), " (and %'lu more like it)", n - 1);
 	sp_text_f(m->cross_thread, sizeof(m->cross_thread),
-		  "thread %s started event set %d%s, but PAPI counted thread %s, for which it had "
-		  "opened the "
-		  "counters; let each thread make its own set",
+		  "thread %s started event set %d%s, but PAPI counted thread %s, for which it "
+		  "had opened the counters; create a set in each thread",
 		  starter, row->event_set, more, counted);
 }
 

@@ -52,8 +52,8 @@ void sp_early_counts_find(struct sp_model *m)
 		if (before)
 			sp_out_f(&o, "%s %ld of %s",
 				 o.used ? ","
-					: SP_NOTE_EARLY_COUNTS "No sum has what came before the "
-							       "first reading of a run:",
+					: SP_NOTE_EARLY_COUNTS "Counts before the first reading "
+							       "of a run are in no sum:",
 				 before, sp_event_name(m, e, name));
 	}
 	if (o.used)

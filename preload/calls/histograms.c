@@ -95,8 +95,8 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 		return;
 	store_relaxed(&sp_process.histograms, true);
 	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their "
-			      "hits are shown as of each PAPI_stop, on no "
-			      "CPU, for PAPI tells none");
+			      "hits are shown as of each PAPI_stop, without a CPU, because PAPI "
+			      "reports none");
 	if (!is_usable)
 		sp_process_note_quiet("a histogram of PAPI_profil or PAPI_sprofil is not shown: "
 				      "its buckets are no numbers of hits, or there are "

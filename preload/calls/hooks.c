@@ -258,9 +258,8 @@ void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 	if (s && (!had->n || has.n > had->n ||
 		  memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
 		s->perf_fds.is_reordered = true;
-		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI "
-				      "may hand out the counts of one "
-				      "event as another's from then on; clean the set up and add "
+		sp_process_note_quiet("an event other than the last of its set was removed: PAPI "
+				      "may now swap counts of events; clean the set up and add "
 				      "its events again");
 	}
 	after_new_events("to remove an event", rc, id);
@@ -462,10 +461,9 @@ int sp_find_set_cpu(struct sp_set *s)
 static void report_unseen_set(void)
 {
 	sp_prepare_first_set();
-	sp_process_note_quiet("an event set was used that was not seen being made (by a child of "
-			      "fork, its parent's): whose "
-			      "counts these are PAPI does not tell; they are booked where they "
-			      "were read, none as proven");
+	sp_process_note_quiet("an event set was used whose creation was not seen (a parent's, "
+			      "after fork): its counts are attributed to the CPU of the reading, "
+			      "unproven");
 }
 
 /* PAPI's flags for the set, such as PAPI_RUNNING. */

@@ -77,7 +77,7 @@ PAPI_overflow_handler_t sp_overflow_trampoline(PAPI_overflow_handler_t handler)
 			return trampolines[i];
 	}
 	if (handler)
-		sp_process_note_quiet("the program has more than 32 overflow handlers: the others' "
-				      "calls are not counted");
+		sp_process_note_quiet("the program has more than 32 overflow handlers: calls of "
+				      "the others are not counted");
 	return handler;
 }

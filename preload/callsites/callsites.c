@@ -670,8 +670,7 @@ void sp_sites_prepare(void)
 	if (table)
 		resolve();
 	if (load_relaxed(&is_full))
-		sp_process_note_quiet("more call sites were met than there was room for; what was "
-				      "counted there is "
+		sp_process_note_quiet("too many call sites: counts of those without room are "
 				      "under \"other\"");
 	store_relaxed(&is_full, false);
 	sp_unwind_report_notes();

@@ -48,12 +48,11 @@ static bool stops_at_runtime;
 
 enum { IN_HANDLER, OTHER_UNWINDER, NO_WALKER, LEFT_BY_FORK, NOTES };
 static const char *const notes[NOTES] = {
-	"callers of some calls of PAPI are not kept: they were made in a signal handler",
-	"callers of some calls of PAPI are not kept: another thread was looking for its own just "
-	"then",
-	"callers are not kept: " SP_WALKER_LIBRARY
+	"callers of some PAPI calls are not stored: the calls were made in a signal handler",
+	"callers of some PAPI calls are not stored: another thread was unwinding at that moment",
+	"callers are not stored: " SP_WALKER_LIBRARY
 	" or libunwind cannot be loaded, or the program has its own",
-	"callers are not kept: this process was forked while its parent was looking for some",
+	"callers are not stored: this process was forked while its parent was unwinding",
 };
 static uint32_t pending_notes, reported_notes;		/* a bit for each */
 

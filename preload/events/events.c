@@ -145,9 +145,8 @@ static void query_libsde(struct sp_event_info *e, const char *name)
 		e->kind = SP_GAUGE;
 		e->data_type = SP_BIT64;
 	} else if (result == SP_SDE_UNKNOWN) {
-		sp_process_note_quiet("events of PAPI component 'sde' are taken for whole counts: "
-				      "no libsde was found that tells "
-				      "their types");
+		sp_process_note_quiet("events of PAPI component 'sde' are treated as integer "
+				      "counts: no libsde was found that reports their types");
 	}
 }
 

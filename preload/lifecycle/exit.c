@@ -95,7 +95,7 @@ static const char *why_enxio(const char *path)
 	struct stat s = { 0 };
 
 	(void)sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0);
-	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO"
+	return S_ISFIFO(s.st_mode) ? "this FIFO has no reader"
 	       : S_ISSOCK(s.st_mode)
 		       ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)"
 	       : s.st_rdev == DEV_TTY ? "this process has no terminal"
@@ -108,7 +108,7 @@ static const char *why(const char *path, int error)
 	case -ENXIO:
 		return why_enxio(path);
 	case -ETIMEDOUT:
-		return "whoever reads this takes nothing";
+		return "its reader does not read";
 	case -EPERM:
 		return is_fifo(path) ? "this FIFO is another user's" : sp_diag_error(error);
 	default:
@@ -128,14 +128,14 @@ static void failed(const char *path, int error)
 	sp_out_text(&o, path);
 	sp_out_text(&o, ": ");
 	if (sp_store.region.truncated)
-		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
+		sp_out_text(&o, "counts are lost, because the live file was truncated");
 	else
 		sp_out_text(&o, why(path, error));
 	if (*live && !sp_store.region.truncated) {
 		bool torn = sp_store.region.torn, any = !torn || load_relaxed(&sp_store.in_file);
 
 		if (any) {
-			sp_out_text(&o, "; `sspapi recover` makes ");
+			sp_out_text(&o, "; `sspapi recover` writes ");
 			sp_out_text(&o, torn ? "a part of it from " : "it from ");
 			sp_out_text(&o, live);
 		}
@@ -172,7 +172,7 @@ static int write_other_file(const struct sp_format_writer *v, const struct sp_se
 		return r;
 	sp_process_note(sp_text_f(
 		text, sizeof(text),
-		"nobody reads standard error: the dump is cut off there, and all of it is in %s",
+		"standard error is not read: the dump is cut off there; the whole dump is in %s",
 		name));
 	gather_notes(s->m);
 	return sp_output_write(&output, name, sp_process_output_vars(), v, s);
@@ -296,10 +296,10 @@ static void finish_live_file(bool safe)
 	if (r == 0 || (r == -ENOENT && !dir_moved(path)))
 		return;			/* somebody else removed it */
 	strcpy(text, path);
-	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
+	strcat(text, r == -ENOENT ? ": this process changed its root directory" : ": ");
 	if (r != -ENOENT)
 		strncat(text, sp_diag_error((int)r), 100);
-	sp_process_diag(SP_DIAG_WARNING, "the live file is to be removed, and could not be", text);
+	sp_process_diag(SP_DIAG_WARNING, "the live file cannot be removed", text);
 }
 
 static void delay(void)
@@ -677,8 +677,7 @@ static void report_no_counts(void)
 	if (!sp_process_has_announced_dump() || load_relaxed(&has_event_set) ||
 	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
-	(void)sp_diag(SP_DIAG_WARNING, "nothing was counted, so no file was written: this process "
-				       "has made no event set of PAPI");
+	(void)sp_diag(SP_DIAG_WARNING, "no file was written: this process created no event set");
 }
 
 /* Delay the end of the process until the dump is written. A second thread that calls exit, or

@@ -174,10 +174,10 @@ static bool open_store(void)
 	if (sp_store_open(&sp_store) < 0)
 		return false;
 	sp_text_f(text, sizeof(text),
-		  "SSPAPI_LIVE: the live file could not be made in %s (%s)%s; if this process is "
-		  "killed its counts are lost",
+		  "SSPAPI_LIVE: no live file can be created in %s (%s)%s; if this process is "
+		  "killed, its counts are lost",
 		  dir, sp_parent_dir_error(r) ?: sp_diag_error(r),
-		  r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
+		  r == -ENOENT || r == -ENOTDIR ? ": name an existing folder" : "");
 	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }
@@ -240,14 +240,14 @@ static void papi_found(struct sp_papi *p)
 		char text[700] = "libpapi is part of ";
 
 		strncat(text, sp_papi_front, 500);
-		sp_process_note_quiet(strcat(text, " (libpapi.a): what it calls inside another "
-						   "call of PAPI is taken for libpapi's own"));
+		sp_process_note_quiet(strcat(text, " (libpapi.a): its calls inside another PAPI "
+						   "call are treated as libpapi's own"));
 	} else if (sp_papi_front) {
-		char text[700] = "calls of PAPI come by way of ";
+		char text[700] = "PAPI calls come through ";
 
 		strncat(text, sp_papi_front, 500);
 		sp_process_note_quiet(
-			strcat(text, ", preloaded before sspapi: their call sites are there"));
+			strcat(text, ", preloaded before sspapi: all call sites are in it"));
 	}
 }
 

@@ -30,8 +30,8 @@ static void install(int number)
 	sigfillset(&ours.sa_mask);
 	if (sigaction(number, NULL, &old) < 0 ||
 	    (old.sa_handler != SIG_DFL && old.sa_handler != on_signal)) {
-		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; no dump "
-				"will come from it");
+		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; it "
+				"writes no dump");
 		return;
 	}
 	sigaction(number, &ours, NULL);

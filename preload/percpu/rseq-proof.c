@@ -96,9 +96,8 @@ bool sp_proof_test(void)
 void sp_proof_report(void)
 {
 	if (!load_relaxed(&rseq_works))
-		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread "
-				      "stayed on its CPU "
-				      "(rseq): no count is called proven");
+		sp_process_note_quiet("neither this kernel nor this libc reports whether a "
+				      "thread stayed on its CPU (rseq): no counts are proven");
 }
 
 /* Sets the mark in the same order: the word never equals `expected` in between. */

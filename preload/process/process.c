@@ -193,11 +193,12 @@ void sp_process_report_truncated(void)
 		return;
 	was_reported = true;
 	if (sp_store.region.truncated) {
-		sp_process_note("SSPAPI_LIVE: counts are lost: somebody truncated the live file");
+		sp_process_note("SSPAPI_LIVE: counts are lost, because the live file was "
+				"truncated");
 		return;
 	}
 	strncat(text, sp_diag_error(sp_store.region.why), 100);
-	sp_process_note(strcat(text, "); if this process is killed, what is new is lost"));
+	sp_process_note(strcat(text, "); if this process is killed, new counts are lost"));
 }
 
 void sp_process_diag(enum sp_diag_level level, const char *what, const char *detail)

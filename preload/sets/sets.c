@@ -378,10 +378,10 @@ static void add_component(const struct sp_real *papi, struct set_state *h, int c
 	if (!*name || strlen(name) > 100)
 		return;
 	strcpy(text, "PAPI component '");
-	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for ");
+	strcat(strcat(text, name), "' is unknown to sspapi; its counts are treated as ");
 	strcat(text, h->scope == SP_SCOPE_THREAD ? "the calling thread's"
-		     : h->scope == SP_SCOPE_HOST ? "the whole host's, as it says"
-						 : "the process's, as it says");
+		     : h->scope == SP_SCOPE_HOST ? "the whole host's, as it reports"
+						 : "the process's, as it reports");
 	sp_process_note_quiet(text);
 }
 
@@ -397,10 +397,10 @@ static void note_unknown_place(const struct sp_real *papi, const struct set_stat
 		return;
 	strcpy(text, "PAPI component '");
 	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE
-					   ? "' does not tell the devices of some of its events: "
-					     "their values are on no component"
-					   : "' does not tell the package of some of its events: "
-					     "their values are on no component");
+					   ? "' does not report the devices of some of its "
+					     "events: their values are on no component"
+					   : "' does not report the package of some of its "
+					     "events: their values are on no component");
 	sp_process_note_quiet(text);
 }
 
@@ -826,9 +826,9 @@ static void choose_scope(const struct sp_set *s, struct set_state *h)
 		h->scope = SP_SCOPE_CPU;
 	} else if (s->target.inherits && !s->percpu) {
 		h->scope = SP_SCOPE_PROCESS;
-		sp_process_note_quiet("an event set counted threads made later, too "
-				      "(PAPI_INHERIT): PAPI does not tell where "
-				      "each of them ran; its counts are shown on no CPU");
+		sp_process_note_quiet("an event set also counted threads created later "
+				      "(PAPI_INHERIT): PAPI does not report where each of them "
+				      "ran, so its counts are on no CPU");
 	}
 }
 
@@ -1045,18 +1045,15 @@ static __attribute__((noinline)) void rebind(struct sp_set *s, int id, bool agai
 	choose_scope(s, &h);
 	if (is_misread(s))
 		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: "
-				      "until PAPI opens them anew its values "
-				      "may be wrong, and none is called proven; set the option "
-				      "before the first event is added");
+				      "its counts are unproven and may be wrong; set the option "
+				      "before adding events");
 	if (h.is_awaited)
 		sp_process_note_quiet(
-			"an event set was started before a library registered its software-defined "
-			"event: of what "
-			"was read of that event then the last value is shown, as bits");
+			"an event set was started before its software-defined event was "
+			"registered: of the event's readings, only the last is shown, as bits");
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's "
-				      "estimates, and none of them is called "
-				      "proven");
+				      "estimates and unproven");
 	bind_relation(s, id, &h, again);
 	if (load_relaxed(&s->is_bound))
 		note_attribution(s, how, why);

@@ -26,7 +26,7 @@ once "$apps/cross-thread" lent
 maker=$(out maker) starter=$(out starter)
 is "JSON names the counted thread, and the thread that started it" "$(rows)" \
 	"$maker maker thread $maker $starter 300"
-note="thread starter ($starter) started event set 0, but PAPI counted thread maker ($maker), for which it had opened the counters; let each thread make its own set"
+note="thread starter ($starter) started event set 0, but PAPI counted thread maker ($maker), for which it had opened the counters; create a set in each thread"
 is "a note says so in JSON" "$(json "$tmp/shim.json" '@{$d->{notes}}')" "$note"
 check "and in the text" grep -qF -- "- $note" <<-EOF
 	$(tr -s ' \n' ' ' <"$tmp/shim.txt")

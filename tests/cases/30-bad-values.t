@@ -35,7 +35,7 @@ bad SSPAPI_READINGS_MAX -1 "SSPAPI_READINGS_MAX: '-1'" "using 1000000"
 bad SSPAPI_READINGS_MAX 99999999999999999999999 SSPAPI_READINGS_MAX "using 1000000"
 bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "auto, exact, residency, reading" \
 	"using auto"
-bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "not auto, nor a number from 0 to 64" "using auto"
+bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "neither auto nor a number from 0 to 64" "using auto"
 bad SSPAPI_CALLSITES 1x "SSPAPI_CALLSITES: '1x'" "0 to 64" "using auto"
 bad SSPAPI_DISABLE yes "SSPAPI_DISABLE: 'yes'" "using 0"
 bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" \
@@ -98,7 +98,7 @@ nowhere() {
 nowhere "$tmp/file/x.json" "not written" "$tmp/file/x.json" "Not a directory"
 nowhere "$tmp" "is a folder" "$tmp"
 nowhere /dev/full "not written" /dev/full "No space left"
-nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
+nowhere "$tmp/fifo" "not written" "$tmp/fifo" "has no reader"
 ln -s /dev/tty "$tmp/tty"
 for terminal in /dev/tty "$tmp/tty"; do
 	SSPAPI_OUTPUT=$terminal run_shim shim setsid -w "$one" -s 3

@@ -56,6 +56,6 @@ is "past the limit: they are counted" \
 	'my $r = $d->{relations}[0]; "$r->{permanent}{kept} $r->{permanent}{refused} $d->{dropped}{permanent_readings}"')" "1000 4001 4001"
 SSPAPI_OUTPUT=$tmp/text.txt run_shim text "$apps/many" 5000
 check "the text says it" grep -q '4.001 permanent readings counted but not stored' "$tmp/text.txt"
-check "and how many are kept" grep -q '^- 1.000 permanent readings kept' "$tmp/text.txt"
+check "and how many are kept" grep -q '^- 1.000 permanent readings stored' "$tmp/text.txt"
 is "nothing on stderr" "$(grep '^sspapi' "$tmp/shim.err")" ""
 done_testing

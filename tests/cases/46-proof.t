@@ -51,7 +51,7 @@ same_sum "the same, and libc registers none" env GLIBC_TUNABLES=glibc.pthread.rs
 SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" \
 	once 1000 3000
 check "rseq turned off: the same counts, none proven, and a note" sh -c '
-	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no count is called proven" "$2"' - \
+	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no counts are proven" "$2"' - \
 	"$tmp/shim.out" "$tmp/shim.json"
 is "rseq turned off: none is proven" \
 	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] }
@@ -61,7 +61,7 @@ SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "
 check "rseq turned off, exact: proven by the kernel" \
 	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
 check "rseq turned off, exact: and no note contradicts it" \
-	not grep -q "no count is called proven" "$tmp/shim.json"
+	not grep -q "no counts are proven" "$tmp/shim.json"
 
 # The mmap-page proof replaces rseq (preload/percpu/page-proof.h). By residency a window in which
 # the thread moved is never proven, so a proven one was taken for unmoved.

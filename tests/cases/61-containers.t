@@ -72,9 +72,9 @@ if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
 	hidden nosys "$empty /sys"
 	check "no /sys: the counts are on their CPU" grep -qE "^CPU $second +0 +- +0$" nosys.txt
 	check "no /sys: a note, and no line on standard error" \
-		sh -c "grep -q '^- hwloc sees neither cores' nosys.txt && ! grep -q sspapi: nosys.err"
+		sh -c "grep -q '^- hwloc finds neither cores' nosys.txt && ! grep -q sspapi: nosys.err"
 	check "no /sys: the text says what is missing" says nosys \
-		"without the machine's structure: hwloc could not see it"
+		"without the machine's structure: hwloc could not read it"
 	is "no /sys: the source is named" "$(json nosys.json '$d->{topology}{source}')" flat
 	hidden nocpu "$empty /sys/devices/system/cpu"
 	check "no /sys/devices/system/cpu: the counts are on their CPU" \
@@ -134,7 +134,7 @@ check "numbers far above their count: in the tree" \
 check "numbers far above their count: none is missing" not grep -q 'not in the topology' holes.txt
 ELSEWHERE=2,5 dump offline env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "CPUs that were offline: both are named" says offline \
-	"- CPUs 2, 5 are not in the topology, but counted: the topology is not all of this machine's"
+	"- CPUs 2, 5 are not in the topology, but counted: the topology does not describe all of this machine"
 MORE=
 
 # ---- for the application's own hwloc -------------------------------------------------------------------

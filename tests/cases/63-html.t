@@ -90,7 +90,7 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
 is "-o never overwrites an input" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" \
-	"2 sspapi report: rank1.sspapi: the file to write is one of those to read"
+	"2 sspapi report: rank1.sspapi: the output file is also an input file"
 run into "$sspapi" report -o "/proc/none/x.html" "$tmp/rank1.sspapi"
 is "-o: a folder that cannot be made" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
 "$sspapi" report -o "$tmp/x.csv" "$tmp/rank1.sspapi"

@@ -70,7 +70,7 @@ for machine in own odd; do
 	is "$machine: the program ran" "$(status_of stat)" 0
 	"$sspapi" report $machine.sspapi | tr -s ' \n' '  ' >text
 	check "$machine: a dash" grep -qE "  *CPU $last \(core [^)]*\) [0-9.]+ [mun]?s [0-9]+ % -( |$)" text
-	check "$machine: and a line" grep -q "\- CPU $last cannot count perf::PAGE-FAULTS (-): what happened in the [0-9.]* ms that were spent there is missing" text
+	check "$machine: and a line" grep -q "\- CPU $last cannot count perf::PAGE-FAULTS (-): counts of the [0-9.]* ms that were spent there are missing" text
 	check "$machine: not every count is there" grep -q "some counts are missing" text
 	check "$machine: nor is it said" not grep -qx "all counts proven per CPU" text
 done

@@ -119,7 +119,7 @@ done
 run xml "$sspapi" report -f hwloc all.sspapi
 is "hwloc: several machines are refused, in one line" \
 	"$(status_of xml) $(wc -c <xml.out) $(cat xml.err)" \
-	"2 0 sspapi report: several machines, and hwloc's XML is of one: -o FOLDER writes a file of each"
+	"2 0 sspapi report: several machines, but hwloc's XML describes one: write a file of each with -o FOLDER"
 run xml "$sspapi" report -o all.xml all.sspapi
 is "hwloc: nor into one file" "$(status_of xml) $(ls all.xml 2>/dev/null) $(grep -c FOLDER \
 	xml.err)" "2  1"

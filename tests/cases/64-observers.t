@@ -67,11 +67,11 @@ is "hwloc" "$("$sspapi" report -f hwloc all.sspapi 2>/dev/null |
 check "text" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +3\.500 uJ$' text
 is "a line says how many there were" \
 	"$(tr -s '\n ' '  ' <text |
-	grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
-	"PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
+	grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers read the same event at the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
+	"PACKAGE_ENERGY:PACKAGE0: 3 observers read the same event at the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
 # lines OPTION...: prints report's messages on standard error
 lines() {
-	"$sspapi" report "$@" all.sspapi 2>&1 >/dev/null | grep -c 'observers saw the same'
+	"$sspapi" report "$@" all.sspapi 2>&1 >/dev/null | grep -c 'observers read the same'
 }
 is "so does report per level, and with hwloc, on standard error; not if each has its own" \
 	"$(lines --per-package) $(lines --per-thread) $(lines --per-rank \

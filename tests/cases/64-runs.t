@@ -40,7 +40,7 @@ for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
 	is "${format%%:*} as well" \
-		"$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" \
+		"$(status_of told) $(grep -c "${form#*:}, not a store: write one with SSPAPI_FORMAT=text,store" \
 		"$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done
@@ -166,8 +166,8 @@ for bad in 1-x 2-1 x 1,,2; do
 done
 run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
 is "an unknown variable" "$(lines_of misspelt)" "$(printf '%s\n' \
-	'sspapi: SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?' \
-	'sspapi: SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are')"
+	'sspapi: SSPAPI_OUTPT: unknown variable; do you mean SSPAPI_OUTPUT?' \
+	'sspapi: SSPAPI_WEATHER: unknown variable; sspapi env lists all variables')"
 mkdir "$tmp/dangling"
 cd "$tmp/dangling" || exit 1
 ln -s nowhere x.sspapi

@@ -72,7 +72,7 @@ for kind in process merged; do
 	head -c 400 older.sspapi >short.sspapi
 	for age in newer older short; do
 		why='written by a newer sspapi'
-		[ $age = newer ] || why='written before sspapi 0.3'
+		[ $age = newer ] || why='written by sspapi before 0.3'
 		for verb in report 'merge -o refused.sspapi' "diff v$version-$kind.sspapi"; do
 			run refused "$sspapi" $verb $age.sspapi
 			is "$kind, $age: refused by ${verb%% *} in one line" \

@@ -25,7 +25,7 @@ chmod +x "$tmp/no-loader"
 run bad "$sspapi" run -e SSPAPI_VERBOSE=0 -- "$tmp/no-loader"
 is "a program without its loader" \
 	"$(status_of bad) $(grep -c \
-	"^sspapi run: $tmp/no-loader: the loader that it names is not there" "$tmp/bad.err")" \
+	"^sspapi run: $tmp/no-loader: its loader does not exist" "$tmp/bad.err")" \
 	"127 1"
 run folder "$sspapi" run -- /tmp
 is "nothing that can be run" "$(status_of folder)" 126
@@ -137,7 +137,7 @@ for name in named.sspapi elsewhere/named.sspapi named.json; do
 		"$name$([ $name != named.sspapi ] || echo '; sspapi report shows them')"
 done
 warns "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
-warns "one without" "no PAPI in sight" "$apps/nopapi"
+warns "one without" "does not use PAPI" "$apps/nopapi"
 warns "a shell may start a program that has it" \
 	"counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
 printf '#!/bin/sh\n' >"$tmp/mpirun"
@@ -172,7 +172,7 @@ of_other() {
 }
 of_other "$(command -v env)" env-of-other
 is "(it starts by that)" "$(readelf -l "$tmp/env-of-other" | grep -c '\./ld-other')" 1
-without="of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted"
+without="built for another C library (PT_INTERP names its loader): it is not counted"
 # left_out LABEL WHO COMMAND...: it runs without the library, and the line names WHO
 left_out() {
 	left_label=$1 left_who=$2
@@ -198,7 +198,7 @@ run told env LD_PRELOAD="$behind$other" "$sspapi" run -- "$sspapi" run -- ./env-
 is "other preloads stay" "$(first told)" "LD_PRELOAD=$behind$other"
 run told "$sspapi" doctor ./env-of-other
 check "and doctor says so" sh -c \
-	"tr -s ' \\n' '  ' <'$tmp/told.out' | tr -s ' ' | grep -qF 'made for another C library (./ld-other): libsspapi cannot be loaded into it'"
+	"tr -s ' \\n' '  ' <'$tmp/told.out' | tr -s ' ' | grep -qF 'built for another C library (./ld-other): libsspapi cannot be loaded into it'"
 ln -s "$loader" "$tmp/ld-ours"
 perl -0pe "s,\./ld-other,./ld-ours\0," "$tmp/env-of-other" >"$tmp/env-of-ours"
 chmod +x "$tmp/env-of-ours"
@@ -237,7 +237,7 @@ warns "a set-user-ID program of one's own" "set-user-ID" "$tmp/setuid"
 if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"; then
 	run told setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" run -- \
 		"$tmp/setuid"
-	check "of another's" grep -q "will not preload" "$tmp/told.err"
+	check "of another's" grep -q "set-user-ID or privileged: nothing" "$tmp/told.err"
 fi
 
 # ---- programs made with a sanitizer -----------------------------------------

@@ -40,7 +40,7 @@ is "times put readings of these sets in one order" \
 		grep { $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
 is "the dump names counts without a place in the tree" \
 	"$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
-	"PAPI component 'coretemp' does not tell the devices of some of its events: their values are on no component"
+	"PAPI component 'coretemp' does not report the devices of some of its events: their values are on no component"
 
 check "text: a package's counts are next to it" \
 	grep -qE '^PACKAGE_ENERGY:PACKAGE1 .* package 1 +3\.000 uJ$' "$tmp/kinds.txt"
@@ -108,7 +108,7 @@ for version in 5.7 6.0 7.0 7.1 7.2; do
 		"host:null=5 process:null=5 thread:0=5,1=0 "
 done
 check "the dump says so" grep -q \
-	"'widget' is not known to sspapi; its counts are taken for the calling thread" \
+	"'widget' is unknown to sspapi; its counts are treated as the calling thread" \
 	"$tmp/unknown.json"
 # From one call site each, on two CPUs in turn: the cell, the most that is proven, and the count.
 # Components that keep counts have counted nothing before the first reading.
@@ -243,7 +243,7 @@ zero() {
 }
 zero above set=EV_A start show=0 stop set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=5 stop
 is "0 on the CPUs, and energy" \
-	"$(grep -c '^every count by CPU is 0$' "$tmp/above.txt") $(grep -cE \
+	"$(grep -c '^all counts per CPU are 0$' "$tmp/above.txt") $(grep -cE \
 	'^PACKAGE_ENERGY:PACKAGE0 .* 5\.000 nJ$' "$tmp/above.txt")" "1 1"
 zero package set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=0 stop
 check "a package that counted 0: a row" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +0 J$' \

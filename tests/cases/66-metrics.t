@@ -324,7 +324,7 @@ printf '%s\n' 'EVENT,A,DERIVED_ADD,EV_A' >alone.csv
 run d "$sspapi" report -m alone.csv v.sspapi
 is "a sum of one event is reported, and used as it" \
 	"$(status_of d) $(cat d.err)$(grep -oE 'EV_B +A$' d.out | sort -u | wc -l)" \
-	"0 sspapi report: alone.csv:1:7: a sum or difference of one event; it is taken for that event1"
+	"0 sspapi report: alone.csv:1:7: a sum or difference of one event; it is treated as that event1"
 
 # ---- errors -----------------------------------------------------------------------------
 # wrong NAME STATUS LINE: reads the file `bad`
@@ -334,11 +334,11 @@ wrong() {
 }
 printf 'EVENT,G,NOT_DERIVED,EV_A\r\nEVENT,X,DERIVED_POSTFIX,N0|N1|^|,EV_A,EV_B\r\n' >bad
 wrong "a wrong formula: line, column, reason; the rest is used" 1 \
-	"sspapi report: ./bad:2:31: '^' is none of N0 N1 ..., numbers, # and + - * /"
+	"sspapi report: ./bad:2:31: '^' is not one of N0 N1 ..., numbers, # and + - * /"
 check "the rest is used" grep -qE "EV_B +G( |$)" wrong.out
 printf 'PRESET,\033[31m,DERIVED_\033,X\n' >bad
 wrong "no control character of it reaches the terminal" 1 \
-	"sspapi report: ./bad:1:14: 'DERIVED_\\x1b' is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX"
+	"sspapi report: ./bad:1:14: 'DERIVED_\\x1b' is not one of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX"
 printf 'EVENT,\033[31m,NOT_DERIVED,EV_A\n' >bad
 run wrong "$sspapi" report -m ./bad v.sspapi
 check "nor of a name" not grep -q "$(printf '\033')" wrong.out
@@ -351,7 +351,7 @@ wrong "a folder" 1 "sspapi report: ./bad: Is a directory"
 rmdir bad
 head -c 1100000 /dev/zero | tr '\0' x >bad
 wrong "larger than a file of metrics" 1 \
-	"sspapi report: ./bad: more than 1 MiB: that is no file of metrics"
+	"sspapi report: ./bad: not a file of metrics: larger than 1 MiB"
 head -c 60000 /dev/urandom >bad
 run wrong "$sspapi" report -m ./bad v.sspapi
 check "rubbish: at most a page of lines" test "$(wc -l <wrong.err)" -le 21

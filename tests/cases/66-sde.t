@@ -45,7 +45,7 @@ check "text: addresses are bits" grep -qE '^LIB::LIST +machine +0x[0-9a-f]+ +- +
 	"$tmp/kinds.txt"
 check "text: no wrong owner is named" not grep -q 'inherit' "$tmp/kinds.txt"
 is "of readings before it was registered, a note" \
-	"$(json "$tmp/kinds.json" 'scalar grep { /before a library registered/ } @{$d->{notes}}')" 1
+	"$(json "$tmp/kinds.json" 'scalar grep { /before its software-defined event was registered/ } @{$d->{notes}}')" 1
 SSPAPI_OUTPUT=$tmp/plain.json run_shim plain "$apps/sde"
 is "and no note without a reason" \
 	"$(json "$tmp/plain.json" 'grep { /sde|software-defined/ } @{$d->{notes}}')" ""
@@ -65,7 +65,7 @@ case $MORE in *asan*) ;; *)
 		'map { "$_->{data_type} $_->{kind} $_->{total}" } @{$d->{events}}')" \
 		"int64 counter 150"
 	is "and a note" "$(json "$tmp/blind.json" \
-		'scalar grep { /taken for whole counts: no libsde/ } @{$d->{notes}}')" 1
+		'scalar grep { /treated as integer counts: no libsde/ } @{$d->{notes}}')" 1
 	;;
 esac
 done_testing

@@ -56,7 +56,7 @@ run d "$sspapi" diff --per-core --per-core --events EV_A a.sspapi same.sspapi
 is "a level twice is one" "$(status_of d) $(cat d.err)" "0 "
 run d "$sspapi" diff --per-core a.sspapi --per-cpu b.sspapi
 is "two levels: one only" "$(status_of d) $(cat d.err)" \
-	"2 sspapi diff: per-cpu: takes one level only"
+	"2 sspapi diff: per-cpu: use only one --per-LEVEL"
 printf 'component coretemp\nevent EV_A\nevent coretemp:::T component=coretemp\n' >warm
 SSPAPI_OUTPUT=$tmp/w.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/warm" "$scenes/ops" \
 	set=coretemp:::T start show=40 read stop
@@ -123,7 +123,7 @@ is "the mean duration of repeats" \
 	"$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' \
 	d.out)" "1 0"
 is "one on a side" "$(status_of d) $(tail -n 1 d.out)" \
-	"1 A: 6 runs, B: 1 run; what chance explains is left out"
+	"1 A: 6 runs, B: 1 run; differences that chance explains are left out"
 mkdir job1 job2
 for i in 1 2; do
 	for process in 1 2; do

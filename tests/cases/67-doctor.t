@@ -28,9 +28,9 @@ finds "one with it preloaded, by its name" 0 \
 	"the program links $(realpath "$fake/libpapi.so.7.0")" \
 	env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}libpapi.so.7.0" LD_LIBRARY_PATH="$fake" \
 	"$sspapi" doctor "$apps/nopapi"
-finds "one that loads it" 0 "names libpapi: it may load libpapi with dlopen" "$sspapi" doctor \
+finds "one that loads it" 0 "names it: it may load libpapi with dlopen" "$sspapi" doctor \
 	"$apps/nolib"
-finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
+finds "one without" 0 "BAD the program does not use PAPI" "$sspapi" doctor "$apps/nopapi"
 printf 'int count(int); int main(void) { return count(1); }\n' >holder.c
 printf '#include <dlfcn.h>\nvoid *load(void) { return dlopen("x", RTLD_NOW); }\n' >loads.c
 printf 'void *load(void); int main(void) { return load() != 0; }\n' >python.c
@@ -38,18 +38,18 @@ ${CC:-gcc} -o holder holder.c -L"$scenes" -lholds -Wl,-rpath,"$scenes"
 ${CC:-gcc} -shared -fPIC -o libloads.so loads.c -ldl && ${CC:-gcc} -o python python.c -L. -lloads \
 	-Wl,-rpath,"$tmp"
 finds "one that links an object with libpapi.a in it" 0 \
-	"libholds.so, which the program links, has libpapi in it" "$sspapi" doctor ./holder
-is "that is not BAD" "$(grep -c '^  BAD.*PAPI in sight' d.out)" 0
-finds "an interpreter whose library loads" 0 "what the program loads or starts may have libpapi" \
+	"libholds.so, which the program links, contains libpapi" "$sspapi" doctor ./holder
+is "that is not BAD" "$(grep -c '^  BAD.*does not use PAPI' d.out)" 0
+finds "an interpreter whose library loads" 0 "the program does not use libpapi itself" \
 	"$sspapi" doctor ./python
 for program in ./holder ./python; do
 	run d "$sspapi" run "$program"
 	is "run says the same: $program" "$(grep -c 'no PAPI in sight' d.err)" 0
 done
-finds "a shell" 0 "what the program loads or starts may have libpapi" "$sspapi" doctor sh
+finds "a shell" 0 "the program does not use libpapi itself" "$sspapi" doctor sh
 printf '#!%s\n' "$scenes/one" >script
 chmod +x script
-finds "a script" 0 "is a script; what runs is $scenes/one" "$sspapi" doctor ./script
+finds "a script" 0 "is a script, which $scenes/one runs" "$sspapi" doctor ./script
 cp "$scenes/one" moved
 chmod 4755 moved
 cp "$scenes/one-5.7" moved-5.7
@@ -101,7 +101,7 @@ finds "linked with -Bsymbolic-functions" 0 "linked with -Bsymbolic" \
 printf 'component cuda disabled=1\ncomponent nvml disabled=-26\ncomponent perf_event disabled=1\n' \
 	>off
 finds "a disabled component, and a fix" 0 \
-	"component cuda is off: it does not say why do: set PAPI_CUDA_ROOT" \
+	"component cuda is off: no reason reported do: set PAPI_CUDA_ROOT" \
 	env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor "$scenes/one"
 check "one that waits" grep -q "component nvml waits until it is first used" d.out
 check "the one that matters" grep -q "BAD  component perf_event is off" d.out
@@ -113,7 +113,7 @@ run d "$sspapi" doctor
 if grep -q 'PAPI has no presets here' d.out; then
 	is "no presets: for lack of counters, or of a table for this CPU" \
 		"$(tr -s ' \n' ' ' <d.out |
-		grep -c 'there are no hardware counters that they could')" \
+		grep -c 'they need hardware counters, which are missing')" \
 		"$(grep -c 'the kernel has no hardware counters' d.out)"
 else
 	skip "no presets" "PAPI has presets here"
@@ -128,17 +128,17 @@ for kind in crash lacks; do
 	${CC:-gcc} -shared -fPIC -Wl,-soname,libpapi.so.7.0 -o $kind/libpapi.so.7.0 $kind.c
 	ln -s libpapi.so.7.0 $kind/libpapi.so
 done
-finds "that crashes" 0 "ends the process that asks it (Segmentation fault)" \
+finds "that crashes" 0 "ends the process that queries it (Segmentation fault)" \
 	env LD_LIBRARY_PATH="$tmp/crash" "$sspapi" doctor
 check "and the rest is checked" grep -q "^sspapi" d.out
-finds "that is not a libpapi" 0 "has not the functions of a libpapi" \
+finds "that is not a libpapi" 0 "it lacks the functions of a libpapi" \
 	env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
 
 # Real PAPI, with a CPU that libpfm4 does not support or that was overridden.
 unknown_cpu
 if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
 	finds "a CPU that libpfm4 does not support" 0 \
-		"libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
+		"libpfm4 does not support this CPU: install a newer PAPI" "$sspapi" doctor
 	check "no software event is recommended that did not count" \
 		not grep -q "until then count perf::" d.text
 	# A CPU override is no help without hardware counters.
@@ -162,28 +162,28 @@ finds "standard output" 0 "ok dumps can be written: /dev/stdout" env SSPAPI_OUTP
 	"$sspapi" doctor
 : >file
 finds "a folder that does not exist" 0 \
-	"BAD no dump can be written to $tmp/file/y.txt (Not a directory), which SSPAPI_OUTPUT says" env SSPAPI_OUTPUT=file/y.txt "$sspapi" doctor
+	"BAD no dump can be written to $tmp/file/y.txt (Not a directory), from SSPAPI_OUTPUT" env SSPAPI_OUTPUT=file/y.txt "$sspapi" doctor
 finds "a folder that cannot be made" 0 \
-	"BAD no dump can be written to /proc/x/sh.txt (No such file or directory), which SSPAPI_OUTPUT says do: sspapi run -o" \
+	"BAD no dump can be written to /proc/x/sh.txt (No such file or directory), from SSPAPI_OUTPUT do: use sspapi run -o" \
 	env SSPAPI_OUTPUT=/proc/x/%e.txt "$sspapi" doctor /bin/sh
 finds "no writable working directory" 0 \
-	"(No such file or directory), and SSPAPI_OUTPUT is not set" \
+	"(No such file or directory); SSPAPI_OUTPUT is not set" \
 	sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
 finds "a variable that is misspelt" 0 \
-	"note SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?" \
+	"note SSPAPI_OUTPT: unknown variable; do you mean SSPAPI_OUTPUT?" \
 	env SSPAPI_OUTPT=x.json "$sspapi" doctor
 for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES \
 	READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
-	finds "SSPAPI_${near%:*}" 0 "nothing reads this variable; do you mean SSPAPI_${near#*:}?" \
+	finds "SSPAPI_${near%:*}" 0 "unknown variable; do you mean SSPAPI_${near#*:}?" \
 		env "SSPAPI_${near%:*}=1" "$sspapi" doctor
 done
 finds "one that is similar to none" 0 \
-	"note SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are" \
+	"note SSPAPI_WEATHER: unknown variable; sspapi env lists all variables" \
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
-finds "no name at all" 0 "note SSPAPI_: nothing reads this variable" env SSPAPI_= "$sspapi" doctor
+finds "no name at all" 0 "note SSPAPI_: unknown variable" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" \
 	"$sspapi" doctor
-finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" \
+finds "a topology that cannot be read" 0 "set SSPAPI_TOPOLOGY to a file" \
 	env SSPAPI_TOPOLOGY="$root/tests/topo/no-numa.xml" "$sspapi" doctor
 mkdir own
 cp "$sspapi" "$B/libsspapi.so" own

@@ -71,10 +71,10 @@ is "--list: program, start, memory, dump" \
 	"$(grep -cE '^[* ] life +[0-9]+  [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} +[0-9.]+ MiB  /.*(here/one|sub/two|elsewhere/three).sspapi$' list.out)" 3
 is "--list: a star for those in and below this folder" "$(grep -cE '^\* .*/here/(one|sub/two).sspapi$' list.out) $(grep -c '^  life.*elsewhere' list.out)" "2 1"
 is "--list: one that is empty" "$(grep -c '1\.1\.live (empty' list.out)" 1
-check "doctor has their number and memory" grep -qE '4 killed processes have left counts in /dev/shm, which use +[0-9.]+ MiB' doctor.out
-check "doctor recommends the list" grep -q 'do: sspapi recover --list' doctor.out
-is "report finds the live file by the dump's name" "$(status_of report) $(grep -c '^life kill: .*killed$' report.out) $(grep -c 'one.sspapi: its process was killed' report.err)" "0 1 1"
-is "and by that of another format" "$(status_of second) $(grep -c 'sub/two.json: its process was killed' second.err)" "0 1"
+check "doctor has their number and memory" grep -qE '4 killed processes have left live files in /dev/shm, which use +[0-9.]+ MiB' doctor.out
+check "doctor recommends the list" grep -q 'do: list them with sspapi recover --list' doctor.out
+is "report finds the live file by the dump's name" "$(status_of report) $(grep -c '^life kill: .*killed$' report.out) $(grep -c 'one.sspapi: not written, because its process was killed' report.err)" "0 1 1"
+is "and by that of another format" "$(status_of second) $(grep -c 'sub/two.json: not written, because its process was killed' second.err)" "0 1"
 is "but no other" "$(status_of unknown) $(grep -c 'No such file' unknown.err)" "1 1"
 is "below: only the folder's own" "$(status_of below) $(cat below.err) $(wc -l <below.out) $(paste -sd ' ' sub.ls) $(cat files.below)" "0  2 two.json two.sspapi 3"
 is "here: that of this folder" "$(status_of here) $(cat here.err) $(cat here.out)" "0  $tmp/here/one.sspapi"
@@ -82,7 +82,7 @@ check "no other" not grep -q three here.ls
 is "nothing of this folder: a line names the list" "$(status_of nothing) $(cat nothing.out) $(grep -c 'below this folder; 2 live files of other runs: sspapi recover --list' nothing.err)" "0  1"
 is "--discard: nor does it touch others" "$(status_of discard) $(cat files.discard)" "0 2"
 if [ -n "$SCRIPT" ]; then
-	is "--all asks on a terminal: no" "$(grep -c 'Make the dumps of 2 live files in all folders' no.out) $(cat no.ls)" "1 "
+	is "--all asks on a terminal: no" "$(grep -c 'Write the dumps of 2 live files in all folders' no.out) $(cat no.ls)" "1 "
 	is "--all asks on a terminal: yes" "$(grep -c 'in all folders' yes.out) $(cat yes.ls)" "1 three.sspapi"
 else
 	skip "--all asks on a terminal" "no script(1)"

@@ -147,7 +147,7 @@ wrong "a process without a live file" 1 "no live file" $$
 begin
 rm "$(ls -t live/*.live | head -n 1)"
 wrong "one that seems to have written its dump" 1 \
-	"the live file is gone: the process has written its dump" "$pid"
+	"its live file no longer exists: the process has written its dump" "$pid"
 exec 3>&-
 wait "$pid"
 live=$(ls -t live/*.live | head -n 1)

@@ -93,7 +93,7 @@ table <<'END_OF_TABLE'
 2|1|-|--per: unrecognized option|diff --per a.sspapi b.sspapi
 125|1|-|--per-s: unrecognized option|stat --per-s touch it-ran
 0|0|+|-|report --per-co a.sspapi
-2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text touch it-ran
+2|1|-|unknown variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text touch it-ran
 2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x touch it-ran
 
 # ---- names of events and metrics -------------------------------------------------------------------
@@ -120,13 +120,13 @@ table <<'END_OF_TABLE'
 2|1|-|; there are IPC, |top -m NOPE a.sspapi
 125|1|-|; there are IPC, |stat -m NOPE touch it-ran
 2|1|-|-m takes one file|report -m '' a.sspapi
-1|1|+|text.txt:1:1: 'hello' is none of|report -m text.txt a.sspapi
+1|1|+|text.txt:1:1: 'hello' is not one of CPU, PRESET, EVENT|report -m text.txt a.sspapi
 1|1|+|./no.csv: No such file|report -m ./no.csv a.sspapi
-125|1|-|no event is named; sspapi list|stat -e '' touch it-ran
-125|1|-|no event is named|stat -e , touch it-ran
-125|1|-|no event is named beside a comma|stat -e page-faults, touch it-ran
+125|1|-|an event's name is missing; sspapi list|stat -e '' touch it-ran
+125|1|-|an event's name is missing|stat -e , touch it-ran
+125|1|-|an event's name is missing at a comma|stat -e page-faults, touch it-ran
 125|1|-|-o takes the name of a file|stat -o '' touch it-ran
-125|1|-|knows no event sets|stat --per-set touch it-ran
+125|1|-|stat counts from outside and has no event sets; use sspapi run|stat --per-set touch it-ran
 2|1|-|sspapi report: '': |report --events '' -f '' a.sspapi
 
 # ---- programs --------------------------------------------------------------------------------------
@@ -151,34 +151,34 @@ table <<'END_OF_TABLE'
 # ---- files to read ---------------------------------------------------------------------------------
 1|1|-|text.txt: a text, not a store|report text.txt
 1|1|-|plain: a text, not a store|report plain
-1|1|-|script: a script, not a store: sspapi run|report script
-1|1|-|loop: a program, not a store: sspapi run|report loop
+1|1|-|script: a script, not a store: write one with sspapi run|report script
+1|1|-|loop: a program, not a store: write one with sspapi run|report loop
 1|1|-|dump.json: a JSON dump, not a store|report dump.json
 1|1|-|dump.xml: XML, not a store|report dump.xml
 1|1|-|none.sspapi: empty|report none.sspapi
 1|1|-|zero.sspapi: not a store of sspapi, or damaged|report zero.sspapi
 1|1|-|head.sspapi: not a store of sspapi, or damaged|report head.sspapi
-1|1|+|cut.sspapi: damaged: what could be read is shown|report cut.sspapi
+1|1|+|cut.sspapi: damaged; only the readable part is shown|report cut.sspapi
 1|1|+|mixed/head.sspapi: not a store of sspapi, or damaged|report mixed
 1|1|+|mixed/head.sspapi: not a store|report --events A mixed
 1|1|-|empty: no store (*.sspapi) is in this folder|report empty
 1|1|-|nosuch.sspapi: No such file|report nosuch.sspapi
 1|1|+|nosuch.sspapi: No such file|report a.sspapi nosuch.sspapi
-0|1|+|this is what it has left: sspapi report a.sspapi shows more|top a.sspapi
+0|1|+|has ended; these are its last counts (more: sspapi report a.sspapi)|top a.sspapi
 1|1|-|empty: a folder, not a store|top empty
 1|1|-|999999999: no such process|top 999999999
 1|1|-|0: no such process|top 0
-2|2|-|damaged: what is missing would look like a difference|diff a.sspapi mixed
+2|2|-|damaged: missing counts would look like a difference|diff a.sspapi mixed
 2|1|-|cut.sspapi: damaged|diff a.sspapi cut.sspapi
-1|3|-|nothing is written|merge -o m.sspapi text.txt none.sspapi
+1|3|-|no file could be used; nothing was written|merge -o m.sspapi text.txt none.sspapi
 1|1|-|plain: a text, not a store|merge -o m.sspapi a.sspapi plain
-1|1|-|not the name of a live file: the file is left|recover --discard a.sspapi
+1|1|-|not the name of a live file: not removed|recover --discard a.sspapi
 
 # ---- files to write --------------------------------------------------------------------------------
-2|1|-|html: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
-2|1|-|html: is made of a store|run -f html touch it-ran
-2|1|-|hwloc: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.xml|run -o x.xml touch it-ran
-2|1|-|hwloc: is made of a store|run -f json,hwloc touch it-ran
+2|1|-|html: needs a store: use -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
+2|1|-|html: needs a store: use -o FILE.sspapi here|run -f html touch it-ran
+2|1|-|hwloc: needs a store: use -o FILE.sspapi here, then sspapi report -o FILE.xml|run -o x.xml touch it-ran
+2|1|-|hwloc: needs a store: use -o FILE.sspapi here|run -f json,hwloc touch it-ran
 0|0|-|-|report -o made/by/report.json a.sspapi
 0|0|-|-|merge -o made/by/merge.sspapi a.sspapi b.sspapi
 0|0|-|-|report -o x.pdf -f text a.sspapi
@@ -187,12 +187,12 @@ table <<'END_OF_TABLE'
 1|1|-|/proc/x/y.sspapi: No such file|merge -o /proc/x/y.sspapi a.sspapi
 2|1|-|empty: a folder: name a file in it|report -o empty a.sspapi
 125|1|-|empty: a folder: name a file in it|stat -o empty touch it-ran
-2|1|-|'empty' is a folder, not a file's name in it|run -o empty touch it-ran
+2|1|-|'empty' is a folder: name a file in it|run -o empty touch it-ran
 1|1|-|empty: not a regular file|merge -o empty a.sspapi
-2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
-2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
-1|1|-|a file that is no store is there: not replaced|merge -o plain a.sspapi
-2|1|-|say where to with -o FILE|merge a.sspapi
+2|1|-|the output file is also an input file|report -o a.sspapi a.sspapi
+2|1|-|the output file is also an input file|merge -o a.sspapi a.sspapi b.sspapi
+1|1|-|exists and is not a store: name another file|merge -o plain a.sspapi
+2|1|-|name the store to write with -o FILE|merge a.sspapi
 2|1|-|name the files to merge|merge -o m.sspapi
 2|1|-|merge writes a store|merge -o m.json a.sspapi
 
@@ -202,40 +202,40 @@ table <<'END_OF_TABLE'
 125|1|-|-f takes one of text, json|stat -f pdf touch it-ran
 2|1|-|'xml' is not one of text, json, csv, store|run -f xml touch it-ran
 2|1|-|'excat' is not one of|run -e SSPAPI_ATTRIBUTION=excat touch it-ran
-2|1|-|'99' is not auto, nor a number from 0 to 64|run -e SSPAPI_CALLSITES=99 touch it-ran
-2|1|-|'x' is no list of ranks|run -e SSPAPI_RANKS=x touch it-ran
-2|1|-|'NOPE' is none of USR1|run -e SSPAPI_SIGNAL=NOPE touch it-ran
+2|1|-|'99' is neither auto nor a number from 0 to 64|run -e SSPAPI_CALLSITES=99 touch it-ran
+2|1|-|'x' is not a list of ranks (as 0,64-67)|run -e SSPAPI_RANKS=x touch it-ran
+2|1|-|'NOPE' is not one of USR1|run -e SSPAPI_SIGNAL=NOPE touch it-ran
 2|1|-|'maybe' is not 0, 1 or the path of a folder|run -e SSPAPI_LIVE=maybe touch it-ran
-2|1|-|has a % that is none of|run -o %x.sspapi touch it-ran
+2|1|-|'%x.sspapi' has an unknown % letter (known: %p %h|run -o %x.sspapi touch it-ran
 2|1|-|'7' is not a number from 0 to 1|run -e SSPAPI_DISABLE=7 touch it-ran
 2|1|-|-e takes NAME=VALUE|run -e SSPAPI_LIVE touch it-ran
 2|1|-|-e takes NAME=VALUE|run -e =1 touch it-ran
 125|1|-|-r takes a number of runs|stat -r 0 touch it-ran
 125|1|-|-r takes a number of runs|stat -r 2x touch it-ran
 125|1|-|-I takes milliseconds|stat -I 0 touch it-ran
-125|1|-|-I goes with a program that is started once|stat -I 5 -r 2 touch it-ran
+125|1|-|-I is not supported with -r|stat -I 5 -r 2 touch it-ran
 125|1|-|-p takes numbers of processes|stat -p x
-125|1|-|there is no process of this number|stat -p 999999999
+125|1|-|no such process|stat -p 999999999
 125|1|-|-t takes numbers of threads|stat -t 1,x
-125|1|-|stat counts from outside and knows no call sites|stat --per-callsite touch it-ran
+125|1|-|stat counts from outside and has no call sites; use sspapi run|stat --per-callsite touch it-ran
 125|1|-|--per-thread takes =no or nothing|stat --per-thread=maybe touch it-ran
 2|1|-|--fail-above takes a percentage|diff --fail-above x a.sspapi b.sspapi
-2|1|-|takes one level only|diff --per-cpu --per-core a.sspapi b.sspapi
+2|1|-|use only one --per-LEVEL|diff --per-cpu --per-core a.sspapi b.sspapi
 2|1|-|name two files|diff a.sspapi
 2|1|-|name two files|diff a.sspapi b.sspapi a.sspapi
-2|1|-|-n takes a number of looks|top -n 0 1
+2|1|-|-n needs a number of at least 1|top -n 0 1
 2|1|-|-d takes seconds|top -d 0 1
 2|1|-|name one process, or one live file|top
-2|1|-|have no level|report --readings --per-cpu a.sspapi
+2|1|-|--readings supports neither levels nor metrics|report --readings --per-cpu a.sspapi
 2|1|-|--readings: the text format does not support it; use -f csv|report --readings -f text a.sspapi
 2|1|-|the csv format does not support it; use -f text or json|report -f csv --per-cpu --per-core a.sspapi
 2|1|-|this option takes no value|report --all=3 a.sspapi
-2|1|-|one word, or none|list a b
+2|1|-|name at most one word|list a b
 1|0|+|-|list no-such-event-anywhere
 2|1|-|no such variable; do you mean SSPAPI_LIVE?|env SSPAPI_LIFE
-2|1|-|-o does not go with it|recover --discard -o x.txt a.live
-2|1|-|-o goes with one live file|recover -o x.txt
-2|1|-|-o goes with one live file|recover -o x.json a.live b.live
+2|1|-|-o is not supported with --discard|recover --discard -o x.txt a.live
+2|1|-|-o needs exactly one live file|recover -o x.txt
+2|1|-|-o needs exactly one live file|recover -o x.json a.live b.live
 END_OF_TABLE
 row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
 row 2 1 - 'no store (*.sspapi) of a run is here' report
@@ -262,7 +262,7 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' |
 			check "$verb --help: a line for $option" grep -qx -e "$option" options
 	done
 	for option in $(sed -nE '/^options:/,/^$/s/^  (-[^ ,]*) [A-Z].*/\1/p' help); do
-		row "$(fails $verb)" 1 - "$option: this option wants a value (" $verb $option
+		row "$(fails $verb)" 1 - "$option: this option needs a value (" $verb $option
 	done
 	row 0 0 + - $verb --help
 	row 0 0 + - $verb --version
@@ -270,7 +270,7 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' |
 done
 check "help of a level: a line each" \
 	sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/formats/level.c"); do
-	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' \
+	"$1" help report | grep -q "^  --per-$level  *a row per" || exit 1; done' \
 	sh "$sspapi" "$root"
 
 # Each verb's message for a file that is not a store, and for an unreadable one.
@@ -338,12 +338,12 @@ is "nor if all were requested" "$(grep -c '^look further' further)" 0
 # ---- what the library says -------------------------------------------------------------------------
 run live env SSPAPI_LIVE=/no/dir LD_PRELOAD="$SHIM" SSPAPI_OUTPUT=x.json "$scenes/one"
 check "no folder for the live file: which, why, and a fix" said live \
-	"SSPAPI_LIVE: the live file could not be made in /no/dir (No such file or directory): name a folder that is there"
+	"SSPAPI_LIVE: no live file can be created in /no/dir (No such file or directory): name an existing folder"
 if plain "a file that stays empty"; then
 	run promised "$sspapi" run -o nothing.sspapi -- "$apps/nolib"
 	is "a file that stays empty: a line at the end" \
 		"$(grep -c . promised.err) $(tail -n 1 promised.err)" \
-		"2 sspapi: nothing was counted, so no file was written: this process has made no event set of PAPI"
+		"2 sspapi: no file was written: this process created no event set"
 	run promised "$sspapi" run -o one.json -- "$scenes/one"
 	is "one that is written is not mentioned" \
 		"$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"

@@ -124,7 +124,7 @@ if [ "$(nproc)" -ge 2 ]; then
 			json "$f" 'grep({ $_->{exact}[0] }
 				map { @{$_->{cpus}} } @{$d->{relations}}),
 				grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
-			"an event set was used that was not seen being made "
+			"an event set was used whose creation was not seen "
 	fi
 	MORE=''
 fi
@@ -175,7 +175,7 @@ is "so, too, if the dump cannot be written" "$(status_of recover) $(grep -c 'it 
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: so, too" grep -q "file size limit" "$tmp/limited.txt"
-# What the last line says of a live file that could not grow is true: recover makes nothing of it, or a part.
+# What the last line says of a live file that could not grow is true: recover writes nothing of it, or a part.
 run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
 check "neither dump nor live file: the counts are lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost because the live file reached the file size limit' '$tmp/limited.err'"
 check "and recover is not named" not grep -q recover "$tmp/limited.err"
@@ -189,9 +189,9 @@ for times in 2 4 8 16 32 64; do
 	part=$(echo "$tmp"/limited/*.live)
 	run recover "$B/sspapi" recover -o "$tmp/part.json" "$part"
 	case $(grep 'the dump was not written' "$tmp/part.err") in
-	*"makes a part of it from $part: the live file reached the file size limit (ulimit -f); later counts are lost") said="$said a part" has='> 0' ;;
+	*"writes a part of it from $part: the live file reached the file size limit (ulimit -f); later counts are lost") said="$said a part" has='> 0' ;;
 	*'; the counts are lost because the live file'*) said="$said none" has='== 0' ;;
-	*"makes it from $part") said="$said all" has='== 24' ;;
+	*"writes it from $part") said="$said all" has='== 24' ;;
 	*) said="$said neither" has='< 0' ;;
 	esac
 	check "$times times the limit,${said##* }: as documented" \
@@ -243,9 +243,9 @@ recovers() {
 }
 recovers 0 "$tmp/d/e/x.json" "$tmp/d/e/x.json"
 recovers 0 "$tmp/d/x.json" "$tmp/d/o/p/x.csv" -o "$tmp/d/o/p/x.csv"
-recovers 1 /proc/x/y.json "sspapi recover: LIVE: the dump cannot be written to '/proc/x/y.json' (No such file or directory): say where to with -o FILE"
+recovers 1 /proc/x/y.json "sspapi recover: LIVE: the dump cannot be written to '/proc/x/y.json' (No such file or directory): name it with -o FILE"
 check "and the live file stays" test -e "$file"
-recovers 1 "$tmp/d/x.json" "sspapi recover: LIVE: the dump cannot be written to '$tmp/start' (something of that name is there): say where to with -o FILE" \
+recovers 1 "$tmp/d/x.json" "sspapi recover: LIVE: the dump cannot be written to '$tmp/start' (the name exists): name it with -o FILE" \
 	-o "$tmp/start"
 # A store has the live file's bytes, which do not record how the process ended.
 "$B/sspapi" recover -o "$tmp/killed.sspapi" "$tmp"/live/* >/dev/null

@@ -215,7 +215,7 @@ for cut in 1 64 512 4096; do
 	for form in text json csv; do
 		run cut "$sspapi" report -f $form cut.sspapi
 		is "(5) $cut bytes less, $format: named" "$(status_of cut) $(cat cut.err)" \
-			"1 sspapi report: cut.sspapi: damaged: what could be read is shown"
+			"1 sspapi report: cut.sspapi: damaged; only the readable part is shown"
 	done
 done
 
@@ -300,7 +300,7 @@ put sspapi.0.headless.1.1.live $PID L $headless
 put sspapi.0.headless.1.1.live $TICKS Q "$(sed 's/.*) //' /proc/$headless/stat | cut -d' ' -f20)"
 run headless "$sspapi" recover sspapi.0.headless.1.1.live
 is "(6) a process whose first thread has ended, while others run, lives" \
-	"$(status_of headless) $(grep -c 'may still live' headless.err)" "1 1"
+	"$(status_of headless) $(grep -c 'may still run' headless.err)" "1 1"
 kill $headless
 rm -f sspapi.*.live
 
@@ -494,7 +494,7 @@ check "(9) the user's own link is followed" test -s aim
 wait $stalling
 is "(9) a FIFO whose reader stalls: the program ends as without the shim" "$(status_of stalling)" \
 	"$(run_native native "$one"; status_of native)"
-check "(9) and a line reports it" said stalling "not written" "takes nothing" "sspapi recover"
+check "(9) and a line reports it" said stalling "not written" "its reader does not read" "sspapi recover"
 wait $standing
 is "(9) a stalled reader of standard error: the program also ends" "$(cat standing.status)" \
 	"$(status_of native)"

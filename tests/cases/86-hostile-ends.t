@@ -176,7 +176,7 @@ wait
 
 is "a FIFO whose reader stalls: the program ends as without the shim" "$(status_of shim)" 3
 check "a FIFO whose reader stalls: a line reports it" said shim "the dump was not written" \
-	"$tmp/fifo" "takes nothing" "sspapi recover"
+	"$tmp/fifo" "its reader does not read" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" \
 	"$tmp"/live/*.live
 check "a FIFO whose reader stalls: all of it" has_returned shim
@@ -195,7 +195,7 @@ for kind in pipe socket pty; do
 	beside=$(echo "$tmp/beside-$kind"/sspapi.ops.*.json)
 	check "the dump, a full $kind, no live file: another file has it, and a line says so" \
 		noted "$beside" \
-		"nobody reads standard error: the dump is cut off there, and all of it is in $beside"
+		"standard error is not read: the dump is cut off there; the whole dump is in $beside"
 	is "the dump, a full $kind, no live file: in each format" \
 		"$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
 done

@@ -25,7 +25,7 @@ ln -s "$tmp/own" whole
 mkdir deep
 ln -s ../whole/in/.. deep/link
 is "links to links, relative and absolute" "$(dumped "$tmp/deep/../deep/link//x.json")" "$new"
-is "a folder that is missing behind a link is made" "$(dumped "$tmp/own/made/too/y.json")" \
+is "a folder that is missing after a link is made" "$(dumped "$tmp/own/made/too/y.json")" \
 	"0 precious ./made/too/y.json ./x.json"
 is "the process's working directory by its name in /proc" "$(dumped /proc/self/cwd/mine/x.json)" \
 	"$new"
@@ -61,8 +61,8 @@ is "another user's folder is written to" "$(dumped "$tmp/theirs/x.json") $(ls th
 LIVE=$tmp/laid
 is "no live file behind another user's link" \
 	"$(dumped "$tmp/theirs/z.json") $(json theirs/z.json \
-	'grep { /live file could not be made/ } @{$d->{notes}}')" \
-	"$kept SSPAPI_LIVE: the live file could not be made in $tmp/laid (a symbolic link of another user, here or on the way, or one that leads to itself); if this process is killed its counts are lost"
+	'grep { /no live file can be created/ } @{$d->{notes}}')" \
+	"$kept SSPAPI_LIVE: no live file can be created in $tmp/laid (a symbolic link of another user, here or on the way, or one that leads to itself); if this process is killed, its counts are lost"
 unset LIVE
 SSPAPI_OUTPUT=$tmp/laid/x.json run doctor "$sspapi" doctor --check "$one"
 check "doctor reports it before the run" grep -q "no dump can be written to .*/laid/x.json (a" \

@@ -166,7 +166,7 @@ EOF
 	PAPI_EVENTS=perf::PAGE-FAULTS run_shim nested env SSPAPI_FORMAT=json,text \
 		PAPI_OUTPUT_DIRECTORY="$tmp" "$tmp/nested"
 	is "text: for nested regions, and only for those, a note says what the outer ones exclude" \
-		"$(grep -c 'are without the regions inside them' \
+		"$(grep -c 'high-level regions exclude the regions inside them' \
 		"$tmp/nested.txt") $(grep -c 'without the regions' "$tmp/regions.txt")" "1 0"
 	is "JSON: which call of its region a site is" \
 		"$(json "$tmp/regions.json" 'map { $_->{name} &&

@@ -95,7 +95,7 @@ is "the line names the counted events" \
 check "the headline has the group, no number of threads" \
 	grep -qE "^cgroup $name: [0-9.]+ m?s on [^,]*, on (CPU|[0-9,]+ of [0-9,]+ CPUs)" one.err
 check "a note says that there are no rows per thread" \
-	grep -q '^- threads have no rows of their own' one.err
+	grep -q '^- no per-thread rows: ' one.err
 if [ -s perf.csv ]; then
 	# CPU0,300,,page-faults,...; <not counted> where nothing ran
 	is "perf stat -a -A -G has the same" \
@@ -153,21 +153,21 @@ refused() {
 	is "$refused_name" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$text" \
 		refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
 }
-refused "no such group" "there is no such control group in $top" --cgroup no/such/group
-refused "a file" "there is no such control group" --cgroup "$name/cgroup.procs"
-refused "a folder that does not exist" "control groups that can be counted are in $top" \
+refused "no such group" "no such control group in $top" --cgroup no/such/group
+refused "a file" "no such control group" --cgroup "$name/cgroup.procs"
+refused "a folder that does not exist" "not a control group that can be counted: those are in $top" \
 	--cgroup "$tmp"
 refused "no name" "takes the name" --cgroup ''
 refused "two" "one control group" --cgroup / --cgroup /
-refused "with -p" "name one of the two" --cgroup / -p $$
-refused "with -t" "name one of the two" -t $$ --cgroup /
-refused "with -r" "-r runs a program" --cgroup / -r 2
-refused "with --per-thread" "by CPU" --cgroup / --per-thread
+refused "with -p" "--cgroup is not supported with -p or -t" --cgroup / -p $$
+refused "with -t" "--cgroup is not supported with -p or -t" -t $$ --cgroup /
+refused "with -r" "-r is not supported with" --cgroup / -r 2
+refused "with --per-thread" "per CPU" --cgroup / --per-thread
 run none "$sspapi" stat --cgroup "$name" -- /no/such/program
 is "no such program" "$(status_of none)" 127
 run few sh -c 'ulimit -n 10; exec "$0" stat --cgroup / touch it-ran' "$sspapi"
 is "too few descriptors" "$(status_of few) $(wc -l <few.err) $(grep -c \
-	'descriptors are wanted.*ulimit -Hn' few.err) $(test -e it-ran; echo $?)" "125 1 1 1"
+	'descriptors are needed.*ulimit -Hn' few.err) $(test -e it-ran; echo $?)" "125 1 1 1"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && plain "an ordinary user may not"; then
 	cp "$B"/sspapi "$B"/libsspapi*.so "$tmp"
 	chmod 755 "$tmp"

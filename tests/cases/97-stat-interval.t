@@ -46,7 +46,7 @@ check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print
 SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" \
 	"$apps/counted" >/dev/null 2>&1
 check "no more are kept than asked for, and a line says so" \
-	sh -c '"$0" report few.sspapi | grep -q "rows of -I are not kept"' "$sspapi"
+	sh -c '"$0" report few.sspapi | grep -q "rows of -I are not stored"' "$sspapi"
 
 # There is no reader until the program has ended: it ends anyway. (The pipe stores no more than a
 # page.)

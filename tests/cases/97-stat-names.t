@@ -65,18 +65,18 @@ refused() {
 	is "'$1' is refused" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$2" \
 		refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
 }
-refused page-faults,,cs 'no event is named beside a comma'
+refused page-faults,,cs 'an event's name is missing at a comma'
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
 refused page-faults,nothing-like-it \
-	'nothing-like-it: no event here has this name; sspapi list tells those that are here$'
-refused misses 'several end so: branch-misses, cache-misses'
+	'nothing-like-it: no event here has this name; sspapi list shows the available ones$'
+refused misses 'ambiguous ending: branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'
-if "$sspapi" list cycles | tr -s '\n ' ' ' | grep -q ' cycles.*: the kernel has no counters'; then
-	refused cycles 'cycles: the kernel has no counters of the CPU here'
-	refused cache-misses:u 'cache-misses:u: the kernel has no counters'
+if "$sspapi" list cycles | tr -s '\n ' ' ' | grep -q ' cycles.*: no hardware counters'; then
+	refused cycles 'cycles: no hardware counters here'
+	refused cache-misses:u 'cache-misses:u: no hardware counters'
 	# (By perf's name and by libpfm4's it is one event.)
-	refused references '^sspapi stat: references: cache-references: the kernel has no counters'
+	refused references '^sspapi stat: references: cache-references: no hardware counters'
 	run usual "$sspapi" stat -o usual.json true
 	is "columns that the default leaves out have a line" \
 		"$(json usual.json \

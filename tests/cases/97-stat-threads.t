@@ -33,7 +33,7 @@ for what in "pages 500:2" "threads 500 20:502" "c11 50 20:52" "closed 100 20:102
 	is "${what%:*}: its status" "$(status_of one)" 7
 	check "each thread's faults" agrees one "${what#*:}"
 	is "and a note says how they were found" \
-		"$(notes one 'told of by libsspapi-threads.so') $(notes one 'no row')" "1 0"
+		"$(notes one 'libsspapi-threads.so in the program reported') $(notes one 'no row')" "1 0"
 done
 stat one "$apps/counted" threads 3 5
 is "names" "$(json one.json 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd,)" \
@@ -49,13 +49,13 @@ stat one ./env-of-other
 is "a program of another C library runs without the library" \
 	"$(status_of one) $(grep -c 'libsspapi-threads' one.out)" "0 0"
 is "and a note says why there are no rows" \
-	"$(notes one 'cannot be loaded into a program of another C library')" 1
+	"$(notes one 'cannot be loaded with another C library')" 1
 # AddressSanitizer's runtime must be the first library.
 if [ -z "${SANITIZE-}" ] && ${CC:-gcc} -fsanitize=address -D_GNU_SOURCE -o counted-asan \
 	"$root/tests/apps/counted.c" -pthread 2>cc.err; then
 	ASAN_OPTIONS=detect_leaks=0 stat one ./counted-asan pages 300
 	is "one made with AddressSanitizer" \
-		"$(status_of one) $(notes one 'told of by libsspapi-threads.so')" "7 1"
+		"$(status_of one) $(notes one 'libsspapi-threads.so in the program reported')" "7 1"
 else
 	skip "one made with AddressSanitizer" "sanitized, or the compiler has no runtime"
 fi
@@ -77,7 +77,7 @@ timeout "$LIMIT" sh -c ': >go'
 stat one -r 2 "$apps/counted" threads 5 10
 is "in each run" "$(json one.json \
 	'scalar grep { $_->{thread} eq "worker-4" } @{$d->{relations}}') $(notes one \
-	'told of by')" "2 1"
+	'libsspapi-threads.so in the program reported')" "2 1"
 run one "$sspapi" stat --per-thread=no -o one.json "$apps/counted" threads 20 10
 is "without rows per thread nothing is put into it" \
 	"$(json one.json 'scalar @{$d->{relations}}') $(notes one libsspapi-threads)" "1 0"

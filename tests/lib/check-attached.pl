@@ -48,7 +48,7 @@ $bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $i
 $bad .= "nobody said anything\n" unless $said;
 $bad .= "it says that some is missing\n" unless $lost || $d->{settings}{stat}{whole};
 $bad .= "$_\n" for grep { /may count twice|were counted twice|may be missing|other CPUs/ && !$twice
-	&& !/being born when/ } @{ $d->{notes} };
+	&& !/being created when/ } @{ $d->{notes} };
 print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none')
 	. " of $in_rest\n";
 exit($bad ? 1 : 0);

@@ -50,7 +50,7 @@ for my $file (@files) {
 	wrong("$file: dropped $_: $d->{dropped}{$_}")
 		for grep { $d->{dropped}{$_} } keys %{$d->{dropped}};
 	# A child of fork has memory for its own call sites.
-	wrong("$file: $_") for grep { /more call sites/ } @{$d->{notes}};
+	wrong("$file: $_") for grep { /too many call sites/ } @{$d->{notes}};
 	of_relation($_) for @{$d->{relations}};
 }
 wrong($kept ? "permanent readings, though not asked for" : "no permanent readings")

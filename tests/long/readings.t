@@ -29,7 +29,7 @@ echo "# $bytes bytes, $((bytes / N)) for a reading of one event"
 check "no more than 8 bytes for each event and 24 for each reading" test "$bytes" -le \
 	$((N * 32 + 1000000))
 run text "$B/sspapi" report "$tmp/shim.sspapi"
-check "all are kept, up to the limit" grep -q '10.000.000 permanent readings kept' "$tmp/text.out"
+check "all are kept, up to the limit" grep -q '10.000.000 permanent readings stored' "$tmp/text.out"
 check "the others are counted" grep -q '1.001 permanent readings counted but not stored' "$tmp/text.out"
 attributed() {
 	cat "$tmp/shim.out" "$tmp/json.out"

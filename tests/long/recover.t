@@ -188,7 +188,7 @@ while ! grep -q ready alive.out; do sleep 0.01; done
 dead=$(echo live/*.live) pid=$alive
 recover "$dead"
 is "a live process is refused" "$(status_of recover) $(found)" "1 live/sspapi.0.HOST.PID.live"
-check "and one line says how" grep -q "^sspapi recover: $dead: .*may still live.*--force" \
+check "and one line says how" grep -q "^sspapi recover: $dead: .*may still run.*--force" \
 	recover.err
 run report "$B/sspapi" report -f json "$dead"
 cp report.out report.json

@@ -257,7 +257,7 @@ static void json_overflows(void **state)
 		text,
 		"\n- overflow handler: 12 calls for TOT_CYC, 12 on CPU 0; in ma\"in 41.6 %,"));
 	assert_non_null(strstr(text, "\n- overflow handler: 7 calls for an event that PAPI does "
-				     "not tell, 7 on no known\n  CPU\n"));
+				     "not report, 7 on no\n  known CPU\n"));
 }
 
 static void json_sums(void **state)
@@ -562,8 +562,8 @@ static void text_threads(void **state)
 	find("\nthread ", "~ 5,000 threads that hav.. ");
 	assert_null(strstr(text, "\n  mean"));		/* of two */
 	assert_null(strstr(text, "still running"));
-	find("\n- ", "- event set 3 of thread 4243: a count went backwards: it is a difference of");
-	find("\n- ", "- event set 3 of thread 4243: attached to a CPU: counts all that ran there");
+	find("\n- ", "- event set 3 of thread 4243: a count decreased: it is a difference of");
+	find("\n- ", "- event set 3 of thread 4243: attached to a CPU: counts all activity there");
 	find("\n- ", "- event set 1 of thread 4244: started, but never read");
 	find("\n- ", "- event set 2 of thread 4242: read by another thread than the counted one:");
 	find("\n- ", "- PAPI refused PAPI_L3_TCM");
@@ -576,8 +576,9 @@ static void text_threads(void **state)
 	show("text", m);
 	find("\nthread ", "min ");
 	find("\nthread ", "max (max/mean ");
-	find("\n- ", "- event set 3 of thread 4243: still running at the end: what came after");
-	find("\n- ", "- event set 1 of thread 4244: never read, and still running at the end: its");
+	find("\n- ", "- event set 3 of thread 4243: still running at the end: PAPI did not return");
+	find("\n- ",
+	     "- event set 1 of thread 4244: never read, and still running at the end: PAPI");
 	stub_relation[3].row.flags &= ~SP_RELATION_RUNNING;
 	stub_relation[1].row.intervals = 4;	/* of a region: it runs on, and nobody need know */
 	show("text", m);
@@ -787,8 +788,9 @@ static void text_cpus(void **state)
 	m->n_outside = SP_UNLISTED_CPUS_MOST;
 	m->topology_source = "x.xml";
 	show("text", m);
-	assert_non_null(strstr(text, "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in "
-				     "the topology, but\n  counted: the topology is not all"));
+	assert_non_null(strstr(text,
+			       "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in "
+			       "the topology, but\n  counted: the topology does not describe all"));
 	how.all = false;
 }
 
@@ -800,10 +802,10 @@ static void text_of_one_pmu(void **state)
 	stub_event[0].pmu = stub_event[1].pmu = T_HOST;
 	how.all = true;
 	show("text", m);
-	assert_non_null(strstr(
-		text,
-		"\n- counted by the PMU node017, which only some cores have; what ran on the\n"
-		"  others is missing: TOT_INS, TOT_CYC\n"));
+	assert_non_null(
+		strstr(text,
+		       "\n- counted by the PMU node017, which only some cores have; counts of the "
+		       "others\n  are missing: TOT_INS, TOT_CYC\n"));
 	stub_event[0].pmu = stub_event[1].pmu = 0;
 	show("text", stub_model(STUB_FULL));
 	how.all = false;
@@ -815,12 +817,13 @@ static void text_says_why(void **state)
 	struct sp_model *m;
 
 	show("text", stub_model(STUB_UNPROVEN));
-	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  each count is booked "
-				     "on the CPU of the reading that brought it: pin the\n"));
+	assert_non_null(strstr(text,
+			       "\nno count is proven on its CPU (~)\n  each count is attributed "
+			       "to the CPU of its reading: pin the threads,"));
 	show("text", stub_model(STUB_ALL_PROVEN));
 	assert_non_null(strstr(text, "\nall counts proven per CPU\n"));
 	assert_null(strstr(text, "~"));
-	assert_null(strstr(text, "booked on the CPU of the reading"));
+	assert_null(strstr(text, "to the CPU of its reading"));
 	m = stub_model(STUB_ALL_PROVEN);
 	m->sums.total_exact[0] -= m->sums.total[0] / 1001;
 	assert_non_null(strstr(show("text", m), "\nall counts proven per CPU (error margin "
@@ -830,27 +833,27 @@ static void text_says_why(void **state)
 						"at most 18.54 M of 18.52 G may be\n  elsewhere"));
 	m = stub_model(STUB_NO_START);
 	show("text", m);
-	assert_non_null(strstr(text, "What it was refused"));
+	assert_non_null(strstr(text, "(see the\n  notes on refused events)"));
 	m->h.lists.n_notes = 0;	/* none says why */
 	show("text", m);
 	assert_non_null(strstr(text, "never called PAPI_start.\n"));
 	assert_null(strstr(text, "notes"));
 	m->h.lists.n_notes = 2;
 	show("text", m);
-	assert_non_null(
-		strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
-	assert_non_null(strstr(text, "sspapi doctor"));
+	assert_non_null(strstr(text, "never called PAPI_start (see the\n  notes on refused "
+				     "events); run sspapi doctor."));
 	m->tally.calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->tally.calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
 	m->h.lists.n_notes = 0;
-	assert_non_null(
-		strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
+	assert_non_null(strstr(show("text", m),
+			       "no PAPI_start of the program succeeded; run sspapi doctor"));
 	m->h.lists.n_notes = 2;
 	m->tally.damaged = 1;
-	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was "
-						"in the damaged blocks is\n  missing.\n"));
+	assert_non_null(strstr(show("text", m),
+			       "\nNothing to show: the store is damaged; counts of "
+			       "the damaged blocks are missing.\n"));
 	m = stub_model(STUB_NO_READING);
 	assert_non_null(
 		strstr(show("text", m), "no PAPI_read, PAPI_accum or\n  PAPI_stop succeeded"));

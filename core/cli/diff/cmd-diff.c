@@ -41,7 +41,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 			: 0;
 
 	return e == 0 && (n_bad || f->model.tally.damaged)
-		       ? error(c, "damaged: what is missing would look like a difference", *path)
+		       ? error(c, "damaged: missing counts would look like a difference", *path)
 		       : e;
 }
 
@@ -166,13 +166,13 @@ static int options(struct command *c, int argc, char **argv)
 		if (letter == '?')
 			return 2;
 		if (letter == 'm' && !sp_metrics_request(&c->metrics, optarg))
-			return error(c, "-m takes one file, or names of the usual metrics", optarg);
+			return error(c, "-m takes one file, or names of built-in metrics", optarg);
 		if (letter == 'f' && !take_format(c, optarg))
 			return error(c, "-f takes text, csv or markdown", optarg);
 		if (letter == 'F' && !take_limit(c, optarg))
 			return error(c, "--fail-above takes a percentage, as 1 or 0.5%", optarg);
 		if (l && c->level && l != c->level)
-			return error(c, "takes one level only", longs[at].name);
+			return error(c, "use only one --per-LEVEL", longs[at].name);
 		if (l)
 			c->level = l;
 		else if (letter == 'e')

@@ -726,7 +726,9 @@ static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 	if (d->marks)
 		sp_out_text(o, "~: 0.1 % or more is not proven on its CPU\n");
 	if (have_repeats(d) && any)
-		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n",
+		sp_out_f(o,
+			 "A: %u run%s, B: %u run%s; differences that chance explains are left "
+			 "out\n",
 			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));
 	if (!any)
 		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n"

@@ -12,7 +12,7 @@ static void summary(const struct sp_doctor *d)
 		printf("\n%u %s in the way of counts", d->n_blocking,
 		       d->n_blocking == 1 ? "thing stands" : "things stand");
 	else
-		printf("\nNothing was found that keeps counts away");
+		printf("\nNothing prevents counting");
 	if (d->worth)
 		printf("; %u %s worth knowing", d->worth, d->worth == 1 ? "is" : "are");
 	puts(".");

@@ -90,10 +90,8 @@ static bool paranoid(struct sp_doctor *d)
 				 "perf_event_paranoid is %d",
 				 level);
 		if (level > 2)
-			sp_doctor_report(
-				d, SP_WORTH,
-				"without that capability perf_event_paranoid %d lets nobody count",
-				level);
+			sp_doctor_report(d, SP_WORTH,
+					 "perf_event_paranoid %d requires that capability", level);
 	} else if (level > 2) {
 		sp_doctor_report(d, SP_BLOCKING,
 				 "perf_event_paranoid is %d: without CAP_PERFMON no process may "
@@ -118,8 +116,8 @@ static void refused(struct sp_doctor *d, long error)
 {
 	sp_doctor_report(d, SP_BLOCKING, "perf_event_open is refused (%s)", strerror((int)error));
 	if (error == ENOSYS)
-		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 "
-				 "there is none");
+		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS; gVisor and WSL 1 have "
+				 "none");
 	else if (sp_proc_status(getpid(), "\nSeccomp:", 10) == 2 && !container())
 		sp_doctor_fix(d, "a seccomp filter of this process refuses: start the program "
 				 "outside of that sandbox, or permit perf_event_open "
@@ -140,27 +138,26 @@ static void hardware(struct sp_doctor *d)
 
 	sp_close(fd);
 	if (fd >= 0 && n) {
-		sp_doctor_report(d, SP_GOOD, "the CPU's counters count");
+		sp_doctor_report(d, SP_GOOD, "hardware counters work");
 		return;
 	}
 	if (fd >= 0)
-		sp_doctor_report(d, SP_BLOCKING, "the CPU's counters can be opened, but stay 0");
+		sp_doctor_report(d, SP_BLOCKING, "hardware counters can be opened, but stay 0");
 	else
 		sp_doctor_report(d, SP_BLOCKING, "the kernel has no hardware counters (%s)%s",
 				 strerror((int)-fd),
-				 d->software ? ": of PAPI only software events count" : "");
+				 d->software ? ": PAPI can count software events only" : "");
 	if (is_virtual())
 		sp_doctor_fix(
 			d,
-			"this is a virtual machine without them: ask its host for a virtual PMU "
-			"(KVM: -cpu host,pmu=on; "
-			"clouds: a metal or whole-socket type); until then %s",
+			"usual in a virtual machine; enable a virtual PMU on its host (KVM: -cpu "
+			"host,pmu=on; clouds: a metal or whole-socket type); until then %s",
 			d->software ? "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..."
 				    : "sspapi stat counts page faults and the time of any program");
 	else
-		sp_doctor_fix(d, "see dmesg for what the kernel says of the PMU; another profiler "
-				 "or the firmware may hold it; a virtual "
-				 "machine has what its host gives it (KVM: -cpu host,pmu=on)");
+		sp_doctor_fix(d, "see the kernel's messages about the PMU (dmesg); another "
+				 "profiler or the firmware may use it; a virtual machine needs a "
+				 "virtual PMU from its host (KVM: -cpu host,pmu=on)");
 }
 
 void sp_doctor_kernel(struct sp_doctor *d)
@@ -175,7 +172,7 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	forbidden = paranoid(d);
 	if (in)
 		sp_doctor_report(d, SP_WORTH,
-				 "this is %s: what the host allows and has counts, too", in);
+				 "this is %s: the host's settings and counters also matter", in);
 	r = sp_kernel_event_try_open(&faults, false);
 	if (r < 0) {
 		if (!forbidden)

@@ -36,12 +36,12 @@ static void report_left_behind(struct sp_doctor *d)
 	if (sp_live_files(add, &l) < 0 || !l.n)
 		return;
 	sp_doctor_report(d, SP_WORTH,
-			 "%u killed %s left counts in " SP_LIVE_DIR
+			 "%u killed %s left live files in " SP_LIVE_DIR
 			 ", which use %.1f MiB of memory",
 			 l.n, l.n == 1 ? "process has" : "processes have",
 			 (double)l.bytes / (1 << 20));
-	sp_doctor_fix(d, "sspapi recover --list shows them; sspapi recover --all makes their "
-			 "dumps; with --discard it only removes them");
+	sp_doctor_fix(d, "list them with sspapi recover --list; write their dumps with sspapi "
+			 "recover --all, or remove them with --discard");
 }
 
 static void shared_memory(struct sp_doctor *d)
@@ -52,10 +52,10 @@ static void shared_memory(struct sp_doctor *d)
 	if (access(SP_LIVE_DIR, W_OK | X_OK) < 0 || statvfs(SP_LIVE_DIR, &s) < 0) {
 		sp_doctor_report(d, SP_WORTH,
 				 SP_LIVE_DIR
-				 " cannot be used (%s): a process that is killed loses its counts",
+				 " cannot be used (%s): a killed process loses its counts",
 				 strerror(errno));
-		sp_doctor_fix(d, "SSPAPI_LIVE=/a/folder (of a disk: its write-back adds page "
-				 "faults that PAPI counts)");
+		sp_doctor_fix(d, "set SSPAPI_LIVE=/a/folder (on a disk, write-back adds page "
+				 "faults to the counts)");
 		return;
 	}
 	mib = (uint64_t)s.f_bavail * s.f_frsize >> 20;
@@ -63,8 +63,8 @@ static void shared_memory(struct sp_doctor *d)
 			 SP_LIVE_DIR " has room for live files (%llu MiB)",
 			 (unsigned long long)mib);
 	if (mib < LEAST_MIB)
-		sp_doctor_fix(d, "make it larger (a container's: docker run --shm-size=1g); or "
-				 "SSPAPI_LIVE=0: a killed process then loses its counts");
+		sp_doctor_fix(d, "make it larger (docker run --shm-size=1g), or set "
+				 "SSPAPI_LIVE=0 (a killed process then loses its counts)");
 	report_left_behind(d);
 }
 

@@ -78,8 +78,7 @@ void sp_doctor_output(struct sp_doctor *d, const struct sp_conf *conf)
 	sp_doctor_report(d, SP_BLOCKING, "no dump can be written to %s (%s)%s",
 			 r == -ENAMETOOLONG ? conf->output : path,
 			 sp_parent_dir_error(r) ?: strerror(-r),
-			 conf->output_set ? ", which SSPAPI_OUTPUT says"
-					  : ", and SSPAPI_OUTPUT is not set");
-	sp_doctor_fix(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file "
-			 "where you may write");
+			 conf->output_set ? ", from SSPAPI_OUTPUT" : "; SSPAPI_OUTPUT is not set");
+	sp_doctor_fix(d, "use sspapi run -o /a/folder/%%e.%%p.sspapi ..., or set SSPAPI_OUTPUT "
+			 "to a file that you may write");
 }

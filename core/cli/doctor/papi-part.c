@@ -11,31 +11,31 @@
 static const struct {
 	const char *name, *fix;
 } fixes[] = {
-	{ "perf_event", "see below what the kernel allows" },
+	{ "perf_event", "see the kernel's limits below" },
 	{ "perf_event_uncore", "uncore counters need perf_event_paranoid 0 or CAP_PERFMON, and a "
-			       "machine that is no VM" },
-	{ "rapl", "reads /dev/cpu/*/msr or the perf power PMU: root, or the component powercap" },
+			       "physical machine" },
+	{ "rapl", "run as root (it reads /dev/cpu/*/msr or the perf power PMU), or use component "
+		  "powercap" },
 	{ "powercap", "as root: chmod a+r /sys/class/powercap/*/energy_uj, on bare metal" },
 	{ "cuda", "set PAPI_CUDA_ROOT; NVIDIA's driver may keep counters from users" },
-	{ "nvml", "NVIDIA's libnvidia-ml.so must be found: LD_LIBRARY_PATH" },
+	{ "nvml", "put the folder of NVIDIA's libnvidia-ml.so into LD_LIBRARY_PATH" },
 	{ "rocm", "set PAPI_ROCM_ROOT" },
 	{ "rocm_smi", "set PAPI_ROCM_ROOT, if there is such a device" },
-	{ "sde", "on in programs that link libsde" },
-	{ "coretemp", "needs sensors: modprobe coretemp, on bare metal" },
+	{ "sde", "link the program with libsde" },
+	{ "coretemp", "load the sensors (modprobe coretemp), on bare metal" },
 	{ "infiniband", "needs an InfiniBand device" },
 };
 
 /* Reported for "Error libpfm4 no default PMU found": PAPI then lacks even the kernel's software
  * events. */
 static const char no_counters[] =
-	"PAPI's libpfm4 does not know this CPU: a newer PAPI counts the kernel's software events; "
-	"there are no hardware counters (see below), "
-	"whatever CPU it would be told",
+	"PAPI's libpfm4 does not support this CPU: install a newer PAPI to count software "
+	"events; there are no hardware counters (see below)",
 		  unknown_cpu[] =
-			  "PAPI's libpfm4 does not know this CPU: a newer PAPI; or "
-			  "LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
-			  "only that one's events are there, no perf::PAGE-FAULTS, and they count "
-			  "what their codes mean here";
+			  "PAPI's libpfm4 does not support this CPU: install a newer PAPI, or "
+			  "set LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...) to treat it as another: "
+			  "only that one's events are there, no perf::PAGE-FAULTS, and they "
+			  "count what their codes mean here";
 
 /* Can libpapi's calls of its own functions be intercepted? Not if it was linked with
  * -Bsymbolic-functions. */
@@ -76,15 +76,13 @@ static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)
 	if (c->presets)
 		return;
 	sp_doctor_report(d, SP_WORTH,
-			 "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
+			 "PAPI has no presets here: it refuses PAPI_TOT_INS and all others");
 	if (!has_counters())
-		sp_doctor_fix(d, "there are no hardware counters that they could be made of (see "
-				 "below), whatever PAPI knows");
+		sp_doctor_fix(d, "they need hardware counters, which are missing (see below)");
 	else
 		sp_doctor_fix(
-			d, "there are hardware counters: PAPI has no table for this CPU; a newer "
-			   "PAPI, native events "
-			   "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
+			d, "PAPI has no table for this CPU: install a newer PAPI, use native "
+			   "events (papi_native_avail), or define presets in PAPI_CSV_EVENT_FILE");
 }
 
 static void components(struct sp_doctor *d, const struct sp_probe_papi *p)
@@ -155,21 +153,20 @@ static void query(struct sp_doctor *d, void *arg)
 	r = sp_probe_init(&p, d->papi);
 	if (r <= 0) {
 		sp_doctor_report(d, SP_BLOCKING, "%s: PAPI_library_init fails: %s", d->papi,
-			      p.version ? p.PAPI_strerror(r) : "its version cannot be told");
-		sp_doctor_fix(
-			d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
+				 p.version ? p.PAPI_strerror(r) : "unknown version");
+		sp_doctor_fix(d, "run PAPI_VERBOSE=1 papi_component_avail");
 		return;
 	}
 	sp_doctor_report(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD,
 			 "%s is PAPI %d.%d.%d.%d%s", d->papi, p.version >> 24,
 			 p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
 			 p.version < 0x05070000 || p.version >= 0x08000000
-				 ? ", which sspapi was not made for (5.7 to 7.x)"
+				 ? ", which sspapi does not support (5.7 to 7.x)"
 				 : "");
 	if (!sp_probe_each(&p, calls_itself_openly)) {
 		sp_doctor_report(d, SP_WORTH,
-				 "this libpapi is linked with -Bsymbolic: readings inside of "
-				 "PAPI_hl_* and rates are not seen");
+				 "this libpapi is linked with -Bsymbolic: readings inside "
+				 "PAPI_hl_* and rate calls are not counted");
 		sp_doctor_fix(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is "
 				 "linked without -Bsymbolic");
 	}

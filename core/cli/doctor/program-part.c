@@ -9,13 +9,14 @@ static void report_kind(struct sp_doctor *d)
 	const struct sp_program *p = d->program;
 
 	if (*p->script)
-		sp_doctor_report(d, SP_GOOD, "%s is a script; what runs is %s", p->script, p->path);
+		sp_doctor_report(d, SP_GOOD, "%s is a script, which %s runs", p->script, p->path);
 	if (p->unread)
 		sp_doctor_report(d, SP_WORTH,
-				 "%s may be run but not read: no more can be said of it", p->path);
+				 "%s may be executed but not read; it was not checked further",
+				 p->path);
 	else if (p->kind == SP_PROGRAM_FOREIGN) {
 		sp_doctor_report(d, SP_BLOCKING,
-				 "%s is made for another word size or machine than libsspapi",
+				 "%s is built for another word size or machine than libsspapi",
 				 p->path);
 		sp_doctor_fix(d, "build sspapi for that machine, or the program for this one");
 	} else if (p->kind == SP_PROGRAM_STATIC) {
@@ -26,7 +27,8 @@ static void report_kind(struct sp_doctor *d)
 	} else if (*p->loader) {
 		sp_doctor_report(
 			d, SP_BLOCKING,
-			"%s is made for another C library (%s): libsspapi cannot be loaded into it",
+			"%s is built for another C library (%s): libsspapi cannot be loaded into "
+			"it",
 			p->path, p->loader);
 		sp_doctor_fix(d, "build the program with the C library that sspapi was built with "
 				 "(sspapi stat counts any program)");
@@ -37,11 +39,11 @@ static void report_kind(struct sp_doctor *d)
 		sp_doctor_report(d, SP_BLOCKING,
 				 "the program is set-user-ID, set-group-ID or has capabilities: "
 				 "the loader ignores LD_PRELOAD");
-		sp_doctor_fix(d, "run a copy without these (cp), as yourself");
+		sp_doctor_fix(d, "run a copy of it (cp removes these rights)");
 	} else if (p->set_id) {
 		sp_doctor_report(d, SP_WORTH,
-				 "the program is set-user-ID: for anybody but its owner the loader "
-				 "ignores LD_PRELOAD");
+				 "the program is set-user-ID: the loader ignores LD_PRELOAD for "
+				 "all but its owner");
 	}
 }
 
@@ -56,7 +58,7 @@ static void report_linked(struct sp_doctor *d)
 		return;
 	}
 	sp_doctor_report(d, SP_BLOCKING,
-			 "the program needs %s, which the loader does not find: it will not start",
+			 "the program needs %s, which the loader does not find: it cannot start",
 			 p->papi);
 	sp_doctor_fix(
 		d,
@@ -72,29 +74,30 @@ static void report_papi(struct sp_doctor *d)
 		report_linked(d);
 	} else if (*p->papi_object) {
 		sp_doctor_report(d, SP_GOOD,
-				 "%s, which the program links, has libpapi in it (libpapi.a): "
-				 "calls of PAPI that the loader binds are seen",
+				 "%s, which the program links, contains libpapi (libpapi.a): "
+				 "only PAPI calls that the loader binds are counted",
 				 p->papi_object);
 	} else if (p->static_papi) {
 		sp_doctor_report(d, SP_BLOCKING,
-				 "libpapi is linked into the program statically: calls of PAPI "
-				 "cannot be seen");
+				 "libpapi is linked into the program statically: its PAPI calls "
+				 "cannot be intercepted");
 		sp_doctor_fix(d, "link with -lpapi and libpapi.so (no libpapi.a, no -Wl,-Bstatic)");
 	} else if (p->names_papi) {
 		sp_doctor_report(d, SP_GOOD,
-				 "the program does not link libpapi, but names libpapi: it may "
-				 "load libpapi with dlopen, which is seen");
+				 "the program does not link libpapi, but names it: it may load "
+				 "libpapi with dlopen, which is supported");
 	} else if (p->loads_or_starts) {
 		sp_doctor_report(d, SP_WORTH,
-				 "the program neither links nor names libpapi; what the program "
-				 "loads or starts may have libpapi");
-		sp_doctor_fix(d, "if this is a launcher or interpreter, ask for the program that "
-				 "is started: sspapi doctor PROGRAM");
+				 "the program does not use libpapi itself; libraries that it "
+				 "loads or programs that it starts may");
+		sp_doctor_fix(d, "if this is a launcher or interpreter, check the program that "
+				 "it starts: sspapi doctor PROGRAM");
 	} else {
 		sp_doctor_report(d, SP_BLOCKING,
-				 "no PAPI in sight: the program neither links nor names libpapi");
-		sp_doctor_fix(d, "sspapi stat counts any program; sspapi run shows what a program "
-				 "counts with PAPI itself");
+				 "the program does not use PAPI: it neither links nor names "
+				 "libpapi");
+		sp_doctor_fix(d, "use sspapi stat, which counts any program; sspapi run needs a "
+				 "program that uses PAPI");
 	}
 }
 
@@ -106,5 +109,5 @@ void sp_doctor_program(struct sp_doctor *d)
 		report_papi(d);
 	else if (d->program->static_papi)
 		sp_doctor_report(d, SP_BLOCKING,
-				 "libpapi is linked into the program statically, too");
+				 "libpapi is also linked into the program statically");
 }

@@ -10,15 +10,16 @@ static void library(struct sp_doctor *d)
 	const char *path = sp_cli_library("libsspapi.so");
 
 	if (access(path, R_OK) < 0) {
-		sp_doctor_report(d, SP_BLOCKING, "%s is not there", path);
-		sp_doctor_fix(d, "make install, or keep the command beside its library");
+		sp_doctor_report(d, SP_BLOCKING, "%s does not exist", path);
+		sp_doctor_fix(d, "run make install, or keep the command in the folder of its "
+				 "library");
 	} else if (strpbrk(path, " :")) {
 		sp_doctor_report(d, SP_BLOCKING,
 				 "%s: the loader cannot preload from a path with a space or colon",
 				 path);
 		sp_doctor_fix(d, "install it somewhere else");
 	} else {
-		sp_doctor_report(d, SP_GOOD, "%s is what is preloaded", path);
+		sp_doctor_report(d, SP_GOOD, "%s is preloaded", path);
 	}
 }
 
@@ -47,17 +48,17 @@ static void topology(struct sp_doctor *d, void *arg)
 		sp_doctor_report(
 			d, SP_WORTH,
 			"no hwloc: %s; the dump will have CPUs without cores, caches and packages",
-			library ? "not our library" : dlerror());
-		sp_doctor_fix(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so "
-				 "beside libsspapi.so, or in sspapi/ there");
+			library ? "not sspapi's library" : dlerror());
+		sp_doctor_fix(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so in "
+				 "the folder of libsspapi.so, or in sspapi/ below it");
 		return;
 	}
 	r = load(&t, source, why, sizeof(why));
 	if (r < 0) {
 		sp_doctor_report(d, SP_WORTH, "%s%shwloc: %s", source ? source : "",
 				 source ? ": " : "", *why ? why : strerror(-r));
-		sp_doctor_fix(d, source ? "SSPAPI_TOPOLOGY is to name a file of lstopo --of xml"
-					: "try lstopo; HWLOC_* variables may be wrong");
+		sp_doctor_fix(d, source ? "set SSPAPI_TOPOLOGY to a file of lstopo --of xml"
+					: "run lstopo; check the HWLOC_* variables");
 		return;
 	}
 	sp_doctor_report(d, SP_GOOD,

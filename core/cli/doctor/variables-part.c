@@ -33,5 +33,6 @@ void sp_doctor_variables(struct sp_doctor *d)
 	sp_doctor_output(d, &conf);
 	if (preload && *preload)
 		sp_doctor_report(d, SP_GOOD,
-				 "LD_PRELOAD is set (%s); sspapi run goes in front of it", preload);
+				 "LD_PRELOAD is set (%s); sspapi run puts libsspapi before it",
+				 preload);
 }

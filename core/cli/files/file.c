@@ -150,18 +150,18 @@ static const char *not_a_store(const char *path)
 			       ? "a folder, not a store: name a file in it"
 			       : "not a store of sspapi, or damaged";
 	if (strcmp(format, "empty") == 0)
-		return "empty: no counts are in it";
+		return "empty: it contains no counts";
 	if (sp_output_name_for(store, sizeof(store), path, sp_format_writer_of(SP_FORMAT_store)) ==
 		    0 &&
 	    access(store, R_OK) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", format, store);
 	else if (strcmp(format, "a program") == 0 || strcmp(format, "a script") == 0)
 		snprintf(text, sizeof(text),
-			 "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", format);
+			 "%s, not a store: write one with sspapi run or sspapi stat -o FILE",
+			 format);
 	else
 		snprintf(text, sizeof(text),
-			 "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when "
-			 "the program runs",
+			 "%s, not a store: write one with SSPAPI_FORMAT=text,store or sspapi run",
 			 format);
 	return text;
 }
@@ -170,16 +170,16 @@ const char *sp_file_why(int error, const char *path)
 {
 	switch (error) {
 	case -EPROTO:
-		return "written by a newer sspapi, which must be used to read it";
+		return "written by a newer sspapi: use that one to read it";
 	case -EPROTONOSUPPORT:
-		return "written before sspapi 0.3, which reads no store of that time: run the "
+		return "written by sspapi before 0.3, whose stores are not supported: run the "
 		       "program again";
 	case -EINVAL:
 		return not_a_store(path);
 	case -ENODATA:
 		return "empty";
 	case -EBUSY:
-		return "its process may still live";
+		return "its process may still run";
 	case -ESTALE:
 		return "changed while it was read";
 	default:

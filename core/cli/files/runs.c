@@ -87,8 +87,8 @@ static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *d
 	if (!before)
 		return;
 	snprintf(text, sizeof(text),
-		 "%u of %u processes ended before the last one began: files of an earlier run may "
-		 "be among them",
+		 "%u of %u processes ended before the last one began: some files may be of an "
+		 "earlier run",
 		 before, r->n);
 	sp_complain(0, verb, text, dir);
 }
@@ -295,8 +295,8 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 
 		if (access(arg[i], F_OK) < 0 && errno == ENOENT && sp_live_find(arg[i], live)) {
 			sp_message(verb,
-				   "%s: its process was killed before it wrote this: showing its "
-				   "live file %s (sspapi recover makes the dump)",
+				   "%s: not written, because its process was killed: showing its "
+				   "live file %s (sspapi recover writes the dump)",
 				   arg[i], live);
 			add(r, live);
 			continue;

@@ -208,7 +208,7 @@ int sp_cmd_list(int argc, char **argv)
 	if (sp_option(argc, argv, "", NULL, NULL) != -1)
 		return 2;
 	if (argc - optind > 1)
-		return sp_complain(2, argv[0], "one word, or none", argv[optind + 1]);
+		return sp_complain(2, argv[0], "name at most one word", argv[optind + 1]);
 	l.word = argc > optind && *argv[optind] ? argv[optind] : NULL;
 	l.columns = (unsigned)sp_min(sp_terminal_columns(STDOUT_FILENO) ?: COLUMNS_MOST,
 				     COLUMNS_MOST);

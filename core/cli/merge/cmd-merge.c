@@ -18,14 +18,13 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 	if (stat(out, &to) < 0)
 		return 0;
 	if (!S_ISREG(to.st_mode))
-		return sp_complain(1, verb, "not a regular file, where the merged store is to be",
-				   out);
+		return sp_complain(1, verb, "not a regular file: name another one", out);
 	if (sp_is_one_of(out, file, n))
-		return sp_complain(2, verb, "the file to write is one of those to read", out);
+		return sp_complain(2, verb, "the output file is also an input file", out);
 	if (access(out, R_OK) == 0 && to.st_size &&
 	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) ||
 	     memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
-		return sp_complain(1, verb, "a file that is no store is there: not replaced", out);
+		return sp_complain(1, verb, "exists and is not a store: name another file", out);
 	return 0;
 }
 
@@ -56,7 +55,7 @@ int sp_cmd_merge(int argc, char **argv)
 		out = optarg;
 	}
 	if (!out || !*out)
-		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
+		return sp_complain(2, argv[0], "name the store to write with -o FILE", NULL);
 	/* "run" and "recover" would choose another format by this extension. */
 	format = sp_format_by_extension(out);
 	if (format && !(format->can & SP_CAN_READ))
@@ -75,10 +74,9 @@ int sp_cmd_merge(int argc, char **argv)
 		return e;
 	e = write_whole(&job, out);
 	if (e == -ENODATA)
-		sp_complain(1, argv[0], "none of the files could be used: nothing is written",
-			    NULL);
+		sp_complain(1, argv[0], "no file could be used; nothing was written", NULL);
 	else if (job.changed)
-		sp_complain(1, argv[0], "changed while it was read: nothing is written",
+		sp_complain(1, argv[0], "changed while it was read; nothing was written",
 			    job.changed);
 	else if (e < 0)
 		sp_complain(1, argv[0], sp_parent_dir_error(e) ?: strerror(-e), out);

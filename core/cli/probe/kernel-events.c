@@ -35,48 +35,45 @@ static const struct sp_kernel_event events[] = {
 	  SOFT(TASK_CLOCK) },
 	{ "CPU-CLOCK", NULL, "cpu-clock", NULL, "ns", "time by the CPU's clock", SOFT(CPU_CLOCK) },
 	{ "PAGE-FAULTS", "FAULTS", "page-faults", "faults", "", "page faults", SOFT(PAGE_FAULTS) },
-	{ "MINOR-FAULTS", NULL, "minor-faults", NULL, "", "page faults without input",
+	{ "MINOR-FAULTS", NULL, "minor-faults", NULL, "", "minor page faults (no disk I/O)",
 	  SOFT(PAGE_FAULTS_MIN) },
-	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "page faults with input",
+	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "major page faults (disk I/O)",
 	  SOFT(PAGE_FAULTS_MAJ) },
 	{ "CONTEXT-SWITCHES", "CS", "context-switches", "cs", "", "context switches",
 	  SOFT(CONTEXT_SWITCHES) },
 	{ "CPU-MIGRATIONS", "MIGRATIONS", "cpu-migrations", "migrations", "",
-	  "moves from CPU to CPU", SOFT(CPU_MIGRATIONS) },
+	  "migrations between CPUs", SOFT(CPU_MIGRATIONS) },
 	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "",
 	  "context switches to another control group", PERF_TYPE_SOFTWARE, CGROUP_SWITCHES },
 	{ "ALIGNMENT-FAULTS", NULL, "alignment-faults", NULL, "",
-	  "accesses that the kernel had to align", SOFT(ALIGNMENT_FAULTS) },
+	  "unaligned accesses that the kernel handled", SOFT(ALIGNMENT_FAULTS) },
 	{ "EMULATION-FAULTS", NULL, "emulation-faults", NULL, "",
-	  "instructions that the kernel had to emulate", SOFT(EMULATION_FAULTS) },
+	  "instructions that the kernel emulated", SOFT(EMULATION_FAULTS) },
 
-	{ "CYCLES", "CPU-CYCLES", "cycles", "cpu-cycles", "", "cycles of the CPU",
-	  HARD(CPU_CYCLES) },
-	{ "INSTRUCTIONS", NULL, "instructions", NULL, "", "instructions that were completed",
+	{ "CYCLES", "CPU-CYCLES", "cycles", "cpu-cycles", "", "CPU cycles", HARD(CPU_CYCLES) },
+	{ "INSTRUCTIONS", NULL, "instructions", NULL, "", "retired instructions",
 	  HARD(INSTRUCTIONS) },
-	{ "REF-CYCLES", NULL, "ref-cycles", NULL, "", "cycles at the CPU's nominal pace",
+	{ "REF-CYCLES", NULL, "ref-cycles", NULL, "", "reference cycles (nominal frequency)",
 	  HARD(REF_CPU_CYCLES) },
 	{ "BRANCHES", "BRANCH-INSTRUCTIONS", "branches", "branch-instructions", "", "branches",
 	  HARD(BRANCH_INSTRUCTIONS) },
-	{ "BRANCH-MISSES", NULL, "branch-misses", NULL, "", "branches that were foretold wrongly",
+	{ "BRANCH-MISSES", NULL, "branch-misses", NULL, "", "mispredicted branches",
 	  HARD(BRANCH_MISSES) },
-	{ "CACHE-REFERENCES", NULL, "cache-references", NULL, "", "accesses to the last cache",
+	{ "CACHE-REFERENCES", NULL, "cache-references", NULL, "", "last-level cache accesses",
 	  HARD(CACHE_REFERENCES) },
-	{ "CACHE-MISSES", NULL, "cache-misses", NULL, "", "accesses that missed the last cache",
+	{ "CACHE-MISSES", NULL, "cache-misses", NULL, "", "last-level cache misses",
 	  HARD(CACHE_MISSES) },
-	{ "BUS-CYCLES", NULL, "bus-cycles", NULL, "", "cycles of the bus", HARD(BUS_CYCLES) },
+	{ "BUS-CYCLES", NULL, "bus-cycles", NULL, "", "bus cycles", HARD(BUS_CYCLES) },
 	{ "STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", "stalled-cycles-frontend",
-	  "idle-cycles-frontend", "", "cycles without instructions to issue",
-	  HARD(STALLED_CYCLES_FRONTEND) },
+	  "idle-cycles-frontend", "", "stalled cycles, front end", HARD(STALLED_CYCLES_FRONTEND) },
 	{ "STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", "stalled-cycles-backend",
-	  "idle-cycles-backend", "", "cycles in which instructions waited for data or units",
-	  HARD(STALLED_CYCLES_BACKEND) },
+	  "idle-cycles-backend", "", "stalled cycles, back end", HARD(STALLED_CYCLES_BACKEND) },
 
-	READS("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
-	WRITES("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
-	FETCHES("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
-	READS("L1-ICACHE", "L1-icache", L1I, "first instruction cache"),
-	FETCHES("L1-ICACHE", "L1-icache", L1I, "first instruction cache"),
+	READS("L1-DCACHE", "L1-dcache", L1D, "L1 data cache"),
+	WRITES("L1-DCACHE", "L1-dcache", L1D, "L1 data cache"),
+	FETCHES("L1-DCACHE", "L1-dcache", L1D, "L1 data cache"),
+	READS("L1-ICACHE", "L1-icache", L1I, "L1 instruction cache"),
+	FETCHES("L1-ICACHE", "L1-icache", L1I, "L1 instruction cache"),
 	READS("LLC", "LLC", LL, "last cache"),
 	WRITES("LLC", "LLC", LL, "last cache"),
 	FETCHES("LLC", "LLC", LL, "last cache"),
@@ -192,8 +189,8 @@ const char *sp_kernel_event_why(uint32_t type, int error)
 	if (error != -ENOENT && error != -EOPNOTSUPP && error != -EINVAL && error != -ENODEV)
 		return NULL;
 	if (type == PERF_TYPE_SOFTWARE)
-		return "this kernel does not know it";
-	return sp_kernel_try_counters() == 0 ? "this CPU has no such event"
-					 : "the kernel has no counters of the CPU here (a virtual "
-					   "machine without them, as a rule)";
+		return "this kernel does not support it";
+	return sp_kernel_try_counters() == 0
+		       ? "this CPU has no such event"
+		       : "no hardware counters here (usual in a virtual machine)";
 }

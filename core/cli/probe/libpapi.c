@@ -15,7 +15,7 @@ const char *sp_probe_load(struct sp_probe_papi *p, const char *path)
 	SP_PROBE_CALLS(X)
 #undef X
 #define X(name) && p->name
-	return true SP_PROBE_CALLS(X) ? NULL : "it has not the functions of a libpapi";
+	return true SP_PROBE_CALLS(X) ? NULL : "it lacks the functions of a libpapi";
 #undef X
 }
 
@@ -84,7 +84,7 @@ bool sp_probe_component(const struct sp_probe_papi *p, int i, struct sp_probe_co
 					  .presets = number(info, l->counters + 8),
 					  .natives = number(info, l->counters + 12) };
 	if (off && !c->waits)
-		c->off = *(info + REASON) ? info + REASON : "it does not say why";
+		c->off = *(info + REASON) ? info + REASON : "no reason reported";
 	return true;
 }
 

@@ -149,13 +149,13 @@ static void query(void *question, int to)
 		report_line(q, SP_LISTED_OFF, "PAPI",
 			    bad		? bad
 			    : p.version ? p.PAPI_strerror(r)
-					: "its version cannot be told");
+					: "unknown version");
 		return;
 	}
 	alarm(0);
 	if (!list_part(&p, q, (int)PAPI_PRESET_MASK, 0, SP_LISTED_PRESETS))
 		report_line(q, SP_LISTED_OFF, SP_LISTED_PRESETS,
-			    "there are no counters that PAPI could make them of");
+			    "unavailable without hardware counters");
 	list_components(&p, q);
 }
 

@@ -128,8 +128,7 @@ static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int 
 		if (strcmp(plan->native[i].name, name) == 0)
 			return (int)i;
 	if (plan->n_natives == SP_STAT_NATIVES)
-		return wrong(plan, "there are more than %u native events in all", SP_STAT_NATIVES) -
-		       1;
+		return wrong(plan, "more than %u native events in total", SP_STAT_NATIVES) - 1;
 	has_opened = false;
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, code) : r;
@@ -140,7 +139,7 @@ static int native(const struct sp_probe_papi *p, struct sp_stat_plan *plan, int 
 				     : "") -
 		       1;
 	if (!has_opened)
-		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
+		return wrong(plan, "PAPI opened no event that could be observed") - 1;
 	n->attr = last_attr;
 	if (strncmp(name, "perf::", 6) == 0 &&
 	    (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
@@ -162,8 +161,8 @@ static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 	if (!formula && !sub && !first && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 &&
 	    strcmp(e->derived, "DERIVED_ADD") != 0)
 		return wrong(plan,
-			     "PAPI computes it as %s, which is no sum of counts: name the events "
-			     "that it is made of",
+			     "PAPI computes it as %s, which is not a sum of counts: name its "
+			     "native events",
 			     e->derived);
 	e->formula = formula && !sp_formula_is_linear(e->postfix);
 	if (e->formula)
@@ -196,10 +195,9 @@ static bool natives(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
 	const struct perf_event_attr *a;
 
 	if (preset && !n)
-		return wrong(plan,
-			     "PAPI has no such preset on this machine; sspapi doctor says more");
+		return wrong(plan, "PAPI has no such preset on this machine; run sspapi doctor");
 	if (n > SP_STAT_TERMS)
-		return wrong(plan, "it is made of more than %u native events", SP_STAT_TERMS);
+		return wrong(plan, "it needs more than %u native events", SP_STAT_TERMS);
 	for (e->n = 0; e->n < n; e->n++) {
 		int at = preset ? native(p, plan, (int)info->code[e->n], info->name[e->n])
 				: native(p, plan, (int)e->code, e->name);
@@ -256,13 +254,10 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	struct sp_event_place at;
 
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
-		return wrong(plan,
-			     "it is of PAPI's component %s, which counts neither programs nor "
-			     "packages nor the machine",
-			     e->component);
+		return wrong(plan, "stat does not support PAPI's component %s", e->component);
 	if (info->data_type > PAPI_DATATYPE_UINT64 ||
 	    sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
-		return wrong(plan, "it is no count that grows while the program runs");
+		return wrong(plan, "it is not a count that grows while the program runs");
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
 	if (r != PAPI_OK)
@@ -403,7 +398,7 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 	wrong(plan, "no event here has this name");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	if (!strchr(plan->wrong, ';'))
-		strncat(plan->wrong, "; sspapi list tells those that are here",
+		strncat(plan->wrong, "; sspapi list shows the available ones",
 			sizeof(plan->wrong) - strlen(plan->wrong) - 1);
 	return false;
 }
@@ -430,7 +425,7 @@ static void query(void *question, int to)
 		wrong(plan, "%s: %s", plan->papi,
 		      bad	  ? bad
 		      : p.version ? p.PAPI_strerror(r)
-				  : "its version cannot be told");
+				  : "unknown version");
 		return;
 	}
 	plan->papi_version = (uint32_t)p.version;
@@ -469,8 +464,8 @@ static bool query_without_papi(struct sp_stat_plan *plan, char *const *name, uns
 		if (is_of_perf_only(name[i]))
 			return wrong(plan, "%s: " PERF_ONLY, name[i]);
 		good = wrong(plan,
-			     "%s: it is none of the kernel's events, and the loader finds no "
-			     "libpapi to ask for it",
+			     "%s: not a kernel event, and no libpapi is found that might support "
+			     "it",
 			     name[i]);
 		sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	}

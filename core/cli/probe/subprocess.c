@@ -48,9 +48,9 @@ const char *sp_child_why(int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return NULL;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		snprintf(how, sizeof(how), "does not come back (%d s)", SP_CHILD_SECONDS);
+		snprintf(how, sizeof(how), "does not return (%d s)", SP_CHILD_SECONDS);
 	else
-		snprintf(how, sizeof(how), "ends the process that asks it (%s)",
+		snprintf(how, sizeof(how), "ends the process that queries it (%s)",
 			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
 	return how;
 }
@@ -65,7 +65,7 @@ const char *sp_run_in_child(void (*part)(void *, int), void *arg, void (*line)(v
 	fflush(NULL);
 	pid = pipe2(pipe_of, O_CLOEXEC) < 0 ? -1 : fork();
 	if (pid < 0) {
-		snprintf(how, sizeof(how), "cannot be asked: %s", strerror(errno));
+		snprintf(how, sizeof(how), "cannot be queried: %s", strerror(errno));
 		return how;
 	}
 	if (pid == 0) {

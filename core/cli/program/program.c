@@ -333,7 +333,7 @@ int sp_not_started(const char *verb, const char *name, int error)
 	if (*p.missing || r == -error)
 		why = sp_program_why(&p, r, text, sizeof(text));
 	else if (error == ENOENT && r == 0)
-		why = "the loader that it names is not there (readelf -l tells which): install it, "
-		      "or build the program anew";
+		why = "its loader does not exist (readelf -l shows its name): install it, or "
+		      "rebuild the program";
 	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
 }

@@ -419,9 +419,8 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool other_users)
 		     NULL);
 	if (all->left)
 		warn(verb,
-		     "another user's file: call sites in this and such files have no names; if you "
-		     "trust "
-		     "them and the store, sspapi report --all-symbols asks them",
+		     "another user's file: its call sites have no names; if you trust such files "
+		     "and the store, use sspapi report --all-symbols",
 		     all->left);
 	free(done);
 	m->names = all;

@@ -187,8 +187,8 @@ static int report_not_written(const struct recovery *r, const char *live, const 
 	char text[SP_CONF_PATH + 300];
 
 	snprintf(text, sizeof(text),
-		"the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
-		 error == -EEXIST ? "something of that name is there"
+		"the dump cannot be written to '%s' (%s): name it with -o FILE", to,
+		 error == -EEXIST ? "the name exists"
 		 	: sp_parent_dir_error(error) ?: strerror(-error));
 	return sp_complain(1, r->verb, text, live);
 }
@@ -216,14 +216,13 @@ static int recover(const struct recovery *r, const char *live)
 	if (!is_same_file(&f, live)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb,
-				   "a symbolic link, or exchanged meanwhile: name the file itself",
+				   "a symbolic link, or replaced meanwhile: name the file itself",
 				   live);
 	}
 	if (may_be_running(r, &f)) {
 		sp_file_close(&f);
-		return sp_complain(
-			1, r->verb,
-			"its process may still live (--force, if you know that it does not)", live);
+		return sp_complain(1, r->verb, "its process may still run (if not, use --force)",
+				   live);
 	}
 	ended = f.model.h.end != SP_END_NONE;
 	if (sp_is_job(&f.model) || (ended && !sp_is_live_file(live))) {
@@ -265,8 +264,7 @@ static int discard(const struct recovery *r, const char *live)
 	bool runs;
 
 	if (!sp_is_live_file(live))
-		return sp_complain(1, r->verb, "not the name of a live file: the file is left",
-				   live);
+		return sp_complain(1, r->verb, "not the name of a live file: not removed", live);
 	if (sp_file_load(&f, live) == 0) {
 		runs = may_be_running(r, &f);
 		sp_file_close(&f);
@@ -274,9 +272,8 @@ static int discard(const struct recovery *r, const char *live)
 		runs = !r->force && !sp_live_name_is_dead(live, r->host);
 	}
 	if (runs)
-		return sp_complain(
-			1, r->verb,
-			"its process may still live (--force, if you know that it does not)", live);
+		return sp_complain(1, r->verb, "its process may still run (if not, use --force)",
+				   live);
 	if (unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
 	print_path(live);
@@ -341,10 +338,9 @@ static void list_live_files(const struct live_files *l)
 		print_live_file(&l->at[i]);
 		any = any || l->at[i].is_here;
 	}
-	printf("\n%ssspapi recover --all makes all these dumps; with --discard it only\n"
-	       "removes the live files. sspapi recover " SP_LIVE_DIR
-	       "/*.PID.*.live makes one.\n",
-	       any ? "* in or below this folder: sspapi recover makes these dumps.\n" : "");
+	printf("\n%ssspapi recover --all writes all these dumps; with --discard it only\nremoves "
+	       "the live files. sspapi recover " SP_LIVE_DIR "/*.PID.*.live writes one.\n",
+	       any ? "* in or below this folder: sspapi recover writes these dumps.\n" : "");
 }
 
 /* Require a confirmation on a terminal before anything outside the current folder changes. */
@@ -354,8 +350,9 @@ static bool is_confirmed(const struct live_files *l)
 
 	if (l->r->yes || !l->n || !isatty(STDIN_FILENO))
 		return true;
-	fprintf(stderr, l->r->discard ? "Remove %u live file%s without a dump? [y/N] "
-				      : "Make the dumps of %u live file%s in all folders? [y/N] ",
+	fprintf(stderr,
+		l->r->discard ? "Remove %u live file%s without a dump? [y/N] "
+			      : "Write the dumps of %u live file%s in all folders? [y/N] ",
 		l->n, SP_MANY(l->n));
 	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
@@ -424,15 +421,17 @@ int sp_cmd_recover(int argc, char **argv)
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
 	if (r.out && r.discard)
-		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it",
+		return sp_complain(2, argv[0],
+				   "-o is not supported with --discard, which writes "
+				   "no dump",
 				   NULL);
 	if (optind == argc)
-		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL)
+		return r.out ? sp_complain(2, argv[0], "-o needs exactly one live file", NULL)
 			     : recover_found(&r);
 	if (r.list || r.all)
 		return sp_complain(2, argv[0], "--list and --all take no files", argv[optind]);
 	if (r.out && argc - optind > 1)
-		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
+		return sp_complain(2, argv[0], "-o needs exactly one live file", NULL);
 	for (; optind < argc; optind++)
 		status |= r.discard ? discard(&r, argv[optind]) : recover(&r, argv[optind]);
 	return status;

@@ -86,7 +86,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 			break;
 		case 'm':
 			if (!sp_metrics_request(&r->metrics, optarg))
-				return usage(r, "-m takes one file, or names of the usual metrics",
+				return usage(r, "-m takes one file, or names of built-in metrics",
 					     optarg);
 			break;
 		case 'o': *to = optarg; break;
@@ -111,7 +111,7 @@ static int options(struct sp_report *r, const struct sp_format_writer **writer, 
 	if (!*writer)
 		*writer = sp_format_writer_of(SP_FORMAT_text);
 	if (r->readings && (r->n_levels || r->metrics.any))
-		return usage(r, "--readings have no level and no metrics", NULL);
+		return usage(r, "--readings supports neither levels nor metrics", NULL);
 	if (check_dump_format(r, *writer))
 		return 2;
 	return 0;
@@ -238,11 +238,13 @@ static int write_to(const struct sp_report *r, const struct sp_format_writer *wr
 			1, r->verb,
 			e == -EBADMSG ? "hwloc cannot read the topology in the store"
 			: e == -ELIBACC
-				? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)"
+				? "libsspapi-topo.so or libhwloc cannot be loaded (run sspapi "
+				  "doctor)"
 				: strerror(-e),
 			to ? to : "standard output");
 	return r->show.m->tally.damaged
-		       ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0])
+		       ? sp_complain(1, r->verb, "damaged; only the readable part is shown",
+				     file[0])
 		       : 0;
 }
 
@@ -258,8 +260,8 @@ static int write_machines(const struct sp_report *r, const struct sp_format_writ
 	if (!to || sp_any_format_writer_by_extension(to) ||
 	    (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
 		return usage(r,
-			     "several machines, and hwloc's XML is of one: -o FOLDER writes a file "
-			     "of each",
+			     "several machines, but hwloc's XML describes one: write a file of "
+			     "each with -o FOLDER",
 			     to);
 	for (uint32_t i = 0; i < m->n_machines && e == 0; i++) {
 		unsigned same = 0;

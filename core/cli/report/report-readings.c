@@ -21,7 +21,9 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 	struct sp_row row = { 0 };
 
 	if (!m->tally.kept)
-		sp_complain(0, r->verb, "no reading was kept: run with SSPAPI_READINGS=permanent",
+		sp_complain(0, r->verb,
+			    "no permanent readings: run the program with "
+			    "SSPAPI_READINGS=permanent",
 			    NULL);
 	sp_out_text(o, "host,rank,pid,tid,thread,event_set,ns,cpu,event,value\n");
 	while (sp_model_next(m, &row)) {

@@ -123,10 +123,9 @@ static int refuse_made(const char *verb, const struct sp_format *format)
 {
 	char text[128];
 
-	snprintf(
-		text, sizeof(text),
-		"is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi",
-		format->extension);
+	snprintf(text, sizeof(text),
+		 "needs a store: use -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi",
+		 format->extension);
 	return sp_complain(2, verb, text, format->name);
 }
 
@@ -170,26 +169,23 @@ static bool is_launcher(const char *path)
 static const char *find_obstacle(const struct sp_program *p, const char *name, long verbose)
 {
 	if (p->kind == SP_PROGRAM_FOREIGN)
-		return "made for another word size or machine than libsspapi: nothing of it can be "
-		       "counted";
+		return "built for another word size or machine than libsspapi: it is not counted";
 	if (p->kind == SP_PROGRAM_STATIC)
-		return "statically linked: nothing can be preloaded into it, nothing of it is "
-		       "counted";
+		return "statically linked: nothing can be preloaded into it; it is not counted";
 	if (p->set_id_other)
-		return "set-user-ID, or like it: the loader will not preload into it, nothing of "
-		       "it is counted";
+		return "set-user-ID or privileged: nothing can be preloaded into it; it is not "
+		       "counted";
 	if (p->set_id)
-		return "set-user-ID: for anybody but its owner nothing of it is counted";
+		return "set-user-ID: it is counted only if its owner runs it";
 	if (*p->loader)
-		return "of another C library (PT_INTERP names its loader): it runs without "
-		       "libsspapi, nothing of it is counted; "
-		       "sspapi stat counts any program";
+		return "built for another C library (PT_INTERP names its loader): it is not "
+		       "counted; to count it anyway, use sspapi stat";
 	if (p->static_papi && !*p->papi)
-		return "has libpapi linked into it statically: its calls cannot be seen";
+		return "libpapi is linked into it statically: its PAPI calls cannot be intercepted";
 	if (!p->names_papi && !p->unread &&
 	    ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
-		return "no PAPI in sight: it neither links nor names libpapi (sspapi stat counts "
-		       "any program)";
+		return "does not use PAPI: it neither links nor names libpapi; to count it "
+		       "anyway, use sspapi stat";
 	return NULL;
 }
 
@@ -309,7 +305,9 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(2, argv[0], "name the program to run", NULL);
 	if (access(lib, R_OK) != 0)
 		return sp_complain(1, argv[0],
-				   "libsspapi.so is not beside this command nor installed", lib);
+				   "libsspapi.so is neither in this command's folder nor "
+				   "installed",
+				   lib);
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0],
 				   "the loader cannot preload from a path with a space or colon",

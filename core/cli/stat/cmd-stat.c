@@ -61,8 +61,8 @@ static bool take_level(struct options *opt, const char *name)
 
 	if (sites || strcmp(name, "per-set") == 0) {
 		snprintf(text, sizeof(text),
-			 "stat counts from outside and knows no %s; sspapi run does, of a program "
-			 "that calls PAPI",
+			 "stat counts from outside and has no %s; use sspapi run for a program "
+			 "that uses PAPI",
 			 sites ? "call sites" : "event sets");
 		return !usage(opt, text, strcat(strcpy(option, "--"), name));
 	}
@@ -90,21 +90,18 @@ static int check_conflicts(const struct options *opt, bool no_program)
 	bool group = opt->group.fd >= 0;
 
 	if (group && opt->targets.n)
-		return usage(
-			opt,
-			"--cgroup counts a control group, -p and -t threads: name one of the two",
-			NULL);
+		return usage(opt, "--cgroup is not supported with -p or -t: use one of them", NULL);
 	if (group && opt->rows > 0)
 		return usage(opt,
-			     "--per-thread does not go with --cgroup: the kernel counts a control "
-			     "group by CPU; -p counts a process by thread",
+			     "--per-thread is not supported with --cgroup: the kernel counts a "
+			     "control group per CPU; use -p to count a process per thread",
 			     NULL);
 	if (opt->interval.ms && opt->repeats)
-		return usage(opt, "-I goes with a program that is started once: not with -r", NULL);
+		return usage(opt, "-I is not supported with -r", NULL);
 	if ((group || opt->targets.n) && opt->repeats)
 		return usage(opt,
-			     "-r runs a program several times: -p, -t and --cgroup count what runs "
-			     "already",
+			     "-r is not supported with -p, -t or --cgroup: it runs a program "
+			     "several times",
 			     NULL);
 	return no_program && !opt->targets.n && !group
 		       ? usage(opt, "name the program to count", NULL)
@@ -139,7 +136,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 		else if (c == 'I' && !take_number(&opt->interval.ms, optarg, INTERVAL_MOST))
 			return usage(opt, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_request(&opt->report.metrics, optarg))
-			return usage(opt, "-m takes one file, or names of the usual metrics",
+			return usage(opt, "-m takes one file, or names of built-in metrics",
 				     optarg);
 		else if ((c == 'p' || c == 't') &&
 			 sp_targets_add(&opt->targets, opt->verb, optarg, c == 't'))
@@ -154,7 +151,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 	if (sp_check_output_format(opt->verb, EXIT_STAT, opt->out, opt->formats))
 		return EXIT_STAT;
 	if (opt->report.n_levels && !opt->out && opt->formats && strchr(opt->formats, ','))
-		return usage(opt, "--per-LEVEL takes one form", opt->formats);
+		return usage(opt, "--per-LEVEL takes one format", opt->formats);
 	if (opt->out && !*opt->out)
 		return usage(opt, "-o takes the name of a file", NULL);
 	if (opt->out && stat(opt->out, &s) == 0 && S_ISDIR(s.st_mode))
@@ -181,9 +178,9 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 	}
 	if (c->long_lived) {
 		c->cpu[c->n_cpus++] = SP_NO_CPU;
-		r->why_no_rows = "threads that lived for less than 20 ms have no rows and no CPU: "
-				 "on more than 16 CPUs these would make each birth "
-				 "noticeably slower; --per-thread and --per-cpu ask for them";
+		r->why_no_rows = "threads shorter than 20 ms have no rows and no CPU: on more "
+				 "than 16 CPUs these would slow down each new thread; to get "
+				 "them, use --per-thread or --per-cpu";
 		return;
 	}
 	c->task_ring_pages = SP_STAT_TASK_RING_PAGES;
@@ -191,30 +188,24 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 	c->has_reads = c->has_rows && sp_stat_probe_inherited_reads(c->cpu[0]);
 	c->from_library = c->has_rows && !c->has_reads && !opt->targets.n;
 	if (opt->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
-		why = "threads have no rows of their own: on so many CPUs they would start "
-		      "noticeably slower; --per-thread asks for them, "
-		      "fewer events or CPUs (taskset) make them cheap";
+		why = "no per-thread rows: they would slow down each new thread on this many "
+		      "CPUs; use --per-thread, fewer events or fewer CPUs (taskset)";
 	else if (opt->rows < 0 && !sp_stat_leaves_pages(c))
-		why = "threads have no rows of their own: what they come through would take locked "
-		      "pages that the program may need itself; "
-		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
+		why = "no per-thread rows: they would take locked pages that the program may "
+		      "need; use --per-thread, or raise RLIMIT_MEMLOCK (ulimit -l)";
 	else if (c->from_library && !sp_threads_library())
-		why = "threads have no rows of their own: this kernel does not write what a thread "
-		      "counted when it ends, and "
-		      "libsspapi-threads.so, which would tell of them in the program, is not "
-		      "installed";
+		why = "no per-thread rows: this kernel does not report a thread's counts at its "
+		      "end, and libsspapi-threads.so is not installed";
 	else if (c->from_library && opt->rows < 0)	/* preload only on request */
-		why = "threads have no rows of their own: this kernel does not write what a thread "
-		      "counted when it ends; --per-thread has "
-		      "libsspapi-threads.so, in the program, tell of them";
+		why = "no per-thread rows: this kernel does not report a thread's counts at its "
+		      "end; use --per-thread, which preloads libsspapi-threads.so";
 	else if (c->from_library && sp_stat_rounds(c->plan, 2) > rounds &&
 		 sp_stat_rounds(c->plan, 1))
-		why = "threads have no rows of their own: on this kernel they take each counter "
-		      "twice, and there are too few: name fewer events";
+		why = "no per-thread rows: on this kernel they need each counter twice, and "
+		      "there are too few; name fewer events";
 	else if (c->from_library && sp_program_inspect(&p, program) == 0 && *p.loader)
-		why = "threads have no rows of their own: this kernel does not write what a thread "
-		      "counted when it ends, and "
-		      "libsspapi-threads.so cannot be loaded into a program of another C library";
+		why = "no per-thread rows: this kernel does not report a thread's counts at its "
+		      "end, and libsspapi-threads.so cannot be loaded with another C library";
 	if (why) {
 		c->has_rows = c->has_reads = false;
 		r->why_no_rows = why;
@@ -244,9 +235,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		return e;
 	}
 	if (wanted && !r->c.has_rows && !r->why_no_rows)
-		r->why_no_rows = "threads have no rows of their own: no locked pages or "
-				 "descriptors are left for what they come through "
-				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
+		r->why_no_rows = "no per-thread rows: no locked pages or descriptors are left "
+				 "(other processes of this user have them; raise RLIMIT_MEMLOCK)";
 	if (r->c.long_lived)
 		sp_long_lived_begin(&r->c, &r->who);
 	sp_machine_events_request(&r->machine_events, 's');
@@ -319,8 +309,8 @@ static int status_of(const struct sp_stat_all *a)
 
 /* ---- showing ------------------------------------------------------------ */
 
-static void fill_who(struct sp_output_vars *who, const struct sp_stat_all *r, const struct sp_model *m,
-		     char *dir, size_t room)
+static void fill_who(struct sp_output_vars *who, const struct sp_stat_all *r,
+		     const struct sp_model *m, char *dir, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 

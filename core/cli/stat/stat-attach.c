@@ -409,33 +409,29 @@ static int report_refusal(struct attach *a, int e)
 		snprintf(text, sizeof(text), "it has ended");
 	else if ((e == -EACCES || e == -EPERM) && stat(path, &s) == 0 && s.st_uid != geteuid())
 		snprintf(text, sizeof(text),
-			 "the kernel does not permit to count it: it is of user %u, or may not be "
-			 "looked at by its own user "
-			 "(set-user-ID, not dumpable); root may, and who has CAP_PERFMON (and "
+			 "not permitted: it belongs to user %u, or is protected from its own "
+			 "user (set-user-ID, not dumpable); run as root or with CAP_PERFMON (and "
 			 "CAP_SYS_PTRACE)",
 			 (unsigned)s.st_uid);
 	else if (e == -EACCES || e == -EPERM)
 		snprintf(text, sizeof(text),
-			 "the kernel does not permit to count it (%s): perf_event_paranoid, Yama "
-			 "or another security module "
-			 "forbid it; see sspapi doctor",
+			 "not permitted (%s): perf_event_paranoid, Yama or another security "
+			 "module forbids it; see sspapi doctor",
 			 strerror(-e));
 	else if (e == -EMFILE || e == -ENFILE)
 		snprintf(text, sizeof(text),
-			 "too few descriptors (ulimit -Hn): each of its threads takes %u, also "
-			 "without rows by CPU and by thread; "
-			 "raise the limit, or name fewer events",
+			 "too few descriptors (ulimit -Hn): each of its threads takes %u, even "
+			 "without rows per CPU and thread; raise the limit, or name fewer events",
 			 a->n_cpus + a->r->c.n + 1);
 	else if (e == -EAGAIN)
 		snprintf(text, sizeof(text),
-			 "threads are born so fast that records of their births were lost, %u "
-			 "times: nothing was counted; try again",
+			 "threads are created so fast that records of them were lost, %u times: "
+			 "nothing was counted; try again",
 			 AGAIN);
 	else if (e == -ENOMEM)
 		snprintf(text, sizeof(text),
-			 "no locked pages are left to tell by who is born meanwhile (other "
-			 "processes of this user have them; "
-			 "RLIMIT_MEMLOCK)");
+			 "no locked pages are left to follow new threads (other processes of "
+			 "this user have them; raise RLIMIT_MEMLOCK)");
 	else
 		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror(-e));
 	return sp_complain(125, a->verb, text, name);
@@ -448,16 +444,16 @@ static void reduce_counters(struct attach *a, int how)
 	struct sp_stat_counters *c = &a->r->c;
 
 	if (how && !a->r->why_no_cpus) {
-		a->r->why_no_cpus = "counts have no CPU: each thread takes a descriptor for each "
-				    "CPU and event, and the limit (ulimit -Hn) is lower";
+		a->r->why_no_cpus = "no counts per CPU: each thread needs a descriptor per CPU "
+				    "and event; raise the limit (ulimit -Hn)";
 		c->n_cpus = 1;
 		c->cpu = sp_check_alloc(calloc(1, sizeof(*c->cpu)));
 		*c->cpu = SP_NO_CPU;
 		c->has_reads = false;
 	}
 	if (how == 2 && c->has_rows) {
-		a->r->why_no_rows = "threads have no rows of their own: they take descriptors, and "
-				    "the limit (ulimit -Hn) is lower";
+		a->r->why_no_rows = "no per-thread rows: they need more descriptors; raise the "
+				    "limit (ulimit -Hn)";
 		c->has_rows = c->has_reads = false;
 	}
 }
@@ -472,9 +468,9 @@ static int try_once(struct attach *a)
 	n = n_counters(a);
 	if (c->has_rows && !sp_stat_open_rings(c, a->n_cpus, a->cpu)) {
 		sp_stat_close(c);
-		a->r->why_no_rows = "threads have no rows of their own: no locked pages or "
-				    "descriptors are left for what they come through "
-				    "(other processes of this user have them; RLIMIT_MEMLOCK)";
+		a->r->why_no_rows = "no per-thread rows: no locked pages or descriptors are left "
+				    "(other processes of this user have them; raise "
+				    "RLIMIT_MEMLOCK)";
 		c->has_rows = c->has_reads = false;
 	}
 	if (!sp_fork_track_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->has_rows ? a->n_cpus : 0)))

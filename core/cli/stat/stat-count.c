@@ -157,17 +157,16 @@ static int report_refusal(const struct sp_stat_counters *c, const char *verb, lo
 
 	if (error == -EMFILE || error == -ENFILE)
 		snprintf(text, sizeof(text),
-			 "%u descriptors are wanted, one for each of %u CPUs and %u events, and "
-			 "the limit is lower: "
-			 "raise it (ulimit -Hn)%s or name fewer events",
+			 "%u descriptors are needed, one for each of %u CPUs and %u events: "
+			 "raise the limit (ulimit -Hn)%s or name fewer events",
 			 c->n_cpus * (n + (c->has_rows ? 1 : 0)) + (c->is_cgroup  ? 0
 								    : c->has_rows ? 2
 										  : 1),
 			 c->n_cpus, n,
-			 c->is_cgroup ? "" : ", bind the program to fewer CPUs (taskset),");
+			 c->is_cgroup ? "" : ", pin the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)
 		snprintf(text, sizeof(text),
-			 "the kernel does not permit to count (%s): see sspapi doctor",
+			 "the kernel does not permit counting (%s): see sspapi doctor",
 			 strerror((int)-error));
 	else
 		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)",

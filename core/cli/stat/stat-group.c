@@ -46,9 +46,8 @@ static int report_missing(const struct sp_stat_group *g, const char *verb, const
 
 	if (e == -ENOENT || e == -ENOTDIR)
 		snprintf(text, sizeof(text),
-			 "there is no such control group in %s, where the groups are that can be "
-			 "counted (/proc/PID/cgroup says "
-			 "which one a process is in)",
+			 "no such control group in %s (for the group of a process see "
+			 "/proc/PID/cgroup)",
 			 g->point);
 	else
 		snprintf(text, sizeof(text), "the control group cannot be opened (%s)",
@@ -102,14 +101,11 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 	}
 	if (fd == -EACCES || fd == -EPERM)
 		snprintf(text, sizeof(text),
-			 "the kernel does not permit to count a control group: root may, and who "
-			 "has CAP_PERFMON; "
-			 "with kernel.perf_event_paranoid at 0 everybody");
+			 "not permitted for a control group: run as root or with CAP_PERFMON, or "
+			 "set kernel.perf_event_paranoid to 0");
 	else if (fd == -EBADF || fd == -ENOENT)
 		snprintf(text, sizeof(text),
-			 "the kernel does not count what is there: control groups that can be "
-			 "counted are in %s",
-			 g->point);
+			 "not a control group that can be counted: those are in %s", g->point);
 	else if (fd == -EINVAL)
 		snprintf(text, sizeof(text),
 			 "this kernel counts no control groups (it was built without "
@@ -190,9 +186,8 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 	int e;
 
 	r->c.is_attached = r->c.is_cgroup = true;
-	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by "
-			 "CPU, whichever of its threads runs there; "
-			 "-p counts a process by thread";
+	r->why_no_rows = "no per-thread rows: the kernel counts a control group per CPU; use -p "
+			 "to count a process per thread";
 	sp_stat_online(&r->c);
 	e = sp_stat_fork(child, &r->c, verb, argv);
 	e = e ? e : try_group(r, g, verb);

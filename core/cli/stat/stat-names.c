@@ -38,8 +38,7 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_defaul
 				 SP_STAT_EVENTS);
 			good = false;
 		} else if (strlen(name) >= SP_STAT_NAME) {
-			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no event has such a name",
-				 name);
+			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no such event", name);
 			good = false;
 		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
 			papis[n++] = name;
@@ -176,9 +175,9 @@ static bool all_have_names(struct sp_stat_plan *p, const char *events)
 	for (const char *at = events; at; at = strchr(at, ','), at += at != NULL)
 		if (!*at || *at == ',') {
 			snprintf(p->wrong, sizeof(p->wrong),
-				 "-e: no event is named%s; sspapi list tells those that can be "
-				 "counted here",
-				 *events ? " beside a comma" : "");
+				 "-e: an event's name is missing%s; sspapi list shows those that "
+				 "can be counted here",
+				 *events ? " at a comma" : "");
 			return false;
 		}
 	return true;

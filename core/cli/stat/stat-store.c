@@ -36,20 +36,18 @@ struct store_writer {
 static const char *reason_not_counted(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
 	if (e->round >= a->plan->n_rounds)
-		return "not counted: there are too few counters for it and those before it: name "
-		       "fewer events at once, or let them take "
-		       "turns (-r 1 runs the program once for each turn)";
+		return "not counted: too few counters; name fewer events, or let them take turns "
+		       "(-r 1 runs the program once for each turn)";
 	for (uint32_t i = 0; i < a->n && e->is_machine_wide; i++)
 		if (*a->run[i].machine_events.answer.wrong)
 			return a->run[i].machine_events.answer.wrong;
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.round == e->round && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
-				return "not permitted: the event happens in the kernel, which "
-				       "perf_event_paranoid lets this user not see";
+				return "not permitted: perf_event_paranoid forbids this user to "
+				       "count events of the kernel";
 			if (a->run[i].c.is_partial[e->native[t]])
-				return "not counted: the counter did not run all the time: others "
-				       "had it";
+				return "not counted: others used the counter part of the time";
 		}
 	return NULL;
 }
@@ -229,13 +227,13 @@ static void note_elsewhere(struct store_writer *m)
 	m->whole = !elsewhere && !twice;
 	if (twice)
 		note(m,
-		     "%.3f of %.3f ms were counted twice, of threads that were born while counters "
-		     "were opened",
+		     "%.3f of %.3f ms were counted twice, for threads that were created while "
+		     "counters were opened",
 		     (double)twice / 1e6, (double)all / 1e6);
 	if (elsewhere)
 		note(m,
 		     "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is "
-		     "bound: what was counted there is missing",
+		     "pinned: counts from there are missing",
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
 
@@ -285,8 +283,8 @@ static void note_missing(struct store_writer *m)
 			m->whole = false;
 			cpu_list(set, cpus, sizeof(cpus));
 			note(m,
-			     "CPU %s cannot count %.*s (-): what happened in the %.3f ms that were "
-			     "spent there is missing",
+			     "CPU %s cannot count %.*s (-): counts of the %.3f ms that were "
+			     "spent there are missing",
 			     cpus, (int)names.used, (const char *)names.at, (double)ns / 1e6);
 		}
 		sp_bytes_free(&names);
@@ -305,9 +303,8 @@ static void note_kernel(struct store_writer *m)
 		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK ||
 						       a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
-		note(m, "what the kernel did for the program is in the clocks alone: "
-			"perf_event_paranoid lets this user see "
-			"user code only");
+		note(m, "only the clocks include kernel mode: perf_event_paranoid restricts this "
+			"user to user code");
 		return;
 	}
 }
@@ -339,18 +336,17 @@ static void note_rows(struct store_writer *m)
 	}
 	if (late)
 		note(m,
-		     "%llu %s not wait for counters after a second without an answer of the "
-		     "command: what came before those is in the rest",
+		     "%llu %s not wait for counters after a second without an answer from the "
+		     "command: earlier counts are in the rest",
 		     (unsigned long long)late, late == 1 ? "thread did" : "threads did");
 	if (m->all->run[0].c.from_library)
-		note(m, "threads were told of by libsspapi-threads.so in the program, as this "
-			"kernel does not write what they counted; the rest "
-			"is what was counted before they could tell, by the loader and by static "
-			"programs");
+		note(m, "libsspapi-threads.so in the program reported its threads, because this "
+			"kernel does not; the rest are earlier counts, of the loader and of "
+			"static programs");
 	if (n_without_counters)
 		note(m,
-		     "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters "
-		     "could be had for %s",
+		     "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or "
+		     "counters were left for %s",
 		     (unsigned long long)n_without_counters,
 		     n_without_counters == 1 ? "thread has" : "threads have",
 		     n_without_counters == 1 ? "is" : "are",
@@ -359,16 +355,14 @@ static void note_rows(struct store_writer *m)
 		note_text(m, none);
 	if (lost)
 		note(m,
-		     "%llu or more records of threads that ended were lost, they came too fast: "
-		     "these threads are one row, of the first process; totals are whole",
+		     "%llu or more records of ended threads came too fast and were lost: these "
+		     "threads are one row, of the first process; totals are complete",
 		     (unsigned long long)lost);
 	if (running)
-		note(m,
-		     "%llu %s still running when the program ended: what came after that is not "
-		     "here",
+		note(m, "%llu %s still running when the program ended: later counts are missing",
 		     (unsigned long long)running, running == 1 ? "thread was" : "threads were");
 	if (m->all_folded)
-		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
+		note(m, "more than %u threads: those that ran shortest are one row", ROWS_MOST);
 }
 
 static void note_attached(struct store_writer *m)
@@ -392,16 +386,16 @@ static void note_attached(struct store_writer *m)
 		     a->unclear == 1 ? "this one" : "these");
 	if (a->unproven)
 		note(m,
-		     "threads were born so fast that %u %s not be opened between two births: "
-		     "threads born just then may be counted twice",
+		     "threads were created so fast that %u %s not be opened in between: threads "
+		     "created at that moment may be counted twice",
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
 	if (a->born)
 		note(m,
-		     "%u %s born while counters were opened: what one counted that was just being "
-		     "born when counting began may be missing, some ms of it",
+		     "%u %s created while counters were opened: some ms of a thread that was "
+		     "being created when counting began may be missing",
 		     a->born, a->born == 1 ? "thread was" : "threads were");
 	if (a->refused)
-		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused,
+		note(m, "not counted: %u %s of another user, or protected", a->refused,
 		     a->refused == 1 ? "thread is" : "threads are");
 }
 
@@ -411,12 +405,12 @@ static void note_interval(struct store_writer *m)
 	const struct sp_stat_interval *i = m->all->n ? m->all->run[0].interval : NULL;
 
 	if (i && i->refused)
-		note(m, "%llu rows of -I are not kept here: SSPAPI_READINGS_MAX",
+		note(m, "%llu rows of -I are not stored here: raise SSPAPI_READINGS_MAX",
 		     (unsigned long long)i->refused);
 	if (i && i->unshown)
 		note(m,
-		     "%llu rows of -I were not shown, whoever reads them was too slow: they are in "
-		     "the store",
+		     "%llu rows of -I were not shown, because their reader was too slow: they "
+		     "are in the store",
 		     (unsigned long long)i->unshown);
 }
 
@@ -426,8 +420,8 @@ static void note_escaped(struct store_writer *m)
 	const struct sp_stat_counters *c = &m->all->run[0].c;
 
 	if (geteuid() && !c->has_rows && !c->is_cgroup)
-		note_text(m, "a program that runs as another user (set-user-ID) is not counted, "
-			     "and whether there was one was not told here");
+		note_text(m, "programs that run as another user (set-user-ID) are not counted, "
+			     "and the kernel does not report them here");
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
 			m->whole = false;

@@ -44,12 +44,9 @@ static int add_target(struct sp_stat_targets *a, const char *verb, const char *t
 				    text, n);
 	pid = (int)sp_proc_status((int)id, "\nTgid:", 10);
 	if (!pid || !is_alive(pid, threads || pid != id ? (int)id : 0))
-		return report_wrong(verb,
-				    threads ? "there is no thread of this number"
-					    : "there is no process of this number",
-				    text, n);
+		return report_wrong(verb, threads ? "no such thread" : "no such process", text, n);
 	if (!threads && pid != id)
-		return report_wrong(verb, "it is a thread, not a process: -t counts it", text, n);
+		return report_wrong(verb, "a thread, not a process: use -t", text, n);
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->one[i].pid == pid && a->one[i].tid == (threads ? (int)id : 0))
 			return 0;

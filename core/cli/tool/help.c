@@ -14,37 +14,38 @@ static const struct cmd {
 	const char *help;		/* one line */
 } cmds[] = {
 	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE]", "-- PROGRAM [ARGS]",
-	  "runs a program with sspapi preloaded; its dump is a store" },
+	  "run a program with libsspapi preloaded; writes a store" },
 	{ "stat",
 	  "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t "
 	  "TID,...] [--cgroup NAME] [-q] [--per-LEVEL...]",
 	  "[--] PROGRAM [ARGS]",
-	  "counts any program from outside, by CPU and by thread; with -p, -t or --cgroup what "
-	  "runs already; exit status: PROGRAM's" },
+	  "count any program from outside, per CPU and thread; -p, -t, --cgroup: running ones; "
+	  "exit status: PROGRAM's" },
 	{ "list", "", "[WORD]",
-	  "the events that can be counted here, with PAPI's and perf's names; and those that "
-	  "cannot, and why" },
+	  "list the events that can be counted here, under PAPI's and perf's names, and the "
+	  "reasons for others" },
 	{ "report",
 	  "[-f " SP_ALL_FORMAT_NAMES(
 		  "|") "] [-o FILE] [--per-LEVEL...] [-e|--events E,E] [--sort KEY] [--color-by "
 		       "EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
 	  "[FILE|FOLDER...]",
-	  "shows stores and killed processes' live files, as one run; without a file the newest "
-	  "run here" },
-	{ "merge", "", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
+	  "show stores, and live files of killed processes, as one run; without a file the "
+	  "newest run here" },
+	{ "merge", "", "-o FILE FILE|FOLDER...",
+	  "combine stores of many processes (ranks, hosts) into one" },
 	{ "diff",
 	  "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown]",
 	  "A B, or A... -- B...",
-	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, "
+	  "compare two runs, or repeated runs of two programs; exit status: 0 same, 1 different, "
 	  "2 error" },
 	{ "recover", "[-o FILE] [--list] [--all] [--yes] [--force] [--discard]", "[FILE.live...]",
-	  "makes the dumps that killed processes did not write, by default those in and below "
-	  "this folder" },
+	  "write the dumps of killed processes from their live files; default: those in and "
+	  "below this folder" },
 	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live",
-	  "the tables of report, of a process that still runs" },
+	  "show the tables of report for a running process" },
 	{ "doctor", "[--check]", "[PROGRAM]",
-	  "what would keep counts away on this machine, or from PROGRAM, and what to do" },
-	{ "env", "", "[NAME...]", "every variable, its value now, default and meaning" },
+	  "report what prevents counting on this machine, or in PROGRAM, and the remedy" },
+	{ "env", "", "[NAME...]", "list each variable with its value, default and meaning" },
 };
 
 /* One line each. Options of a table (levels), and -h and -V of all verbs, are below. */
@@ -52,64 +53,61 @@ static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
 	{ "run", "-o FILE",
-	  "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi "
-	  "choose the form" },
+	  "name of the dump: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi "
+	  "select the format" },
 	{ "run", "-f FORMATS",
-	  "the dump's forms, comma-separated: " SP_FORMAT_NAMES(", ") "; default: store" },
-	{ "run", "-e NAME=VALUE", "sets a variable for the program (sspapi env lists them)" },
+	  "formats of the dump, separated by commas: " SP_FORMAT_NAMES(", ") "; default: store" },
+	{ "run", "-e NAME=VALUE", "set a variable for the program (sspapi env lists them)" },
 	{ "stat", "-e EVENT,...",
-	  "the events (sspapi list); default: cycles, instructions, task clock, page faults, "
+	  "events (sspapi list); default: cycles, instructions, task clock, page faults, "
 	  "switches, migrations" },
-	{ "stat", "-m METRICS", "metrics to compute; the events that these need are counted" },
-	{ "stat", "-o FILE",
-	  "keeps the counts; the extension chooses the form; the table is printed, too" },
+	{ "stat", "-m METRICS", "metrics to compute; their events are counted" },
+	{ "stat", "-o FILE", "also write the counts to a file; the extension selects the format" },
 	{ "stat", "-f FORMATS",
-	  "the forms of the file, comma-separated: " SP_ALL_FORMAT_NAMES(
-		  ", ") "; without a file the form of the table" },
+	  "formats of the file, separated by commas: " SP_ALL_FORMAT_NAMES(
+		  ", ") "; without a file, of the table" },
 	{ "stat", "-r RUNS",
-	  "runs the program so often: mean and spread; events take turns where counters are too "
-	  "few" },
-	{ "stat", "-I MS", "rows by CPU while the program runs, every so many milliseconds" },
-	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
-	{ "stat", "-t TID,...", "counts threads that run already" },
-	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
-	{ "stat", "-q", "prints no table" },
+	  "run the program RUNS times: mean and spread; events that do not fit into the counters "
+	  "take turns" },
+	{ "stat", "-I MS", "print rows per CPU every MS milliseconds while the program runs" },
+	{ "stat", "-p PID,...", "count running processes, with all their threads" },
+	{ "stat", "-t TID,...", "count running threads" },
+	{ "stat", "--cgroup NAME", "count a control group, per CPU" },
+	{ "stat", "-q", "print no table" },
 	{ "stat", "--per-thread=no",
-	  "no rows by thread, which cost each thread's birth a microsecond for each event and "
-	  "CPU" },
-	{ "report", "-f FORM", "the form: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
-	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
-	{ "report", "-e E,E",
-	  "these events only, by name, or by an ending that one event alone has" },
+	  "no per-thread rows, which cost each new thread a microsecond per event and CPU" },
+	{ "report", "-f FORMAT", "format: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
+	{ "report", "-o FILE", "write to this file; the extension selects the format" },
+	{ "report", "-e E,E", "only these events, by name or unique ending" },
 	{ "report", "--events E,E", "the same" },
 	{ "report", "--sort KEY", "the leading event; of a level's rows also place or readings" },
-	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
+	{ "report", "--color-by EVENT", "the event that colours the hwloc format" },
 	{ "report", "-m METRICS",
-	  "metrics to compute: names, a file of definitions, or default (all that can be)" },
-	{ "report", "--readings", "the readings that were kept, as CSV" },
+	  "metrics to compute: names, a file of definitions, or default (all possible ones)" },
+	{ "report", "--readings", "permanent readings, as CSV" },
 	{ "report", "--all", "all rows, events and notes" },
-	{ "report", "--no-symbols", "call sites as addresses" },
-	{ "report", "--all-symbols", "asks other users' files for names of functions, too" },
+	{ "report", "--no-symbols", "show call sites as addresses" },
+	{ "report", "--all-symbols", "also read function names from other users' files" },
 	{ "merge", "-o FILE", "the store to write" },
-	{ "diff", "-e E,E",
-	  "these events only, by name, or by an ending that one event alone has" },
+	{ "diff", "-e E,E", "only these events, by name or unique ending" },
 	{ "diff", "--events E,E", "the same" },
-	{ "diff", "--fail-above N%", "exit status 1 only where an event has grown by more" },
+	{ "diff", "--fail-above N%", "exit status 1 only if an event has grown by more than N%" },
 	{ "diff", "-m METRICS",
-	  "metrics to compare, too: names, a file of definitions, or default (all that can be)" },
-	{ "diff", "-f FORM", "text, csv or markdown" },
-	{ "recover", "-o FILE", "where the dump goes; else where the process would have put it" },
-	{ "recover", "--list", "lists all live files of killed processes, with their dumps" },
+	  "also compare metrics: names, a file of definitions, or default (all possible ones)" },
+	{ "diff", "-f FORMAT", "text, csv or markdown" },
+	{ "recover", "-o FILE",
+	  "name of the dump; default: the one that the process would have used" },
+	{ "recover", "--list", "list all live files of killed processes, with their dumps" },
 	{ "recover", "--all",
-	  "makes the dumps of all folders; a terminal requires a confirmation" },
-	{ "recover", "--yes", "confirms --all" },
-	{ "recover", "--force", "also of a process that may still live" },
-	{ "recover", "--discard", "makes no dump: only removes the live files" },
-	{ "top", "-d SECONDS", "between two looks; default: 2" },
-	{ "top", "-n COUNT", "ends after so many looks" },
+	  "write the dumps of all folders; a terminal requires a confirmation" },
+	{ "recover", "--yes", "confirm --all" },
+	{ "recover", "--force", "also if the process may still run" },
+	{ "recover", "--discard", "only remove the live files; write no dump" },
+	{ "top", "-d SECONDS", "refresh interval; default: 2" },
+	{ "top", "-n COUNT", "end after COUNT refreshes" },
 	{ "top", "-m METRICS",
-	  "metrics to compute: names, a file of definitions, or default (all that can be)" },
-	{ "doctor", "--check", "exit status 1 if something stands in the way of counts" },
+	  "metrics to compute: names, a file of definitions, or default (all possible ones)" },
+	{ "doctor", "--check", "exit status 1 if something prevents counting" },
 };
 
 static void verb(FILE *to, const struct cmd *c, const char *shown)
@@ -129,7 +127,7 @@ static void levels(const char *verb)
 
 		/* stat does not see PAPI calls. */
 		if (strcmp(verb, "stat") != 0 || level->what != SP_LEVEL_CALLSITE)
-			printf("  --%-16s a row for each %s\n", longs[i].name, level->row);
+			printf("  --%-16s a row per %s\n", longs[i].name, level->row);
 	}
 }
 
@@ -138,8 +136,7 @@ void sp_help_all(FILE *to)
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(cmds); i++)
 		verb(to, &cmds[i], *cmds[i].options ? "[OPTIONS]" : "");
-	fputs("  sspapi help [VERB]\n      this list, or a verb's options; man sspapi tells the "
-	      "rest\n",
+	fputs("  sspapi help [VERB]\n      this list, or a verb's options; more in man sspapi\n",
 	      to);
 }
 
@@ -149,8 +146,8 @@ static void own_options(const char *name)
 	for (unsigned i = 0; i < SP_COUNT(options); i++)
 		if (strcmp(options[i].verb, name) == 0)
 			printf("  %-18s %s\n", options[i].option, options[i].help);
-	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this text", "-V, --version",
-	       "the version of sspapi");
+	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "show this text", "-V, --version",
+	       "show the version of sspapi");
 }
 
 static void help(const struct cmd *c)
@@ -160,7 +157,7 @@ static void help(const struct cmd *c)
 	own_options(c->name);
 	if (strstr(c->options, "--per-LEVEL"))
 		levels(c->name);
-	puts("\nman sspapi tells the rest");
+	puts("\nmore in man sspapi");
 }
 
 int sp_report_no_verb(const char *name)

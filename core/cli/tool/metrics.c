@@ -95,9 +95,9 @@ static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lin
 	if (r < 0 && !verb)
 		return 1;
 	if (r == -EFBIG)
-		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
-	return r < 0 ? sp_complain(1, verb, r == -ENODATA ? "nobody writes into it" : strerror(-r),
-				   path)
+		return sp_complain(1, verb, "not a file of metrics: larger than 1 MiB", path);
+	return r < 0 ? sp_complain(1, verb,
+				   r == -ENODATA ? "no process writes to it" : strerror(-r), path)
 		     : 0;
 }
 
@@ -181,7 +181,7 @@ static void report_alone(const char *verb, const char *path)
 	for (uint32_t i = 0; i < table.n; i++)
 		if (table.at[i].alone && table.at[i].machine_kinds)
 			wrong(table.at[i].line, table.at[i].column,
-			      "a sum or difference of one event; it is taken for that event", &w);
+			      "a sum or difference of one event; it is treated as that event", &w);
 }
 
 /* Returns the only metric with this ending ("BUSY": CPUS_BUSY), or NULL. */
@@ -253,7 +253,9 @@ int sp_metrics_show(const struct sp_metrics_request *w, const char *verb, struct
 	if (verb && !*names && table.foreign)
 		of_this_machine(verb, path, ": none of its tables is for this machine's CPUs");
 	else if (verb && !*names && !n && table.n)
-		sp_complain(0, verb, "no metric of this file can be computed from what was counted",
+		sp_complain(0, verb,
+			    "no metric of this file can be computed from the counted "
+			    "events",
 			    path);
 	return table.n_wrong ? 1 : 0;
 }

@@ -48,7 +48,7 @@ static void unrecognized(char *text, size_t room, const struct option *longs, co
 
 static int wrong(char *const *argv, const struct option *longs, int c)
 {
-	char letter[3], text[400], what[200] = "this option wants a value";
+	char letter[3], text[400], what[200] = "this option needs a value";
 	const char *option = written(argv, longs, c, letter);
 	const char *advice = c == ':' ? NULL : sp_other_option(argv[0], option);
 

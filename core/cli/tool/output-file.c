@@ -42,9 +42,9 @@ int sp_redirect_begin(const char *verb, const char *path, char *const *file, uns
 	if (!path)
 		return 0;
 	if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-		return sp_complain(2, verb, "a folder: name a file in it, to be written", path);
+		return sp_complain(2, verb, "a folder: name a file in it", path);
 	if (sp_is_one_of(path, file, n))
-		return sp_complain(2, verb, "the file to write is one of those to read", path);
+		return sp_complain(2, verb, "the output file is also an input file", path);
 	fd = special ? sp_safe_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
 		return sp_complain(1, verb,

@@ -74,7 +74,7 @@ void sp_suggest_write(const struct sp_suggestions *n, char *text, size_t room)
 	for (unsigned i = 0; i < many && used < room; i++)
 		used += (size_t)snprintf(text + used, room - used, "%s%s",
 					 i	    ? ", "
-					 : ending   ? "; several end so: "
+					 : ending   ? "; ambiguous ending: "
 					 : many > 1 ? "; do you mean one of "
 						    : "; do you mean ",
 					 of[i].name);

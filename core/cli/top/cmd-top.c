@@ -106,8 +106,8 @@ static int find(struct top *t, const char *which)
 			return 0;
 	if (t->removed)
 		return sp_complain(1, t->report.verb,
-				   "the live file is gone: the process has written its dump and is "
-				   "about to end, or somebody removed the file",
+				   "its live file no longer exists: the process has written its "
+				   "dump and is about to end, or the file was removed",
 				   which);
 	return sp_complain(1, t->report.verb,
 			   "no live file: the process has not called PAPI yet, runs without sspapi "
@@ -217,10 +217,9 @@ static void print_end(const struct top *t, bool gone)
 							      : "has ended";
 
 	if (!gone && !sp_is_live_file(t->live))
-		sp_message(
-			verb,
-			"process %u %s, and this is what it has left: sspapi report %s shows more",
-			t->pid, how, t->live);
+		sp_message(verb,
+			   "process %u %s; these are its last counts (more: sspapi report %s)",
+			   t->pid, how, t->live);
 	else if (!gone)
 		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid,
 			   how, t->live);
@@ -280,8 +279,8 @@ static int option(struct top *t, int c, const char *value)
 
 	if (c == 'n') {
 		if (!read_number(value, 1, 1e9, &n) || n - (double)(long)n > 0.0)
-			return sp_complain(2, t->report.verb,
-					   "-n takes a number of looks from 1 on", value);
+			return sp_complain(2, t->report.verb, "-n needs a number of at least 1",
+					   value);
 		t->times = (long)n;
 	} else if (c == 'd') {
 		if (!read_number(value, 0.1, 86400, &t->delay))
@@ -290,7 +289,7 @@ static int option(struct top *t, int c, const char *value)
 	} else if (c == 'm') {
 		if (!sp_metrics_request(&t->report.metrics, value))
 			return sp_complain(2, t->report.verb,
-					   "-m takes one file, or names of the usual metrics",
+					   "-m takes one file, or names of built-in metrics",
 					   value);
 	} else {
 		return 2;

@@ -1,4 +1,4 @@
-/* story.c: a thread that touches pages and moves from CPU to CPU, and its log. */
+/* story.c: a thread that touches pages and migrations between CPUs, and its log. */
 #include "proven.h"
 
 #include <linux/futex.h>

@@ -240,7 +240,7 @@ function head() {
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
 	const threads = howMany('thread'), n = { processes: processes.length, machines: hosts.length, cpus: cpus.length, cpus_counted: used, ...data.part };
 	const seen = [...byKey(events.filter(e => e.observers), e => e.observers)].map(([n, of]) => `${of.map(e => e.key).join(', ')}: ` +
-		`${grouped(n)} observers saw the same over the same time; what the longest of them saw counts (by thread each has its own)`);
+		`${grouped(n)} observers read the same event at the same time; the longest observation counts (per thread each has its own)`);
 	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...seen, ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
