@@ -44,7 +44,7 @@ while read -r command; do
 	# The lines without a number of the page's screen: headings.
 	perl -e 'my ($wanted, @lines) = shift; open my $in, "<", "page"; my $on;
 		while (<$in>) { chomp; if (/^\$ (.*)/) { $on = $1 eq $wanted } elsif (/^<</) { $on = 0 }
-			elsif ($on && !/\d/ && !/^all counts proven/ && /\S/) { s/ +/ /g; print "$_\n" } }' "$command" >headings
+			elsif ($on && !/\d/ && !/^all counts proven|CPU time$/ && /\S/) { s/ +/ /g; print "$_\n" } }' "$command" >headings
 	cat "screen$n_command.out" "screen$n_command.err" | tr -s ' ' >shown
 	while read -r heading; do
 		check "... $heading" grep -qxF -e "$heading" shown
