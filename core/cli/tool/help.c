@@ -72,7 +72,7 @@ static const struct option_help {
 	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
 	{ "stat", "-t TID,...", "counts threads that run already" },
 	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
-	{ "stat", "-q", "prints no table" },
+	{ "stat", "-q", "prints no table, only the format of -f" },
 	{ "stat", "--per-thread=no",
 	  "no rows by thread, which cost each thread's birth a microsecond for each event and "
 	  "CPU" },
