@@ -10,6 +10,7 @@
 #include "unlisted-cpus.h"
 #include "format-json.h"
 #include "format-metrics.h"
+#include "function-name.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 
@@ -856,9 +857,6 @@ static void metrics(struct sp_out *o, const struct sp_selection *s)
 
 static void callsites(struct sp_out *o, const struct sp_selection *s)
 {
-	static const char *const calls_of_region[] = {
-		[SP_REGION_BEGINS] = "begin", [SP_REGION_READ] = "read", [SP_REGION_ENDS] = "end"
-	};
 	const struct sp_model *m = s->m;
 	struct sp_callsite c;
 	struct sp_frame_info f;
@@ -874,7 +872,7 @@ static void callsites(struct sp_out *o, const struct sp_selection *s)
 		if (*c.name)
 			sp_json_f(o, ", \"name\": %s", c.name);
 		if (c.call)
-			sp_json_f(o, ", \"call\": %s", calls_of_region[c.call]);
+			sp_json_f(o, ", \"call\": %s", sp_site_call_name(c.call));
 		sp_out_text(o, ", \"frames\": [");
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 			sp_json_comma(o);

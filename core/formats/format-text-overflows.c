@@ -1,5 +1,5 @@
 /* format-text-overflows.c: writes the text format's sentence about an overflow handler: its event,
- * the number of hits, the CPUs, the functions.
+ * the number of hits, the CPUs, the functions and lines.
  */
 #include "function-name.h"
 #include "format-text-words.h"
@@ -9,7 +9,7 @@
 /* places that are distinguished; the most frequent ones come first */
 #define PLACES_MOST	64u
 
-/* A function, or an address of an unknown function, over all CPUs. */
+/* A line of a function, or a function or an address if no more is known, over all CPUs. */
 struct place {
 	uint64_t count;
 	char name[56];
@@ -18,6 +18,7 @@ struct place {
 static void name_place(char name[56], const struct sp_frame_info *f)
 {
 	struct sp_out o;
+	const char *line = strrchr(f->line, ':');
 	char text[SP_FUNCTION_NAME];
 
 	if (*f->symbol)
@@ -29,6 +30,8 @@ static void name_place(char name[56], const struct sp_frame_info *f)
 			  *f->module ? "+" : "", f->offset);
 	sp_memory_init(&o, name, 56);
 	sp_clip(&o, text, 48);
+	if (*f->symbol && line)
+		sp_out_f(&o, ":%s", line + 1);
 	sp_memory_text(&o);
 }
 

@@ -8,6 +8,7 @@
  *	app+0x11f0			a function without a name
  *	assembly			a region of the high level
  *	end of assembly → output	between two of them
+ *	call, PAPI_start → PAPI_read	call sites that differ by the PAPI function only
  *
  * The own function of a call site is the innermost one that is no helper.  A function is a helper
  * if its callers are different functions, or if its only caller calls it from several places and
@@ -179,8 +180,19 @@ static uint64_t place_of(const struct frame *f, const struct frame *inner)
 	return f->i == inner->i ? hash_text(4, f->line) : f->offset;
 }
 
-static void note_site(struct sp_site_texts *t, const struct frame *f, uint32_t n)
+static uint64_t path_key(const struct frame *f, uint32_t n)
 {
+	uint64_t key = 6;
+
+	for (uint32_t j = 0; j < n; j++)
+		key = sp_mix_hash(hash_text(key, f[j].module), f[j].offset);
+	return key;
+}
+
+static void note_site(struct sp_site_texts *t, const struct frame *f, uint32_t n,
+		      enum sp_site_call call)
+{
+	note_caller(t, path_key(f, n), 1, call);
 	for (uint32_t j = 0; j < n; j++) {
 		uint64_t key = function_key(&f[j]), path = 5;
 		bool leaves = j + 1 < n && strcmp(f[j].module, f[j + 1].module) != 0;
@@ -211,7 +223,7 @@ static bool is_site(const struct sp_model *m, uint32_t id)
 	return sp_model_callsite(m, id, &c) && !*c.name;
 }
 
-/* A frame has at most six facts, which fill half of the table. */
+/* A frame has at most six facts and a site one, which fill half of the table. */
 static uint32_t room_for_facts(const struct sp_model *m)
 {
 	struct frame f[FRAMES];
@@ -219,8 +231,8 @@ static uint32_t room_for_facts(const struct sp_model *m)
 	uint32_t room = 64;
 
 	for (uint32_t id = 1; id < m->n_callsites; id++)
-		n += is_site(m, id) ? frames_of(m, id, f) : 0;
-	while (room < 12 * n)
+		n += is_site(m, id) ? 6 * frames_of(m, id, f) + 1 : 0;
+	while (room < 2 * n)
 		room *= 2;
 	return room;
 }
@@ -235,14 +247,15 @@ struct sp_site_texts *sp_site_texts_new(const struct sp_model *m)
 	uint32_t room = room_for_facts(m);
 	struct sp_site_texts *t = sp_map(site_texts_bytes(room));
 	struct frame f[FRAMES];
+	struct sp_callsite c;
 
 	if (!t)
 		return NULL;
 	t->m = m;
 	t->room = room;
 	for (uint32_t id = 1; id < m->n_callsites; id++)
-		if (is_site(m, id))
-			note_site(t, f, frames_of(m, id, f));
+		if (sp_model_callsite(m, id, &c) && !*c.name)
+			note_site(t, f, frames_of(m, id, f), c.call);
 	return t;
 }
 
@@ -292,6 +305,7 @@ static bool in_one_function(const struct frame *f, const struct frame *g)
 struct own_pair {
 	struct frame from, to;
 	bool is_one;			/* both are in one function */
+	const char *from_call, *to_call;	/* if one is needed, or NULL */
 };
 
 /* If both calls were inlined into one function, finds the innermost function that contains both. */
@@ -308,14 +322,33 @@ static bool find_common(const struct frame *f, uint32_t n, uint32_t *i, const st
 	return false;
 }
 
+/* Is there another call site with the same frames? */
+static bool needs_call(struct sp_site_texts *t, const struct frame *f, uint32_t n)
+{
+	return fact_of(t, path_key(f, n))->flags & PLACES_DIFFER;
+}
+
+static const char *call_of(struct sp_site_texts *t, uint32_t id)
+{
+	struct sp_callsite c;
+
+	return sp_model_callsite(t->m, id, &c) ? sp_site_call_name(c.call) : NULL;
+}
+
 static struct own_pair own_pair_of(struct sp_site_texts *t, uint32_t from, uint32_t to)
 {
 	struct frame f[FRAMES] = { { "", "", "", 0, 0 } }, g[FRAMES] = { { "", "", "", 0, 0 } };
 	uint32_t n = frames_of(t->m, from, f), k = frames_of(t->m, to, g);
 	uint32_t i = own_frame(t, f, n), j = own_frame(t, g, k);
-	bool is_one = find_common(f, n, &i, g, k, &j);
+	struct own_pair p = { .is_one = find_common(f, n, &i, g, k, &j) };
 
-	return (struct own_pair){ f[i], g[j], is_one };
+	p.from = f[i];
+	p.to = g[j];
+	if (needs_call(t, f, n) || needs_call(t, g, k)) {
+		p.from_call = call_of(t, from);
+		p.to_call = call_of(t, to);
+	}
+	return p;
 }
 
 /* ---- words -------------------------------------------------------------------- */
@@ -356,6 +389,10 @@ static void one_function(struct sp_out *o, struct sp_site_texts *t, const struct
 		sp_out_f(o, ":%s", line_number(&p->from));
 	if (detail == SP_PAIR_LINES && *p->to.line)
 		sp_out_f(o, " → %s", line_number(&p->to));
+	if (p->from_call)
+		sp_out_f(o, ", %s", p->from_call);
+	if (p->to_call)
+		sp_out_f(o, "%s %s", p->from_call ? " →" : ",", p->to_call);
 }
 
 /* Writes the name of a region, which says more than its place in the code. */
@@ -379,12 +416,16 @@ static void side(struct sp_out *o, struct sp_site_texts *t, uint32_t id, bool br
 		region(o, &c);
 	} else {
 		p = own_pair_of(t, id, id);
+		p.from_call = NULL;
 		one_function(o, t, &p, SP_PAIR_FUNCTIONS, brief);
 	}
 }
 
-static void frames(struct sp_out *o, struct sp_site_texts *t, const struct frame *f, uint32_t n)
+static void frames(struct sp_out *o, struct sp_site_texts *t, const struct frame *f, uint32_t n,
+		   const char *call)
 {
+	if (call)
+		sp_out_f(o, "%s < ", call);
 	for (uint32_t i = 0; i < n; i++) {
 		sp_out_text(o, i ? " < " : "");
 		function(o, t, &f[i], false);
@@ -403,12 +444,14 @@ static void all_frames(struct sp_out *o, struct sp_site_texts *t, uint32_t from,
 	struct frame f[FRAMES], g[FRAMES];
 	uint32_t n = frames_of(t->m, from, f), k = frames_of(t->m, to, g);
 
+	bool calls = needs_call(t, f, n) || needs_call(t, g, k);
+
 	while (n > 1 && k > 1 && in_one_function(&f[n - 1], &g[k - 1]) &&
 	       f[n - 1].offset == g[k - 1].offset)
 		n--, k--;
-	frames(o, t, f, n);
+	frames(o, t, f, n, calls ? call_of(t, from) : NULL);
 	sp_out_text(o, " → ");
-	frames(o, t, g, frames_of(t->m, to, g));
+	frames(o, t, g, frames_of(t->m, to, g), calls ? call_of(t, to) : NULL);
 }
 
 static void pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,

@@ -529,6 +529,21 @@ static unsigned room_for_label(const struct sp_table *t)
 	return numbers_width(t) + 12 < t->line ? t->line - numbers_width(t) : 12;
 }
 
+/* On a wide terminal headings are in one line, as far as labels leave room. */
+static void widen(struct sp_table *t)
+{
+	char text[256];
+
+	for (unsigned i = 0; i < t->n_cols && t->s->columns > SP_TEXT_WIDTH; i++) {
+		unsigned used = numbers_width(t) + t->label_width,
+			 more = (unsigned)sp_max(strlen(heading(t, t->col[i], text)), t->width[i]) -
+				t->width[i];
+
+		if (used + more <= t->line)
+			t->width[i] += more;
+	}
+}
+
 /* Computes the widths of labels and tails. What does not fit is cut from the last tail on. */
 static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 {
@@ -554,6 +569,7 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 		if (numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
 			t->tail_width[k] = 0;
 	t->label_width = (unsigned)sp_min(longest, room_for_label(t));
+	widen(t);
 }
 
 /* Writes the sum of the rows from `from` on. */

@@ -134,3 +134,20 @@ const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, un
 	return sp_text_f(text, SP_FUNCTION_NAME, "%s",
 			 how & SP_NAME_BRIEF ? brief_name(whole) : whole);
 }
+
+const char *sp_site_call_name(enum sp_site_call call)
+{
+	static const char *const names[] = {
+		[SP_REGION_BEGINS] = "begin",
+		[SP_REGION_READ] = "read",
+		[SP_REGION_ENDS] = "end",
+		[SP_SITE_PAPI + SP_OP_START] = "PAPI_start",
+		[SP_SITE_PAPI + SP_OP_READ] = "PAPI_read",
+		[SP_SITE_PAPI + SP_OP_STOP] = "PAPI_stop",
+		[SP_SITE_PAPI + SP_OP_ACCUM] = "PAPI_accum",
+		[SP_SITE_PAPI + SP_OP_RESET] = "PAPI_reset",
+		[SP_SITE_PAPI + SP_OP_WRITE] = "PAPI_write",
+	};
+
+	return names[call];
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/out.h"
+#include "../store/layout.h"
 
 #define SP_FUNCTION_NAME 1024u	/* bytes; longer names are cut */
 
@@ -10,3 +11,6 @@
 
 /* symbol: the linker's name, or the output of addr2line -C. */
 const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, unsigned how);
+
+/* A call site's word: begin, read or end of a region, or the PAPI function; NULL: unknown. */
+const char *sp_site_call_name(enum sp_site_call call);

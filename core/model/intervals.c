@@ -31,8 +31,6 @@ static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint
 	s = (const struct sp_site *)((const char *)(b + 1) +
 				     (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
 	*n = (uint32_t)sp_min(load_acquire(&s->n), b->frames);
-	if (m->intervals.frames_most)
-		*n = (uint32_t)sp_min(*n, m->intervals.frames_most);
 	return *n ? s : NULL;
 }
 
@@ -43,12 +41,16 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 	if (!s) {
 		c->frames = 0;
 		c->name = id ? "" : "other";
-		c->call = SP_REGION_CALL_UNKNOWN;
+		c->call = SP_SITE_CALL_UNKNOWN;
+		c->is_cut = false;
 		return false;
 	}
 	c->name = memchr(s->name, 0, sizeof(s->name)) ? s->name : "";
-	c->call = *c->name && s->call <= SP_REGION_ENDS ? (enum sp_region_call)s->call
-							: SP_REGION_CALL_UNKNOWN;
+	c->call = (*c->name ? s->call <= SP_REGION_ENDS
+			    : s->call - SP_SITE_PAPI <= SP_OP_WRITE)
+			  ? (enum sp_site_call)s->call
+			  : SP_SITE_CALL_UNKNOWN;
+	c->is_cut = s->is_cut != 0;
 	return true;
 }
 
@@ -134,12 +136,14 @@ static uint32_t first_of(const struct sp_model *m, uint32_t id)
 	return m->intervals.first_site && id < m->n_callsites ? m->intervals.first_site[id] : id;
 }
 
-static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
+/* Checks that two sites are the same, or that a is cut and has the first frames of b. */
+static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b, bool cut)
 {
 	struct sp_callsite x, y;
 	uint32_t i = 0;
 
-	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) || x.frames != y.frames ||
+	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) ||
+	    (cut ? !x.is_cut || x.frames >= y.frames : x.frames != y.frames) ||
 	    x.call != y.call || strcmp(x.name, y.name) != 0)
 		return false;
 	while (i < x.frames && sp_model_same_frame(m, a, i, b, i))
@@ -163,24 +167,36 @@ static uint64_t code_of(const struct sp_model *m, uint32_t id)
 	return code;
 }
 
-/* Fill in first_site, the first call site with the same code: a library may be loaded twice, and
- * callers may be cut. */
+/* Fill in first_site, the first call site with the same code: a library may be loaded twice. */
 static void find_first(struct sp_model *m)
 {
 	uint64_t bytes = m->n_callsites * sizeof(uint64_t),
 		 *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
 
-	if (code && !m->intervals.first_site)
+	if (code)
 		m->intervals.first_site = sp_map(m->n_callsites * sizeof(*m->intervals.first_site));
 	for (uint32_t id = 0; code && m->intervals.first_site && id < m->n_callsites; id++) {
 		uint32_t first = 0;
 
 		code[id] = code_of(m, id);
-		while (first < id && (code[first] != code[id] || !same_site(m, first, id)))
+		while (first < id && (code[first] != code[id] || !same_site(m, first, id, false)))
 			first++;
 		m->intervals.first_site[id] = first;
 	}
 	sp_unmap(code, bytes);
+}
+
+void sp_model_join_callsites(struct sp_model *m)
+{
+	uint32_t *first = m->intervals.first_site;
+
+	for (uint32_t id = 1; first && id < m->n_callsites; id++) {
+		uint32_t least = id;
+
+		for (uint32_t i = 1; i < m->n_callsites; i++)
+			least = same_site(m, i, least, true) ? i : least;
+		first[id] = first[least];
+	}
 }
 
 void sp_intervals_index(struct sp_model *m)
@@ -208,27 +224,6 @@ void sp_intervals_index(struct sp_model *m)
 			m->n_callsites = id + 1;
 	if (!m->n_callsites && m->h.callsites)
 		m->n_callsites = 1;
-	find_first(m);
-}
-
-uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
-{
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		/* with one frame the process has separate rows */
-		if (m->process[i].h->callsites > 1)
-			least = (uint32_t)sp_min(least, m->process[i].h->callsites);
-	return least;
-}
-
-void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
-{
-	bool more = false;
-
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		more |= m->process[i].h->callsites > frames;
-	if (!more || m->intervals.frames_most == frames)
-		return;
-	m->intervals.frames_most = frames;
 	find_first(m);
 }
 

@@ -76,7 +76,6 @@ struct sp_model_tally {
 
 /* Private to intervals.c. */
 struct sp_model_intervals {
-	uint32_t frames_most;		/* frames of a site that are compared; 0: all */
 	/* [n_callsites]: the first site with the same frames; NULL: all differ */
 	uint32_t *first_site;
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
@@ -328,7 +327,8 @@ struct sp_interval_counts {
 struct sp_callsite {
 	uint32_t frames;
 	const char *name;		/* of a high-level region; "other" for id 0; or "" */
-	enum sp_region_call call;	/* the region's call */
+	enum sp_site_call call;
+	bool is_cut;			/* more callers were not kept */
 };
 
 /* Open one relation of this process's own, intact store. Then call sp_model_next, each time with a
@@ -390,12 +390,9 @@ bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct
 /* The module number (0: none) and the address of a hit that sp_row_hit returned. */
 uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address);
 
-/* Compare call sites by their innermost frames only. Ranks of a job and runs of a program may have
- * recorded different numbers of callers (SSPAPI_CALLSITES=auto). sp_model_frames returns the
- * smallest number of frames of all processes that record more than one, at most `least`;
- * sp_model_cut_callsites merges sites that do not differ in the first `frames` frames. */
-uint32_t sp_model_frames(const struct sp_model *m, uint32_t least);
-void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
+/* Join call sites that are cut with those that have the same first frames: ranks of a job and runs
+ * of a program may have cut different ones (SSPAPI_CALLSITES=auto). */
+void sp_model_join_callsites(struct sp_model *m);
 
 /* Read call site id; false if it is unused, and then without frames. */
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);

@@ -737,11 +737,15 @@ struct sp_sites {
 
 struct sp_site {
 	uint32_t n;			/* frames, innermost first; 0: unused */
-	uint32_t pad;
+	uint32_t is_cut;		/* more callers were not kept */
 	char name[60];			/* high-level region; or empty */
-	uint32_t call;			/* enum sp_region_call, if it has a name */
+	uint32_t call;			/* enum sp_site_call */
 };
-enum sp_region_call { SP_REGION_CALL_UNKNOWN, SP_REGION_BEGINS, SP_REGION_READ, SP_REGION_ENDS };
+enum sp_site_call {
+	SP_SITE_CALL_UNKNOWN,
+	SP_REGION_BEGINS, SP_REGION_READ, SP_REGION_ENDS,
+	SP_SITE_PAPI			/* without a name: + enum sp_op of the PAPI function */
+};
 
 struct sp_frame {
 	uint64_t address;		/* return address of the call */

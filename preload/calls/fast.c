@@ -24,13 +24,13 @@ struct sp_set *sp_fast_find_set(int id)
 	return s;
 }
 
-uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *at)
+uint32_t sp_fast_find_site(struct sp_known_site *known, enum sp_op op, const struct sp_stack *at)
 {
-	uint32_t is = sp_path_find_site(at, load_relaxed(&sp_sites_depth));
+	uint32_t is = sp_path_find_site(at, op);
 
-	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_find_known(at)))
+	if (SP_UNLIKELY(!is) && sp_conf.callsites && !(is = sp_site_find_known(at, op)))
 		return SP_SITE_NEW;
-	sp_site_update_known(known, at, is);
+	sp_site_update_known(known, op, at, is);
 	return is;
 }
 

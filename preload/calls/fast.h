@@ -66,7 +66,7 @@ struct sp_set *sp_fast_find_set(int id);
 
 /* Finds a site other than the known one, and may make it the known one. SP_SITE_NEW: the site is
  * new. */
-uint32_t sp_fast_find_site(struct sp_known_site *known, const struct sp_stack *at);
+uint32_t sp_fast_find_site(struct sp_known_site *known, enum sp_op op, const struct sp_stack *at);
 
 /* Reads the frame of the function that uses the macro, without variables, for which gcc would
  * keep registers. */
@@ -100,7 +100,8 @@ SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, 
 		*site = SP_SITE_STEADY;
 		return s;
 	}
-	if (SP_LIKELY(load_plain(&known->to) == to)) {
+	if (SP_LIKELY(load_plain(&known->to) == to) &&
+	    (sp_call_kind_of(op) != SP_KIND_ZERO || SP_LIKELY(load_plain(&known->op) == op))) {
 		found = load_plain(&known->site);
 		if (op == SP_OP_READ &&
 		    SP_LIKELY(load_relaxed(&s->writer.steady) == SP_STEADY_BELOW(~found)) &&
@@ -121,7 +122,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_lookup(const struct sp_papi *papi, int id, 
 	/* forward PAPI_accum's own PAPI_reset */
 	if (SP_UNLIKELY(to - papi->low < papi->own))
 		return NULL;
-	*site = sp_fast_find_site(known, at ? at : &SP_CALLED_FROM);
+	*site = sp_fast_find_site(known, op, at ? at : &SP_CALLED_FROM);
 	if (op == SP_OP_START)
 		store_relaxed(&s->start_site, *site);
 	return SP_LIKELY(*site != SP_SITE_NEW) ? s : NULL;

@@ -868,7 +868,7 @@ static void record_on_cpu(struct sp_set *s, enum sp_op op, int cpu, const long l
 {
 	uint32_t site = op == SP_OP_START && load_relaxed(&sp_process.unwinds)
 				? load_relaxed(&s->start_site)
-				: sp_site_find(at);
+				: sp_site_find(at, op);
 	bool own = load_relaxed(&s->starter) == sp_thread_state.id, fast = sp_is_fast(s), has_parts,
 	     timed;
 	struct sp_papi_call b = {
@@ -1088,7 +1088,7 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 	struct sp_set *s = sp_set_of(id);
 
 	if (load_relaxed(&sp_process.unwinds) && sp_is_recorded(s))
-		(void)sp_site_find(at);
+		(void)sp_site_find(at, op);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame)
 				 : sp_begin_call(id, op, frame);
 }

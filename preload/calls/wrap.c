@@ -313,7 +313,7 @@ struct nest {
 	uint32_t region_call;
 };
 
-static enum sp_region_call region_call(enum sp_call call)
+static enum sp_site_call region_call(enum sp_call call)
 {
 	switch (call) {
 	case SP_CALL_PAPI_hl_region_begin: return SP_REGION_BEGINS;

@@ -1,8 +1,7 @@
 /* callsites.c: maps call paths to numbers of sites; see callsites.h.
  *
- * An entry of the table has a key in its upper 48 bits and a number in its lower 16. The key is the
- * return address or, with more frames or a name, a hash of them all; then the site itself is
- * compared.
+ * An entry of the table has a key in its upper 48 bits and a number in its lower 16. The key is a
+ * hash of the PAPI function, the frames and the name; then the site itself is compared.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -19,11 +18,6 @@
 #include "unwind.h"
 
 #define TABLE		8192u		/* a power of 2, twice the number of sites */
-#ifdef __aarch64__
-#define HASHED		1ull		/* bit of hashes: no code has such addresses */
-#else
-#define HASHED		(1ull << 47)
-#endif
 #define RETIRED		SP_SITE_OF(1)	/* neither address nor number */
 #define ADDRESS		((1ull << 48) - 1)
 #define NUMBER(entry) ((uint32_t)((entry) & SP_SITE_MOST))
@@ -31,15 +25,13 @@
 #define ROOM_MOST	512u		/* with this number of sites at most */
 #define ROOM_LEAST	SP_SITES_EACH	/* and at least */
 
-#define HELPERS_MAX	2u		/* as many functions may be helpers that call PAPI */
 #define FEW_LEFT	64u
 #define NAME_LENGTH	(sizeof(((struct sp_site *)0)->name) - 1)	/* of a region */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
 	uint32_t n;
-	bool plain;			/* one frame and no name: the hash is the address */
-	uint32_t call;			/* enum sp_region_call of the name */
+	uint32_t call;			/* enum sp_site_call */
 	const char *name;
 	uintptr_t frame[SP_FRAMES_MAX];
 	struct sp_path path;		/* rules of its frames */
@@ -48,12 +40,12 @@ struct key {
 static uint64_t *table;
 /* [sp_sites_frames()] rules of each site's path, by number */
 static uint16_t *paths;
-uint32_t sp_sites_depth;
+static uint32_t depth;		/* frames of new sites, at most */
 static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool is_full;
-/* odd while code is unloaded; data from an earlier epoch is invalid */
+/* odd while code is unloaded or paths are cut; data from an earlier epoch is invalid */
 static uint32_t epoch;
 static struct sp_lock lock;		/* guards the following variables; not used at readings */
 
@@ -103,22 +95,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-static bool is_key(uintptr_t address)
-{
-	return !(address & (HASHED | ~ADDRESS));
-}
-
-static bool is_plain(const struct key *k)
-{
-	return k->n == 1 && !k->name && load_relaxed(&sp_sites_depth) == 1 && is_key(k->frame[0]);
-}
-
 static void hash_key(struct key *k)
 {
-	if (k->plain) {
-		k->hash = k->frame[0];
-		return;
-	}
 	k->hash = k->call;
 	for (uint32_t i = 0; i < k->n; i++)
 		k->hash = mix(k->hash, k->frame[i]);
@@ -128,15 +106,13 @@ static void hash_key(struct key *k)
 		memcpy(&word, k->name + at, sp_min(n - at, 8));
 		k->hash = mix(k->hash, word);
 	}
-	k->hash = (k->hash & ADDRESS) | HASHED;
+	k->hash &= ADDRESS;
 }
 
 static bool is_same_site(uint32_t id, const struct key *k)
 {
 	struct sp_site *s = site_at(id);
 
-	if (k->plain)
-		return true;
 	if (frames_in(s) != k->n || s->call != k->call ||
 	    (k->name ? strncmp(s->name, k->name, NAME_LENGTH) != 0 : *s->name != 0))
 		return false;
@@ -167,6 +143,7 @@ static uint32_t new_site(const struct key *k)
 		frames_of(s)[i].address = k->frame[i];
 		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
 	}
+	s->is_cut = k->n > 1 && k->n == depth;
 	store_release(&s->n, k->n);
 	store_relaxed(&sp_process.sites_due, true);
 	return id;
@@ -177,18 +154,21 @@ static uint32_t first_slot(const struct key *k)
 	return (uint32_t)(k->hash * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* may_add: a new key gets a number. */
-static uint32_t find_or_add(const struct key *k, bool may_add)
+/* Finds a key's number. id: the number of a key that is missing; NONE: it gets none, NEW: a new
+ * one. */
+#define NONE	UINT32_MAX
+#define NEW	0u
+static uint32_t find_or_add(const struct key *k, uint32_t id)
 {
-	uint32_t i = first_slot(k), id = 0;
+	uint32_t i = first_slot(k);
 
 	for (uint32_t tries = 0; tries < TABLE; i++, tries++) {
 		uint64_t *at = &table[i % TABLE], entry = load_acquire(at);
 
 		if (!entry) {
-			if (!may_add)
+			if (id == NONE)
 				return 0;
-			if (!id)
+			if (id == NEW)
 				id = new_site(k);
 			if (!id || sp_cas(at, &entry, SP_SITE_OF(k->hash) | id))
 				return id;
@@ -201,12 +181,13 @@ static uint32_t find_or_add(const struct key *k, bool may_add)
 	return 0;
 }
 
-static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool may_add_objects)
+static void make_key(struct key *k, const struct sp_stack *at, enum sp_op op, bool inside,
+		     bool may_add_objects)
 {
-	uint32_t most = load_relaxed(&sp_sites_depth);
+	uint32_t most = depth;
 
 	k->name = inside ? sp_thread_state.region : NULL;
-	k->call = k->name ? sp_thread_state.region_call : 0;
+	k->call = k->name ? sp_thread_state.region_call : SP_SITE_PAPI + op;
 	k->frame[0] = inside ? sp_thread_state.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
@@ -216,37 +197,33 @@ static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool
 		most = 1;
 	if (most > 1)
 		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, may_add_objects);
-	k->plain = is_plain(k);
 }
 
-/* Checks that no other thread's dlclose() removed code since. was: `epoch` before the site was
+/* Checks that no other thread removed code or cut paths since. was: `epoch` before the site was
  * found. */
-static bool is_unloaded(uint32_t was)
+static bool is_changed(uint32_t was)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return was % 2 || load_acquire(&epoch) != was;
 }
 
-/* Adds the steps to a site. frames: `sp_sites_depth` before the path was found. */
-static void add_steps(const struct sp_stack *at, uint32_t id, uint32_t frames, uint32_t was)
+/* Adds the steps to a site. was: `epoch` before the path was found. */
+static void add_steps(const struct sp_stack *at, enum sp_op op, uint32_t id, uint32_t was)
 {
 	if (!sp_steps)
 		return;
-	if (frames > 1)
-		sp_path_add_steps(path_of(id), sp_sites_frames(), at, frames, id);
-	else if (is_key(at->to))
-		(void)sp_step_add(SP_STEP_KEY(frames, at->to), (int32_t)id, SP_STEP_SITE);
-	if (is_unloaded(was))
+	if (depth > 1)
+		sp_path_add_steps(path_of(id), sp_sites_frames(), at, op, id);
+	else if (!(at->to & ~ADDRESS))
+		(void)sp_step_add(SP_STEP_KEY(op, at->to), (int32_t)id, SP_STEP_SITE);
+	if (is_changed(was))
 		sp_steps_remove();
 }
 
-/* Finds a site by a key with callers or a name. */
-static uint32_t find_by_key(struct key *k, bool may_add)
+static uint32_t find_by_key(struct key *k, uint32_t id)
 {
-	uint32_t id;
-
 	hash_key(k);
-	id = find_or_add(k, may_add);
+	id = find_or_add(k, id);
 	if (id && k->path.rule[0] != SP_NO_RULE)
 		for (unsigned i = 0; i < sp_sites_frames(); i++)
 			store_relaxed(&path_of(id)[i], k->path.rule[i]);
@@ -254,61 +231,60 @@ static uint32_t find_by_key(struct key *k, bool may_add)
 }
 
 /* Finds a site by the rules of its frames; 0: it is new, or a rule is missing. */
-static uint32_t find_by_rules(const struct sp_stack *at)
+static uint32_t find_by_rules(const struct sp_stack *at, enum sp_op op)
 {
-	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
-	struct key k = { .n = 0 };
+	const uint32_t was = load_acquire(&epoch);
+	struct key k = { .call = SP_SITE_PAPI + op };
 	uint32_t id;
 
-	k.n = sp_unwind_by_rules(k.frame, frames, at, &k.path);
-	id = k.n ? find_by_key(&k, false) : 0;
+	k.n = sp_unwind_by_rules(k.frame, depth, at, &k.path);
+	id = k.n ? find_by_key(&k, NONE) : 0;
 	if (id && k.path.rule[0] != SP_NO_RULE)
-		add_steps(at, id, frames, was);
+		add_steps(at, op, id, was);
 	if (id || !k.n || !is_crowded())
 		return id;
 	k.n = 1;
 	k.path.rule[0] = SP_NO_RULE;
-	return find_by_key(&k, false);
+	return find_by_key(&k, NONE);
 }
 
-static uint32_t find_site(const struct sp_stack *at, bool may_add_objects)
+static uint32_t find_site(const struct sp_stack *at, enum sp_op op, bool may_add_objects)
 {
-	const uint32_t frames = load_acquire(&sp_sites_depth), was = load_acquire(&epoch);
+	const uint32_t was = load_acquire(&epoch);
 	struct key k;
 	bool inside;
 	uint32_t id;
 
 	if (!load_acquire(&table))
 		return 0;
-	if (!sp_thread_state.nests && (id = sp_site_find_known(at)) != 0)
+	if (!sp_thread_state.nests && (id = sp_site_find_known(at, op)) != 0)
 		return id;
 	inside = sp_thread_state.nests && (sp_internal(sp_papi_used, at->to) ||
 					   at->to - sp_papi_used->low < sp_papi_used->span);
-	make_key(&k, at, inside, may_add_objects);
+	make_key(&k, at, op, inside, may_add_objects);
 	if (inside)			/* the caller is libpapi */
 		k.path.rule[0] = SP_NO_RULE;
-	id = find_by_key(&k, true);
-	if (id && !inside && (k.plain || k.path.rule[0] != SP_NO_RULE))
-		add_steps(at, id, frames, was);
+	id = find_by_key(&k, NEW);
+	if (id && !inside && (depth == 1 || k.path.rule[0] != SP_NO_RULE))
+		add_steps(at, op, id, was);
 	return id;
 }
 
-uint32_t sp_site_find_known(const struct sp_stack *at)
+uint32_t sp_site_find_known(const struct sp_stack *at, enum sp_op op)
 {
-	const uint32_t frames = load_acquire(&sp_sites_depth);
-	uint32_t id = sp_path_find_site(at, frames);
+	uint32_t id = sp_path_find_site(at, op);
 
-	return SP_LIKELY(id != 0) || frames < 2 ? id : find_by_rules(at);
+	return SP_LIKELY(id != 0) || depth < 2 ? id : find_by_rules(at, op);
 }
 
-uint32_t sp_site_find(const struct sp_stack *at)
+uint32_t sp_site_find(const struct sp_stack *at, enum sp_op op)
 {
-	return find_site(at, false);
+	return find_site(at, op, false);
 }
 
 uint32_t sp_site_find_at_start(const struct sp_stack *at)
 {
-	return find_site(at, true);
+	return find_site(at, SP_OP_START, true);
 }
 
 /* Repeats the first word up to SP_STACK_WORDS, since fast.h compares them without a loop. */
@@ -323,33 +299,36 @@ static void pad_words(struct sp_known_site *known)
 }
 
 /* Finds the site again first: it may have been removed meanwhile. */
-static void set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
+static void set_known(struct sp_known_site *known, enum sp_op op, const struct sp_stack *at,
+		      uint32_t id)
 {
 	const uint32_t was = load_acquire(&epoch);
 
 	store_relaxed(&known->to, 0);
-	if (sp_conf.callsites && sp_site_find_known(at) != id)
+	if (sp_conf.callsites && sp_site_find_known(at, op) != id)
 		return;
 	sp_order();
 	known->word[0].to = 0;
 	known->site = id;
-	if (load_acquire(&sp_sites_depth) > 1 &&
+	known->op = op;
+	if (depth > 1 &&
 	    (!sp_path_get_words(path_of(id), sp_sites_frames(), known) || known->has_dead_end))
 		return;
 	pad_words(known);
 	sp_order();
 	store_relaxed(&known->to, at->to);
-	if (is_unloaded(was))
+	if (is_changed(was))
 		store_relaxed(&known->to, 0);
 }
 
-void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, enum sp_op op, const struct sp_stack *at,
+		       uint32_t id)
 {
 	if (load_relaxed(&known->is_writing))
 		return;
 	store_relaxed(&known->is_writing, true);
 	sp_order();
-	set_known(known, at, id);
+	set_known(known, op, at, id);
 	sp_order();
 	store_relaxed(&known->is_writing, false);
 }
@@ -371,7 +350,7 @@ static int resolve_object(const struct sp_object *o, void *arg)
 				continue;
 			if (!f->module)
 				f->module = sp_module_of(o);
-			if (load_relaxed(&sp_sites_depth) > 1)
+			if (depth > 1)
 				sp_unwind_object(o);
 		}
 	}
@@ -380,66 +359,141 @@ static int resolve_object(const struct sp_object *o, void *arg)
 
 /* ---- how many frames -------------------------------------------------- */
 
-/* The library that makes all calls of PAPI; 0: no such library, or it is the program itself. */
-static uint32_t find_wrapper_library(uint32_t upto)
-{
-	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
+/* Measured functions, by the number of their frame: functions of the program in one call of which
+ * there are several sites. Three with one number are no helpers. */
+#define MEASURED_LEAST	3u
+#define MEASURED_MAX	64u
+static struct measured {
+	uintptr_t function[MEASURED_MAX];
+	uint32_t n;
+} measured[SP_SITES_AUTO - 1];
 
-	for (uint32_t id = 2; id <= upto; id++)
-		if (frames_in(site_at(id)) && frames_of(site_at(id))[0].module != module)
-			return 0;
-	return sp_module_is_program(module) ? 0 : module;
+/* The program's function of frame i, if the rule is known; else 0. */
+static uintptr_t function_at(struct sp_site *s, uint32_t i)
+{
+	const struct sp_frame *f = &frames_of(s)[i];
+
+	return sp_module_is_program(f->module) ? sp_unwind_function(f->address) : 0;
 }
 
-/* Counts the functions outside of that library in which frame i of a site lies, up to
- * HELPERS_MAX + 1. */
-static uint32_t count_functions(uint32_t i, uint32_t upto, uint32_t library)
+/* Checks that two sites differ, and are in one call of the function of frame i. */
+static bool is_one_call(struct sp_site *s, struct sp_site *t, uint32_t i, uintptr_t function)
 {
-	uintptr_t known_functions[HELPERS_MAX];
-	uint32_t n = 0, k;
+	uint32_t n = frames_in(s);
+	bool differ = s->call != t->call;
 
-	for (uint32_t id = 1; id <= upto; id++) {
-		struct sp_site *s = site_at(id);
-		const struct sp_frame *f = &frames_of(s)[i];
-		uintptr_t function;
+	if (frames_in(t) != n || *t->name)
+		return false;
+	for (uint32_t k = 0; k < n; k++)
+		if (frames_of(s)[k].address != frames_of(t)[k].address) {
+			if (k > i)
+				return false;
+			differ = true;
+		}
+	return differ && function_at(t, i) == function;
+}
 
-		if (i >= frames_in(s) || *s->name || (library && f->module == library))
+static bool is_measured(const struct measured *r, uintptr_t function)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->function[i] == function)
+			return true;
+	return false;
+}
+
+/* Adds the function of frame i of a site if it is measured. True: paths end with it. */
+static bool add_measured(uint32_t id, uint32_t i, uint32_t upto)
+{
+	struct measured *r = &measured[i];
+	uintptr_t function = function_at(site_at(id), i);
+
+	if (!function || r->n == MEASURED_MAX || is_measured(r, function))
+		return false;
+	for (uint32_t other = 1; other <= upto; other++) {
+		if (!is_one_call(site_at(id), site_at(other), i, function))
 			continue;
-		function = sp_unwind_function(f->address) ?: f->address;
-		for (k = 0; k < n && known_functions[k] != function; k++)
-			;
-		if (k == HELPERS_MAX)
-			return k + 1;
-		if (k == n)
-			known_functions[n++] = function;
+		r->function[r->n++] = function;
+		for (uint32_t k = 0; r->n >= MEASURED_LEAST && k < r->n; k++)
+			sp_unwind_end_at(r->function[k]);
+		return r->n >= MEASURED_LEAST;
 	}
-	return n;
+	return false;
 }
 
-static void cut_path(uint32_t id, uint32_t frames)
+static bool find_measured(uint32_t upto)
+{
+	bool any = false;
+
+	for (uint32_t id = resolved + 1; id <= upto; id++) {
+		struct sp_site *s = site_at(id);
+
+		for (uint32_t i = 0; i + 1 < frames_in(s) && !*s->name &&
+				     !sp_unwind_ends_at(frames_of(s)[i].address);
+		     i++) {
+			if (!add_measured(id, i, upto))
+				continue;
+			any = true;
+			if (measured[i].n > MEASURED_LEAST)
+				break;
+			/* Count again the callers that are not cut now. */
+			for (uint32_t k = i + 1; k < SP_COUNT(measured); k++)
+				measured[k].n = 0;
+			id = 0;
+			break;
+		}
+	}
+	return any;
+}
+
+/* Cuts a site's callers beyond the first function that is no helper. */
+static void cut_path(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
+	struct key k = { .n = frames_in(s), .call = s->call };
 
-	if (frames_in(s) > frames)
-		store_release(&s->n, frames);
-	for (uint32_t i = frames; i < sp_sites_frames(); i++)
-		store_relaxed(&path_of(id)[i], SP_NO_RULE);
+	for (uint32_t i = 0; i < k.n && !*s->name; i++) {
+		k.frame[i] = frames_of(s)[i].address;
+		if (i + 1 == k.n || !sp_unwind_ends_at(k.frame[i]))
+			continue;
+		k.n = i + 1;
+		store_relaxed(&s->is_cut, true);
+		store_release(&s->n, k.n);
+		for (; ++i < sp_sites_frames();)
+			store_relaxed(&path_of(id)[i], SP_NO_RULE);
+		hash_key(&k);
+		(void)find_or_add(&k, id);
+	}
 }
 
-/* Cuts the callers of sites whose lower frames are not all helpers'. */
-static void cut_callers(uint32_t upto)
+/* Begins or ends a change of paths. */
+static void change_epoch(void)
 {
-	uint32_t library = find_wrapper_library(upto), frames = 1, was = sp_sites_depth;
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
+}
 
-	while (frames < sp_sites_depth && count_functions(frames - 1, upto, library) <= HELPERS_MAX)
-		frames++;
-	for (uint32_t id = frames < was ? 1 : resolved + 1; id <= upto; id++)
-		cut_path(id, frames);
-	if (frames == was)
-		return;
-	store_release(&sp_sites_depth, frames);
-	store_relaxed(&sp_store.header->callsites, frames);
-	store_relaxed(&sp_process.unwinds, frames > 1);
+/* Removes what finds sites without their frames. */
+static void forget_paths(void)
+{
+	sp_sets_forget_sites();
+	sp_steps_clear();
+}
+
+static void cut_paths(uint32_t upto)
+{
+	bool any = find_measured(upto);
+	uint32_t most = 1;
+
+	if (any)
+		change_epoch();
+	for (uint32_t id = any ? 1 : resolved + 1; id <= upto; id++)
+		cut_path(id);
+	if (any) {
+		forget_paths();
+		change_epoch();
+	}
+	for (uint32_t id = 1; id <= upto; id++)
+		most = (uint32_t)sp_max(most, frames_in(site_at(id)));
+	store_relaxed(&sp_store.header->callsites, most);
 }
 
 /* The last site before the first one that a thread is writing. */
@@ -463,8 +517,8 @@ static void resolve(void)
 		return;
 	sp_elf_each(resolve_object, &upto);
 	sp_modules_prepare();
-	if (sp_conf.callsites < 0 && sp_sites_depth > 1)
-		cut_callers(upto);
+	if (sp_conf.callsites < 0 && depth > 1)
+		cut_paths(upto);
 	store_relaxed(&resolved, upto);
 }
 
@@ -592,7 +646,7 @@ void sp_sites_after_unload(void)
 	bool any;
 
 	sp_lock_take(&lock, &lock_state);
-	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
+	change_epoch();
 	any = sp_modules_find_unloaded();
 	if (any)
 		store_relaxed(&sp_process.sites_due, true);
@@ -600,11 +654,10 @@ void sp_sites_after_unload(void)
 		if (NUMBER(table[i]) && is_in_unloaded(NUMBER(table[i])))
 			store_relaxed(&table[i], RETIRED);
 	if (any) {
-		sp_sets_forget_sites();
-		sp_steps_clear();
+		forget_paths();
 		sp_unwind_forget_unloaded();
 	}
-	__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
+	change_epoch();
 	sp_lock_give(&lock, &lock_state);
 }
 
@@ -619,12 +672,12 @@ static void init_sites(void)
 	sp_modules_prepare();
 	if (may_unwind && !paths && (paths = sp_map(bytes)) != NULL)
 		sp_wipe_on_fork(paths, bytes);
-	store_relaxed(&sp_sites_depth,
+	store_relaxed(&depth,
 		      may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0)
 			      ? sp_sites_frames()
 			      : 1);
-	store_relaxed(&sp_process.unwinds, sp_sites_depth > 1);
-	store_relaxed(&sp_store.header->callsites, sp_sites_depth);
+	store_relaxed(&sp_process.unwinds, depth > 1);
+	store_relaxed(&sp_store.header->callsites, depth);
 	(void)sp_steps_prepare();
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
@@ -646,7 +699,7 @@ static bool make_room(void)
 	sp_lock_give(&sp_store.lock, &lock_state);
 	if (!b)
 		return false;
-	if (sp_sites_depth > 1)
+	if (depth > 1)
 		memset(path_of(room + 1), 0xff, SP_SITES_EACH * sp_sites_frames() * sizeof(*paths));
 	blocks[room / SP_SITES_EACH] = b;
 	store_release(&room, room + SP_SITES_EACH);
@@ -697,6 +750,7 @@ void sp_sites_forget_all(void)
 		memset(table, 0, TABLE * sizeof(*table));
 	sp_steps_reset_child();
 	epoch = (epoch | 1) + 1;
+	memset(measured, 0, sizeof(measured));
 	sp_sets_forget_sites();
 	sp_modules_reset();
 	sp_unwind_reset_child();

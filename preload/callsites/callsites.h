@@ -1,15 +1,14 @@
 /* callsites.h: numbers the places in the application from which PAPI is called.
  *
- * A site is a call path of SSPAPI_CALLSITES frames, with the region's name for the high-level
- * interface. Sites are numbered from 1 when they are first seen; 0: unknown, or no room. With one
- * frame a site is found by the return address alone. Numbers and addresses are in the store at
- * once. The module, its build id and the symbol follow when nothing counts: before a start, after a
- * stop, before an object is unloaded.
+ * A site is a PAPI function and a call path of SSPAPI_CALLSITES frames, with the region's name for
+ * the high-level interface. Sites are numbered from 1 when they are first seen; 0: unknown, or no
+ * room. Numbers and addresses are in the store at once. The module, its build id and the symbol
+ * follow when nothing counts: before a start, after a stop, before an object is unloaded.
  *
- * SSPAPI_CALLSITES=auto keeps three callers at most. It keeps one more while the frames below
- * belong to one or two functions, or to one library that makes all calls of PAPI: such helpers do
- * not describe the program. Frames beyond the final number are cut before a start or after a stop,
- * so that sites do not depend on the time of the decision.
+ * SSPAPI_CALLSITES=auto keeps three callers at most, and none of a function that is no helper: of
+ * three or more functions of the program in one call of which there are several sites, as a start
+ * and a stop. Libraries are always helpers. Such callers are cut before a start or after a stop, so
+ * that sites do not depend on the time of the decision.
  *
  * sp_site_find() runs at readings and in signal handlers: no lock, no memory, and a system call
  * only for a path that is new on this stack (unwind.h). sp_sites_prepare() makes room.
@@ -33,15 +32,12 @@ static inline uint32_t sp_sites_frames(void)
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
 
-/* The number of frames of new sites. */
-extern uint32_t sp_sites_depth SP_HIDDEN;
-
 /* Finds or adds a call site, given the return address and the registers after it. Known sites
  * are found by their steps (stack-hash.h), else by the rules of their frames (unwind.h). */
-uint32_t sp_site_find(const struct sp_stack *at);
+uint32_t sp_site_find(const struct sp_stack *at, enum sp_op op);
 
 /* Finds a known site without unwinding; 0: unknown. */
-uint32_t sp_site_find_known(const struct sp_stack *at);
+uint32_t sp_site_find_known(const struct sp_stack *at, enum sp_op op);
 
 /* Finds the site of a start before it, and loads what its callers' code needs. */
 uint32_t sp_site_find_at_start(const struct sp_stack *at);
@@ -51,9 +47,10 @@ uint32_t sp_site_find_at_start(const struct sp_stack *at);
  * takes longer than to find a site, so two alternating sites do not replace each other each
  * time. Called by the thread that may take the set's fast path. */
 #define SP_SITE_MISSES	32u
-void sp_site_set_known(struct sp_known_site *known, const struct sp_stack *at, uint32_t id);
-static inline void sp_site_update_known(struct sp_known_site *known, const struct sp_stack *at,
-					uint32_t id)
+void sp_site_set_known(struct sp_known_site *known, enum sp_op op, const struct sp_stack *at,
+		       uint32_t id);
+static inline void sp_site_update_known(struct sp_known_site *known, enum sp_op op,
+					const struct sp_stack *at, uint32_t id)
 {
 	const uint32_t misses = load_relaxed(&known->misses) + 1,
 		       last_site = load_relaxed(&known->last_site);
@@ -62,7 +59,7 @@ static inline void sp_site_update_known(struct sp_known_site *known, const struc
 	store_relaxed(&known->misses, misses);
 	if (SP_UNLIKELY(misses % SP_SITE_MISSES == 0) ||
 	    SP_UNLIKELY(misses == 2 && last_site == id))
-		sp_site_set_known(known, at, id);
+		sp_site_set_known(known, op, at, id);
 }
 
 /* Loads the unwinder, with the first event set. */

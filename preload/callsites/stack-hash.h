@@ -1,13 +1,14 @@
 /* stack-hash.h: finds the call site of a stack in a hash of return addresses.
  *
- * A step is a return address together with the steps before it. It contains the place of the next
- * return address on the stack or, for the last one, the number of the call site. So a site takes
- * one lookup for each of its frames, however many sites there are.
+ * A step is a return address together with the steps before it or, for the first one, the PAPI
+ * function. It contains the place of the next return address on the stack or, for the last one, the
+ * number of the call site. So a site takes one lookup for each of its frames, however many sites
+ * there are.
  *
- * The process has one table, without locks: a step is written once. When code is unloaded, all
- * steps are cleared and the numbers in keys change (`sp_steps_age`), so that lookups of that moment
- * find nothing. Thread- and signal-safe. A step without a place in the table is left out; its site
- * is then found by rules (unwind.h).
+ * The process has one table, without locks: a step is written once. When code is unloaded or paths
+ * are cut, all steps are cleared and the numbers in keys change (`sp_steps_age`): lookups of
+ * that moment find nothing. Thread- and signal-safe. A step without a place in the table is left
+ * out; its site is then found by rules (unwind.h).
  */
 #ifndef SP_STACK_HASH_H
 #define SP_STACK_HASH_H
@@ -23,8 +24,7 @@ struct sp_step {
 #define SP_STEP_SITE	(INT32_MIN + 2)
 #define SP_STEPS	8192u		/* a power of 2 */
 #define SP_STEP_TRIES	16u
-/* smaller numbers precede first steps: how many frames are kept */
-#define SP_STEP_FIRST	(SP_FRAMES_MAX + 1)
+#define SP_STEP_FIRST	16u		/* smaller numbers precede first steps: enum sp_op */
 #define SP_STEP_AGES	4u		/* ages that numbers distinguish */
 _Static_assert(SP_STEP_FIRST + SP_STEP_AGES * SP_STEPS <= 1 << 16, "a number has 16 bits");
 #define SP_STEP_KEY(before, address) ((uint64_t)(address) << 16 | (before))

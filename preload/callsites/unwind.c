@@ -22,6 +22,7 @@
 #define TABLES_BYTES_MAX (16ul << 20)	/* bytes read of one object's tables */
 #define OBJECTS_MAX	64u
 #define RULES_MAX	1024u		/* a power of 2 */
+#define ENDS_MAX	192u		/* functions with which paths end */
 #define OWN_FRAMES_MAX	24u		/* frames of sspapi and libpapi below the program's */
 #define PAGES_MAX	(SP_MAX_FRAME / 4096)	/* of a stack, verified at once */
 #define TRIES		64u		/* attempts while another thread walks, */
@@ -34,6 +35,10 @@ static struct rule_entry {
 	uintptr_t to;			/* the return address; free or invalid if no address */
 	struct sp_rule rule;
 } * rules;
+
+/* Functions with which paths end. */
+static uintptr_t ends[ENDS_MAX];
+static uint32_t n_ends;
 
 static struct object {
 	uintptr_t low, span;
@@ -204,6 +209,7 @@ bool sp_unwind_prepare(bool runtime_left_out)
 		store_release(&rules, memory);
 	}
 	memset(rules, 0, RULES_MAX * sizeof(*rules));
+	n_ends = 0;
 	sp_elf_each(add_caller_object, NULL);
 	return true;
 }
@@ -316,6 +322,14 @@ static const struct rule_entry *find_rule(uintptr_t to)
 	return NULL;
 }
 
+static bool is_end(uintptr_t function)
+{
+	for (uint32_t i = 0, n = load_acquire(&n_ends); i < n; i++)
+		if (ends[i] == function)
+			return true;
+	return false;
+}
+
 static const struct rule_entry *store_rule(uintptr_t to, const struct sp_rule *rule)
 {
 	const struct rule_entry *r = find_rule(to);
@@ -327,6 +341,7 @@ static const struct rule_entry *store_rule(uintptr_t to, const struct sp_rule *r
 		if ((was && was != UNLOADED) || !sp_cas(&rules[i].to, &was, CLAIMED))
 			continue;
 		rules[i].rule = *rule;
+		rules[i].rule.ends_path = is_end(rule->function);
 		store_release(&rules[i].to, to);
 		r = &rules[i];
 	}
@@ -338,6 +353,24 @@ uintptr_t sp_unwind_function(uintptr_t to)
 	const struct rule_entry *r = find_rule(to);
 
 	return r ? r->rule.function : 0;
+}
+
+void sp_unwind_end_at(uintptr_t function)
+{
+	if (n_ends == ENDS_MAX || is_end(function))
+		return;
+	ends[n_ends] = function;
+	store_release(&n_ends, n_ends + 1);
+	for (uint32_t i = 0; i < RULES_MAX; i++)
+		if (load_acquire(&rules[i].to) > CLAIMED && rules[i].rule.function == function)
+			store_relaxed(&rules[i].rule.ends_path, true);
+}
+
+bool sp_unwind_ends_at(uintptr_t to)
+{
+	const struct rule_entry *r = find_rule(to);
+
+	return r && load_relaxed(&r->rule.ends_path);
 }
 
 /* ---- who walks ----------------------------------------------------------------------- */
@@ -573,6 +606,8 @@ static void walk_stack(struct found_path *f, uint32_t most, const struct sp_stac
 		if ((f->n || to == caller) && !sp_internal(sp_papi_used, to)) {
 			append_rule(f, rule_number(r));
 			f->frame[f->n++] = to;
+			if (r && load_relaxed(&r->rule.ends_path))
+				return;
 		} else {
 			f->is_repeatable &= !f->n;
 		}
@@ -652,6 +687,8 @@ uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_sta
 		if (f.n && stops_at_runtime && (r->rule.how & SP_RULE_RUNTIME))
 			break;
 		frame[f.n++] = at.to;
+		if (load_relaxed(&r->rule.ends_path))
+			break;
 		if (!step_by_rule(&at, &r->rule)) {
 			if (!(r->rule.how & SP_RULE_ENDS) && f.n < most)
 				append_rule(&f, SP_DEAD_END);
@@ -768,20 +805,21 @@ static inline uintptr_t stack_room(uintptr_t sp)
 		       : sp_thread_state.stack_end - sp - (sizeof(sp) - 1);
 }
 
-uint32_t sp_path_find_site(const struct sp_stack *from, uint32_t frames)
+uint32_t sp_path_find_site(const struct sp_stack *from, enum sp_op op)
 {
 	const uint32_t age = load_acquire(&sp_steps_age);
 	const uintptr_t sp = from->sp;
 	const struct sp_step *s;
 	uintptr_t base = sp, to = from->to, room = 0;
+	uint32_t before = op;
 	uint64_t key;
 
 	if (SP_UNLIKELY(!sp_steps))
 		return 0;
-	for (;; frames = sp_step_number(s, age)) {
+	for (;; before = sp_step_number(s, age)) {
 		if (SP_UNLIKELY(!is_step(to)))
 			return 0;
-		key = SP_STEP_KEY(frames, to);
+		key = SP_STEP_KEY(before, to);
 		s = sp_step_at(key, 0);
 		if (SP_UNLIKELY(load_acquire(&s->key) != key) && !(s = sp_step_find(key)))
 			return 0;
@@ -797,17 +835,18 @@ uint32_t sp_path_find_site(const struct sp_stack *from, uint32_t frames)
 }
 
 void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
-		       uint32_t frames, uint32_t site)
+		       enum sp_op op, uint32_t site)
 {
 	const uint32_t age = load_acquire(&sp_steps_age);
 	uintptr_t to = from->to, base = from->sp, room = stack_room(from->sp);
 	struct path_words w = { .rule = rule, .most = most, .fp_at = SP_FIRST_FP };
 	struct sp_stack_word word;
+	uint32_t before = op;
 
 	if (!is_step(to) || rule_at(&w, 0) == SP_NO_RULE)
 		return;
 	while (next_word(&w, &word)) {
-		const struct sp_step *s = sp_step_add(SP_STEP_KEY(frames, to), word.at, word.base);
+		const struct sp_step *s = sp_step_add(SP_STEP_KEY(before, to), word.at, word.base);
 
 		if (!s)
 			return;
@@ -815,10 +854,10 @@ void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stac
 		/* A nonzero address that is no code now may become code. */
 		if (!is_step(to) || (to != word.to && (word.to != SP_STEP_DEAD_END || to)))
 			return;
-		frames = sp_step_number(s, age);
+		before = sp_step_number(s, age);
 	}
 	if (!w.is_variable)
-		(void)sp_step_add(SP_STEP_KEY(frames, to), (int32_t)site, SP_STEP_SITE);
+		(void)sp_step_add(SP_STEP_KEY(before, to), (int32_t)site, SP_STEP_SITE);
 }
 
 /* ---- unloading ----------------------------------------------------------------------- */

@@ -53,16 +53,21 @@ uint32_t sp_unwind_by_rules(uintptr_t *frame, uint32_t most, const struct sp_sta
  * stack of the last query. False: their offsets are not constant, or there are too many. */
 bool sp_path_get_words(const uint16_t *rule, uint32_t most, struct sp_known_site *known);
 
-/* Finds the site of a call by steps (stack-hash.h); 0: unknown. frames: the number of frames
- * that paths have. */
-uint32_t sp_path_find_site(const struct sp_stack *from, uint32_t frames);
+/* Finds the site of a call by steps (stack-hash.h); 0: unknown. */
+uint32_t sp_path_find_site(const struct sp_stack *from, enum sp_op op);
 
 /* Adds the steps to a site whose path has these rules. */
 void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stack *from,
-		       uint32_t frames, uint32_t site);
+		       enum sp_op op, uint32_t site);
 
 /* The start of the function to which a call returns, if the rule is known; else 0. */
 uintptr_t sp_unwind_function(uintptr_t to);
+
+/* Lets paths end with the frame of this function from now on. Called while no path is added. */
+void sp_unwind_end_at(uintptr_t function);
+
+/* Checks for a call that returns to such a function. */
+bool sp_unwind_ends_at(uintptr_t to);
 
 /* Reports why walks were impossible. Called while nothing counts. */
 bool sp_unwind_has_notes(void);

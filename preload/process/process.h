@@ -78,7 +78,7 @@ struct __attribute__((aligned(SP_THREAD_STATE_ALIGN))) sp_thread_state {
 	int32_t tid;
 	uintptr_t outer;		/* where the outermost NESTS row returns to */
 	const char *region;		/* the name of its region */
-	uint32_t region_call;		/* the call that began it (enum sp_region_call) */
+	uint32_t region_call;		/* the call that began it (enum sp_site_call) */
 	sp_off thread;			/* of its block */
 	struct sp_thread *block;
 	uintptr_t inside;		/* frame of the current call (sp_papi_front); 0: none */

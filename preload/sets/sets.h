@@ -29,6 +29,7 @@ struct sp_known_site {
 	/* last other site; replaces this one if it calls again */
 	uint32_t last_site;
 	uint32_t misses;		/* calls from other sites */
+	enum sp_op op;			/* of the site: SP_KIND_ZERO has two */
 	uintptr_t limit, span;
 	bool by_fp;			/* some base is not SP_SAME_BASE */
 	bool has_dead_end;		/* the last word contains no return address */

@@ -30,6 +30,7 @@ struct sp_rule {
 	 * unchanged). */
 	int32_t ra, fp;
 	uint8_t how;
+	bool ends_path;			/* the function is no helper (unwind.h); set later */
 };
 
 #define SP_RULE_BY_FP	1u		/* cfa is relative to the frame pointer */

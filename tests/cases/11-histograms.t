@@ -34,4 +34,8 @@ check "weighted: a line says so" grep -q 'buckets are no numbers of hits' "$tmp/
 SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$apps/histograms" 64
 check "the text names the functions" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' \
 	"$tmp/shim.txt"
+SSPAPI_OUTPUT=$tmp/shim.sspapi run_shim lines "$apps/histograms" 64
+line=$(grep -n '\] = 1;' "$root/tests/apps/histograms.c" | sed 's/:.*//;q')
+"$sspapi" report "$tmp/shim.sspapi" >"$tmp/lines"
+check "the report names their lines" grep -qE "in near_one:($((line - 1))|$line) [0-9]" "$tmp/lines"
 done_testing

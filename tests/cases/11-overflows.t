@@ -120,8 +120,8 @@ places "$tmp/one.json" >"$tmp/places"
 places "$tmp/both.json" >"$tmp/places.both"
 is "merged: at the same addresses" "$(comm -23 "$tmp/places" "$tmp/places.both")" ""
 run report "$B/sspapi" report "$tmp/both.sspapi"
-check "the report names the function" \
-	sh -c 'tr -s "\n " " " <"$1" | grep -q "overflow handler: 18 calls for PAGE-FAULTS, .* in touch 100 %"' - "$tmp/report.out"
+check "the report names the function and its line" \
+	sh -c 'tr -s "\n " " " <"$1" | grep -qE "overflow handler: 18 calls for PAGE-FAULTS, .* in touch:[0-9]+ 100 %"' - "$tmp/report.out"
 "$B/sspapi" report -f json --events perf::MINOR-FAULTS "$tmp/one.sspapi" >"$tmp/minor.json"
 grep MINOR "$tmp/shim.out" >"$tmp/minor.out"
 check "of one event: that one's calls" counted minor "$tmp/minor.json"

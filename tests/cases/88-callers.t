@@ -69,6 +69,46 @@ has_intervals starts "a library that only reads: by whom it was called" \
 	"between papi_read<timer_start<dynamics<main papi_read<timer_stop<dynamics<main 300,between papi_read<timer_start<output<main papi_read<timer_stop<output<main 10,between papi_read<timer_start<physics<main papi_read<timer_stop<physics<main 90"
 is "text: the program's functions" "$(rows model | head -n 3 | paste -sd' ')" "dynamics physics output"
 
+# A plain call of PAPI in main changes nothing for the others.
+cat >reads.c <<'END'
+#include "regions.h"
+static int set;
+static long long value;
+void reads_init(int is) { set = is; }
+HERE int reads_begin(void) { int r = PAPI_start(set); END(r); return r; }
+HERE int reads_now(void) { int r = PAPI_read(set, &value); END(r); return r; }
+END
+cat >stops.c <<'END'
+#include "regions.h"
+void reads_init(int is);
+int reads_begin(void), reads_now(void);
+HERE static void solver(void) { int r; touch(100); r = reads_now(); END(r); }
+HERE static void exchange(void) { int r; touch(50); r = reads_now(); END(r); }
+int main(void)
+{
+	long long value;
+	volatile int n = 3;
+	int set, r = up(&set);
+
+	reads_init(set);
+	for (int run = 0; run < n; run++) {	/* paths are cut at a start or a stop */
+		r |= reads_begin();
+		for (int i = 0; i < n; i++) {
+			solver();
+			exchange();
+		}
+		r |= PAPI_stop(set, &value);
+	}
+	return r;
+}
+END
+$cc -O2 -g -shared -fPIC -o libreads.so reads.c -lpapi && $cc -O2 -g -o stops stops.c -L. \
+	-lreads -Wl,-rpath,"$tmp" -lpapi
+counted stops ./stops
+is "PAPI_stop in main: the library's callers have the rows" \
+	"$(rows stops | LC_ALL=C sort | paste -sd,)" \
+	"exchange → main,exchange → solver,main → solver,solver → exchange"
+
 # ---- a helper of the program's own, called from frames of all kinds ---------------------------------------------------
 
 cat >kinds.c <<'END'
@@ -176,16 +216,25 @@ static long long value;
 static volatile int which;	/* no two of them are one */
 #define PART(name, n) HERE static void name(int pages) { int r = PAPI_start(set); which = n; touch(pages); r = PAPI_stop(set, &value); END(r); }
 PART(one, 1) PART(two, 2) PART(three, 3)
+HERE static void begin(void) { int r = PAPI_start(set); which = 4; END(r); }
+HERE static void end(void) { int r = PAPI_stop(set, &value); which = 5; END(r); }
+HERE static void four(int pages) { begin(); which = 6; touch(pages); end(); __asm__ volatile(""); }
+HERE static void five(int pages) { begin(); which = 7; touch(pages); end(); __asm__ volatile(""); }
 HERE static void caller(int pages) { one(pages); two(pages); __asm__ volatile(""); }
 HERE static void other(int pages) { one(pages); two(pages); three(pages); __asm__ volatile(""); }
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
 	if (up(&set))
 		return 1;
 	for (int i = 0; i < 3; i++) {
 		caller(5);
 		other(50);
 		caller(5);
+		if (argc > 1) {
+			four(10);
+			five(20);
+		}
 	}
 	return 0;
 }
@@ -197,6 +246,42 @@ has_intervals many "three functions: their callers are not kept, and what was be
 "$B/sspapi" report --per-callsite many.sspapi >rows
 is "and has one row" "$(grep -cE '^~? *(one|two|three) ' rows)" 3
 is "JSON: how many frames there are in the end" "$(json told.json '$d->{settings}{callsites}')" 1
+counted both ./many 1
+has_intervals both "a helper beside them: its callers are kept" \
+	"between begin<five<main end<five<main 60,between begin<four<main end<four<main 30,between one one 180,between three three 150,between two two 180"
+
+# Calls of PAPI from one place.
+cat >place.c <<'END'
+#include "regions.h"
+typedef int call(int, long long *);
+static int set;
+static long long value;
+int main(void)
+{
+	call *const calls[] = { (call *)PAPI_start, PAPI_read, PAPI_accum, PAPI_read, (call *)PAPI_reset };
+	volatile int n = 200;
+	int r = up(&set);
+
+	for (int i = 0; i <= n; i++) {
+		r |= calls[i ? 1 + (i - 1) % 4 : 0](set, &value);
+		touch(1 + i % 4);
+	}
+	return r || PAPI_stop(set, &value);
+}
+END
+$cc -O2 -g -o place place.c -lpapi
+for frames in 1 auto; do
+	counted place env SSPAPI_CALLSITES=$frames ./place
+	"$B/sspapi" report -f json place.sspapi >place.json
+	is "calls from one place, $frames frames: distinguished by the PAPI function" \
+		"$(json place.json 'my %n; my @s = @{$d->{callsites}};
+		$n{"$s[$_->{from}]{call} $s[$_->{to}]{call}"} += $_->{total}[0]
+			for grep { $_->{total}[0] && defined $_->{from} } map { @{$_->{intervals}} } @{$d->{relations}};
+		join ",", map { "$_ $n{$_}" } sort keys %n')" \
+		"PAPI_accum PAPI_read 150,PAPI_read PAPI_accum 100,PAPI_reset PAPI_read 49,PAPI_reset PAPI_stop 1,PAPI_start PAPI_read 1"
+done
+is "text: the PAPI function is in the row" "$(rows place | LC_ALL=C sort | paste -sd'|')" \
+	"main, PAPI_accum → PAPI_read|main, PAPI_read → PAPI_accum|main, PAPI_reset → PAPI_read|main, PAPI_reset → PAPI_stop|main, PAPI_start → PAPI_read"
 
 # A rank that saw more functions has kept fewer callers: rows of both are one, and no other is lost.
 cat >ranks.c <<'END'

@@ -36,7 +36,7 @@ is "the rows are not separate threads" \
 check "a merged store also has them" \
 	sh -c '"$0" merge -o merged.sspapi rows.sspapi && [ "$("$0" report --readings -f csv merged.sspapi | wc -l)" = "$("$0" report --readings -f csv rows.sspapi | wc -l)" ]' "$sspapi"
 
-run csv "$sspapi" stat -I 5 -f csv -e page-faults "$apps/counted" pages 300
+run csv "$sspapi" stat -q -I 5 -f csv -e page-faults "$apps/counted" pages 300
 is "CSV: a header, rows, nothing else" \
 	"$(head -1 csv.err) $(sed 1d csv.err |
 	grep -cvE '^[0-9]+\.[0-9]{6},[0-9]+,perf::PAGE-FAULTS,[0-9]+$')" "time,cpu,event,value 0"

@@ -6,7 +6,7 @@ MORE=$preloads/step.so
 plain "a step at a time" || { done_testing; exit 0; }
 
 for op in read stop accum reset start; do
-	run_shim $op "$scenes/races" $op
+	SSPAPI_CALLSITES=2 run_shim $op "$scenes/races" $op
 	[ "$(status_of $op)" != 77 ] || skip_all "no trap flag here"
 	is "$op: everything that PAPI returned to main is counted once" \
 		"$(status_of $op) $(cat "$tmp/$op.err")" "0 "

@@ -92,17 +92,6 @@ static int open_side(struct command *c, unsigned side)
 	return 0;
 }
 
-/* A function more in one of the programs is no reason for all call sites to be others. */
-static void even_callsites(struct command *c)
-{
-	uint32_t frames = UINT32_MAX;
-
-	for (unsigned i = 0; i < c->n; i++)
-		frames = sp_model_frames(&c->file[i].model, frames);
-	for (unsigned i = 0; i < c->n; i++)
-		sp_model_cut_callsites(&c->file[i].model, frames);
-}
-
 static int add_side(struct command *c, unsigned side)
 {
 	unsigned first = side ? c->n_paths[0] : 0, end = first + c->n_paths[side];
@@ -261,7 +250,6 @@ int sp_cmd_diff(int argc, char **argv)
 		e = open_side(&c, i);
 	if (e == 0 && c.diff.events)
 		c.diff.events = sp_report_whole(c.diff.events, c.file, c.n);
-	even_callsites(&c);
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = add_side(&c, i);
 	if (e == 0)

@@ -245,7 +245,7 @@ int sp_file_load(struct sp_file *f, const char *path)
 	}
 	f->model.tally.damaged += cut;
 	sp_set_unfinished_end(&f->model);
-	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
+	sp_model_join_callsites(&f->model);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 		return r;
 	}
 	sp_set_unfinished_end(&f->model);
-	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
+	sp_model_join_callsites(&f->model);
 	return 0;
 }
 

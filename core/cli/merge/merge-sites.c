@@ -2,7 +2,7 @@
  * processes. */
 #include "merge-common.h"
 
-/* Key of a site: name, kind of region call, and each frame's module, build id, symbol and
+/* Key of a site: name, call, whether it is cut, and each frame's module, build id, symbol and
  * offset. */
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 		     const struct sp_callsite *c)
@@ -11,7 +11,7 @@ static void site_key(struct merge *g, const struct sp_model *m, uint32_t id,
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, c->name, strlen(c->name) + 1);
-	sp_bytes_add(&g->key, &(uint8_t){ c->call }, 1);
+	sp_bytes_add(&g->key, (uint8_t[]){ c->call, c->is_cut }, 2);
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 		sp_bytes_add(&g->key, f.module, strlen(f.module) + 1);
 		sp_bytes_add(&g->key, f.build_id, strlen(f.build_id) + 1);
@@ -85,7 +85,7 @@ struct frame {
 
 static const unsigned char *frames_of(const struct sp_name *site)
 {
-	return site->key + strlen((const char *)site->key) + 2;
+	return site->key + strlen((const char *)site->key) + 3;
 }
 
 static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
@@ -143,7 +143,8 @@ static void write_site(struct merge *g, struct sp_site *to, const struct sp_name
 	struct sp_frame *frame = (struct sp_frame *)(to + 1);
 
 	memcpy(to->name, name, sp_min(strlen(name), sizeof(to->name) - 1));
-	to->call = p[-1];
+	to->call = p[-2];
+	to->is_cut = p[-1];
 	for (; p < site->key + site->bytes && to->n < most; to->n++) {
 		struct frame f;
 		uint32_t module;

@@ -400,7 +400,8 @@ static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 	if (to_files && !opt->quiet)
 		/* neither a closed terminal nor a file that cannot be written loses the result */
 		show_formats(opt, "text");
-	else if (e == 0 && !opt->quiet && !opt->interval.csv)	/* the rows of -I are the dump */
+	else if (e == 0 && !opt->interval.csv &&	/* the rows of -I are the dump */
+		 (!opt->quiet || (opt->formats && strcmp(opt->formats, "text") != 0)))
 		e = show_formats(opt, opt->formats ? opt->formats : "text");
 	opt->report.show.file = NULL;
 	return e;
@@ -451,7 +452,7 @@ int sp_cmd_stat(int argc, char **argv)
 	opt.interval.csv = opt.interval.ms && opt.formats && !opt.out &&
 			   !strchr(opt.formats, ',') &&
 			   sp_format_among(opt.formats, SP_CAN_INTERVALS, SP_CAN_INTERVALS);
-	opt.interval.quiet = opt.quiet;
+	opt.interval.quiet = opt.quiet && !opt.interval.csv;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	if (opt.targets.n)
 		e = sp_targets_begin(&opt.targets, opt.verb);

@@ -154,7 +154,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	i->before = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
 	i->kept = sp_check_alloc(calloc(c->n_cpus, sizeof(*i->kept)));
 	i->text = sp_check_alloc(malloc(TEXT_MOST));
-	if (i->csv && !i->quiet)
+	if (i->csv)
 		i->used = (size_t)sprintf(i->text, "time,cpu,event,value\n");
 }
 

@@ -73,7 +73,7 @@ static const struct option_help {
 	{ "stat", "-p PID,...", "count running processes, with all their threads" },
 	{ "stat", "-t TID,...", "count running threads" },
 	{ "stat", "--cgroup NAME", "count a control group, per CPU" },
-	{ "stat", "-q", "print no table" },
+	{ "stat", "-q", "print no table, only the format of -f" },
 	{ "stat", "--per-thread=no",
 	  "no per-thread rows, which cost each new thread a microsecond per event and CPU" },
 	{ "report", "-f FORMAT", "format: " SP_ALL_FORMAT_NAMES(", ") "; default: text" },
