@@ -363,6 +363,7 @@ static int resolve_object(const struct sp_object *o, void *arg)
  * there are several sites. Three with one number are no helpers. */
 #define MEASURED_LEAST	3u
 #define MEASURED_MAX	64u
+#define MEASURED_NEAR	256u		/* the sites of one call have near numbers */
 static struct measured {
 	uintptr_t function[MEASURED_MAX];
 	uint32_t n;
@@ -402,14 +403,14 @@ static bool is_measured(const struct measured *r, uintptr_t function)
 }
 
 /* Adds the function of frame i of a site if it is measured. True: paths end with it. */
-static bool add_measured(uint32_t id, uint32_t i, uint32_t upto)
+static bool add_measured(uint32_t id, uint32_t i)
 {
 	struct measured *r = &measured[i];
 	uintptr_t function = function_at(site_at(id), i);
 
 	if (!function || r->n == MEASURED_MAX || is_measured(r, function))
 		return false;
-	for (uint32_t other = 1; other <= upto; other++) {
+	for (uint32_t other = id - 1; other && id - other <= MEASURED_NEAR; other--) {
 		if (!is_one_call(site_at(id), site_at(other), i, function))
 			continue;
 		r->function[r->n++] = function;
@@ -430,7 +431,7 @@ static bool find_measured(uint32_t upto)
 		for (uint32_t i = 0; i + 1 < frames_in(s) && !*s->name &&
 				     !sp_unwind_ends_at(frames_of(s)[i].address);
 		     i++) {
-			if (!add_measured(id, i, upto))
+			if (!add_measured(id, i))
 				continue;
 			any = true;
 			if (measured[i].n > MEASURED_LEAST)

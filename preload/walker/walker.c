@@ -59,6 +59,9 @@ static struct {
 	 * were found. */
 	bool unknown, none, fp, found;
 	uintptr_t refused;		/* a word that is not on the stack; 0 */
+	/* Tables are searched; a word outside of them that is read as 0, see find_tables(). */
+	bool is_search;
+	uintptr_t personality;
 	unsigned n;
 	uintptr_t word[3], value[3];	/* stack words that were read */
 } seen;
@@ -87,9 +90,13 @@ static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, 
 	di.u.rti.segbase = tables->header;
 	di.u.rti.table_data = tables->header + 12;
 	di.u.rti.table_len = entries * 8 / sizeof(unw_word_t);
-	if (search_table(as, ip, &di, pi, need, arg) < 0)
+	/* C++: entries have the address of a word in the object's data, which is the address of the
+	 * personality routine. libunwind reads it, but does not call the routine. */
+	seen.is_search = true;
+	seen.none = search_table(as, ip, &di, pi, need, arg) < 0;
+	seen.is_search = false;
+	if (seen.none)
 		return -UNW_ENOINFO;
-	seen.none = false;
 	function = pi->start_ip;
 	return 0;
 }
@@ -128,6 +135,11 @@ static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int 
 		return -UNW_EINVAL;
 	if (tables && at >= (tables->low & ~(uintptr_t)7) && at < tables->end) {
 		memcpy(value, (const void *)at, sizeof(*value));
+		return 0;
+	}
+	if (seen.is_search && (!seen.personality || seen.personality == at)) {
+		seen.personality = at;
+		*value = 0;
 		return 0;
 	}
 	if (!callbacks->is_on_stack(at)) {

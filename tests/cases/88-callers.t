@@ -501,8 +501,10 @@ if command -v g++ >/dev/null; then
 #include "regions.h"
 static int set;
 static long long value;
-HERE static void begin() { int r = PAPI_start(set); END(r); }
-HERE static void end() { int r = PAPI_stop(set, &value); END(r); }
+static volatile int destroyed;
+struct object { HERE ~object() { destroyed++; } };	/* PAPI could throw an exception */
+HERE static void begin() { object o; int r = PAPI_start(set); END(r); }
+HERE static void end() { object o; int r = PAPI_stop(set, &value); END(r); }
 namespace sim {
 template<class T, int N> struct solver { HERE void step(int pages) { begin(); touch(pages); end(); __asm__ volatile(""); } };
 }
