@@ -126,7 +126,7 @@ plain "no more address space (RLIMIT_AS)" && {
 	check "another format cannot be made: reported" said memory "the dump was not written" \
 		"Cannot allocate memory" "sspapi recover"
 	"$sspapi" recover -o "$tmp/recovered.json" \
-		"$(sed -n 's/.*makes it from //p' "$tmp/memory.err")" >"$tmp/recover.out"
+		"$(sed -n 's/.*writes it from //p' "$tmp/memory.err")" >"$tmp/recover.out"
 	mv "$tmp/recovered.json" "$tmp/memory.json"
 	check "all is in the live file" has_returned memory
 }

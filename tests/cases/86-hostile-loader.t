@@ -61,7 +61,7 @@ behind() {
 	check "$behind_label: the program sees no difference" same_as_native native shim
 	check "$behind_label: the dump has what PAPI returned" handed_out "$@"
 	is "$behind_label: and names the wrapper" \
-		"$(json "$tmp/shim.json" 'grep { /by way of/ } @{$d->{notes}}' |
+		"$(json "$tmp/shim.json" 'grep { /come through/ } @{$d->{notes}}' |
 		grep -c front.so)" 1
 }
 front=$preloads/front.so real=''

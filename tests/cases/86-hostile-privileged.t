@@ -48,7 +48,7 @@ attack() {
 	is "$how, SSPAPI_OUTPUT names a file of root's: it stays" \
 		"$(cat "$tmp/victim"; stat -c '%a %U' "$tmp/victim")" "secret
 600 root"
-	check "$how, SSPAPI_OUTPUT: said" said shim "SSPAPI_OUTPUT: not used"
+	check "$how, SSPAPI_OUTPUT: said" said shim "SSPAPI_OUTPUT: all variables are ignored"
 	is "$how: the dump has the default's name" \
 		"$(ls | sed 's/\.[^.]*\.[0-9]*\./.HOST.PID./' | tr '\n' ' ')" \
 		"sspapi.privileged.HOST.PID.sspapi sspapi.privileged.HOST.PID.txt "

@@ -165,7 +165,7 @@ is "events that PAPI does not start are reported" \
 
 # ---- names -------------------------------------------------------------------------------------
 run many sh -c 'ulimit -n 12; exec "$0" stat touch it-ran' "$sspapi"
-is "too few descriptors" "$(status_of many) $(grep -c 'descriptors are wanted' many.err)" "125 1"
+is "too few descriptors" "$(status_of many) $(grep -c 'descriptors are needed' many.err)" "125 1"
 check "and nothing ran" not test -e it-ran
 cd "$root" || exit 1
 need_real_papi
