@@ -1,5 +1,5 @@
-/* level.h: sums the counts of a model per row of a level: per CPU, core, package, thread ... Used by
- * the text format, report --per-NAME, diff and top.
+/* level.h: sums the counts of a model per row of a level: per CPU, core, package, thread ... Used
+ * by the text format, report --per-NAME, diff and top.
  *
  * One pass over the model's relations finds the rows, so that they add up to all counts at any
  * level. Counts attributed to nothing of the level's kind (a CPU outside the topology, a package's

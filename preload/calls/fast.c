@@ -72,8 +72,9 @@ bool sp_fast_read_other_site(struct sp_set *s, const long long *values, uint32_t
 	}
 	if (last && last == load_relaxed(&s->writer.last) &&
 	    sp_records_is_alike(last,
-			     SP_OP_READ | (last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
-			     s->writer.cpu, site))
+				SP_OP_READ |
+					(last->op_flags & (SP_RECORD_PROVEN | SP_RECORD_PERMANENT)),
+				s->writer.cpu, site))
 		try_steady(s, last, to);
 	return true;
 }

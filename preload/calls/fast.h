@@ -235,7 +235,8 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t proof, uint32_t site
 	    SP_UNLIKELY(load_relaxed(&s->bound_changes) != load_relaxed(&s->perf_fds.changes)))
 		return false;
 	store_relaxed(&s->writer.window_proof, proof);
-	if (SP_UNLIKELY(!sp_proof_is_valid(proof)) && !sp_page_proof_after_start(&s->perf_fds, proof))
+	if (SP_UNLIKELY(!sp_proof_is_valid(proof)) &&
+	    !sp_page_proof_after_start(&s->perf_fds, proof))
 		sp_begin_window_slow(s);
 	else if (p)			/* checked before PAPI */
 		sp_percpu_note_reset(p);

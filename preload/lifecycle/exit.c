@@ -466,8 +466,8 @@ static unsigned begin_end(enum sp_end end)
 	sp_sets_disable_fast_path();
 	for (uint64_t now = sp_boot_ns(); !is_single_thread && sp_boot_ns() - now < 5000;)
 		;			/* spin: in a sleep another thread could end the process */
-	for (int i = 0; !is_single_thread && i < TRIES && (booking = sp_sets_others_recording()) != 0;
-	     i++)
+	for (int i = 0;
+	     !is_single_thread && i < TRIES && (booking = sp_sets_others_recording()) != 0; i++)
 		delay();
 	return booking;
 }

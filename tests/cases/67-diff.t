@@ -21,7 +21,7 @@ is "the same counts: 0, their totals, and a line that says so" \
 	"0 2 nothing differs"
 run d "$sspapi" diff a.sspapi b.sspapi
 is "others: 1" "$(status_of d)" 1
-"$sspapi" diff -f csv a.sspapi b.sspapi >d.csv
+"$sspapi" diff --per-cpu -f csv a.sspapi b.sspapi >d.csv
 "$sspapi" report -f csv a.sspapi >a.csv
 "$sspapi" report -f csv b.sspapi >b.csv
 total() {
@@ -45,7 +45,7 @@ is "the total first" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
 is "first, a description of each side" \
 	"$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" \
 	"A: one EV_A EV_B|B: one EV_A EV_B"
-is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
+is "options may stand behind the files" "$("$sspapi" diff --per-cpu a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
@@ -78,7 +78,7 @@ package package
 machine machine
 thread thread
 END
-run d "$sspapi" diff a.sspapi other.sspapi
+run d "$sspapi" diff --per-cpu a.sspapi other.sspapi
 is "another machine, the same positions: the same" "$(status_of d) $(tail -1 d.out)" \
 	"0 nothing differs"
 
@@ -92,6 +92,9 @@ FAKE_PAPI_SCRIPT=$tmp/script; export FAKE_PAPI_SCRIPT
 moved to0 1 0
 moved to1 0 1
 run d "$sspapi" diff to0.sspapi to1.sspapi
+is "moved: the same without --per-cpu" "$(status_of d) $(grep -c total d.out) $(tail -n 1 d.out)" \
+	"0 1 nothing differs"
+run d "$sspapi" diff --per-cpu to0.sspapi to1.sspapi
 is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
 is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: 0.1 % or more is not proven on its CPU"
 # On a busy machine less.
@@ -101,10 +104,38 @@ proven() {
 		for map { @{$_->{cpus}} } @{$d->{relations}}; $n'
 }
 is "in CSV a line is a difference, and has what is proven" \
-	"$("$sspapi" diff -f csv to0.sspapi to1.sspapi | grep -v ^place)" \
+	"$("$sspapi" diff --per-cpu -f csv to0.sspapi to1.sspapi | grep -v ^place)" \
 	"$(printf 'PU L#0,EV_A,200,,-200,-100.00,%s,\nPU L#1,EV_A,,200,200,,,%s' \
 	"$(proven to0.sspapi)" "$(proven to1.sspapi)")"
 unset FAKE_PAPI_SCRIPT
+
+# Clocks of single runs differ from 10 % on, and 1 % of the total; factors above 1,000 %.
+clock() {
+	SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s "$scenes/ops" set=perf::TASK-CLOCK,EV_A start show="$2,$3" stop
+}
+printf 'component perf_event\nevent perf::TASK-CLOCK units=ns\nevent EV_A\n' >script
+FAKE_PAPI_SCRIPT=$tmp/script; export FAKE_PAPI_SCRIPT
+clock c0 1000000 7
+clock c9 1090000 7
+clock c20 1200000 7
+clock many 1000000 700
+unset FAKE_PAPI_SCRIPT
+while IFS='|' read -r b status line last; do
+	run d "$sspapi" diff c0.sspapi $b.sspapi
+	is "clocks and factors: $b" "$(status_of d) $(grep "^[~ ]*total $line" d.out | wc -l) $(tail -n 1 d.out)" "$status 1 $last"
+done <<'END'
+c9|0| *TASK-CLOCK .* +9.00$|nothing differs, except clocks by less than 10 %
+c0|0| *TASK-CLOCK .* same$|nothing differs
+END
+run d "$sspapi" diff c0.sspapi c20.sspapi
+is "a clock that differs by more" "$(status_of d) $(grep -c '^[~ ]*total *TASK-CLOCK .* +20.00 *$' d.out)" "1 1"
+run d "$sspapi" diff c0.sspapi many.sspapi
+is "a factor" "$(status_of d) $(grep -c '^[~ ]*total *EV_A .* x 100.0 *$' d.out)" "1 1"
+is "in CSV percent" "$("$sspapi" diff -f csv c0.sspapi many.sspapi | grep -c '^total,EV_A,7,700,693,+9900.00,')" 1
+run d "$sspapi" diff --fail-above 5 c0.sspapi c9.sspapi
+is "--fail-above decides of clocks, too" "$(status_of d)" 1
+run d "$sspapi" diff --fail-above 10 c0.sspapi c9.sspapi
+is "below it they may grow" "$(status_of d)" 0
 
 # Repeats, by files; a rank's processes, each by itself; folders.
 for i in 1 2 3 4 5 6; do
@@ -167,7 +198,7 @@ for wrong in x -1 1k ''; do
 	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
 	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"
 done
-run d "$sspapi" diff -f markdown a.sspapi b.sspapi
+run d "$sspapi" diff --per-cpu -f markdown a.sspapi b.sspapi
 is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' \
 	d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out |
 	sort -u)" "1 1 1 8"
@@ -196,11 +227,11 @@ more_watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=990000000 stop'
 	done
 	ratio m3 cpu=0 set=PAPI_TOT_INS start show=300 stop set=PAPI_TOT_CYC start show=200 stop
 }
-run d "$sspapi" diff -m IPC -f csv m1.sspapi m2.sspapi
+run d "$sspapi" diff --per-cpu -m IPC -f csv m1.sspapi m2.sspapi
 is "-m: for the total and each place, without an exact value" \
 	"$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
 	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,, PU L#0,IPC,1.5,2.25,0.75,+50.00,, "
-run d "$sspapi" diff -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
+run d "$sspapi" diff --per-cpu -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
 is "in text; not the events that are the same" \
 	"$(status_of d) $(sed -n '5,$s/^[~ ]*\([tC]\)/\1/p' d.out | tr -s ' ' | paste -sd'|')" \
 	"1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
@@ -219,15 +250,15 @@ for level in package machine thread; do
 done
 run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
 is "the same" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs"
-run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
+run d "$sspapi" diff --per-cpu -m IPC -f csv m1.sspapi m3.sspapi
 is "of sets that lack an event: none, not 0, and a line" \
 	"$(status_of d) $(grep '^total,IPC' \
 	d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" \
 	"1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
-run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
+run d "$sspapi" diff --per-cpu -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
 is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" \
 	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
-run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
+run d "$sspapi" diff --per-cpu -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
 is "the same mean, the same spread: no difference" "$(status_of d) $(tail -1 d.out)" \
 	"0 nothing differs beyond chance"
 run d "$sspapi" diff -m IPC a.sspapi same.sspapi

@@ -66,7 +66,7 @@ if [ $rows = yes ]; then
 else
 	skip "shares of threads" "threads have no rows unasked"
 fi
-run spread sspapi diff pinned.sspapi spread.sspapi
+run spread sspapi diff --per-cpu pinned.sspapi spread.sspapi
 is "diff says what its sides are, and how long they took" "$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
 	"A: loop, TIME B: loop spread, TIME"
 screen=$tmp/screen$(of "sspapi report parts.sspapi").out

@@ -286,11 +286,13 @@ static void new_value(void **state)
 		     least = { .there = true, .type = SP_INT64, .v = INT64_MIN };
 	char buf[48];
 
-	assert_string_equal(percent(buf, &none, &four, 4), "new");
-	assert_string_equal(percent(buf, &zero, &four, 4), "new");
-	assert_string_equal(percent(buf, &zero, &none, 0), "gone");
-	assert_string_equal(percent(buf, &four, &four, -1), "-25.00");
-	assert_string_equal(percent(buf, &four, &four, 8), "+200.00");
+	assert_string_equal(percent(buf, &none, &four, 4, false), "new");
+	assert_string_equal(percent(buf, &zero, &four, 4, false), "new");
+	assert_string_equal(percent(buf, &zero, &none, 0, false), "gone");
+	assert_string_equal(percent(buf, &four, &four, -1, false), "-25.00");
+	assert_string_equal(percent(buf, &four, &four, 8, false), "+200.00");
+	assert_string_equal(percent(buf, &four, &four, 396, false), "x 100.0");
+	assert_string_equal(percent(buf, &four, &four, 396, true), "+9900.00");
 	assert_int_equal(difference(&none, &four, SP_INT64), 4);
 	assert_int_equal(difference(&four, &none, SP_INT64), -4);
 	/* wraps, as counters do */

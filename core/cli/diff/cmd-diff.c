@@ -1,5 +1,4 @@
-/* cmd-diff.c: what two runs counted differently, or two programs each run several times, at any
- * level. */
+/* cmd-diff.c: `sspapi diff`, which compares two runs, or repeats of two programs, at any level. */
 #include <getopt.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ struct command {
 	const struct sp_level *level;
 	char *const *path[2];		/* of each side */
 	unsigned n_paths[2];
-	struct sp_file *file;		/* all that are open, those of A first */
+	struct sp_file *file;		/* all open files, those of A first */
 	unsigned n;
 };
 
@@ -30,7 +29,7 @@ static int error(const struct command *c, const char *text, const char *which)
 
 /* ---- the files -------------------------------------------------------------- */
 
-/* A folder is one run, of ranks. */
+/* Opens a file, or a folder, which is one run of several ranks. */
 static int open_path(const struct command *c, struct sp_file *f, char *const *path)
 {
 	struct sp_runs runs;
@@ -45,7 +44,8 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 		       : e;
 }
 
-/* Is this repeat none, since another of its side holds the same process, and as much of it? */
+/* Returns whether another repeat of the side has the same process and at least as many of its
+ * counts. */
 static bool is_left(const struct command *c, unsigned first, unsigned end, unsigned i)
 {
 	struct sp_process_key own = sp_get_process_key(&c->file[i].model);
@@ -62,8 +62,8 @@ static bool is_left(const struct command *c, unsigned first, unsigned end, unsig
 	return false;
 }
 
-/* One store, with the metrics that are wished for.  Of those that cannot be computed the first
- * store of a side tells, that of B if A has some. */
+/* Adds a store with its metrics. Metrics that cannot be computed are reported for the first store
+ * of A, and of B if A has some. */
 static int add(struct command *c, unsigned side, struct sp_model *m)
 {
 	bool has_metrics = !c->diff.side[side].n && (!side || c->diff.metrics.n);
@@ -167,13 +167,14 @@ static int options(struct command *c, int argc, char **argv)
 		else if (letter == 'e')
 			c->diff.events = optarg;
 	}
+	c->diff.only_sites = !c->level;
 	if (!c->level)
-		c->level = sp_level_by_name("cpu");
+		c->level = sp_level_by_name("callsite");
 	return 0;
 }
 
-/* "A B", or repeats of both, "A... -- B...".  getopt(3) would put what stands before and behind --
- * together. */
+/* Splits the arguments into "A B", or repeats "A... -- B...". getopt(3) would reorder them across
+ * the --. */
 static int sides(struct command *c, int argc, char **argv)
 {
 	int middle = 1, e;
@@ -199,7 +200,7 @@ static int sides(struct command *c, int argc, char **argv)
 		       : error(c, "name two files, or repeats of both as A... -- B...", NULL);
 }
 
-/* A name that is wrong would make any two the same. */
+/* An unknown name would make any two runs equal. */
 static int check_events(const struct command *c)
 {
 	char name[SP_REPORT_NAME], text[1500];
@@ -213,7 +214,7 @@ static int check_events(const struct command *c)
 	}
 	if (c->diff.events && !c->diff.names.n)
 		return error(c, "--events: gauges have no sums to compare", c->diff.events);
-	/* A gate that has nothing to compare must not let through. */
+	/* A gate without anything to compare must fail. */
 	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
 	return lacks ? error(c,
 			     side ? "--fail-above: B has not counted it"

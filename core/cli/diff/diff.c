@@ -1,4 +1,4 @@
-/* diff.c: matches the rows of two sides, compares and shows them; see diff.h. */
+/* diff.c: matches the rows of two sides, compares them and shows them; see diff.h. */
 #include <math.h>
 #include <string.h>
 
@@ -8,19 +8,20 @@
 #include "t-test.h"
 #include "diff.h"
 
-#define PLACE	72u			/* columns of two call sites */
-#define WHOLE	500u			/* of those by which they are matched */
+#define PLACE	72u			/* columns of a call site */
+#define WHOLE	500u			/* columns by which call sites are matched */
 #define TOTAL	"total"			/* position 0 */
+#define NOWHERE UINT32_MAX		/* position of rows that are left out */
+#define NOISE	0.1			/* relative difference of single runs' clocks */
 
-/* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is
- * between their runs. (What else a machine does comes and goes in minutes: with a hundred, one of
- * twenty such comparisons had something of that, tests/long/repeats.t's programs, the sides one
- * behind the other.) */
+/* The share of comparisons of equal programs that show any difference, if only chance moves their
+ * values. (Other work of a machine lasts minutes: with 100, one of twenty comparisons of
+ * tests/long/repeats.t's programs, run one after the other, showed some of it.) */
 #define ONCE_IN	1000.0
 
 /* ---- positions ------------------------------------------------------------ */
 
-/* A rank may have several processes, and be on several machines: which of them it is. */
+/* Returns the process's number among those of its rank, which may be on several machines. */
 static uint32_t of_its_rank(const struct sp_diff_run *s, int32_t process)
 {
 	int64_t rank = sp_process_header(s->levels.m, (uint32_t)process)->process.rank;
@@ -42,7 +43,7 @@ static void process_position(struct sp_out *o, const struct sp_diff_run *s, int3
 		sp_out_f(o, "process %u", nth);
 }
 
-/* Threads have no place but their process, name and order. */
+/* The position of a thread is its process, name and order. */
 static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
 			    const struct sp_level_row *row)
 {
@@ -72,7 +73,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		sp_out_f(o, "region %s", site.name);
 		return;
 	}
-	if (row->to && !s->levels.grouped) {	/* CSV: the same calls of the same code */
+	if (row->to && !s->levels.grouped) {	/* CSV: the same calls from the same code */
 		sp_csv_path(o, m, row->from);
 		sp_out_text(o, " -> ");
 		sp_csv_path(o, m, row->to);
@@ -98,13 +99,17 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 
 	s->place = sp_check_alloc(calloc(s->levels.n + 1, sizeof(*s->place)));
 	for (uint32_t r = 0; r < s->levels.n; r++) {
+		s->place[r] = NOWHERE;
+		if (d->only_sites && !s->levels.row[r].to)
+			continue;
 		sp_memory_init(&o, text, sizeof(text));
 		position(&o, s, &s->levels.row[r]);
 		s->place[r] = sp_names_number(&d->positions, text, o.used);
 	}
 }
 
-/* ---- events --------------------------------------------------------------- */
+/* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
+ * counted in different modes: each mode is an event. */
 
 static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
@@ -132,8 +137,8 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 	d->n_in_modes = d->in_modes.n;
 }
 
-/* The key of an event: its name, which of that name it is, and the modes where a run has it in
- * several. */
+/* Returns the number of the event's key: its name, its index among equal names, and its mode if
+ * there are several. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
 	char buf[32], key[600], words[SP_DOMAIN_TEXT];
@@ -158,7 +163,7 @@ static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 
 /* ---- the runs -------------------------------------------------------------- */
 
-/* Of all that was counted, what several observers saw once: by thread each of them has it. */
+/* Sums all counts. Counts of several observers are included once. */
 static void add_up(struct sp_diff_run *s)
 {
 	struct sp_model *m = s->levels.m;
@@ -185,7 +190,7 @@ static void add_up(struct sp_diff_run *s)
 			}
 }
 
-/* Number `n` (from 1) of those that the model has; 0: it has one.  Each has levels of its own. */
+/* Adds run n (from 1) of the model; 0: its only run. Each run has its own levels. */
 static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 		   const struct sp_level *level, struct sp_metrics *metrics, uint32_t n)
 {
@@ -206,7 +211,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,
 						   n)
 			    : 0;
-		r->levels.metrics = NULL;	/* bound to another store soon */
+		r->levels.metrics = NULL;	/* will be bound to another store */
 	}
 	m->only_run = 0;
 	if (e < 0)
@@ -234,7 +239,8 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 
 	s->row = sp_check_alloc(calloc(d->positions.n, sizeof(*s->row)));
 	for (uint32_t r = 0; r < s->levels.n; r++)
-		s->row[s->place[r]] = r + 1;
+		if (s->place[r] != NOWHERE)
+			s->row[s->place[r]] = r + 1;
 	s->event = sp_check_alloc(calloc(d->names.n + 1, sizeof(*s->event)));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (shows(d, m, e))
@@ -246,8 +252,9 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 struct value {
 	bool there, unproven;
 	bool metric, whole;		/* a derived metric; it is always an integer */
+	bool noisy;			/* a derived metric; it is always an integer */
 	enum sp_data_type type;
-	int64_t v, exact;		/* of several runs the mean, rounded */
+	int64_t v, exact;		/* of several runs the rounded mean */
 	struct sp_spread spread;
 };
 
@@ -258,7 +265,7 @@ static const struct sp_level_row *row_at(const struct sp_diff_run *s, uint32_t p
 				  : NULL;
 }
 
-/* What is compared: the events, then the metrics. */
+/* Returns the number of events and metrics that are compared. */
 static uint32_t n_names(const struct sp_diff *d)
 {
 	return d->names.n + d->metrics.n;
@@ -270,10 +277,10 @@ static const char *name_of(const struct sp_diff *d, uint32_t e)
 					     : d->metrics.name[e - d->names.n].key);
 }
 
-/* A run in which the metric has no value says nothing of it. */
+/* Runs without a value of the metric are left out of the mean. */
 static struct value metric_of(const struct sp_diff_side *s, uint32_t position, uint32_t metric)
 {
-	struct value v = { .metric = true, .type = SP_FP64 };
+	struct value v = { .metric = true, .noisy = true, .type = SP_FP64 };
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint32_t row = position ? s->run[i].row[position] : 0;
@@ -292,7 +299,7 @@ static struct value metric_of(const struct sp_diff_side *s, uint32_t position, u
 	return v;
 }
 
-/* Nothing there in one run of several is 0 in that one. */
+/* A run without the count contributes 0. */
 static struct value count_of(const struct sp_diff_side *s, uint32_t position, uint32_t event)
 {
 	struct sp_spread exact = { 0 };
@@ -304,6 +311,7 @@ static struct value count_of(const struct sp_diff_side *s, uint32_t position, ui
 		bool there = row && e && row->counted[e - 1];
 
 		v.type = e ? sp_event_type(s->run[i].levels.m, e - 1) : v.type;
+		v.noisy = e ? sp_event_is_time(s->run[i].levels.m, e - 1) : v.noisy;
 		v.v = there ? row->total[e - 1] : 0;
 		v.exact = there ? row->exact[e - 1] : 0;
 		v.there = v.there || there;
@@ -334,13 +342,35 @@ static bool are_same(const struct value *a, const struct value *b)
 	return a->there == b->there && (!a->there || (a->v == b->v && a->type == b->type));
 }
 
-static bool differ(const struct sp_diff *d, bool total, const struct value *a,
+/* Returns whether two values of single runs differ by less than clocks do by chance: by 10 % of the
+ * larger one, or by 1 % of the larger total. */
+static bool is_noise(const struct sp_diff *d, uint32_t e, const struct value *a,
+		     const struct value *b)
+{
+	double x = sp_value_double(a->type, a->v), y = sp_value_double(b->type, b->v),
+	       of_total = 0.0;
+
+	if (!(a->noisy || b->noisy) || !a->there || !b->there)
+		return false;
+	for (unsigned i = 0; i < 2 && !a->metric; i++) {
+		struct value total = value_of(d, i, 0, e);
+
+		of_total = sp_max(of_total, NOISE / 10.0 * sp_value_double(total.type, total.v));
+	}
+	return __builtin_fabs(x - y) <
+	       sp_max(NOISE * sp_max(__builtin_fabs(x), __builtin_fabs(y)), of_total);
+}
+
+/* A missing value counts as 0. */
+static bool differ(const struct sp_diff *d, uint32_t p, uint32_t e, const struct value *a,
 		   const struct value *b)
 {
-	if (are_same(a, b) || !have_repeats(d) || (a->metric && a->there != b->there))
+	if (are_same(a, b) || (a->metric && a->there != b->there))
 		return !are_same(a, b);
+	if (!have_repeats(d))
+		return !is_noise(d, e, a, b);
 	return sp_chance(&a->spread, &b->spread, a->type == SP_FP64 ? 0.0 : 1.0 / 12.0) <
-	       d->limit[!total];
+	       d->limit[p > 0];
 }
 
 /* Missing is 0, as far as a count goes. */
@@ -349,21 +379,25 @@ static int64_t difference(const struct value *a, const struct value *b, enum sp_
 	return type == SP_FP64 ? sp_float_bits(sp_float(b->v) - sp_float(a->v)) : b->v - a->v;
 }
 
-/* Of nothing there is no share. */
-static const char *percent(char text[48], const struct value *a, const struct value *b, double by)
+/* Formats the difference in percent of A; beyond 1,000 % as a factor, unless `numbers`. */
+static const char *percent(char text[48], const struct value *a, const struct value *b, double by,
+			   bool numbers)
 {
 	double base = a->there ? sp_value_double(a->type, a->v) : 0.0;
 
 	if (base == 0.0)
 		return b->there ? "new" : "gone";
-	snprintf(text, 48, "%+.2f", by / base * 100.0);
+	if (by / base > 10.0 && !numbers)
+		snprintf(text, 48, "x %.1f", by / base + 1.0);
+	else
+		snprintf(text, 48, "%+.2f", by / base * 100.0);
 	return text;
 }
 
 /* ---- what differs -------------------------------------------------------------- */
 
-/* Each value that chance may move takes its part of what may be wrong so seldom: half of it the
- * totals share, however many places there are, and half the places. */
+/* Each value that chance can change gets a part of the allowed error rate: half of it for the
+ * totals, however many places there are, and half for the places. */
 static void share_limit(struct sp_diff *d)
 {
 	uint32_t n[2] = { 0 };
@@ -379,7 +413,8 @@ static void share_limit(struct sp_diff *d)
 		d->limit[i] = 0.5 / ONCE_IN / (double)sp_max(n[i], 1);
 }
 
-/* Which events differ anywhere, and is anything that will be shown not proven? */
+/* Finds the events that differ anywhere, and whether any line needs a mark. Returns whether
+ * anything differs. */
 static bool look(struct sp_diff *d)
 {
 	bool any = false;
@@ -388,7 +423,7 @@ static bool look(struct sp_diff *d)
 	for (uint32_t p = d->positions.n; p-- > 0;)
 		for (uint32_t e = 0; e < n_names(d); e++) {
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
-			bool differs = differ(d, p == 0, &a, &b);
+			bool differs = differ(d, p, e, &a, &b);
 
 			d->event_differs[e] |= differs;
 			any |= differs;
@@ -421,7 +456,7 @@ void sp_diff_index(struct sp_diff *d)
 
 /* ---- lines ------------------------------------------------------------------ */
 
-/* Of those that have this position the first; NULL: it is the total. */
+/* Returns the first run with this position; NULL: the total. */
 static const struct sp_diff_run *run_with(const struct sp_diff *d, uint32_t position)
 {
 	for (unsigned i = 0; position && i < 2; i++)
@@ -431,8 +466,8 @@ static const struct sp_diff_run *run_with(const struct sp_diff *d, uint32_t posi
 	return NULL;
 }
 
-/* A place by its name on the side that has it; threads by their order, since no other run has their
- * numbers. */
+/* Writes a place by its name on the side that has it; threads by their order, because their numbers
+ * differ between runs. */
 static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t position)
 {
 	const struct sp_diff_run *r = run_with(d, position);
@@ -448,7 +483,7 @@ static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t posit
 	sp_level_label(o, &r->levels, row, PLACE);
 }
 
-/* Its run and id there, as the run's own text writes its name and numbers. */
+/* Returns a run with this event and its id there, for the name and number format. */
 static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event, uint32_t *id)
 {
 	for (unsigned i = 0; i < 2; i++)
@@ -489,7 +524,7 @@ static void number_text(const struct sp_diff *d, uint32_t e, const struct value 
 							  .value = sp_float(n) });
 }
 
-/* In percent of the mean. */
+/* in percent of the mean */
 static const char *spread_text(char text[48], const struct value *v)
 {
 	double mean = v->spread.mean < 0 ? -v->spread.mean : v->spread.mean;
@@ -499,7 +534,7 @@ static const char *spread_text(char text[48], const struct value *v)
 	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
 }
 
-/* A table for a pull request, of the same cells: a bar in a name would begin a new one. */
+/* Writes a row of a Markdown table, for a pull request. A bar in a name is escaped. */
 static void markdown_line(struct sp_text_list *l, const char *const *cell)
 {
 	for (unsigned i = 0; i < l->n; i++) {
@@ -533,15 +568,15 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 	double number = type == SP_FP64 ? sp_float(by) : (double)by;
 	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52],
 				     share[48], spread[2][48];
-	bool differs = differ(d, !position, a, b);
+	bool differs = differ(d, position, event, a, b);
 	const char *cell[] = { place,
 			       name,
 			       of_a,
 			       of_b,
 			       signed_by,
-			       differs	       ? percent(share, a, b, number)
-			       : number != 0.0 ? "chance"
-					       : "same",
+			       number == 0.0 && !differs	  ? "same"
+			       : differs || !have_repeats(d) ? percent(share, a, b, number, false)
+							     : "chance",
 			       spread_text(spread[0], a),
 			       spread_text(spread[1], b) };
 	struct sp_out o;
@@ -565,7 +600,7 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 	line(d, l, cell);
 }
 
-/* Nothing where nothing is. */
+/* Writes nothing for a missing value. */
 static void csv_value(struct sp_out *o, const struct value *v, int64_t n)
 {
 	sp_out_char(o, ',');
@@ -573,7 +608,7 @@ static void csv_value(struct sp_out *o, const struct value *v, int64_t n)
 		sp_out_value(o, v->type, n);
 }
 
-/* A quotient of proven counts and others is neither. */
+/* Leaves out `exact` for metrics, which mix proven and other counts. */
 static void csv_exact(struct sp_out *o, const struct value *v)
 {
 	if (v->metric)
@@ -588,7 +623,7 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	char buf[48];
-	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by);
+	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by, true);
 
 	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, name_of(d, event));
 	csv_value(o, a, a->v);
@@ -596,7 +631,8 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 	sp_out_char(o, ',');
 	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	sp_out_char(o, ',');
-	sp_out_text(o, *share == '+' || *share == '-' ? share : "");	/* new, gone: no number */
+	/* "new" and "gone" are not numbers */
+	sp_out_text(o, *share == '+' || *share == '-' ? share : "");
 	csv_exact(o, a);
 	csv_exact(o, b);
 	if (have_repeats(d))
@@ -604,7 +640,8 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 	sp_out_char(o, '\n');
 }
 
-/* Each difference: a line of CSV, or of the list, which has a total of all events that have any. */
+/* Writes each difference as a CSV line, or to the list, with the total of each event that differs
+ * anywhere. */
 static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_out *o)
 {
 	for (uint32_t p = 0; p < d->positions.n; p++)
@@ -612,7 +649,7 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
 			if (!(l && !p ? d->event_differs[e] || d->all_totals
-				      : differ(d, !p, &a, &b)))
+				      : differ(d, p, e, &a, &b)))
 				continue;
 			if (l)
 				text_line(d, l, p, e, &a, &b);
@@ -621,8 +658,8 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 		}
 }
 
-/* "A: loop spread, 1.06 s": what ran, and how long; not of stat -r, whose runs stand in one
- * file. */
+/* Writes a side's program and duration: "A: loop spread, 1.06 s". Stores of stat -r have no common
+ * duration. */
 static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 {
 	const struct sp_diff_side *s = &d->side[side];
@@ -670,14 +707,14 @@ static unsigned n_columns(const struct sp_diff *d)
 	return have_repeats(d) ? 8 : 6;
 }
 
-/* Has its total grown by more than what is allowed, and not by chance?  From nothing to something
- * is any growth. */
+/* Returns whether the event's total has grown by more than fail_above, and not by chance. From 0
+ * any growth is too much. */
 static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 {
 	struct value a = value_of(d, 0, 0, e), b = value_of(d, 1, 0, e);
 	double from = sp_value_double(a.type, a.v), to = sp_value_double(b.type, b.v);
 
-	if (!a.there || !b.there || to <= from || !differ(d, true, &a, &b))
+	if (!a.there || !b.there || to <= from || (have_repeats(d) && !differ(d, 0, e, &a, &b)))
 		return false;
 	*percent = from > 0.0 ? (to - from) / from * 100.0 : HUGE_VAL;
 	return *percent > d->fail_above;
@@ -721,6 +758,18 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 		sp_out_f(o, "no event has grown by more than %.2f %%\n", d->fail_above);
 }
 
+static bool any_noise(const struct sp_diff *d)
+{
+	for (uint32_t p = 0; p < d->positions.n; p++)
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
+
+			if (!are_same(&a, &b))
+				return true;
+		}
+	return false;
+}
+
 static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
 	if (d->marks)
@@ -732,7 +781,8 @@ static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));
 	if (!any)
 		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n"
-					       : "nothing differs\n");
+			       : any_noise(d) ? "nothing differs, except clocks by less than 10 %\n"
+					      : "nothing differs\n");
 	if (d->gate)
 		write_growth(o, d);
 }
@@ -754,7 +804,7 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 		compare(d, NULL, &o);
 	} else {
 		head(&o, d, 0);
-		/* else one paragraph */
+		/* otherwise one paragraph */
 		sp_out_text(&o, d->format == SP_DIFF_MARKDOWN ? "\n" : "");
 		head(&o, d, 1);
 		if (d->format == SP_DIFF_MARKDOWN) {

@@ -390,8 +390,9 @@ static uint32_t find_event(const struct sp_model *m, const char *name)
 	char buf[32];
 	uint32_t e = 0;
 
-	while (e < m->n_events && !(name && sp_event_is_summed(m, e) &&
-				    sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name))))
+	while (e < m->n_events &&
+	       !(name && sp_event_is_summed(m, e) &&
+		 sp_event_has_name(sp_event_name(m, e, buf), name, strlen(name))))
 		e++;
 	return e;
 }

@@ -88,9 +88,10 @@ const char *sp_other_verb(const char *word)
 		return "not a verb; to store the counts of a run: sspapi run -- PROGRAM";
 	if (*word == '-' || !*word || strlen(word) >= PATH_MAX / 2 || !is_program(word))
 		return NULL;
-	snprintf(text, sizeof(text),
-		 "not a verb; to count this program: sspapi stat %s; if it uses PAPI: sspapi run -- "
-		 "%s",
-		 word, word);
+	snprintf(
+		text, sizeof(text),
+		"not a verb; to count this program: sspapi stat %s; if it uses PAPI: sspapi run -- "
+		"%s",
+		word, word);
 	return text;
 }

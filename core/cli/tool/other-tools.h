@@ -1,9 +1,8 @@
 /* other-tools.h: verbs and options of other tools, and what to use here instead. */
 #pragma once
 
-/* Returns the advice for an option that users know from perf or other tools ("-a", "--top"), or for
- * a variable that they take for an option of `run` ("--callsites"); NULL: no advice. Static memory,
- * valid until the next call. */
+/* Returns the advice for an option of other tools ("-a", "--top"), or for a variable used as an
+ * option of `run` ("--callsites"). NULL: no advice. Static memory, valid until the next call. */
 const char *sp_other_option(const char *verb, const char *option);
 
 /* Returns the advice for a word that is not a verb: another tool's verb, or a program; NULL: no

@@ -19,7 +19,8 @@ void sp_suggest_consider(struct sp_suggestions *n, const char *wanted, const cha
 /* Returns the only name with the wanted ending, after a ':', '_' or '-'; NULL: none or several. */
 const char *sp_suggest_ending(const struct sp_suggestions *n);
 
-/* Appends "; do you mean one of A, B?" (or A) or "; ambiguous ending: A, B", or nothing, to text. */
+/* Appends "; do you mean one of A, B?" (or A) or "; ambiguous ending: A, B", or nothing, to
+ * text. */
 void sp_suggest_write(const struct sp_suggestions *n, char *text, size_t room);
 
 /* Suggests only the most similar of n names, and no endings. */
