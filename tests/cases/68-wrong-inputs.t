@@ -168,7 +168,7 @@ table <<'END_OF_TABLE'
 1|1|-|empty: a folder, not a store|top empty
 1|1|-|999999999: no such process|top 999999999
 1|1|-|0: no such process|top 0
-2|2|-|damaged: missing counts would look like a difference|diff a.sspapi mixed
+2|2|-|damaged: missing counts would appear as differences|diff a.sspapi mixed
 2|1|-|cut.sspapi: damaged|diff a.sspapi cut.sspapi
 1|3|-|no file could be used; nothing was written|merge -o m.sspapi text.txt none.sspapi
 1|1|-|plain: a text, not a store|merge -o m.sspapi a.sspapi plain
@@ -323,7 +323,7 @@ is "the program has it closed as well" "$(status_of closed)" 5
 # ---- next steps -------------------------------------------------------------
 # pastes TEXT: succeeds if the last line of the text shows something when run by a shell
 pastes() {
-	tail -n 1 "$1" | sed -n 's/^look further: sspapi //p' >paste
+	tail -n 1 "$1" | sed -n 's/^more: sspapi //p' >paste
 	[ -s paste ] && sh -c "\"\$0\" $(cat paste)" "$sspapi" >pasted && [ -s pasted ]
 }
 another_process b.sspapi
@@ -331,9 +331,9 @@ another_process b.sspapi
 check "of files with a name to be quoted: '$(tail -n 1 further)'" pastes further
 is "both" "$(cat paste)" "report --per-thread 'it'\\''s a.sspapi' b.sspapi"
 "$sspapi" report a.sspapi >further
-is "one thread in full: there is nothing more" "$(grep -c '^look further' further)" 0
+is "one thread in full: there is nothing more" "$(grep -c '^more:' further)" 0
 "$sspapi" report --all a.sspapi b.sspapi >further
-is "nor if all were requested" "$(grep -c '^look further' further)" 0
+is "nor if all were requested" "$(grep -c '^more:' further)" 0
 
 # ---- what the library says -------------------------------------------------------------------------
 run live env SSPAPI_LIVE=/no/dir LD_PRELOAD="$SHIM" SSPAPI_OUTPUT=x.json "$scenes/one"

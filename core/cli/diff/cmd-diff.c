@@ -41,7 +41,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 			: 0;
 
 	return e == 0 && (n_bad || f->model.tally.damaged)
-		       ? error(c, "damaged: missing counts would look like a difference", *path)
+		       ? error(c, "damaged: missing counts would appear as differences", *path)
 		       : e;
 }
 

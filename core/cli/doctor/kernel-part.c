@@ -155,9 +155,9 @@ static void hardware(struct sp_doctor *d)
 			d->software ? "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..."
 				    : "sspapi stat counts page faults and the time of any program");
 	else
-		sp_doctor_fix(d, "see the kernel's messages about the PMU (dmesg); another "
-				 "profiler or the firmware may use it; a virtual machine needs a "
-				 "virtual PMU from its host (KVM: -cpu host,pmu=on)");
+		sp_doctor_fix(d, "see dmesg about the PMU, which another profiler or the "
+				 "firmware may use; a virtual machine needs one from its host "
+				 "(KVM: -cpu host,pmu=on)");
 }
 
 void sp_doctor_kernel(struct sp_doctor *d)

@@ -33,9 +33,8 @@ static const char no_counters[] =
 	"events; there are no hardware counters (see below)",
 		  unknown_cpu[] =
 			  "PAPI's libpfm4 does not support this CPU: install a newer PAPI, or "
-			  "set LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...) to treat it as another: "
-			  "only that one's events are there, no perf::PAGE-FAULTS, and they "
-			  "count what their codes mean here";
+			  "set LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...) to treat it as another, "
+			  "without perf::PAGE-FAULTS";
 
 /* Can libpapi's calls of its own functions be intercepted? Not if it was linked with
  * -Bsymbolic-functions. */
