@@ -20,7 +20,7 @@ PATH=$B:$PATH
 # Before Linux 6.13 threads have no rows by default, as the page says.
 run try sspapi stat -o try.json true
 rows=yes
-if grep -q 'no rows of their own' try.json; then
+if grep -q 'no per-thread rows' try.json; then
 	rows=no
 	sed -i '/^thread /d' page
 fi
