@@ -383,8 +383,7 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 		why = "no event was counted; see the notes.";
 	else if (m->tally.starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop "
-		      "succeeded, and PAPI "
-		      "gives no counts before.";
+		      "succeeded, and PAPI returns no earlier counts.";
 	else if (m->h.dropped_readings)
 		why = "event sets were started, but sspapi could not store their counts; see the "
 		      "notes.";

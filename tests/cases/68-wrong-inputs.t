@@ -456,7 +456,7 @@ if [ "$(status_of try)" = 0 ]; then
 	check "or the option, where no store is written" \
 		sh -c '"$1" stat -e "$2" sh -c "/bin/true; /bin/true; exit 0" 2>none.err
 		grep -q "^+ [0-9]* more column.*: --per-[a-z]*$" none.err && ! grep -q "sspapi report" none.err' sh "$sspapi" $many
-	row 125 1 - "nope-event: no event here has this name; sspapi list" stat -e nope-event true
+	row 125 1 - "nope-event: no such event; sspapi list" stat -e nope-event true
 	row 125 1 - "do you mean" stat -e page-fault true
 else
 	skip "what stat starts" "the kernel lets nobody count here"

@@ -69,7 +69,7 @@ refused page-faults,,cs 'an event's name is missing at a comma'
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
 refused page-faults,nothing-like-it \
-	'nothing-like-it: no event here has this name; sspapi list shows the available ones$'
+	'nothing-like-it: no such event; sspapi list shows the available ones$'
 refused misses 'ambiguous ending: branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'
 if "$sspapi" list cycles | tr -s '\n ' ' ' | grep -q ' cycles.*: no hardware counters'; then

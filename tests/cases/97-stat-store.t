@@ -180,7 +180,7 @@ total() {
 }
 run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat \
 	-e perf::PAGE-FAULT true
-check "with similar names" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' \
+check "with similar names" grep -q 'no such event; do you mean .*perf::PAGE-FAULTS' \
 	unknown.err
 stat native perf::PERF_COUNT_SW_PAGE_FAULTS,perf::FAULTS,perf::PAGE-FAULTS
 is "a native event that only PAPI has, and another name" \

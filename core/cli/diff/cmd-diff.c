@@ -212,7 +212,8 @@ static int check_events(const struct command *c)
 		return error(c, text, name);
 	}
 	if (c->diff.events && !c->diff.names.n)
-		return error(c, "--events: name events with counts; gauges have no sums", c->diff.events);
+		return error(c, "--events: name events with counts; gauges have no sums",
+			     c->diff.events);
 	/* A gate that has nothing to compare must not let through. */
 	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
 	return lacks ? error(c,

@@ -78,8 +78,8 @@ static bool paranoid(struct sp_doctor *d)
 
 	if (!*sp_doctor_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))) {
 		sp_doctor_report(d, SP_BLOCKING,
-				 "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is "
-				 "built without perf events");
+				 "no /proc/sys/kernel/perf_event_paranoid: this kernel is built "
+				 "without perf events");
 		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS");
 		return false;
 	}

@@ -131,7 +131,7 @@ static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const cha
 	if (r == PAPI_OK)
 		sp_doctor_report(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
 	else
-		sp_doctor_report(d, SP_WORTH, "%s does not count: %s gives %s", name, failed,
+		sp_doctor_report(d, SP_WORTH, "%s does not count: %s returns %s", name, failed,
 				 p->PAPI_strerror(r));
 	return r == PAPI_OK && value;
 }

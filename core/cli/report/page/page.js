@@ -171,7 +171,7 @@ function siteDetail(row) {
 function siteSection() {
 	const rows = level('callsite');
 
-	return tableSection('sites', 'Between which calls', [textColumn('between the calls in', r => r.label), ...countColumns(),
+	return tableSection('sites', 'Between which calls', [textColumn('PAPI call → PAPI call', r => r.label), ...countColumns(),
 		numberColumn('readings', r => r.readings)], rows,
 	{ mark, detail: siteDetail, name: 'call sites', level: 'callsite',
 		search: r => [r.label, ...[r.from, r.to].flatMap(id => (siteOf.get(id)?.frames ?? []).map(frameText))].join(' ') });
