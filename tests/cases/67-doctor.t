@@ -113,7 +113,7 @@ run d "$sspapi" doctor
 if grep -q 'PAPI has no presets here' d.out; then
 	is "no presets: for lack of counters, or of a table for this CPU" \
 		"$(tr -s ' \n' ' ' <d.out |
-		grep -c 'they need hardware counters, which are missing')" \
+		grep -c 'presets need hardware counters, which are missing')" \
 		"$(grep -c 'the kernel has no hardware counters' d.out)"
 else
 	skip "no presets" "PAPI has presets here"

@@ -150,7 +150,7 @@ static void hardware(struct sp_doctor *d)
 	if (is_virtual())
 		sp_doctor_fix(
 			d,
-			"usual in a virtual machine; enable a virtual PMU on its host (KVM: -cpu "
+			"on a virtual machine, enable a virtual PMU on its host (KVM: -cpu "
 			"host,pmu=on; clouds: a metal or whole-socket type); until then %s",
 			d->software ? "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..."
 				    : "sspapi stat counts page faults and the time of any program");

@@ -77,7 +77,8 @@ static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)
 	sp_doctor_report(d, SP_WORTH,
 			 "PAPI has no presets here: it refuses PAPI_TOT_INS and all others");
 	if (!has_counters())
-		sp_doctor_fix(d, "they need hardware counters, which are missing (see below)");
+		sp_doctor_fix(d, "count software events; presets need hardware counters, which "
+				 "are missing (see below)");
 	else
 		sp_doctor_fix(
 			d, "PAPI has no table for this CPU: install a newer PAPI, use native "
