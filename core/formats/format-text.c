@@ -270,7 +270,7 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 				     "the threads, or set SSPAPI_ATTRIBUTION=auto");
 		else if (m->h.attribution == SP_BY_RESIDENCY)
 			sp_paragraph(o, "  ", 2,
-				     "counts are split by the thread's time on each CPU: pin the "
+				     "counts are divided by the thread's time on each CPU: pin the "
 				     "threads, or set SSPAPI_ATTRIBUTION=auto");
 	}
 }
@@ -383,8 +383,7 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 		why = "no event was counted; see the notes.";
 	else if (m->tally.starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop "
-		      "succeeded, and PAPI "
-		      "gives no counts before.";
+		      "succeeded, and PAPI returns no earlier counts.";
 	else if (m->h.dropped_readings)
 		why = "event sets were started, but sspapi could not store their counts; see the "
 		      "notes.";
@@ -763,13 +762,11 @@ static void further(struct sp_out *o, const struct sp_selection *s)
 	if (!more)
 		return;
 	if (sp_selection_keeps_nothing(s))
-		sp_out_text(o, "\nlook further: -o FILE.sspapi keeps what sspapi report shows\n");
+		sp_out_text(o, "\nmore: add -o FILE.sspapi, then sspapi report\n");
 	else if (strcmp(s->file, SP_FORMAT_NO_STORE) == 0)
-		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report "
-			       "shows\n");
+		sp_out_text(o, "\nmore: SSPAPI_FORMAT=text,store, then sspapi report\n");
 	else
-		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "",
-			 s->file);
+		sp_out_f(o, "\nmore: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
 }
 
 void sp_text_begin(struct sp_out *o, const struct sp_selection *s)

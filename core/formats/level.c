@@ -19,7 +19,7 @@ const struct sp_level sp_level_table[] = {
 	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK, "MPI rank" },
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
 	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
-	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE,
+	{ "callsite", NULL, "PAPI call → PAPI call", "pairs", NULL, SP_LEVEL_CALLSITE,
 	  "pair of PAPI calls, with the counts between them" },
 };
 

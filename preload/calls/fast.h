@@ -23,7 +23,7 @@
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) &&
 		       offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
-	       "what a call looks at first");
+	       "sp_no_set has the fields that each call reads first");
 
 /* Compares the callers of a call with those of the known site, of which there is at least one.
  * sp: the stack pointer after the call; frame: the wrapper's frame, where the caller's frame

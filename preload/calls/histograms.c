@@ -99,8 +99,7 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 			      "reports none");
 	if (!is_usable)
 		sp_process_note_quiet("a histogram of PAPI_profil or PAPI_sprofil is not shown: "
-				      "its buckets are no numbers of hits, or there are "
-				      "too many");
+				      "its buckets do not count hits, or are too many");
 }
 
 void sp_histograms_forget(uint32_t alive)

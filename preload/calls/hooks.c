@@ -259,8 +259,8 @@ void sp_after_remove(int rc, int id, const struct sp_event_list *had)
 		  memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
 		s->perf_fds.is_reordered = true;
 		sp_process_note_quiet("an event other than the last of its set was removed: PAPI "
-				      "may now swap counts of events; clean the set up and add "
-				      "its events again");
+				      "may swap events' counts; clean up the set and add its "
+				      "events again");
 	}
 	after_new_events("to remove an event", rc, id);
 }

@@ -209,7 +209,7 @@ struct sp_percpu {
 };
 
 _Static_assert(offsetof(struct sp_percpu, fast) == 0 && sizeof(struct sp_percpu_fast) <= 64,
-	       "what every start and stop looks at is in one line of cache");
+	       "each start and stop reads one cache line");
 
 /* software and hardware events of this kernel use the same clock */
 extern bool sp_has_one_clock;

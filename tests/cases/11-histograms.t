@@ -30,7 +30,7 @@ for how in 16 32 64 sprofil cleared removed; do
 done
 run_shim shim "$apps/histograms" weighted
 is "weighted: no hits are shown" "$(shown "$tmp/shim.json")" 0
-check "weighted: a line says so" grep -q 'buckets are no numbers of hits' "$tmp/shim.json"
+check "weighted: a line says so" grep -q 'buckets do not count hits' "$tmp/shim.json"
 SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$apps/histograms" 64
 check "the text names the functions" grep -q 'histogram of PAPI_profil: 100 hits for PAGE-FAULTS' \
 	"$tmp/shim.txt"

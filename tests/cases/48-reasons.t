@@ -183,7 +183,7 @@ fi
 # What the setting does not request has no reason: a note describes the setting.
 MORE=$plain
 for how in "reading: each count is attributed to the CPU of its reading" \
-	"residency: counts are split by the thread's time on each CPU"; do
+	"residency: counts are divided by the thread's time on each CPU"; do
 	rm -f "$tmp/shim".*
 	SSPAPI_OUTPUT=$tmp/shim.json SSPAPI_ATTRIBUTION=${how%%:*} run_shim \
 		shim env SSPAPI_FORMAT=json,text "$apps/moves" once 100 300

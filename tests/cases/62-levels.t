@@ -105,7 +105,7 @@ if command -v script >/dev/null; then
 		sh -c "! TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	whole="$sspapi report v.sspapi"
 	check "a terminal: the whole dump's headings as well" \
-		sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mCPU .*\\[0m\$' bold && grep -q '^.\\[1mbetween .*\\[0m\$' bold"
+		sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mCPU .*\\[0m\$' bold && grep -q '^.\\[1mPAPI call .*\\[0m\$' bold"
 	check "except for that it is the dump" \
 		sh -c "sed 's/.\\[[01]m//g' bold >plain && $whole >dump && diff dump plain"
 	check "NO_COLOR: the dump" \

@@ -49,8 +49,8 @@ check "a merged store alone is unchanged" cmp all.sspapi again.sspapi
 # One process, merged, looks like its own store.
 "$sspapi" merge -o just.sspapi s2.sspapi
 for form in text csv hwloc; do
-	"$sspapi" report -f $form s2.sspapi | sed '/^look further:/d' >wanted
-	"$sspapi" report -f $form just.sspapi | sed '/^look further:/d' >got
+	"$sspapi" report -f $form s2.sspapi | sed '/^more:/d' >wanted
+	"$sspapi" report -f $form just.sspapi | sed '/^more:/d' >got
 	check "one process as $format: as from its store" cmp wanted got
 done
 
@@ -112,7 +112,7 @@ check "text: each host" grep -qE '^~? ?host .* [0-9]+ +[0-9]+ %' all.text
 for form in text json csv store; do
 	"$sspapi" report -f $form s4.sspapi s2.sspapi s0.sspapi s1.sspapi s3.sspapi >got
 	"$sspapi" report -f $form all.sspapi >wanted
-	sed -i '/^look further:/d' got wanted
+	sed -i '/^more:/d' got wanted
 	check "report of them all as $form: as of the merged store" cmp got wanted
 done
 # hwloc supports one machine only.

@@ -30,7 +30,7 @@ rmdir empty
 run_shim alone "$one" EV_A
 text=$(ls sspapi.one."$host".*.txt) store=${text%.txt}.sspapi
 is "a text and its store, nothing else" "$(ls)" "$(printf '%s\n' "$store" "$text")"
-check "one thread has nothing more, and no further command" not grep -q "^look further" "$text"
+check "one thread has nothing more, and no further command" not grep -q "^more:" "$text"
 shows "1 EV_A"
 run told "$sspapi" report "$text"
 is "a text is reported as one, with its store" \
@@ -113,7 +113,7 @@ run doubt "$sspapi" report sspapi.one.88.0
 check "they ran one after the other, as those of two runs do: a line" \
 	grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
 check "the further commands name the folder" \
-	grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
+	grep -q "^more: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
 mkdir uneven
 printf 'event EV_A\neach PAPI_read count EV_A 10\n' >uneven/script
 reads=

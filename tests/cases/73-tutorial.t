@@ -9,7 +9,7 @@ cd "$tmp" || exit 1
 # The page as plain lines: the text between .EX and .EE.
 sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' \
 	-e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
-	-e 's/\\&//g' -e 's/\\e/\\/g' >page
+	-e 's/\\(->/→/g' -e 's/\\&//g' -e 's/\\e/\\/g' >page
 awk '/^<</ { first = 1; next }
 	first { to = /^#define _GNU/ ? "loop.c" : /^#include/ ? "parts.c" : /^#!/ ? "gate.sh" : "/dev/null"; first = 0 }
 	{ print >to }' page
@@ -20,7 +20,7 @@ PATH=$B:$PATH
 # Before Linux 6.13 threads have no rows by default, as the page says.
 run try sspapi stat -o try.json true
 rows=yes
-if grep -q 'no rows of their own' try.json; then
+if grep -q 'no per-thread rows' try.json; then
 	rows=no
 	sed -i '/^thread /d' page
 fi

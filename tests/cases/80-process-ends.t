@@ -139,7 +139,7 @@ for end in abort:134 kill:137 exit_group:3 daemon:0; do
 	is "$mode: ends as without" "$(status_of shim)" "${end#*:}"
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
 	file=$(lives)
-	check "$mode: recover makes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" \
+	check "$mode: recover writes it from the live file" "$B/sspapi" recover -o "$tmp/shim.json" \
 		"$file"
 	check "$mode: and it has what PAPI returned" has_returned shim
 	is "$mode: as recovered, its set running" \

@@ -20,7 +20,7 @@ counted() {
 }
 rows() {
 	"$B/sspapi" report "$1.sspapi" |
-		sed -n '/^between the calls/,/^$/s/  *[0-9][0-9,]* *[<>0-9]* %.*//p' |
+		sed -n '/^PAPI call →/,/^$/s/  *[0-9][0-9,]* *[<>0-9]* %.*//p' |
 		sed 's/^[~ ]*//'
 }
 

@@ -123,7 +123,7 @@ names 8 ./libnames.so
 is "8 frames: one function, one row" "$(rows)" hidden
 "$B/sspapi" report "$pages" >whole.out
 is "8 frames: also in the dump, and no line is too long" \
-	"$(grep -c '^hidden ' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^look further/' whole.out | wc -l)" "1 0"
+	"$(grep -c '^hidden ' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^more:/' whole.out | wc -l)" "1 0"
 is "--all: each path, with places" "$("$B/sspapi" report --all "$pages" | grep -cE 'begin \(names.c:[0-9]+ 0x[0-9a-f]+\) < hidden .* < solver_[ab] \(.*\) < ')" 2
 SSPAPI_OUTPUT=$tmp/more.sspapi SSPAPI_CALLSITES=8 run_shim more env PAGES=1 ./main ./libnames.so
 run diff "$B/sspapi" diff --per-callsite "$pages" more.sspapi

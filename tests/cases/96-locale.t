@@ -31,7 +31,7 @@ for name in de_DE.UTF-8 tr_TR.UTF-8; do
 	check "$name: the JSON can be read" json "$name.json" '$d->{format}'
 	for form in text:txt json:json csv:csv; do
 		"$sspapi" report -f "${form%:*}" "$name.sspapi" >wanted
-		sed -i '/^look further:/d' wanted "$name.${form#*:}"
+		sed -i '/^more:/d' wanted "$name.${form#*:}"
 		check "$name: ${format%:*}" diff wanted "$name.${form#*:}"
 		"$sspapi" report -f "${form%:*}" -m half.csv "$name.sspapi" >wanted
 		LC_ALL=$name "$sspapi" report -f "${form%:*}" -m half.csv "$name.sspapi" >got

@@ -89,7 +89,7 @@ try:
 except OSError:
     pass
 os.waitpid(pid, 0)
-print(text.count(b" s  CPU ") > 50, b"look further" in text)
+print(text.count(b" s  CPU ") > 50, b"\nmore: " in text)
 END
 if command -v python3 >/dev/null; then
 	is "a terminal without a reader delays nothing; waiting rows are written later" \

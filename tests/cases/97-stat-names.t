@@ -69,7 +69,7 @@ refused page-faults,,cs 'an event's name is missing at a comma'
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
 refused page-faults,nothing-like-it \
-	'nothing-like-it: no event here has this name; sspapi list shows the available ones$'
+	'nothing-like-it: no such event; sspapi list shows the available ones$'
 refused misses 'ambiguous ending: branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'
 if "$sspapi" list cycles | tr -s '\n ' ' ' | grep -q ' cycles.*: no hardware counters'; then
@@ -139,7 +139,7 @@ check "also if no clock was requested" \
 	sh -c "tr -s '\\n ' ' ' <busy.err | grep -qE '^counted .*, [0-9]+\.[0-9][0-9] CPUs? busy'"
 run level "$sspapi" stat --per-core -o level.sspapi sh -c 'kill -9 $$'
 is "by level: the headline, the table, the notes, the last line" \
-	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^look further: sspapi report --per-thread .*level.sspapi$' level.err)" 4
+	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^more: sspapi report --per-thread .*level.sspapi$' level.err)" 4
 run runs "$sspapi" stat -r 3 "$apps/counted" pages 50
 check "of repeats with their spread" \
 	sh -c "tr -s '\\n ' ' ' <runs.err | grep -qE ' each, .*CPUs? busy'"
@@ -159,7 +159,7 @@ run narrow "$sspapi" stat -o narrow.html \
 	-e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
 is "also next to a file that is not a store" \
 	"$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" \
-	"0 look further: -o FILE.sspapi keeps what sspapi report shows"
+	"0 more: add -o FILE.sspapi, then sspapi report"
 run narrow "$sspapi" stat -o narrow.sspapi \
 	-e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
 is "of a store by report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err |

@@ -214,7 +214,7 @@ sub check_text {
 	my @lines = split /\n/, $text;
 	wrong(@lines . " lines") if @lines > 100;
 	for (@lines) {
-		wrong("over 80 columns: $_") if length > 80 && !/^look further: /;
+		wrong("over 80 columns: $_") if length > 80 && !/^more: /;
 		wrong("a control character: $_") if /[\x00-\x08\x0b-\x1f]/;
 	}
 	my $sum = sums();

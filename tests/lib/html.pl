@@ -193,7 +193,7 @@ tables.flatMap(t => t.columns.filter((c, i) => i && !c.column && t.all.every(r =
 END
 }
 is('the keys are said in words', $page->run('document.querySelector(".keys").textContent'),
-	'Keys: e chooses the event, / searches, Tab and the arrows move, Enter shows more of a row or a CPU');
+	'Keys: e selects the event, / searches, Tab and the arrows move, Enter shows more of a row or a CPU');
 is('shares as in the text', $page->run('[[0, 7], [1, 300], [1, 200], [2, 3], [299, 300], [7, 7]].map(([a, b]) => percent(a, b)).join()'), '0 %,<1 %,1 %,67 %,>99 %,100 %');
 is('times as in the text', $page->run('[345678, 12345678, 1500000000, 125e9, 3725e9].map(duration).join()'), "345.7 \x{b5}s,12.3 ms,1.50 s,2 min 5 s,1 hour 2 min 5 s");
 is('metrics as in the text', $page->run('[1.23456, 0.0123456, 0.0000123456, 1234.6, 0].map(v => new Metric("M").text(v)).join("; ")'), '1.235; 0.012346; 1.23e-05; 1,235; 0.000');

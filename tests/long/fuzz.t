@@ -43,7 +43,7 @@ top=$!
 await test -s top.out
 : >hear
 read -r _ <tell
-await grep -q '^between the calls in' top.out
+await grep -q '^PAPI call → PAPI call' top.out
 : >hear
 wait $top
 status=$?

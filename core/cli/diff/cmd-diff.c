@@ -40,7 +40,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 			: 0;
 
 	return e == 0 && (n_bad || f->model.tally.damaged)
-		       ? error(c, "damaged: missing counts would look like a difference", *path)
+		       ? error(c, "damaged: missing counts would appear as differences", *path)
 		       : e;
 }
 
@@ -173,7 +173,7 @@ static int options(struct command *c, int argc, char **argv)
 	return 0;
 }
 
-/* Splits the arguments into "A B", or repeats "A... -- B...". getopt(3) would reorder them across
+/* Takes "A B", or repeats "A... -- B...", from the arguments. getopt(3) would reorder them across
  * the --. */
 static int sides(struct command *c, int argc, char **argv)
 {
@@ -213,7 +213,8 @@ static int check_events(const struct command *c)
 		return error(c, text, name);
 	}
 	if (c->diff.events && !c->diff.names.n)
-		return error(c, "--events: gauges have no sums to compare", c->diff.events);
+		return error(c, "--events: name events with counts; gauges have no sums",
+			     c->diff.events);
 	/* A gate without anything to compare must fail. */
 	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
 	return lacks ? error(c,

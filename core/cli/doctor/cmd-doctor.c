@@ -9,8 +9,8 @@
 static void summary(const struct sp_doctor *d)
 {
 	if (d->n_blocking)
-		printf("\n%u %s in the way of counts", d->n_blocking,
-		       d->n_blocking == 1 ? "thing stands" : "things stand");
+		printf("\n%u %s counting", d->n_blocking,
+		       d->n_blocking == 1 ? "problem prevents" : "problems prevent");
 	else
 		printf("\nNothing prevents counting");
 	if (d->worth)

@@ -78,8 +78,8 @@ static bool paranoid(struct sp_doctor *d)
 
 	if (!*sp_doctor_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))) {
 		sp_doctor_report(d, SP_BLOCKING,
-				 "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is "
-				 "built without perf events");
+				 "no /proc/sys/kernel/perf_event_paranoid: this kernel is built "
+				 "without perf events");
 		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS");
 		return false;
 	}
@@ -150,14 +150,14 @@ static void hardware(struct sp_doctor *d)
 	if (is_virtual())
 		sp_doctor_fix(
 			d,
-			"usual in a virtual machine; enable a virtual PMU on its host (KVM: -cpu "
+			"on a virtual machine, enable a virtual PMU on its host (KVM: -cpu "
 			"host,pmu=on; clouds: a metal or whole-socket type); until then %s",
 			d->software ? "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..."
 				    : "sspapi stat counts page faults and the time of any program");
 	else
-		sp_doctor_fix(d, "see the kernel's messages about the PMU (dmesg); another "
-				 "profiler or the firmware may use it; a virtual machine needs a "
-				 "virtual PMU from its host (KVM: -cpu host,pmu=on)");
+		sp_doctor_fix(d, "see dmesg about the PMU, which another profiler or the "
+				 "firmware may use; a virtual machine needs one from its host "
+				 "(KVM: -cpu host,pmu=on)");
 }
 
 void sp_doctor_kernel(struct sp_doctor *d)

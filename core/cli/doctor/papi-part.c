@@ -33,9 +33,8 @@ static const char no_counters[] =
 	"events; there are no hardware counters (see below)",
 		  unknown_cpu[] =
 			  "PAPI's libpfm4 does not support this CPU: install a newer PAPI, or "
-			  "set LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...) to treat it as another: "
-			  "only that one's events are there, no perf::PAGE-FAULTS, and they "
-			  "count what their codes mean here";
+			  "set LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...) to treat it as another, "
+			  "without perf::PAGE-FAULTS";
 
 /* Can libpapi's calls of its own functions be intercepted? Not if it was linked with
  * -Bsymbolic-functions. */
@@ -78,7 +77,8 @@ static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)
 	sp_doctor_report(d, SP_WORTH,
 			 "PAPI has no presets here: it refuses PAPI_TOT_INS and all others");
 	if (!has_counters())
-		sp_doctor_fix(d, "they need hardware counters, which are missing (see below)");
+		sp_doctor_fix(d, "count software events; presets need hardware counters, which "
+				 "are missing (see below)");
 	else
 		sp_doctor_fix(
 			d, "PAPI has no table for this CPU: install a newer PAPI, use native "
@@ -132,7 +132,7 @@ static bool counts(struct sp_doctor *d, const struct sp_probe_papi *p, const cha
 	if (r == PAPI_OK)
 		sp_doctor_report(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
 	else
-		sp_doctor_report(d, SP_WORTH, "%s does not count: %s gives %s", name, failed,
+		sp_doctor_report(d, SP_WORTH, "%s does not count: %s returns %s", name, failed,
 				 p->PAPI_strerror(r));
 	return r == PAPI_OK && value;
 }

@@ -291,8 +291,7 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 		return true;
 	}
 	if (!*good) {
-		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text,
-			 why ? why : "there are too many events");
+		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "too many events");
 		return true;
 	}
 	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
@@ -395,7 +394,7 @@ static bool event(const struct sp_probe_papi *p, struct sp_stat_plan *plan, cons
 		return add(p, plan, whole, code, info);
 	if (is_of_perf_only(name))
 		return wrong(plan, PERF_ONLY);
-	wrong(plan, "no event here has this name");
+	wrong(plan, "no such event");
 	sp_suggest_write(&similar, plan->wrong, sizeof(plan->wrong));
 	if (!strchr(plan->wrong, ';'))
 		strncat(plan->wrong, "; sspapi list shows the available ones",

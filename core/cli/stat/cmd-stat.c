@@ -178,9 +178,9 @@ static void choose_rows(struct sp_stat_run *r, const struct options *opt, uint32
 	}
 	if (c->long_lived) {
 		c->cpu[c->n_cpus++] = SP_NO_CPU;
-		r->why_no_rows = "threads shorter than 20 ms have no rows and no CPU: on more "
-				 "than 16 CPUs these would slow down each new thread; to get "
-				 "them, use --per-thread or --per-cpu";
+		r->why_no_rows = "threads shorter than 20 ms have no rows and no CPU, which "
+				 "would slow down new threads on more than 16 CPUs; use "
+				 "--per-thread or --per-cpu";
 		return;
 	}
 	c->task_ring_pages = SP_STAT_TASK_RING_PAGES;

@@ -56,7 +56,7 @@ int sp_complain(int status, const char *verb, const char *text, const char *subj
 void *sp_check_alloc(void *p)
 {
 	if (!p)
-		exit(sp_complain(1, "", "there is not enough memory", NULL));
+		exit(sp_complain(1, "", "not enough memory", NULL));
 	return p;
 }
 

@@ -136,7 +136,8 @@ void sp_help_all(FILE *to)
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(cmds); i++)
 		verb(to, &cmds[i], *cmds[i].options ? "[OPTIONS]" : "");
-	fputs("  sspapi help [VERB]\n      this list, or a verb's options; more in man sspapi\n",
+	fputs("  sspapi help [VERB]\n      show this list, or the options of a verb; more in man "
+	      "sspapi\n",
 	      to);
 }
 

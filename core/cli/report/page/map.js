@@ -113,7 +113,7 @@ class MachineMap {
 		this.svg.setAttribute('viewBox', `-1 -1 ${wide + 2} ${y + high + 2}`);
 		this.svg.setAttribute('width', wide + 2);
 		this.svg.setAttribute('height', y + high + 2);
-		this.svg.setAttribute('aria-label', `${column.title} by CPU: arrow keys move, Enter shows its threads`);
+		this.svg.setAttribute('aria-label', `${column.title} per CPU: arrow keys move, Enter shows its threads`);
 		this.svg.replaceChildren(...boxes.map(b => this.box(b)));
 		this.legend(column);
 		this.at = Math.min(this.at ?? -1, this.leaves.length - 1);

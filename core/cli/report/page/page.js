@@ -118,9 +118,9 @@ function threadSection() {
 	const processName = new Map(level('process').map(r => [r.process, r.label]));
 	const cols = [textColumn('thread', r => r.label, r => r.tid ?? 0),
 		...countColumns(),
-		textColumn('ran on CPU', cpusOf, null, 'CPUs that something was counted on'),
-		textColumn('allowed', allowed, null, 'CPUs that it was allowed on at the end'),
-		numberColumn('moves', movesOf, 'how often it was seen on another CPU than before'),
+		textColumn('ran on CPU', cpusOf, null, 'CPUs with counts'),
+		textColumn('allowed', allowed, null, 'CPUs that it might use at the end'),
+		numberColumn('moves', movesOf, 'number of times that it was seen on another CPU than before'),
 		numberColumn('readings', r => r.readings),
 		...(job ? [ranked ? idColumn('rank', rankOf) : textColumn('process', r => processName.get(r.process) ?? '')] : []), ...hostColumn];
 
@@ -163,15 +163,15 @@ function siteDetail(row) {
 			...(siteOf.get(id)?.frames ?? []).map(f => make('li', null, frameText(f))))];
 
 	if (row.to !== undefined && row.from === row.to && siteOf.get(row.to)?.name)
-		return path('a region of the high level', row.to);
-	return row.to === undefined ? [make('p', null, 'what had no room among the pairs of call sites that are kept')] :
+		return path('a high-level region', row.to);
+	return row.to === undefined ? [make('p', null, 'counts of pairs of call sites for which there was no room')] :
 		[...path('from', row.from), ...path('to', row.to)];
 }
 
 function siteSection() {
 	const rows = level('callsite');
 
-	return tableSection('sites', 'Between which calls', [textColumn('between the calls in', r => r.label), ...countColumns(),
+	return tableSection('sites', 'Call sites', [textColumn('PAPI call → PAPI call', r => r.label), ...countColumns(),
 		numberColumn('readings', r => r.readings)], rows,
 	{ mark, detail: siteDetail, name: 'call sites', level: 'callsite',
 		search: r => [r.label, ...[r.from, r.to].flatMap(id => (siteOf.get(id)?.frames ?? []).map(frameText))].join(' ') });
@@ -208,7 +208,7 @@ function sureness() {
 	const bad = events.filter(e => e.total != null && e.total !== e.proven).sort((a, b) =>
 		Number(a.proven) / Number(a.total) - Number(b.proven) / Number(b.total))[0];
 	const margin = bad && `${bad.text(Number(bad.total) - Number(bad.proven))} of ${bad.text(bad.total)}`;
-	const how = { reading: 'each count is booked on the CPU of the reading that brought it', residency: 'counts are split by the time on each CPU' };
+	const how = { reading: 'each count is attributed to the CPU of its reading', residency: 'counts are divided by the time on each CPU' };
 	const why = [...byKey(data.relations.filter(r => r.attribution !== 'exact'), r => r.attribution_why ?? how[r.attribution])]
 		.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
 
@@ -231,8 +231,8 @@ function partText() {
 
 	return `This run is larger than a page: ${shown.length ? `${shown.join(', ')} are here, those with most or least of an event` : 'not all readings are here'}` +
 		(whole < data.part.machines ? `, and ${grouped(whole)} of ${grouped(data.part.machines)} hosts with their CPUs` : '') +
-		'; sums are of all. ' +
-		`sspapi report ${job ? ranked ? '--per-rank' : '--per-process' : '--per-thread'} -f csv has every row.`;
+		'; sums include all. ' +
+		`All rows: sspapi report ${job ? ranked ? '--per-rank' : '--per-process' : '--per-thread'} -f csv.`;
 }
 
 function head() {
@@ -244,7 +244,7 @@ function head() {
 	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...seen, ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
-	document.title = `${plain(exe)}: counts by CPU`;
+	document.title = `${plain(exe)}: counts per CPU`;
 	return make('header', null, make('h1', null, plain([exe, ...(p.args.length ? p.args : processes[0].args).slice(1)].join(' '))),
 		make('p', null, `${duration(Number(ns))} on ${n.machines === 1 ? plain(hosts[0]) : many(n.machines, 'host')}, ` +
 			(job ? `${grouped(n.processes)} ${ranked ? 'ranks' : 'processes'}, ` : '') +
@@ -260,7 +260,7 @@ function chooser() {
 
 	select.addEventListener('change', () => choose(columns[select.value]));
 	return make('nav', null, make('label', { for: 'event' }, 'by '), select,
-		make('span', { class: 'keys' }, 'Keys: ', make('kbd', null, 'e'), ' chooses the event, ', make('kbd', null, '/'), ' searches, ',
+		make('span', { class: 'keys' }, 'Keys: ', make('kbd', null, 'e'), ' selects the event, ', make('kbd', null, '/'), ' searches, ',
 			make('kbd', null, 'Tab'), ' and the arrows move, ', make('kbd', null, 'Enter'), ' shows more of a row or a CPU'));
 }
 
@@ -319,7 +319,7 @@ function gaugeSection() {
 function eventSection() {
 	return section('events', 'Events', make('dl', null, ...data.events.flatMap(e => [make('dt', null, plain(e.name)),
 		make('dd', null, plain([e.description, e.units && `in ${e.units}`, e.kind === 'gauge' && 'a gauge', `from ${e.component}`].filter(t => t).join('; ')))])),
-	make('p', null, `sspapi ${data.sspapi_version}${data.settings.stat ? '' : `, PAPI ${data.papi.version}`}; a value's title has all its digits; ` +
+	make('p', null, `sspapi ${data.sspapi_version}${data.settings.stat ? '' : `, PAPI ${data.papi.version}`}; a value's tooltip has all digits; ` +
 		'the numbers are those of sspapi report -f json, in the element \u201cdata\u201d of this page'));
 }
 

@@ -33,7 +33,7 @@ class Table {
 	}
 	build() {
 		this.input = make('input', { type: 'search', placeholder: 'search', 'aria-label': `search ${this.name}`,
-			title: 'words that all stand in a row ( / )', autocomplete: 'off', spellcheck: 'false' });
+			title: 'show rows with all these words ( / )', autocomplete: 'off', spellcheck: 'false' });
 		this.count = make('output', { 'aria-live': 'polite' });
 		this.body = make('tbody');
 		this.widths = make('colgroup');

@@ -66,7 +66,7 @@ class Timeline {
 		this.svg.setAttribute('viewBox', `0 0 ${wide} ${high}`);
 		this.svg.setAttribute('width', wide);
 		this.svg.setAttribute('height', high);
-		this.svg.setAttribute('aria-label', `${event.title} as it was read, by thread; the table below has the same numbers`);
+		this.svg.setAttribute('aria-label', `${event.title} per reading and thread; the table below has the same numbers`);
 		this.svg.replaceChildren(
 			...ticks(most).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
 				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, event.text(v)))),
@@ -78,10 +78,10 @@ class Timeline {
 			make('svg', { width: 10, height: 10, viewBox: '0 0 10 10', 'aria-hidden': 'true' }, make('circle', { cx: 5, cy: 5, r: 4, class: colourOf(cpu) })),
 			cpu == null ? ' CPU not known' : ` CPU ${cpu}`)));
 		this.note.textContent = `${grouped(list.length)} readings of ${grouped(lines)} ${line}${lines === 1 ? '' : 's'}` +
-			(series.length > SERIES ? `; drawn are the ${SERIES} lines with most of them` : '') +
-			(data.part ? '; where these are too many for this page each point stands for several (sspapi report --readings has all)' : '') +
-			(data.settings.stat ? '; each is what a CPU counted since the one before' :
-			'; a point has the colour of its CPU; values are as PAPI handed them out, so a reset begins at 0 again');
+			(series.length > SERIES ? `; the ${SERIES} lines with most of them are drawn` : '') +
+			(data.part ? '; with too many for this page, each point stands for several (sspapi report --readings has all)' : '') +
+			(data.settings.stat ? '; each is a CPU\'s count since the previous one' :
+			'; a point has the colour of its CPU; values are as PAPI returned them, so they begin at 0 after a reset');
 	}
 	series(points, of, wide) {
 		const some = thin(points, Math.min(wide, POINTS / 2 / of));
