@@ -65,7 +65,7 @@ refused() {
 	is "'$1' is refused" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$2" \
 		refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
 }
-refused page-faults,,cs 'an event's name is missing at a comma'
+refused page-faults,,cs "an event's name is missing at a comma"
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
 refused page-faults,nothing-like-it \
