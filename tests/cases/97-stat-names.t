@@ -149,7 +149,7 @@ run wide env COLUMNS=160 "$sspapi" stat \
 	-e task-clock,faults,minor-faults,major-faults,alignment-faults,emulation-faults \
 	--per-thread "$apps/counted" threads 2 5
 is "a wide terminal has all columns side by side" \
-	"$(grep -cE '^thread .*share( +FAULTS){5} ' wide.err)" 1
+	"$(grep -cE '^thread .*share( +[A-Z]+-FAULTS){5} ' wide.err)" 1
 run narrow "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations \
 	"$apps/counted" threads 2 5
 is "rows without room are shown by stat, which has stored nothing for report" \
