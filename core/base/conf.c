@@ -69,6 +69,9 @@ static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_R
 static const char *const local_size_variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
 						    "MV2_COMM_WORLD_LOCAL_SIZE",
 						    "SLURM_NTASKS_PER_NODE" };
+/* A batch script of Slurm has SLURM_NTASKS without being a rank. */
+static const char *const size_variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					      "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
 /* Slurm has used both names. */
 static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };
@@ -126,6 +129,7 @@ static bool is_captured(const char *entry)
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
 	return begins_as(entry, ranks, SP_COUNT(ranks)) ||
+	       begins_as(entry, size_variables, SP_COUNT(size_variables)) ||
 	       begins_as(entry, local_size_variables, SP_COUNT(local_size_variables)) ||
 	       begins_as(entry, jobs, SP_COUNT(jobs)) || begins_as(entry, steps, SP_COUNT(steps));
 }
@@ -558,6 +562,11 @@ static long number_of(const char *const *name, unsigned n)
 long sp_conf_rank(void)
 {
 	return number_of(ranks, SP_COUNT(ranks));
+}
+
+long sp_conf_ranks(void)
+{
+	return number_of(size_variables, SP_COUNT(size_variables));
 }
 
 long sp_conf_local_ranks(void)

@@ -68,6 +68,7 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most);
 /* Values of the first known variable that is set. The rank is -1 outside MPI; job and step are NULL
  * if unknown. */
 long sp_conf_rank(void);
+long sp_conf_ranks(void);		/* of the whole job; below 1: unknown */
 long sp_conf_local_ranks(void);	/* ranks on this node; 1: not a rank; 0: unknown */
 const char *sp_conf_job(void);
 const char *sp_conf_step(void);

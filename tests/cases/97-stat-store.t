@@ -59,6 +59,31 @@ for rank in 0 1; do
 	run rank env OMPI_COMM_WORLD_RANK=$rank "$sspapi" stat -o run.%r.sspapi "$apps/counted" \
 		pages "$((rank * 100))"
 done
+# A job: ranks write stores, and rank 0 shows all of them.
+mkdir job
+cd job || exit 1
+for rank in 1 0; do
+	run job$rank env OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$sspapi" stat \
+		"$apps/counted" pages "$((rank * 100))"
+done
+is "a job's rank shows nothing" "$(status_of job1) $(grep -c all "$tmp/job1.err")" "7 0"
+is "rank 0 shows all of them" \
+	"$(status_of job0) $(sed -n 's/.*: \(2 ranks\) on .*/\1/p' "$tmp/job0.err") $(grep -c '^rank [01] ' "$tmp/job0.err")" \
+	"7 2 ranks 2"
+is "their stores are in one folder" "$(ls sspapi.counted.0.0 | paste -sd' ')" "0.sspapi 1.sspapi"
+run job2 env PMI_RANK=0 PMI_SIZE=2 SLURM_STEP_ID=7 "$sspapi" stat true
+is "without the others a line has the command" \
+	"$(status_of job2) $(grep -c '1 of 2 ranks have ended; for all later: sspapi report .*sspapi.true.0.7$' "$tmp/job2.err")" "0 1"
+run alone env PMI_RANK=0 PMI_SIZE=1 "$sspapi" stat true
+is "a single rank is no job" "$(status_of alone) $(ls | grep -c "true.0.0")" "0 0"
+run forced env PMI_RANK=1 "$sspapi" stat --job true
+is "--job: also without the number of ranks" "$(status_of forced) $(wc -c <"$tmp/forced.err") $(ls sspapi.true.0.0)" "0 0 1.sspapi"
+run wrong "$sspapi" stat --job true
+is "--job outside of a job" "$(status_of wrong) $(cat "$tmp/wrong.err")" \
+	"125 sspapi stat: --job: start each rank with it: mpirun sspapi stat --job PROGRAM"
+run wrong env PMI_RANK=1 "$sspapi" stat --job -o x.json true
+is "--job with -o" "$(status_of wrong) $(grep -c 'not supported with -o' "$tmp/wrong.err")" "125 1"
+cd ..
 "$sspapi" merge -o ranks.sspapi run.0.sspapi run.1.sspapi
 "$sspapi" report -f json ranks.sspapi >ranks.json
 is "ranks" "$(json ranks.json 'map { $_->{rank} } @{$d->{processes}}' | paste -sd' ')" "0 1"

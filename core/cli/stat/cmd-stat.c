@@ -10,6 +10,7 @@
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
 #include "stat-interval.h"
+#include "stat-job.h"
 #include "stat-attach-common.h"
 
 #define REPEATS_MOST 1000
@@ -22,7 +23,7 @@ struct options {
 	struct sp_stat_targets targets;
 	struct sp_stat_group group;
 	uint32_t repeats;		/* of -r; 0: default */
-	bool quiet;
+	bool quiet, job;		/* -q; each rank writes a store, rank 0 shows all */
 	struct sp_stat_interval interval;
 	int rows;			/* --per-thread: 1 yes, 0 no, -1 default */
 	struct sp_report report;
@@ -108,10 +109,28 @@ static int check_conflicts(const struct options *opt, bool no_program)
 		       : 0;
 }
 
+/* Ranks without another wish write stores, so that one table shows all of them. */
+static int check_job(struct options *opt)
+{
+	bool wishes = opt->out || opt->report.metrics.any || opt->formats || opt->interval.ms ||
+		      opt->targets.n || opt->group.fd >= 0;
+
+	if (opt->job && sp_conf_rank() < 0)
+		return usage(opt, "start each rank with it: mpirun sspapi stat --job PROGRAM",
+			     "--job");
+	if (opt->job && wishes)
+		return usage(opt, "--job is not supported with -o, -f, -m, -I, -p, -t or --cgroup",
+			     NULL);
+	opt->job = opt->job || (sp_stat_is_rank() && !wishes && !opt->quiet);
+	if (opt->job)
+		opt->out = sp_conf_rank_output;
+	return 0;
+}
+
 static int read_options(struct options *opt, int argc, char **argv)
 {
 	static const struct option group = { "cgroup", required_argument, NULL, 'G' };
-	struct option longs[SP_LEVEL_OPTIONS + 2];
+	struct option longs[SP_LEVEL_OPTIONS + 3];
 	unsigned n = sp_level_options(longs);
 	int c, at = 0;
 	struct stat s;
@@ -120,7 +139,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 		if (strcmp(longs[i].name, "per-thread") == 0)
 			longs[i].has_arg = optional_argument;
 	longs[n] = group;
-	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
+	longs[n + 1] = (struct option){ "job", no_argument, NULL, 'J' };
+	longs[n + 2] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": the program's options are its own. */
 	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at)) != -1) {
 		if (c == 'e')
@@ -131,6 +151,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->formats = optarg;
 		else if (c == 'q')
 			opt->quiet = true;
+		else if (c == 'J')
+			opt->job = true;
 		else if (c == 'r' && !take_number(&opt->repeats, optarg, REPEATS_MOST))
 			return usage(opt, "-r takes a number of runs, 1 to 1000", optarg);
 		else if (c == 'I' && !take_number(&opt->interval.ms, optarg, INTERVAL_MOST))
@@ -156,7 +178,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 		return usage(opt, "-o takes the name of a file", NULL);
 	if (opt->out && stat(opt->out, &s) == 0 && S_ISDIR(s.st_mode))
 		return usage(opt, "a folder: name a file in it (FOLDER/run.sspapi)", opt->out);
-	return check_conflicts(opt, argc == optind);
+	return check_job(opt) ?: check_conflicts(opt, argc == optind);
 }
 
 /* ---- counting ----------------------------------------------------------- */
@@ -397,7 +419,12 @@ static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 		opt->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
 	if (opt->interval.ms)
 		sp_stat_interval_put(&opt->interval, true);
-	if (to_files && !opt->quiet)
+	if (opt->job) {
+		e = e || opt->quiet
+			    ? e
+			    : sp_stat_show_job(&opt->report, store, r->run[0].child.start_ns);
+		e = e ? EXIT_STAT : 0;
+	} else if (to_files && !opt->quiet)
 		/* neither a closed terminal nor a file that cannot be written loses the result */
 		show_formats(opt, "text");
 	else if (e == 0 && !opt->interval.csv &&	/* the rows of -I are the dump */
@@ -441,11 +468,12 @@ int sp_cmd_stat(int argc, char **argv)
 			       .report = { .verb = argv[0], .framed = true } };
 	static struct sp_conf conf;
 	struct sp_stat_all a = { 0 };
-	int e = read_options(&opt, argc, argv);
+	int e;
 
+	sp_conf_capture(environ);
+	e = read_options(&opt, argc, argv);
 	if (e)
 		return e;
-	sp_conf_capture(environ);
 	sp_conf_read(&conf, report_nothing, NULL);
 	/* The limit applies per CPU, as it does per relation. */
 	opt.interval.most = (uint64_t)sp_max(conf.readings_max, 0);

@@ -17,7 +17,7 @@ static const struct cmd {
 	  "run a program with libsspapi preloaded; writes a store" },
 	{ "stat",
 	  "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t "
-	  "TID,...] [--cgroup NAME] [-q] [--per-LEVEL...]",
+	  "TID,...] [--cgroup NAME] [--job] [-q] [--per-LEVEL...]",
 	  "[--] PROGRAM [ARGS]",
 	  "count any program from outside, per CPU and thread; -p, -t, --cgroup: running ones; "
 	  "exit status: PROGRAM's" },
@@ -73,6 +73,8 @@ static const struct option_help {
 	{ "stat", "-p PID,...", "count running processes, with all their threads" },
 	{ "stat", "-t TID,...", "count running threads" },
 	{ "stat", "--cgroup NAME", "count a control group, per CPU" },
+	{ "stat", "--job",
+	  "as a rank: write a store; rank 0 shows all ranks (default with mpirun)" },
 	{ "stat", "-q", "print no table, only the format of -f" },
 	{ "stat", "--per-thread=no",
 	  "no per-thread rows, which cost each new thread a microsecond per event and CPU" },
