@@ -126,7 +126,7 @@ check "the text has the number of sets" grep -q '^- IPC is made of 2 of 4 event 
 check "per thread, if requested" \
 	sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
 run both "$sspapi" report both.sspapi
-check "before events for which there is no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
+check "before events for which there is no room" grep -qE '^PAPI call .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
 is "sets apart: by number and events, the leading do first" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"1 TOT_INS, TOT_CYC |2 TOT_CYC |0 TOT_INS |"
 sets near cpu=0 set=PAPI_TOT_INS start show=1000 stop set=PAPI_TOT_INS start show=20 stop set=PAPI_TOT_CYC start show=7 stop
