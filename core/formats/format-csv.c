@@ -186,8 +186,9 @@ static bool is_number(const char *s)
 	return *s >= '0' && *s <= '9';
 }
 
-void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process)
+void sp_csv_beginnings(struct sp_out *o, const struct sp_selection *s, uint32_t process)
 {
+	const struct sp_model *m = s->m;
 	const struct sp_header *h = sp_process_header(m, process);
 	struct sp_csv_place p = { .host = sp_model_text(m, h->process.host),
 				  .thread = "",
@@ -214,6 +215,8 @@ void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t proc
 				;
 			memcpy(event, name, (size_t)(end - name));
 			event[end - name] = 0;
+			if (s->events && !sp_in_list(s->events, event))
+				continue;
 			sp_csv_begin(o, m, &p, event, 0);
 			for (number += 2; is_number(number); number++)
 				sp_out_char(o, *number);
@@ -311,7 +314,7 @@ void sp_format_csv(struct sp_out *o, const struct sp_selection *s)
 		early_counts(o, s->m, &row);
 	}
 	for (uint32_t i = 0; sp_is_merged(s->m) && i < s->m->n_processes; i++)
-		sp_csv_beginnings(o, s->m, i);
+		sp_csv_beginnings(o, s, i);
 	if (s->metrics && !o->error)
 		o->error = sp_metrics_join(s->metrics);
 	for (unsigned i = 0; s->metrics && i < SP_COUNT(sp_metric_levels); i++)

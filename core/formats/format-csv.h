@@ -34,9 +34,9 @@ void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int6
 /* instead of a total: the CPU cannot count the event */
 void sp_csv_no_count(struct sp_out *o);
 
-/* Writes lines of the counts before a first reading, from the process's note: a store has no other
- * record of them. */
-void sp_csv_beginnings(struct sp_out *o, const struct sp_model *m, uint32_t process);
+/* Writes lines of the selected events' counts before a first reading, from the process's note: a
+ * store has no other record of them. */
+void sp_csv_beginnings(struct sp_out *o, const struct sp_selection *s, uint32_t process);
 
 /* Writes a line per metric, from the latest computation; with `joined` only metrics that combine
  * several sets. */

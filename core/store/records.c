@@ -83,7 +83,7 @@ static bool make_cell(struct sp_writer *w, int32_t i)
 
 int sp_records_cell(struct sp_writer *w, int cpu)
 {
-	int dense = (int)(w->cells - SP_CELLS_EXTRA), last = (int)w->cells - 1;
+	int last = (int)load_relaxed(&w->cells) - 1, dense = last + 1 - (int)SP_CELLS_EXTRA;
 
 	if (cpu >= 0 && cpu < dense)
 		return cpu;
@@ -367,7 +367,7 @@ bool sp_records_place(struct sp_writer *w, int cpu)
 
 	if (!known)
 		return false;
-	w->placed = true;
+	store_relaxed(&w->placed, true);
 	store_relaxed(&w->cpu, cell);
 	set_slow(w, SP_SLOW_MORE);
 	return true;

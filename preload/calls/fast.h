@@ -245,7 +245,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t proof, uint32_t site
 		sp_percpu_set_time_from(p, now);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
-	if (SP_LIKELY(!s->writer.placed))
+	if (SP_LIKELY(!load_relaxed(&s->writer.placed)))
 		sp_counting_start_fast(s, proof, now);
 	return true;
 }
@@ -260,7 +260,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site, now))
 		return false;
 	sp_add_run_time(s, now);
-	if (SP_LIKELY(!s->writer.placed))
+	if (SP_LIKELY(!load_relaxed(&s->writer.placed)))
 		sp_counting_stop_fast(s, now);
 	/* Copy `runs`: a handler may have started the set again since. */
 	store_relaxed(&s->started, load_relaxed(&s->writer.runs));

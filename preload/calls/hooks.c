@@ -506,7 +506,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 	prepare(s, id);
 	if (load_relaxed(&s->overflows.block))	/* overflow handlers may run in any module */
 		sp_sites_modules();
-	percpu = load_relaxed(&s->percpu);
+	percpu = load_acquire(&s->percpu);
 	if (percpu)
 		sp_percpu_before_start(percpu, &s->perf_fds, started);
 }
@@ -942,7 +942,7 @@ static bool is_obsolete(struct sp_set *called)
  * in no sum. After a nested call the relation is marked as unproven. */
 static void note_missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
-	struct sp_percpu *p = load_relaxed(&s->percpu);
+	struct sp_percpu *p = load_acquire(&s->percpu);
 
 	/* Without a relation, as before a set's first start, only this number shows that the
 	 * counts after a missed start are lost. */

@@ -10,14 +10,39 @@
 
 static PAPI_overflow_handler_t handlers[TRAMPOLINES];
 
+/* The counts of a set's overflows on one CPU. */
+struct place {
+	struct sp_overflow_writer writer;
+	uint32_t k, cells, cell;
+	int cpu;
+};
+
+/* Reads these words while another thread may bind the set: an overflow handler may run after the
+ * stop. `block` is NULL while they change, and it belongs to one relation, so it has the same words
+ * whenever it comes back. False: no relation counts overflows now. */
+static bool find_place(struct sp_set *s, int cpu, struct place *p)
+{
+	struct sp_overflows *block = load_acquire(&s->overflows.block);
+
+	if (!sp_is_recorded(s) || !block)
+		return false;
+	*p = (struct place){ .writer = { .block = block, .n = load_relaxed(&s->overflows.n) },
+			     .k = load_relaxed(&s->k),
+			     .cells = load_relaxed(&s->writer.cells),
+			     .cell = (uint32_t)sp_records_cell(&s->writer, cpu),
+			     .cpu = cpu };
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return load_relaxed(&s->overflows.block) == block && p->cell < p->cells;
+}
+
 /* Counts one overflow of an event. event k: PAPI does not report which. */
-static void count_overflow(struct sp_set *s, int cpu, uint32_t event, uintptr_t address,
+static void count_overflow(const struct place *p, uint32_t event, uintptr_t address,
 			   uint32_t module)
 {
-	uint32_t at = event * s->writer.cells + (uint32_t)sp_records_cell(&s->writer, cpu);
+	uint32_t at = event * p->cells + p->cell;
 
-	sp_overflow_count(&s->overflows, at, event, cpu, 1);
-	sp_overflow_hit(&s->overflows, at, 1, address, module);
+	sp_overflow_count(&p->writer, at, event, p->cpu, 1);
+	sp_overflow_hit(&p->writer, at, 1, address, module);
 }
 
 /* Finds an index that occurs before: a derived event may have several bits of the vector. */
@@ -34,25 +59,26 @@ static __attribute__((noinline)) void on_overflow(int id, void *address, long lo
 {
 	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
 	struct sp_set *s = sp_set_of(id);
-	int index[64], n = SP_COUNT(index), cpu = sp_cpu_here();
+	int index[64], n = SP_COUNT(index);
 	bool is_counted = false;
 	uint32_t module;
+	struct place p;
 
-	if (!sp_is_recorded(s) || !s->overflows.block)
+	if (!find_place(s, sp_cpu_here(), &p))
 		return;
 	module = sp_module_at((uintptr_t)address);
 	/* The index of a single event is known; PAPI reports none for a derived event. */
-	if (s->k == 1 || !papi || !papi->PAPI_get_overflow_event_index ||
+	if (p.k == 1 || !papi || !papi->PAPI_get_overflow_event_index ||
 	    papi->PAPI_get_overflow_event_index(id, vector, index, &n) != PAPI_OK)
 		n = 0;
 	for (int i = 0; i < n; i++) {
-		if ((uint32_t)index[i] >= s->k || is_repeated(index, i))
+		if ((uint32_t)index[i] >= p.k || is_repeated(index, i))
 			continue;
-		count_overflow(s, cpu, (uint32_t)index[i], (uintptr_t)address, module);
+		count_overflow(&p, (uint32_t)index[i], (uintptr_t)address, module);
 		is_counted = true;
 	}
 	if (!is_counted)
-		count_overflow(s, cpu, s->k == 1 ? 0 : s->k, (uintptr_t)address, module);
+		count_overflow(&p, p.k == 1 ? 0 : p.k, (uintptr_t)address, module);
 }
 
 /* Defines trampoline_00 to trampoline_037: PAPI calls trampoline i in place of handlers[i]. */

@@ -417,7 +417,7 @@ EXPORT int PAPI_start(int EventSet)
 
 	FAST(PAPI_start, (EventSet), (s->number),
 	     sp_is_prepared(s) && sp_is_ready(s, proof) &&
-		     (sp_counting_is_ready(proof) || s->writer.placed),
+		     (sp_counting_is_ready(proof) || load_relaxed(&s->writer.placed)),
 	     const uintptr_t under = sp_opening_set;
 	     sp_fast_before_start(s), sp_opening_set = under, NULL)
 }

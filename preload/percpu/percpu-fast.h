@@ -29,7 +29,7 @@ static inline bool sp_percpu_is_ready(const struct sp_percpu *p, uint32_t proof)
 {
 	const struct sp_percpu_fast *g = (const struct sp_percpu_fast *)p;
 
-	return load_relaxed(&g->is_ready) & (g->proof == proof);
+	return load_relaxed(&g->is_ready) & (load_relaxed(&g->proof) == proof);
 }
 
 /* PAPI has reset the set, which was and is ready. */
@@ -61,18 +61,18 @@ static inline uint64_t sp_ticks_ns(uint64_t ticks)
 
 static inline void sp_percpu_set_time_from(struct sp_percpu *p, uint64_t now)
 {
-	((struct sp_percpu_fast *)p)->time_from = now;
+	store_relaxed(&((struct sp_percpu_fast *)p)->time_from, now);
 }
 
 /* Returns the ns since time_from, which were on one CPU and proven, and begins anew. */
 static inline uint64_t sp_percpu_take_time(struct sp_percpu *p, uint64_t now)
 {
 	struct sp_percpu_fast *g = (struct sp_percpu_fast *)p;
-	uint64_t begun = g->time_from;
+	uint64_t begun = load_relaxed(&g->time_from);
 
 	if (SP_UNLIKELY(begun > now))	/* a handler has started it again since */
 		return 0;
-	g->time_from = now;
+	store_relaxed(&g->time_from, now);
 	return sp_ticks_ns(now - begun);
 }
 

@@ -136,7 +136,7 @@ static void close_percpu(struct sp_percpu *p)
 	sp_lifetime_close(p, -1);
 	store_relaxed(&p->fast.is_ready, 0);
 	p->scan.has_baseline = false;
-	p->clock = NULL;
+	store_relaxed(&p->clock, NULL);
 }
 
 /* Frees a set that no other call can find. A call that a handler interrupted may still use its
@@ -215,7 +215,7 @@ static bool close_percpu_sets(struct sp_percpu *list)
 	for (p = list; p; p = next) {
 		next = p->next;
 		close_percpu(p);
-		p->scan.failure = SP_WHY_ENDED;
+		store_relaxed(&p->scan.failure, SP_WHY_ENDED);
 		give_percpu(p, true);
 	}
 	return true;
@@ -242,7 +242,7 @@ bool sp_lifetime_close_oldest(struct sp_clock *c, const struct sp_percpu *but)
 	if (!last)
 		return false;
 	close_percpu(last);
-	last->scan.failure = SP_WHY_BUDGET;
+	store_relaxed(&last->scan.failure, SP_WHY_BUDGET);
 	sp_percpu_give(last);
 	return true;
 }

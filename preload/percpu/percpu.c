@@ -161,7 +161,7 @@ static bool is_ready(const struct sp_percpu *p, uint32_t proof)
 static void begin_unscanned(struct sp_percpu *p)
 {
 	p->sharing.read_by_tid = 0;
-	p->fast.proof = sp_proof_now();
+	store_relaxed(&p->fast.proof, sp_proof_now());
 	p->period.home = sp_is_remote(p) ? -1 : sp_scan_index(p, sp_cpu_here());
 	store_relaxed(&p->fast.is_ready, 0);
 }
@@ -431,7 +431,7 @@ static uint64_t time_on(const struct sp_percpu *p, uint32_t i)
 	uint64_t ns = p->cpu[i].now.high - p->cpu[i].attributed_ns, attributed_ns = 0;
 
 	if ((int)i == p->attributed.home)
-		attributed_ns = sp_ticks_ns(p->fast.time_from - p->attributed.ticks);
+		attributed_ns = sp_ticks_ns(load_relaxed(&p->fast.time_from) - p->attributed.ticks);
 	return ns > attributed_ns ? ns - attributed_ns : 0;
 }
 
@@ -708,7 +708,8 @@ static void save_times(struct sp_percpu *p)
 	}
 	p->attributed.home = p->period.home;
 	p->attributed.moves = p->scan.last.moves;
-	p->attributed.ticks = p->fast.time_from = p->scan.last.ticks;
+	p->attributed.ticks = p->scan.last.ticks;
+	store_relaxed(&p->fast.time_from, p->scan.last.ticks);
 }
 
 /* Moves the rows that have counts to the front, and that of the reading's CPU to the end. */
@@ -913,11 +914,11 @@ bool sp_percpu_window(struct sp_percpu *p, const struct sp_percpu_reading *readi
 		sp_home_off_window(p, l.has_stayed && !l.is_before);
 	else
 		sp_home_off_begin(p, false);
-	p->period.was_unwatched |=
-		at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
-			   : p->period.gap_why == SP_WHY_UNWATCHED &&
-				     sp_lifetime_count_cpus(p->target.tid,
-							    p->natives + !p->has_times) > p->n;
+	if (at == p->n ? cpu >= 0 && !follow_thread(p, reading, cpu)
+		       : p->period.gap_why == SP_WHY_UNWATCHED &&
+				 sp_lifetime_count_cpus(p->target.tid,
+							p->natives + !p->has_times) > p->n)
+		store_relaxed(&p->period.was_unwatched, true);
 	/* Lets the next call that ends the period scan, and prove it. */
 	if (why != SP_WHY_NONE && reading->keeps_counting)
 		store_relaxed(&p->fast.is_ready, 0);
@@ -1011,7 +1012,7 @@ void sp_percpu_after_reset(struct sp_percpu *p, uint32_t proof, const struct sp_
 
 void sp_percpu_before_start(struct sp_percpu *p, const struct sp_perf_fds *perf_fds, bool started)
 {
-	if (!p->clock || !sp_percpu_take_here(p))
+	if (!load_relaxed(&p->clock) || !sp_percpu_take_here(p))
 		return;
 	if (p->target.tid == sp_thread_state.tid &&
 	    !__atomic_exchange_n(&p->sharing.was_read_elsewhere, false, __ATOMIC_RELAXED))
@@ -1071,6 +1072,7 @@ void sp_percpu_note_missed_reset(struct sp_percpu *p)
 void sp_percpu_distrust(struct sp_percpu *p)
 {
 	/* PAPI opens the events that it multiplexes itself at each start. */
-	p->scan.failure = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
+	store_relaxed(&p->scan.failure,
+		      p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 	sp_percpu_note_missed_reset(p);
 }

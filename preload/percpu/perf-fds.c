@@ -143,7 +143,7 @@ static bool begin_reopening(struct sp_perf_fds *o)
 	if (!(sp_opening_set & SP_IS_REOPENING) || o->unlisted ||
 	    o->opener != sp_thread_state.tid || !hooks->is_exclusive(o))
 		return false;
-	o->prev_changes = o->changes;
+	o->prev_changes = load_relaxed(&o->changes);
 	sp_add(&o->changes, 1);
 	o->to_reopen = o->reopening = o->unclosed = o->n;
 	o->n = 0;

@@ -488,7 +488,8 @@ static struct sp_percpu *make_percpu(const struct sp_percpu_request *w, struct s
 	p->target.thread = w->perf_fds->at->thread;
 	p->target.is_own = w->is_own && !w->inherits;
 	p->target.inherits = w->inherits;
-	p->fast.changes = w->perf_fds->changes;
+	p->fast.changes = load_relaxed(&w->perf_fds->changes);
+	p->fast.time_from = UINT64_MAX;		/* until its first start */
 	p->shadow.digest = digest(w->perf_fds);
 	p->target.is_foreign = w->perf_fds->opener != sp_thread_state.tid;
 	p->shadow.leader[0] = p->shadow.leader[1] = -1;
@@ -639,11 +640,15 @@ static bool is_same_target(const struct sp_percpu *p, const struct sp_perf_fds *
 /* After a failed scan, opens them again. */
 bool sp_percpu_matches(struct sp_percpu *p, const struct sp_perf_fds *perf_fds)
 {
-	if (!p->clock || p->scan.failure != SP_WHY_NONE || p->period.was_unwatched)
+	uint32_t changes = load_relaxed(&perf_fds->changes);
+
+	/* another thread may be scanning it */
+	if (!load_relaxed(&p->clock) || load_relaxed(&p->scan.failure) != SP_WHY_NONE ||
+	    load_relaxed(&p->period.was_unwatched))
 		return false;
-	if (p->fast.changes != perf_fds->changes && is_same_target(p, perf_fds))
-		p->fast.changes = perf_fds->changes;
-	return p->fast.changes == perf_fds->changes;
+	if (load_relaxed(&p->fast.changes) != changes && is_same_target(p, perf_fds))
+		store_relaxed(&p->fast.changes, changes);
+	return load_relaxed(&p->fast.changes) == changes;
 }
 
 /* Linux numbers its PMUs from 0. A very high number comes from a library that emulates
@@ -661,22 +666,27 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 				      enum sp_why *why)
 {
 	enum sp_attribution how = SP_BY_READING;
+	struct sp_percpu *p = load_relaxed(at);
 	struct sp_clock *clock;
 	uint64_t begun;
 	enum sp_why limit;
 
 	*why = SP_WHY_NONE;
-	if (*at && (*at)->period.was_unwatched && choose_method(w, &limit) == SP_BY_READING)
-		(*at)->period.was_unwatched = false;	/* some watched CPUs are better than none */
-	if (fits(*at, w)) {
-		if (!w->is_own && (*at)->target.is_own)
-			(*at)->sharing.is_shared = (*at)->sharing.was_read_elsewhere = true;
-		reset_proven(*at);
-		*why = (*at)->why;
-		return (*at)->kind;
+	if (p && p->period.was_unwatched && choose_method(w, &limit) == SP_BY_READING)
+		/* some watched CPUs are better than none */
+		store_relaxed(&p->period.was_unwatched, false);
+	if (fits(p, w) && sp_percpu_take_here(p)) {
+		if (!w->is_own && p->target.is_own) {
+			store_relaxed(&p->sharing.is_shared, true);
+			store_relaxed(&p->sharing.was_read_elsewhere, true);
+		}
+		reset_proven(p);
+		sp_percpu_give(p);
+		*why = p->why;
+		return p->kind;
 	}
-	clock = *at ? load_relaxed(&(*at)->clock) : NULL;
-	if (clock && (*at)->period.was_unwatched)
+	clock = p ? load_relaxed(&p->clock) : NULL;
+	if (clock && p->period.was_unwatched)
 		clock->is_stale = true;
 	sp_percpu_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)
@@ -696,16 +706,16 @@ enum sp_attribution sp_percpu_prepare(struct sp_percpu **at, const struct sp_per
 	if (how == SP_BY_READING)
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
-	*at = open_percpu(w, how, why);
+	p = open_percpu(w, how, why);
 	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
-			 *at ? (*at)->n * (how == SP_BY_EXACT ? count_fds_per_cpu(w) : 1) +
-					 SP_OWN_FDS
-			     : 0);
-	if (!*at)
+			 p ? p->n * (how == SP_BY_EXACT ? count_fds_per_cpu(w) : 1) + SP_OWN_FDS
+			   : 0);
+	if (!p)
 		return SP_BY_READING;
-	sp_shadow_reserve_scan(*at);
-	*why = (*at)->why;
-	return (*at)->kind;
+	sp_shadow_reserve_scan(p);
+	*why = p->why;
+	store_release(at, p);		/* from now on other threads may scan it */
+	return p->kind;
 }
 
 /* ---- one more CPU -------------------------------------------------------------- */

@@ -460,11 +460,11 @@ bool sp_scan(struct sp_percpu *p, const struct sp_perf_fds *o)
 		      read && remote && own_index < 0 ? find_target_cpu(p) : SP_NO_CPU);
 	store_relaxed(&p->sharing.is_cpu_known, read);
 	p->period.home = remote ? -1 : own_index;
-	p->scan.failure = read ? SP_WHY_NONE : SP_WHY_CLOSED;
+	store_relaxed(&p->scan.failure, read ? SP_WHY_NONE : SP_WHY_CLOSED);
 	if (read && !p->scan.has_baseline)
 		save_previous(p);
 	p->scan.has_baseline = read;
-	p->fast.proof = p->scan.last.proof;
+	store_relaxed(&p->fast.proof, p->scan.last.proof);
 	/* There is nothing to probe on an unwatched CPU. */
 	store_relaxed(&p->fast.is_ready,
 		      read && !remote && (p->scan.last.caller_stayed || !sp_proof_has_mark()) &&

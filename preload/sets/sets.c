@@ -84,6 +84,7 @@ static void unbind(struct sp_set *s)
 	store_relaxed(&s->writer.relation, NULL);
 	store_relaxed(&s->gauges.n, 0);
 	store_relaxed(&s->overflows.block, NULL);
+	__atomic_thread_fence(__ATOMIC_RELEASE);	/* before the words change */
 	if (was)
 		sp_store_released(&sp_store, load_relaxed(&s->relation));
 }
@@ -946,7 +947,7 @@ static void note_attribution(struct sp_set *s, enum sp_attribution how, enum sp_
 	sp_relation_set_attribution(r, how, why);
 	if (!s->percpu)
 		return;
-	s->times = t;
+	store_relaxed(&s->times, t);
 	t->flags = SP_TIMES_KNOWN | (sp_percpu_counts_moves(s->percpu) ? SP_TIMES_MOVES : 0);
 	sp_percpu_error_margins(s->percpu, t->at + r->cells);
 	note_allowed_cpus(s);
@@ -996,12 +997,15 @@ void sp_sets_after_affinity(const struct sp_cpus *to)
 /* Counts the calls of the set's overflow handlers, or the hits of its histograms, from now on. */
 static void bind_overflows(struct sp_set *s)
 {
+	struct sp_overflow_writer w;
 	struct sp_lock_state lock_state;
 
 	sp_lock_take(&sp_store.lock, &lock_state);
-	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
+	w = sp_store_overflows(&sp_store, s->writer.relation);
 	sp_lock_give(&sp_store.lock, &lock_state);
-	if (!s->overflows.block)
+	store_relaxed(&s->overflows.n, w.n);
+	store_release(&s->overflows.block, w.block);
+	if (!w.block)
 		sp_process_note_quiet(
 			"no memory for the calls of an overflow handler: they are not counted");
 }

@@ -140,6 +140,16 @@ for as in "" --per-cpu; do
 		"$("$sspapi" report -f csv $as "$tmp/io.sspapi" 2>&1 | before)" \
 		"READ_BYTES (before the first reading),0,4001000,"
 done
+echo "event READ_BYTES component=io
+event WRITE_BYTES component=io" >"$tmp/script"
+FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/two.sspapi run_shim io "$scenes/ops" \
+	set=READ_BYTES,WRITE_BYTES start show=7,9 stop
+for as in "" --per-cpu; do
+	# shellcheck disable=SC2086 # no word, or one
+	is "CSV of a store $as with --events: only its line" \
+		"$("$sspapi" report -f csv --events WRITE_BYTES $as "$tmp/two.sspapi" 2>&1 | before)" \
+		"WRITE_BYTES (before the first reading),0,9,"
+done
 "$sspapi" report -o "$tmp/io.xml" "$tmp/io.sspapi"
 check "hwloc: below the picture" \
 	grep -q 'lstopoLegend" value="sspapi: .*in no sum: 4001000 of READ_BYTES. ' "$tmp/io.xml"

@@ -400,7 +400,7 @@ static void csv_of_notes(void **state)
 
 		stub_notes[0] = strcpy(page + 4095 - strlen(of[i].note), of[i].note);
 		sp_memory_init(&o, text, sizeof(text));
-		sp_csv_beginnings(&o, m, 0);
+		sp_csv_beginnings(&o, &(struct sp_selection){ .m = m }, 0);
 		assert_non_null(strstr(sp_memory_text(&o), of[i].has));
 		for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++)
 			lines++;

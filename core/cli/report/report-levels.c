@@ -233,7 +233,7 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
 	sp_levels_close(&levels);
 	for (uint32_t i = 0; i < r->show.m->n_processes; i++)
-		sp_csv_beginnings(o, r->show.m, i);
+		sp_csv_beginnings(o, &r->show, i);
 	if (mixed)
 		sp_complain(
 			0, r->verb,
