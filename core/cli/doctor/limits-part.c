@@ -63,8 +63,10 @@ static void shared_memory(struct sp_doctor *d)
 			 SP_LIVE_DIR " has room for live files (%llu MiB)",
 			 (unsigned long long)mib);
 	if (mib < LEAST_MIB)
-		sp_doctor_fix(d, "make it larger (a container's: docker run --shm-size=1g); or "
-				 "SSPAPI_LIVE=0: a killed process then loses its counts");
+		sp_doctor_fix(d,
+			      "make it larger (a container's: docker or podman run "
+			      "--shm-size=1g); or "
+			      "SSPAPI_LIVE=0: a killed process then loses its counts");
 	report_left_behind(d);
 }
 
