@@ -118,9 +118,9 @@ static bool paranoid(struct sp_doctor *d)
 	return level > 2 && !privileged();
 }
 
-/* A container's filter permits perf_event_open by the container's capabilities, even to users who
- * have none: CapBnd has them. The filter of docker before 23.0 knows SYS_ADMIN only; that of older
- * podman requires both, and refuses with ENOSYS if PERFMON is missing. */
+/* A container's filter permits perf_event_open by the container's capabilities (CapBnd), even to
+ * users who have none. Docker before 23.0 requires SYS_ADMIN; older podman requires both, and
+ * refuses with ENOSYS if PERFMON is missing. */
 static void refused_in_container(struct sp_doctor *d)
 {
 	uint64_t capabilities = sp_proc_status(getpid(), "\nCapBnd:", 16);
