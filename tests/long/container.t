@@ -1,5 +1,5 @@
-# Executes the lines of scripts/packaging/Containerfile in a clean Debian, on a copy of the files
-# that git tracks; podman itself builds and runs it where it is installed.
+# Executes the lines of scripts/packaging/Containerfile in a clean Debian, on the files
+# that git tracks; podman itself builds and runs it, if installed.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 git ls-files >"$tmp/files" 2>/dev/null || skip_all "this is no clone"
@@ -13,7 +13,7 @@ mkdir "$tmp/context"
 while read -r name; do [ ! -e "$name" ] || echo "$name"; done <"$tmp/files" |
 	tar -cf - -T - | tar -xf - -C "$tmp/context"
 
-# Each instruction as a line of sh; COPY copies the contents of a folder.
+# Each instruction as a line of sh. COPY takes the contents of a folder.
 awk '/^(#|FROM |$)/ { next }
 	$1 == "RUN" { sub(/^RUN /, ""); print; next }
 	$1 == "ENV" { print "export " $2; next }
