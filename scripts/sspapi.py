@@ -4,6 +4,7 @@
     for row in sspapi.read("run.sspapi"):
         print(row["cpu"], row["event"], row["total"])
     sspapi.frame("run.sspapi").groupby(["cpu", "event"])["total"].sum()     # where pandas is installed
+    print(sspapi.to_hatchet("run.sspapi").tree())                           # where Hatchet is installed
 
 A path is a store, a live file or a folder of them (read by `sspapi report`), or a CSV or JSON dump.  Several are one list.
 sspapi-dump(5) says what the columns mean.
@@ -14,7 +15,7 @@ import os
 import shutil
 import subprocess
 
-__all__ = ["read", "frame", "COLUMNS"]
+__all__ = ["read", "frame", "to_hatchet", "COLUMNS"]
 
 COLUMNS = ("host", "rank", "pid", "tid", "thread", "relation", "event_set", "from", "to", "cpu", "core", "numa", "package",
            "event", "readings", "total", "exact")
@@ -53,6 +54,30 @@ def frame(path, *more, command=None):
     return table.astype({name: "Int64" for name in WHOLE})
 
 
+def to_hatchet(path, *more, command=None):
+    """The counts by call path as a hatchet.GraphFrame; ImportError where Hatchet is not installed.
+
+    A path is a store, a live file or a folder of them.  A node is the function in which a thread was between two PAPI
+    calls, or "alpha \u2192 beta" if these lie in two functions.  Its columns are, for each event, "EVENT" and "EVENT (proven)":
+    the counts of all CPUs and their proven part.  If CPUs count the event, "EVENT (cpus)" is the number of CPUs that counted
+    it there, and "EVENT (min)", "(mean)" and "(max)" are the counts of one of these.  No column has the counts of callees:
+    GraphFrame.update_inclusive_columns() adds them.
+    """
+    try:
+        import hatchet
+    except ImportError as error:
+        raise ImportError("sspapi.to_hatchet needs Hatchet (llnl-hatchet), which is not installed") from error
+    stores = [os.fspath(one) for one in (path,) + more]
+    text = _report(stores, command, "--per-callsite", "-f", "json").decode("utf-8", "surrogateescape")
+    dump = json.loads(text)
+    if not any(level["rows"] for level in dump["levels"]):
+        raise ValueError(f"{path}: no counts by call site (SSPAPI_CALLSITES=0)")
+    events = [event["name"] for event in dump["events"] if event["kind"] != "gauge"]
+    frame_of_calls = hatchet.GraphFrame.from_literal(_tree_of_calls(dump, events))
+    frame_of_calls.exc_metrics, frame_of_calls.default_metric = events, events[0]
+    return frame_of_calls
+
+
 # ---- which kind of file --------------------------------------------------------------------------
 
 
@@ -78,11 +103,15 @@ def _command():
     return found
 
 
-def _from_report(stores, command):
-    made = subprocess.run([command or _command(), "report", "-f", "csv", "--", *stores], capture_output=True, check=False)
+def _report(stores, command, *options):
+    made = subprocess.run([command or _command(), "report", *options, "--", *stores], capture_output=True, check=False)
     if made.returncode:
         raise ValueError(made.stderr.decode(errors="replace").strip() or f"sspapi report: exit status {made.returncode}")
-    return _from_csv(made.stdout.decode("utf-8", "surrogateescape").splitlines())
+    return made.stdout
+
+
+def _from_report(stores, command):
+    return _from_csv(_report(stores, command, "-f", "csv").decode("utf-8", "surrogateescape").splitlines())
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
@@ -210,3 +239,64 @@ def _from_json(text, path):
         raise ValueError(f"{path}: a dump of format {text.get('format_version')}, and this sspapi.py reads 1")
     dump = _Dump(text)
     return [row for relation in text["relations"] for row in _rows_of(dump, relation)]
+
+
+# ---- call paths ----------------------------------------------------------------------------------
+
+
+def _functions(site):
+    """The call path of a site, outermost function first, as pairs of a function and a place in it."""
+    path = []
+    for frame in site["frames"]:
+        name = frame["symbol"] or os.path.basename(frame["module"]) + "+" + frame["offset"]
+        path.append((name, frame["offset"]))
+        path += [(outer["symbol"], outer.get("line")) for outer in frame.get("inlined_into", ())]
+    return path[::-1] or [(site.get("name", "?"), None)]
+
+
+def _between(begin, end):
+    """The path of the function that ran between two calls: the innermost that both calls were in."""
+    path = []
+    for one, other in zip(begin or end, end):
+        if one[0] != other[0]:
+            return (*path, f"{one[0]} \u2192 {other[0]}")
+        path.append(one[0])
+        if one[1] != other[1]:          # the calls were made from two places of this function
+            break
+    return tuple(path)
+
+
+def _tree_of_calls(dump, events):
+    """The list of dicts that GraphFrame.from_literal() takes."""
+    sites = {site["id"]: _functions(site) for site in dump["callsites"]}
+    lists = _Dump(dump)
+    columns = [name + kind for name in events for kind in ("", " (proven)", " (cpus)", " (min)", " (mean)", " (max)")]
+    roots, nodes, cpus = [], {}, {}
+
+    def node(path):
+        if path not in nodes:
+            nodes[path] = {"frame": {"name": path[-1], "type": "function"}, "metrics": dict.fromkeys(columns, 0), "children": []}
+            (node(path[:-1])["children"] if path[1:] else roots).append(nodes[path])
+        return nodes[path]
+
+    for level in dump["levels"]:
+        for row in level["rows"]:
+            metrics = node(_between(sites.get(row["from"]), sites[row["to"]]))["metrics"]
+            for name, total in row["total"].items():
+                metrics[name] += total
+                metrics[name + " (proven)"] += row["exact"].get(name, 0)
+    for relation in dump["relations"]:
+        host = lists.processes.get(relation.get("process"), lists.process)["host"]
+        places = relation.get("places", [None] * len(relation["events"]))
+        for at in relation["intervals"]:
+            path = _between(sites.get(at["from"]), sites[at["to"]])
+            for event, place, total in zip(relation["events"], places, at["total"]):
+                if place is None and at["cpu"] is not None and lists.events[event]["kind"] != "gauge":
+                    of_cpu = cpus.setdefault((path, lists.events[event]["name"]), {})
+                    of_cpu[host, at["cpu"]] = of_cpu.get((host, at["cpu"]), 0) + total
+    for (path, name), of_cpu in cpus.items():
+        counts = of_cpu.values()
+        nodes[path]["metrics"].update({
+            name + " (cpus)": len(counts), name + " (min)": min(counts), name + " (mean)": sum(counts) / len(counts),
+            name + " (max)": max(counts)})
+    return roots

@@ -563,18 +563,19 @@ static void attached(struct notes *n, struct sp_model *m)
 static void note_without_cpu(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true };
-	uint32_t n_listed = UINT32_MAX;
+	bool is_listed[1024] = { 0 };
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.k; i++) {
+			uint32_t e = row.event[i];
 			char buf[32];
 
-			if (!has_no_cpu(m, &row, i) || row.event[i] == n_listed)
+			if (e >= SP_COUNT(is_listed) || is_listed[e] || !has_no_cpu(m, &row, i))
 				continue;
-			n_listed = row.event[i];
+			is_listed[e] = true;
 			NOTE(n,
 			     "%s: the topology shows no such %s; these counts are on no component",
-			     sp_event_name(m, n_listed, buf), place_word(m->event[n_listed]));
+			     sp_event_name(m, e, buf), place_word(m->event[e]));
 		}
 }
 

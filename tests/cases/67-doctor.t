@@ -83,12 +83,42 @@ finds "a script without its interpreter" 1 \
 # ---- where it runs -----------------------------------------------------------------------------
 run d "$apps/denies" perf_event_open "$sspapi" doctor
 if grep -q 'perf_event_open is refused' d.out; then
-	is "a seccomp filter: docker's option only in a container" \
-		"$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' \
+	is "a seccomp filter: a container's options only in a container" \
+		"$(grep -cE 'docker or podman run' d.out) $(grep -c 'do: a seccomp filter of' \
 		d.out)" \
 		"$(grep -c '^  note this is ' d.out) $(grep -c '^  note this is ' d.out | tr 01 10)"
 else
-	skip "a seccomp filter: docker's option only in a container" "no seccomp"
+	skip "a seccomp filter: a container's options only in a container" "no seccomp"
+fi
+# refused NAME DROPPED WORDS [ERRNO]: without these capabilities the remedy has the words.
+refused() {
+	run d env container=podman DENIES_ERRNO="${4-13}" setpriv --bounding-set="$2" \
+		"$apps/denies" perf_event_open "$sspapi" doctor
+	tr '\n' ' ' <d.out | tr -s ' ' >d.text
+	check "a container $1: $3" grep -qF -- "$3" d.text
+}
+run d env container=podman setpriv --bounding-set=-perfmon,-sys_admin "$apps/denies" \
+	perf_event_open "$sspapi" doctor
+if grep -q 'perf_event_open is refused' d.out; then
+	refused "with neither" -perfmon,-sys_admin "docker or podman run --cap-add PERFMON (if"
+	refused "with SYS_ADMIN (ENOSYS, as by older podman)" -perfmon \
+		"docker or podman run --cap-add PERFMON (if" 38
+	refused "with PERFMON" -sys_admin "run --cap-add PERFMON --cap-add SYS_ADMIN"
+	refused "with both" -sys_boot "run --security-opt seccomp=unconfined"
+else
+	skip "a container without capabilities" "no seccomp or no right to drop capabilities"
+fi
+echo 3 >paranoid
+if plain "perf_event_paranoid 3" && unshare -m mount --bind "$tmp/paranoid" \
+	/proc/sys/kernel/perf_event_paranoid 2>/dev/null; then
+	finds "perf_event_paranoid 3 in a container" 0 \
+		"do: on the host: sudo sysctl kernel.perf_event_paranoid=2" env container=podman \
+		unshare -m sh -c 'mount --bind "$1" /proc/sys/kernel/perf_event_paranoid &&
+		exec setpriv --bounding-set=-perfmon,-sys_admin "$2" doctor' sh \
+		"$tmp/paranoid" "$sspapi"
+	check "and its capability" grep -qF -- "docker or podman run --cap-add PERFMON" d.text
+else
+	skip "perf_event_paranoid 3 in a container" "no right to mount"
 fi
 
 # ---- libpapi ------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counte
 # (It may differ once in a thousand times; then in all of its rows.)
 check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
-# ---- counts of packages and the machine -------------------------------------
+# ---- counts of packages, devices and the machine ----------------------------
 mkdir beside
 ln -s "$fake/libpapi.so.7.0" beside/libpapi.so
 cat >script <<'END'
@@ -139,6 +139,14 @@ event rapl:::DRAM_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
 event rapl:::THERMAL_SPEC:PACKAGE0 component=rapl units=W
 event eth0:rx:bytes component=net
 event READ_BYTES component=io
+event cuda:::dram__bytes.sum:device=0 component=cuda
+component nvml keeps_on_start=1 keeps_on_reset=1
+event nvml:::A:device_0:total_energy_consumption component=nvml units=mJ
+level nvml:::A:device_0:total_energy_consumption 5000
+event eth0:tx:bytes component=net
+each PAPI_read count eth0:tx:bytes 1000
+at PAPI_stop 1 count cuda:::dram__bytes.sum:device=0 64
+at PAPI_stop 1 count nvml:::A:device_0:total_energy_consumption 70
 at PAPI_stop 1 count rapl:::PACKAGE_ENERGY:PACKAGE1 3000
 at PAPI_stop 1 count rapl:::DRAM_ENERGY:PACKAGE1 30
 at PAPI_stop 1 count eth0:rx:bytes 250
@@ -167,6 +175,30 @@ is "PAPI's counts of the run are on the CPUs where they were counted" \
 	"7 eth0:rx:bytes Machine0 250,rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30,rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000"
 check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge \
 	100
+scripted devices cuda:::dram__bytes.sum:device=0,nvml:::A:device_0:total_energy_consumption -r 1
+is "of devices, without what they had counted before" "$(status_of devices) $(json devices.json \
+	'map { "$_->{name} $_->{total}" } @{$d->{events}}' | paste -sd,)" \
+	"7 cuda:::dram__bytes.sum:device=0 64,nvml:::A:device_0:total_energy_consumption 70"
+is "that the topology lacks: a line for each" \
+	"$("$sspapi" report devices.sspapi | tr -s ' \n' ' ' | grep -o 'shows no such GPU' | wc -l)" 2
+run rows env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 1 \
+	-e page-faults,eth0:tx:bytes,rapl:::PACKAGE_ENERGY:PACKAGE1 -o rows.sspapi \
+	sh -c 'until grep -q " machine *[1-9].*eth0:tx:bytes" rows.err; do "$0" pages 20; done; exit 0' \
+	"$apps/counted"
+# sums EVENT: prints the sums of the rows, of the store's readings, and its total
+sums() {
+	awk -v e="$1" '$3 == "machine" && $NF == e { n += $4 } END { printf "%d ", n }' rows.err
+	"$sspapi" report --readings -f csv rows.sspapi |
+		awk -F, -v e="$1" '$9 == e { n += $10 } END { printf "%d ", n }'
+	"$sspapi" report -f json rows.sspapi >rows.json
+	json rows.json "map { \$_->{total} } grep { \$_->{name} eq '$1' } @{\$d->{events}}"
+}
+for event in eth0:tx:bytes rapl:::PACKAGE_ENERGY:PACKAGE1; do
+	sums $event >sums
+	check "-I: the rows are the total of $event" \
+		awk '{ exit !($1 > 0 && $1 == $2 && $2 == $3) }' sums
+done
+is "-I: PAPI was read while the program ran" "$(status_of rows)" 0
 echo "EVENT,NJ_PER_FAULT,DERIVED_POSTFIX,N0|N1|/|,rapl:::PACKAGE_ENERGY:PACKAGE*,perf::PAGE-FAULTS" >nj.csv
 "$sspapi" report -f json -m ./nj.csv energy.sspapi >nj.json
 is "for each of the program's page faults" "$(json nj.json 'my $c = $d->{components}[0];

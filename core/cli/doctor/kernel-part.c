@@ -97,9 +97,13 @@ static bool paranoid(struct sp_doctor *d)
 				 "perf_event_paranoid is %d: without CAP_PERFMON no process may "
 				 "count anything",
 				 level);
-		sp_doctor_fix(d, "sudo sysctl kernel.perf_event_paranoid=2 (until the next boot; "
-				 "in /etc/sysctl.d for good); or start the program "
-				 "as root, or with CAP_PERFMON");
+		sp_doctor_fix(d,
+			      "%ssudo sysctl kernel.perf_event_paranoid=2 (until the next boot; "
+			      "in /etc/sysctl.d for good); or start %s",
+			      container() ? "on the host: " : "",
+			      container() ? "the container as root with docker or podman run "
+					    "--cap-add PERFMON (a rootless one has no such right)"
+					  : "the program as root, or with CAP_PERFMON");
 	} else if (level == 2) {
 		sp_doctor_report(d, SP_GOOD,
 				 "perf_event_paranoid is 2: processes may count themselves in user "
@@ -112,19 +116,43 @@ static bool paranoid(struct sp_doctor *d)
 	return level > 2 && !privileged();
 }
 
+/* A container's filter permits perf_event_open by the container's capabilities (CapBnd), even to
+ * users who have none. Docker before 23.0 requires SYS_ADMIN; older podman requires both, and
+ * refuses with ENOSYS if PERFMON is missing. */
+static void refused_in_container(struct sp_doctor *d)
+{
+	uint64_t capabilities = sp_proc_status(getpid(), "\nCapBnd:", 16);
+	bool perfmon = capabilities >> CAP_PERFMON & 1;
+	bool sys_admin = capabilities >> CAP_SYS_ADMIN & 1;
+
+	if (!perfmon)
+		sp_doctor_fix(d, "a container's seccomp filter refuses: docker or podman run "
+				 "--cap-add PERFMON (if an older version still refuses: --cap-add "
+				 "SYS_ADMIN as well, or --security-opt seccomp=unconfined)");
+	else if (!sys_admin)
+		sp_doctor_fix(d, "the container has PERFMON, but its seccomp filter requires "
+				 "SYS_ADMIN, as in older versions of docker and podman: docker or "
+				 "podman run --cap-add PERFMON --cap-add SYS_ADMIN");
+	else
+		sp_doctor_fix(d, "the container has PERFMON and SYS_ADMIN, but its seccomp filter "
+				 "refuses: docker or podman run --security-opt seccomp=unconfined, "
+				 "or another profile");
+}
+
 static void refused(struct sp_doctor *d, long error)
 {
+	bool filter = sp_proc_status(getpid(), "\nSeccomp:", 10) == 2;
+
 	sp_doctor_report(d, SP_BLOCKING, "perf_event_open is refused (%s)", strerror((int)error));
-	if (error == ENOSYS)
+	if (filter && container())
+		refused_in_container(d);
+	else if (error == ENOSYS)
 		sp_doctor_fix(d, "boot a kernel with CONFIG_PERF_EVENTS; gVisor and WSL 1 have "
 				 "none");
-	else if (sp_proc_status(getpid(), "\nSeccomp:", 10) == 2 && !container())
+	else if (filter)
 		sp_doctor_fix(d, "a seccomp filter of this process refuses: start the program "
 				 "outside of that sandbox, or permit perf_event_open "
 				 "in it (systemd: SystemCallFilter=)");
-	else if (container())
-		sp_doctor_fix(d, "a container's seccomp filter refuses: docker run --cap-add "
-				 "PERFMON (or --security-opt seccomp=unconfined)");
 	else
 		sp_doctor_fix(d, "perf_event_paranoid permits it: a security module (SELinux, "
 				 "lockdown) forbids it, and its administrator can permit it");

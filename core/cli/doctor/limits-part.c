@@ -63,7 +63,7 @@ static void shared_memory(struct sp_doctor *d)
 			 SP_LIVE_DIR " has room for live files (%llu MiB)",
 			 (unsigned long long)mib);
 	if (mib < LEAST_MIB)
-		sp_doctor_fix(d, "make it larger (docker run --shm-size=1g), or set "
+		sp_doctor_fix(d, "make it larger (docker or podman run --shm-size=1g), or set "
 				 "SSPAPI_LIVE=0 (a killed process then loses its counts)");
 	report_left_behind(d);
 }

@@ -9,6 +9,7 @@
 	X(PAPI_library_init) \
 	X(PAPI_get_opt) X(PAPI_num_components) X(PAPI_get_component_info) X(PAPI_strerror) \
 		X(PAPI_create_eventset) X(PAPI_event_name_to_code) X(PAPI_add_event) X(PAPI_start) \
+			X(PAPI_read) \
 			X(PAPI_stop) X(PAPI_get_event_info) X(PAPI_event_code_to_name) \
 				X(PAPI_enum_cmp_event) X(PAPI_get_event_component)
 

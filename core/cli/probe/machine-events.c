@@ -1,9 +1,9 @@
-/* machine-events.c: counts events of packages and of the machine (rapl, powercap, uncore ...) with
- * PAPI while a program runs.
+/* machine-events.c: counts events of packages, devices and the machine (rapl, cuda, net ...)
+ * with PAPI while a program runs.
  *
  * This is done in a child, since libpapi may be of any version, and crash. The command sends a
- * byte, 's' to start and 'e' to stop; the child answers with its whole state. It ends when the
- * command closes the socket or dies.
+ * byte, 's' to start, 'r' to read and 'e' to stop; the child answers with its whole state. It ends
+ * when the command closes the socket or dies.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +22,8 @@ struct sets {
 	uint32_t n;
 	int set[SP_STAT_EVENTS];
 	uint32_t of[SP_STAT_EVENTS];	/* set of each event of the plan */
+	/* values at the start, where PAPI_start does not zero them */
+	int64_t before[SP_STAT_EVENTS];
 };
 
 static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
@@ -44,8 +46,25 @@ static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
 	return r == PAPI_OK ? p->PAPI_add_event(s->set[s->of[event]], code) : r;
 }
 
+/* Values of a set are in the order in which its events were added. */
+static int read_all(const struct sp_probe_papi *p, const struct sets *s, bool stop, int64_t *value)
+{
+	long long counted[SP_STAT_EVENTS];
+	int r = PAPI_OK;
+
+	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++) {
+		r = stop ? p->PAPI_stop(s->set[i], counted) : p->PAPI_read(s->set[i], counted);
+		for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
+			if (s->plan->event[e].is_machine_wide && s->of[e] == i)
+				value[e] = (int64_t)((uint64_t)counted[k++] -
+						     (uint64_t)s->before[e]);
+	}
+	return r;
+}
+
 static int start(struct sp_probe_papi *p, struct sets *s)
 {
+	bool any = false;
 	int r = PAPI_OK;
 
 	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
@@ -53,20 +72,13 @@ static int start(struct sp_probe_papi *p, struct sets *s)
 			r = add(p, s, e);
 	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
 		r = p->PAPI_start(s->set[i]);
-	return r;
-}
-
-/* Values of a set are in the order in which its events were added. */
-static int stop(const struct sp_probe_papi *p, const struct sets *s, int64_t *value)
-{
-	long long counted[SP_STAT_EVENTS];
-	int r = PAPI_OK;
-
-	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++) {
-		r = p->PAPI_stop(s->set[i], counted);
-		for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-			if (s->plan->event[e].is_machine_wide && s->of[e] == i)
-				value[e] = counted[k++];
+	for (uint32_t e = 0; e < s->plan->n_events; e++)
+		any = any || s->plan->event[e].keeps_on_start;
+	if (any && r == PAPI_OK) {
+		r = read_all(p, s, false, s->before);
+		for (uint32_t e = 0; e < s->plan->n_events; e++)
+			if (!s->plan->event[e].keeps_on_start)
+				s->before[e] = 0;
 	}
 	return r;
 }
@@ -102,11 +114,14 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 	while (read(requests, &what, 1) == 1) {
 		alarm(SECONDS);
 		if (r == PAPI_OK)
-			r = what == 's' ? start(&p, &s) : stop(&p, &s, a.value);
+			r = what == 's' ? start(&p, &s)
+					: read_all(&p, &s, what == 'e', a.value);
 		if (r != PAPI_OK && !*a.wrong)
 			snprintf(a.wrong, sizeof(a.wrong),
 				 "not counted: PAPI does not %s it here (%s)",
-				 what == 's' ? "start" : "stop", bad ? bad : p.PAPI_strerror(r));
+				 what == 's'   ? "start"
+				 : what == 'r' ? "read"
+					       : "stop", bad ? bad : p.PAPI_strerror(r));
 		if (send(requests, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 		alarm(0);

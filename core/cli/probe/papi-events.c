@@ -13,6 +13,7 @@
 #include "../../events/formula.h"
 #include "../../events/kinds.h"
 #include "../../events/places.h"
+#include "../../store/writer.h"
 #include "../tool/suggest.h"
 #include "subprocess.h"
 #include "probe.h"
@@ -243,7 +244,7 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
-/* Notes an event of a package or the machine, counted in parallel with the program
+/* Notes an event of a package, a device or the machine, counted in parallel with the program
  * (machine-events.c). PAPI adds it to a set here, so that a refusal is reported before the
  * program starts. */
 static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_plan *plan,
@@ -253,7 +254,8 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	int set = PAPI_NULL, r;
 	struct sp_event_place at;
 
-	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
+	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST &&
+		      fact->scope != SP_SCOPE_DEVICE))
 		return wrong(plan, "stat does not support PAPI's component %s", e->component);
 	if (info->data_type > PAPI_DATATYPE_UINT64 ||
 	    sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
@@ -264,6 +266,7 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 		return wrong(plan, "PAPI refuses it here (%s)", p->PAPI_strerror(r));
 	at = sp_event_place_find(fact->scope, e->component, e->name);
 	e->is_machine_wide = true;
+	e->keeps_on_start = fact->keeps & SP_KEEPS_ON_START;
 	e->data_type = (uint8_t)info->data_type;
 	e->scope = (uint8_t)fact->scope;
 	e->place = (uint8_t)at.place;

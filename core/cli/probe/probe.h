@@ -2,7 +2,7 @@
  *
  * The libraries are loaded in children only: libpapi may be of any version, and crash.
  *	papi-events.c	resolves PAPI's event names into perf events
- *	machine-events.c	counts events of packages and the machine with PAPI
+ *	machine-events.c	counts events of packages, devices and the machine with PAPI
  *	topology.c	reads the machine with hwloc
  *	list.c		lists what PAPI can count (list.h)
  *	kernel-events.c	the kernel's own events
@@ -43,8 +43,10 @@ struct sp_stat_event {
 					 * computed where they are shown */
 	/* below the plan's n_rounds; otherwise the event is not counted */
 	uint32_t round;
-	bool is_machine_wide;			/* no program's: of a package or the machine (scope,
-						 * place as in struct sp_event) */
+	/* no program's: of a package, a device or the machine (scope, place as in struct
+	 * sp_event) */
+	bool is_machine_wide;
+	bool keeps_on_start;			/* PAPI_start does not zero it */
 	uint8_t data_type, scope, place;
 	int place_id;
 	const char *why_not;		/* why it is not counted; NULL: it is */
@@ -98,7 +100,8 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
  * that cannot be counted. False: p->wrong says why. */
 bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
-/* Child in which PAPI counts the plan's events of packages and the machine, and its last answer. */
+/* Child in which PAPI counts the plan's events of packages, devices and the machine, and its last
+ * answer. */
 struct sp_machine_events {
 	pid_t pid;			/* 0: no child */
 	int request;
@@ -108,7 +111,7 @@ struct sp_machine_events {
 	} answer;
 };
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);
-/* 'e': stop, 's': start; returns when that is done */
+/* 's': start, 'r': read, 'e': stop; returns when that is done */
 void sp_machine_events_request(struct sp_machine_events *b, char what);
 void sp_machine_events_end(struct sp_machine_events *b);
 

@@ -302,6 +302,7 @@ static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 		a->run[i].c.round = i % a->plan->n_rounds;
 		if (a->run[i].c.round == 0)
 			sp_machine_events_begin(&a->run[i].machine_events, a->plan);
+		opt->interval.machine_events = &a->run[i].machine_events;
 		if (opt->group.fd >= 0)
 			e = sp_group_count(&a->run[i], &opt->group, opt->verb,
 					   *command ? command : NULL);

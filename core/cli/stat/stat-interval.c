@@ -47,14 +47,17 @@ void sp_stat_interval_put(struct sp_stat_interval *i, bool wait)
 	i->used -= done;
 }
 
-static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *event,
-		    const char *units, int64_t value)
+static void add_row(struct sp_stat_interval *i, double s, int cpu, const struct sp_stat_event *e,
+		    int64_t value)
 {
 	char row[SP_STAT_NAME + 128], where[24] = "all CPUs";
+	const char *event = e->name, *units = e->units;
 	const char *bare = strncmp(event, "perf::", 6) == 0 ? event + 6 : event;
 	int n;
 
-	if (cpu != SP_NO_CPU)
+	if (e->is_machine_wide)
+		strcpy(where, "machine ");
+	else if (cpu != SP_NO_CPU)
 		snprintf(where, sizeof(where), "CPU %-4d", cpu);
 	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event,
 			      (long long)value)
@@ -77,10 +80,11 @@ static bool has_rows(const struct sp_stat_event *e, uint32_t round)
 	return !e->formula && !e->is_machine_wide && e->round == round;
 }
 
+/* Keep the values of all events of the plan as one reading. */
 static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
-		 uint64_t ns, const int64_t *now)
+		 uint64_t ns, const int64_t *value)
 {
-	const struct sp_stat_plan *p = c->plan;
+	uint32_t n = c->plan->n_events;
 
 	if (i->kept[cpu] >= i->most) {
 		i->refused++;
@@ -88,36 +92,59 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	}
 	i->kept[cpu]++;
 	i->tick = sp_grow_array(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
-	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + p->n_events,
-				 sizeof(*i->value));
+	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + n, sizeof(*i->value));
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
-	for (uint32_t e = 0; e < p->n_events; e++)
-		i->value[i->n_values + e] =
-			has_rows(&p->event[e], c->round)
-				? sp_stat_value(&p->event[e], now) -
-					  sp_stat_value(&p->event[e], i->before + cpu * c->n)
-				: 0;
-	i->n_values += p->n_events;
+	memcpy(i->value + i->n_values, value, n * sizeof(*value));
+	i->n_values += n;
 }
 
 /* Add rows if the CPU counted anything. */
 static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
 		     uint64_t ns, const int64_t *now)
 {
-	int64_t *before = i->before + cpu * c->n;
+	int64_t *before = i->before + cpu * c->n, value[SP_STAT_EVENTS] = { 0 };
 
 	if (memcmp(before, now, c->n * sizeof(*now)) == 0)
 		return;
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		const struct sp_stat_event *event = &c->plan->event[e];
 
-		if (has_rows(event, c->round))
-			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name,
-				event->units,
-				sp_stat_value(event, now) - sp_stat_value(event, before));
+		if (!has_rows(event, c->round))
+			continue;
+		value[e] = sp_stat_value(event, now) - sp_stat_value(event, before);
+		add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event, value[e]);
 	}
-	keep(i, c, cpu, ns, now);
+	keep(i, c, cpu, ns, value);
 	memcpy(before, now, c->n * sizeof(*now));
+}
+
+/* Add rows if the machine's events have counted anything. */
+static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t ns,
+			 bool ended)
+{
+	struct sp_machine_events *b = i->machine_events;
+	int64_t value[SP_STAT_EVENTS] = { 0 };
+	bool any = false;
+
+	if (!b->pid)
+		return;
+	if (!ended)
+		sp_machine_events_request(b, 'r');
+	if (*b->answer.wrong)
+		return;
+	for (uint32_t e = 0; e < c->plan->n_events; e++) {
+		if (!c->plan->event[e].is_machine_wide)
+			continue;
+		value[e] = b->answer.value[e] - i->machine_before[e];
+		i->machine_before[e] = b->answer.value[e];
+		any = any || value[e];
+	}
+	for (uint32_t e = 0; any && e < c->plan->n_events; e++)
+		if (c->plan->event[e].is_machine_wide)
+			add_row(i, (double)(ns - i->start_ns) / 1e9, SP_NO_CPU, &c->plan->event[e],
+				value[e]);
+	if (any)
+		keep(i, c, c->n_cpus, ns, value);
 }
 
 /* Read one CPU's counters. Their values never decrease. */
@@ -152,7 +179,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	i->start_ns = start_ns;
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
-	i->kept = sp_check_alloc(calloc(c->n_cpus, sizeof(*i->kept)));
+	i->kept = sp_check_alloc(calloc(c->n_cpus + 1, sizeof(*i->kept)));
 	i->text = sp_check_alloc(malloc(TEXT_MOST));
 	if (i->csv)
 		i->used = (size_t)sprintf(i->text, "time,cpu,event,value\n");
@@ -184,5 +211,6 @@ void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_co
 			read_cpu(c, k, i->before + k * c->n, value);
 		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
 	}
+	machine_rows(i, c, sp_max(ns, i->start_ns), ended);
 	sp_stat_interval_put(i, false);
 }

@@ -17,15 +17,18 @@ struct sp_stat_interval {
 	/* start: CLOCK_REALTIME, as in the store; next: CLOCK_BOOTTIME */
 	uint64_t start_ns, next_ns;
 	int64_t *before;		/* [n_cpus][n] last values */
+	struct sp_machine_events *machine_events;
+	int64_t machine_before[SP_STAT_EVENTS];
 	struct sp_stat_tick {
 		uint64_t ns;		/* CLOCK_REALTIME */
-		uint32_t cpu;		/* index into cpu[] of the counters */
+		/* index into cpu[] of the counters; n_cpus: machine-wide events */
+		uint32_t cpu;
 		uint32_t at;		/* index of the first of n_events values */
 	} *tick;
 	uint32_t n, room;
 	int64_t *value;			/* [n_values], of the plan's events */
 	uint32_t n_values, value_room;
-	uint64_t *kept;			/* [n_cpus] number of readings */
+	uint64_t *kept;			/* [n_cpus + 1] number of readings; of the machine last */
 	uint64_t refused;		/* readings beyond `most` */
 	char *text;			/* waiting rows */
 	size_t used;

@@ -549,6 +549,19 @@ static void write_relation(struct store_writer *m, const int64_t *at, uint64_t t
 	sp_compact_end(&m->c);
 }
 
+/* Return how many machine-wide events from this one on are of its component. */
+static uint32_t same_component(const struct store_writer *m, uint32_t first)
+{
+	const struct sp_stat_event *event = m->all->plan->event;
+	const char *of = event[m->event[m->machine_event[first]]].component;
+	uint32_t k = 1;
+
+	while (first + k < m->n_machine_events &&
+	       strcmp(event[m->event[m->machine_event[first + k]]].component, of) == 0)
+		k++;
+	return k;
+}
+
 /* Write the machine's events, counted by PAPI: a relation of the thread per component. Returns
  * their number. */
 static uint32_t add_machine_events(struct store_writer *m)
@@ -566,12 +579,7 @@ static uint32_t add_machine_events(struct store_writer *m)
 					    .first_ns = m->r->child.start_ns,
 					    .last_ns = m->r->child.end_ns };
 
-		for (k = 1;
-		     i + k < m->n_machine_events &&
-		     strcmp(event[m->event[m->machine_event[i + k]]].component, of->component) == 0;
-		     k++)
-			;
-		like.k = k;
+		like.k = k = same_component(m, i);
 		begin_relation(m, &like, m->machine_event + i);
 		sp_compact_write(&m->c,
 				 &(struct sp_cell){
@@ -587,38 +595,40 @@ static uint32_t add_machine_events(struct store_writer *m)
 	return n;
 }
 
-static sp_off append_readings(struct store_writer *m, uint32_t cpu)
+/* Write the rows of -I with that index; event: those of the relation. */
+static sp_off append_readings(struct store_writer *m, uint32_t index, const uint32_t *event,
+			      uint32_t k)
 {
 	const struct sp_stat_interval *i = m->r->interval;
-	struct sp_chunk chunk = { .k = m->n_now };
+	int cpu = index < m->r->c.n_cpus ? m->r->c.cpu[index] : SP_NO_CPU;
+	struct sp_chunk chunk = { .k = k };
 	uint64_t left = 0;
 	uint32_t n = 0;
 	sp_off newest = 0;
 
 	for (uint32_t t = 0; t < i->n; t++)
-		left += i->tick[t].cpu == cpu;
+		left += i->tick[t].cpu == index;
 	for (uint32_t t = 0; t < i->n; t++) {
-		if (i->tick[t].cpu != cpu)
+		if (i->tick[t].cpu != index)
 			continue;
 		if (n == chunk.room) {
 			newest = sp_compact_readings(&m->c, &chunk, newest, left, i->tick[t].ns);
 			n = 0;
 		}
 		sp_compact_write(&m->c,
-				 &(struct sp_reading){ .ns = i->tick[t].ns,
-						       .cpu = m->r->c.cpu[cpu],
-						       .number = ++n },
+				 &(struct sp_reading){
+					 .ns = i->tick[t].ns, .cpu = cpu, .number = ++n },
 				 sizeof(struct sp_reading));
-		for (uint32_t e = 0; e < m->n_now; e++)
-			sp_compact_write(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]],
+		for (uint32_t e = 0; e < k; e++)
+			sp_compact_write(&m->c, &i->value[i->tick[t].at + m->event[event[e]]],
 					 sizeof(int64_t));
 		left--;
 	}
 	return newest;
 }
 
-/* Write the rows of -I: per CPU a relation without counts, whose readings are differences to the
- * row before. Returns their number. */
+/* Write the rows of -I: a relation without counts per CPU, and one per component of machine-wide
+ * events, whose readings are differences to the row before. Returns their number. */
 static uint32_t write_readings(struct store_writer *m)
 {
 	struct sp_relation like = { .event_set = -1,
@@ -631,11 +641,24 @@ static uint32_t write_readings(struct store_writer *m)
 				    .last_ns = m->r->child.end_ns };
 	uint32_t n = 0;
 
-	for (uint32_t cpu = 0; cpu < m->r->c.n_cpus; cpu++) {
-		like.readings = append_readings(m, cpu);
+	for (uint32_t cpu = 0; m->n_now && cpu < m->r->c.n_cpus; cpu++) {
+		like.readings = append_readings(m, cpu, m->now, m->n_now);
 		if (!like.readings)
 			continue;
 		begin_relation(m, &like, m->now);
+		sp_compact_end(&m->c);
+		n++;
+	}
+	like.flags = 0;
+	for (uint32_t i = 0; i < m->n_machine_events; i += like.k) {
+		const uint32_t *event = m->machine_event + i;
+
+		like.k = same_component(m, i);
+		like.scope = m->all->plan->event[m->event[*event]].scope;
+		like.readings = append_readings(m, m->r->c.n_cpus, event, like.k);
+		if (!like.readings)
+			continue;
+		begin_relation(m, &like, event);
 		sp_compact_end(&m->c);
 		n++;
 	}
@@ -675,7 +698,7 @@ static void write_threads(struct store_writer *m, const struct sp_stat_process *
 		h->lists.n_threads = sp_max(h->lists.n_threads, 1);
 		h->lists.n_relations += add_machine_events(m);
 	}
-	if (first && m->n_now && m->r->interval && m->r->interval->n) {
+	if (first && m->r->interval && m->r->interval->n) {
 		sp_compact_thread(&m->c, h, &m->thread, 0, "all threads", 1);
 		h->lists.n_threads++;
 		h->lists.n_relations += write_readings(m);
