@@ -73,7 +73,7 @@ int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t star
 		n = count_stores(folder, start_ns);
 	}
 	if (n < ranks)
-		sp_message(r->verb, "%ld of %ld ranks have ended; for all later: sspapi report %s", n,
-			   ranks, folder);
+		sp_message(r->verb, "%ld of %ld ranks have ended; for all later: sspapi report %s",
+			   n, ranks, folder);
 	return show_report(r, folder);
 }

@@ -7,7 +7,7 @@
 /* Returns whether this process is one of several ranks, by the launcher's variables. */
 bool sp_stat_is_rank(void);
 
-/* Call it after the store was written. Rank 0 waits some seconds for the other ranks' stores in the
- * same folder that are newer than start_ns, and shows all stores there by the levels of r on
- * standard error; other ranks do nothing. Returns 0, or after a message another number. */
+/* Call it after the store was written. Rank 0 waits some seconds for the other ranks' stores, newer
+ * than start_ns, in the same folder. Then it shows all stores there by the levels of r on standard
+ * error. Other ranks do nothing. Returns 0, or after a message another number. */
 int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t start_ns);
