@@ -196,10 +196,12 @@ check "report may read it" holds report.json
 
 # Makes a live file of the same bytes, with other words in the header
 live_copy() {
-	rm -f copy.json copy.live
-	cp "$dead" copy.live
-	poke copy.live "$@"
-	recover -o copy.json copy.live
+	rm -rf copy.json copies
+	mkdir copies
+	copy=copies/$(basename "$dead")
+	cp "$dead" "$copy"
+	poke "$copy" "$@"
+	recover -o copy.json "$copy"
 	status_of recover
 }
 is "another boot: dead, whichever process has its pid" \
@@ -260,7 +262,8 @@ SSPAPI_OUTPUT=$tmp/out/fin.sspapi run_shim fin "$steps" up set cpu:0 begin a:5 r
 sum=$(cksum <out/fin.sspapi)
 recover out/fin.sspapi
 is "a finished store is left as it is" "$(cksum <out/fin.sspapi)" "$sum"
-recover -o fin2.json out/fin.sspapi
+is "and refused" "$(status_of recover)" 1
+"$B/sspapi" report -f json out/fin.sspapi >fin2.json
 check "and can be shown" holds fin2.json
 is "it is still there" "$(cksum <out/fin.sspapi)" "$sum"
 
@@ -349,7 +352,7 @@ head -c 3000 /dev/urandom >/dev/shm/sspapi.0.$host.1.1.live
 : >/dev/shm/sspapi.0.$host.1.2.live
 : >/dev/shm/other
 ls /dev/shm | wc -l >all/before
-"$B/sspapi" recover >all/out 2>all/err
+"$B/sspapi" recover --all --yes >all/out 2>all/err
 echo \$? >all/status
 ls /dev/shm | grep -v "\.\$live\.[0-9]*\.live" >all/left
 ls /dev/shm | grep -c "\.\$live\.[0-9]*\.live" >all/living
