@@ -264,6 +264,8 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 	if (sp_conf_rank() > 0 || strcmp(conf->output, "-") == 0 ||
 	    name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
+	if (!conf->output_set && sp_conf_ranks() > 1 && strrchr(path, '/'))
+		strrchr(path, '/')[1] = 0;	/* the folder of all ranks */
 	expect_dump(!for_children);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
