@@ -112,6 +112,12 @@ if plain "counted behind other programs"; then
 		"$sspapi" "$tmp/rank" "$scenes/one"
 	is "a store a rank" "$(cd "$tmp" && ls rank.*)" "rank.0.sspapi
 rank.1.sspapi"
+	is "only rank 0 reports where" \
+		"$(grep -c "counts go to" "$tmp/ranks.err") $(grep -o rank.0.sspapi "$tmp/ranks.err")" \
+		"1 rank.0.sspapi"
+	run folder env PMI_RANK=0 PMI_SIZE=2 "$sspapi" run -- "$scenes/one"
+	is "and names the folder of all ranks" \
+		"$(grep -c 'counts go to sspapi.one.0.0/;' "$tmp/folder.err")" 1
 fi
 
 # ---- reports before the start ------------------------------------------------------------------

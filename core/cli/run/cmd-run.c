@@ -250,6 +250,7 @@ static bool is_found(const struct sp_conf *conf, const char *path)
 			       SP_CAN_READ, SP_CAN_READ);
 }
 
+/* Report where the counts go; in a job, which may have thousands of ranks, from rank 0 only. */
 static void report_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p,
 			 const char *name)
 {
@@ -260,8 +261,11 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 			     : NULL;
 	char path[SP_CONF_PATH];
 
-	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
+	if (sp_conf_rank() > 0 || strcmp(conf->output, "-") == 0 ||
+	    name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
+	if (!conf->output_set && sp_conf_ranks() > 1 && strrchr(path, '/'))
+		strrchr(path, '/')[1] = 0;	/* the folder of all ranks */
 	expect_dump(!for_children);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
