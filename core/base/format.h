@@ -1,7 +1,7 @@
 /* format.h: the list of dump formats, from which all tables and texts that name them are made.
  *
- * core/formats/formats.c lists the writer of each. The command alone writes hwloc
- * (core/cli/report/hwloc.c) and html (core/cli/report/page.c).
+ * core/formats/formats.c lists the writer of each. The command alone writes hwloc, html and trace
+ * (core/cli/report/hwloc.c, page.c, trace.c).
  */
 #pragma once
 
@@ -27,6 +27,8 @@ enum sp_format_can {
 	SP_CAN_READ = 1024,
 	/* a row for each interval; `sspapi stat -I` writes these rows instead of the dump */
 	SP_CAN_INTERVALS = 2048,
+	/* shows permanent readings only: refused for a store without them */
+	SP_ONLY_READINGS = 4096,
 };
 
 /* A row has the name, the extension, the abilities and `with`, which is passed on. PAGE rows are
@@ -44,6 +46,7 @@ enum sp_format_can {
 	     with) \
 	PAGE(hwloc, ".xml", SP_CAN_OBJECTS, with) \
 	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
+	PAGE(trace, ".trace.json", SP_ONLY_READINGS, with) \
 	NEXT(store, ".sspapi", SP_CAN_READ, with)
 
 #define SP_NO_FORMAT(name, extension, can, with)

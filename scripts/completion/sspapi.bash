@@ -16,7 +16,7 @@ _sspapi() {
 	fi
 	case $verb:${COMP_WORDS[COMP_CWORD - 1]}:$current in
 	run:-f:*) _sspapi_words "text json csv store" "$current" ;;
-	stat:-f:* | report:-f:*) _sspapi_words "text json csv hwloc html store" "$current" ;;
+	stat:-f:* | report:-f:*) _sspapi_words "text json csv hwloc html trace store" "$current" ;;
 	diff:-f:*) _sspapi_words "text csv markdown" "$current" ;;
 	*:*:-*) _sspapi_words "$("$command" "$verb" --help 2>/dev/null | LC_ALL=C grep -oE '(^|[][ ,|])--?[a-z][a-z-]*' |
 		LC_ALL=C grep -oE -- '--?[a-z][a-z-]*' | sort -u)" "$current" ;;

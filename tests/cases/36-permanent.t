@@ -46,6 +46,16 @@ is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut 
 is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" \
 	"host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
 
+# PAPI_accum and PAPI_reset zero the set: the rates have all counts or are left out.
+for app in basics "many 1000"; do
+	# shellcheck disable=SC2086 # words
+	SSPAPI_OUTPUT=$tmp/rates.sspapi run_shim rates $apps/$app
+	"$B/sspapi" report -f trace -o "$tmp/trace.json" "$tmp/rates.sspapi"
+	"$B/sspapi" report -f json "$tmp/rates.sspapi" >"$tmp/rates.json"
+	check "$app: the trace" perl "$root/tests/lib/check-trace.pl" "$tmp/trace.json" \
+		"$tmp/rates.json"
+done
+
 SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000

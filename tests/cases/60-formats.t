@@ -102,7 +102,7 @@ follows() {
 		echo the same || echo another): $(cat "$tmp/with.err")"
 }
 forms=$("$sspapi" report --help | sed -n 's/^  -f FORMAT  *format: \(.*\);.*/\1/p' | tr -d ,)
-is "each format of report is tried" "$forms" "text json csv hwloc html store"
+is "each format of report is tried" "$forms" "text json csv hwloc html trace store"
 while read -r want without option; do
 	[ "$without" != - ] || without=
 	is "report $(echo "$option" | sed "s,$tmp/,,"): supported by $want, refused for others" \
@@ -117,7 +117,7 @@ text,json,csv - --per-core
 text,json --per-cpu --per-core
 text,json,csv --per-cpu --sort EV_A
 text,json,csv,html - -m $tmp/ab.csv
-text,json,csv,hwloc,html,store - --events EV_B
+text,json,csv,hwloc,html,trace,store - --events EV_B
 csv - --readings
 hwloc - --color-by EV_B
 text - --all
@@ -128,6 +128,21 @@ for form in $forms; do
 		"$(follows $form '' --all-symbols | sed 's/^status 0.*/0/')" \
 		"$(follows $form '' --no-symbols)"
 done
+
+# The trace: valid, with every count in its rates. A set that is started again starts at 0.
+SSPAPI_OUTPUT=$tmp/again.sspapi run_shim again env SSPAPI_READINGS=permanent "$scenes/one" -n 3
+for stores in "$tmp/again.sspapi" "$tmp/a.sspapi $tmp/b.sspapi"; do
+	"$sspapi" report -f trace -o "$tmp/trace.json" $stores
+	"$sspapi" report -f json -o "$tmp/stores.json" $stores
+	is "trace of $(echo $stores | wc -w): the format, and all counts" \
+		"$(perl "$root/tests/lib/check-trace.pl" "$tmp/trace.json" "$tmp/stores.json" 2>&1)" ""
+done
+is "trace: each process, each window with its CPUs" \
+	"$(json "$tmp/trace.json" 'map { "$_->{pid} $_->{name}" =~ s/\x{2192}/to/r } grep { $_->{ph} eq "X" } @{$d->{traceEvents}}')" \
+	"1 CPU 0
+1 CPU 0 to CPU 1
+2 CPU 0
+2 CPU 0 to CPU 1"
 
 # Names with characters that are special in some format.
 cat >"$tmp/script" <<'EOF'

@@ -138,7 +138,7 @@ table <<'END_OF_TABLE'
 125|1|-|sspapi stat: -e: an event's name is missing at a comma; sspapi list shows those that can be counted here|stat -e page-faults, touch it-ran
 125|1|-|sspapi stat: -o takes the name of a file|stat -o '' touch it-ran
 125|1|-|sspapi stat: --per-set: stat counts from outside and has no event sets; use sspapi run for a program that uses PAPI|stat --per-set touch it-ran
-2|1|-|sspapi report: '': -f takes one of text, json, csv, hwloc, html, store|report --events '' -f '' a.sspapi
+2|1|-|sspapi report: '': -f takes one of text, json, csv, hwloc, html, trace, store|report --events '' -f '' a.sspapi
 
 # ---- programs --------------------------------------------------------------------------------------
 127|1|-|sspapi run: loop: No such file or directory|run loop
@@ -228,9 +228,11 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi merge: m.json: merge writes a store: name it .sspapi, or use sspapi report -f FORMAT FILE...|merge -o m.json a.sspapi
 
 # ---- values ----------------------------------------------------------------------------------------
-2|1|-|sspapi report: pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi
+2|1|-|sspapi report: pdf: -f takes one of text, json, csv, hwloc, html, trace, store|report -f pdf a.sspapi
+2|1|-|sspapi report: a.sspapi: no permanent readings: run the program with SSPAPI_READINGS=permanent, or sspapi stat with -I|report -f trace -o t.json a.sspapi
+125|1|-|sspapi stat: trace: the trace format needs -I|stat -f trace touch it-ran
 2|1|-|sspapi diff: pdf: -f takes text, csv or markdown|diff -f pdf a.sspapi b.sspapi
-125|1|-|sspapi stat: pdf: -f takes one of text, json, csv, hwloc, html, store|stat -f pdf touch it-ran
+125|1|-|sspapi stat: pdf: -f takes one of text, json, csv, hwloc, html, trace, store|stat -f pdf touch it-ran
 2|1|-|sspapi run: SSPAPI_FORMAT: 'xml' is not one of text, json, csv, store|run -f xml touch it-ran
 2|1|-|sspapi run: SSPAPI_ATTRIBUTION: 'excat' is not one of auto, exact, residency, reading|run -e SSPAPI_ATTRIBUTION=excat touch it-ran
 2|1|-|sspapi run: SSPAPI_CALLSITES: '99' is neither auto nor a number from 0 to 64|run -e SSPAPI_CALLSITES=99 touch it-ran
@@ -289,7 +291,7 @@ table <<'END_OF_TABLE'
 125|1|-|sspapi stat: --per-thread is not supported with --cgroup: the kernel counts a control group per CPU; use -p to count a process per thread|stat --cgroup / --per-thread touch it-ran
 125|1|-|sspapi stat: 999999999: no such thread|stat -t 999999999
 125|1|-|sspapi stat: '': -p takes numbers of processes, joined by commas|stat -p ''
-125|1|-|sspapi stat: pdf: -f takes one of text, json, csv, hwloc, html, store|stat -o x.json -f pdf touch it-ran
+125|1|-|sspapi stat: pdf: -f takes one of text, json, csv, hwloc, html, trace, store|stat -o x.json -f pdf touch it-ran
 125|1|-|sspapi stat: text,json: --per-LEVEL takes one format|stat --per-cpu -f text,json touch it-ran
 125|1|-|sspapi stat: --per-package=2: this option takes no value (sspapi help stat lists the options)|stat --per-package=2 touch it-ran
 0|1|+|sspapi report: no permanent readings: run the program with SSPAPI_READINGS=permanent|report --readings a.sspapi

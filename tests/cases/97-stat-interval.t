@@ -28,6 +28,8 @@ for event in PAGE-FAULTS TASK-CLOCK; do
 		"my \$n = 0; my (\$e) = grep { \$_->{name} eq 'perf::$event' } @{\$d->{events}};
 		\$n += \$_->{value} for map { @{\$_->{list}} } grep { \$_->{event} == \$e->{id} } map { @{\$_->{entries}} } @{\$d->{relations}}; \$n")" "$(total $event)"
 done
+"$sspapi" report -f trace -o trace.json rows.sspapi
+is "and in the trace, as rates" "$(perl "$root/tests/lib/check-trace.pl" trace.json rows.json 2>&1)" ""
 check "there are several, at increasing times" awk '/ s  CPU / { if ($1 < last) bad = 1;
 	if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
 check "and the table" grep -q '^CPU ' rows.err

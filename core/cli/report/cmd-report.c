@@ -142,7 +142,7 @@ static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_ru
 	return sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, true, n_bad);
 }
 
-static int check_events(const struct sp_report *r, const struct sp_file *f)
+static int check_events(const struct sp_report *r, const struct sp_file *f, bool only_readings)
 {
 	const struct sp_model *m = &f->model;
 	char name[SP_REPORT_NAME], text[1500];
@@ -161,6 +161,11 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 			     r->show.sort);
 	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text,
 			    sizeof(text));
+	if (only_readings && !m->tally.kept)
+		return usage(r,
+			     "no permanent readings: run the program with "
+			     "SSPAPI_READINGS=permanent, or sspapi stat with -I",
+			     r->show.file);
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);
 }
 
@@ -324,7 +329,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (open_files(&report, &f, &runs, &n_bad))
 		return 1;
 	report.show.m = &f.model;
-	r = check_events(&report, &f);
+	r = check_events(&report, &f, writer->can & SP_ONLY_READINGS);
 	metrics = r ? 0 : show_metrics(&report, writer);
 	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);

@@ -5,6 +5,7 @@
 #include "page-select.h"
 #include "page-parts.h"
 #include "page.h"
+#include "trace.h"
 #include "report.h"
 
 /* Maximum bytes of a page: pages are passed on, and browsers are slow with larger ones. */

@@ -172,6 +172,9 @@ static int read_options(struct options *opt, int argc, char **argv)
 		return usage(opt, "-f takes one of " SP_ALL_FORMAT_NAMES(", "), opt->formats);
 	if (sp_check_output_format(opt->verb, EXIT_STAT, opt->out, opt->formats))
 		return EXIT_STAT;
+	if (opt->formats && !opt->interval.ms &&
+	    sp_format_among(opt->formats, SP_ONLY_READINGS, SP_ONLY_READINGS))
+		return usage(opt, "the trace format needs -I", opt->formats);
 	if (opt->report.n_levels && !opt->out && opt->formats && strchr(opt->formats, ','))
 		return usage(opt, "--per-LEVEL takes one format", opt->formats);
 	if (opt->out && !*opt->out)

@@ -22,11 +22,14 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 
 int sp_check_output_format(const char *verb, int status, const char *path, const char *formats)
 {
-	const struct sp_format *named = path ? sp_format_by_extension(path) : NULL;
+	const struct sp_format *named = path ? sp_format_by_extension(path) : NULL, *is;
 	char text[200];
 
 	if (!named || !formats || strchr(formats, ',') || strcmp(named->name, formats) == 0)
 		return 0;
+	is = sp_format_by_name(formats, strlen(formats));
+	if (is && strcmp(strrchr(is->extension, '.'), named->extension) == 0)
+		return 0;		/* trace is also JSON */
 	snprintf(text, sizeof(text),
 		 "this extension means %s, but -f is '%.32s': use one of the two", named->name,
 		 formats);

@@ -1,0 +1,229 @@
+/* trace.c: writes the permanent readings in the Trace Event Format, for Perfetto and Chrome.
+ *
+ * Processes are the trace's processes, and each relation is a thread: a slice per window with the
+ * CPU. Rates are counters per event, thread and CPU. Events are in the order of the store, which
+ * the format permits, so that nothing is collected.
+ */
+#include "../../model/format-common.h"
+#include "../tool/cmd.h"
+#include "trace.h"
+
+/* Ids of tracks that are not a thread's first event set: above all tids of Linux. */
+#define OTHER_TRACK	(4u << 20)
+#define LABEL		128u
+
+/* The meaning of an event's values. Readings do not show whether the program zeroed its set between
+ * them. Only one of the first two meanings adds up to the relation's counts. */
+enum values {
+	RUNNING,			/* counts since the first start */
+	INCREMENTS,			/* counts since the previous reading */
+	UNRELATED			/* gauges, and values that do not add up */
+};
+
+struct track {
+	struct sp_out *o;
+	const struct sp_selection *s;
+	uint64_t origin, ns;		/* the run's start; the previous reading, 0: none */
+	bool any;			/* an event was written */
+	uint32_t pid, tid;
+	char label[LABEL];		/* of the thread; "": none */
+	int32_t cpu;			/* of the previous reading */
+	struct value {
+		enum values is;
+		double before, now;
+	} *value;			/* [k] */
+};
+
+/* Begins an event, whose name and further keys follow. */
+static void begin(struct track *t, char phase, uint64_t ns)
+{
+	uint64_t from = sp_max(ns, t->origin) - t->origin;
+
+	sp_out_text(t->o, t->any ? ",\n" : "\n");
+	t->any = true;
+	sp_out_f(t->o, "{\"ph\": \"%c\", \"pid\": %u, \"tid\": %u, ", phase, t->pid, t->tid);
+	sp_out_f(t->o, "\"ts\": %lu.%c%c%c", from / 1000, '0' + (int)(from / 100 % 10),
+		 '0' + (int)(from / 10 % 10), '0' + (int)(from % 10));
+}
+
+static void name(struct track *t, const char *what, const char *is)
+{
+	begin(t, 'M', t->origin);
+	sp_json_f(t->o, ", \"name\": %s, \"args\": {\"name\": %s}}", what, is);
+}
+
+static const char *cpu_words(char text[LABEL], int32_t cpu)
+{
+	return cpu >= 0 ? sp_text_f(text, LABEL, "CPU %d", cpu) : "unknown CPU";
+}
+
+static void name_process(struct track *t, const struct sp_model *m, uint32_t process)
+{
+	const struct sp_header *h = sp_process_header(m, process);
+	const char *host = sp_model_text(m, h->process.host);
+	const char *exe = sp_base_name(sp_model_text(m, h->process.exe));
+	char text[1024];
+
+	t->pid = process + 1;
+	t->tid = 0;
+	if (h->process.rank >= 0)
+		sp_text_f(text, sizeof(text), "rank %ld, %s, PID %u, %s", h->process.rank, exe,
+			  h->process.pid, host);
+	else
+		sp_text_f(text, sizeof(text), "%s, PID %u, %s", exe, h->process.pid, host);
+	name(t, "process_name", text);
+}
+
+static double number(const struct track *t, uint32_t event, int64_t v)
+{
+	enum sp_data_type type = sp_event_type(t->s->m, event);
+
+	return type == SP_FP64 ? sp_float(v) : type == SP_INT64 ? (double)v : (double)(uint64_t)v;
+}
+
+static bool is_same(double a, double b)
+{
+	return __builtin_fabs(a - b) <= 1e-9 * __builtin_fabs(b);
+}
+
+/* Sets the meaning of event e's values: sums them in both ways. */
+static enum values meaning(const struct track *t, struct sp_row *row, uint32_t e)
+{
+	uint32_t event = row->event[e];
+	double early = number(t, event, sp_row_early_count(t->s->m, row, e)), before = early;
+	double running = 0.0, all = 0.0, total = 0.0;
+	struct sp_kept at = { 0 };
+	struct sp_at_cpu cell;
+
+	if (sp_event_is_gauge(t->s->m, event))
+		return UNRELATED;
+	if (!row->cells)		/* rows of sspapi stat -I */
+		return INCREMENTS;
+	for (uint32_t i = 0; sp_row_cell(t->s->m, row, i, &cell); i++)
+		total += number(t, event, cell.total[e]);
+	while (sp_row_kept(t->s->m, row, &at)) {
+		double x = number(t, event, at.value[e]);
+
+		running += x < before ? x : x - before;
+		all += x;
+		before = x;
+	}
+	return is_same(running, total) ? RUNNING : is_same(all, total) ? INCREMENTS : UNRELATED;
+}
+
+/* Returns the CPU to which event e's counts belong; none for events of packages or devices. */
+static int32_t cpu_of(const struct sp_row *row, uint32_t e, int32_t cpu)
+{
+	return sp_row_place(row, e) < 0 ? cpu : SP_NO_CPU;
+}
+
+static void counter(struct track *t, uint32_t event, const char *unit, int32_t cpu, uint64_t ns,
+		    double value)
+{
+	char buf[32], on[LABEL] = "", text[1400];
+
+	if (value - value != 0.0)	/* JSON has neither NaN nor infinity */
+		return;
+	begin(t, 'C', ns);
+	if (cpu >= 0)
+		sp_text_f(on, LABEL, ", CPU %d", cpu);
+	sp_text_f(text, sizeof(text), "%s%s%s%s%s", sp_event_name(t->s->m, event, buf), unit,
+		  *t->label ? ", " : "", t->label, on);
+	sp_json_f(t->o, ", \"name\": %s, \"args\": {\"value\": ", text);
+	sp_out_double(t->o, value, -1);
+	sp_out_text(t->o, "}}");
+}
+
+static void slice(struct track *t, const struct sp_kept *at)
+{
+	char from[LABEL], to[LABEL], text[3 * LABEL];
+
+	begin(t, 'X', t->ns);
+	sp_text_f(text, sizeof(text), t->cpu == at->cpu ? "%s" : "%s → %s",
+		  cpu_words(from, t->cpu), cpu_words(to, at->cpu));
+	sp_out_f(t->o, ", \"dur\": ");
+	sp_out_double(t->o, (double)(at->ns - t->ns) / 1e3, 3);
+	sp_json_f(t->o, ", \"name\": %s}", text);
+}
+
+/* Writes a window: its counts are the closing reading's CPU's, as in the other formats. */
+static void window(struct track *t, const struct sp_row *row, const struct sp_kept *at)
+{
+	double s = (double)(at->ns - t->ns) / 1e9;
+
+	if (t->ns && at->ns > t->ns && *t->label)
+		slice(t, at);
+	for (uint32_t e = 0; e < row->k; e++) {
+		struct value *v = &t->value[e];
+		double x = number(t, row->event[e], at->value[e]), n = x;
+		int32_t from = cpu_of(row, e, t->cpu), to = cpu_of(row, e, at->cpu);
+
+		if (!sp_selection_named(t->s, row->event[e]))
+			continue;
+		if (v->is == UNRELATED) {
+			counter(t, row->event[e], "", to, at->ns, x);
+			continue;
+		}
+		if (v->is == RUNNING && x >= v->before)
+			n -= v->before;
+		v->before = x;
+		if (!t->ns || at->ns <= t->ns)
+			continue;
+		if (from != to)
+			counter(t, row->event[e], "/s", from, t->ns, 0.0);
+		counter(t, row->event[e], "/s", to, t->ns, n / s);
+	}
+	t->ns = at->ns;
+	t->cpu = at->cpu;
+}
+
+static void relation(struct track *t, struct sp_row *row, bool first_of_thread)
+{
+	struct sp_model *m = t->s->m;
+	struct sp_kept at = { 0 };
+	bool any = false;
+
+	*t->label = 0;
+	t->tid = row->tid > 0 && first_of_thread ? (uint32_t)row->tid : OTHER_TRACK + row->id;
+	if (row->cells) {
+		sp_text_f(t->label, sizeof(t->label), "%d%s%s, set %d", row->tid,
+			  *row->thread ? " " : "", row->thread, row->event_set);
+		name(t, "thread_name", t->label);
+	}
+	t->value = sp_check_alloc(calloc(row->k + 1, sizeof(*t->value)));
+	for (uint32_t e = 0; e < row->k; e++)
+		t->value[e] = (struct value){
+			.is = meaning(t, row, e),
+			.before = number(t, row->event[e], sp_row_early_count(m, row, e))
+		};
+	t->ns = row->first_ns;
+	while (!t->o->error && sp_row_kept(m, row, &at)) {
+		if (!any)
+			t->cpu = at.cpu;
+		any = true;
+		window(t, row, &at);
+	}
+	for (uint32_t e = 0; any && e < row->k; e++)
+		if (t->value[e].is != UNRELATED && sp_selection_named(t->s, row->event[e]))
+			counter(t, row->event[e], "/s", cpu_of(row, e, t->cpu), t->ns, 0.0);
+	free(t->value);
+}
+
+void sp_format_trace(struct sp_out *o, const struct sp_selection *s)
+{
+	struct track t = { .o = o, .s = s, .origin = s->m->h.process.start_ns };
+	struct sp_row row = { 0 };
+	sp_off thread = 0;
+
+	sp_out_text(o, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+	for (uint32_t i = 0; i < s->m->n_processes; i++)
+		name_process(&t, s->m, i);
+	while (sp_model_next(s->m, &row)) {
+		if (!row.kept)
+			continue;
+		t.pid = row.process + 1;
+		relation(&t, &row, row.thread_at != thread);
+		thread = row.thread_at;
+	}
+	sp_out_text(o, "\n]}\n");
+}
