@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "../../base/perf.h"
 #include "../probe/kernel-events.h"
@@ -27,8 +29,12 @@ static const char *container(void)
 {
 	static const char *const words[] = { "docker", "kubepods", "containerd",
 					     "libpod", "/lxc",	   NULL };
+	struct statfs root;
 
-	if (access("/.dockerenv", F_OK) == 0)
+	/* A VM may boot an image that was made of a container, with that file. */
+	if (access("/.dockerenv", F_OK) == 0 &&
+	    (sp_proc_status(1, "\nSeccomp:", 10) == 2 ||
+	     (statfs("/", &root) == 0 && root.f_type == OVERLAYFS_SUPER_MAGIC)))
 		return "Docker";
 	if (access("/run/.containerenv", F_OK) == 0)
 		return "Podman";
